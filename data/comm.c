@@ -4,7 +4,7 @@
  *     comm                    after what computes now                 [ kernel  ]
  *     compute                                                                    after the kernel
  *
- * An event is recorded on the compute stream, the comm stream waits for it, the kernel follows, an event behind it;
+ * An event is recorded on the compute stream, the comm stream waits for it, the kernel follows, an event after it;
  * where the result is needed, the compute stream waits for that.
  */
 #include "rank.h"

@@ -198,7 +198,7 @@ static int64_t moved_ns(const struct sim *sim)
 }
 
 /* In a ring each rank passes on what it has received, step by step, in each of its phases.  The two at the slow link
- * are held up in all steps; whoever stands j places behind it is spared j of them, as the last j pieces come to it
+ * are held up in all steps; whoever stands j places after it is spared j of them, as the last j pieces come to it
  * another way. */
 static int64_t ring_spared_ns(const struct job *job, const struct meeting *m, int rank, int64_t extra_ns)
 {
@@ -209,8 +209,8 @@ static int64_t ring_spared_ns(const struct job *job, const struct meeting *m, in
         return 0;
     if (job->fault.peer < 0)
         return fault_has(job, rank) ? 0 : extra_ns / (phases * (n - 1));
-    int behind = ((rank - job->fault.peer) / m->group.stride + n) % n;
-    return rank == job->fault.rank ? 0 : extra_ns * behind / (phases * (n - 1));
+    int after = ((rank - job->fault.peer) / m->group.stride + n) % n;
+    return rank == job->fault.rank ? 0 : extra_ns * after / (phases * (n - 1));
 }
 
 int64_t fault_link_ns(const struct sim *sim, const struct meeting *m, int rank)

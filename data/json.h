@@ -24,7 +24,7 @@ void json_key(struct json *json, const char *key, bool line);
 
 /* Values.  Texts are written as they are: the caller has nothing to escape. */
 void json_text(struct json *json, const char *text);
-void json_text_number(struct json *json, const char *text, int64_t number);     /* "text" with the number behind it */
+void json_text_number(struct json *json, const char *text, int64_t number);     /* "text" with the number after it */
 void json_raw(struct json *json, const char *value);
 void json_int(struct json *json, int64_t value);
 void json_decimal(struct json *json, int64_t value, int decimals);              /* value / 10^decimals */

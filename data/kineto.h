@@ -43,7 +43,7 @@ void trace_event(void *trace, const struct event *event);
 /* Bytes of text so far. */
 int64_t trace_bytes(const struct trace *trace);
 
-/* What stands behind the events; then closes and frees.  False: some byte could not be written, errno says why. */
+/* What stands after the events; then closes and frees.  False: some byte could not be written, errno says why. */
 bool trace_close(struct trace *trace);
 
 #endif

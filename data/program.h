@@ -19,7 +19,7 @@ enum operation {
 
 enum action {
     DO_STEP_BEGIN,      /* ProfilerStep# opens */
-    DO_MARK,            /* an annotation opens: text, and `number` behind it where that is not -1 */
+    DO_MARK,            /* an annotation opens: text, and `number` after it where that is not -1 */
     DO_END,             /* the innermost annotation closes */
     DO_LOAD,            /* the host waits for the next batch */
     DO_COPY_IN,         /* batch to the device */

@@ -48,7 +48,7 @@ struct rank {
     int64_t correlation, external, frame;       /* the last ids given */
     int64_t called_ns;          /* when the last call began */
     int64_t step_frame;
-    int64_t records[NAXES][REMEMBERED];         /* correlation of the event behind a collective */
+    int64_t records[NAXES][REMEMBERED];         /* correlation of the event after a collective */
     int64_t transfers;          /* sends and receives so far */
     double ops_owed, frames_owed;
     struct mark marks[4];

@@ -56,7 +56,7 @@ struct collective {
 struct event {
     enum event_kind kind;
     const char *name;
-    int number, other;      /* stand behind the name, "3" or, for transfers, "3->4"; -1: none */
+    int number, other;      /* stand after the name, "3" or, for transfers, "3->4"; -1: none */
     int64_t start_ns, end_ns;
     int track;              /* host thread 0 or 1; slot of a device event, -1: no stream */
     int64_t correlation;    /* CALL and device events */

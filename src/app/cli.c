@@ -83,7 +83,7 @@ static const tl_command *find_command(const char *name)
 
 /* ---- reading ---- */
 
-/* Place in argv of the first word that is no option, argc when there is none.  A word behind "--" names no command. */
+/* Place in argv of the first word that is no option, argc when there is none.  A word after "--" names no command. */
 static tl_status find_first_word(int argc, char **argv, int *at, tl_error *err)
 {
     int i = 1;
@@ -126,7 +126,7 @@ static tl_status refuse_later(const char *word, tl_error *err)
     return TL_OK;
 }
 
-/* The word help asks for what --help does, of the command behind it if one is named; a path of that name is read. */
+/* The word help asks for what --help does, of the command after it if one is named; a path of that name is read. */
 static bool asks_for_help(const char *word)
 {
     return strcmp(word, "help") == 0 && access(word, F_OK) != 0;

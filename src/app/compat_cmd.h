@@ -8,7 +8,7 @@
 /* Local.  A folder that holds tables is another job's, or an older result: TL_EOUTPUT, unless force says so. */
 tl_status tl_compat_check_folder(const char *path, bool force, tl_error *err);
 
-/* Local.  The traces that the words behind the tool's name hold, in path order; *left_out counts what should be one and
+/* Local.  The traces that the words after the tool's name hold, in path order; *left_out counts what should be one and
  * is none.  Inputs of other kinds stay in the inventory. */
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err);
 

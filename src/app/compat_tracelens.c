@@ -87,13 +87,13 @@ static bool deal(trace_files *files)
     size_t nprocs = (size_t)tl_par_nprocs();
     trace_file **order = tl_malloc((files->n + 1) * sizeof *order);
     uint64_t *load = tl_calloc(nprocs, sizeof *load);
-    bool whole = order != NULL && load != NULL;
+    bool ok = order != NULL && load != NULL;
 
-    for (size_t i = 0; whole && i < files->n; i++)
+    for (size_t i = 0; ok && i < files->n; i++)
         order[i] = &files->v[i];
-    if (whole && files->n > 0)
+    if (ok && files->n > 0)
         qsort(order, files->n, sizeof *order, largest_first);
-    for (size_t i = 0; whole && i < files->n; i++) {
+    for (size_t i = 0; ok && i < files->n; i++) {
         size_t least = 0;
         for (size_t p = 1; p < nprocs; p++)
             least = load[p] < load[least] ? p : least;
@@ -102,7 +102,7 @@ static bool deal(trace_files *files)
     }
     free(order);
     free(load);
-    return whole;
+    return ok;
 }
 
 /* The traces that the command line names, ready to be dealt with. */
@@ -136,33 +136,33 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
 /* Collective: proc 0's list to all.  The paths are those of *text then. */
 static tl_status share_files(trace_files *files, tl_bytes *text, tl_error *err)
 {
-    bool whole = true;
+    bool ok = true;
     size_t n;
 
-    for (size_t i = 0; tl_par_proc() == 0 && whole && i < files->n; i++)
-        whole = tl_bytes_put(text, &files->v[i], sizeof files->v[i]) &&
+    for (size_t i = 0; tl_par_proc() == 0 && ok && i < files->n; i++)
+        ok = tl_bytes_put(text, &files->v[i], sizeof files->v[i]) &&
                 tl_bytes_put(text, files->v[i].path, strlen(files->v[i].path) + 1);
-    tl_status st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "files of a job"), err);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
     if (st != TL_OK)
         return st;
     n = text->n;
     tl_par_bcast(&n, sizeof n);
-    whole = tl_grow((void **)&text->v, &text->cap, n + 1, 1);
-    st = tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "files of a job"), err);
+    ok = tl_grow((void **)&text->v, &text->cap, n + 1, 1);
+    st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
     if (st != TL_OK)
         return st;
     tl_par_bcast(text->v, n);
     files->n = 0;
-    for (size_t at = 0; whole && at < n;) {
+    for (size_t at = 0; ok && at < n;) {
         trace_file file;
         memcpy(&file, text->v + at, sizeof file);
         file.path = text->v + at + sizeof file;
         at += sizeof file + strlen(file.path) + 1;
-        whole = tl_vec_room(files);
-        if (whole)
+        ok = tl_vec_room(files);
+        if (ok)
             files->v[files->n++] = file;
     }
-    return tl_par_agree(whole ? TL_OK : tl_fail_memory(err, "files of a job"), err);
+    return tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
 }
 
 /* This proc's share of the files: their own tables, and what they have to say to the others. */

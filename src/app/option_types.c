@@ -42,7 +42,7 @@ static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
     return true;
 }
 
-/* A share of 1: 0 < share < 1, or as a percentage with "%" behind it. */
+/* A share of 1: 0 < share < 1, or as a percentage with "%" after it. */
 static bool store_share(const char *text, void *at)
 {
     char *end;

@@ -13,7 +13,7 @@ bool tl_is_option(const char *arg);
 /* Sets every option of the command to its default. */
 tl_status tl_options_default(tl_cli *cli, tl_error *err);
 
-/* Reads the option in argv[*at], and the word behind it where the option takes one, for the commands in `bits`; *at is
+/* Reads the option in argv[*at], and the word after it where the option takes one, for the commands in `bits`; *at is
  * then the last argument that was read.  With cli == NULL it only steps over them.  TL_EUSAGE, TL_ENOMEM. */
 tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int *at, tl_error *err);
 

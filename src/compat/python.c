@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Writes value as d.ddd...e+XX with the fewest digits that read back as the same double.  A normal double that any 15
- * digits or fewer stand for is given back by its 15 digits, zeros behind them; a subnormal one has fewer to go by. */
+ * digits or fewer stand for is given back by its 15 digits, zeros after them; a subnormal one has fewer to go by. */
 static void shortest(char *out, size_t size, double value)
 {
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {

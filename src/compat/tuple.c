@@ -55,7 +55,7 @@ static unsigned long hex4(const char *p)
     return c;
 }
 
-/* The character of a JSON string at *p, which is moved behind it. */
+/* The character of a JSON string at *p, which is moved after it. */
 static unsigned long take_char(const char **p, const char *end)
 {
     static const char letters[] = "bfnrt", controls[] = "\b\f\n\r\t";
@@ -83,7 +83,7 @@ static unsigned long take_char(const char **p, const char *end)
     return c >= 0xd800 && c < 0xe000 ? 0xfffd : c;
 }
 
-/* w->p is behind the opening quote.  Bytes of UTF-8 go through as they are. */
+/* w->p is after the opening quote.  Bytes of UTF-8 go through as they are. */
 static void put_string(writing *w)
 {
     const char *close = w->p;

@@ -23,7 +23,7 @@ uint64_t tl_host_key(const tl_rank *row)
     return row->host[0] != 0 ? tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1 : 0;
 }
 
-void tl_charges_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1])
+void tl_delay_costs_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1])
 {
     memset(parts, 0, (TL_NPARTS + 1) * sizeof *parts);
     for (size_t k = 0; k < n; k++) {

@@ -44,7 +44,7 @@ size_t tl_table_from_rank(const tl_table *table, int32_t rank)
     return row;
 }
 
-void tl_table_place_names(tl_table *table, const uint32_t *row_of)
+void tl_table_set_name_rows(tl_table *table, const uint32_t *row_of)
 {
     for (size_t f = 0; f < table->schema->nfields; f++) {
         const tl_field *field = &table->schema->fields[f];

@@ -87,7 +87,7 @@ static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
 }
 
 /* Whether the text around the place is what it was when it was read. */
-static bool is_unchanged(copying *c, tl_splice_place place)
+static bool is_unchanged(copying *c, tl_splice_position place)
 {
     if (place == TL_BEFORE_END)
         return refill(c) && c->buf[c->used] == ']';
@@ -97,11 +97,11 @@ static bool is_unchanged(copying *c, tl_splice_place place)
 static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *add, void *arg, uint64_t *nevents,
                             tl_error *err)
 {
-    tl_out_writer w = { .sink = c->sink, .behind_entry = splice->place == TL_BEHIND_ENTRY };
+    tl_out_writer w = { .sink = c->sink, .after_entry = splice->place == TL_BEHIND_ENTRY };
     if (!is_unchanged(c, splice->place))
         return fail_changed(c, err);
     if (splice->place == TL_BEFORE_END)         /* there may be something that is no entry */
-        w.behind_entry = c->last != '[' && c->last != ',';
+        w.after_entry = c->last != '[' && c->last != ',';
     tl_status st = add(arg, &w, err);
     if (w.nevents > 0 && splice->place == TL_BEFORE_END)
         (void)tl_sink_put(c->sink, "\n", 1);

@@ -118,7 +118,7 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
 {
     const tl_out_track *track = &e->track;
 
-    put_word(w, w->behind_entry ? ",\n{" : "\n{");
+    put_word(w, w->after_entry ? ",\n{" : "\n{");
     put_member(w, true, "ph", tl_out_text((tl_text){ &e->ph, 1 }));
     if (e->cat != NULL)
         put_member(w, false, "cat", tl_out_text((tl_text){ e->cat, strlen(e->cat) }));
@@ -133,7 +133,7 @@ void tl_out_put(tl_out_writer *w, const tl_out_event *e)
         written += e->args[i].value.kind != TL_OUT_ABSENT;
     }
     put_word(w, "}}");
-    w->behind_entry = true;
+    w->after_entry = true;
     w->nevents++;
 }
 

@@ -58,7 +58,7 @@ static void a_pause_costs_its_size_at_the_start_of_a_step_and_nothing_where_the_
     job.fault.site = 3;
     job.fault.ns = 500 * US;
     CU_ASSERT(llabs(gain_of(&job)) < 20 * US);
-    /* A host that waits for the device has nothing to hide behind. */
+    /* A host that waits for the device has nothing to hide after. */
     job = faulty(job, CAUSE_SYNC_DRAIN, 1, 500 * US);
     job.fault.style = STYLE_DEVICE_SYNC;
     CU_ASSERT(gain_of(&job) > job.steps * 500 * US);
@@ -240,7 +240,7 @@ static void a_price_can_be_asked_for(void)
     }
 }
 
-/* Behind a slow link the two at its ends are done last, the others the earlier the further behind it they stand. */
+/* After a slow link the two at its ends are done last, the others the earlier the further behind it they stand. */
 static void a_slow_link_shows_at_its_ends(void)
 {
     struct job job = faulty(quiet(8, 1, 1, 1), CAUSE_SLOW_LINK, 2, 7 * MS);

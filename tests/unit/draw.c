@@ -197,7 +197,7 @@ static void show_host(drawing *d)
     d->view.places = d->places;
 }
 
-/* "word", "word 7", "word 1/7", and then perhaps a name; the timeline stands behind the last ": ". */
+/* "word", "word 7", "word 1/7", and then perhaps a name; the timeline stands after the last ": ". */
 static head read_head(const char *line, bool device)
 {
     head h = { .second = device ? 7 : -1, .time = line };

@@ -106,7 +106,7 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
             abort();
         j->rows.v[j->rows.n++] = (tl_late_row){ .collective = collective, .start_ns = start, .end_ns = end, .rank = (int32_t)r,
                                                 .step = (int32_t)step, .own_step = (int32_t)step, .uid = (uint32_t)of->ncomms++,
-                                                .bytes = g->bytes, .kind = g->kind, .fits = true, .charged = true,
+                                                .bytes = g->bytes, .kind = g->kind, .fits = true, .counted = true,
                                                 .pair = g->pair, .group = (int32_t)group,
                                                 .peer = g->talks ? g->ranks[1 - i] - '0' : -1 };
         j->now_ns[r] = end;

@@ -10,7 +10,7 @@ static void draw_rank(meeting *m, const char *line)
     char *time;
     int32_t rank = (int32_t)strtol(line, &time, 10);
 
-    m->ranks[m->facts.nranks++] = (tl_rank_place){ .rank = rank };
+    m->ranks[m->facts.nranks++] = (tl_rank_clock){ .rank = rank };
     for (time++; *time == ' '; time++)
         ;
     for (size_t i = 0, to; time[i] != 0; i = to) {

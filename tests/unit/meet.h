@@ -19,7 +19,7 @@
 
 typedef struct meeting {
     tl_participant parts[64];   size_t nparts;
-    tl_rank_place ranks[16];
+    tl_rank_clock ranks[16];
     tl_group_fact group;
     tl_job_facts facts;
     tl_tables out;              /* one table for each schema of the registry */

@@ -104,18 +104,18 @@ static inline assembled assemble(const tl_baseline *b, const tl_changes *ranks, 
 {
     const size_t n = b->graph->nranks;
     assembled a = { .b = b, .number_of = by_node(b, sizeof(uint32_t)), .step_ends = calloc(b->nsteps + 1, sizeof *a.step_ends) };
-    tl_piece *pieces = calloc(n + 1, sizeof *pieces);
+    tl_folded *pieces = calloc(n + 1, sizeof *pieces);
     if (a.step_ends == NULL || pieces == NULL)
         abort();
     for (size_t r = 0; r < n; r++)
-        CU_ASSERT_FATAL(tl_piece_make(&ranks[r], marks != NULL ? marks[r] : NULL, &pieces[r], a.number_of[r]));
+        CU_ASSERT_FATAL(tl_folded_make(&ranks[r], marks != NULL ? marks[r] : NULL, &pieces[r], a.number_of[r]));
     CU_ASSERT_FATAL(tl_whole_make(b, pieces, NULL, &a.whole));
     for (size_t r = 0; r < n; r++) {
         uint32_t *number_of = a.number_of[r];
         for (uint32_t v = 0; v < ranks[r].open.n; v++)
             if (number_of[v] != TL_NONE)
                 number_of[v] += a.whole.base[r];
-        tl_piece_free(&pieces[r]);
+        tl_folded_free(&pieces[r]);
     }
     free(pieces);
     a.done_ns = calloc(a.whole.net.n + 1, sizeof *a.done_ns);

@@ -21,7 +21,7 @@ typedef enum tl_question {
     TL_ASK_SETTLE, /* graph/settle.c */
     TL_ASK_WAYS,   /* graph/ways.c */
     TL_ASK_CELLS,  /* baseline/frame.c */
-    TL_ASK_PLACES, /* baseline/places.c: of all ranks at once; there is no answer */
+    TL_ASK_HOST_PIECES, /* baseline/places.c: of all ranks at once; there is no answer */
     TL_ASK_SUMS,   /* replay/sums.c */
     TL_ASK_UNITS,  /* replay/taken.c */
     TL_ASK_IDEAL,  /* replay/ideal.c */

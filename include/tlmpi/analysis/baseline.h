@@ -18,7 +18,7 @@
  * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
  * role (tl_baseline_add_links).
  *
- * A step that some rank's recording lacks was cut, and so is what lies before all steps or behind them.  Such steps are replayed,
+ * A step that some rank's recording lacks was cut, and so is what lies before all steps or after them.  Such steps are replayed,
  * and never are evidence.
  *
  * May use graph.
@@ -61,10 +61,10 @@ typedef struct tl_baseline {
     tl_role_ranks *roles; /* [nroles + nsorts] */
     uint32_t *members;
     uint32_t *role_of;  /* [nranks] */
-    uint32_t *place_of; /* [nranks]: of each in its role */
+    uint32_t *index_in_role; /* [nranks]: of each in its role */
     uint8_t *talks;     /* [nranks] TL_TALKS_UP, TL_TALKS_DOWN: to ranks above it, below it; the first, the last and the inner
                          * stages of a pipeline do unlike work */
-    int32_t *steps;     /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_BEHIND: behind the last */
+    int32_t *steps;     /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
     bool *cut;          /* [nsteps] */
     size_t first_whole, last_whole; /* steps that are not cut; nsteps: there is none */
     tl_work_class *classes;
@@ -72,7 +72,7 @@ typedef struct tl_baseline {
     tl_map class_of;    /* by family, role and key */
     uint32_t *meeting_class; /* [nmeetings]: TL_NONE: it is no evidence */
     tl_step_cut *cuts;  /* [nranks * nsteps] */
-    bool *alike;        /* [nroles * nsteps]: all of the role launch as many collectives */
+    bool *comparable;        /* [nroles * nsteps]: all of the role launch as many collectives */
     tl_link_ranks *links; /* [nlinks] */
     uint32_t *link_members;
     uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
@@ -84,7 +84,7 @@ typedef struct tl_baseline {
     double *heavy;      /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
-/* Asks CELLS and PLACES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
+/* Asks CELLS and HOST_PIECES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
 tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
                            size_t nrows, tl_baseline *out, tl_error *err);
 void tl_baseline_free(tl_baseline *baseline);
@@ -148,16 +148,16 @@ static inline size_t tl_meeting_step(const tl_baseline *b, uint32_t meeting)
 
 /* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts
  * them in order. */
-int64_t tl_usual(int64_t *values, size_t n);
+int64_t tl_baseline_median(int64_t *values, size_t n);
 
 /* How much of its baseline in the steps that are `on` a member of the class's role takes: baseline and own work.  scratch: room for
  * the members of the role, and for all steps. */
 int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
                        int64_t *scratch);
 
-/* How much of the work of a class in one cell is there for having more pieces than peers; below 0: what they have more.  usual_ns,
- * usual_pieces: of peers. */
-int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t usual_ns, int64_t usual_pieces);
+/* How much of the work of a class in one cell is there for having more pieces than peers; below 0: what they have more.  baseline_ns,
+ * baseline_pieces: of peers. */
+int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t baseline_pieces);
 
 /* late_ns[members * nsteps]: by how much the work of a class exceeds what is usual in the same step of its role, or of links like
  * it; 0 of who has none.  scratch: likewise.  False when memory is out. */

@@ -1,6 +1,6 @@
 /* cause.h - why is a rank late, and at which place: what it did in the steps in which it stands out, against its peers.
  *
- *     name          rank 3    peers                        surplus of 3 over their median
+ *     name          rank 3    peers                        excess of 3 over their median
  *     gemm          40 ms     20, 20, 21 ms    same count  20 ms: slower
  *     relu           5 ms      5,  5,  5 ms                -
  *     gc.collect     3 ms      0,  0,  0 ms                3 ms of idle time
@@ -31,9 +31,9 @@ typedef struct tl_cause_row {
 
 typedef struct tl_cause_found {
     bool found;         /* it has more time than its peers in anything */
-    tl_cause cause;     /* MIXED: no part has 80 % of the surplus */
-    double share;       /* of the surplus that the largest part has */
-    int64_t ns;         /* the surplus, all parts together */
+    tl_cause cause;     /* MIXED: no part has 80 % of the excess */
+    double share;       /* of the excess that the largest part has */
+    int64_t ns;         /* the excess, all parts together */
     int64_t awaited_ns; /* so much more than it its peers communicate: they wait for it */
     uint64_t place;     /* content key of a name; 0: none stands out */
 } tl_cause_found;

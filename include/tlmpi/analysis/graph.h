@@ -67,7 +67,7 @@ typedef enum tl_node_kind {
     TL_NNODE_KINDS
 } tl_node_kind;
 
-#define TL_STEP_BEHIND INT32_MAX
+#define TL_STEP_AFTER INT32_MAX
 
 typedef struct tl_node {
     int64_t done_ns;
@@ -77,7 +77,7 @@ typedef struct tl_node {
                           * without kinds of memory; else 0 */
     uint32_t first_edge; /* its edges end where those of the next node begin */
     uint32_t segment;    /* collectives that the rank had launched before */
-    int32_t step;        /* -1: before all steps, TL_STEP_BEHIND: behind them */
+    int32_t step;        /* -1: before all steps, TL_STEP_AFTER: after them */
     uint8_t kind;        /* tl_node_kind */
     uint8_t part;        /* tl_part of its work */
 } tl_node;

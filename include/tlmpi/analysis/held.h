@@ -25,12 +25,12 @@ typedef struct tl_held {
 bool tl_held_take(tl_rank_graphs *graphs, tl_held *out);
 void tl_held_free(tl_held *held);
 
-/* What one rank answers, to anything but PLACES.  False: memory is out. */
+/* What one rank answers, to anything but HOST_PIECES.  False: memory is out. */
 bool tl_held_answer(tl_held_rank *rank, tl_question question, tl_bytes *in, tl_bytes *out);
 
-/* PLACES: the pieces of a rank, the index-th that is held; and what is usual of them.  False: memory is out. */
-bool tl_held_list_places(tl_held *held, size_t index, tl_bytes *in, tl_place_pieces *out);
-void tl_held_take_places(tl_held *held, const tl_place_piece *pieces, size_t n);
+/* HOST_PIECES: the pieces of a rank, the index-th that is held; and what is usual of them.  False: memory is out. */
+bool tl_held_list_pieces(tl_held *held, size_t index, tl_bytes *in, tl_host_pieces *out);
+void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n);
 
 /* An asker of ranks that are all held here; it has to stay. */
 tl_asker tl_held_asker(tl_held *held);

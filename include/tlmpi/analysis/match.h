@@ -38,7 +38,7 @@ typedef struct tl_group_fact {
 } tl_group_fact;
 
 /* What the job knows of a rank, in rank order. */
-typedef struct tl_rank_place {
+typedef struct tl_rank_clock {
     int32_t rank;
     int32_t host;    /* number, -1 when unknown */
     int32_t clock;   /* number: ranks of one clock need no correction between them */
@@ -48,22 +48,22 @@ typedef struct tl_rank_place {
     int64_t middle_ns; /* when the offset holds; the drift counts from there */
     int32_t component; /* clocks of one number can be compared */
     int32_t padding;
-} tl_rank_place;
+} tl_rank_clock;
 
 /* What is known of all groups and ranks; borrowed. */
 typedef struct tl_job_facts {
     const tl_group_fact *groups;
     size_t ngroups;
-    const tl_rank_place *ranks;
+    const tl_rank_clock *ranks;
     size_t nranks; /* ranks that have a trace */
 } tl_job_facts;
 
 /* A place for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its own.  The
  * caller frees *places.  False when memory is out. */
-bool tl_places_make(const tl_table *ranks, tl_rank_place **places, size_t *n);
+bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **places, size_t *n);
 
 /* The rank's place, or NULL: it has no trace. */
-const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank);
+const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank);
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
@@ -215,7 +215,7 @@ typedef struct tl_clock_doubt {
     bool untied; /* ... and there is no reason to think that it is one clock */
 } tl_clock_doubt;
 
-void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank);
+void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_clock *rank);
 int64_t tl_clock_doubt_of(const tl_clock_doubt *doubt);
 
 extern const tl_analysis tl_bandwidth_analysis, tl_group_analysis, tl_quality_analysis;

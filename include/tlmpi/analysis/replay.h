@@ -84,7 +84,7 @@ typedef struct tl_changes {
     int64_t *less_ns;   /* [n] */
     bool *gone;         /* [n]: the second of its two edges is; what released a wait */
     uint32_t *kind_of;  /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
-    int64_t *usual_ns;  /* [n] what the piece of host work usually takes; 0: not known; likewise */
+    int64_t *baseline_ns;  /* [n] what the piece of host work usually takes; 0: not known; likewise */
     bool compared;
     size_t room;
 } tl_changes;
@@ -97,22 +97,22 @@ void tl_changes_free(tl_changes *changes);
 
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
-/* What stays of a rank.  Zero-initialise; tl_piece_free ends it. */
-typedef struct tl_piece {
+/* What stays of a rank.  Zero-initialise; tl_folded_free ends it. */
+typedef struct tl_folded {
     tl_net net;
     int64_t *done_ns; /* [net.n] as measured */
     uint32_t *came;   /* [ports] ARRIVALs that meetings wait for, as nodes of the net; TL_NONE */
     uint32_t *met;    /* [ports] ENDs that wait for meetings, likewise; these have no edge here */
-} tl_piece;
+} tl_folded;
 
 /* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then number_of[nodes] gets
- * their numbers in the net.  False when memory is out; tl_piece_free ends it in any case. */
-bool tl_piece_make(const tl_changes *changes, const uint8_t *marks, tl_piece *out, uint32_t *number_of);
-void tl_piece_free(tl_piece *piece);
+ * their numbers in the net.  False when memory is out; tl_folded_free ends it in any case. */
+bool tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
+void tl_folded_free(tl_folded *folded);
 
-/* As bytes, and back.  False: memory is out; tl_piece_free ends it in any case. */
-bool tl_piece_put(const tl_piece *piece, size_t nports, tl_bytes *out);
-bool tl_piece_get(tl_piece *piece, tl_bytes *in);
+/* As bytes, and back.  False: memory is out; tl_folded_free ends it in any case. */
+bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
+bool tl_folded_get(tl_folded *folded, tl_bytes *in);
 
 /* Pieces of ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
 typedef struct tl_whole {
@@ -124,13 +124,13 @@ typedef struct tl_whole {
 
 /* Of pieces[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False when memory
  * is out; tl_whole_free ends it in any case. */
-bool tl_whole_make(const tl_baseline *baseline, const tl_piece *pieces, tl_piece *changed, tl_whole *out);
+bool tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
 void tl_whole_free(tl_whole *whole);
 
 /* Whether the piece is there. */
-static inline bool tl_piece_is(const tl_piece *piece)
+static inline bool tl_folded_is(const tl_folded *folded)
 {
-    return piece->done_ns != NULL;
+    return folded->done_ns != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- repairs */
@@ -140,7 +140,7 @@ typedef struct tl_repair {
     uint32_t rank; /* index; of TRANSFER that of a link */
     uint8_t family;
     bool drifts;    /* each step alone */
-    bool lasts;     /* before the whole steps as in the first of them, behind them as in the last */
+    bool lasts;     /* before the whole steps as in the first of them, after them as in the last */
     const bool *on; /* [nsteps] */
 } tl_repair;
 
@@ -158,7 +158,7 @@ typedef struct tl_repair_plan {
     uint32_t *window;   /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: of steps that are compared together, 1 + its number; 0: the
                          * kind is not repaired there */
     int64_t *own_ns;    /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
-    int64_t *usual_ns;  /* ... and what is usual */
+    int64_t *baseline_ns;  /* ... and what is usual */
     bool *also;         /* [nsteps] steps that were cut, and are repaired as the others are */
     int64_t *drop;      /* [nkinds * nsteps] WAIT: how many go */
     struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
@@ -167,7 +167,7 @@ typedef struct tl_repair_plan {
 
 /* What a rank has of one kind in the same stretch of all steps of a window. */
 typedef struct tl_repair_plan_sum {
-    int64_t own_ns, usual_ns;
+    int64_t own_ns, baseline_ns;
     uint32_t window, kind, segment, padding;
 } tl_repair_plan_sum;
 
@@ -270,7 +270,7 @@ typedef struct tl_change {
     double to;      /* BALANCE */
 } tl_change;
 
-/* Behind the piece in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off members of
+/* After the piece in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off members of
  * collectives on links, which the piece does not have. */
 typedef struct tl_end_less {
     int64_t ns;

@@ -105,16 +105,16 @@ tl_part tl_idle_part_of_op(tl_text name);
  */
 
 /* Communication without compute that overlaps it. */
-typedef struct tl_comm_piece {
+typedef struct tl_comm_span {
     int64_t start_ns, end_ns;
     uint32_t kernel; /* of the communication that runs the one that ends last: index into the kernels */
-} tl_comm_piece;
+} tl_comm_span;
 
-typedef TL_VEC(tl_comm_piece) tl_comm_pieces;
+typedef TL_VEC(tl_comm_span) tl_comm_spans;
 
 /* The pieces of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint,
  * and in order of time.  False when memory is out. */
-bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_pieces *out);
+bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out);
 
 /* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
  * kernel into any number of pieces; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in

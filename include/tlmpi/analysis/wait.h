@@ -48,16 +48,16 @@ bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
  * kernels, or more, had each waited 2 u longer. */
 bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
 
-/* ---------------------------------------------------------------------------------------------------------- surplus */
+/* ---------------------------------------------------------------------------------------------------------- excess */
 
-/* The surplus of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, part by part; 0
+/* The excess of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, part by part; 0
  * where it did not.
  *
  * The n values are sorted once: without any one of them, the median is one of the three in their middle, or the mean of two of
  * these three.
  */
 
-/* The unit of shares of an arrival's surplus: they sum up to TL_SHARE_ONE at most, and what is missing is unknown. */
+/* The unit of shares of an arrival's excess: they sum up to TL_SHARE_ONE at most, and what is missing is unknown. */
 enum { TL_SHARE_ONE = 10000 };
 
 /* The middle of n sorted values: those at the places m - 1, m and m + 1, m = tl_lower_middle(n); 0 where there is none. */
@@ -71,19 +71,19 @@ typedef struct tl_middles {
     int64_t ns[TL_NPARTS][3];
 } tl_middles;
 
-/* The middle of n values that are `stride` bytes apart; scratch has room for n.  And the surplus of `own`, one of the n. */
+/* The middle of n values that are `stride` bytes apart; scratch has room for n.  And the excess of `own`, one of the n. */
 void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch);
-int64_t tl_surplus_over(const tl_middle *middle, int64_t own);
+int64_t tl_excess_over(const tl_middle *middle, int64_t own);
 
 /* The same for each part of n tl_parts. */
 void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch);
 
-/* Returns the sum of the surpluses of `own`, one of the n, over all parts, and the share that each part has in it. */
-int64_t tl_surplus(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS]);
+/* Returns the sum of the excesses of `own`, one of the n, over all parts, and the share that each part has in it. */
+int64_t tl_excess_by_part(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS]);
 
 /* -------------------------------------------------------------------------------------------------------- late rows */
 
-/* What the proc that owns a collective tells proc 0 of it: when each rank arrived, and in which parts it had a surplus. */
+/* What the proc that owns a collective tells proc 0 of it: when each rank arrived, and in which parts it had an excess. */
 
 /* One rank in one collective. */
 typedef struct tl_late_row {
@@ -93,12 +93,12 @@ typedef struct tl_late_row {
     int32_t own_step;          /* by the rank's own marks; step: that of the collective */
     uint32_t uid, previous;    /* of its kernel; of that of its previous collective with the same ranks */
     int64_t bytes;             /* size of the message, -1 when unknown */
-    uint16_t share[TL_NPARTS]; /* of the surplus, by part */
-    uint16_t after_last;       /* share of the surplus from after the last collective of the step before own_step */
+    uint16_t share[TL_NPARTS]; /* of the excess, by part */
+    uint16_t after_last;       /* share of the excess from after the last collective of the step before own_step */
     uint8_t kind;              /* tl_collective, of the collective, and ... */
     uint8_t own_kind;          /* ... of what the rank does in it: of a send or receive, which */
     uint8_t fits;              /* two ranks or more, and nothing suspect */
-    uint8_t charged;           /* its collective may carry a verdict */
+    uint8_t counted;           /* its collective may carry a verdict */
     uint8_t pair;              /* a send and its receive */
     int32_t group;
     int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */

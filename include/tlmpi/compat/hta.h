@@ -35,7 +35,7 @@ typedef struct tl_hta_options {
     bool include_last_step;     /* the last profiler step stays (include_last_profiler_step=True) */
 } tl_hta_options;
 
-/* The rank that HTA gives a file: the number behind the first "rank": in the text that has white space after the colon,
+/* The rank that HTA gives a file: the number after the first "rank": in the text that has white space after the colon,
  * on one line; 0 where there is none.  Names and structure do not count.  Reads up to that place; a damaged file is
  * searched as far as it can be read.  TL_EINPUT: it cannot be opened. */
 tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err);

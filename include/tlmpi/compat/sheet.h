@@ -31,7 +31,7 @@ typedef struct tl_sheet {
     bool in_row;
     bool looking, no_memory;
     size_t column;     /* of the next cell */
-    TL_VEC(bool) real; /* columns seen to be none of integers alone; those behind have not been looked at */
+    TL_VEC(bool) real; /* columns seen to be none of integers alone; those after have not been looked at */
 } tl_sheet;
 
 /* Begins DIR/NAME with the header, a line without its newline; NULL for none.  On failure there is nothing to close. */

@@ -63,6 +63,6 @@ uint64_t tl_host_key(const tl_rank *row);
 
 /* What others waited for these ranks (ascending), by part of their time; TL_NPARTS: by none.  What they waited for each
  * other is left out. */
-void tl_charges_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1]);
+void tl_delay_costs_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1]);
 
 #endif

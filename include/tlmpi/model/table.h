@@ -28,7 +28,7 @@ bool tl_table_append(tl_table *table, const void *rows, size_t n);
 bool tl_table_sort(tl_table *table);
 
 /* Every NAME cell that holds an id gets row_of[id] for it. */
-void tl_table_place_names(tl_table *table, const uint32_t *row_of);
+void tl_table_set_name_rows(tl_table *table, const uint32_t *row_of);
 
 void tl_table_free(tl_table *table);
 

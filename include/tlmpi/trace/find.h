@@ -52,7 +52,7 @@ typedef struct tl_named {
 } tl_named;
 
 typedef struct tl_inventory {
-    TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes behind them as they were named */
+    TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes after them as they were named */
     TL_VEC(tl_named) words;     /* the paths that were named */
     int32_t nruns;              /* at least 1 */
     int32_t run;                /* the one chosen */

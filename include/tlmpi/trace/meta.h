@@ -2,7 +2,7 @@
  *
  * From the text around the array, whole or damaged, or from the last bytes of a file alone.  May use: text.
  *
- * The keys may stand before or after the array, in any order (an on-demand trace has distributedInfo behind it, a 2025
+ * The keys may stand before or after the array, in any order (an on-demand trace has distributedInfo after it, a 2025
  * trace baseTimeNanoseconds).
  */
 #ifndef TLMPI_TRACE_META_H
@@ -61,8 +61,8 @@ void tl_meta_free(tl_meta *meta);
 tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err);
 
 /* Adds to *meta what the last MiB of the text says of rank and base time.  A plain file is read at its end; a compressed one is
- * inflated to it from where the source stands, `behind` being the text that it has given last.  Where there is nothing, or memory
+ * inflated to it from where the source stands, `after` being the text that it has given last.  Where there is nothing, or memory
  * is out, *meta stays as it is. */
-void tl_tail_read(const char *path, tl_source *source, tl_text behind, tl_meta *meta);
+void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta);
 
 #endif

@@ -39,7 +39,7 @@ typedef TL_VEC(char) tl_out_words;
 /* What the label of the gap does not say, in place of what stood there; `names` are those of the row.  False when memory is out. */
 bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
 
-/* The metadata of the three tracks, `first` and the two behind it.  `of` ends their names: "" or " (device 1)". */
+/* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
 
 /* One event of noise, three of others.  TL_ENOMEM. */

@@ -4,7 +4,7 @@
  *     copy     {..., "traceEvents": [{...}, {...},{new},{new}], "traceName": "..."}
  *
  * The text of the trace is passed through byte by byte, in blocks: its layout, its numbers and whatever else stands in
- * it stay.  Where it is cut the copy ends behind what is whole, with the brackets that are missing, so that it is one
+ * it stay.  Where it is cut the copy ends after what is whole, with the brackets that are missing, so that it is one
  * document.
  *
  * The first header of the layer trace_out, which shows in a trace what has been found in it: in a copy of its text, with events
@@ -17,19 +17,19 @@
 #include "tlmpi/trace_out/track.h"
 
 /* What stands around the new events. */
-typedef enum tl_splice_place {
+typedef enum tl_splice_position {
     TL_BEHIND_ENTRY,            /* an entry before them */
-    TL_BEFORE_END,              /* no entry; the ']' of the array behind them */
+    TL_BEFORE_END,              /* no entry; the ']' of the array after them */
     TL_BEHIND_BEGIN             /* no entry; the array has only begun */
-} tl_splice_place;
+} tl_splice_position;
 
 /* Where to cut; offsets in the text. */
 typedef struct tl_splice {
     uint64_t text_bytes;        /* of the trace: another number says that it has changed since it was read */
-    tl_splice_place place;
+    tl_splice_position place;
     uint64_t insert_at;         /* the new events go here */
     uint64_t copy_to;           /* nothing from here on is copied; text_bytes where all is */
-    char closing[72];           /* goes behind it all: the brackets that the text lacks */
+    char closing[72];           /* goes after it all: the brackets that the text lacks */
 } tl_splice;
 
 /* By the report on a trace that was read whole (no range) and has events. */

@@ -75,7 +75,7 @@ typedef struct tl_out_event {
 /* Zero-initialise but for the sink. */
 typedef struct tl_out_writer {
     tl_sink *sink;
-    bool behind_entry; /* a comma parts the next event from what stands before it */
+    bool after_entry; /* a comma parts the next event from what stands before it */
     uint64_t nevents;  /* written so far */
 } tl_out_writer;
 

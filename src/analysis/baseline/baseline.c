@@ -10,7 +10,7 @@ tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const i
 {
     *out = (tl_baseline){ .graph = graph, .asker = asker };
     bool ok = tl_baseline_roles(ranks, rows, nrows, out) && tl_baseline_steps(out) && tl_baseline_cells(out) &&
-              tl_baseline_places(out) && tl_baseline_own(out);
+              tl_baseline_host_pieces(out) && tl_baseline_own(out);
     return ok ? TL_OK : tl_fail_memory(err, "what is usual");
 }
 
@@ -22,14 +22,14 @@ void tl_baseline_free(tl_baseline *b)
     free(b->roles);
     free(b->members);
     free(b->role_of);
-    free(b->place_of);
+    free(b->index_in_role);
     free(b->talks);
     free(b->steps);
     free(b->cut);
     tl_map_free(&b->class_of);
     free(b->meeting_class);
     free(b->cuts);
-    free(b->alike);
+    free(b->comparable);
     free(b->links);
     free(b->link_members);
     free(b->host_of);
@@ -44,7 +44,7 @@ void tl_baseline_free(tl_baseline *b)
     *b = (tl_baseline){ 0 };
 }
 
-int64_t tl_usual(int64_t *values, size_t n)
+int64_t tl_baseline_median(int64_t *values, size_t n)
 {
     return tl_lower_median(values, n);
 }
@@ -56,43 +56,43 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_baseline_of_link(b, class, member, on, own_ns, scratch);
     if (n == 1)
-        return tl_usual_of_own(b, class, on, own_ns, scratch);
+        return tl_baseline_of_own(b, class, on, own_ns, scratch);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = 0;
         for (size_t s = 0; s < b->nsteps; s++)
             scratch[i] += on[s] ? class->ns[i * b->nsteps + s] : 0;
     }
     *own_ns = scratch[member];
-    return tl_usual(scratch, n);
+    return tl_baseline_median(scratch, n);
 }
 
-int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t usual_ns, int64_t usual_pieces)
+int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t baseline_pieces)
 {
-    if (pieces >= usual_pieces)
-        return pieces > 0 ? tl_portion(ns, pieces - usual_pieces, pieces) : 0;
-    return -tl_portion(usual_ns, usual_pieces - pieces, usual_pieces);
+    if (pieces >= baseline_pieces)
+        return pieces > 0 ? tl_portion(ns, pieces - baseline_pieces, pieces) : 0;
+    return -tl_portion(baseline_ns, baseline_pieces - pieces, baseline_pieces);
 }
 
 /* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has both signs. */
-typedef struct usual {
+typedef struct step_baseline {
     int64_t pair, median;
     size_t n;
-} usual;
+} step_baseline;
 
-static usual usual_of(int64_t *values, size_t n)
+static step_baseline step_baseline_of(int64_t *values, size_t n)
 {
     int64_t pair = n == 2 ? values[0] + values[1] : 0;
-    return (usual){ pair, tl_usual(values, n), n };
+    return (step_baseline){ pair, tl_baseline_median(values, n), n };
 }
 
-static usual usual_of_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, int64_t *scratch)
+static step_baseline baseline_of_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = class->ns[i * nsteps + step];
-    return usual_of(scratch, n);
+    return step_baseline_of(scratch, n);
 }
 
-static int64_t of_peers(const usual *u, int64_t own)
+static int64_t of_peers(const step_baseline *u, int64_t own)
 {
     return u->n == 2 ? u->pair - own : u->median;
 }
@@ -106,14 +106,14 @@ static bool is_counted(tl_family family)
 static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family, double *late_ns,
                      int64_t *scratch)
 {
-    usual ns = usual_of_step(class, n, nsteps, step, scratch);
+    step_baseline ns = baseline_of_step(class, n, nsteps, step, scratch);
     for (size_t i = 0; i < n; i++)
         scratch[i] = class->pieces[i * nsteps + step];
-    usual pieces = usual_of(scratch, n);
+    step_baseline pieces = step_baseline_of(scratch, n);
     for (size_t i = 0; i < n; i++) {
-        int64_t own = class->ns[i * nsteps + step], usual_ns = of_peers(&ns, own), late = own - usual_ns;
+        int64_t own = class->ns[i * nsteps + step], baseline_ns = of_peers(&ns, own), late = own - baseline_ns;
         uint32_t has = class->pieces[i * nsteps + step];
-        int64_t additional = family != TL_FAMILY_HOST ? tl_additional(own, has, usual_ns, of_peers(&pieces, has)) : 0;
+        int64_t additional = family != TL_FAMILY_HOST ? tl_additional(own, has, baseline_ns, of_peers(&pieces, has)) : 0;
         late_ns[i * nsteps + step] += (double)(is_counted(family) ? additional : late - additional);
     }
 }
@@ -126,7 +126,7 @@ bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_lateness_of_links(b, class, late_ns, scratch);
     for (size_t s = 0; n > 1 && s < b->nsteps; s++) {
-        usual ns = usual_of_step(class, n, b->nsteps, s, scratch);
+        step_baseline ns = baseline_of_step(class, n, b->nsteps, s, scratch);
         for (size_t i = 0; i < n; i++)
             late_ns[i * b->nsteps + s] = (double)(class->ns[i * b->nsteps + s] - ns.median);
     }

@@ -18,10 +18,10 @@ static void find_cuts(tl_baseline *b)
     for (size_t q = 0; q < b->nroles; q++)
         for (size_t s = 0; s < b->nsteps; s++) {
             const uint32_t *members = b->members + b->roles[q].first;
-            bool alike = true;
+            bool comparable = true;
             for (size_t i = 1; i < b->roles[q].n; i++)
-                alike = alike && b->cuts[members[i] * b->nsteps + s].n == b->cuts[members[0] * b->nsteps + s].n;
-            b->alike[q * b->nsteps + s] = alike;
+                comparable = comparable && b->cuts[members[i] * b->nsteps + s].n == b->cuts[members[0] * b->nsteps + s].n;
+            b->comparable[q * b->nsteps + s] = comparable;
         }
 }
 
@@ -83,7 +83,7 @@ static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
     return tl_bytes_put(out, whole, sizeof whole) && tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps) &&
            tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut) &&
            tl_bytes_put_list(out, b->cuts + rank * b->nsteps, b->nsteps, sizeof *b->cuts) &&
-           tl_bytes_put_list(out, b->alike + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->alike);
+           tl_bytes_put_list(out, b->comparable + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->comparable);
 }
 
 /* Its kinds of work become classes of its role. */
@@ -95,8 +95,8 @@ static bool take(tl_baseline *b, size_t rank, const tl_work_kind *kinds, const i
         if (class_of[k] == TL_NONE)
             return false;
         for (size_t s = 0; s < b->nsteps; s++) {
-            b->classes[class_of[k]].ns[b->place_of[rank] * b->nsteps + s] = ns[k * b->nsteps + s];
-            b->classes[class_of[k]].pieces[b->place_of[rank] * b->nsteps + s] = pieces[k * b->nsteps + s];
+            b->classes[class_of[k]].ns[b->index_in_role[rank] * b->nsteps + s] = ns[k * b->nsteps + s];
+            b->classes[class_of[k]].pieces[b->index_in_role[rank] * b->nsteps + s] = pieces[k * b->nsteps + s];
         }
     }
     return class_of != NULL;
@@ -137,11 +137,11 @@ bool tl_baseline_cells(tl_baseline *out)
 {
     size_t nranks = out->graph->nranks;
     out->cuts = tl_calloc(nranks * out->nsteps + 1, sizeof *out->cuts);
-    out->alike = tl_calloc(out->nroles * out->nsteps + 1, sizeof *out->alike);
+    out->comparable = tl_calloc(out->nroles * out->nsteps + 1, sizeof *out->comparable);
     out->compute_ns = tl_calloc(nranks + 1, sizeof *out->compute_ns);
     out->class_of_kind = tl_calloc(nranks + 1, sizeof *out->class_of_kind);
     out->nkinds = tl_calloc(nranks + 1, sizeof *out->nkinds);
-    if (out->cuts == NULL || out->alike == NULL || out->compute_ns == NULL || out->class_of_kind == NULL || out->nkinds == NULL)
+    if (out->cuts == NULL || out->comparable == NULL || out->compute_ns == NULL || out->class_of_kind == NULL || out->nkinds == NULL)
         return false;
     find_cuts(out);
     return ask(out);

@@ -8,9 +8,9 @@ void tl_frame_free(tl_frame *f)
     free(f->steps);
     free(f->cut);
     free(f->cuts);
-    free(f->alike);
+    free(f->comparable);
     free(f->kinds);
-    free(f->usual_ns);
+    free(f->baseline_ns);
     tl_map_free(&f->kind_of);
     *f = (tl_frame){ 0 };
 }
@@ -30,7 +30,7 @@ uint32_t tl_segment_of(const tl_frame *f, const tl_node *node)
     size_t step = tl_step_index(f->steps, f->nsteps, node->step);
     size_t like = !f->cut[step] ? step : step < f->first_whole ? f->first_whole : f->last_whole;
     const tl_step_cut *c = &f->cuts[step];
-    if (like == f->nsteps || !f->alike[like] || f->cuts[like].n == 0)
+    if (like == f->nsteps || !f->comparable[like] || f->cuts[like].n == 0)
         return UINT32_MAX;
     uint32_t at = node->segment < c->first ? 0 : node->segment - c->first;
     at = at < c->n ? at : c->n;
@@ -115,7 +115,7 @@ static bool fill(filling *c, const tl_open_rank *o)
         size_t step = tl_step_index(f->steps, f->nsteps, node->step);
         tl_work_kind kind;
         c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
-        f->nplaced += tl_is_placed(node);
+        f->nhost_pieces += tl_is_host_piece(node);
         if (waited_ns >= 0)
             ok = fill_in(c, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT }, step, waited_ns);
         if (ok && work_of(f, node, &kind))
@@ -130,7 +130,7 @@ static bool get_question(tl_frame *f, tl_bytes *in)
     bool ok = tl_bytes_get(in, whole, sizeof whole) && tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps) &&
               tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut) &&
               tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts) &&
-              tl_bytes_get_list(in, (void **)&f->alike, &n, sizeof *f->alike);
+              tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
     f->first_whole = ok ? whole[0] : 0;
     f->last_whole = ok ? whole[1] : 0;
     return ok;

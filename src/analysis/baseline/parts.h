@@ -7,7 +7,7 @@
 
 /* Each is false when memory is out; what it has made stays in `out`. */
 
-/* roles.c: roles, members, role_of, place_of, talks. */
+/* roles.c: roles, members, role_of, index_in_role, talks. */
 bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out);
 
 /* steps.c: steps, cut. */
@@ -22,7 +22,7 @@ void tl_class_free(tl_work_class *class);
 bool tl_baseline_cells(tl_baseline *out);
 
 /* places.c: what is usual of pieces of hosts, in the frames of ranks. */
-bool tl_baseline_places(const tl_baseline *baseline);
+bool tl_baseline_host_pieces(const tl_baseline *baseline);
 
 /* own.c: heavy. */
 bool tl_baseline_own(tl_baseline *out);
@@ -35,7 +35,7 @@ bool tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
 
 /* As tl_baseline_of and tl_lateness have it, of a class of a rank that nobody is like; the latter adds to late_ns what exceeds its
  * better steps, those of which it is slower in less than nearly all. */
-int64_t tl_usual_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns, int64_t *scratch);
+int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns, int64_t *scratch);
 void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
 /* As tl_baseline_of and tl_lateness have it, of a class of links; the latter adds to late_ns. */

@@ -3,16 +3,16 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-bool tl_places_list(const tl_settled *rank, tl_frame *f, uint32_t role, uint32_t held, tl_place_pieces *out)
+bool tl_host_pieces_list(const tl_settled *rank, tl_frame *f, uint32_t role, uint32_t held, tl_host_pieces *out)
 {
     tl_open_rank o = { 0 };
-    free(f->usual_ns);
-    f->usual_ns = tl_calloc(f->nplaced + 1, sizeof *f->usual_ns);
-    bool ok = f->usual_ns != NULL && tl_rank_open(rank, &o) &&
-              tl_grow((void **)&out->v, &out->cap, out->n + f->nplaced, sizeof *out->v);
+    free(f->baseline_ns);
+    f->baseline_ns = tl_calloc(f->nhost_pieces + 1, sizeof *f->baseline_ns);
+    bool ok = f->baseline_ns != NULL && tl_rank_open(rank, &o) &&
+              tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v);
     for (uint32_t v = 0, at = 0; ok && v < o.n; v++)
-        if (tl_is_placed(&o.nodes[v]))
-            out->v[out->n++] = (tl_place_piece){ .place = tl_hash_mix(tl_hash_mix(o.nodes[v].key, (uint32_t)o.nodes[v].step), role),
+        if (tl_is_host_piece(&o.nodes[v]))
+            out->v[out->n++] = (tl_host_piece){ .place = tl_hash_mix(tl_hash_mix(o.nodes[v].key, (uint32_t)o.nodes[v].step), role),
                                                  .ns = o.nodes[v].work_ns,
                                                  .held = held,
                                                  .at = at++ };
@@ -22,7 +22,7 @@ bool tl_places_list(const tl_settled *rank, tl_frame *f, uint32_t role, uint32_t
 
 static int by_place(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_place_piece *v = context;
+    const tl_host_piece *v = context;
     return TL_COMPARE(v[a].place, v[b].place);
 }
 
@@ -30,7 +30,7 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
 enum { PER_PART = 64 };
 
 /* index[n] in order of parts; ends[parts + 1] gets where each begins. */
-static void scatter(const tl_place_pieces *p, unsigned bits, uint32_t *index, uint32_t *ends)
+static void scatter(const tl_host_pieces *p, unsigned bits, uint32_t *index, uint32_t *ends)
 {
     for (size_t i = 0; i < p->n; i++)
         ends[p->v[i].place >> (64 - bits)]++;
@@ -41,18 +41,18 @@ static void scatter(const tl_place_pieces *p, unsigned bits, uint32_t *index, ui
 }
 
 /* Of pieces in order of places. */
-static void find_usual(tl_place_piece *v, const uint32_t *index, size_t n, int64_t *ns)
+static void find_baseline(tl_host_piece *v, const uint32_t *index, size_t n, int64_t *ns)
 {
     for (size_t i = 0, to; i < n; i = to) {
         for (to = i; to < n && v[index[to]].place == v[index[i]].place; to++)
             ns[to - i] = v[index[to]].ns;
-        int64_t usual = to - i > 1 ? tl_usual(ns, to - i) : 0;
+        int64_t baseline = to - i > 1 ? tl_baseline_median(ns, to - i) : 0;
         for (size_t k = i; k < to; k++)
-            v[index[k]].ns = usual;
+            v[index[k]].ns = baseline;
     }
 }
 
-bool tl_places_find(tl_place_pieces *p)
+bool tl_host_pieces_compare(tl_host_pieces *p)
 {
     unsigned bits = 1;
     while (bits < 32 && p->n >> bits > PER_PART)
@@ -70,7 +70,7 @@ bool tl_places_find(tl_place_pieces *p)
         size_t n = ends[part + 1] - ends[part];
         ok = tl_sort_index(index + ends[part], n, by_place, p->v);
         if (ok)
-            find_usual(p->v, index + ends[part], n, ns);
+            find_baseline(p->v, index + ends[part], n, ns);
     }
     free(ends);
     free(index);
@@ -78,13 +78,13 @@ bool tl_places_find(tl_place_pieces *p)
     return ok;
 }
 
-bool tl_baseline_places(const tl_baseline *b)
+bool tl_baseline_host_pieces(const tl_baseline *b)
 {
     tl_asked asked;
     bool ok = tl_asked_new(b->graph->nranks, &asked);
     for (size_t r = 0; ok && r < asked.n; r++)
         ok = !tl_graph_has(b->graph, r) || tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of);
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_PLACES, &asked);
+    ok = ok && tl_ask_ranks(b->asker, TL_ASK_HOST_PIECES, &asked);
     tl_asked_free(&asked);
     return ok;
 }

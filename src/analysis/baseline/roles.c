@@ -107,14 +107,14 @@ static void number(finding *f, size_t nranks, tl_baseline *out)
             out->role_of[r] = (uint32_t)out->nroles++;
     for (uint32_t r = 0; r < nranks; r++) {
         out->role_of[r] = out->role_of[tl_component_of(f->up, r)];
-        out->place_of[r] = out->roles[out->role_of[r]].n++;
+        out->index_in_role[r] = out->roles[out->role_of[r]].n++;
     }
     for (size_t q = 0; q < out->nroles; q++) {
         out->roles[q].first = at;
         at += out->roles[q].n;
     }
     for (uint32_t r = 0; r < nranks; r++)
-        out->members[out->roles[out->role_of[r]].first + out->place_of[r]] = r;
+        out->members[out->roles[out->role_of[r]].first + out->index_in_role[r]] = r;
 }
 
 bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out)
@@ -127,9 +127,9 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
     out->roles = tl_calloc(nranks + 1, sizeof *out->roles);
     out->members = tl_malloc((nranks + 1) * sizeof *out->members);
     out->role_of = tl_malloc((nranks + 1) * sizeof *out->role_of);
-    out->place_of = tl_malloc((nranks + 1) * sizeof *out->place_of);
+    out->index_in_role = tl_malloc((nranks + 1) * sizeof *out->index_in_role);
     bool ok = f.v != NULL && f.talks != NULL && f.up != NULL && out->roles != NULL && out->members != NULL &&
-              out->role_of != NULL && out->place_of != NULL;
+              out->role_of != NULL && out->index_in_role != NULL;
 
     for (uint32_t r = 0; ok && r < nranks; r++)
         f.up[r] = r;

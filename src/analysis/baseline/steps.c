@@ -24,18 +24,18 @@ static bool list_numbers(tl_baseline *out)
     return true;
 }
 
-/* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or behind all steps always
+/* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or after all steps always
  * is.  Where there is nothing else, all of it is one step. */
 static void find_cut(tl_baseline *out)
 {
     const tl_graph *g = out->graph;
-    int32_t first = -1, last = TL_STEP_BEHIND;
+    int32_t first = -1, last = TL_STEP_AFTER;
     bool any = false;
     for (size_t r = 0; r < g->nranks; r++) {
-        int32_t low = TL_STEP_BEHIND, high = -1;
+        int32_t low = TL_STEP_AFTER, high = -1;
         for (size_t s = 0; s < g->ranks[r].nsteps; s++) {
             int32_t step = g->ranks[r].steps[s];
-            if (step < 0 || step == TL_STEP_BEHIND)
+            if (step < 0 || step == TL_STEP_AFTER)
                 continue;
             low = step < low ? step : low;
             high = step > high ? step : high;

@@ -129,26 +129,26 @@ static sum sum_of(const tl_baseline *b, const tl_work_class *class, size_t membe
 
 /* What so many pieces take links of the sort, of which there are at least two with any; else *pieces is 0.  They are as many as
  * who has most of them has. */
-static int64_t usual_of_like(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces, int64_t *scratch)
+static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces, int64_t *scratch)
 {
-    size_t n = 0, like = 0;
+    size_t n = 0, npeers = 0;
     *pieces = 0;
     for (size_t i = 0; i < b->roles[class->role].n; i++) {
         sum other = sum_of(b, class, i, on);
         *pieces = tl_ns_max(*pieces, other.pieces);
-        like += other.pieces > 0;
+        npeers += other.pieces > 0;
     }
-    for (size_t i = 0; like > 1 && i < b->roles[class->role].n; i++) {
+    for (size_t i = 0; npeers > 1 && i < b->roles[class->role].n; i++) {
         sum other = sum_of(b, class, i, on);
         if (other.pieces > 0)
             scratch[n++] = tl_portion(other.ns, *pieces, other.pieces);
     }
-    *pieces = like > 1 ? *pieces : 0;
-    return n > 0 ? tl_usual(scratch, n) : 0;
+    *pieces = npeers > 1 ? *pieces : 0;
+    return n > 0 ? tl_baseline_median(scratch, n) : 0;
 }
 
 /* What so many take the link itself in its better steps: who is slow in less than nearly all has so many others. */
-static int64_t usual_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces, int64_t *scratch)
+static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces, int64_t *scratch)
 {
     size_t n = 0;
     for (size_t s = 0; s < b->nsteps; s++) {
@@ -164,10 +164,10 @@ static int64_t usual_of_own(const tl_baseline *b, const tl_work_class *class, si
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
                             int64_t *scratch)
 {
-    int64_t pieces, usual_ns = usual_of_like(b, class, on, &pieces, scratch);
+    int64_t pieces, baseline_ns = baseline_of_peers(b, class, on, &pieces, scratch);
     sum own = sum_of(b, class, member, on);
     *own_ns = own.ns;
-    return pieces > 0 ? tl_portion(usual_ns, own.pieces, pieces) : usual_of_own(b, class, member, own.pieces, scratch);
+    return pieces > 0 ? tl_portion(baseline_ns, own.pieces, pieces) : baseline_of_own(b, class, member, own.pieces, scratch);
 }
 
 bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
@@ -175,12 +175,12 @@ bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, doub
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
     for (size_t s = 0; one != NULL && s < b->nsteps; s++) {
         one[s] = true;
-        int64_t pieces, usual_ns = usual_of_like(b, class, one, &pieces, scratch);
+        int64_t pieces, baseline_ns = baseline_of_peers(b, class, one, &pieces, scratch);
         for (size_t i = 0; i < b->roles[class->role].n; i++) {
             size_t cell = i * b->nsteps + s;
-            int64_t like_ns = pieces > 0 ? tl_portion(usual_ns, class->pieces[cell], pieces)
-                                         : usual_of_own(b, class, i, class->pieces[cell], scratch);
-            late_ns[cell] += (double)(class->ns[cell] - like_ns);
+            int64_t peer_ns = pieces > 0 ? tl_portion(baseline_ns, class->pieces[cell], pieces)
+                                         : baseline_of_own(b, class, i, class->pieces[cell], scratch);
+            late_ns[cell] += (double)(class->ns[cell] - peer_ns);
         }
         one[s] = false;
     }
@@ -196,8 +196,8 @@ int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, in
         if (class.family != TL_FAMILY_TRANSFER || class.role != b->links[link].role)
             continue;
         class.ns = class.sure_ns;
-        int64_t own_ns, usual_ns = tl_baseline_of_link(b, &class, b->links[link].place, on, &own_ns, scratch);
-        late_ns += own_ns - usual_ns;
+        int64_t own_ns, baseline_ns = tl_baseline_of_link(b, &class, b->links[link].place, on, &own_ns, scratch);
+        late_ns += own_ns - baseline_ns;
     }
     return late_ns;
 }

@@ -123,9 +123,9 @@ static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
     return emit_of(b, from, i, part, after_last, step - 1) && emit_of(b, from, i, part, ns - after_last, step);
 }
 
-/* What is due goes to the parts in which the late have a surplus; what they waited elsewhere is kept to be passed on.
+/* What is due goes to the parts in which the late have an excess; what they waited elsewhere is kept to be passed on.
  */
-static bool charge_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
+static bool cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
         const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
@@ -202,7 +202,7 @@ static bool settle(blaming *b, uint32_t n, uint32_t place, bool own)
         return true;
     divide_one(b, n, place, amount, wait);
     const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
-    return charge_the_late(b, n, place + 1, from);
+    return cost_of_the_late(b, n, place + 1, from);
 }
 
 static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
@@ -216,7 +216,7 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
     bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, ok = true;
     if (many) {
         divide_many(b, n, last);
-        ok = charge_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
+        ok = cost_of_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
     }
     for (uint32_t i = 0; ok && i + 1 < n; i++)
         ok = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&

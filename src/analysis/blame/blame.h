@@ -7,12 +7,12 @@
  *              slices  |1 | 2 |
  *
  * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, part by part
- * (time.h); its delay cost is spread over the parts in which it has a surplus.  What falls on TL_PART_COMM it spent
+ * (time.h); its delay cost is spread over the parts in which it has an excess.  What falls on TL_PART_COMM it spent
  * waiting in collectives of other groups: it is passed on to those who were late there, and so on backwards in time; at
  * the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited for this one itself;
  * indirect: passed on.
  *
- * To which step does a delay cost belong?  To that in which the late rank had its surplus: what it did after the last
+ * To which step does a delay cost belong?  To that in which the late rank had its excess: what it did after the last
  * collective of a step is waited for in the next, and charged to the one in which it was done.
  *
  * The sum of all delay costs is the sum of all waits, to the nanosecond.
@@ -32,7 +32,7 @@ typedef struct tl_blame_arrival {
     uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
     uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
     uint16_t share[TL_NPARTS];
-    uint16_t after_last; /* so much of its surplus it had in the step before the collective's */
+    uint16_t after_last; /* so much of its excess it had in the step before the collective's */
 } tl_blame_arrival;
 
 typedef enum tl_blame_how {

@@ -3,8 +3,8 @@
 #include "tlmpi/base/sort.h"
 
 /* Rows of one (rank, step) lie together, those of one waiter within them. */
-void tl_charges_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps, size_t nsteps,
-                        int64_t *charge_ns, double *wall_ns)
+void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps, size_t nsteps,
+                        int64_t *delay_cost_ns, double *wall_ns)
 {
     for (size_t i = 0, to; i < blame->n; i = to) {
         const tl_blame *first = tl_table_row(blame, i);
@@ -30,7 +30,7 @@ void tl_charges_by_step(const tl_table *blame, const int32_t *ranks, size_t nran
         size_t r = tl_index_of(ranks, nranks, first->to_rank), s = tl_index_of(steps, nsteps, first->step);
         if (r == nranks || s == nsteps || sum <= 0)
             continue;
-        charge_ns[r * nsteps + s] = total;
+        delay_cost_ns[r * nsteps + s] = total;
         wall_ns[r * nsteps + s] = squares / sum;
     }
 }

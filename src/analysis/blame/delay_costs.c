@@ -37,7 +37,7 @@ static bool list_arrivals(charging *a)
         if (i == 0 || row->collective != row[-1].collective)
             a->collectives[a->ncollectives++] =
                 (tl_blame_collective){ i, 0, row->step,
-                                       row->charged ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
+                                       row->counted ? row->pair ? TL_BLAME_PASSES : TL_BLAME_CHARGES : TL_BLAME_IGNORED,
                                        tl_is_loose((tl_collective)row->kind) };
         a->collectives[a->ncollectives - 1].n++;
         uint32_t previous =

@@ -82,7 +82,7 @@ static bool is_idle(int part)
     return part >= TL_PART_HOST && part <= TL_PART_ALLOCATOR;
 }
 
-/* So much of a part of the idle time, at most, is no surplus; how much it was. */
+/* So much of a part of the idle time, at most, is no excess; how much it was. */
 static double leave_idle(tl_cause_finding *f, int part, double ns)
 {
     double less = ns < f->over[part] ? ns : f->over[part];
@@ -121,10 +121,10 @@ static void leave_met_again(tl_cause_finding *f, double gain)
             told = part;
     if (!(gain > 0) || gain * met_most < f->all || delay_of(f, told) < TL_CAUSE_MOST * gain)
         return;
-    double behind = delay_of(f, told) - f->over[told], lost = f->all - gain;
-    behind = behind < f->over[TL_PART_HOST] ? behind : f->over[TL_PART_HOST];
-    f->over[told] += behind;
-    f->over[TL_PART_HOST] -= behind;
+    double after = delay_of(f, told) - f->over[told], lost = f->all - gain;
+    after = after < f->over[TL_PART_HOST] ? after : f->over[TL_PART_HOST];
+    f->over[told] += after;
+    f->over[TL_PART_HOST] -= after;
     if (lost > 0)
         lost -= leave_idle(f, TL_PART_HOST, lost);
     if (lost > 0)

@@ -31,7 +31,7 @@ static bool tells(const tl_cause_finding *f, const tl_cause_entry *e, int part)
     return e->kind == TL_DETAIL_HOST && (part == TL_PART_HOST ? !f->common[e->part] : e->part == part);
 }
 
-/* The innermost name that covers nearly as much of the idle surplus as any; of those alone that stand for `part`, if it
+/* The innermost name that covers nearly as much of the idle excess as any; of those alone that stand for `part`, if it
  * is not HOST.  NULL where none stands out. */
 static const tl_cause_entry *innermost(const tl_cause_finding *f, int part)
 {
@@ -62,7 +62,7 @@ static bool drains_more(const tl_cause_entry *e, const tl_cause_entry *than)
     return over > other || (!(over < other) && e->size * e->count > than->size * than->count);
 }
 
-/* A wait for the device that its peers do not have, with most of the idle time behind it. */
+/* A wait for the device that its peers do not have, with most of the idle time after it. */
 static const tl_cause_entry *stray_wait(const tl_cause_finding *f)
 {
     const tl_cause_entry *best = NULL;
@@ -74,7 +74,7 @@ static const tl_cause_entry *stray_wait(const tl_cause_finding *f)
     return best != NULL && best->ns - best->peers_ns >= TL_CAUSE_HALF * f->idle ? best : NULL;
 }
 
-/* Whether it is known to wait for the device no more often than its peers, under whatever names: what is idle behind
+/* Whether it is known to wait for the device no more often than its peers, under whatever names: what is idle after
  * the same waits is the time that its host takes to go on. */
 static bool waits_as_peers_do(const tl_cause_finding *f)
 {

@@ -1,13 +1,13 @@
-/* parts.h - what cause.c has found out of the surplus of one rank, and what of it is called what: the work of the
+/* parts.h - what cause.c has found out of the excess of one rank, and what of it is called what: the work of the
  * device (compute.c), and the time in which it was idle (idle.c). */
 #ifndef ANALYSIS_CAUSE_PARTS_H
 #define ANALYSIS_CAUSE_PARTS_H
 
 #include "tlmpi/analysis/cause.h"
 
-/* A name stands out, and one kind of surplus has most of it, with this share. */
+/* A name stands out, and one kind of excess has most of it, with this share. */
 #define TL_CAUSE_HALF 0.5
-/* A cause has this share of the surplus, or it is mixed; a place this share of the largest name's. */
+/* A cause has this share of the excess, or it is mixed; a place this share of the largest name's. */
 #define TL_CAUSE_MOST 0.8
 
 /* One name: the rank's own, and the median of its peers. */
@@ -25,13 +25,13 @@ typedef struct tl_cause_entry {
 typedef struct tl_cause_finding {
     tl_cause_entry *v;
     size_t n;
-    double over[TL_NPARTS]; /* surplus of each part */
+    double over[TL_NPARTS]; /* excess of each part */
     double more[TL_NPARTS]; /* host's time for a part beyond that of the peers, whether the device ran dry or not */
     double all, idle;       /* positive ones: all, and those of idle time that is the host's doing */
     bool common[TL_NPARTS]; /* the peers' hosts do most of it, too */
 } tl_cause_finding;
 
-/* The name of a part of the device's work with the largest surplus, if it has half of all; else 0. */
+/* The name of a part of the device's work with the largest excess, if it has half of all; else 0. */
 uint64_t tl_cause_largest_of(const tl_cause_finding *f, int part, double all);
 /* Why kernels took longer, and which one it was; *place 0: all of them, or no single one. */
 tl_cause tl_cause_of_compute(const tl_cause_finding *f, uint64_t *place);

@@ -42,7 +42,7 @@ static bool take(tl_clock_bounds *out, size_t first, size_t n)
     return true;
 }
 
-bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_place *places, size_t nplaces,
+bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_clock *places, size_t nplaces,
                           tl_clock_bounds *out)
 {
     const tl_job_facts facts = { .ranks = places, .nranks = nplaces };
@@ -53,7 +53,7 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_p
     if (out->place == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const tl_rank_place *place = tl_place_of(&facts, parts[i].rank);
+        const tl_rank_clock *place = tl_rank_clock_of(&facts, parts[i].rank);
         out->place[i] = place != NULL ? (uint32_t)(place - places) : UINT32_MAX;
     }
     for (size_t from = 0, to; ok && from < n; from = to) {

@@ -25,7 +25,7 @@ typedef struct tl_clock_bounds {
     int64_t most_ns;           /* those broken by more on recorded clocks are taken for wrong matches, and left out */
 } tl_clock_bounds;
 
-bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_place *places, size_t nplaces,
+bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_clock *places, size_t nplaces,
                           tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 

@@ -182,7 +182,7 @@ static tl_status find(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode
 }
 
 tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
-                         tl_rank_place *places, size_t nplaces, tl_error *err)
+                         tl_rank_clock *places, size_t nplaces, tl_error *err)
 {
     tl_clock_bounds b = { 0 };
     tl_clock_search s = {
@@ -214,7 +214,7 @@ tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mo
     return st;
 }
 
-int64_t tl_clock_correct(const tl_rank_place *place, int64_t ns)
+int64_t tl_clock_correct(const tl_rank_clock *place, int64_t ns)
 {
     if (!place->applied || ns == TL_TIME_UNKNOWN)
         return ns;
@@ -226,7 +226,7 @@ void tl_clocks_correct(tl_participant *parts, size_t n, const tl_job_facts *job)
 {
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &parts[i];
-        const tl_rank_place *place = tl_place_of(job, p->rank);
+        const tl_rank_clock *place = tl_rank_clock_of(job, p->rank);
         if (place == NULL || !place->applied)
             continue;
         int64_t end_ns = tl_clock_correct(place, p->end_ns);

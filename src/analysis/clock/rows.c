@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tl_clock_rows_begin(const tl_rank_place *places, size_t nplaces, const tl_table *ranks, tl_table *table)
+bool tl_clock_rows_begin(const tl_rank_clock *places, size_t nplaces, const tl_table *ranks, tl_table *table)
 {
     const tl_rank *row = (const tl_rank *)(const void *)ranks->rows;
     for (size_t i = 0; i < nplaces; i++, row++) {
@@ -38,7 +38,7 @@ void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table
 }
 
 /* What the ends of the ranks of a clock leave open, in the middle; INT64_MAX: none tells. */
-static int64_t sigma_of(const tl_table *rows, const tl_rank_place *places, size_t nplaces, int32_t clock,
+static int64_t sigma_of(const tl_table *rows, const tl_rank_clock *places, size_t nplaces, int32_t clock,
                         const int64_t *sigma, int64_t *room)
 {
     size_t n = 0;
@@ -54,7 +54,7 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_place *places, size_t nplaces, tl_table *table,
+tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *places, size_t nplaces, tl_table *table,
                          tl_error *err)
 {
     int64_t *sigma = tl_calloc(nplaces + 1, sizeof *sigma), *room = tl_calloc(nplaces + 1, sizeof *room);

@@ -11,7 +11,7 @@ enum { TL_CLOCK_WINDOWS = 8 };
 typedef struct tl_clock_search {
     const tl_clock_bounds *b;
     const tl_clock_procs *procs;
-    tl_rank_place *places;
+    tl_rank_clock *places;
     size_t nplaces;
     int32_t *clock; /* by place: the numbering that is tried */
     size_t nclocks;

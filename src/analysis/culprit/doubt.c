@@ -110,10 +110,10 @@ static bool may_show_as(int part, uint8_t cause)
 /* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
  * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges
  * of another one, or of several others together. */
-static bool charges_differ(const tl_judgement *j, const tl_suspect *c)
+static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
 {
     int64_t others_ns = 0, parts[TL_NPARTS + 1];
-    tl_charges_by_part(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, parts);
+    tl_delay_costs_by_part(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, parts);
     for (int part = 0; part < TL_NPARTS; part++)
         others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : parts[part]);
     return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
@@ -127,7 +127,7 @@ static unsigned doubts_of_cause(const tl_judgement *j, const tl_suspect *c)
     unsigned doubts = c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
     if (c->rank->cause == TL_CAUSE_UNKNOWN)
         return doubts | BIT(TL_DOUBT_UNKNOWN);
-    doubts |= charges_differ(j, c) ? BIT(TL_DOUBT_CHARGES) : 0;
+    doubts |= delay_costs_differ(j, c) ? BIT(TL_DOUBT_CHARGES) : 0;
     return doubts |
            (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= TL_CAUSE_SHARE) ? BIT(TL_DOUBT_MIXED) : 0);
 }

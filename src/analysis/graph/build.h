@@ -52,7 +52,7 @@ typedef struct tl_draft_edge {
 } tl_draft_edge;
 
 /* What is known of one kernel. */
-typedef struct tl_placed {
+typedef struct tl_graph_kernel {
     int64_t launch_ns; /* beginning of its call on the clock of the device; TL_TIME_UNKNOWN */
     uint64_t name;     /* content key of its name without addresses; of copies without kinds of memory */
     uint64_t place;    /* its place in the program of its step */
@@ -64,7 +64,7 @@ typedef struct tl_placed {
     uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
     uint32_t end;   /* the node of its end: WORK or END */
     bool before;    /* launched before the recording: nothing of its stream has a launch so far, but something later has */
-} tl_placed;
+} tl_graph_kernel;
 
 /* The kernels of one stream: [first, end) of the view's. */
 typedef struct tl_stream_range {
@@ -76,7 +76,7 @@ typedef struct tl_graph_build {
     const tl_host_calls *calls;
     int64_t lag_ns;      /* taken off the times of the host: its clock is so much ahead of the device's */
     int64_t latency_ns;  /* from a launch into an empty queue to the start */
-    tl_placed *placed;   /* by kernel */
+    tl_graph_kernel *placed;   /* by kernel */
     uint32_t *by_end;    /* kernels in order of ends */
     uint32_t *by_turn;   /* ... of launches */
     int64_t *handed_ns;  /* by launch: when work is handed over; INT64_MAX: it launches nothing */
@@ -130,14 +130,14 @@ void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t
 /* Kernels in order of ends that end no later than an instant. */
 size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns);
 
-/* The step of an instant of the host: -1 before the first, TL_STEP_BEHIND when the last has ended. */
+/* The step of an instant of the host: -1 before the first, TL_STEP_AFTER when the last has ended. */
 static inline int32_t tl_graph_step(const tl_rank_view *view, int64_t host_ns)
 {
     size_t low = 0;
     TL_BISECT(low, view->nsteps, mid, view->steps[mid].start_ns <= host_ns);
     if (low == 0)
         return -1;
-    return host_ns < view->steps[low - 1].end_ns || low < view->nsteps ? view->steps[low - 1].number : TL_STEP_BEHIND;
+    return host_ns < view->steps[low - 1].end_ns || low < view->nsteps ? view->steps[low - 1].number : TL_STEP_AFTER;
 }
 
 static inline int64_t tl_graph_host_time(const tl_graph_build *b, int64_t host_ns)

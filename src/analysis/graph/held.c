@@ -12,7 +12,7 @@ typedef struct pending {
     size_t least, most; /* pieces of work that have been launched and not done, when the launch returns */
 } pending;
 
-static pending pending_at(const tl_graph_build *b, const tl_placed *p, int64_t returned_ns)
+static pending pending_at(const tl_graph_build *b, const tl_graph_kernel *p, int64_t returned_ns)
 {
     size_t launched = (size_t)p->turn + 1;
     size_t late = tl_graph_ended(b, returned_ns + TL_WAKE_SPREAD_NS), early = tl_graph_ended(b, returned_ns - TL_WAKE_SPREAD_NS);

@@ -123,7 +123,7 @@ static int32_t step_at(const tl_graph_build *b, int64_t ns)
 
 /* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other, unless its own
  * thread's last did so already; the host worked since. */
-static uint32_t add_behind(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
+static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
 {
     uint32_t own = tl_map_get(&r->of_track, at->track);
     uint32_t other = r->last_track != at->track ? r->last : TL_NONE;
@@ -145,7 +145,7 @@ static uint32_t add_behind(tl_graph_build *b, const recent *r, const instant *at
 
 static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at, uint32_t kernel)
 {
-    return add_behind(b, r, at,
+    return add_after(b, r, at,
                       (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].piece : 0,
                                  .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
                                  .step = step_at(b, at->ns),
@@ -163,7 +163,7 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
                      .step = step_at(b, pause ? at->ns : w->start_ns),
                      .kind = TL_NODE_WAIT_END };
     if (pause)
-        return w->end = add_behind(b, r, at, node);
+        return w->end = add_after(b, r, at, node);
     w->end = tl_graph_node(b, node);
     if (w->end != TL_NONE)
         tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_WAIT_OWN_NS), 0);

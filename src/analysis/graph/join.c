@@ -106,7 +106,7 @@ static void find_shifts(tl_joining *j)
 enum { STEP_UNKNOWN = -2 };
 
 /* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; of the last that of the one
- * before.  What ends in collectives of none lies before all steps, or behind them.  step_of[ncomms + 1] has the steps of those
+ * before.  What ends in collectives of none lies before all steps, or after them.  step_of[ncomms + 1] has the steps of those
  * that are known. */
 static void complete_steps(int32_t *step_of, size_t ncomms)
 {
@@ -115,7 +115,7 @@ static void complete_steps(int32_t *step_of, size_t ncomms)
         before = step_of[s] != STEP_UNKNOWN ? s + 1 : before;
     while (last > 0 && step_of[last] == STEP_UNKNOWN)
         last--;
-    int32_t next = step_of[last] >= 0 ? step_of[last] : TL_STEP_BEHIND;
+    int32_t next = step_of[last] >= 0 ? step_of[last] : TL_STEP_AFTER;
     for (size_t s = ncomms + 1; s-- > 0;) {
         next = step_of[s] >= 0 ? step_of[s] : next;
         step_of[s] = s < before ? -1 : next;

@@ -5,7 +5,7 @@
  *
  *     head     kind, part; number of edges; whether it has a key, another segment or another step than the node before
  *     key      its place among the rank's keys; segment, step: by how much they differ
- *     edge     from: against the node behind that of the last such edge; whether it is voted on, and its key; lag
+ *     edge     from: against the node after that of the last such edge; whether it is voted on, and its key; lag
  *     done     against the node before
  *     work     of the host against the time since what it waits for; else as it is
  */

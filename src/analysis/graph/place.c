@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------------------------------------- clocks, launches */
 
-/* How far kernels seem to begin before their launches, at most: so much the device's clock is behind. */
+/* How far kernels seem to begin before their launches, at most: so much the device's clock is after. */
 static int64_t lag_of(const tl_rank_view *view)
 {
     int64_t lag = 0;
@@ -47,7 +47,7 @@ static void hand_over(tl_graph_build *b)
     }
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
-        b->placed[i] = (tl_placed){ .launch_ns = TL_TIME_UNKNOWN,
+        b->placed[i] = (tl_graph_kernel){ .launch_ns = TL_TIME_UNKNOWN,
                                     .name = name_of(view, k),
                                     .step = tl_graph_step(view, tl_ns_sum(k->start_ns, b->lag_ns)),
                                     .start = TL_NONE,
@@ -136,7 +136,7 @@ static bool put_in_order(tl_graph_build *b)
     uint32_t segment = 0, nwork = 0;
     int64_t latest = INT64_MIN;
     for (uint32_t turn = 0; turn < n; turn++) {
-        tl_placed *p = &b->placed[b->by_turn[turn]];
+        tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         p->turn = turn;
         p->segment = segment;
         p->nwork = nwork;
@@ -172,42 +172,42 @@ static void put_before_steps(tl_graph_build *b)
 
 /* ---------------------------------------------------------------------------------------------------------- programs */
 
-typedef struct step_program {
+typedef struct step_sequence {
     uint64_t does; /* streams and names of its work in the order of launches */
     uint32_t n;
-} step_program;
+} step_sequence;
 
 /* A step's program is what it launches, in order; a place in it is the same on every rank that launches the same. */
-static bool find_programs(tl_graph_build *b)
+static bool find_sequences(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
-    TL_VEC(step_program) programs = { 0 };
+    TL_VEC(step_sequence) sequences = { 0 };
     tl_map number_of = { 0 }; /* by step + 1 */
-    uint32_t *program_of = tl_malloc((view->nkernels + 1) * sizeof *program_of);
-    bool ok = program_of != NULL && tl_vec_room(&programs);
+    uint32_t *sequence_of = tl_malloc((view->nkernels + 1) * sizeof *sequence_of);
+    bool ok = sequence_of != NULL && tl_vec_room(&sequences);
 
     for (size_t turn = 0; ok && turn < view->nkernels; turn++) {
         const tl_kernel *k = &view->kernels[b->by_turn[turn]];
         int32_t step = b->placed[b->by_turn[turn]].step;
         uint32_t number = tl_map_get(&number_of, (uint64_t)((int64_t)step + 1));
         if (number == TL_MAP_NONE) {
-            number = (uint32_t)programs.n;
-            ok = tl_vec_room(&programs) && tl_map_put(&number_of, (uint64_t)((int64_t)step + 1), number) == 0;
+            number = (uint32_t)sequences.n;
+            ok = tl_vec_room(&sequences) && tl_map_put(&number_of, (uint64_t)((int64_t)step + 1), number) == 0;
             if (!ok)
                 break;
-            programs.v[programs.n++] = (step_program){ 0 };
+            sequences.v[sequences.n++] = (step_sequence){ 0 };
         }
-        step_program *p = &programs.v[number];
+        step_sequence *p = &sequences.v[number];
         p->does = tl_hash_mix(tl_hash_mix(p->does, (uint64_t)(uint32_t)k->stream), b->placed[b->by_turn[turn]].name);
-        program_of[turn] = number;
+        sequence_of[turn] = number;
         b->placed[b->by_turn[turn]].place = p->n++;
     }
-    for (size_t turn = 0; ok && programs.v != NULL && turn < view->nkernels; turn++) {
-        tl_placed *p = &b->placed[b->by_turn[turn]];
-        p->place = tl_hash_mix(programs.v[program_of[turn]].does, p->place);
+    for (size_t turn = 0; ok && sequences.v != NULL && turn < view->nkernels; turn++) {
+        tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
+        p->place = tl_hash_mix(sequences.v[sequence_of[turn]].does, p->place);
     }
-    free(programs.v);
-    free(program_of);
+    free(sequences.v);
+    free(sequence_of);
     tl_map_free(&number_of);
     return ok;
 }
@@ -227,7 +227,7 @@ static bool find_pieces(tl_graph_build *b)
     bool ok = true;
 
     for (size_t turn = 0; ok && turn < b->view->nkernels; turn++) {
-        tl_placed *p = &b->placed[b->by_turn[turn]];
+        tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         uint64_t step = (uint64_t)((int64_t)p->step + 1);
         uint32_t first = tl_map_get(&first_of, step), n;
         if (first == TL_MAP_NONE) {
@@ -262,7 +262,7 @@ bool tl_graph_place(tl_graph_build *b)
     hand_over(b);
     list_streams(b);
     put_before_steps(b);
-    if (!find_latency(b) || !put_in_order(b) || !find_programs(b) || !find_pieces(b))
+    if (!find_latency(b) || !put_in_order(b) || !find_sequences(b) || !find_pieces(b))
         return false;
     tl_graph_find_held(b);
     return true;

@@ -6,7 +6,7 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Clocks drift alike before the first and behind the last of its collectives; but a nanosecond of rounding must not become more
+/* Clocks drift alike before the first and after the last of its collectives; but a nanosecond of rounding must not become more
  * there than that of all times. */
 static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
 {

@@ -55,7 +55,7 @@ static bool is_near(const candidate *c, int64_t usual_ns)
 }
 
 /* The usual lag of the rank whose candidates begin at `from`; *to: where they end. */
-static int64_t usual_lag(judging *j, size_t from, size_t end, size_t *to)
+static int64_t median_lag(judging *j, size_t from, size_t end, size_t *to)
 {
     size_t n = 0;
     for (*to = from; *to < end && j->v[*to].rank == j->v[from].rank; ++*to)
@@ -64,35 +64,35 @@ static int64_t usual_lag(judging *j, size_t from, size_t end, size_t *to)
 }
 
 /* Of the candidates [from, end), all of one name.  usual: room for the usual lags of ranks. */
-static evidence weigh(judging *j, size_t from, size_t end, int64_t *usual)
+static evidence weigh(judging *j, size_t from, size_t end, int64_t *median)
 {
     evidence e = { .most_lag_ns = INT64_MIN };
     size_t nranks = 0;
 
     for (size_t i = from, to; i < end; i = to) {
-        usual[nranks] = usual_lag(j, i, end, &to);
+        median[nranks] = median_lag(j, i, end, &to);
         for (size_t k = i; k < to; k++) {
             const candidate *c = &j->v[k];
-            if (!is_near(c, usual[nranks]))
+            if (!is_near(c, median[nranks]))
                 continue;
             e.nnear++;
             e.near_ns += c->pause_ns;
             e.log_chance += log(fmax(DBL_EPSILON, -expm1(-2 * (double)TL_WAKE_SPREAD_NS * c->nends / (double)c->pause_ns)));
         }
-        e.most_lag_ns = usual[nranks] > e.most_lag_ns ? usual[nranks] : e.most_lag_ns;
+        e.most_lag_ns = median[nranks] > e.most_lag_ns ? median[nranks] : e.most_lag_ns;
         nranks++;
     }
-    e.lag_ns = tl_median(usual, nranks);
+    e.lag_ns = tl_median(median, nranks);
     return e;
 }
 
 static void accept(judging *j, size_t from, size_t end, tl_graph *out)
 {
     for (size_t i = from, to; i < end; i = to) {
-        int64_t usual = usual_lag(j, i, end, &to);
+        int64_t median = median_lag(j, i, end, &to);
         for (size_t k = i; k < to; k++) {
             const candidate *c = &j->v[k];
-            if (!is_near(c, usual))
+            if (!is_near(c, median))
                 continue;
             j->release_of[c->rank][c->pause] = c->release;
             out->nwaits++;
@@ -101,7 +101,7 @@ static void accept(judging *j, size_t from, size_t end, tl_graph *out)
 }
 
 /* Of all pauses between two calls, with candidates [from, end), which took all_ns together. */
-static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int64_t *usual, tl_graph *out)
+static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int64_t *median, tl_graph *out)
 {
     evidence best = { 0 };
     size_t best_from = end, best_to = end;
@@ -109,7 +109,7 @@ static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int
     for (size_t i = from, to; i < end; i = to) {
         for (to = i; to < end && j->v[to].name == j->v[i].name; to++)
             ;
-        evidence e = weigh(j, i, to, usual);
+        evidence e = weigh(j, i, to, median);
         if (e.nnear < TL_UNTOLD_LEAST || (double)e.near_ns < TL_UNTOLD_SHARE * (double)all_ns ||
             e.most_lag_ns > TL_UNTOLD_LAG_NS || e.log_chance > log(TL_UNTOLD_CHANCE))
             continue;
@@ -179,8 +179,8 @@ bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t
                   .lags = tl_malloc((nreleases + 1) * sizeof *j.lags),
                   .release_of = release_of };
     calls_sum *sums = tl_malloc((out->npauses + 1) * sizeof *sums);
-    int64_t *usual = tl_malloc((nranks + 1) * sizeof *usual);
-    bool ok = j.v != NULL && j.lags != NULL && sums != NULL && usual != NULL;
+    int64_t *median = tl_malloc((nranks + 1) * sizeof *median);
+    bool ok = j.v != NULL && j.lags != NULL && sums != NULL && median != NULL;
 
     if (ok) {
         list(graphs, nranks, &j, sums);
@@ -189,12 +189,12 @@ bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t
             for (to = i; to < j.n && j.v[to].calls == j.v[i].calls; to++)
                 ;
             TL_BISECT(s, nsums, mid, sums[mid].calls < j.v[i].calls);
-            judge_calls(&j, i, to, sums[s].ns, usual, out);
+            judge_calls(&j, i, to, sums[s].ns, median, out);
         }
     }
     free(j.v);
     free(j.lags);
     free(sums);
-    free(usual);
+    free(median);
     return ok;
 }

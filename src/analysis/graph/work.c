@@ -1,9 +1,9 @@
-/* work.c - the nodes of the device's work and of communication, each behind its launch and what its stream did before. */
+/* work.c - the nodes of the device's work and of communication, each after its launch and what its stream did before. */
 #include "build.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/stats.h"
 
-static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_placed *p)
+static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
 {
     tl_node node = { .done_ns = k->start_ns, .segment = p->segment, .step = p->step, .kind = TL_NODE_ARRIVAL };
     p->start = tl_graph_node(b, node);
@@ -44,7 +44,7 @@ void tl_graph_work(tl_graph_build *b)
 {
     for (size_t i = 0; i < b->view->nkernels && !b->failed; i++) {
         const tl_kernel *k = &b->view->kernels[i];
-        tl_placed *p = &b->placed[i];
+        tl_graph_kernel *p = &b->placed[i];
         if (k->kind == TL_COMM) {
             b->failed = b->failed || !add_comm(b, k, p);
             continue;

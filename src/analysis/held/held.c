@@ -56,7 +56,7 @@ bool tl_held_answer(tl_held_rank *r, tl_question question, tl_bytes *in, tl_byte
         return tl_change_answer(&r->settled, &r->frame, &r->told, in, out);
     case TL_ASK_PATH:
         return tl_path_answer(&r->settled, in, out);
-    case TL_ASK_PLACES:
+    case TL_ASK_HOST_PIECES:
     case TL_ASK_NOTHING:
         break;
     }
@@ -66,25 +66,25 @@ bool tl_held_answer(tl_held_rank *r, tl_question question, tl_bytes *in, tl_byte
 /* ------------------------------------------------------------------------------------------------------------ places */
 
 /* Room for the pieces of all, once. */
-static bool make_room(const tl_held *held, tl_place_pieces *out)
+static bool make_room(const tl_held *held, tl_host_pieces *out)
 {
     for (size_t i = 0; i < held->n; i++)
-        out->cap += held->ranks[i].frame.nplaced;
+        out->cap += held->ranks[i].frame.nhost_pieces;
     out->v = tl_malloc((out->cap + 1) * sizeof *out->v);
     return out->v != NULL;
 }
 
-bool tl_held_list_places(tl_held *held, size_t index, tl_bytes *in, tl_place_pieces *out)
+bool tl_held_list_pieces(tl_held *held, size_t index, tl_bytes *in, tl_host_pieces *out)
 {
     uint32_t role = 0;
     return tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
-           tl_places_list(&held->ranks[index].settled, &held->ranks[index].frame, role, (uint32_t)index, out);
+           tl_host_pieces_list(&held->ranks[index].settled, &held->ranks[index].frame, role, (uint32_t)index, out);
 }
 
-void tl_held_take_places(tl_held *held, const tl_place_piece *pieces, size_t n)
+void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        held->ranks[pieces[i].held].frame.usual_ns[pieces[i].at] = pieces[i].ns;
+        held->ranks[pieces[i].held].frame.baseline_ns[pieces[i].at] = pieces[i].ns;
 }
 
 /* --------------------------------------------------------------------------------------------------------- all ranks */
@@ -99,19 +99,19 @@ size_t tl_held_index(const tl_held *held, int32_t rank)
 static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     tl_held *held = of;
-    tl_place_pieces places = { 0 };
+    tl_host_pieces places = { 0 };
     bool ok = true;
     for (size_t i = 0; ok && i < asked->n; i++) {
         if (asked->in[i].v == NULL)
             continue;
         size_t at = tl_held_index(held, ranks[i]);
-        ok = question == TL_ASK_PLACES ? tl_held_list_places(held, at, &asked->in[i], &places)
+        ok = question == TL_ASK_HOST_PIECES ? tl_held_list_pieces(held, at, &asked->in[i], &places)
                                        : tl_held_answer(&held->ranks[at], question, &asked->in[i], &asked->out[i]);
         tl_bytes_free(&asked->in[i]);
     }
-    if (ok && question == TL_ASK_PLACES) {
-        ok = tl_places_find(&places);
-        tl_held_take_places(held, places.v, places.n);
+    if (ok && question == TL_ASK_HOST_PIECES) {
+        ok = tl_host_pieces_compare(&places);
+        tl_held_take_pieces(held, places.v, places.n);
     }
     free(places.v);
     return ok;

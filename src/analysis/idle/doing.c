@@ -8,7 +8,7 @@
  *
  * An instant of a thread belongs to the operator that began last and still runs, and to the call that began first.  So
  * a stack and one look at each event are enough, however deep they nest.  What the thread did that launched the work
- * behind the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
+ * after the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
  */
 #include "parts.h"
 #include "tlmpi/base/sort.h"
@@ -216,7 +216,7 @@ static bool next_stretch(const tl_calls *c, call_walk *s)
     return false;
 }
 
-/* Whether the call is, or has in it, the launch behind the gap, and is short: every launch takes a moment. */
+/* Whether the call is, or has in it, the launch after the gap, and is short: every launch takes a moment. */
 static bool is_own_launch(const doing *w, uint32_t gap, size_t call)
 {
     const tl_calls *c = &w->k->view->calls;

@@ -6,7 +6,7 @@
  *                          |<-- the wait -->|
  *
  * The call to blame is the last to begin before the gap of those that wait for the device, ended at most sync_ns before
- * it, and had ended when the work behind the gap was launched.  When it waited for more than drain_ns of the work
+ * it, and had ended when the work after the gap was launched.  When it waited for more than drain_ns of the work
  * before the gap, it drained the device; else the queue was empty already, and the device starved.
  */
 #include "parts.h"
@@ -64,7 +64,7 @@ static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int
 }
 
 /* The first of the device's waits that ends at or after the instant, which is asked for in order of time: its place;
- * that behind all of them where there is none. */
+ * that after all of them where there is none. */
 static size_t first_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns,
                            tl_idle_cursor *cursor)
 {

@@ -6,7 +6,7 @@
  *                          ||  noise
  *
  * Work that touches leaves no gap; work of no length in a gap parts it in two.  Before a gap stands the work that ended
- * last (of equal ends what started last, then what stands last in the file), behind it what starts first, of equals
+ * last (of equal ends what started last, then what stands last in the file), after it what starts first, of equals
  * what stands first in the file.
  */
 #include "parts.h"
@@ -46,7 +46,7 @@ static int32_t uid_of(uint32_t uid)
     return uid <= INT32_MAX ? (int32_t)uid : -1;
 }
 
-/* Whose doing counts in the gap: the thread that launched the work behind it; where that is not known the thread that
+/* Whose doing counts in the gap: the thread that launched the work after it; where that is not known the thread that
  * launches most on this device, or most of all. */
 static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual)
 {
@@ -79,7 +79,7 @@ static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
     row->prequeued = launch->end_ns + k->config->launch_ns < row->start_ns ? TL_QUEUED_YES : TL_QUEUED_NO;
 }
 
-/* Whether a graph launch that is under-recorded was queued between the work before the gap and that behind it. */
+/* Whether a graph launch that is under-recorded was queued between the work before the gap and that after it. */
 static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
 {
     const tl_kernel *prev = &k->view->kernels[g->prev];
@@ -147,9 +147,9 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
 typedef struct timeline {
     const tl_idle_rank *k;
     const uint32_t *order;
-    size_t n, next;     /* the work behind the gap is order[next] */
+    size_t n, next;     /* the work after the gap is order[next] */
     int64_t lo, hi;     /* the gap */
-    int64_t begin, end; /* of the busy time behind the last gap, so far */
+    int64_t begin, end; /* of the busy time after the last gap, so far */
     uint32_t last;      /* what ended last so far; prev: before the gap */
     uint32_t prev;
 } timeline;
@@ -222,7 +222,7 @@ static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_t
 }
 
 /* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
-static bool usual_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *usual)
+static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *usual)
 {
     uint32_t ntracks = 0;
     size_t most = 0;
@@ -309,7 +309,7 @@ bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns = tl_idle_plus(d->sums.overrun_ns, a->end_ns - end);
     }
-    whole = whole && usual_thread(k, d, &usual) && order_work(k, d, order) &&
+    whole = whole && main_thread(k, d, &usual) && order_work(k, d, order) &&
             (d->n == 0 || walk(k, d, order, gaps, noise, usual));
     free(order);
     return whole;

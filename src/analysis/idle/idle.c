@@ -39,7 +39,7 @@ static bool above(int64_t part, int64_t pct, int64_t whole)
     return below(-part, pct, -whole);
 }
 
-/* What the launch of the work behind the gap tells; TL_DOING_ALL when that is nothing. */
+/* What the launch of the work after the gap tells; TL_DOING_ALL when that is nothing. */
 static uint8_t label_of_launch(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_gap *row)
 {
     const tl_idle_config *c = k->config;

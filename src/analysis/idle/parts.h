@@ -137,7 +137,7 @@ void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *
 /* Makes what tl_idle_drain searches in.  False: memory is out. */
 bool tl_idle_drain_prepare(tl_idle_rank *k);
 
-/* Whether the work behind the gap is a node of a graph, and not the first of its launch. */
+/* Whether the work after the gap is a node of a graph, and not the first of its launch. */
 bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
 
 /* Whether the work waited for an event of another stream, by the calls between its launch and the one before it on its

@@ -23,7 +23,7 @@ enum { PLACES_MOST = 64 };
 /* What communicates alone in a place: a stream, a device (stream -1), or all the rank has (both -1). */
 typedef struct place {
     int32_t device, stream;
-    tl_comm_pieces pieces;
+    tl_comm_spans pieces;
 } place;
 
 /* The waits of one thread, of those that run at once the first to begin. */
@@ -100,7 +100,7 @@ static bool lies_in(const tl_kernel *k, int32_t device, int32_t stream)
 }
 
 /* What communicates alone there; NULL when memory is out. */
-static const tl_comm_pieces *pieces_of(finding *f, int32_t device, int32_t stream)
+static const tl_comm_spans *pieces_of(finding *f, int32_t device, int32_t stream)
 {
     const tl_rank_view *v = f->k->view;
     size_t n = 0;
@@ -121,13 +121,13 @@ static const tl_comm_pieces *pieces_of(finding *f, int32_t device, int32_t strea
 }
 
 /* Adds what communicates alone there in [from_ns, to_ns), if it is over by by_ns; *found: whether there was any. */
-static bool add_pieces(finding *f, const tl_gap *gap, const tl_comm_pieces *pieces, int64_t from_ns, int64_t to_ns,
+static bool add_pieces(finding *f, const tl_gap *gap, const tl_comm_spans *pieces, int64_t from_ns, int64_t to_ns,
                        int64_t by_ns, tl_peer_evidence evidence, bool *found)
 {
     size_t low = 0; /* to the first that ends after the beginning */
     TL_BISECT(low, pieces->n, mid, pieces->v[mid].end_ns <= from_ns);
     for (size_t i = low; i < pieces->n && pieces->v[i].start_ns < to_ns; i++) {
-        const tl_comm_piece *p = &pieces->v[i];
+        const tl_comm_span *p = &pieces->v[i];
         const tl_kernel *k = &f->k->view->kernels[p->kernel];
         int64_t from = p->start_ns > from_ns ? p->start_ns : from_ns, to = p->end_ns < to_ns ? p->end_ns : to_ns;
         if (k->end_ns > by_ns || k->device == gap->device)
@@ -187,7 +187,7 @@ static bool add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
         const tl_idle_wait *w = &f->k->waits.v[s->wait];
         int64_t from = s->start_ns > gap->start_ns ? s->start_ns : gap->start_ns;
         int64_t to = s->end_ns < gap->end_ns ? s->end_ns : gap->end_ns;
-        const tl_comm_pieces *pieces = pieces_of(f, w->device, w->stream);
+        const tl_comm_spans *pieces = pieces_of(f, w->device, w->stream);
         if (pieces == NULL ||
             !add_pieces(f, gap, pieces, from, to, w->end_ns + f->k->config->sync_ns, TL_PEER_SYNC, found))
             return false;
@@ -208,7 +208,7 @@ static const tl_held_thread *held_of(const finding *f, uint32_t track)
  * instant for the one that ends last; in what they leave of it nobody knows for what. */
 static bool add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
 {
-    size_t low = 0; /* to the first that ends behind the stretch */
+    size_t low = 0; /* to the first that ends after the stretch */
     TL_BISECT(low, f->meets.asyncs.n, mid, f->meets.asyncs.v[mid].end_ns <= to_ns);
     for (size_t i = low; i > 0 && f->meets.asyncs.v[i - 1].end_ns > from_ns && from_ns < to_ns; i--) {
         const tl_held *x = &f->meets.asyncs.v[i - 1];
@@ -244,12 +244,12 @@ static bool add_meetings(finding *f, const tl_gap *gap, uint32_t track)
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
-/* A part of a gap has one reason: what the work behind it waited for; else what the host did. */
+/* A part of a gap has one reason: what the work after it waited for; else what the host did. */
 static bool look_at(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)
 {
     bool found = false;
     if (several && gap->cpu_during_gap == TL_DOING_DEPENDENCY) {
-        const tl_comm_pieces *pieces = pieces_of(f, -1, -1);
+        const tl_comm_spans *pieces = pieces_of(f, -1, -1);
         return pieces != NULL &&
                add_pieces(f, gap, pieces, gap->start_ns, gap->end_ns, gap->end_ns, TL_PEER_DEPENDENCY, &found);
     }

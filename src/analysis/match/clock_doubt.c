@@ -1,14 +1,14 @@
 /* clock_doubt.c - how far the clocks of some ranks may be apart, a rank at a time. */
 #include "tlmpi/analysis/match.h"
 
-static int64_t error_of(const tl_rank_place *r)
+static int64_t error_of(const tl_rank_clock *r)
 {
     int64_t offset = r->applied ? 0 : r->offset_ns < 0 ? -r->offset_ns : r->offset_ns;
     int64_t sigma = r->sigma_ns < TL_CLOCK_UNTIED_NS ? r->sigma_ns : 0;
     return offset > sigma ? offset : sigma;
 }
 
-void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_place *rank)
+void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_clock *rank)
 {
     if (rank == NULL)
         return;

@@ -116,7 +116,7 @@ static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *f
 {
     tl_clock_doubt doubt = { .clock = -1 };
     for (size_t i = 0; i < c->n; i++)
-        tl_clock_doubt_add(&doubt, tl_place_of(facts, c->by_rank[i].rank));
+        tl_clock_doubt_add(&doubt, tl_rank_clock_of(facts, c->by_rank[i].rank));
     return tl_clock_doubt_of(&doubt);
 }
 
@@ -131,7 +131,7 @@ static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *gro
 {
     if (!is_pair(c))
         return group->seen;
-    return 1 + (tl_place_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
+    return 1 + (tl_rank_clock_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
 }
 
 /* Of a pair its two ranks tell, of others their group. */
@@ -139,7 +139,7 @@ static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, 
 {
     if (!is_pair(c))
         return group->span;
-    const tl_rank_place *a = tl_place_of(facts, c->by_rank[0].rank), *b = tl_place_of(facts, c->by_rank[0].peer);
+    const tl_rank_clock *a = tl_rank_clock_of(facts, c->by_rank[0].rank), *b = tl_rank_clock_of(facts, c->by_rank[0].peer);
     if (a == NULL || b == NULL || a->host < 0 || b->host < 0)
         return TL_SPAN_UNKNOWN;
     return a->host == b->host ? TL_SPAN_INTRA_NODE : TL_SPAN_INTER_NODE;

@@ -100,7 +100,7 @@ static int32_t count_hosts(int32_t *hosts, size_t n)
 
 static int32_t host_of(const tl_deciding *d, uint32_t membership)
 {
-    const tl_rank_place *place = tl_place_of(d->job, d->m[membership].rank);
+    const tl_rank_clock *place = tl_rank_clock_of(d->job, d->m[membership].rank);
     return place != NULL ? place->host : -1;
 }
 

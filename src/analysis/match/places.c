@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The number of a host is the row of its first rank. */
-bool tl_places_make(const tl_table *ranks, tl_rank_place **places, size_t *n)
+bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **places, size_t *n)
 {
     tl_map hosts = { 0 };
     *places = tl_calloc(ranks->n + 1, sizeof **places);
@@ -24,13 +24,13 @@ bool tl_places_make(const tl_table *ranks, tl_rank_place **places, size_t *n)
             ok = tl_map_put(&hosts, key, host) == 0;
         }
         (*places)[(*n)++] =
-            (tl_rank_place){ .rank = row->rank, .host = key != 0 ? (int32_t)host : -1, .clock = (int32_t)i };
+            (tl_rank_clock){ .rank = row->rank, .host = key != 0 ? (int32_t)host : -1, .clock = (int32_t)i };
     }
     tl_map_free(&hosts);
     return ok;
 }
 
-const tl_rank_place *tl_place_of(const tl_job_facts *facts, int32_t rank)
+const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank)
 {
     size_t low = 0;
     TL_BISECT(low, facts->nranks, mid, facts->ranks[mid].rank < rank);

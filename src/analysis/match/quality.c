@@ -166,12 +166,12 @@ static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
 {
     tl_quality *row = &rows[TL_CHECK_BLAME];
     row->of = rows[TL_CHECK_CHARGED].count;
-    int64_t charged = 0;
+    int64_t counted = 0;
     for (size_t i = 0; i < blame->n; i++) {
         const tl_blame *cost = tl_table_row(blame, i);
-        charged = tl_ns_sum(charged, tl_ns_sum(cost->direct_ns, cost->indirect_ns));
+        counted = tl_ns_sum(counted, tl_ns_sum(cost->direct_ns, cost->indirect_ns));
     }
-    int64_t balance = tl_ns_between(charged, row->of);
+    int64_t balance = tl_ns_between(counted, row->of);
     row->count = balance < 0 ? -balance : balance;
 }
 

@@ -22,16 +22,16 @@
 
 /* How long a transfer seems to have taken. */
 typedef struct transfer {
-    uint64_t like;
+    uint64_t class;
     int64_t ns;
     bool complete;
 } transfer;
 
 /* What transfers that are alike usually take. */
-typedef struct usual {
-    uint64_t like;
+typedef struct typical {
+    uint64_t class;
     int64_t ns;
-} usual;
+} typical;
 
 typedef TL_VEC(tl_seen) seen_list;
 
@@ -54,24 +54,24 @@ struct tl_comers {
     comer *comers;    /* [nranks] */
     tl_way_list expected; /* the ways of all to their meetings */
     TL_VEC(tl_coming_from) from;
-    usual *usual;     /* ascending by what is alike */
-    size_t nusual;
+    typical *typical;     /* ascending by what is alike */
+    size_t ntypical;
     tl_map least_of;  /* by link and what is alike: one of ... */
     TL_VEC(int64_t) least_ns;
 };
 
 /* --------------------------------------------------------------------------------------------------------- transfers */
 
-static int by_like(const void *x, const void *y)
+static int by_class(const void *x, const void *y)
 {
     const transfer *a = x, *b = y;
-    if (a->like != b->like)
-        return TL_COMPARE(a->like, b->like);
+    if (a->class != b->class)
+        return TL_COMPARE(a->class, b->class);
     return a->complete != b->complete ? TL_COMPARE(b->complete, a->complete) : TL_COMPARE(a->ns, b->ns);
 }
 
 /* Ascending, whole ones first: what is usual among n alike. */
-static int64_t usual_of(const transfer *v, size_t n)
+static int64_t typical_of(const transfer *v, size_t n)
 {
     size_t complete = 0;
     while (complete < n && v[complete].complete)
@@ -85,7 +85,7 @@ static bool varies(const tl_late_row *row)
     return tl_is_loose_of_group((tl_collective)row->kind);
 }
 
-static uint64_t like_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
+static uint64_t class_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
 {
     int64_t bytes = row->bytes, class = 1;
     while (varies(row) && class <= bytes / 2)
@@ -94,9 +94,9 @@ static uint64_t like_of(const tl_comers *a, const tl_late_row *row, size_t nrows
 }
 
 /* The same between the same ranks. */
-static uint64_t own_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
+static uint64_t own_class_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
 {
-    uint64_t own = tl_hash_mix(like_of(a, row, nrows), (uint32_t)row->group);
+    uint64_t own = tl_hash_mix(class_of(a, row, nrows), (uint32_t)row->group);
     return tl_is_point_to_point((tl_collective)row->kind) ? tl_hash_mix(own, (uint32_t)row->rank) : own;
 }
 
@@ -113,7 +113,7 @@ static bool add_own(tl_comers *a, uint64_t own, int64_t ns)
     return true;
 }
 
-static bool find_usual(tl_comers *a)
+static bool find_typical(tl_comers *a)
 {
     const tl_late_row *rows = a->in->rows;
     TL_VEC(transfer) all = { 0 };
@@ -127,20 +127,20 @@ static bool find_usual(tl_comers *a)
             last = tl_ns_max(last, rows[k].start_ns);
             end = tl_ns_min(end, rows[k].end_ns);
         }
-        t.like = like_of(a, &rows[i], to - i);
+        t.class = class_of(a, &rows[i], to - i);
         t.ns = tl_ns_max(0, tl_ns_between(end, last));
-        ok = tl_vec_room(&all) && add_own(a, own_of(a, &rows[i], to - i), t.ns);
+        ok = tl_vec_room(&all) && add_own(a, own_class_of(a, &rows[i], to - i), t.ns);
         if (ok)
             all.v[all.n++] = t;
     }
     if (all.n > 1)
-        qsort(all.v, all.n, sizeof *all.v, by_like);
-    a->usual = tl_malloc((all.n + 1) * sizeof *a->usual);
-    ok = ok && a->usual != NULL;
+        qsort(all.v, all.n, sizeof *all.v, by_class);
+    a->typical = tl_malloc((all.n + 1) * sizeof *a->typical);
+    ok = ok && a->typical != NULL;
     for (size_t i = 0, to; ok && i < all.n; i = to) {
-        for (to = i; to < all.n && all.v[to].like == all.v[i].like; to++)
+        for (to = i; to < all.n && all.v[to].class == all.v[i].class; to++)
             ;
-        a->usual[a->nusual++] = (usual){ all.v[i].like, usual_of(&all.v[i], to - i) };
+        a->typical[a->ntypical++] = (typical){ all.v[i].class, typical_of(&all.v[i], to - i) };
     }
     free(all.v);
     return ok;
@@ -161,7 +161,7 @@ tl_comers *tl_comers_new(const tl_missing_input *in)
     bool ok = a->absentees != NULL && a->met != NULL && a->comers != NULL;
     if (ok && a->nranks > 0) {
         a->expecting = tl_expecting_new(in, a->absentees);
-        ok = a->expecting != NULL && find_usual(a);
+        ok = a->expecting != NULL && find_typical(a);
     }
     if (ok)
         return a;
@@ -179,7 +179,7 @@ void tl_comers_free(tl_comers *a)
     free(a->comers);
     free(a->expected.v);
     free(a->from.v);
-    free(a->usual);
+    free(a->typical);
     free(a->least_ns.v);
     tl_map_free(&a->least_of);
     tl_expecting_free(a->expecting);
@@ -205,18 +205,18 @@ size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
 /* ------------------------------------------------------------------------------------------------------------ coming */
 
 /* When the last of them came, if the transfer took what it usually does; ... */
-static int64_t came_usually(const tl_comers *a, const tl_coming *c)
+static int64_t came_typically(const tl_comers *a, const tl_coming *c)
 {
     size_t at = 0;
-    uint64_t like = like_of(a, c->rows, c->nrows);
-    TL_BISECT(at, a->nusual, mid, a->usual[mid].like < like);
-    return c->end_ns - a->usual[at].ns;
+    uint64_t class = class_of(a, c->rows, c->nrows);
+    TL_BISECT(at, a->ntypical, mid, a->typical[mid].class < class);
+    return c->end_ns - a->typical[at].ns;
 }
 
 /* ... if it took the least that it ever does between these ranks. */
 static int64_t came_at_last(const tl_comers *a, const tl_coming *c)
 {
-    return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_of(a, c->rows, c->nrows))];
+    return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_class_of(a, c->rows, c->nrows))];
 }
 
 bool tl_comers_met(tl_comers *a, const tl_coming *c)
@@ -321,7 +321,7 @@ static bool add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last
     for (uint32_t w = x->own->first_way; ok && w < x->own->first_way + x->own->nways; w++) {
         const tl_seen *from = &a->met[x->absent].v[a->expected.v[w].from];
         int64_t came = tl_ns_min(tl_ns_sum(tl_ns_sum(from->done_ns, a->expected.v[w].ns), later_ns), c->came_ns);
-        if (from->done_ns < c->end_ns && (last || !tl_expect_like(a->expecting, rank, from->turn, c->rows, c->nrows)))
+        if (from->done_ns < c->end_ns && (last || !tl_expect_same_role(a->expecting, rank, from->turn, c->rows, c->nrows)))
             ok = add_from(a, from, came);
     }
     return ok;
@@ -335,7 +335,7 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     a->from.n = 0;
     if (tl_absentees_count(a->absentees, c->rows) == 0)
         return true;
-    int64_t came = came_usually(a, c), latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
+    int64_t came = came_typically(a, c), latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
     size_t n = expect(a, c, at);
     for (size_t i = 0; i < n; i++)
         latest = tl_ns_max(latest, a->comers[i].expected_ns);

@@ -24,7 +24,7 @@ typedef struct shown {
 struct tl_expecting {
     const tl_absentees *absentees;
     const tl_missing_input *in;
-    uint32_t *role;       /* by rank, those without a trace behind the others */
+    uint32_t *role;       /* by rank, those without a trace after the others */
     uint32_t *first;      /* by role: the lowest rank that has a trace; TL_NONE */
     uint32_t *next;       /* by rank: the next of its role */
     bool *followed;       /* by role: somebody in it has no trace */
@@ -312,7 +312,7 @@ bool tl_expect_follow(const tl_expecting *x, uint32_t rank)
     return x->followed[x->role[rank]];
 }
 
-bool tl_expect_like(tl_expecting *x, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n)
+bool tl_expect_same_role(tl_expecting *x, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n)
 {
     bool like = false;
     for (size_t i = 0; !like && i < n; i++) {

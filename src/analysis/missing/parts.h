@@ -34,7 +34,7 @@ uint64_t tl_absentees_kind(const tl_absentees *absentees, const tl_late_row *row
 /* What the group of a collective is for. */
 uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
 
-/* roles.c: role[ranks], those without a trace behind the others: the same for all that do the same, a rank of theirs.  False when
+/* roles.c: role[ranks], those without a trace after the others: the same for all that do the same, a rank of theirs.  False when
  * memory is out. */
 bool tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
 
@@ -58,7 +58,7 @@ typedef struct tl_expecting tl_expecting;
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees);
 void tl_expecting_free(tl_expecting *expecting);
 
-/* The turn of the next collective of a rank; those without a trace are behind the others.  False when memory is out. */
+/* The turn of the next collective of a rank; those without a trace are after the others.  False when memory is out. */
 bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
 
 /* Whether ranks[rank] does the same as one without a trace. */
@@ -68,6 +68,6 @@ bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out);
 
 /* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */
-bool tl_expect_like(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);
+bool tl_expect_same_role(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);
 
 #endif

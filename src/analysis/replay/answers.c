@@ -20,7 +20,7 @@ typedef struct taking {
     uint8_t *marks;      /* [nodes] tl_fold_mark */
     uint32_t *number_of; /* [nodes] in the piece */
     TL_VEC(tl_taken) taken;
-    tl_piece piece;
+    tl_folded folded;
 } taking;
 
 static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
@@ -81,12 +81,12 @@ bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *tol
     ok = ok && t.marks != NULL && t.number_of != NULL;
     for (uint32_t u = 0; ok && u < told->nplans; u++)
         ok = take(&t, &told->plans[u], u);
-    ok = ok && tl_piece_make(&t.c, t.marks, &t.piece, t.number_of);
+    ok = ok && tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
     for (size_t i = 0; ok && i < t.taken.n; i++)
         t.taken.v[i].node = t.number_of[t.taken.v[i].node];
-    ok = ok && tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v) && tl_piece_put(&t.piece, rank->graph.ncomms, out);
+    ok = ok && tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v) && tl_folded_put(&t.folded, rank->graph.ncomms, out);
     tl_changes_free(&t.c);
-    tl_piece_free(&t.piece);
+    tl_folded_free(&t.folded);
     free(t.marks);
     free(t.number_of);
     free(t.taken.v);
@@ -139,7 +139,7 @@ static uint32_t mask(tl_changes *c, uint32_t parts)
 bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
 {
     tl_changes c = { 0 };
-    tl_piece piece = { 0 };
+    tl_folded folded = { 0 };
     end_list ends = { 0 };
     tl_change how;
     uint32_t parts = 0;
@@ -152,10 +152,10 @@ bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_to
     } else if (ok && how.kind == TL_CHANGE_HOST) {
         tl_free_host(&c);
     }
-    ok = ok && tl_piece_make(&c, NULL, &piece, NULL) && tl_piece_put(&piece, rank->graph.ncomms, out) &&
+    ok = ok && tl_folded_make(&c, NULL, &folded, NULL) && tl_folded_put(&folded, rank->graph.ncomms, out) &&
          tl_bytes_put(out, &parts, sizeof parts) && tl_bytes_put_list(out, ends.v, ends.n, sizeof *ends.v);
     tl_changes_free(&c);
-    tl_piece_free(&piece);
+    tl_folded_free(&folded);
     free(ends.v);
     return ok;
 }

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 
 /* What is usual of each role: ns[nroles].  False when memory is out. */
-static bool find_usual(const tl_baseline *b, int64_t *ns)
+static bool find_baseline(const tl_baseline *b, int64_t *ns)
 {
     int64_t *scratch = tl_malloc((b->graph->nranks + 1) * sizeof *scratch);
     for (uint32_t q = 0; scratch != NULL && q < b->nroles; q++) {
         for (uint32_t i = 0; i < b->roles[q].n; i++)
             scratch[i] = b->compute_ns[b->members[b->roles[q].first + i]];
-        ns[q] = tl_usual(scratch, b->roles[q].n);
+        ns[q] = tl_baseline_median(scratch, b->roles[q].n);
     }
     free(scratch);
     return scratch != NULL;
@@ -19,25 +19,25 @@ static bool find_usual(const tl_baseline *b, int64_t *ns)
 
 bool tl_balance_find(const tl_baseline *b, tl_balance *out)
 {
-    int64_t *usual_ns = tl_calloc(b->nroles + 1, sizeof *usual_ns);
+    int64_t *baseline_ns = tl_calloc(b->nroles + 1, sizeof *baseline_ns);
     double sum = 0, nranks = 0;
     *out = (tl_balance){ .most = TL_NONE, .times = NAN, .to = tl_malloc((b->nroles + 1) * sizeof *out->to) };
-    bool ok = usual_ns != NULL && out->to != NULL && find_usual(b, usual_ns);
+    bool ok = baseline_ns != NULL && out->to != NULL && find_baseline(b, baseline_ns);
 
     for (uint32_t q = 0; ok && q < b->nroles; q++) {
-        double n = usual_ns[q] > 0 ? b->roles[q].n : 0;
-        sum += (double)usual_ns[q] * n;
+        double n = baseline_ns[q] > 0 ? b->roles[q].n : 0;
+        sum += (double)baseline_ns[q] * n;
         nranks += n;
-        out->most = n > 0 && (out->most == TL_NONE || usual_ns[q] > usual_ns[out->most]) ? q : out->most;
+        out->most = n > 0 && (out->most == TL_NONE || baseline_ns[q] > baseline_ns[out->most]) ? q : out->most;
     }
     double own = out->most != TL_NONE ? b->roles[out->most].n : 0;
     if (nranks <= own)
         out->most = TL_NONE;
     for (uint32_t q = 0; ok && q < b->nroles; q++)
-        out->to[q] = usual_ns[q] > 0 ? sum / nranks / (double)usual_ns[q] : 1;
+        out->to[q] = baseline_ns[q] > 0 ? sum / nranks / (double)baseline_ns[q] : 1;
     if (ok && out->most != TL_NONE)
-        out->times = (double)usual_ns[out->most] / ((sum - (double)usual_ns[out->most] * own) / (nranks - own));
-    free(usual_ns);
+        out->times = (double)baseline_ns[out->most] / ((sum - (double)baseline_ns[out->most] * own) / (nranks - own));
+    free(baseline_ns);
     return ok;
 }
 

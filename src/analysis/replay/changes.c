@@ -11,16 +11,16 @@ static bool make_room(tl_changes *c)
         return true;
     free(c->kind_of);
     free(c->step_of);
-    free(c->usual_ns);
+    free(c->baseline_ns);
     free(c->less_ns);
     free(c->gone);
     c->room = n;
     c->kind_of = tl_malloc(n * sizeof *c->kind_of);
     c->step_of = tl_malloc(n * sizeof *c->step_of);
-    c->usual_ns = tl_malloc(n * sizeof *c->usual_ns);
+    c->baseline_ns = tl_malloc(n * sizeof *c->baseline_ns);
     c->less_ns = tl_malloc(n * sizeof *c->less_ns);
     c->gone = tl_malloc(n * sizeof *c->gone);
-    return c->kind_of != NULL && c->step_of != NULL && c->usual_ns != NULL && c->less_ns != NULL && c->gone != NULL;
+    return c->kind_of != NULL && c->step_of != NULL && c->baseline_ns != NULL && c->less_ns != NULL && c->gone != NULL;
 }
 
 void tl_changes_reset(tl_changes *c)
@@ -66,11 +66,11 @@ static uint32_t kind_of(const tl_changes *c, cache *known, uint32_t v)
 
 void tl_changes_compare(tl_changes *c)
 {
-    const int64_t *usual_ns = c->frame->usual_ns;
+    const int64_t *baseline_ns = c->frame->baseline_ns;
     cache known = { .key = { 0 } };
     for (uint32_t v = 0; v < c->open.n && !c->compared; v++) {
         c->kind_of[v] = kind_of(c, &known, v);
-        c->usual_ns[v] = usual_ns != NULL && tl_is_placed(&c->open.nodes[v]) ? *usual_ns++ : 0;
+        c->baseline_ns[v] = baseline_ns != NULL && tl_is_host_piece(&c->open.nodes[v]) ? *baseline_ns++ : 0;
     }
     c->compared = true;
 }
@@ -80,7 +80,7 @@ void tl_changes_free(tl_changes *c)
     tl_open_free(&c->open);
     free(c->kind_of);
     free(c->step_of);
-    free(c->usual_ns);
+    free(c->baseline_ns);
     free(c->less_ns);
     free(c->gone);
     *c = (tl_changes){ 0 };

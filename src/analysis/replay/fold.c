@@ -145,7 +145,7 @@ static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
 
 /* -------------------------------------------------------------------------------------------------------------- nodes */
 
-/* The one behind the last is there as well: it ends the edges of the last. */
+/* The one after the last is there as well: it ends the edges of the last. */
 static bool add_node(folding *f, int64_t own_ns, bool changes)
 {
     if (!tl_vec_room(&f->nodes))

@@ -119,9 +119,9 @@ static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
         uint32_t c = b->class_of_kind[rank][i / b->nsteps];
         size_t step = i % b->nsteps;
         if (b->classes[c].family == TL_FAMILY_WAIT)
-            out->spare[i] = b->cut[step] ? 0 : tl_waits_beyond(b, &b->classes[c], b->place_of[rank], step, s->scratch);
+            out->spare[i] = b->cut[step] ? 0 : tl_waits_beyond(b, &b->classes[c], b->index_in_role[rank], step, s->scratch);
         else
-            out->spare[i] = llround(s->spare_ns[c][b->place_of[rank] * b->nsteps + step]);
+            out->spare[i] = llround(s->spare_ns[c][b->index_in_role[rank] * b->nsteps + step]);
     }
     return true;
 }
@@ -166,18 +166,18 @@ static bool is_host(const tl_changes *c, uint32_t v)
 /* What the piece takes longer than at peers. */
 static int64_t longer(const tl_changes *c, uint32_t v)
 {
-    return tl_ns_max(0, c->open.nodes[v].work_ns - c->usual_ns[v]);
+    return tl_ns_max(0, c->open.nodes[v].work_ns - c->baseline_ns[v]);
 }
 
 /* What the rank has in a cell, and what of a host's pieces are longer than at peers. */
 typedef struct in_cell {
-    int64_t own_ns, surplus_ns;
+    int64_t own_ns, longer_ns;
 } in_cell;
 
 static int64_t less_of(const tl_changes *c, uint32_t v, int64_t spare_ns, const in_cell *has)
 {
-    if (is_host(c, v) && spare_ns > 0 && has->own_ns > 0 && has->surplus_ns >= spare_ns)
-        return tl_portion(longer(c, v), spare_ns, has->surplus_ns);
+    if (is_host(c, v) && spare_ns > 0 && has->own_ns > 0 && has->longer_ns >= spare_ns)
+        return tl_portion(longer(c, v), spare_ns, has->longer_ns);
     return share_of(spare_ns, has->own_ns, c->open.nodes[v].work_ns);
 }
 
@@ -193,7 +193,7 @@ bool tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
         if (has == NULL)
             continue;
         has->own_ns += c->open.nodes[v].work_ns;
-        has->surplus_ns += is_host(c, v) ? longer(c, v) : 0;
+        has->longer_ns += is_host(c, v) ? longer(c, v) : 0;
     }
     for (uint32_t v = 0; ok && v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 typedef struct longer {
-    int64_t own_ns, usual_ns;
+    int64_t own_ns, baseline_ns;
 } longer;
 
 typedef struct repairing {
@@ -26,7 +26,7 @@ static bool add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint3
         return true;
     if (!tl_vec_room(r->out))
         return false;
-    r->out->v[r->out->n++] = (tl_transfer_less){ ns - tl_portion(ns, l->usual_ns, l->own_ns), rank, of };
+    r->out->v[r->out->n++] = (tl_transfer_less){ ns - tl_portion(ns, l->baseline_ns, l->own_ns), rank, of };
     return true;
 }
 
@@ -38,7 +38,7 @@ static bool repair_steps(repairing *r)
     bool ok = true;
     for (size_t c = 0; c < b->nclasses; c++)
         if (b->classes[c].role == link->role && b->classes[c].family == TL_FAMILY_TRANSFER)
-            r->classes[c].usual_ns = tl_baseline_of(b, &b->classes[c], link->place, r->on, &r->classes[c].own_ns, r->scratch);
+            r->classes[c].baseline_ns = tl_baseline_of(b, &b->classes[c], link->place, r->on, &r->classes[c].own_ns, r->scratch);
     for (uint32_t m = 0; ok && m < g->nmeetings; m++)
         if (b->link_of[m] == r->repair->rank)
             ok = add(r, m, g->meetings[m].work_ns, TL_NONE, m);

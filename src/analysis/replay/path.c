@@ -30,7 +30,7 @@ static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
     return last;
 }
 
-/* What it has in all: of members of collectives that waited, what they took behind the meeting. */
+/* What it has in all: of members of collectives that waited, what they took after the meeting. */
 static tl_parts sum_own(const tl_open_rank *o)
 {
     tl_parts own = { 0 };
@@ -129,7 +129,7 @@ typedef struct walking {
     tl_asked asked;
     uint32_t **back;   /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
     uint32_t last_rank, last_node, last_back; /* where the job ends; of a meeting TL_NONE, its number */
-    node_list *nodes;  /* by rank: where the path comes to it, from behind */
+    node_list *nodes;  /* by rank: where the path comes to it, from after */
 } walking;
 
 static bool look_at_ranks(walking *w)

@@ -7,7 +7,7 @@ void tl_repair_plan_free(tl_repair_plan *p)
 {
     free(p->window);
     free(p->own_ns);
-    free(p->usual_ns);
+    free(p->baseline_ns);
     free(p->also);
     free(p->drop);
     free(p->sums);
@@ -27,7 +27,7 @@ bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
     const head h = { p->family, p->nkinds, p->nsteps, p->nwindows, p->nrepaired };
     return tl_bytes_put(out, &h, sizeof h) && tl_bytes_put_list(out, p->window, cells, sizeof *p->window) &&
            tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns) &&
-           tl_bytes_put_list(out, p->usual_ns, sums, sizeof *p->usual_ns) &&
+           tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns) &&
            tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also) &&
            tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop) && tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
 }
@@ -44,7 +44,7 @@ bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
     };
     return tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window) &&
            tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns) &&
-           tl_bytes_get_list(in, (void **)&p->usual_ns, &n, sizeof *p->usual_ns) &&
+           tl_bytes_get_list(in, (void **)&p->baseline_ns, &n, sizeof *p->baseline_ns) &&
            tl_bytes_get_list(in, (void **)&p->also, &n, sizeof *p->also) &&
            tl_bytes_get_list(in, (void **)&p->drop, &n, sizeof *p->drop) &&
            tl_bytes_get_list(in, (void **)&p->sums, &p->nsums, sizeof *p->sums);
@@ -79,8 +79,8 @@ static bool has_more(const planning *p, const tl_work_class *class, size_t step)
     size_t n = b->roles[class->role].n;
     for (size_t i = 0; i < n; i++)
         p->scratch[i] = class->pieces[i * b->nsteps + step];
-    int64_t own = p->scratch[b->place_of[p->repair->rank]];
-    return own > tl_usual(p->scratch, n);
+    int64_t own = p->scratch[b->index_in_role[p->repair->rank]];
+    return own > tl_baseline_median(p->scratch, n);
 }
 
 /* Whether a step of a kind is repaired: where there are more pieces of work it is as additional, elsewhere as what takes long. */
@@ -120,14 +120,14 @@ static void find_excess(planning *p)
                 continue;
             for (size_t s = 0; s < b->nsteps; s++)
                 p->on[s] = p->window_at[s] == w + 1 && is_step(p, k, s);
-            p->plan->usual_ns[at] = tl_baseline_of(b, class_of(p, k), b->place_of[p->repair->rank], p->on, &p->plan->own_ns[at],
+            p->plan->baseline_ns[at] = tl_baseline_of(b, class_of(p, k), b->index_in_role[p->repair->rank], p->on, &p->plan->own_ns[at],
                                                    p->scratch);
         }
 }
 
 static int64_t waits_of(const planning *p, size_t kind, size_t step)
 {
-    return class_of(p, kind)->pieces[p->b->place_of[p->repair->rank] * p->b->nsteps + step];
+    return class_of(p, kind)->pieces[p->b->index_in_role[p->repair->rank] * p->b->nsteps + step];
 }
 
 /* Of waits for the device those beyond what peers have in the same stretch; of cut steps as many as of whole ones. */
@@ -143,7 +143,7 @@ static void find_drops(planning *p)
                 if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
                     continue;
                 int64_t has = waits_of(p, k, s);
-                int64_t more = cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->place_of[p->repair->rank], s, p->scratch)
+                int64_t more = cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->index_in_role[p->repair->rank], s, p->scratch)
                                         : (all > 0 ? tl_portion(has, dropped, all) : 0);
                 p->plan->drop[k * b->nsteps + s] = more;
                 all += has;
@@ -158,7 +158,7 @@ int64_t tl_waits_beyond(const tl_baseline *b, const tl_work_class *class, size_t
     for (size_t i = 0; i < n; i++)
         scratch[i] = class->pieces[i * b->nsteps + step];
     int64_t has = scratch[member];
-    return tl_ns_max(0, has - tl_usual(scratch, n));
+    return tl_ns_max(0, has - tl_baseline_median(scratch, n));
 }
 
 bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repair_plan *out)
@@ -182,8 +182,8 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
     if (ok) {
         find_windows(&p);
         out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
-        out->usual_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->usual_ns);
-        ok = out->own_ns != NULL && out->usual_ns != NULL;
+        out->baseline_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->baseline_ns);
+        ok = out->own_ns != NULL && out->baseline_ns != NULL;
     }
     if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_HOST))
         find_excess(&p);

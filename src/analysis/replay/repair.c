@@ -6,8 +6,8 @@
 
 /* What there is to take off one kind of work in one window. */
 typedef struct excess {
-    int64_t own_ns, usual_ns;
-    int64_t surplus_ns; /* host: by how much pieces are longer than at peers, together */
+    int64_t own_ns, baseline_ns;
+    int64_t longer_ns; /* host: by how much pieces are longer than at peers, together */
     int64_t drawn_ns;   /* host: how much of what is drawn upon has been, and ... */
     int64_t off_ns;     /* ... has been taken off for it: nothing is lost to rounding */
     int64_t cut_ns;     /* host: what the step that was cut has */
@@ -39,27 +39,27 @@ static void repair_device(const repairing *r)
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         const excess *e = excess_of(r, v);
         if (e != NULL && e->own_ns > 0)
-            r->c->less_ns[v] += work_of(r, v) - tl_portion(work_of(r, v), e->usual_ns, e->own_ns);
+            r->c->less_ns[v] += work_of(r, v) - tl_portion(work_of(r, v), e->baseline_ns, e->own_ns);
     }
 }
 
 /* -------------------------------------------------------------------------------------------------------------- host */
 
-static int64_t surplus_of(const repairing *r, uint32_t node)
+static int64_t longer_of(const repairing *r, uint32_t node)
 {
-    return tl_ns_max(0, work_of(r, node) - r->c->usual_ns[node]);
+    return tl_ns_max(0, work_of(r, node) - r->c->baseline_ns[node]);
 }
 
-/* The excess of a host comes from the surplus of its pieces; where that does not make it up, from all of their time. */
+/* The excess of a host comes from the excess of its pieces; where that does not make it up, from all of their time. */
 static void take_off_host(const repairing *r, uint32_t node, excess *e)
 {
-    int64_t too_much = e->own_ns - e->usual_ns;
-    bool enough = e->surplus_ns >= too_much;
+    int64_t too_much = e->own_ns - e->baseline_ns;
+    bool enough = e->longer_ns >= too_much;
 
     if (too_much <= 0 || e->own_ns <= 0)
         return;
-    e->drawn_ns += enough ? surplus_of(r, node) : work_of(r, node);
-    int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->surplus_ns : e->own_ns);
+    e->drawn_ns += enough ? longer_of(r, node) : work_of(r, node);
+    int64_t off = tl_portion(too_much, e->drawn_ns, enough ? e->longer_ns : e->own_ns);
     r->c->less_ns[node] += off - e->off_ns;
     e->off_ns = off;
 }
@@ -67,7 +67,7 @@ static void take_off_host(const repairing *r, uint32_t node, excess *e)
 /* Of a step that was cut: by how much a host has more there than peers have in a whole one of n. */
 static int64_t more_in_cut(const excess *e, int64_t n)
 {
-    return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->usual_ns / n) : 0;
+    return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->baseline_ns / n) : 0;
 }
 
 /* A host's delay need not be in the same stretch of each step; in all of them together it is no longer than in a whole one. */
@@ -82,7 +82,7 @@ static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
             r->excess[c->kind_of[v]].cut_ns += work_of(r, v);
     for (size_t k = 0; k < r->plan->nkinds; k++) {
         all += more_in_cut(&r->excess[k], n);
-        most += tl_ns_max(0, r->excess[k].own_ns - r->excess[k].usual_ns) / n;
+        most += tl_ns_max(0, r->excess[k].own_ns - r->excess[k].baseline_ns) / n;
     }
     for (uint32_t v = 0; v < c->open.n; v++) {
         const excess *e = c->kind_of[v] != TL_NONE ? &r->excess[c->kind_of[v]] : NULL;
@@ -100,7 +100,7 @@ static void repair_host(const repairing *r)
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
         if (e != NULL)
-            e->surplus_ns += surplus_of(r, v);
+            e->longer_ns += longer_of(r, v);
     }
     for (uint32_t v = 0; v < r->c->open.n; v++) {
         excess *e = also[r->c->step_of[v]] ? NULL : excess_of(r, v);
@@ -169,7 +169,7 @@ bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
     repairing r = { plan, c, tl_calloc(n + 1, sizeof *r.excess) };
     for (size_t i = 0; r.excess != NULL && i < n; i++) {
         r.excess[i].own_ns = plan->own_ns[i];
-        r.excess[i].usual_ns = plan->usual_ns[i];
+        r.excess[i].baseline_ns = plan->baseline_ns[i];
     }
     if (r.excess != NULL && plan->family == TL_FAMILY_HOST)
         repair_host(&r);

@@ -106,7 +106,7 @@ bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
         uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->frame, &c->open.nodes[v]))) : TL_MAP_NONE;
         int64_t ns = c->open.nodes[v].work_ns;
         if (i != TL_MAP_NONE && plan->sums[i].own_ns > 0)
-            c->less_ns[v] += ns - tl_portion(ns, plan->sums[i].usual_ns, plan->sums[i].own_ns);
+            c->less_ns[v] += ns - tl_portion(ns, plan->sums[i].baseline_ns, plan->sums[i].own_ns);
     }
     tl_map_free(&at);
     return ok;
@@ -166,9 +166,9 @@ static bool compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repa
             ns[k] = 0;
         for (to = i; to < all->n && all->v[to].key == first->key; to++)
             ns[all->v[to].member] = all->v[to].ns;
-        int64_t own = ns[b->place_of[rank]];
+        int64_t own = ns[b->index_in_role[rank]];
         if (own > 0)
-            plan->sums[plan->nsums++] = (tl_repair_plan_sum){ own, tl_usual(ns, n), first->window, first->kind, first->segment, 0 };
+            plan->sums[plan->nsums++] = (tl_repair_plan_sum){ own, tl_baseline_median(ns, n), first->window, first->kind, first->segment, 0 };
     }
     free(ns);
     return ok;

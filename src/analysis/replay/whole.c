@@ -8,20 +8,20 @@
 /* Nodes are numbered as they come: the origin, those of pieces but for theirs, meetings. */
 typedef struct assembling {
     const tl_baseline *b;
-    const tl_piece *pieces;
-    tl_piece *changed;
+    const tl_folded *folded;
+    tl_folded *changed;
     tl_whole *out;
     tl_net *net;        /* out's */
 } assembling;
 
 static bool is_changed(const assembling *a, size_t rank)
 {
-    return a->changed != NULL && tl_piece_is(&a->changed[rank]);
+    return a->changed != NULL && tl_folded_is(&a->changed[rank]);
 }
 
-static const tl_piece *piece_of(const assembling *a, size_t rank)
+static const tl_folded *folded_of(const assembling *a, size_t rank)
 {
-    return is_changed(a, rank) ? &a->changed[rank] : &a->pieces[rank];
+    return is_changed(a, rank) ? &a->changed[rank] : &a->folded[rank];
 }
 
 static bool start(assembling *a)
@@ -32,8 +32,8 @@ static bool start(assembling *a)
     if (a->out->base == NULL)
         return false;
     for (size_t r = 0; r < g->nranks; r++) {
-        const tl_net *net = &piece_of(a, r)->net;
-        a->out->base[r] = (uint32_t)n - 1; /* behind its origin */
+        const tl_net *net = &folded_of(a, r)->net;
+        a->out->base[r] = (uint32_t)n - 1; /* after its origin */
         n += net->n - 1;
         nedges += net->nedges + g->ranks[r].nports;
         nends += net->nends;
@@ -64,27 +64,27 @@ static void begin_node(assembling *a, size_t v, int64_t own_ns, int64_t done_ns)
 }
 
 /* meets[n] by node of the piece: the meeting that it waits for, TL_NONE. */
-static bool put_piece(assembling *a, size_t rank)
+static bool put_rank(assembling *a, size_t rank)
 {
-    const tl_piece *piece = piece_of(a, rank);
+    const tl_folded *folded = folded_of(a, rank);
     const tl_job_rank *of = &a->b->graph->ranks[rank];
     tl_net *net = a->net;
-    uint32_t base = a->out->base[rank], *meets = tl_malloc((piece->net.n + 1) * sizeof *meets);
+    uint32_t base = a->out->base[rank], *meets = tl_malloc((folded->net.n + 1) * sizeof *meets);
     if (meets == NULL)
         return false;
-    for (size_t v = 0; v < piece->net.n; v++)
+    for (size_t v = 0; v < folded->net.n; v++)
         meets[v] = TL_NONE;
     for (size_t p = 0; p < of->nports; p++)
-        if (piece->met[p] != TL_NONE)
-            meets[piece->met[p]] = of->ports[p].meeting;
-    for (uint32_t v = 1; v < piece->net.n; v++) {
-        begin_node(a, base + v, piece->net.own_ns[v], piece->done_ns[v]);
-        for (uint32_t e = piece->net.first_edge[v]; e < piece->net.first_edge[v + 1]; e++)
-            put_edge(net, piece->net.from[e] > 0 ? base + piece->net.from[e] : 0, piece->net.lag_ns[e]);
+        if (folded->met[p] != TL_NONE)
+            meets[folded->met[p]] = of->ports[p].meeting;
+    for (uint32_t v = 1; v < folded->net.n; v++) {
+        begin_node(a, base + v, folded->net.own_ns[v], folded->done_ns[v]);
+        for (uint32_t e = folded->net.first_edge[v]; e < folded->net.first_edge[v + 1]; e++)
+            put_edge(net, folded->net.from[e] > 0 ? base + folded->net.from[e] : 0, folded->net.lag_ns[e]);
         if (meets[v] != TL_NONE)
             put_edge(net, a->out->meetings + meets[v], 0);
-        for (uint32_t i = piece->net.first_end[v]; i < piece->net.first_end[v + 1]; i++)
-            net->ends[net->nends++] = piece->net.ends[i];
+        for (uint32_t i = folded->net.first_end[v]; i < folded->net.first_end[v + 1]; i++)
+            net->ends[net->nends++] = folded->net.ends[i];
     }
     free(meets);
     if (is_changed(a, rank))
@@ -99,7 +99,7 @@ static void put_meeting(assembling *a, uint32_t m)
     begin_node(a, a->out->meetings + m, meeting->work_ns + tl_meeting_rest_ns(g, m), meeting->done_ns);
     for (uint32_t e = meeting->first_edge; e < meeting[1].first_edge; e++) {
         const tl_meeting_edge *edge = &g->edges[e];
-        uint32_t from = edge->rank != TL_NONE ? a->out->base[edge->rank] + piece_of(a, edge->rank)->came[edge->of]
+        uint32_t from = edge->rank != TL_NONE ? a->out->base[edge->rank] + folded_of(a, edge->rank)->came[edge->of]
                                               : a->out->meetings + edge->of;
         put_edge(a->net, from, edge->lag_ns);
     }
@@ -111,7 +111,7 @@ static void put_origin(assembling *a)
 {
     begin_node(a, 0, 0, 0);
     for (size_t r = 0; r < a->b->graph->nranks; r++) {
-        const tl_net *net = &piece_of(a, r)->net;
+        const tl_net *net = &folded_of(a, r)->net;
         for (uint32_t i = net->first_end[0]; i < net->first_end[1]; i++)
             a->net->ends[a->net->nends++] = net->ends[i];
     }
@@ -124,7 +124,7 @@ static bool put_all(assembling *a)
     net->nedges = net->nends = 0;
     put_origin(a);
     for (size_t r = 0; ok && r < a->b->graph->nranks; r++)
-        ok = put_piece(a, r);
+        ok = put_rank(a, r);
     for (uint32_t m = 0; ok && m < a->b->graph->nmeetings; m++)
         put_meeting(a, m);
     net->first_edge[net->n] = (uint32_t)net->nedges;
@@ -176,9 +176,9 @@ static bool put_in_order(assembling *a)
     return ok;
 }
 
-bool tl_whole_make(const tl_baseline *b, const tl_piece *pieces, tl_piece *changed, tl_whole *out)
+bool tl_whole_make(const tl_baseline *b, const tl_folded *folded, tl_folded *changed, tl_whole *out)
 {
-    assembling a = { .b = b, .pieces = pieces, .changed = changed, .out = out, .net = &out->net };
+    assembling a = { .b = b, .folded = folded, .changed = changed, .out = out, .net = &out->net };
     *out = (tl_whole){ 0 };
     return start(&a) && put_all(&a) && put_in_order(&a);
 }

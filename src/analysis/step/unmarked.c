@@ -147,7 +147,7 @@ static seam look_at(const numbering *n, const part *own, size_t nown, size_t per
     return s;
 }
 
-/* Where steps begin in a period: after all have met, if they do.  What one rank has behind it there, all have; elsewhere
+/* Where steps begin in a period: after all have met, if they do.  What one rank has after it there, all have; elsewhere
  * the first stage of a pipeline may be a few micro-batches into a step that the last has not begun.  Of several such
  * places, where the pause is longest. */
 static size_t find_seam(const numbering *n, const part *own, size_t nown, size_t period)

@@ -6,7 +6,7 @@
 
 /* Kernels in order of start, up to an instant. */
 typedef struct sweep {
-    tl_comm_pieces *out;
+    tl_comm_spans *out;
     size_t first; /* piece of this sweep */
     int64_t now;
     int64_t compute_to; /* the last end of compute that has begun */
@@ -16,17 +16,17 @@ typedef struct sweep {
 
 static bool append(sweep *s, int64_t start_ns, int64_t end_ns)
 {
-    tl_comm_pieces *out = s->out;
+    tl_comm_spans *out = s->out;
     if (start_ns >= end_ns)
         return true;
-    tl_comm_piece *last = out->n > s->first ? &out->v[out->n - 1] : NULL;
+    tl_comm_span *last = out->n > s->first ? &out->v[out->n - 1] : NULL;
     if (last != NULL && last->kernel == s->comm && last->end_ns == start_ns) {
         last->end_ns = end_ns;
         return true;
     }
     if (!tl_vec_room(out))
         return false;
-    out->v[out->n++] = (tl_comm_piece){ start_ns, end_ns, s->comm };
+    out->v[out->n++] = (tl_comm_span){ start_ns, end_ns, s->comm };
     return true;
 }
 
@@ -38,7 +38,7 @@ static bool go_on(sweep *s, int64_t to_ns)
     return append(s, from, s->comm_to < to_ns ? s->comm_to : to_ns);
 }
 
-bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_pieces *out)
+bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out)
 {
     sweep s = {
         .out = out, .first = out->n, .now = INT64_MIN, .compute_to = INT64_MIN, .comm_to = INT64_MIN, .comm = TL_NONE
@@ -105,12 +105,12 @@ static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
     return true;
 }
 
-static bool pack(packing *p, const tl_comm_pieces *pieces)
+static bool pack(packing *p, const tl_comm_spans *pieces)
 {
     for (size_t i = 0; i < pieces->n; i++)
         p->npieces[pieces->v[i].kernel - p->first]++;
     for (size_t i = 0; i < pieces->n; i++) {
-        const tl_comm_piece *piece = &pieces->v[i];
+        const tl_comm_span *piece = &pieces->v[i];
         const tl_kernel *k = &p->view->kernels[piece->kernel];
         int64_t from = tl_ns_between(piece->start_ns, k->start_ns), to = tl_ns_between(piece->end_ns, k->start_ns);
         bool many = p->npieces[piece->kernel - p->first] > TL_EXPOSURES_MOST;
@@ -124,7 +124,7 @@ static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_expo
 {
     uint32_t *order = tl_malloc(n * sizeof *order);
     packing p = { view, first, tl_calloc(n, sizeof *p.npieces), tl_malloc(n * sizeof *p.last), out };
-    tl_comm_pieces pieces = { 0 };
+    tl_comm_spans pieces = { 0 };
     bool ok = order != NULL && p.npieces != NULL && p.last != NULL;
 
     for (size_t i = 0; ok && i < n; i++) {

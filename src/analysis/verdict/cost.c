@@ -69,7 +69,7 @@ static bool put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *o
     return ok;
 }
 
-static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_piece *piece)
+static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
 {
     tl_taken *list = NULL;
     size_t n;
@@ -77,12 +77,12 @@ static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_piece *piece
     for (size_t i = 0; ok && i < n; i++)
         ok = put(&c->taken[first + list[i].unit], list[i].node, list[i].ns);
     free(list);
-    return ok && tl_piece_get(piece, in);
+    return ok && tl_folded_get(folded, in);
 }
 
 /* What units take off their ranks, and the pieces in which that stays.  Units take off different nodes and edges, so each one's part
  * is found once. */
-static bool take_ranks(tl_costing *c, tl_piece *pieces)
+static bool take_ranks(tl_costing *c, tl_folded *folded)
 {
     const tl_unit *units = c->findings->units.v;
     tl_asked asked;
@@ -91,7 +91,7 @@ static bool take_ranks(tl_costing *c, tl_piece *pieces)
         ok = put_plans(c, u, units_end(c, u), &asked.in[units[u].rank]);
     ok = ok && tl_ask_ranks(c->b->asker, TL_ASK_UNITS, &asked);
     for (size_t u = 0; ok && u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u)) {
-        ok = get_taken(c, u, &asked.out[units[u].rank], &pieces[units[u].rank]);
+        ok = get_taken(c, u, &asked.out[units[u].rank], &folded[units[u].rank]);
         tl_bytes_free(&asked.out[units[u].rank]);
     }
     tl_asked_free(&asked);
@@ -100,7 +100,7 @@ static bool take_ranks(tl_costing *c, tl_piece *pieces)
 
 /* ------------------------------------------------------------------------------------------------------------- whole */
 
-static bool take_link(tl_costing *c, size_t unit, const tl_piece *changed, const tl_whole *whole)
+static bool take_link(tl_costing *c, size_t unit, const tl_folded *changed, const tl_whole *whole)
 {
     const tl_repair repair = tl_repair_of(&c->findings->units.v[unit]);
     tl_transfer_list list = { 0 };
@@ -109,8 +109,8 @@ static bool take_link(tl_costing *c, size_t unit, const tl_piece *changed, const
         const tl_transfer_less *less = &list.v[i];
         uint32_t node = whole->meetings + less->of;
         if (less->rank != TL_NONE) {
-            const tl_piece *piece = tl_piece_is(&changed[less->rank]) ? &changed[less->rank] : &c->findings->pieces[less->rank];
-            node = whole->base[less->rank] + piece->met[less->of];
+            const tl_folded *folded = tl_folded_is(&changed[less->rank]) ? &changed[less->rank] : &c->findings->folded[less->rank];
+            node = whole->base[less->rank] + folded->met[less->of];
         }
         ok = put(&c->taken[unit], node, less->ns);
     }
@@ -118,7 +118,7 @@ static bool take_link(tl_costing *c, size_t unit, const tl_piece *changed, const
     return ok;
 }
 
-static bool take_whole(tl_costing *c, const tl_piece *changed, const tl_whole *whole)
+static bool take_whole(tl_costing *c, const tl_folded *changed, const tl_whole *whole)
 {
     const tl_unit *units = c->findings->units.v;
     bool ok = true;
@@ -167,12 +167,12 @@ static bool fold(tl_costing *c, const tl_whole *whole)
 static bool make_net(tl_costing *c)
 {
     size_t nranks = c->b->graph->nranks;
-    tl_piece *changed = tl_calloc(nranks + 1, sizeof *changed);
+    tl_folded *changed = tl_calloc(nranks + 1, sizeof *changed);
     tl_whole whole = { 0 };
-    bool ok = changed != NULL && take_ranks(c, changed) && tl_whole_make(c->b, c->findings->pieces, changed, &whole) &&
+    bool ok = changed != NULL && take_ranks(c, changed) && tl_whole_make(c->b, c->findings->folded, changed, &whole) &&
               take_whole(c, changed, &whole) && fold(c, &whole);
     for (size_t r = 0; changed != NULL && r < nranks; r++)
-        tl_piece_free(&changed[r]);
+        tl_folded_free(&changed[r]);
     free(changed);
     tl_whole_free(&whole);
     return ok;

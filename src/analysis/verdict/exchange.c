@@ -26,7 +26,7 @@ static int64_t pieces_of(const tl_baseline *b, const tl_work_class *class, uint3
 {
     int64_t n = 0;
     for (size_t s = 0; s < b->nsteps; s++)
-        n += on == NULL || on[s] ? class->pieces[b->place_of[rank] * b->nsteps + s] : 0;
+        n += on == NULL || on[s] ? class->pieces[b->index_in_role[rank] * b->nsteps + s] : 0;
     return n;
 }
 
@@ -42,7 +42,7 @@ tl_stay tl_stay_of(const tl_baseline *b, const tl_unit *unit, int64_t *scratch)
         if (class->role != unit->role || class->family != TL_FAMILY_DEVICE || !is_stay(class, &kind) ||
             pieces_of(b, class, unit->rank, NULL) == 0)
             continue;
-        stay.usual_ns += tl_baseline_of(b, class, b->place_of[unit->rank], unit->on, &own_ns, scratch);
+        stay.baseline_ns += tl_baseline_of(b, class, b->index_in_role[unit->rank], unit->on, &own_ns, scratch);
         stay.own_ns += own_ns;
         stay.kind = kind;
         stay.pieces += pieces_of(b, class, unit->rank, unit->on);
@@ -79,7 +79,7 @@ static bool is_late_with(const pairing *p, const tl_unit *x, const tl_unit *y, i
     for (size_t s = 0; s < p->b->nsteps; s++)
         p->both[s] = x->on[s] && y->on[s];
     tl_stay stay = tl_stay_of(p->b, &part, p->scratch);
-    return (double)(stay.own_ns - stay.usual_ns) >= TL_CAUSE_SHARE * (double)x_ns;
+    return (double)(stay.own_ns - stay.baseline_ns) >= TL_CAUSE_SHARE * (double)x_ns;
 }
 
 static bool alike(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t x_ns, int64_t y_ns)
@@ -102,7 +102,7 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
 
     for (size_t u = 0; ok && u < n; u++) {
         tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };
-        int64_t ns = stay.own_ns - stay.usual_ns;
+        int64_t ns = stay.own_ns - stay.baseline_ns;
         p.late_ns[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns ? ns : 0;
     }
     for (uint32_t u = 0; ok && u < n; u++) {

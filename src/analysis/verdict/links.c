@@ -18,12 +18,12 @@ typedef struct writing {
 
 static int32_t number_of(const writing *w, size_t step)
 {
-    return w->b->steps[step] == TL_STEP_BEHIND ? -1 : w->b->steps[step];
+    return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
 /* -------------------------------------------------------------------------------------------------------------- link */
 
-/* The kind and size with the largest surplus: what one of them takes, and would take. */
+/* The kind and size with the largest excess: what one of them takes, and would take. */
 static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row *row)
 {
     const tl_baseline *b = w->b;
@@ -34,20 +34,20 @@ static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row
         const tl_work_class *class = &b->classes[c];
         if (class->family != TL_FAMILY_TRANSFER || class->role != unit->role)
             continue;
-        int64_t own_ns, usual_ns = tl_baseline_of(b, class, link->place, unit->on, &own_ns, w->scratch), pieces = 0;
+        int64_t own_ns, baseline_ns = tl_baseline_of(b, class, link->place, unit->on, &own_ns, w->scratch), pieces = 0;
         for (size_t s = 0; s < b->nsteps; s++)
             pieces += unit->on[s] ? class->pieces[link->place * b->nsteps + s] : 0;
-        if (pieces == 0 || own_ns - usual_ns <= most)
+        if (pieces == 0 || own_ns - baseline_ns <= most)
             continue;
         bool like = false;
         for (size_t i = 0; i < b->roles[class->role].n * b->nsteps; i++)
             like = like || (i / b->nsteps != link->place && unit->on[i % b->nsteps] && class->pieces[i] > 0);
-        most = own_ns - usual_ns;
+        most = own_ns - baseline_ns;
         row->kind = tl_transfer_kind(class->key);
         row->bytes = tl_transfer_bytes(class->key);
         row->transfer_ns = own_ns / pieces;
-        row->elsewhere_ns = usual_ns / pieces;
-        row->ratio = usual_ns > 0 ? (double)own_ns / (double)usual_ns : NAN;
+        row->elsewhere_ns = baseline_ns / pieces;
+        row->ratio = baseline_ns > 0 ? (double)own_ns / (double)baseline_ns : NAN;
         row->evidence = like ? TL_LINK_BY_GROUPS : TL_LINK_BY_STEPS;
     }
 }
@@ -104,9 +104,9 @@ static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, i
                                .kind = a.kind,
                                .bytes = -1,
                                .transfer_ns = a.pieces > 0 ? a.own_ns / a.pieces : 0,
-                               .elsewhere_ns = a.pieces > 0 ? a.usual_ns / a.pieces : 0,
-                               .ratio = a.usual_ns > 0 ? (double)a.own_ns / (double)a.usual_ns : NAN,
-                               .surplus_ns = a.own_ns - a.usual_ns + b.own_ns - b.usual_ns,
+                               .elsewhere_ns = a.pieces > 0 ? a.baseline_ns / a.pieces : 0,
+                               .ratio = a.baseline_ns > 0 ? (double)a.own_ns / (double)a.baseline_ns : NAN,
+                               .surplus_ns = a.own_ns - a.baseline_ns + b.own_ns - b.baseline_ns,
                                .z = fmin(x->z, y->z),
                                .pattern = (uint8_t)x->shape.pattern,
                                .first_step = number_of(w, x->shape.first),

@@ -11,7 +11,7 @@ bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
 /* verdict.c: a question CHANGE, and the piece in the answer; without one it stays as it is.  False when memory is out. */
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
-bool tl_changed_get(tl_asked *asked, size_t rank, tl_piece *out);
+bool tl_changed_get(tl_asked *asked, size_t rank, tl_folded *out);
 
 /* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is among them. */
 void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);
@@ -47,7 +47,7 @@ bool tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findi
 /* How much longer than usual a unit's rank stays in exchanges (all-to-all and the like) once the first member is done, in the
  * steps in which it is late; what it stays, how often and the kind of it.  scratch: as for tl_baseline_of. */
 typedef struct tl_stay {
-    int64_t own_ns, usual_ns, pieces;
+    int64_t own_ns, baseline_ns, pieces;
     uint8_t kind;
 } tl_stay;
 

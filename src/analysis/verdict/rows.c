@@ -16,7 +16,7 @@ typedef struct writing {
     size_t nsteps;
     bool *on;            /* [baseline's nsteps] */
     const tl_table *groups;
-    int64_t *charge_ns;  /* [ranks * nsteps] */
+    int64_t *delay_cost_ns;  /* [ranks * nsteps] */
     double *wall_ns;
 } writing;
 
@@ -25,7 +25,7 @@ static void list_steps(writing *w)
 {
     const tl_baseline *b = w->b;
     for (size_t s = 0; s < b->nsteps; s++)
-        if (b->steps[s] >= 0 && b->steps[s] != TL_STEP_BEHIND) {
+        if (b->steps[s] >= 0 && b->steps[s] != TL_STEP_AFTER) {
             w->index[w->nsteps] = s;
             w->numbers[w->nsteps++] = b->steps[s];
         }
@@ -37,7 +37,7 @@ static void list_steps(writing *w)
 
 static int32_t number_of(const writing *w, size_t step)
 {
-    return w->b->steps[step] == TL_STEP_BEHIND ? -1 : w->b->steps[step];
+    return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
 /* Whether the repair of a unit of the rank is of the step; of one that is needed. */
@@ -68,7 +68,7 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
         size_t s = w->index[i], at = rank * w->b->nsteps + s;
         const tl_blame_step row = { .rank = w->in->ranks[rank],
                                     .step = w->numbers[i],
-                                    .blame_ns = w->charge_ns[rank * w->nsteps + i],
+                                    .blame_ns = w->delay_cost_ns[rank * w->nsteps + i],
                                     .wall_ns = (int64_t)llround(w->wall_ns[rank * w->nsteps + i]),
                                     .z = w->j->z[at],
                                     .flagged = is_on(w, rank, s, true),
@@ -269,13 +269,13 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     bool ok = w.index != NULL && w.numbers != NULL && w.on != NULL;
     if (ok) {
         list_steps(&w);
-        w.charge_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.charge_ns);
+        w.delay_cost_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.delay_cost_ns);
         w.wall_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.wall_ns);
-        ok = w.charge_ns != NULL && w.wall_ns != NULL;
+        ok = w.delay_cost_ns != NULL && w.wall_ns != NULL;
     }
     if (ok) {
-        tl_charges_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,
-                           w.charge_ns, w.wall_ns);
+        tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,
+                           w.delay_cost_ns, w.wall_ns);
         tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
         ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
              tl_scenario_rows(findings, baseline, ranks, whatif) && tl_table_sort(whatif);
@@ -283,7 +283,7 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     free(w.index);
     free(w.numbers);
     free(w.on);
-    free(w.charge_ns);
+    free(w.delay_cost_ns);
     free(w.wall_ns);
     return ok ? TL_OK : tl_fail_memory(err, "the rows of the verdict");
 }

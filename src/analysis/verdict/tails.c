@@ -22,7 +22,7 @@ static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
 
 /* How far apart the members of links like it are done, as often as it is slow: in the middle, and on other links and in
  * other steps. */
-static bool usual_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
+static bool baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
 {
     size_t nmeetings = b->graph->nmeetings;
     int64_t *tails = tl_malloc((nmeetings + 1) * sizeof *tails);
@@ -55,7 +55,7 @@ bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit 
     int64_t apart_ns, late_ns[3] = { -1, -1, -1 };
 
     *told = false;
-    if (!usual_apart(j, b, unit, &apart_ns))
+    if (!baseline_apart(j, b, unit, &apart_ns))
         return false;
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i], who = rank;

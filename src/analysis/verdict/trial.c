@@ -11,7 +11,7 @@ struct tl_trial {
     uint32_t *parts_of;    /* [nranks] bits of parts in which the ideal changes anything there, as far as it has been asked */
     int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
     int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
-    tl_piece *changed;     /* [nranks] of the scenario in hand */
+    tl_folded *changed;     /* [nranks] of the scenario in hand */
     tl_whole whole;        /* of that; as long as no rank is changed it is the same */
     bool same;
 };
@@ -58,11 +58,11 @@ static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
             whole->net.own_ns[whole->meetings + m] -= sign * t->meeting_less[m];
     }
     for (size_t r = 0; r < g->nranks; r++) {
-        const tl_piece *piece = tl_piece_is(&t->changed[r]) ? &t->changed[r] : &t->j->pieces[r];
+        const tl_folded *folded = tl_folded_is(&t->changed[r]) ? &t->changed[r] : &t->j->folded[r];
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
             uint32_t link = tl_link_of(t->b, g->ranks[r].ports[p].meeting);
             if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
-                whole->net.own_ns[whole->base[r] + piece->met[p]] -= sign * t->end_less[r][p];
+                whole->net.own_ns[whole->base[r] + folded->met[p]] -= sign * t->end_less[r][p];
         }
     }
 }
@@ -117,7 +117,7 @@ static bool get_changed(tl_trial *t, const tl_scenario *s, size_t rank, tl_bytes
     tl_end_less *ends = NULL;
     uint32_t parts = 0;
     size_t n = 0;
-    bool ok = tl_piece_get(&t->changed[rank], in) && tl_bytes_get(in, &parts, sizeof parts) &&
+    bool ok = tl_folded_get(&t->changed[rank], in) && tl_bytes_get(in, &parts, sizeof parts) &&
               tl_bytes_get_list(in, (void **)&ends, &n, sizeof *ends);
     for (size_t i = 0; ok && i < n; i++)
         t->end_less[rank][ends[i].port] = tl_ns_max(t->end_less[rank][ends[i].port], ends[i].ns);
@@ -205,12 +205,12 @@ bool tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
     }
     if (ok && (any || (s->sorts != NULL && !t->same))) {
         tl_whole_free(&t->whole);
-        ok = tl_whole_make(t->b, t->j->pieces, t->changed, &t->whole);
+        ok = tl_whole_make(t->b, t->j->folded, t->changed, &t->whole);
         t->same = ok && !any;
     }
     ok = ok && ((!any && s->sorts == NULL) || replay(t, s->sorts, gain_ns));
     for (size_t r = 0; r < asked.n; r++)
-        tl_piece_free(&t->changed[r]);
+        tl_folded_free(&t->changed[r]);
     tl_asked_free(&asked);
     return ok;
 }

@@ -56,7 +56,7 @@ static double scale_of_one(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, n));
 }
 
-/* What steps are away from the middle of those before and behind: levels and ramps, as long as they last, are none of it. */
+/* What steps are away from the middle of those before and after: levels and ramps, as long as they last, are none of it. */
 static double scale_of_turns(finding *f, size_t n)
 {
     size_t at = 0;

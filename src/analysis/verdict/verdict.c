@@ -3,9 +3,9 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-bool tl_changed_get(tl_asked *asked, size_t rank, tl_piece *out)
+bool tl_changed_get(tl_asked *asked, size_t rank, tl_folded *out)
 {
-    return asked->out[rank].v == NULL || tl_piece_get(out, &asked->out[rank]);
+    return asked->out[rank].v == NULL || tl_folded_get(out, &asked->out[rank]);
 }
 
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
@@ -14,7 +14,7 @@ bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_
 }
 
 /* One without a graph has an empty piece. */
-static bool empty_piece(size_t nsteps, tl_piece *out)
+static bool empty_folded(size_t nsteps, tl_folded *out)
 {
     out->done_ns = tl_calloc(1, sizeof *out->done_ns);
     bool ok = out->done_ns != NULL && tl_net_new(1, 0, 0, nsteps, &out->net);
@@ -26,7 +26,7 @@ static bool empty_piece(size_t nsteps, tl_piece *out)
     return ok;
 }
 
-static bool make_pieces(const tl_baseline *b, tl_findings *out)
+static bool fold_ranks(const tl_baseline *b, tl_findings *out)
 {
     tl_asked asked;
     bool ok = tl_asked_new(out->nranks, &asked);
@@ -34,7 +34,7 @@ static bool make_pieces(const tl_baseline *b, tl_findings *out)
         ok = !tl_graph_has(b->graph, r) || tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
     ok = ok && tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
     for (size_t r = 0; ok && r < out->nranks; r++) {
-        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&asked, r, &out->pieces[r]) : empty_piece(b->nsteps, &out->pieces[r]);
+        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&asked, r, &out->folded[r]) : empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
     }
     tl_asked_free(&asked);
@@ -53,7 +53,7 @@ static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
 static bool time_steps(const tl_baseline *b, tl_findings *out)
 {
     tl_whole whole;
-    bool any = false, ok = tl_whole_make(b, out->pieces, NULL, &whole);
+    bool any = false, ok = tl_whole_make(b, out->folded, NULL, &whole);
     int64_t *done_ns = ok ? tl_malloc((whole.net.n + 1) * sizeof *done_ns) : NULL;
     if (done_ns != NULL) {
         out->end_ns = tl_net_replay(&whole.net, done_ns);
@@ -79,18 +79,18 @@ tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *option
     size_t n = b->graph->nranks, cells = n * b->nsteps + 1;
     *out = (tl_findings){ .nsteps = b->nsteps,
                            .nranks = n,
-                           .pieces = tl_calloc(n + 1, sizeof *out->pieces),
+                           .folded = tl_calloc(n + 1, sizeof *out->folded),
                            .step_ns = tl_calloc(b->nsteps + 1, sizeof *out->step_ns),
                            .z = tl_calloc(cells, sizeof *out->z),
                            .late_ns = tl_calloc(cells, sizeof *out->late_ns),
                            .rank_ns = tl_malloc((n + 1) * sizeof *out->rank_ns),
                            .rank_step_ns = tl_calloc(cells, sizeof *out->rank_step_ns) };
-    bool ok = out->pieces != NULL && out->step_ns != NULL && out->z != NULL && out->late_ns != NULL && out->rank_ns != NULL &&
+    bool ok = out->folded != NULL && out->step_ns != NULL && out->z != NULL && out->late_ns != NULL && out->rank_ns != NULL &&
               out->rank_step_ns != NULL;
 
     for (size_t r = 0; ok && r < n; r++)
         out->rank_ns[r] = -1;
-    ok = ok && make_pieces(b, out) && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
+    ok = ok && fold_ranks(b, out) && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
          tl_units_choose(b, options->least_cost, out);
     return ok ? TL_OK : tl_fail_memory(err, "the verdict");
 }
@@ -100,9 +100,9 @@ void tl_findings_free(tl_findings *j)
     for (size_t u = 0; u < j->units.n; u++)
         free(j->units.v[u].on);
     free(j->units.v);
-    for (size_t r = 0; j->pieces != NULL && r < j->nranks; r++)
-        tl_piece_free(&j->pieces[r]);
-    free(j->pieces);
+    for (size_t r = 0; j->folded != NULL && r < j->nranks; r++)
+        tl_folded_free(&j->folded[r]);
+    free(j->folded);
     free(j->step_ns);
     free(j->z);
     free(j->late_ns);

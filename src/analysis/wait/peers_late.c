@@ -42,7 +42,7 @@ bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out)
     bool ok = true;
     for (size_t from = 0, to; ok && from < late->n; from = to) {
         to = tl_late_rows_end(late->v, late->n, from);
-        if (late->v[from].charged)
+        if (late->v[from].counted)
             ok = answer(late->v + from, to - from, out);
     }
     return ok;

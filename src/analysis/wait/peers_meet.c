@@ -29,7 +29,7 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
 /* The next of its name in its step on its rank; counters: how many there were. */
 static bool take(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *counters, tl_host_meetings *out)
 {
-    const tl_rank_place *place = tl_place_of(facts, row->rank);
+    const tl_rank_clock *place = tl_rank_clock_of(facts, row->rank);
     uint64_t name = tl_hash_mix(tl_hash_bytes(row->awaited, sizeof row->awaited), (uint64_t)(int64_t)row->step);
     uint64_t counter = tl_hash_mix(name, (uint64_t)(int64_t)row->rank);
     uint32_t nth = tl_map_get(counters, counter);
@@ -94,7 +94,7 @@ static bool meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, 
         last = v[i].start_ns > last->start_ns ? &v[i] : last; /* of equals the lowest rank */
         first_ns = v[i].start_ns < first_ns ? v[i].start_ns : first_ns;
         left_ns = v[i].end_ns < left_ns ? v[i].end_ns : left_ns;
-        tl_clock_doubt_add(&doubt, tl_place_of(facts, v[i].rank));
+        tl_clock_doubt_add(&doubt, tl_rank_clock_of(facts, v[i].rank));
     }
     int64_t doubt_ns = tl_clock_doubt_of(&doubt);
     if (n < 2 || doubt.apart || tl_ns_between(last->start_ns, left_ns) > doubt_ns)

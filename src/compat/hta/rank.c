@@ -1,4 +1,4 @@
-/* rank.c - the rank that HTA gives a file: what stands behind the first "rank": in its text.
+/* rank.c - the rank that HTA gives a file: what stands after the first "rank": in its text.
  *
  * HTA reads lines and searches each for "rank":\s+(\d+).  The text alone counts: compact JSON, without white space
  * after the colon, has no rank, and the "rank" of something else that comes first is taken for it.

@@ -44,7 +44,7 @@ uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text);
 
 void tl_hta_symbols_free(tl_hta_symbols *symbols);
 
-/* A rule of the classification: a name that begins with `begins` and has `has` somewhere behind that. */
+/* A rule of the classification: a name that begins with `begins` and has `has` somewhere after that. */
 typedef struct tl_hta_rule {
     const char *begins, *has;
     tl_hta_class class;

@@ -72,13 +72,13 @@ static tl_status write_own_collectives(const tl_lens *lens, const char *dir, tl_
 {
     tl_bytes own = { 0 };
     tl_colls colls = { 0 };
-    bool whole = tl_colls_pack(lens, 0, &own);
+    bool ok = tl_colls_pack(lens, 0, &own);
 
-    if (whole) {
+    if (ok) {
         const char *at = own.v;
-        whole = tl_colls_unpack(&colls, &at) && tl_colls_match(&colls);
+        ok = tl_colls_unpack(&colls, &at) && tl_colls_match(&colls);
     }
-    tl_status st = whole ? tl_coll_write_summary_long(&colls, dir, "coll_analysis.csv", err)
+    tl_status st = ok ? tl_coll_write_summary_long(&colls, dir, "coll_analysis.csv", err)
                          : tl_fail_memory(err, "the collectives of a rank");
     tl_colls_free(&colls);
     free(own.v);

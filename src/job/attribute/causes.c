@@ -35,7 +35,7 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
         st = tl_fail_memory(err, "the suspects");
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_share_rows((void **)&message, &n, sizeof *message, err);
+        st = tl_bcast_rows((void **)&message, &n, sizeof *message, err);
     if (st != TL_OK) {
         free(message);
         return st;
@@ -93,7 +93,7 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_share_rows((void **)&asked, &n, sizeof *asked, err);
+        st = tl_bcast_rows((void **)&asked, &n, sizeof *asked, err);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         uint32_t id = asked[i].key != 0 ? tl_map_get(&details->names.map, asked[i].key) : TL_MAP_NONE;
         if (id == TL_MAP_NONE)
@@ -132,15 +132,15 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
     place_list places = { 0 };
     tl_rank_runs runs = { 0 };
     tl_map known = { 0 };
-    uint32_t *suspects = NULL, *place_of = NULL;
+    uint32_t *suspects = NULL, *number_of_place = NULL;
     size_t n = 0;
     bool ok = tl_rank_runs_list(details, &runs);
 
     if (ok && stragglers != NULL) {
         ok = tl_suspects_list(stragglers, &suspects, &n);
-        place_of = tl_malloc((n + 1) * sizeof *place_of);
+        number_of_place = tl_malloc((n + 1) * sizeof *number_of_place);
     }
-    ok = ok && (stragglers == NULL || place_of != NULL);
+    ok = ok && (stragglers == NULL || number_of_place != NULL);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the suspects"), err);
     tl_par_bcast(&n, sizeof n);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
@@ -153,9 +153,9 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
         st = share(&a, st, err);
         if (st == TL_OK)
             st = find_one(details, &runs, &a, row != NULL ? tl_gain_of_asked(tables, row) : 0, &found, err);
-        if (st == TL_OK && row != NULL && place_of != NULL) {
+        if (st == TL_OK && row != NULL && number_of_place != NULL) {
             tl_take_cause(&found, lost_ns, row);
-            ok = ok && number_of(&known, &places, row->cause == found.cause ? found.place : 0, &place_of[i]);
+            ok = ok && number_of(&known, &places, row->cause == found.cause ? found.place : 0, &number_of_place[i]);
         }
         tl_asking_free(&a);
     }
@@ -163,14 +163,14 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
     if (st == TL_OK && n > 0)
         st = name_places(details, places.v, places.n, err);
-    for (size_t i = 0; st == TL_OK && suspects != NULL && place_of != NULL && i < n; i++) {
+    for (size_t i = 0; st == TL_OK && suspects != NULL && number_of_place != NULL && i < n; i++) {
         tl_straggler *row = tl_table_row(stragglers, suspects[i]);
-        memcpy(row->place, places.v[place_of[i]].text, sizeof row->place);
+        memcpy(row->place, places.v[number_of_place[i]].text, sizeof row->place);
     }
     tl_map_free(&known);
     free(places.v);
     free(runs.v);
     free(suspects);
-    free(place_of);
+    free(number_of_place);
     return st;
 }

@@ -56,7 +56,7 @@ static tl_status doubt(tl_matching *m, tl_error *err)
 
 tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err)
 {
-    static const tl_clock_procs procs = { tl_share_least, tl_share_sum };
+    static const tl_clock_procs procs = { tl_reduce_least, tl_reduce_sum };
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
     tl_status st = tl_clocks_find(m->set->parts.v, m->set->parts.n, mode, &procs, m->ranks, m->nranks, err);
     if (st != TL_OK)

@@ -13,7 +13,7 @@ typedef struct tl_matching {
     tl_fate *fates;       /* of its memberships */
     tl_group_fact *groups;
     size_t ngroups;
-    tl_rank_place *ranks;
+    tl_rank_clock *ranks;
     size_t nranks;
     tl_table *group_rows; /* on proc 0: the tables that these steps fill */
     tl_table *clock_rows;

@@ -20,7 +20,7 @@
 static int32_t home_of(const tl_matching *m, int32_t rank)
 {
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
-    const tl_rank_place *place = tl_place_of(&facts, rank);
+    const tl_rank_clock *place = tl_rank_clock_of(&facts, rank);
     return place != NULL ? (int32_t)((size_t)(place - m->ranks) * (size_t)tl_par_nprocs() / m->nranks) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* ask.c - questions of proc 0 to the procs that hold ranks, and their answers: each a message of one length, and then of its bytes.
  *
- * All procs answer at once, proc 0 those of its own ranks while it waits.  Where all have to know of all (PLACES) they go on together.
+ * All procs answer at once, proc 0 those of its own ranks while it waits.  Where all have to know of all (HOST_PIECES) they go on together.
  */
 #include "tlmpi/job/transport/ask.h"
 #include "tlmpi/job/transport/messages.h"
@@ -136,25 +136,25 @@ static bool get(tl_bytes *in, int32_t *index, int32_t *rank, tl_bytes *bytes)
     return ok;
 }
 
-static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes *in, tl_bytes *out, tl_place_pieces *places)
+static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes *in, tl_bytes *out, tl_host_pieces *places)
 {
     size_t at = tl_held_index(held, rank);
-    if (question == TL_ASK_PLACES)
-        return tl_held_list_places(held, at, in, places);
+    if (question == TL_ASK_HOST_PIECES)
+        return tl_held_list_pieces(held, at, in, places);
     return tl_held_answer(&held->ranks[at], (tl_question)question, in, out);
 }
 
 /* Collective: what is usual of pieces is found where those of the same place meet. */
-static bool meet_places(tl_held *held, tl_place_pieces *own)
+static bool compare_pieces(tl_held *held, tl_host_pieces *own)
 {
     if (tl_par_nprocs() == 1) {
-        bool found = tl_places_find(own);
+        bool found = tl_host_pieces_compare(own);
         if (found)
-            tl_held_take_places(held, own->v, own->n);
+            tl_held_take_pieces(held, own->v, own->n);
         return found;
     }
-    tl_place_pieces all = { 0 };
-    tl_place_piece *back = NULL;
+    tl_host_pieces all = { 0 };
+    tl_host_piece *back = NULL;
     size_t nback = 0;
     tl_error err;
     int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
@@ -168,13 +168,13 @@ static bool meet_places(tl_held *held, tl_place_pieces *own)
     free(to);
     to = st == TL_OK ? tl_malloc((all.n + 1) * sizeof *to) : NULL;
     if (st == TL_OK)
-        st = tl_par_agree(to != NULL && tl_places_find(&all) ? TL_OK : TL_ENOMEM, &err);
+        st = tl_par_agree(to != NULL && tl_host_pieces_compare(&all) ? TL_OK : TL_ENOMEM, &err);
     for (size_t i = 0; st == TL_OK && to != NULL && i < all.n; i++)
         to[i] = all.v[i].proc;
     if (st == TL_OK)
         st = tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback, &err);
     if (st == TL_OK)
-        tl_held_take_places(held, back, nback);
+        tl_held_take_pieces(held, back, nback);
     free(to);
     free(all.v);
     free(back);
@@ -186,7 +186,7 @@ static bool meet_places(tl_held *held, tl_place_pieces *own)
 /* The answers to a message, as bytes of another.  Where one fails, the others go on together all the same. */
 static bool answer(tl_held *held, uint32_t question, tl_bytes *in, tl_bytes *out)
 {
-    tl_place_pieces places = { 0 };
+    tl_host_pieces places = { 0 };
     bool ok = true;
     while (ok && in->at < in->n) {
         tl_bytes one = { 0 }, told = { 0 };
@@ -195,8 +195,8 @@ static bool answer(tl_held *held, uint32_t question, tl_bytes *in, tl_bytes *out
         tl_bytes_free(&one);
         tl_bytes_free(&told);
     }
-    if (question == TL_ASK_PLACES)
-        ok = meet_places(held, &places) && ok;
+    if (question == TL_ASK_HOST_PIECES)
+        ok = compare_pieces(held, &places) && ok;
     free(places.v);
     return ok;
 }
@@ -255,7 +255,7 @@ static int send_all(asking *a)
         tl_bytes_free(&a->asked->in[i]);
     }
     for (int p = 1; p < tl_par_nprocs(); p++) {
-        if (a->messages[p].n == 0 && a->question != TL_ASK_PLACES)
+        if (a->messages[p].n == 0 && a->question != TL_ASK_HOST_PIECES)
             continue;
         send(p, TL_MESSAGE_QUESTION, a->question, &a->messages[p]);
         tl_bytes_free(&a->messages[p]);
@@ -266,15 +266,15 @@ static int send_all(asking *a)
 
 static void answer_own(asking *a)
 {
-    tl_place_pieces places = { 0 };
+    tl_host_pieces places = { 0 };
     for (size_t i = 0; i < a->asked->n; i++) {
         if (a->asked->in[i].v == NULL || !a->ok)
             continue;
         a->ok = answer_one(a->procs->held, a->question, a->ranks[i], &a->asked->in[i], &a->asked->out[i], &places);
         tl_bytes_free(&a->asked->in[i]);
     }
-    if (a->question == TL_ASK_PLACES)
-        a->ok = meet_places(a->procs->held, &places) && a->ok;
+    if (a->question == TL_ASK_HOST_PIECES)
+        a->ok = compare_pieces(a->procs->held, &places) && a->ok;
     free(places.v);
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-tl_status tl_share_rows(void **rows, size_t *n, size_t size, tl_error *err)
+tl_status tl_bcast_rows(void **rows, size_t *n, size_t size, tl_error *err)
 {
     tl_status st = TL_OK;
 
@@ -39,7 +39,7 @@ tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err
     tl_status st = tl_collect_rows(&n, 1, sizeof n, (void **)&all, &nprocs, NULL, err);
 
     if (st == TL_OK)
-        st = tl_share_rows((void **)&all, &nprocs, sizeof *all, err);
+        st = tl_bcast_rows((void **)&all, &nprocs, sizeof *all, err);
     *before = *total = 0;
     for (size_t p = 0; st == TL_OK && p < nprocs; p++) {
         *before += p < (size_t)tl_par_proc() ? all[p] : 0;
@@ -67,12 +67,12 @@ static tl_status share_each(int64_t *values, size_t n, int64_t (*of)(int64_t a, 
     return st;
 }
 
-tl_status tl_share_least(int64_t *values, size_t n, tl_error *err)
+tl_status tl_reduce_least(int64_t *values, size_t n, tl_error *err)
 {
     return share_each(values, n, tl_ns_min, err);
 }
 
-tl_status tl_share_sum(int64_t *values, size_t n, tl_error *err)
+tl_status tl_reduce_sum(int64_t *values, size_t n, tl_error *err)
 {
     return share_each(values, n, tl_ns_sum, err);
 }

@@ -148,7 +148,7 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     used_names used = { 0 };
     tl_row_buffers room = { 0 };
     tl_bytes counts = { 0 };
-    tl_place_head place = { 0 };
+    tl_first_rows_head place = { 0 };
     uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
 
     for (size_t t = 0; t < ntables; t++)
@@ -165,7 +165,7 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     } else {
         tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
     }
-    tl_bytes answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_PLACE).message;
+    tl_bytes answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_FIRST_ROWS).message;
     bool understood = tl_bytes_get(&answer, &place, sizeof place) &&
                       tl_bytes_get(&answer, first, ntables * sizeof *first) &&
                       answer.n - answer.at == (ok ? used.n : 0) * sizeof(uint32_t);
@@ -173,7 +173,7 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
         for (uint32_t i = 0; i < used.n; i++)
             memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
         for (size_t t = 0; t < result->tables.n; t++)
-            tl_table_place_names(&result->tables.v[t], used.place);
+            tl_table_set_name_rows(&result->tables.v[t], used.place);
     }
     for (size_t t = 0; ok && understood && place.wanted && t < ntables; t++) {
         const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns };

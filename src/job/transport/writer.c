@@ -151,7 +151,7 @@ static bool place(tl_writer *w, struct waiting *turn)
     for (size_t t = 0; ok && t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
         note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
 
-    tl_place_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
+    tl_first_rows_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
     ok = tl_bytes_put(&out, &answer, sizeof answer) &&
          tl_bytes_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
          (ids == NULL || tl_bytes_put(&out, ids, head.nnames * sizeof *ids));
@@ -160,7 +160,7 @@ static bool place(tl_writer *w, struct waiting *turn)
         w->outstanding += answer.wanted ? rows[t] : 0;
     }
     if (ok)
-        reply(w, turn->from, TL_MESSAGE_PLACE, out.v, out.n);
+        reply(w, turn->from, TL_MESSAGE_FIRST_ROWS, out.v, out.n);
     free(ids);
     free(out.v);
     return ok;

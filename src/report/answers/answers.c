@@ -178,7 +178,7 @@ static void take_first(tl_tables *tables, tl_answers *out)
     if (tl_is_link(first))
         out->link = link_of(tables, first);
     else
-        tl_charges_by_part(tl_tables_get(tables, &tl_blame_schema), ranks,
+        tl_delay_costs_by_part(tl_tables_get(tables, &tl_blame_schema), ranks,
                            tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->parts);
 }
 

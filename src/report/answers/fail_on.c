@@ -18,7 +18,7 @@ static const char *skip_spaces(const char *text)
     return text;
 }
 
-/* One threshold; NULL where there is none, else what stands behind it. */
+/* One threshold; NULL where there is none, else what stands after it. */
 static const char *read_gate(const char *text, tl_gates *gates)
 {
     char *end;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* How much is shown of a word of a trace: what fits a line behind its label. */
+/* How much is shown of a word of a trace: what fits a line after its label. */
 enum { WORD_BYTES = 64 };
 
 static bool is_unit(const char *word, size_t n)

@@ -165,7 +165,7 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, '}');
 }
 
-/* -------------------------------------------------------------------------------------------------- what is behind */
+/* -------------------------------------------------------------------------------------------------- what is after */
 
 static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit *c)
 {

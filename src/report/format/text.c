@@ -1,6 +1,6 @@
 /* text.c - rows as an aligned table.
  *
- * The cells of up to 1,000 rows wait in one buffer, each with a 0 behind it, until their widths are known.
+ * The cells of up to 1,000 rows wait in one buffer, each with a 0 after it, until their widths are known.
  */
 #include "cell.h"
 

@@ -18,7 +18,7 @@ enum { CAUSES_SHOWN = 3, LEAST_PCT = 5, LEAST_IDLE_PCT = 1, NAME_AT = 10 };
 
 #define MOSTLY_PEERS ", mostly waiting for other ranks"
 
-/* A cell may have no 0 behind it. */
+/* A cell may have no 0 after it. */
 typedef struct cell_text {
     char text[129];
 } cell_text;
@@ -30,7 +30,7 @@ static cell_text text_of(const char *cell, size_t size)
     return out;
 }
 
-/* The name behind "CLASS: ". */
+/* The name after "CLASS: ". */
 static const char *call_of(const char *key)
 {
     const char *colon = strstr(key, ": ");

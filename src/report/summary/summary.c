@@ -58,7 +58,7 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
                          const char *many)
 {
     size_t n = 0, distinct = 0;
-    char *copies = tl_calloc(s->nranks + 1, size + 1); /* a full cell has no 0 behind it */
+    char *copies = tl_calloc(s->nranks + 1, size + 1); /* a full cell has no 0 after it */
     char **texts = tl_calloc(s->nranks + 1, sizeof *texts);
     if (copies == NULL || texts == NULL)
         goto done;

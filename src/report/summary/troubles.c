@@ -55,7 +55,7 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
             rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
         if (!lossy || ++losses > NAMED_TROUBLES)
             continue;
-        /* The cell has no 0 behind it when it is full. */
+        /* The cell has no 0 after it when it is full. */
         char head[64], error[sizeof rank->error + 1] = "";
         memcpy(error, rank->error, sizeof rank->error);
         const char *label = tl_rank_status_labels[rank->status], *colon = rank->dropped > 0 || *error ? ":" : "";

@@ -4,7 +4,7 @@
  * a limit, any key order, any white space.  At the first byte that is anything else it gives up and says so, and yajl
  * reads the entry.  So it never has to be right about odd text; it only has to notice it.
  *
- * It needs no end: every loop stops at a byte that cannot be there, and behind the text stands one (fields.h).
+ * It needs no end: every loop stops at a byte that cannot be there, and after the text stands one (fields.h).
  *
  * It is compiled twice: fast_hooked.c makes the reader that asks a hook about keys, so that this one does not pay for
  * that.
@@ -44,7 +44,7 @@ static inline const char *pass_digits(const char *p)
 }
 
 #if defined __SSE2__ && !defined TLMPI_PORTABLE
-/* p is behind the opening quote; returns the closing one. */
+/* p is after the opening quote; returns the closing one. */
 static inline const char *skip_string(const char *p)
 {
     const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
@@ -83,7 +83,7 @@ static inline const char *skip_space(const char *p)
     return skip_indent(p);
 }
 
-/* Behind the byte that stands at p, white space aside; NULL where another one does. */
+/* After the byte that stands at p, white space aside; NULL where another one does. */
 static inline const char *pass(const char *p, char byte)
 {
     if (*p != byte) {
@@ -170,7 +170,7 @@ static inline const char *skip_scalar(const char *p)
     return *p == 't' || *p == 'f' || *p == 'n' ? skip_word(p) : skip_number(p);
 }
 
-/* An array or object that nobody asked about; p is behind its opening bracket. */
+/* An array or object that nobody asked about; p is after its opening bracket. */
 static const char *skip_nested(const char *p, char opening)
 {
     char closing[DEEPEST];
@@ -201,7 +201,7 @@ static const char *skip_nested(const char *p, char opening)
         } else {
             p = skip_space(p);
         }
-        /* Behind a value, or at the end of an empty bracket. */
+        /* After a value, or at the end of an empty bracket. */
         while (*p == closing[depth - 1]) {
             p++;
             if (--depth == 0)
@@ -227,7 +227,7 @@ static inline const char *read_key(const char *p, tl_text *key)
     return p != NULL ? skip_space(p) : NULL;
 }
 
-/* From behind a value to the next key of its object, or behind the end of that: then *over is set. */
+/* From after a value to the next key of its object, or after the end of that: then *over is set. */
 static inline const char *next_member(const char *p, bool *over)
 {
     if (*p != ',') {
@@ -256,7 +256,7 @@ static inline tl_key key_of_args(tl_text word, tl_hook_key *key_of)
     return TL_READ_HOOKED && key == TL_KEY_UNKNOWN ? key_of(word.p, word.n) : key;
 }
 
-/* The members of args, p behind its '{'. */
+/* The members of args, p after its '{'. */
 static const char *read_args(const char *p, tl_hook_key *key_of, tl_fields *f)
 {
     tl_text key;
@@ -289,7 +289,7 @@ static inline bool is_unwanted(const tl_filter *filter, tl_text cat)
     return false;
 }
 
-/* The rest of an entry that nobody asked for, p behind its cat.  A second cat would count instead of the first: not plain. */
+/* The rest of an entry that nobody asked for, p after its cat.  A second cat would count instead of the first: not plain. */
 static const char *skip_members(const char *p)
 {
     tl_text key;

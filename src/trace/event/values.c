@@ -5,7 +5,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
 
-/* The beginning of a text, and behind it the hash of the whole, so that different texts stay different. */
+/* The beginning of a text, and after it the hash of the whole, so that different texts stay different. */
 static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
 {
     size_t room = most + 32;
@@ -17,8 +17,8 @@ static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
     while (most > 0 && ((unsigned char)t.p[most] & 0xc0) == 0x80) /* not inside a character */
         most--;
     memcpy(cut, t.p, most);
-    int behind = snprintf(cut + most, room - most, "\xE2\x80\xA6%016llx", (unsigned long long)tl_hash_bytes(t.p, t.n));
-    uint32_t id = tl_names_intern(&e->names, cut, most + (size_t)behind);
+    int after = snprintf(cut + most, room - most, "\xE2\x80\xA6%016llx", (unsigned long long)tl_hash_bytes(t.p, t.n));
+    uint32_t id = tl_names_intern(&e->names, cut, most + (size_t)after);
     free(cut);
     return id;
 }

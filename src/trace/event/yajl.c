@@ -134,7 +134,7 @@ static const yajl_callbacks callbacks = {
     .yajl_start_array = on_start_array, .yajl_end_array = on_end,
 };
 
-/* Where yajl stopped: at the token that the grammar forbids, but behind the byte that starts none. */
+/* Where yajl stopped: at the token that the grammar forbids, but after the byte that starts none. */
 static size_t fault_of(yajl_handle h)
 {
     size_t at = yajl_get_bytes_consumed(h);

@@ -15,7 +15,7 @@
  *
  * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .trace, .pt.
  *
- * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write behind the host.
+ * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write after the host.
  */
 #include "input.h"
 
@@ -66,7 +66,7 @@ static bool has_word(tl_text t, const char *word)
     return false;
 }
 
-/* The letters at the end of t, less one separator if there is one: the word that goes with what stands behind t. */
+/* The letters at the end of t, less one separator if there is one: the word that goes with what stands after t. */
 static tl_text word_before(tl_text t)
 {
     size_t end = t.n > 0 && !is_letter(t.p[t.n - 1]) && !is_digit(t.p[t.n - 1]) ? t.n - 1 : t.n;
@@ -92,14 +92,14 @@ static int64_t value_of(const char *p, size_t n)
     return value;
 }
 
-/* "_1234.1698955063520869240": what a handler writes behind the name of a host. */
+/* "_1234.1698955063520869240": what a handler writes after the name of a host. */
 static bool is_pid_and_time(tl_text t)
 {
     size_t pid = t.n > 0 && t.p[0] == '_' ? digits_at(t, 1) : 0;
     return pid > 0 && pid + 1 < t.n && t.p[pid + 1] == '.' && digits_at(t, pid + 2) >= 10;
 }
 
-/* The digits behind the first whole `word` in t that has some; empty for none. */
+/* The digits after the first whole `word` in t that has some; empty for none. */
 static tl_text number_after(tl_text t, const char *word)
 {
     static const char *const others[] = { "local", "node", "group", "tp", "pp", "dp", "ep", "cp", "sp", "vp", "mp",

@@ -175,9 +175,9 @@ static uint64_t family_of(const tl_input *t)
         const char *base = strrchr(t->path, '/');
         return tl_hash_bytes(t->path, base != NULL ? (size_t)(base - t->path) : 0);
     }
-    const char *behind = digits.p + digits.n;
+    const char *after = digits.p + digits.n;
     uint64_t before = tl_hash_bytes(t->path, (size_t)(digits.p - t->path));
-    return tl_hash_mix(before, tl_hash_bytes(behind, strlen(behind)));
+    return tl_hash_mix(before, tl_hash_bytes(after, strlen(after)));
 }
 
 /* Runs by name, the one with the oldest file first.  *once: no rank is twice in one of them. */

@@ -76,7 +76,7 @@ static int on_key(void *ctx, const unsigned char *text, size_t n)
 
 static int on_open(tl_meta_parsing *p, bool object)
 {
-    tl_meta_place to = TL_AT_OUTSIDE;
+    tl_meta_position to = TL_AT_OUTSIDE;
     if (p->ignored == 0 && !go_on(p, tl_meta_take_bracket(p, object, &to)))
         return 0;
     if (to == TL_AT_OUTSIDE)
@@ -139,7 +139,7 @@ static const yajl_callbacks callbacks = {
 
 /* One pass over the text.  *refused: it is no JSON, rather than cut, and a repair may help.  yajl is not told of the
  * end: it would take a number that is cut for the whole of it. */
-static tl_status parse_once(const char *text, size_t n, tl_meta_place root, tl_meta *meta, bool *refused, tl_error *err)
+static tl_status parse_once(const char *text, size_t n, tl_meta_position root, tl_meta *meta, bool *refused, tl_error *err)
 {
     tl_meta_parsing p = { .meta = meta, .root = root };
 
@@ -175,7 +175,7 @@ static tl_status parse_once(const char *text, size_t n, tl_meta_place root, tl_m
 }
 
 /* A document that yajl refuses is tried once more in a repaired copy, whose values replace those of the first pass. */
-static tl_status parse(const char *text, size_t n, tl_meta_place root, tl_meta *meta, tl_error *err)
+static tl_status parse(const char *text, size_t n, tl_meta_position root, tl_meta *meta, tl_error *err)
 {
     tl_error first = { 0 }, second = { 0 };
     bool refused, ignored;

@@ -1,7 +1,7 @@
 /* tail.c - the metadata in the last bytes of a file, without reading what is before them.
  *
  *     ... {"ph": "X", ..., "args": {"distributedInfo": {"rank": 9}}}], "distributedInfo": {"rank": 3}, "traceName": "t"}
- *                                   ^ no key of the document: what stands behind it does not close the text
+ *                                   ^ no key of the document: what stands after it does not close the text
  */
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/base/decimal.h"
@@ -30,8 +30,8 @@ static size_t skip(tl_text t, size_t i)
     return i;
 }
 
-/* The text behind the last `key` and colon that stand before `end`, and in *end the place of the key; empty without one. */
-static tl_text value_behind_last(tl_text t, const char *key, size_t *end)
+/* The text after the last `key` and colon that stand before `end`, and in *end the place of the key; empty without one. */
+static tl_text value_after_last(tl_text t, const char *key, size_t *end)
 {
     size_t n = strlen(key);
 
@@ -48,7 +48,7 @@ static tl_text value_behind_last(tl_text t, const char *key, size_t *end)
     return (tl_text){ "", 0 };
 }
 
-/* Whether `rest` goes on as the text does behind a member of the document: to its closing brace and the end, or to where it is
+/* Whether `rest` goes on as the text does after a member of the document: to its closing brace and the end, or to where it is
  * cut. */
 static bool closes_document(tl_text rest)
 {
@@ -85,7 +85,7 @@ static tl_text find(tl_text t, const char *key, const char *begins)
     size_t end = t.n;
 
     for (int tries = 0; tries < TRIES_MAX; tries++) {
-        tl_text rest = value_behind_last(t, key, &end);
+        tl_text rest = value_after_last(t, key, &end);
         if (rest.n == 0)
             break;
         size_t n = value_length(rest, begins);
@@ -135,12 +135,12 @@ static size_t plain_tail(const char *path, char *buf)
 }
 
 /* The last bytes of the text, after inflating all of it: n of them in buf, which has room for 2 * TAIL. */
-static size_t inflated_tail(tl_source *source, tl_text behind, char *buf)
+static size_t inflated_tail(tl_source *source, tl_text after, char *buf)
 {
-    size_t n = behind.n < TAIL ? behind.n : TAIL, got = 0;
+    size_t n = after.n < TAIL ? after.n : TAIL, got = 0;
 
     if (n > 0)
-        memcpy(buf, behind.p + behind.n - n, n);
+        memcpy(buf, after.p + after.n - n, n);
     while (tl_source_read(source, buf + n, 2 * TAIL - n, &got, NULL) == TL_OK && got > 0) {
         n += got;
         if (n == 2 * TAIL) {
@@ -151,12 +151,12 @@ static size_t inflated_tail(tl_source *source, tl_text behind, char *buf)
     return n;
 }
 
-void tl_tail_read(const char *path, tl_source *source, tl_text behind, tl_meta *meta)
+void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta)
 {
     char *buf = tl_malloc(2 * TAIL);
     if (buf == NULL)
         return;
-    size_t n = tl_source_is_gzip(source) ? inflated_tail(source, behind, buf) : plain_tail(path, buf);
+    size_t n = tl_source_is_gzip(source) ? inflated_tail(source, after, buf) : plain_tail(path, buf);
     parse((tl_text){ buf, n }, meta);
     free(buf);
 }

@@ -200,7 +200,7 @@ void tl_meta_note_other(tl_meta_parsing *p)
         p->meta->bad_base = true;
 }
 
-bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_place *to)
+bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to)
 {
     *to = TL_AT_OUTSIDE;
     tl_meta_note_other(p);

@@ -6,7 +6,7 @@
 #include "tlmpi/trace/meta.h"
 #include <string.h>
 
-typedef enum tl_meta_place {
+typedef enum tl_meta_position {
     TL_AT_OUTSIDE, /* around the outermost value */
     TL_AT_DOCUMENT,
     TL_AT_DEVICES,
@@ -16,15 +16,15 @@ typedef enum tl_meta_place {
     TL_AT_GROUP_MAP,
     TL_AT_GROUP,
     TL_AT_RANKS
-} tl_meta_place;
+} tl_meta_position;
 
 /* The longest path: outside, document, distributed, group list, group, ranks. */
 #define TL_META_PLACES 8
 
 typedef struct tl_meta_parsing {
     tl_meta *meta;
-    tl_meta_place root; /* what the outermost object is */
-    tl_meta_place path[TL_META_PLACES];
+    tl_meta_position root; /* what the outermost object is */
+    tl_meta_position path[TL_META_PLACES];
     unsigned at;      /* path[at] is where we stand */
     uint64_t ignored; /* open brackets of a value that is passed over */
     char key[32];     /* of the value to come; empty where it is too long to be one of ours */
@@ -47,7 +47,7 @@ bool tl_meta_take_scalar(tl_meta_parsing *p, tl_text t);
 
 /* Opens an object or array.  *to: the place that it is, TL_AT_OUTSIDE when nobody asks about it.  False: memory is out.
  */
-bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_place *to);
+bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to);
 
 /* Before a value that is neither number nor string. */
 void tl_meta_note_other(tl_meta_parsing *p);

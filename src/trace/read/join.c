@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool tl_trace_continues(const tl_trace *whole, const tl_trace *next)
+bool tl_trace_continues(const tl_trace *ok, const tl_trace *next)
 {
-    const tl_read_report *a = &whole->report, *b = &next->report;
+    const tl_read_report *a = &ok->report, *b = &next->report;
 
     if (a->bare || a->dropped > 0 || b->dropped > 0 || a->source_fault || b->source_fault)
         return false;
@@ -101,10 +101,10 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
 {
     renumbering r = { 0 };
     size_t at = to->n;
-    bool whole = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
+    bool ok = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
                  append_sides(to, from, (uint32_t)at, &r) && tl_events_reserve(to, at + from->n);
 
-    if (whole && from->n > 0) {
+    if (ok && from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
         memcpy(to->dur_ns + at, from->dur_ns, from->n * sizeof *to->dur_ns);
         memcpy(to->corr + at, from->corr, from->n * sizeof *to->corr);
@@ -122,28 +122,28 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
     free(r.track);
     free(r.lane);
     free(r.category);
-    return whole;
+    return ok;
 }
 
-static bool append_doc(tl_trace *whole, const tl_trace *next)
+static bool append_doc(tl_trace *ok, const tl_trace *next)
 {
-    size_t cap = whole->ndoc;
-    if (whole->report.closed ||
-        next->ndoc == 0) /* behind the end of the array the piece that has it read on to the end */
+    size_t cap = ok->ndoc;
+    if (ok->report.closed ||
+        next->ndoc == 0) /* after the end of the array the piece that has it read on to the end */
         return true;
-    if (!tl_grow((void **)&whole->doc, &cap, whole->ndoc + next->ndoc, 1))
+    if (!tl_grow((void **)&ok->doc, &cap, ok->ndoc + next->ndoc, 1))
         return false;
-    memcpy(whole->doc + whole->ndoc, next->doc, next->ndoc);
-    whole->ndoc += next->ndoc;
+    memcpy(ok->doc + ok->ndoc, next->doc, next->ndoc);
+    ok->ndoc += next->ndoc;
     return true;
 }
 
-tl_status tl_trace_append(tl_trace *whole, const tl_trace *next, tl_error *err)
+tl_status tl_trace_append(tl_trace *ok, const tl_trace *next, tl_error *err)
 {
-    tl_read_report *a = &whole->report;
+    tl_read_report *a = &ok->report;
     const tl_read_report *b = &next->report;
 
-    if (!append_events(&whole->events, &next->events, (uint32_t)a->entries) || !append_doc(whole, next))
+    if (!append_events(&ok->events, &next->events, (uint32_t)a->entries) || !append_doc(ok, next))
         return tl_fail_memory(err, "joining the pieces of a trace");
     a->entries += b->entries;
     a->kept += b->kept;
@@ -164,13 +164,13 @@ tl_status tl_trace_append(tl_trace *whole, const tl_trace *next, tl_error *err)
     return TL_OK;
 }
 
-void tl_trace_complete(tl_trace *whole)
+void tl_trace_complete(tl_trace *ok)
 {
-    tl_read_report *report = &whole->report;
+    tl_read_report *report = &ok->report;
     tl_error err = { 0 };
 
     report->text_bytes = report->file_bytes;
-    if (tl_meta_parse(whole->doc != NULL ? whole->doc : "", whole->ndoc, &whole->meta, &err) != TL_OK && !report->cut) {
+    if (tl_meta_parse(ok->doc != NULL ? ok->doc : "", ok->ndoc, &ok->meta, &err) != TL_OK && !report->cut) {
         report->source_fault = true;
         if (report->first_bad_byte < 0) {
             report->first_bad_byte = 0;
@@ -178,8 +178,8 @@ void tl_trace_complete(tl_trace *whole)
                      "byte 0 of the text: %.150s; kept what was read before it", err.text);
         }
     }
-    tl_report_meta(report, &whole->meta);
-    free(whole->doc);
-    whole->doc = NULL;
-    whole->ndoc = 0;
+    tl_report_meta(report, &ok->meta);
+    free(ok->doc);
+    ok->doc = NULL;
+    ok->ndoc = 0;
 }

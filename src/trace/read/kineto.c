@@ -54,7 +54,7 @@ static size_t probe_hooked(void *arg, const char *p)
 /* ------------------------------------------------------------------------------------------------------- one entry */
 
 /* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of what is
- * wrong with it.  False: it is no JSON, and the splitter has gone on behind its beginning; or memory is out. */
+ * wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning; or memory is out. */
 static bool read_carefully(reading *r, const tl_piece *piece, bool *mended, uint64_t *fault)
 {
     tl_text text = piece->text;
@@ -177,7 +177,7 @@ static void take_entry(reading *r, const tl_piece *piece)
     }
 }
 
-/* Behind the last entry a comma is missing, or a brace too many, and nothing else. */
+/* After the last entry a comma is missing, or a brace too many, and nothing else. */
 static void take_loose(reading *r, const tl_piece *piece)
 {
     tl_read_report *report = &r->trace->report;
@@ -284,7 +284,7 @@ static void read_end(reading *r, const tl_source *source)
         forget(r);
     report->text_bytes = first_byte(r->options->range) + tl_source_text_bytes(source);
     tl_report_end(report, &r->split, source, &r->source_error);
-    /* More entries behind one without end: it is not the file that has been cut. */
+    /* More entries after one without end: it is not the file that has been cut. */
     if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
         tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file", "dropped that entry");
     if (report->cut)

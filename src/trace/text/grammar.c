@@ -122,7 +122,7 @@ static bool token_begins(tl_grammar *g, char c)
     }
 }
 
-/* Behind the last byte of a number or word.  Nothing changes where c cannot stand there. */
+/* After the last byte of a number or word.  Nothing changes where c cannot stand there. */
 static bool token_ends(tl_grammar *g, char c)
 {
     tl_grammar_state before = g->state;

@@ -1,6 +1,6 @@
 /* source.c - blocks of text from a file, whatever it is packed in.
  *
- *     file    [ member ][ member ] 0 0 0 0        a gzip file is a chain of members; zeros behind the last are padding
+ *     file    [ member ][ member ] 0 0 0 0        a gzip file is a chain of members; zeros after the last are padding
  *              header, deflate, checksum
  *     buffer  ........at=======end                what has been read and not yet used
  *
@@ -174,7 +174,7 @@ static void note_read_fault(tl_source *s)
     s->eof = true;
 }
 
-/* Reads more bytes behind those in the buffer, which is nearly used up: what is left moves to its start. */
+/* Reads more bytes after those in the buffer, which is nearly used up: what is left moves to its start. */
 static void fill(tl_source *s)
 {
     if (s->at > 0) {

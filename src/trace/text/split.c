@@ -20,12 +20,12 @@ void tl_split_init(tl_split *s)
                      .array_end = UINT64_MAX };
 }
 
-void tl_split_begin_inside(tl_split *s, uint64_t base, size_t behind)
+void tl_split_begin_inside(tl_split *s, uint64_t base, size_t after)
 {
     s->state = SEEK;
     s->found = true;
     s->base = base;
-    s->scan = s->at = behind;   /* counts from the first byte of the text to come */
+    s->scan = s->at = after;   /* counts from the first byte of the text to come */
 }
 
 void tl_split_free(tl_split *s)

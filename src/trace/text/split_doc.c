@@ -1,7 +1,7 @@
 /* split_doc.c - the text around the array: byte by byte, for it is small.
  *
  *     DOC    while it is JSON; the array is found as the value of the document's traceEvents
- *     LOST   behind a byte that cannot be there: quotes and brackets count for nothing any more, words do
+ *     LOST   after a byte that cannot be there: quotes and brackets count for nothing any more, words do
  *
  *     {"schemaVersion": 1, "note": "un"quoted", "traceEvents": [ {...}, {...} ], "traceName": "t"}   ,{...}, {...} ]}
  *     DOC ----------------------------^ LOST                  ^               ^ DOC               ^  ^ LOST, then entries
@@ -104,7 +104,7 @@ static int begin_array(tl_split *s)
     s->whole_depth = s->outer.depth;
     s->array_end = UINT64_MAX;
     s->state = GAP;
-    s->behind = NOTHING_BEHIND;
+    s->after = AFTER_NOTHING;
     s->at = s->scan;
     s->nkey = 0;
     if (restart) {
@@ -127,7 +127,7 @@ bool tl_split_end_array(tl_split *s)
     return true;
 }
 
-/* The outermost byte is '['.  A document behind it makes it a stray one. */
+/* The outermost byte is '['.  A document after it makes it a stray one. */
 static int begin_bare(tl_split *s)
 {
     if (!tl_split_sees(s, s->scan))
@@ -296,8 +296,8 @@ int tl_split_doc(tl_split *s)
 
 /* ------------------------------------------------------------------------------------------------- where it is not */
 
-/* `"traceEvents": [` at i: the index behind it, else 0. */
-static size_t behind_events_key(const tl_split *s, size_t i, size_t to)
+/* `"traceEvents": [` at i: the index after it, else 0. */
+static size_t after_events_key(const tl_split *s, size_t i, size_t to)
 {
     static const char word[] = "\"traceEvents\"";
     const size_t n = sizeof word - 1;
@@ -329,7 +329,7 @@ static bool is_surely_entry(tl_split *s, size_t i, size_t to)
            has_ph(s, i, to);
 }
 
-/* Whether the byte behind which all is lost belongs to the beginning of an entry: then scan is there. */
+/* Whether the byte after which all is lost belongs to the beginning of an entry: then scan is there. */
 static bool begins_here(tl_split *s)
 {
     size_t i = (size_t)(s->restart_at - s->base), to = tl_split_horizon(s, i);
@@ -351,13 +351,13 @@ int tl_split_lost(tl_split *s)
     for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
         char c = s->buf[s->scan];
         size_t to = tl_split_horizon(s, s->scan);
-        size_t behind = c == '"' ? behind_events_key(s, s->scan, to) : 0;
+        size_t after = c == '"' ? after_events_key(s, s->scan, to) : 0;
         bool entry = c == '{' && is_surely_entry(s, s->scan, to);
         do
             if (!entry && !take_byte(s))
                 return TL_PIECE_NO_MEMORY;
-        while (s->scan < behind);
-        if (entry || behind > 0)
+        while (s->scan < after);
+        if (entry || after > 0)
             return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
     }
     return STEP_MORE;

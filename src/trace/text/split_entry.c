@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------------------------------------------------- braces */
 
-/* Walks on to the closing brace of the entry.  True when it has been found: scan is then behind it. */
+/* Walks on to the closing brace of the entry.  True when it has been found: scan is then after it. */
 static bool braces_close_bytes(tl_split *s, size_t to)
 {
     while (s->scan < to) {
@@ -139,10 +139,10 @@ void tl_split_leave_entry(tl_split *s)
     s->scan += comma;
     s->at = s->scan;
     s->state = GAP;
-    s->behind = comma ? COMMA_BEHIND : ENTRY_BEHIND;
+    s->after = comma ? AFTER_COMMA : AFTER_ENTRY;
 }
 
-/* The entry ends neither before scan nor, for what is known, behind it. */
+/* The entry ends neither before scan nor, for what is known, after it. */
 static int give_up(tl_split *s, bool broken, tl_piece *piece)
 {
     bool holds = false, cut = !broken && s->scan < s->at + TL_ENTRY_MAX;

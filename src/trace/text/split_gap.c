@@ -1,14 +1,14 @@
 /* split_gap.c - in the array, between two elements.
  *
- * An entry is whole when a comma, the end of the array or the end of the text stands behind it.  Where something else does,
+ * An entry is whole when a comma, the end of the array or the end of the text stands after it.  Where something else does,
  * bytes are missing or too many, and nobody knows where:
  *
  *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry may have lost some of its own before
- *     {..., "args": {...}}}, {...        whole, and behind it a bracket too many: the entry has those that belong to it
+ *     {..., "args": {...}}}, {...        whole, and after it a bracket too many: the entry has those that belong to it
  *     {..., "dur": 12}, "args": {...     torn: its members go on
  *     {..., "dur": 12} 34 {...           torn: its last value is a number, which may be the beginning of a longer one
  *     {..., "dur": 12} {...              whole, without its comma
- *     {..., "dur": 12} ; {...            whole, and behind it something that is no entry
+ *     {..., "dur": 12} ; {...            whole, and after it something that is no entry
  *     {..., "name": "a"} 34 {...         likewise: a text that has both its quotes has not been cut
  *     {..., "dur": 12}}                  whole, and so is the document but for the end of the array
  */
@@ -25,7 +25,7 @@ static tl_piece one_byte(const tl_split *s)
 static int bad(tl_split *s, size_t end, tl_piece *piece)
 {
     s->nentries++;
-    s->behind = NOTHING_BEHIND;
+    s->after = AFTER_NOTHING;
     *piece = one_byte(s);
     if (end > 0)
         s->scan = end;
@@ -42,7 +42,7 @@ static bool is_torn(const tl_split *s, char c)
     return s->bare_end && ((c >= '0' && c <= '9') || (c != 0 && strchr("\".eE+-", c) != NULL));
 }
 
-/* Behind an entry stands neither a comma nor the end of the array, but the byte at scan. */
+/* After an entry stands neither a comma nor the end of the array, but the byte at scan. */
 static int unseparated(tl_split *s, char c, tl_piece *piece)
 {
     if (c == '}' && !s->bare) {
@@ -53,7 +53,7 @@ static int unseparated(tl_split *s, char c, tl_piece *piece)
     }
     bool torn = is_torn(s, c), brace = c == '}' && !torn;
 
-    s->behind = brace ? ENTRY_BEHIND : NOTHING_BEHIND;
+    s->after = brace ? AFTER_ENTRY : AFTER_NOTHING;
     *piece = one_byte(s);
     if (torn)
         tl_split_seek_from(s, s->scan + 1);
@@ -72,7 +72,7 @@ static int entry_begins(tl_split *s, tl_piece *piece)
     }
     if (s->first_entry == UINT64_MAX)
         s->first_entry = s->base + s->scan;
-    s->behind = NOTHING_BEHIND;
+    s->after = AFTER_NOTHING;
     s->nentries++;
     if (tl_split_is_doomed(s, s->scan)) {
         *piece = one_byte(s);
@@ -94,7 +94,7 @@ static int entry_begins(tl_split *s, tl_piece *piece)
     return STEP_ON;
 }
 
-/* Whether the ']' at scan can be the end of the array: it is, unless another entry goes on behind it. */
+/* Whether the ']' at scan can be the end of the array: it is, unless another entry goes on after it. */
 static bool may_end_array(const tl_split *s)
 {
     size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
@@ -104,9 +104,9 @@ static bool may_end_array(const tl_split *s)
         next = tl_split_skip(s, next + 1, to);
     if (next == to)
         return true;                    /* of the text, or far away */
-    size_t behind_comma = s->buf[next] == ',' ? tl_split_skip(s, next + 1, to) : to;
-    bool entry = behind_comma < to && s->buf[behind_comma] == '{' &&
-                 tl_split_key_at(s, behind_comma + 1, to, tl_entry_keys) != TL_SIGHT_NO;
+    size_t after_comma = s->buf[next] == ',' ? tl_split_skip(s, next + 1, to) : to;
+    bool entry = after_comma < to && s->buf[after_comma] == '{' &&
+                 tl_split_key_at(s, after_comma + 1, to, tl_entry_keys) != TL_SIGHT_NO;
     return !entry && (brace || s->bare || s->buf[next] == ',');
 }
 
@@ -166,8 +166,8 @@ static int element_ends(tl_split *s, tl_piece *piece)
     bool holds = false;
 
     s->state = GAP;
-    if (c == ':' && s->buf[s->at] == '"' && s->behind == COMMA_BEHIND) {
-        s->behind = NOTHING_BEHIND;
+    if (c == ':' && s->buf[s->at] == '"' && s->after == AFTER_COMMA) {
+        s->after = AFTER_NOTHING;
         s->scan = s->at;
         *piece = one_byte(s);
         tl_split_seek_from(s, end);
@@ -209,11 +209,11 @@ int tl_split_gap(tl_split *s, tl_piece *piece)
         if (tl_split_is_space(c))
             continue;
         if (c == ',') {
-            s->behind = s->behind == ENTRY_BEHIND ? COMMA_BEHIND : s->behind;
+            s->after = s->after == AFTER_ENTRY ? AFTER_COMMA : s->after;
             continue;
         }
         s->at = s->scan;
-        if (s->behind == ENTRY_BEHIND && c != ']')
+        if (s->after == AFTER_ENTRY && c != ']')
             return unseparated(s, c, piece);
         switch (c) {
         case '{':

@@ -10,16 +10,16 @@
 
 enum {
     DOC,     /* the text around the array, while it is JSON */
-    LOST,    /* the same behind a fault: looking for traceEvents, or for entries */
+    LOST,    /* the same after a fault: looking for traceEvents, or for entries */
     GAP,     /* in the array, between two elements */
     ELEMENT, /* a string or an array where an entry should be */
     ENTRY,   /* inside an entry */
-    GIVEN,   /* behind an entry that has been given and may still be rejected */
+    GIVEN,   /* after an entry that has been given and may still be rejected */
     SEEK /* in the array after something broken: looking for the next place that can only be the start of an entry */
 };
 
-/* tl_split.behind */
-enum { NOTHING_BEHIND, ENTRY_BEHIND, COMMA_BEHIND };
+/* tl_split.after */
+enum { AFTER_NOTHING, AFTER_ENTRY, AFTER_COMMA };
 
 /* What a state's step comes to, beside a tl_piece_kind. */
 enum { STEP_ON = -1, STEP_MORE = -2 };
@@ -75,7 +75,7 @@ int tl_split_element(tl_split *s, tl_piece *piece);
 int tl_split_entry(tl_split *s, tl_piece *piece);
 int tl_split_seek(tl_split *s);
 
-/* The grammar of the document as behind the '[' of the array.  False: memory is out. */
+/* The grammar of the document as after the '[' of the array.  False: memory is out. */
 bool tl_split_enter_array(tl_split *s);
 
 /* The array ends before the key of the document at scan, its bracket is missing.  False: memory is out. */
@@ -87,7 +87,7 @@ void tl_split_finish(tl_split *s);
 /* The piece that reaches from at to scan. */
 tl_piece tl_split_piece(const tl_split *s, uint64_t fault);
 
-/* Gives the entry that reaches from at to scan; later, on to what stands behind it. */
+/* Gives the entry that reaches from at to scan; later, on to what stands after it. */
 int tl_split_give(tl_split *s, bool probed, tl_piece *piece);
 void tl_split_leave_entry(tl_split *s);
 

@@ -13,7 +13,7 @@
 #include "split_parts.h"
 #include <stdlib.h>
 
-/* So many entries behind one that is broken are expected to be so, too. */
+/* So many entries after one that is broken are expected to be so, too. */
 #define TROUBLE 8
 
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
@@ -123,25 +123,25 @@ static bool doom_starts(tl_split *s, const start *open, size_t n)
 {
     TL_VEC(uint64_t) between = { 0 };
     size_t i = 0;
-    bool whole = true;
+    bool ok = true;
 
-    while (whole && s->doomed.n > 0 && n > 0 && s->doomed.v[s->doomed.n - 1] <= s->base + open[n - 1].at) {
-        whole = tl_vec_room(&between);
-        if (whole)
+    while (ok && s->doomed.n > 0 && n > 0 && s->doomed.v[s->doomed.n - 1] <= s->base + open[n - 1].at) {
+        ok = tl_vec_room(&between);
+        if (ok)
             between.v[between.n++] = s->doomed.v[--s->doomed.n];
     }
     /* Both lists from the last to the first, onto the pile. */
-    for (i = between.n; whole && (n > 0 || i > 0);) {
+    for (i = between.n; ok && (n > 0 || i > 0);) {
         uint64_t a = n > 0 ? s->base + open[n - 1].at : 0, b = i > 0 ? between.v[i - 1] : 0;
         bool take_open = n > 0 && (i == 0 || a >= b);
-        whole = tl_vec_room(&s->doomed);
-        if (whole)
+        ok = tl_vec_room(&s->doomed);
+        if (ok)
             s->doomed.v[s->doomed.n++] = take_open ? a : b;
         n -= take_open;
         i -= !take_open || (i > 0 && a == b);
     }
     free(between.v);
-    return whole;
+    return ok;
 }
 
 uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from)
@@ -159,19 +159,19 @@ uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from)
 bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds)
 {
     starts found = { 0 };
-    bool whole = find_open(s, fault, &found);
+    bool ok = find_open(s, fault, &found);
 
     *holds = found.any;
     size_t n = found.open.n;
     if (!all && n > 0)
         n--;
-    whole = whole && doom_starts(s, found.open.v, n);
+    ok = ok && doom_starts(s, found.open.v, n);
     s->doomed_by = s->base + fault;
     free(found.open.v);
     if (all)
         s->restart_at = tl_split_restart_near(s, fault, s->at + 1);
     tl_split_seek_from(s, s->at + 1);
-    return whole;
+    return ok;
 }
 
 bool tl_split_reject(tl_split *s, const tl_piece *piece, uint64_t *fault)
@@ -206,7 +206,7 @@ void tl_split_seek_from(tl_split *s, size_t i)
 {
     s->state = SEEK;
     s->broken_lately = TROUBLE;
-    s->behind = NOTHING_BEHIND;
+    s->after = AFTER_NOTHING;
     s->scan = s->at = i;
 }
 

@@ -95,14 +95,14 @@ static bool collect(tl_comm_evidence *k)
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     bool any;
     said *of_name = judge_names(&e->names, &any);
-    bool whole = of_name != NULL;
+    bool ok = of_name != NULL;
 
-    for (size_t i = 0; whole && any && i < e->n; i++) {
+    for (size_t i = 0; ok && any && i < e->n; i++) {
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || e->name[i] == TL_NO_NAME || !of_name[e->name[i]].comm ||
             !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
-        whole = tl_grow((void **)&k->ops, &k->cap, k->n + 1, sizeof *k->ops);
-        if (!whole)
+        ok = tl_grow((void **)&k->ops, &k->cap, k->n + 1, sizeof *k->ops);
+        if (!ok)
             break;
         const said *name = &of_name[e->name[i]];
         int64_t start = tl_ns_sum(e->ts_ns[i], k->base_ns);
@@ -117,7 +117,7 @@ static bool collect(tl_comm_evidence *k)
                                        .other = name->other };
     }
     free(of_name);
-    return whole;
+    return ok;
 }
 
 /* Each operator's `around`: the last one on its track that began before it and was still open. */
@@ -134,7 +134,7 @@ static void nest(tl_comm_evidence *k)
 /* Operators that are looked at around one launch: real ones nest three or four deep. */
 enum { DEEPEST = 32 };
 
-/* The first operator that starts after the call, in its track or behind it. */
+/* The first operator that starts after the call, in its track or after it. */
 static size_t first_after(const tl_comm_evidence *k, const tl_launch *launch)
 {
     const tl_comm_op *op = k->ops;

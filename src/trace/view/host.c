@@ -23,41 +23,41 @@ static int by_time(const void *columns, uint32_t a, uint32_t b)
 static bool find_order(const tl_columns *c, size_t ntracks, uint32_t *order, tl_thread **threads, size_t *nthreads)
 {
     size_t *end = tl_calloc(ntracks + 1, sizeof *end);
-    bool whole = end != NULL;
+    bool ok = end != NULL;
 
     *nthreads = 0;
-    for (size_t i = 0; whole && i < c->n; i++)
+    for (size_t i = 0; ok && i < c->n; i++)
         end[c->track[i] + 1]++;
-    for (size_t t = 0; whole && t < ntracks; t++) {
+    for (size_t t = 0; ok && t < ntracks; t++) {
         *nthreads += end[t + 1] > 0;
         end[t + 1] += end[t];
     }
     *threads = tl_malloc(*nthreads * sizeof **threads);
-    whole = whole && *threads != NULL;
-    for (size_t i = 0; whole && i < c->n; i++) /* end[t] is where t's next event goes, and at last its end */
+    ok = ok && *threads != NULL;
+    for (size_t i = 0; ok && i < c->n; i++) /* end[t] is where t's next event goes, and at last its end */
         order[end[c->track[i]]++] = (uint32_t)i;
-    for (size_t t = 0, n = 0; whole && t < ntracks; t++) {
+    for (size_t t = 0, n = 0; ok && t < ntracks; t++) {
         size_t from = t > 0 ? end[t - 1] : 0, m = end[t] - from;
         if (m == 0)
             continue;
         (*threads)[n++] = (tl_thread){ (uint32_t)t, from, m };
-        whole = tl_sort_index(order + from, m, by_time, c);
+        ok = tl_sort_index(order + from, m, by_time, c);
     }
     free(end);
-    return whole;
+    return ok;
 }
 
 /* Puts the columns in the order of the view. */
 static bool put_in_order(tl_columns *c, size_t ntracks, tl_thread **threads, size_t *nthreads)
 {
     uint32_t *order = tl_malloc(c->n * sizeof *order);
-    bool whole = order != NULL && find_order(c, ntracks, order, threads, nthreads);
+    bool ok = order != NULL && find_order(c, ntracks, order, threads, nthreads);
 
     free(c->track); /* the threads say it */
     c->track = NULL;
-    whole = whole && tl_columns_order(c, order);
+    ok = ok && tl_columns_order(c, order);
     free(order);
-    return whole;
+    return ok;
 }
 
 static bool list_places(const tl_events *e, struct tl_linked_host *h)
@@ -134,14 +134,14 @@ static bool make_keys(tl_names *names, struct tl_linked_host *h)
 {
     size_t n = names->n, cap = 0;
     char *room = NULL;
-    bool whole = true;
+    bool ok = true;
 
-    for (uint32_t id = 0; whole && id < n; id++) {
+    for (uint32_t id = 0; ok && id < n; id++) {
         tl_text text = tl_names_text(names, id);
         if (!tl_text_has(text, "0x"))
             continue;
-        whole = tl_grow((void **)&room, &cap, 2 * text.n + 8, 1);
-        size_t length = whole ? without_addresses(text, room) : 0;
+        ok = tl_grow((void **)&room, &cap, 2 * text.n + 8, 1);
+        size_t length = ok ? without_addresses(text, room) : 0;
         if (length == 0)
             continue;
         if (h->name_key == NULL) {
@@ -150,13 +150,13 @@ static bool make_keys(tl_names *names, struct tl_linked_host *h)
                 h->name_key[i] = i;
         }
         uint32_t key = h->name_key != NULL ? tl_names_intern(names, room, length) : TL_NO_NAME;
-        whole = key != TL_NO_NAME;
-        if (whole)
+        ok = key != TL_NO_NAME;
+        if (ok)
             h->name_key[id] = key;
     }
     free(room);
-    if (!whole || h->name_key == NULL || names->n == n)
-        return whole;
+    if (!ok || h->name_key == NULL || names->n == n)
+        return ok;
     uint32_t *more = realloc(h->name_key, names->n * sizeof *more);
     if (more == NULL)
         return false;

@@ -70,18 +70,18 @@ static uint32_t *find_launches(const joining *k, size_t *n)
 {
     const tl_calls *c = &k->out->view.calls;
     TL_VEC(uint32_t) found = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < c->n; i++) {
+    for (size_t i = 0; ok && i < c->n; i++) {
         if (!correlates(c->correlation[i]) || tl_map_get(&k->calls, (uint64_t)c->correlation[i]) == TL_MAP_NONE)
             continue;
-        whole = tl_vec_room(&found);
-        if (whole)
+        ok = tl_vec_room(&found);
+        if (ok)
             found.v[found.n++] = (uint32_t)i;
     }
-    whole = whole && tl_sort_index(found.v, found.n, by_start, c);
-    *n = whole ? found.n : SIZE_MAX;
-    if (whole)
+    ok = ok && tl_sort_index(found.v, found.n, by_start, c);
+    *n = ok ? found.n : SIZE_MAX;
+    if (ok)
         return found.v;
     free(found.v);
     return NULL;
@@ -117,22 +117,22 @@ static bool make_launches(joining *k)
     size_t n;
     uint32_t *found = find_launches(k, &n);
     tl_launch *v = n != SIZE_MAX ? tl_malloc(n * sizeof *v) : NULL;
-    bool whole = v != NULL;
+    bool ok = v != NULL;
 
     k->out->launches = v;
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         uint32_t at = found[i];
         v[i] = (tl_launch){ c->start_ns[at], c->start_ns[at] + c->dur_ns[at],
                             c->name[at],     c->uid[at],
                             tl_call_track(c, at), 0 };
-        whole = note_call(k, c->correlation[at], (uint32_t)i);
+        ok = note_call(k, c->correlation[at], (uint32_t)i);
     }
-    if (whole && k->later.n > 1)
+    if (ok && k->later.n > 1)
         qsort(k->later.v, k->later.n, sizeof *k->later.v, by_correlation);
     free(found);
     k->out->view.launches = v;
-    k->out->view.nlaunches = whole ? n : 0;
-    return whole;
+    k->out->view.nlaunches = ok ? n : 0;
+    return ok;
 }
 
 /* Whether the call has a smaller correlation, or this one and began by then. */
@@ -169,12 +169,12 @@ static bool join(const joining *k, tl_device *device)
 static bool join_launches(tl_linked *out, tl_device *work, tl_device *waits)
 {
     joining k = { .out = out };
-    bool whole = note_correlations(&k, &work->columns) && note_correlations(&k, &waits->columns) && make_launches(&k) &&
+    bool ok = note_correlations(&k, &work->columns) && note_correlations(&k, &waits->columns) && make_launches(&k) &&
                  join(&k, work) && join(&k, waits);
 
     tl_map_free(&k.calls);
     free(k.later.v);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
@@ -187,13 +187,13 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
 
-    bool whole = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
+    bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
                  tl_comm_collect(&evidence);
     out->view.steps = out->steps;
-    whole = whole && tl_events_part(e, base_ns, sets);
+    ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
-    whole = whole && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
+    ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
             tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
             tl_kernels_make(e, rules, &evidence, &work, out) && tl_colls_collect(&evidence, out) &&
             tl_syncs_make(e, &waits, out);
@@ -203,7 +203,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_device_free(&waits);
     tl_comm_evidence_free(&evidence);
     tl_events_free_columns(e);
-    return whole;
+    return ok;
 }
 
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)

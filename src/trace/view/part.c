@@ -11,7 +11,7 @@ enum { SET_BITS = 3 };
 #define NOT_OPS   (1u << TL_LINK_CALLS | OF_DEVICE)
 #define OF_DEVICE (1u << TL_LINK_WORK | 1u << TL_LINK_WAITS)
 
-/* The columns, those first that leave something behind: room for the others. */
+/* The columns, those first that leave something after: room for the others. */
 static const struct {
     size_t from, to, size; /* place in tl_events and in tl_columns, bytes of an element */
     unsigned sets;         /* that have it */
@@ -111,7 +111,7 @@ static void judge_all(tl_events *e, size_t n[TL_LINK_SETS + 1])
 
 /* --------------------------------------------------------------------------------------------------------- parting */
 
-/* Deals the elements of a column out.  A set may have the column itself: it is written behind where it is read.  What
+/* Deals the elements of a column out.  A set may have the column itself: it is written after where it is read.  What
  * no set has goes to one place, over and over: that takes less than to ask. */
 static inline void deal(const uint16_t *marks, size_t n, const char *from, size_t size,
                         void *const to[TL_LINK_SETS + 1])
@@ -135,18 +135,18 @@ static bool move_column(tl_events *e, size_t move, tl_columns sets[TL_LINK_SETS]
 {
     void *from = get_array(e, moves[move].from), *to[TL_LINK_SETS + 1] = { NULL };
     size_t size = moves[move].size;
-    bool taken = moves[move].sets & 1u << TL_LINK_OPS, whole = true;
+    bool taken = moves[move].sets & 1u << TL_LINK_OPS, ok = true;
 
     for (int s = 0; s < TL_LINK_SETS; s++)
         if (moves[move].sets & 1u << s) {
             to[s] = s == TL_LINK_OPS ? from : tl_malloc(sets[s].n * size);
             set_array(&sets[s], moves[move].to, to[s]);
-            whole = whole && (to[s] != NULL || e->n == 0);
+            ok = ok && (to[s] != NULL || e->n == 0);
         }
     set_array(e, moves[move].from, taken ? NULL : from);
-    if (whole && size == sizeof(int64_t))
+    if (ok && size == sizeof(int64_t))
         deal(e->flags, e->n, from, sizeof(int64_t), to);
-    else if (whole)
+    else if (ok)
         deal(e->flags, e->n, from, sizeof(uint32_t), to);
     if (taken) {
         tl_shrink((char *)&sets[TL_LINK_OPS] + moves[move].to, sets[TL_LINK_OPS].n, size);
@@ -154,7 +154,7 @@ static bool move_column(tl_events *e, size_t move, tl_columns sets[TL_LINK_SETS]
         free(from);
         set_array(e, moves[move].from, NULL);
     }
-    return whole;
+    return ok;
 }
 
 /* What the marks say, and the numbers of events that have side tables. */
@@ -186,7 +186,7 @@ static bool keep_marks(const tl_events *e, tl_columns sets[TL_LINK_SETS])
 bool tl_events_part(tl_events *e, int64_t base_ns, tl_columns sets[TL_LINK_SETS])
 {
     size_t n[TL_LINK_SETS + 1] = { 0 };
-    bool whole = true;
+    bool ok = true;
 
     judge_all(e, n);
     free(e->category);
@@ -195,13 +195,13 @@ bool tl_events_part(tl_events *e, int64_t base_ns, tl_columns sets[TL_LINK_SETS]
         e->ts_ns[i] = tl_since_base(e->ts_ns[i], base_ns);
     for (int s = 0; s < TL_LINK_SETS; s++)
         sets[s].n = n[s];
-    for (size_t move = 0; whole && move < NMOVES; move++)
-        whole = move_column(e, move, sets);
-    whole = whole && keep_marks(e, sets);
+    for (size_t move = 0; ok && move < NMOVES; move++)
+        ok = move_column(e, move, sets);
+    ok = ok && keep_marks(e, sets);
     free(e->flags);
     e->flags = NULL;
     e->n = e->cap = 0;
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sets */

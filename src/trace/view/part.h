@@ -34,7 +34,7 @@ bool tl_columns_order(tl_columns *columns, const uint32_t *order);
 /* Leaves the first n events, and gives back the room of the others. */
 void tl_columns_cut(tl_columns *columns, size_t n);
 
-/* Gives back what lies behind the first n elements of the array that `array` points to; where that fails it stays as it
+/* Gives back what lies after the first n elements of the array that `array` points to; where that fails it stays as it
  * is. */
 void tl_shrink(void *array, size_t n, size_t size);
 

@@ -125,12 +125,12 @@ static bool part(parting *p, uint32_t *order)
 bool tl_order_by_place(const tl_events *e, const tl_columns *c, uint32_t *order, tl_streams *streams)
 {
     parting p = { .e = e, .c = c, .streams = streams, .of = tl_malloc(c->n * sizeof *p.of) };
-    bool whole = p.of != NULL && find_streams(&p) && part(&p, order);
+    bool ok = p.of != NULL && find_streams(&p) && part(&p, order);
 
     free(p.of);
     free(p.place);
     tl_map_free(&p.map);
-    for (size_t i = 0; whole && i < streams->n; i++)
-        whole = tl_sort_index(order + streams->v[i].first, streams->v[i].n, by_time, c);
-    return whole;
+    for (size_t i = 0; ok && i < streams->n; i++)
+        ok = tl_sort_index(order + streams->v[i].first, streams->v[i].n, by_time, c);
+    return ok;
 }

@@ -1,7 +1,7 @@
 /* work.c - rows of device work and of recorded waits, in the order of the view.
  *
  * A kernel has 72 bytes as a row and half of that in columns, and a large trace has no room for both of all of them: so
- * rows are made from the last one to the first, and the columns are cut behind what is left of them.
+ * rows are made from the last one to the first, and the columns are cut after what is left of them.
  */
 #include "work.h"
 #include "part.h"
@@ -25,7 +25,7 @@ typedef struct side_walk {
         (const char *)(table).v, (table).n, sizeof *(table).v, 0                                                       \
     }
 
-/* The entry of an event, which comes behind those asked for so far; TL_NONE. */
+/* The entry of an event, which comes after those asked for so far; TL_NONE. */
 static uint32_t entry_of(side_walk *w, uint32_t event)
 {
     uint32_t of = 0;
@@ -70,7 +70,7 @@ bool tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_devi
 
     *device = (tl_device){ .columns = *columns };
     *columns = (tl_columns){ 0 };
-    bool whole = order != NULL && tl_order_by_place(e, c, order, &device->streams);
+    bool ok = order != NULL && tl_order_by_place(e, c, order, &device->streams);
     free(c->track); /* the streams say it */
     free(c->lane);
     c->track = c->lane = NULL;
@@ -78,11 +78,11 @@ bool tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_devi
         device->args = find_args(e, c);
         free(c->event);
         c->event = NULL;
-        whole = whole && device->args != NULL && order_args(&device->args, n, order);
+        ok = ok && device->args != NULL && order_args(&device->args, n, order);
     }
-    whole = whole && tl_columns_order(c, order);
+    ok = ok && tl_columns_order(c, order);
     free(order);
-    return whole;
+    return ok;
 }
 
 void tl_device_free(tl_device *device)
@@ -150,7 +150,7 @@ static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel 
 }
 
 /* A stream does its work in the order in which it was queued: what has no launch in the trace was queued before
- * `next_ns`, the launch of what comes behind it.  A device may be steps behind its host when a recording begins. */
+ * `next_ns`, the launch of what comes after it.  A device may be steps behind its host when a recording begins. */
 static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
                         tl_kernel *kernel)
 {
@@ -190,8 +190,8 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
 
     m.rule_of_name = tl_calloc(e->names.n + 1, sizeof *m.rule_of_name);
     out->kernels = v;
-    bool whole = v != NULL && m.rule_of_name != NULL;
-    while (whole && s-- > 0) {
+    bool ok = v != NULL && m.rule_of_name != NULL;
+    while (ok && s-- > 0) {
         const tl_stream_events *stream = &work->streams.v[s];
         int64_t next_ns = INT64_MAX;
         for (size_t i = stream->first + stream->n; i-- > stream->first;) {
@@ -203,8 +203,8 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
     }
     free(m.rule_of_name);
     out->view.kernels = v;
-    out->view.nkernels = whole ? n : 0;
-    return whole;
+    out->view.nkernels = ok ? n : 0;
+    return ok;
 }
 
 bool tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)

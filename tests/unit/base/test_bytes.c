@@ -61,7 +61,7 @@ static void a_list_of_none_is_one(void)
     list[0] = pairs[1];
     free(list);
     CU_ASSERT_TRUE(tl_bytes_get(&b, NULL, 0));
-    expect_none(&b, 1); /* and no other behind it */
+    expect_none(&b, 1); /* and no other after it */
     tl_bytes_free(&b);
 }
 

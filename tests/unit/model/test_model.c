@@ -160,14 +160,14 @@ static void names_get_their_place(void)
     tl_table table = { .schema = &tl_sample_schema };
     for (uint32_t i = 0; i < 3; i++)
         *add(&table) = (tl_sample){ .name = i < 2 ? 1 - i : TL_NO_NAME, .rank = 1, .bytes = 1 };
-    tl_table_place_names(&table, row_of);
+    tl_table_set_name_rows(&table, row_of);
     for (size_t i = 0; i < 3; i++) {
         const tl_sample *row = tl_table_row(&table, i);
         CU_ASSERT_EQUAL(row->name, i == 0 ? 7 : i == 1 ? 40 : TL_NO_NAME);
         CU_ASSERT(row->rank == 1 && row->bytes == 1);
     }
     tl_table_free(&table);
-    tl_table_place_names(&table, row_of);
+    tl_table_set_name_rows(&table, row_of);
 }
 
 static void a_table_without_memory_stays_as_it_is(void)
@@ -206,7 +206,7 @@ static void a_new_row_is_zero_to_its_padding(void)
         for (size_t k = 0; k < sizeof(tl_sample); k++)
             CU_ASSERT_EQUAL(row[k], 0);
         memset(row, 0xee, sizeof(tl_sample));
-        table.n -= i % 2 != 0;          /* a row that was dropped leaves its bytes behind */
+        table.n -= i % 2 != 0;          /* a row that was dropped leaves its bytes after */
     }
     tl_table_free(&table);
 }

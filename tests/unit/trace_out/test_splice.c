@@ -182,7 +182,7 @@ static void a_cut_trace_is_closed(void)
     check_cuts("{\"traceEvents\": [" EVENT "], \"a\": 1, \"traceEvents\": [" EVENT ", " EVENT "]}", false);
 }
 
-/* What stands behind the array is kept as far as it is whole. */
+/* What stands after the array is kept as far as it is whole. */
 static void a_cut_behind_the_array_keeps_whole_members(void)
 {
     static const char *const cases[][2] = {

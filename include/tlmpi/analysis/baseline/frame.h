@@ -38,12 +38,12 @@ typedef struct tl_frame {
     int32_t *steps;      /* [nsteps] numbers, ascending */
     bool *cut;           /* [nsteps] */
     tl_step_cut *cuts;   /* [nsteps] */
-    bool *alike;         /* [nsteps] all of its role launch as many collectives */
+    bool *comparable;         /* [nsteps] all of its role launch as many collectives */
     tl_work_kind *kinds; /* [nkinds] */
     size_t nkinds, kind_room;
     tl_map kind_of;      /* by family and key */
-    int64_t *usual_ns;   /* by node that is placed: what the same piece of host work takes its role; 0: it is the only one */
-    size_t nplaced;
+    int64_t *baseline_ns;   /* by node that is placed: what the same piece of host work takes its role; 0: it is the only one */
+    size_t nhost_pieces;
 } tl_frame;
 
 void tl_frame_free(tl_frame *frame);
@@ -62,7 +62,7 @@ uint32_t tl_kind_of(const tl_frame *frame, const tl_node *node);
 uint32_t tl_kind_of_wait(const tl_frame *frame, const tl_node *node);
 
 /* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ.  What is before
- * the whole steps is counted from its end, as if it were what the rank does in the first of them, again and again; what is behind
+ * the whole steps is counted from its end, as if it were what the rank does in the first of them, again and again; what is after
  * them from its beginning. */
 uint32_t tl_segment_of(const tl_frame *frame, const tl_node *node);
 
@@ -73,7 +73,7 @@ static inline bool tl_computes(const tl_frame *f, const tl_node *node)
 }
 
 /* Whether it is work of a host that has a place in the program: before a launch, or a call that waits for one. */
-static inline bool tl_is_placed(const tl_node *node)
+static inline bool tl_is_host_piece(const tl_node *node)
 {
     return node->key != 0 && node->work_ns > 0 && (node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN);
 }
@@ -82,20 +82,20 @@ static inline bool tl_is_placed(const tl_node *node)
 bool tl_cells_answer(const tl_settled *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
 /* A piece of host work at its place in the program of a role. */
-typedef struct tl_place_piece {
+typedef struct tl_host_piece {
     uint64_t place; /* the same for the same piece */
     int64_t ns;     /* what it takes; then what is usual of it */
     int32_t proc;   /* free for who sends it */
     uint32_t held;  /* which rank it is of, there, ... */
     uint32_t at;    /* ... and which of its placed nodes */
-} tl_place_piece;
+} tl_host_piece;
 
-typedef TL_VEC(tl_place_piece) tl_place_pieces;
+typedef TL_VEC(tl_host_piece) tl_host_pieces;
 
 /* Appends those of a rank; its frame gets room for what is usual of them.  False: memory is out. */
-bool tl_places_list(const tl_settled *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_place_pieces *out);
+bool tl_host_pieces_list(const tl_settled *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
 
 /* Of all that have the same places: what is usual.  False: memory is out. */
-bool tl_places_find(tl_place_pieces *pieces);
+bool tl_host_pieces_compare(tl_host_pieces *pieces);
 
 #endif

@@ -51,7 +51,7 @@ void tl_colls_free(tl_colls *colls);
 /* Adds the collective kernels of a rank as bytes: the number of rows, rows, the number of texts, texts. */
 bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out);
 
-/* Takes such bytes, adding the rows; *at moves behind them.  Ranks may come in any order.  False: memory is out. */
+/* Takes such bytes, adding the rows; *at moves after them.  Ranks may come in any order.  False: memory is out. */
 bool tl_colls_unpack(tl_colls *colls, const char **at);
 
 /* When all rows are in: sorts and matches them.  False: memory is out. */
@@ -95,7 +95,7 @@ void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *r
 void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text);
 void tl_coll_put_number(tl_sheet *sheet, int64_t number, bool whole);
 
-/* The columns of nodes, where gpus_per_node is known, behind all others: the node of a rank; whether the ranks of a
+/* The columns of nodes, where gpus_per_node is known, after all others: the node of a rank; whether the ranks of a
  * group share one.  Their names; their cells. */
 void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names);
 void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank);

@@ -15,7 +15,7 @@
  *     st = tl_tracelens_rank("rank1.json", 1, "out/rank1", &share, err);
  *     st = tl_tracelens_ranks(share.v, share.n, 0, "out", &incomplete, err);      where all bytes have come together
  *
- * Shares may be put one behind the other, in any order of ranks.
+ * Shares may be put one after the other, in any order of ranks.
  *
  * Where TraceLens gives up, the tables that can be written are, and notes.txt says what is missing.  Not there: categories of
  * operators (`Parent op category` is empty for them), and traces that are fused.

@@ -18,7 +18,7 @@ enum {
     TL_MESSAGE_NEXT = 1,
     TL_MESSAGE_ITEM,
     TL_MESSAGE_COUNTS,
-    TL_MESSAGE_PLACE,
+    TL_MESSAGE_FIRST_ROWS,
     TL_MESSAGE_CHUNK,
     TL_MESSAGE_ROWS,
     TL_MESSAGE_READY, /* member to leader: the piece with this number (int32_t) is read */
@@ -42,12 +42,12 @@ typedef struct tl_counts_head {
     uint32_t ntables, nnames, padding;
 } tl_counts_head;
 
-/* PLACE: this, first row in each event table (uint64_t each), then the row of each name (uint32_t each). */
-typedef struct tl_place_head {
+/* FIRST_ROWS: this, first row in each event table (uint64_t each), then the row of each name (uint32_t each). */
+typedef struct tl_first_rows_head {
     int64_t epoch_ns;
     int32_t wanted; /* 0: the rows are not wanted, something has failed */
     int32_t padding;
-} tl_place_head;
+} tl_first_rows_head;
 
 /* CHUNK and ROWS: this, then the bytes.  first: number of the chunk, or of the first row. */
 typedef struct tl_rows_head {

@@ -18,7 +18,7 @@
 
 /* Collective.  *n rows of `size` bytes at *rows, on proc 0, become everybody's: the others get a copy of their own. The
  * caller frees *rows.  TL_ENOMEM everywhere. */
-tl_status tl_share_rows(void **rows, size_t *n, size_t size, tl_error *err);
+tl_status tl_bcast_rows(void **rows, size_t *n, size_t size, tl_error *err);
 
 /* Collective.  Every proc's n rows, in the order of procs, to proc 0: *out (the caller frees) and *nout there, NULL and
  * 0 elsewhere.  counts: room for as many as there are procs, gets each one's n on proc 0; or NULL.  TL_ENOMEM
@@ -27,8 +27,8 @@ tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, s
                           tl_error *err);
 
 /* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place.  TL_ENOMEM everywhere. */
-tl_status tl_share_least(int64_t *values, size_t n, tl_error *err);
-tl_status tl_share_sum(int64_t *values, size_t n, tl_error *err);
+tl_status tl_reduce_least(int64_t *values, size_t n, tl_error *err);
+tl_status tl_reduce_sum(int64_t *values, size_t n, tl_error *err);
 
 /* Collective.  How many the procs before this one have, when each has n; *total: how many all have.  TL_ENOMEM
  * everywhere. */

@@ -25,7 +25,7 @@ void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
 /* "it holds 71.0 % of the critical path (0.3 % of it unexplained)"; that must be known. */
 void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* "Largest loss: rank 2, idle 95.3 % of its wall time (...) - over all ranks it is exposed comm, 68.2 %"; behind the
+/* "Largest loss: rank 2, idle 95.3 % of its wall time (...) - over all ranks it is exposed comm, 68.2 %"; after the
  * words that the caller has said. */
 void tl_say_loss(tl_wrap *wrap, const tl_answers *answers);
 

@@ -15,7 +15,7 @@ tl_digits tl_grouped(int64_t value);
 /* 3000000 -> "3.0 MB". */
 tl_digits tl_bytes_in_words(int64_t value);
 
-/* What makes a word that stands behind n the plural: "s", or nothing. */
+/* What makes a word that stands after n the plural: "s", or nothing. */
 const char *tl_plural(int64_t n);
 
 /* The path as a word for a shell, 0-terminated. */

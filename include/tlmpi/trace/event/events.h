@@ -1,6 +1,6 @@
 /* events.h - the events of one trace, in columns.
  *
- * The room behind it turns the text of one entry into a row: two readers find the values (fields.h), one place decides what
+ * The room after it turns the text of one entry into a row: two readers find the values (fields.h), one place decides what
  * they mean (take.h, values.h), and who needs more of an entry than the columns have hangs in a hook (hook.h).  It knows
  * nothing of files, nor of the text around an entry; it may use base and model alone.
  *

@@ -20,7 +20,7 @@ typedef enum tl_key {
     TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
     TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
     TL_KEY_GRID,            /* from here on arrays and objects are kept as they are written */
-    TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this one and those behind it */
+    TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this one and those after it */
     TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,
     TL_NKEYS,
     TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set for a hook alone */
@@ -56,7 +56,7 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
 }
 
 /* Spellings of categories that nobody asks for.  An entry whose cat is one of them is read as strictly as any, but what stands
- * behind its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
+ * after its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
 typedef struct tl_filter {
     tl_text unwanted[16];
     size_t n;
@@ -70,7 +70,7 @@ static inline unsigned tl_filter_shape(tl_text t)
 }
 
 /* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
- * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  Behind the text that there is
+ * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  After the text that there is
  * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.  filter may be
  * NULL.  The second one asks key_of about the keys of args that it does not know: a reader of its own, so that the first does
  * not pay for them. */

@@ -4,7 +4,7 @@
  *     piece 1                    | ......[ entry entry ... ]   begins at a guess: the first place that can only be the start
  *                                                              of an entry
  *
- * Piece 0 is right.  A piece that is right says where the first entry behind it starts; if the next piece begins just there,
+ * Piece 0 is right.  A piece that is right says where the first entry after it starts; if the next piece begins just there,
  * and no entry was lost on the way, that piece is right, too.  So a wrong guess always shows, and then the file is read again
  * by one proc.
  */

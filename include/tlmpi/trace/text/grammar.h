@@ -6,7 +6,7 @@
  *
  *     tl_grammar g = { 0 };                   before an outermost value
  *     n = tl_grammar_run(&g, text, size);
- *     tl_grammar_is_over(&g)                  the value ends behind its n-th byte
+ *     tl_grammar_is_over(&g)                  the value ends after its n-th byte
  *     n == size                               so far, so good
  *     else                                    text[n] cannot stand there: tl_grammar_wants says what could
  */
@@ -18,14 +18,14 @@
 #include <stdint.h>
 
 typedef enum tl_grammar_state {
-    TL_WANT_VALUE,              /* the outermost one, or behind a colon */
-    TL_WANT_FIRST,              /* behind '[' */
-    TL_WANT_ELEMENT,            /* behind a comma in an array */
-    TL_WANT_FIRST_KEY,          /* behind '{' */
-    TL_WANT_KEY,                /* behind a comma in an object */
+    TL_WANT_VALUE,              /* the outermost one, or after a colon */
+    TL_WANT_FIRST,              /* after '[' */
+    TL_WANT_ELEMENT,            /* after a comma in an array */
+    TL_WANT_FIRST_KEY,          /* after '{' */
+    TL_WANT_KEY,                /* after a comma in an object */
     TL_WANT_COLON,
-    TL_WANT_COMMA,              /* behind a value */
-    TL_WANT_CLOSE,              /* behind a comma that has nothing before it */
+    TL_WANT_COMMA,              /* after a value */
+    TL_WANT_CLOSE,              /* after a comma that has nothing before it */
     TL_WANT_NOTHING,            /* the outermost value is over */
     TL_IN_STRING,
     TL_IN_ESCAPE,

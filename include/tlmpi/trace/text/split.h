@@ -18,9 +18,9 @@
  * it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
  *
  *   An entry that cannot be JSON costs itself: the next place that can only be the start of an entry goes on.  One that may
- *   be JSON but goes on behind its end has been torn: what its last value is, a number cut short may hide (TORN).
+ *   be JSON but goes on after its end has been torn: what its last value is, a number cut short may hide (TORN).
  *
- *   In a document that is no JSON, traceEvents is looked for by its name, entries behind the end of the array by their own
+ *   In a document that is no JSON, traceEvents is looked for by its name, entries after the end of the array by their own
  *   looks; `fault_at` says where it stops being JSON.  A nested traceEvents is given, too, for want of a closing bracket may
  *   have made it one: when the document turns out to be whole, `found` is false again at the END, or a RESTART comes before
  *   the true one.
@@ -44,8 +44,8 @@ typedef enum tl_piece_kind {
     TL_PIECE_ENTRY,   /* one entry, brackets and strings in order as far as its end shows */
     TL_PIECE_BAD,     /* something in the array that is no entry; passed over */
     TL_PIECE_BROKEN,  /* the beginning of an entry that is no JSON, or too long; passed over */
-    TL_PIECE_TORN,    /* the entry given last is not to be trusted: something stands behind it that cannot */
-    TL_PIECE_LOOSE,   /* the entry given last is whole, but the comma behind it is missing, or there is a brace too many
+    TL_PIECE_TORN,    /* the entry given last is not to be trusted: something stands after it that cannot */
+    TL_PIECE_LOOSE,   /* the entry given last is whole, but the comma after it is missing, or there is a brace too many
                        */
     TL_PIECE_CUT,     /* the text ends inside this entry */
     TL_PIECE_RESTART, /* the entries so far were those of something else: forget them */
@@ -63,7 +63,7 @@ typedef struct tl_piece {
 
 typedef struct tl_split {
     /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.
-     * It must be right: an entry is then not looked at for its end.  Behind the text so far stand a 0 and 63 bytes that
+     * It must be right: an entry is then not looked at for its end.  After the text so far stand a 0 and 63 bytes that
      * may be read. */
     size_t (*probe)(void *arg, const char *p);
     void *probe_arg;
@@ -90,9 +90,9 @@ typedef struct tl_split {
     bool stopped;
     uint64_t first_entry;           /* offset of the first entry begun; UINT64_MAX for none */
     uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
-    uint64_t array_begin;           /* offset behind the array's '['; of the last array, where there are several */
+    uint64_t array_begin;           /* offset after the array's '['; of the last array, where there are several */
     uint64_t array_end;             /* offset of its ']'; UINT64_MAX where that has not been found */
-    uint64_t whole_to; /* the document behind the array is whole up to here, but for the brackets that are open */
+    uint64_t whole_to; /* the document after the array is whole up to here, but for the brackets that are open */
     uint64_t whole_depth;           /* how many those are */
     uint32_t nentries;              /* entries of the array begun so far */
 
@@ -109,7 +109,7 @@ typedef struct tl_split {
     uint64_t entry_depth;
     bool in_string, escaped;
     uint64_t ph_free_to;            /* up to this offset nothing is called "ph" */
-    int behind;                     /* what the array holds just before: an entry, perhaps with its comma */
+    int after;                     /* what the array holds just before: an entry, perhaps with its comma */
     bool bare_end;                  /* the last value of that entry is a number or word */
     bool args_end;                  /* the last value of that entry is an object */
     uint64_t restart_at;            /* after a fault: an entry may start just here */
@@ -121,8 +121,8 @@ void tl_split_init(tl_split *split);
 void tl_split_free(tl_split *split);
 
 /* Right after tl_split_init: the text to come starts somewhere in the array of a document, `base` bytes into the text; the first
- * `behind` of them are only looked back at.  The first entry is the first place that can only be the start of one. */
-void tl_split_begin_inside(tl_split *split, uint64_t base, size_t behind);
+ * `after` of them are only looked back at.  The first entry is the first place that can only be the start of one. */
+void tl_split_begin_inside(tl_split *split, uint64_t base, size_t after);
 
 /* The next piece. */
 tl_piece_kind tl_split_next(tl_split *split, tl_piece *piece);
@@ -133,14 +133,14 @@ void tl_split_fill(tl_split *split, size_t n);
 void tl_split_eof(tl_split *split);
 
 /* The ENTRY given last is not what a reader of JSON takes.  True: it cannot be mended, *fault is the offset in the text of the
- * byte that cannot be there, and the next piece is looked for behind its beginning.  False: nothing is wrong with it that
+ * byte that cannot be there, and the next piece is looked for after its beginning.  False: nothing is wrong with it that
  * tl_repair_json does not mend. */
 bool tl_split_reject(tl_split *split, const tl_piece *piece, uint64_t *fault);
 
 /* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first byte. */
 void tl_split_resync(tl_split *split);
 
-/* The brackets that would close the text: behind the last entry where the array is open, else at whole_to.  The first `cap`
+/* The brackets that would close the text: after the last entry where the array is open, else at whole_to.  The first `cap`
  * of them, 0-terminated; nobody has more than a few. */
 void tl_split_closing(const tl_split *split, char *out, size_t cap);
 

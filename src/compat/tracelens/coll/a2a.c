@@ -48,7 +48,7 @@ static tl_coll_exchange measure(const tl_colls *colls, size_t collective)
     return x;
 }
 
-/* What is unknown stands behind. */
+/* What is unknown stands after. */
 static int most_first(const void *a, const void *b)
 {
     const tl_coll_exchange *x = a, *y = b;

@@ -5,7 +5,7 @@
  * `first` on is the sum of these.
  *
  *     taken     1 [----]          latest   . 1 1 3 3 3 3 3 . .
- *               3    [--------]   sums     1: 2   3: 5          behind span 0: 7
+ *               3    [--------]   sums     1: 2   3: 5          after span 0: 7
  *
  * Taking a span raises what is less in its part of the timeline.  A tree over the pieces holds in each node the least
  * and the next larger one in it: where the span lies between them, only the least changes, and the node is all to be

@@ -17,7 +17,7 @@
 typedef struct tl_cover_span {
     int64_t from, to;
     double end;
-    size_t first; /* the first span behind this one that may lie within it */
+    size_t first; /* the first span after this one that may lie within it */
 } tl_cover_span;
 
 /* covered[i]: of span i what is covered by those from its `first` on that end no later than it does.  Spans come by

@@ -105,11 +105,11 @@ static bool say_words(tl_lens_host *host, const char *words)
     return say(host, (tl_text){ words, strlen(words) });
 }
 
-static bool say_number(tl_lens_host *host, const char *before, int decimals, double value, const char *behind)
+static bool say_number(tl_lens_host *host, const char *before, int decimals, double value, const char *after)
 {
     char number[400]; /* 309 digits, a sign, a point and decimals */
     snprintf(number, sizeof number, "%.*f", decimals, value);
-    return say_words(host, before) && say_words(host, number) && say_words(host, behind);
+    return say_words(host, before) && say_words(host, number) && say_words(host, after);
 }
 
 /* What has been said since the last call, as a word.  False: memory is out. */

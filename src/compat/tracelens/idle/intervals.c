@@ -110,7 +110,7 @@ static tl_status write_intervals(const tl_lens *lens, const tl_lens_idle *idle, 
         "following_launch_name,following_gpu_uid,following_launch_uid,sync_event_uid,launch_to_exec_us,"
         "kernel_prequeued";
     tl_sheet sheet;
-    bool whole = true;
+    bool ok = true;
 
     const tl_lens_gap **v = tl_lens_macro_gaps(idle);
     if (v == NULL)
@@ -123,13 +123,13 @@ static tl_status write_intervals(const tl_lens *lens, const tl_lens_idle *idle, 
     if (idle->nmacro > 0)
         qsort(v, idle->nmacro, sizeof *v, longest_first);
     tl_sheet_look(&sheet);
-    for (size_t i = 0; whole && i < idle->nmacro; i++)
-        whole = put_interval(&sheet, lens, idle, v[i]);
+    for (size_t i = 0; ok && i < idle->nmacro; i++)
+        ok = put_interval(&sheet, lens, idle, v[i]);
     tl_sheet_write(&sheet);
-    for (size_t i = 0; whole && i < idle->nmacro; i++)
-        whole = put_interval(&sheet, lens, idle, v[i]);
+    for (size_t i = 0; ok && i < idle->nmacro; i++)
+        ok = put_interval(&sheet, lens, idle, v[i]);
     free(v);
-    if (!whole) {
+    if (!ok) {
         tl_sheet_abandon(&sheet);
         return tl_fail_memory(err, "a row of a table");
     }

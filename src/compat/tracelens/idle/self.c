@@ -118,7 +118,7 @@ static bool take_frames(tl_lens_self *self, const tl_lens_gap *gap)
 }
 
 /* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
- * its end. Behind one of them, all up to the next that ends later lie within it, too, and add nothing; behind one that
+ * its end. After one of them, all up to the next that ends later lie within it, too, and add nothing; after one that
  * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
  * of descendants, and of those that cross it.  False: that is more than *steps, which grow less. */
 static bool covered(const tl_lens_self *self, size_t i, size_t first, size_t *steps, double *us)
@@ -148,8 +148,8 @@ static bool covered(const tl_lens_self *self, size_t i, size_t first, size_t *st
     return true;
 }
 
-/* Behind all frames of the extent of frame i: these stand side by side and do not contain each other. */
-static size_t behind_extent(const tl_lens_self *self, size_t i)
+/* After all frames of the extent of frame i: these stand side by side and do not contain each other. */
+static size_t after_extent(const tl_lens_self *self, size_t i)
 {
     const tl_lens_frame *v = self->frames.v;
     size_t next = i + 1;
@@ -168,7 +168,7 @@ static int64_t *self_times_of_crowd(const tl_lens_self *self, const tl_lens_gap 
     int64_t *own = tl_malloc(n * sizeof *own);
 
     for (size_t i = 0, next; spans != NULL && i < n; i = next) {
-        next = behind_extent(self, i);
+        next = after_extent(self, i);
         for (size_t k = i; k < next; k++)
             spans[k] = (tl_cover_span){ (int64_t)llround((v[k].from - gap->lo) * scale),
                                         (int64_t)llround((v[k].to - gap->lo) * scale), v[k].end, next };
@@ -196,7 +196,7 @@ static bool share_self_times(const tl_lens_self *self, const tl_lens_gap *gap, t
     tl_lens_shares_clear(shares);
     for (size_t i = 0, next; whole && i < self->frames.n; i = next) {
         double us = 0;
-        next = behind_extent(self, i);
+        next = after_extent(self, i);
         if (crowd == NULL && !covered(self, i, next, &steps, &us)) {
             crowd = self_times_of_crowd(self, gap, scale);
             whole = crowd != NULL;

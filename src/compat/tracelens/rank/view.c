@@ -47,7 +47,7 @@ static const struct {
     { "cudaGraphLaunch", TL_LENS_LAUNCH_CALL | TL_LENS_GRAPH_LAUNCH },
 };
 
-/* Copies of older ROCm, each with or without ".kd" behind it. */
+/* Copies of older ROCm, each with or without ".kd" after it. */
 static const char *const copy_kernels[] = {
     "MEMORY_COPY_HOST_TO_DEVICE",         "MEMORY_COPY_DEVICE_TO_HOST",
     "MEMORY_COPY_DEVICE_TO_DEVICE",       "__amd_rocclr_copyBuffer",

@@ -13,10 +13,10 @@ static int64_t alike(size_t rank, size_t step)
 
 static void the_median_is_usual_and_of_two_in_the_middle_the_lesser(void)
 {
-    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 7 }, 1), 7);
-    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 4 }, 2), 4);
-    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 4, 5 }, 3), 5);
-    CU_ASSERT_EQUAL(tl_usual((int64_t[]){ 9, 1, 9, 2 }, 4), 2);
+    CU_ASSERT_EQUAL(tl_baseline_median((int64_t[]){ 7 }, 1), 7);
+    CU_ASSERT_EQUAL(tl_baseline_median((int64_t[]){ 9, 4 }, 2), 4);
+    CU_ASSERT_EQUAL(tl_baseline_median((int64_t[]){ 9, 4, 5 }, 3), 5);
+    CU_ASSERT_EQUAL(tl_baseline_median((int64_t[]){ 9, 1, 9, 2 }, 4), 2);
 }
 
 enum { SCRATCH = 8 }; /* more than ranks, and than steps */
@@ -226,8 +226,8 @@ static void each_node_is_in_the_cell_of_its_class_and_step(void)
                 uint32_t pieces;
                 int64_t ns = sum_of(b, r, &ranks[r], k, s, &pieces);
                 bool like = b->role_of[r] == class->role;
-                CU_ASSERT_EQUAL(ns, like ? class->ns[b->place_of[r] * b->nsteps + s] : 0);
-                CU_ASSERT_EQUAL(pieces, like ? class->pieces[b->place_of[r] * b->nsteps + s] : 0);
+                CU_ASSERT_EQUAL(ns, like ? class->ns[b->index_in_role[r] * b->nsteps + s] : 0);
+                CU_ASSERT_EQUAL(pieces, like ? class->pieces[b->index_in_role[r] * b->nsteps + s] : 0);
             }
     }
     CU_ASSERT_EQUAL(tl_class_find(b, TL_FAMILY_DEVICE, 0, 12345), TL_NONE);
@@ -254,8 +254,8 @@ static void a_piece_of_a_host_usually_takes_what_it_takes_its_role(void)
     for (size_t r = 0; r < 3; r++) {
         tl_changes_compare(&ranks[r]);
         for (size_t s = 0; s < 3; s++) {
-            CU_ASSERT_EQUAL(ranks[r].usual_ns[s * HAND_NODES], s > 0 ? 2000 + (int64_t)s : 0);
-            CU_ASSERT_EQUAL(ranks[r].usual_ns[s * HAND_NODES + 1], 0); /* not of a host */
+            CU_ASSERT_EQUAL(ranks[r].baseline_ns[s * HAND_NODES], s > 0 ? 2000 + (int64_t)s : 0);
+            CU_ASSERT_EQUAL(ranks[r].baseline_ns[s * HAND_NODES + 1], 0); /* not of a host */
         }
     }
     ranks_close(&h->baseline, ranks);
@@ -295,7 +295,7 @@ static void hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole(voi
     expect_host_classes(segments(false), segments(true), 1, true);
 }
 
-/* What is before the whole steps ends as they do; what is behind them begins so. */
+/* What is before the whole steps ends as they do; what is after them begins so. */
 static drawing *cut_segments(void)
 {
     return draw("steps:     ..................111111111111............",

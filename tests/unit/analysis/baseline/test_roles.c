@@ -22,7 +22,7 @@ static void expect_roles(const char *roles, const char *const *groups)
     CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &b, &err), TL_OK);
     for (size_t r = 0; r < h->nranks; r++) {
         got[r] = (char)('0' + b.role_of[r]);
-        CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.place_of[r]], r);
+        CU_ASSERT_EQUAL(b.members[b.roles[b.role_of[r]].first + b.index_in_role[r]], r);
     }
     CU_ASSERT_STRING_EQUAL(got, roles);
     tl_baseline_free(&b);

@@ -34,7 +34,7 @@ static uint32_t collective(job *j, int32_t step)
     return (uint32_t)j->in.ncollectives++;
 }
 
-/* One more arrival at the newest collective, all of whose surplus is `part` (TL_NPARTS: none). */
+/* One more arrival at the newest collective, all of whose excess is `part` (TL_NPARTS: none). */
 static uint32_t arrive(job *j, uint32_t rank, int64_t start, int64_t end, int part, uint32_t previous)
 {
     tl_blame_arrival *a = &j->arrivals[j->in.narrivals];
@@ -106,7 +106,7 @@ static void slices_are_shared_by_those_who_are_late_in_them(void)
     free(j);
 }
 
-/* Rank 1 had four fifths of what made it late behind the last collective of step 6; rank 2, which comes last, nothing. */
+/* Rank 1 had four fifths of what made it late after the last collective of step 6; rank 2, which comes last, nothing. */
 static void what_it_had_in_the_step_before_is_charged_to_that(void)
 {
     job *j = new_job(3);
@@ -253,7 +253,7 @@ static void what_may_carry_no_verdict_is_not_charged(void)
     free(j);
 }
 
-/* Random jobs with groups of all sizes, clocks that disagree, and every kind of surplus. */
+/* Random jobs with groups of all sizes, clocks that disagree, and every kind of excess. */
 static void no_nanosecond_is_lost(void)
 {
     uint64_t random = 3;

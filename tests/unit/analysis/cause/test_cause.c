@@ -219,7 +219,7 @@ static void a_wait_that_peers_do_not_have_is_a_drain(void)
     }
 }
 
-/* Who waits as often as its peers and is idle behind that for longer needs longer to launch again. */
+/* Who waits as often as its peers and is idle after that for longer needs longer to launch again. */
 static void what_is_idle_behind_waits_that_all_have_is_the_hosts(void)
 {
     for (uint32_t own = 3; own <= 4; own++) {
@@ -255,7 +255,7 @@ static void two_of_a_size_are_mixed(void)
     CU_ASSERT_DOUBLE_EQUAL(f.share, 500.0 / 900, 1e-9);
 }
 
-/* A copy of 100 us keeps its host from launching ahead, as its peers' do while they wait: what is idle behind it gains
+/* A copy of 100 us keeps its host from launching ahead, as its peers' do while they wait: what is idle after it gains
  * nothing more.  Two causes gain what both are. */
 static void a_lost_lead_is_no_cause(void)
 {
@@ -293,7 +293,7 @@ static void little_work_takes_no_lead(void)
     CU_ASSERT_EQUAL(found(&s).cause, TL_CAUSE_HOST_LATE);
 }
 
-/* A host that launches no faster than its device works is behind by one delay in ten intervals of the step; its peers
+/* A host that launches no faster than its device works is after by one delay in ten intervals of the step; its peers
  * wait for it in ten collectives.  The repair gains the one. */
 static void a_delay_that_is_met_again_is_one(void)
 {

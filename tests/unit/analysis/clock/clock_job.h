@@ -14,7 +14,7 @@
 enum { MOST = 8, MANY = 4096 };
 
 typedef struct job {
-    tl_rank_place places[MOST];
+    tl_rank_clock places[MOST];
     size_t nplaces;
     int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
     double drift[MOST];  /* ns a ns */
@@ -30,7 +30,7 @@ static inline void begin(size_t n, size_t share)
 {
     memset(&j, 0, sizeof j);
     for (size_t i = 0; i < n; i++)
-        j.places[i] = (tl_rank_place){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
+        j.places[i] = (tl_rank_clock){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
     j.nplaces = n;
 }
 

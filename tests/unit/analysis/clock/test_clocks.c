@@ -243,7 +243,7 @@ static void a_forced_clock_goes_to_the_middle(void)
     check_left(1, 0, 10 * US);
 }
 
-/* Where memory is out it is said, and nothing is left behind. */
+/* Where memory is out it is said, and nothing is left after. */
 static void no_memory_is_told(void)
 {
     begin(2, 1);

@@ -41,17 +41,17 @@ static void what_costs_lies_in_the_steps_of_the_pattern(void)
     job_free(j);
 }
 
-/* Half of what it gains is behind the last mark, where the others wait for it as well. */
+/* Half of what it gains is after the last mark, where the others wait for it as well. */
 static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
     hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.0001;
     gain_in_steps(j, 25 * MS, 0);
-    tl_blame behind = {
+    tl_blame after = {
         .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_PART_HOST, .waiters = 1, .direct_ns = 200 * MS
     };
-    put_row(j, &tl_blame_schema, &behind);
+    put_row(j, &tl_blame_schema, &after);
     CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 400 * MS);
@@ -69,12 +69,12 @@ static void what_is_gained_in_other_steps_is_no_cost_of_that_one(void)
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 60 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS);
-    gain_in_steps(j, 35 * MS, 0); /* the rest is gained before the first step, or behind the last */
+    gain_in_steps(j, 35 * MS, 0); /* the rest is gained before the first step, or after the last */
     CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 35 * MS);
     job_free(j);
 }
 
-/* What it does behind the last collective of step 5 makes that step longer, though the others mark it as any other. */
+/* What it does after the last collective of step 5 makes that step longer, though the others mark it as any other. */
 static void a_step_costs_no_more_than_it_is_long(void)
 {
     answer_job *j = job_of(4, 8);

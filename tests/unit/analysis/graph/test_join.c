@@ -230,14 +230,14 @@ static void a_rank_without_marks_has_the_steps_of_its_collectives(void)
         j->rows[i].step = j->rows[i].collective == 0 ? 1 : 2;
     graph_job_make(j);
     CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 3)->step, 1);
-    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 8)->step, 2);  /* behind the first collective */
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 8)->step, 2);  /* after the first collective */
     CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 15)->step, 2);
-    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 21)->step, 2); /* behind the last */
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 21)->step, 2); /* after the last */
     CU_ASSERT_EQUAL(job_at(j, 0, TL_NODE_WORK, 3)->step, 1);
     graph_job_free(j);
 }
 
-/* What ends in collectives of no step lies before all steps, or behind them. */
+/* What ends in collectives of no step lies before all steps, or after them. */
 static void what_is_of_no_step_is_before_or_behind_all(void)
 {
     const char *const host = "host:      ar...bs...ct..d......", *const work = "compute 7: .AA...BB...CC..DD....",
@@ -249,8 +249,8 @@ static void what_is_of_no_step_is_before_or_behind_all(void)
     graph_job_make(j);
     CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 3)->step, -1);
     CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 8)->step, 0);
-    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 13)->step, TL_STEP_BEHIND);
-    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 17)->step, TL_STEP_BEHIND);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 13)->step, TL_STEP_AFTER);
+    CU_ASSERT_EQUAL(job_at(j, 1, TL_NODE_WORK, 17)->step, TL_STEP_AFTER);
     graph_job_free(j);
 }
 

@@ -155,7 +155,7 @@ static void each_comes_after_what_it_waits_for_and_an_end_after_its_arrival(void
     graph_job_free(j);
 }
 
-/* A small one behind a large one, and the large one again. */
+/* A small one after a large one, and the large one again. */
 static void one_rank_is_opened_after_the_other(void)
 {
     graph_job *j = busy_job();

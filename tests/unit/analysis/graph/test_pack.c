@@ -75,7 +75,7 @@ static void whatever_its_numbers_are(void)
     for (uint32_t v = 0, e = 0; v < N; v++) {
         g.nodes[v] = (tl_node){ .done_ns = v % 2 ? INT64_MIN / 4 : INT64_MAX / 4, .work_ns = v % 3 ? INT64_MAX / 4 : 0,
                                 .key = v % 5, .first_edge = e, .segment = v % 4 ? UINT32_MAX : v,
-                                .step = v % 3 ? TL_STEP_BEHIND : -1, .kind = (uint8_t)(v % (TL_NODE_END + 1)),
+                                .step = v % 3 ? TL_STEP_AFTER : -1, .kind = (uint8_t)(v % (TL_NODE_END + 1)),
                                 .part = (uint8_t)(v % TL_NPARTS) };
         for (uint32_t from = 0; from < v; from++)
             g.edges[e++] = (tl_edge){ .lag_ns = from % 2 ? INT64_MIN / 2 : INT64_MAX, .vote = from % 3 ? 0 : UINT64_MAX,

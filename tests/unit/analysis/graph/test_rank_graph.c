@@ -127,7 +127,7 @@ static void the_first_step_begins_with_its_mark(void)
     CU_ASSERT_EQUAL(g.nodes[b].step, 5);
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_BEGIN), 1);
     tl_rank_graph_free(&g);
-    g = drawn_graph(draw("steps:     .....4444444", /* the mark comes behind the first launch */
+    g = drawn_graph(draw("steps:     .....4444444", /* the mark comes after the first launch */
                          "host:      ..a.........",
                          "compute 7: ....AA......", NULL));
     CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_BEGIN), 0);
@@ -148,7 +148,7 @@ static void communication_is_an_arrival_and_an_end(void)
     CU_ASSERT_EQUAL(g.nodes[arrival + 1].kind, TL_NODE_END);
     CU_ASSERT_EQUAL(g.nodes[arrival + 1].work_ns, 4 * US); /* as long as nobody else is known */
     CU_ASSERT_EQUAL(lag_us(&g, arrival, arrival + 1), 0);
-    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 10)].segment, 1); /* launched behind one */
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 10)].segment, 1); /* launched after one */
     CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 3)].segment, 0);
     tl_rank_graph_free(&g);
 }

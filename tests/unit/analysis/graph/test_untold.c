@@ -104,7 +104,7 @@ static void what_ends_all_the_time_releases_nothing(void)
                                                         .uid = (uint32_t)d->view.nkernels, .kind = TL_COMPUTE };
             d->view.nkernels++;
         }
-    for (size_t i = 0; i < d->view.nkernels; i++) /* each pause ends 100 us behind one of them */
+    for (size_t i = 0; i < d->view.nkernels; i++) /* each pause ends 100 us after one of them */
         if (d->kernels[i].stream == 9) {
             d->kernels[i].start_ns += 100 * US;
             d->kernels[i].end_ns += 100 * US;

@@ -55,7 +55,7 @@ static void of_equals_the_first_in_the_file_follows_and_the_last_to_start_preced
 {
     drawing *d = draw("compute 9: AAA.......D", "compute 7: .BB.......E", "compute 8: .CC.......F", NULL);
     CU_ASSERT_EQUAL(run(d, &tl_config_default), 1);
-    CU_ASSERT_STRING_EQUAL(text(d, gap(d, 0)->preceding), "C"); /* drawn behind B, begun with it */
+    CU_ASSERT_STRING_EQUAL(text(d, gap(d, 0)->preceding), "C"); /* drawn after B, begun with it */
     CU_ASSERT_STRING_EQUAL(text(d, gap(d, 0)->following), "D");
     drawing_free(d);
 }

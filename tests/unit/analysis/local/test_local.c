@@ -85,7 +85,7 @@ static void since_the_step_counts_from_the_last_of_the_step_before(void)
     drawing_free(d);
 }
 
-/* F runs behind the last collective of step 1, which launched it, and is done at 12; G is of step 2. */
+/* F runs after the last collective of step 1, which launched it, and is done at 12; G is of step 2. */
 static void work_behind_the_last_one_is_of_the_step_that_launched_it(void)
 {
     drawing *d = draw("steps:     1111111112222222222222", /**/

@@ -13,7 +13,7 @@ enum { MOST = 32 };
 /* What ranks say, and what is decided. */
 typedef struct job {
     tl_membership m[MOST];
-    tl_rank_place ranks[MOST];
+    tl_rank_clock ranks[MOST];
     size_t n;
     tl_sighting seen[MOST * TL_SIGHTINGS];
     size_t nseen;
@@ -31,7 +31,7 @@ static inline void begin(void)
     memset(&j, 0, sizeof j);
     j.groups.schema = &tl_group_row_schema;
     for (int32_t r = 0; r < MOST; r++)
-        j.ranks[r] = (tl_rank_place){ .rank = r, .host = -1 };
+        j.ranks[r] = (tl_rank_clock){ .rank = r, .host = -1 };
 }
 
 static inline tl_membership *member(int32_t rank, uint64_t members, const char *name)

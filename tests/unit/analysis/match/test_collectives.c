@@ -140,7 +140,7 @@ static void what_a_rank_does_not_tell_contradicts_nothing(void)
     m->parts[1].bytes = 8, m->parts[2].dtype = 6;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
     CU_ASSERT_EQUAL(view_of(m).kind, TL_ALL_REDUCE);
-    m->parts[2].kind = TL_BROADCAST; /* two that tell, behind one that does not */
+    m->parts[2].kind = TL_BROADCAST; /* two that tell, after one that does not */
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_KIND);
     m->parts[2].kind = TL_ALL_REDUCE;
     m->parts[2].bytes = 9;

@@ -142,9 +142,9 @@ static void ranks_of_one_host_have_one_number(void)
                        { .rank = 3, .host = "a", .status = TL_RANK_CUT },
                        { .rank = 4, .host = "b" } };
     const tl_table ranks = { .schema = &tl_rank_schema, .rows = (unsigned char *)rows, .n = COUNT(rows) };
-    tl_rank_place *places;
+    tl_rank_clock *places;
     size_t n;
-    CU_ASSERT_TRUE_FATAL(tl_places_make(&ranks, &places, &n));
+    CU_ASSERT_TRUE_FATAL(tl_rank_clocks_make(&ranks, &places, &n));
     CU_ASSERT_EQUAL_FATAL(n, 4);
     CU_ASSERT_EQUAL(places[1].rank, 2);
     CU_ASSERT_EQUAL(places[1].host, -1);

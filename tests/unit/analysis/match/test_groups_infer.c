@@ -99,7 +99,7 @@ static void stages_that_are_always_the_same_time_apart_are_no_group(void)
 }
 
 /* The clocks of six ranks agree when they reduce the loss.  But 0 and 1 are always done last with the gradients, and
- * each of the others 0.5 ms before the one before it: behind a slow link of their ring they are.  In pairs, they are
+ * each of the others 0.5 ms before the one before it: after a slow link of their ring they are.  In pairs, they are
  * stages. */
 static void a_slow_ring_lets_its_ranks_go_one_after_another(void)
 {
@@ -123,7 +123,7 @@ static void a_slow_ring_lets_its_ranks_go_one_after_another(void)
 
 /* Four pairs reduce in step with each other: all end within some 30 us, each pair within one.  When all reduce the norm
  * they end within one: it is not the clocks.  Where they never do that, the pairs may be hosts.  In a ring each is
- * steady with the one before it and the one behind. */
+ * steady with the one before it and the one after. */
 static void groups_in_step_are_told_by_how_steadily_they_end(void)
 {
     enum { TOLD, NO_NORM, RING, CASES };

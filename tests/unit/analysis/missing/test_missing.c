@@ -165,7 +165,7 @@ static graph_job *pipeline(const char *four, int64_t received)
         j->graphs.of.v[r].rank = j->ranks[r] = j->marked[r] = of[r];
     for (size_t i = 0; i < j->nrows; i++)
         j->rows[i].rank = of[j->rows[i].rank];
-    for (size_t i = 1; i < j->nrows; i++) { /* behind R */
+    for (size_t i = 1; i < j->nrows; i++) { /* after R */
         tl_late_row *row = &j->rows[i], *other = i + 1 < j->nrows && row[1].collective == row->collective ? row + 1 : NULL;
         if (row->collective == 0)
             continue;

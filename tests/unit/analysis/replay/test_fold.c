@@ -23,7 +23,7 @@ static bool new_net(size_t n, size_t nedges, tl_net *out)
     return ok;
 }
 
-/* Behind those that are there; its one end is itself. */
+/* After those that are there; its one end is itself. */
 static uint32_t add_node(tl_net *net, uint32_t v, int64_t own_ns, size_t nedges, const uint32_t *from, const int64_t *lag_ns, uint32_t step)
 {
     net->own_ns[v] = own_ns;

@@ -226,7 +226,7 @@ static void steps_are_repaired_by_themselves(void)
     graph_job_free(j);
 }
 
-/* Two steps that are whole, one before them and one behind, whose marks are lacking. */
+/* Two steps that are whole, one before them and one after, whose marks are lacking. */
 static drawing *cut_steps(bool slow)
 {
     return slow ? draw("steps:          ..........11111111112222222222..........",
@@ -314,8 +314,8 @@ static void waits_that_others_do_not_have_go_in_steps_that_were_cut(void)
     graph_job_free(j);
 }
 
-/* Columns of 10 us; a host that is 4 of them late in two whole steps, and behind these. */
-static drawing *host_behind(const char *host, const char *call, const char *comm)
+/* Columns of 10 us; a host that is 4 of them late in two whole steps, and after these. */
+static drawing *host_after(const char *host, const char *call, const char *comm)
 {
     return stretched(draw("steps:                        11111111112222222222....................", host, call,
                           "compute 7 gemm:               .AA........BB........CC.................", comm, NULL), 10);
@@ -323,13 +323,13 @@ static drawing *host_behind(const char *host, const char *call, const char *comm
 
 static drawing *prompt_host(void)
 {
-    return host_behind("launch 1 cudaLaunchKernel:    ar........bs........ct..................",
+    return host_after("launch 1 cudaLaunchKernel:    ar........bs........ct..................",
                        "call 1 cudaStreamSynchronize: ..=======...=======...=================.",
                        "comm 9:                       ...RRRRRR....SSSSSS....TTTTTTTTTTTTTTTT.");
 }
 
-/* What the launches of the last rank behind all steps take with its host repaired, in columns. */
-static int64_t behind_with(drawing *late)
+/* What the launches of the last rank after all steps take with its host repaired, in columns. */
+static int64_t after_with(drawing *late)
 {
     const bool on[] = { true, true, false };
     graph_job *j = graph_job_of(prompt_host(), prompt_host(), late, NULL);
@@ -346,10 +346,10 @@ static int64_t behind_with(drawing *late)
 
 static void a_host_is_repaired_in_cut_steps_where_it_takes_longer(void)
 {
-    CU_ASSERT_EQUAL(behind_with(host_behind("launch 1 cudaLaunchKernel:    a....r....b....s....c....t..............",
+    CU_ASSERT_EQUAL(after_with(host_after("launch 1 cudaLaunchKernel:    a....r....b....s....c....t..............",
                                             "call 1 cudaStreamSynchronize: ......===.......===.......=============.",
                                             "comm 9:                       ......RRR.......SSS.......TTTTTTTTTTTTT.")), 3); /* of 7 */
-    CU_ASSERT_EQUAL(behind_with(host_behind("launch 1 cudaLaunchKernel:    a....r....b....s....c.............t.....",
+    CU_ASSERT_EQUAL(after_with(host_after("launch 1 cudaLaunchKernel:    a....r....b....s....c.............t.....",
                                             "call 1 cudaStreamSynchronize: ......===.......===................====.",
                                             "comm 9:                       ......RRR.......SSS................TTTT.")), 12); /* of 16 */
 }

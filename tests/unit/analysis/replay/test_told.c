@@ -39,7 +39,7 @@ static bool same_plan(const tl_repair_plan *a, const tl_repair_plan *b)
     size_t cells = a->nkinds * a->nsteps, sums = a->nwindows * a->nkinds;
     return a->family == b->family && a->nkinds == b->nkinds && a->nsteps == b->nsteps && a->nwindows == b->nwindows &&
            a->nrepaired == b->nrepaired && a->nsums == b->nsums && same(a->window, b->window, cells, sizeof *a->window) &&
-           same(a->own_ns, b->own_ns, sums, sizeof *a->own_ns) && same(a->usual_ns, b->usual_ns, sums, sizeof *a->usual_ns) &&
+           same(a->own_ns, b->own_ns, sums, sizeof *a->own_ns) && same(a->baseline_ns, b->baseline_ns, sums, sizeof *a->baseline_ns) &&
            same(a->also, b->also, a->nsteps, sizeof *a->also) && same(a->drop, b->drop, cells, sizeof *a->drop) &&
            same(a->sums, b->sums, a->nsums, sizeof *a->sums);
 }
@@ -73,7 +73,7 @@ static void a_repair_comes_back_as_it_was(void)
             tl_repair_plan plan = plan_of(j, (tl_family)family, how % 2 == 1, how / 2 == 1), told;
             tl_bytes bytes = { 0 };
             CU_ASSERT_FATAL(tl_repair_plan_put(&plan, &bytes) && tl_repair_plan_put(&plan, &bytes));
-            for (int i = 0; i < 2; i++) { /* one behind the other */
+            for (int i = 0; i < 2; i++) { /* one after the other */
                 CU_ASSERT_FATAL(tl_repair_plan_get(&told, &bytes));
                 CU_ASSERT_TRUE(same_plan(&plan, &told));
                 CU_ASSERT_TRUE(has_effect(j, &told));
@@ -117,7 +117,7 @@ static bool same_net(const tl_net *a, const tl_net *b)
            same(a->first_end, b->first_end, a->n + 1, sizeof *a->first_end);
 }
 
-static bool same_piece(const tl_piece *a, const tl_piece *b, size_t nports)
+static bool same_piece(const tl_folded *a, const tl_folded *b, size_t nports)
 {
     bool ok = same_net(&a->net, &b->net) && same(a->done_ns, b->done_ns, a->net.n, sizeof *a->done_ns) &&
               same(a->came, b->came, nports, sizeof *a->came) && same(a->met, b->met, nports, sizeof *a->met);
@@ -127,16 +127,16 @@ static bool same_piece(const tl_piece *a, const tl_piece *b, size_t nports)
 }
 
 /* Of a rank, of whose nodes the first few stay. */
-static tl_piece piece_of(const graph_job *j, size_t rank, size_t nkept)
+static tl_folded piece_of(const graph_job *j, size_t rank, size_t nkept)
 {
     tl_changes *ranks = ranks_open(&j->baseline);
     void **marks = by_node(&j->baseline, 1);
     uint32_t *number_of = calloc(ranks[rank].open.n + 1, sizeof *number_of);
-    tl_piece piece;
+    tl_folded piece;
     if (number_of == NULL)
         abort();
     memset(marks[rank], TL_FOLD_KEEP, nkept);
-    CU_ASSERT_FATAL(tl_piece_make(&ranks[rank], marks[rank], &piece, number_of));
+    CU_ASSERT_FATAL(tl_folded_make(&ranks[rank], marks[rank], &piece, number_of));
     free(number_of);
     by_node_free(&j->baseline, marks);
     ranks_close(&j->baseline, ranks);
@@ -148,15 +148,15 @@ static void a_piece_comes_back_as_it_was(void)
     graph_job *j = job_of_three();
     for (size_t r = 0; r < j->nranks; r++)
         for (size_t kept = 0; kept <= 9; kept += 3) {
-            tl_piece piece = piece_of(j, r, kept), back;
+            tl_folded piece = piece_of(j, r, kept), back;
             tl_bytes bytes = { 0 };
-            CU_ASSERT_FATAL(tl_piece_put(&piece, j->graph.ranks[r].nports, &bytes) && tl_piece_get(&back, &bytes));
+            CU_ASSERT_FATAL(tl_folded_put(&piece, j->graph.ranks[r].nports, &bytes) && tl_folded_get(&back, &bytes));
             CU_ASSERT_EQUAL(bytes.at, bytes.n);
             CU_ASSERT(piece.net.n > 1 + kept && piece.net.nedges > 0 && piece.net.nends > 0);
             CU_ASSERT_TRUE(same_piece(&piece, &back, 2));
             tl_bytes_free(&bytes);
-            tl_piece_free(&piece);
-            tl_piece_free(&back);
+            tl_folded_free(&piece);
+            tl_folded_free(&back);
         }
     graph_job_free(j);
 }
@@ -164,19 +164,19 @@ static void a_piece_comes_back_as_it_was(void)
 static void of_a_piece_that_is_cut_short_there_is_none(void)
 {
     graph_job *j = job_of_three();
-    tl_piece piece = piece_of(j, 2, 4);
+    tl_folded piece = piece_of(j, 2, 4);
     tl_bytes all = { 0 };
-    CU_ASSERT_FATAL(tl_piece_put(&piece, 2, &all));
+    CU_ASSERT_FATAL(tl_folded_put(&piece, 2, &all));
     for (size_t n = 0; n < all.n; n++) {
         tl_bytes part = { 0 };
-        tl_piece back;
+        tl_folded back;
         CU_ASSERT_FATAL(tl_bytes_put(&part, all.v, n));
-        CU_ASSERT_FALSE(tl_piece_get(&back, &part));
-        tl_piece_free(&back);
+        CU_ASSERT_FALSE(tl_folded_get(&back, &part));
+        tl_folded_free(&back);
         tl_bytes_free(&part);
     }
     tl_bytes_free(&all);
-    tl_piece_free(&piece);
+    tl_folded_free(&piece);
     graph_job_free(j);
 }
 
@@ -187,13 +187,13 @@ static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
     const tl_baseline *b = &j->baseline;
     tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false, false);
     tl_changes *ranks = ranks_open(b);
-    tl_piece pieces[3], changed[3] = { { .done_ns = NULL } };
+    tl_folded pieces[3], changed[3] = { { .done_ns = NULL } };
     tl_whole whole;
     for (size_t r = 0; r < 3; r++)
-        CU_ASSERT_FATAL(tl_piece_make(&ranks[r], NULL, &pieces[r], NULL));
+        CU_ASSERT_FATAL(tl_folded_make(&ranks[r], NULL, &pieces[r], NULL));
     int64_t end_ns = ranks_end(b, ranks);
-    CU_ASSERT_FATAL(tl_repair_plan_apply(&plan, &ranks[2]) && tl_piece_make(&ranks[2], NULL, &changed[2], NULL));
-    CU_ASSERT(!tl_piece_is(&changed[0]) && tl_piece_is(&changed[2]));
+    CU_ASSERT_FATAL(tl_repair_plan_apply(&plan, &ranks[2]) && tl_folded_make(&ranks[2], NULL, &changed[2], NULL));
+    CU_ASSERT(!tl_folded_is(&changed[0]) && tl_folded_is(&changed[2]));
     CU_ASSERT_FATAL(tl_whole_make(b, pieces, changed, &whole));
     int64_t *done_ns = calloc(whole.net.n + 1, sizeof *done_ns);
     if (done_ns == NULL)
@@ -204,8 +204,8 @@ static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
     free(done_ns);
     tl_whole_free(&whole);
     for (size_t r = 0; r < 3; r++) {
-        tl_piece_free(&pieces[r]);
-        tl_piece_free(&changed[r]);
+        tl_folded_free(&pieces[r]);
+        tl_folded_free(&changed[r]);
     }
     ranks_close(b, ranks);
     tl_repair_plan_free(&plan);
@@ -216,26 +216,26 @@ static void it_says_when_memory_is_out(void)
 {
     graph_job *j = job_of_three();
     tl_repair_plan plan = plan_of(j, TL_FAMILY_ADDITIONAL, true, true);
-    tl_piece piece = piece_of(j, 2, 4);
+    tl_folded piece = piece_of(j, 2, 4);
     bool ok = false;
     size_t failures = 0;
     for (size_t k = 1; !ok && k < 100; k++) {
         tl_bytes bytes = { 0 };
         tl_repair_plan told = { 0 };
-        tl_piece back = { .done_ns = NULL };
+        tl_folded back = { .done_ns = NULL };
         tl_mem_fail_after(k);
-        ok = tl_repair_plan_put(&plan, &bytes) && tl_piece_put(&piece, 2, &bytes) && tl_repair_plan_get(&told, &bytes) &&
-             tl_piece_get(&back, &bytes);
+        ok = tl_repair_plan_put(&plan, &bytes) && tl_folded_put(&piece, 2, &bytes) && tl_repair_plan_get(&told, &bytes) &&
+             tl_folded_get(&back, &bytes);
         tl_mem_fail_after(0);
         failures += !ok;
         CU_ASSERT(!ok || (same_plan(&plan, &told) && same_piece(&piece, &back, 2)));
         tl_repair_plan_free(&told);
-        tl_piece_free(&back);
+        tl_folded_free(&back);
         tl_bytes_free(&bytes);
     }
     CU_ASSERT_TRUE(ok);
     CU_ASSERT(failures > 15);
-    tl_piece_free(&piece);
+    tl_folded_free(&piece);
     tl_repair_plan_free(&plan);
     graph_job_free(j);
 }

@@ -13,7 +13,7 @@ static int64_t two_devices(size_t rank, size_t step)
     return rank == 0 ? 100 : 50 + 0 * (int64_t)step;
 }
 
-/* Each is there once, and what waits for what is behind it. */
+/* Each is there once, and what waits for what is after it. */
 static void expect_order(const tl_net *net)
 {
     size_t *place = calloc(net->n + 1, sizeof *place);
@@ -203,7 +203,7 @@ static void of_a_cycle_nothing_but_the_edge_back_in_time_goes(void)
     uncross(&j);
 }
 
-/* Behind the cycle rank 0 waits for work that is done a nanosecond later than the wait, as far as its clock tells. */
+/* After the cycle rank 0 waits for work that is done a nanosecond later than the wait, as far as its clock tells. */
 static void a_wait_behind_a_cycle_has_both_its_edges(void)
 {
     crossed_job j;
@@ -228,11 +228,11 @@ static void it_says_when_memory_is_out(void)
     hand_job *h = hand_new(2, 3, two_hosts, two_devices);
     hand_baseline(h);
     tl_changes *ranks = ranks_open(&h->baseline);
-    tl_piece pieces[2];
+    tl_folded pieces[2];
     bool ok = false;
     size_t failures = 0;
     for (size_t r = 0; r < 2; r++)
-        CU_ASSERT_FATAL(tl_piece_make(&ranks[r], NULL, &pieces[r], NULL));
+        CU_ASSERT_FATAL(tl_folded_make(&ranks[r], NULL, &pieces[r], NULL));
     for (size_t k = 1; !ok && k < 100; k++) {
         tl_whole whole;
         tl_mem_fail_after(k);
@@ -244,7 +244,7 @@ static void it_says_when_memory_is_out(void)
     CU_ASSERT(ok);
     CU_ASSERT(failures > 10);
     for (size_t r = 0; r < 2; r++)
-        tl_piece_free(&pieces[r]);
+        tl_folded_free(&pieces[r]);
     ranks_close(&h->baseline, ranks);
     hand_free(h);
 }

@@ -61,7 +61,7 @@ static void where_nothing_differs_each_is_a_step(void)
 }
 
 /* A pipeline of two stages, a column a micro-batch or a meeting of all: b goes back, f forth, * is met by both.  The pause of
- * the first stage is longest before b, but there it has half a step behind it that the other has not begun. */
+ * the first stage is longest before b, but there it has half a step after it that the other has not begun. */
 static void steps_begin_where_all_have_met(void)
 {
     static const char *const stages[] = { "ff.bb*ff.bb*ff.bb*ff.bb*", "ff.bb*ff.bb*ff.bb*ff.bb*" };
@@ -159,7 +159,7 @@ static void what_it_does_without_them_is_of_the_next_step_in_which_it_meets_them
     CU_ASSERT(follow("4..5.", "?????"));
     for (size_t i = 0; i < 4; i++)
         CU_ASSERT_EQUAL(step_in(WITHOUT, i), steps[i]);
-    CU_ASSERT_EQUAL(step_in(WITHOUT, 4), -1); /* behind the last of these nobody knows */
+    CU_ASSERT_EQUAL(step_in(WITHOUT, 4), -1); /* after the last of these nobody knows */
 }
 
 static void who_meets_nobody_with_marks_has_no_steps(void)

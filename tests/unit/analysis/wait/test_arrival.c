@@ -167,7 +167,7 @@ static void a_launch_lag_is_never_negative(void)
     meeting_free(m);
 }
 
-/* Four microseconds of transfer behind the last arrival: 8,000 bytes in them are 2 GB/s, on the bus of four ranks 3
+/* Four microseconds of transfer after the last arrival: 8,000 bytes in them are 2 GB/s, on the bus of four ranks 3
  * GB/s. */
 static void bandwidth_is_of_the_time_after_the_last_arrival(void)
 {

@@ -222,7 +222,7 @@ static void sums_are_of_devices_and_of_classes(void)
 /* -------------------------------------------------------------------------------------------- collectives of hosts */
 
 /* Rank 2's clock is 1 ms ahead, and that is taken off; rank 3's is another, which nothing compares. */
-static const tl_rank_place places[] = { { .rank = 0 },
+static const tl_rank_clock places[] = { { .rank = 0 },
                                         { .rank = 1 },
                                         { .rank = 2, .clock = 1, .applied = 1, .offset_ns = MS, .sigma_ns = 4 * US },
                                         { .rank = 3, .clock = 2, .component = 1 } };

@@ -18,7 +18,7 @@
     ENTRY("kernel", name, ts, dur, "\"device\":0,\"stream\":" stream ",\"correlation\":" corr)
 #define META "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"ts\":0,\"args\":{}}"
 
-/* Steps 5 and 6 at [100, 110) and [110, 120); launch 1 in the one, launch 2 in the other, launch 3 behind both. */
+/* Steps 5 and 6 at [100, 110) and [110, 120); launch 1 in the one, launch 2 in the other, launch 3 after both. */
 #define TWO_STEPS                                                                                                 \
     TRACE(KERNEL("k", "7", "1", "112", "1") "," STEP("5", "100", "10") "," LAUNCH("1", "101", "1") ","            \
           STEP("6", "110", "10") "," LAUNCH("2", "111", "1") "," KERNEL("k", "7", "2", "115", "1") ","            \

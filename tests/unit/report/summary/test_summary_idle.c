@@ -222,7 +222,7 @@ static void odd_names_stay_on_their_line(void)
 {
     job *j = new_job();
     tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "a\nb\033[31m", 41, 1);
-    memset(c->annotation, 'x', sizeof c->annotation); /* a full cell has no 0 behind it */
+    memset(c->annotation, 'x', sizeof c->annotation); /* a full cell has no 0 after it */
     const char *lines = idle_lines(j);
     CU_ASSERT_PTR_NULL(strchr(lines, '\033'));
     CU_ASSERT_PTR_NOT_NULL(strstr(lines, "xxxx\""));

@@ -25,7 +25,7 @@ static char *whole_summary(answer_job *j)
     return text;
 }
 
-/* What stands behind the table, to the end.  Good until the next call. */
+/* What stands after the table, to the end.  Good until the next call. */
 static const char *verdict(answer_job *j)
 {
     static char kept[4096];

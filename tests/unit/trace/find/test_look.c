@@ -125,7 +125,7 @@ static void an_event_near_the_end_does_not_name_the_rank(void)
         size_t n = strlen(text);
         char *whole = malloc(n + sizeof more);
         CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
-        text[n - 1] = ',';              /* the bracket stands behind the decoy */
+        text[n - 1] = ',';              /* the bracket stands after the decoy */
         snprintf(whole, n + sizeof more, "%s%s", text, more);
         tl_input t = look_at_text("tail.json", whole, true);
         CU_ASSERT_EQUAL(t.kind, TL_INPUT_TRACE);
@@ -201,7 +201,7 @@ static void kinds_are_told_apart(void)
     }
 }
 
-/* A trace in gzip, cut everywhere: from the first byte of text behind the bracket on it is a trace. */
+/* A trace in gzip, cut everywhere: from the first byte of text after the bracket on it is a trace. */
 static void a_cut_gzip_is_a_trace_once_it_begins(void)
 {
     static const char text[] =

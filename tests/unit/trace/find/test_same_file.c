@@ -12,7 +12,7 @@ static void add(tl_inventory *inventory, const char *name)
     CU_ASSERT_EQUAL(tl_inventory_add(inventory, scratch_path(name), &err), TL_OK);
 }
 
-/* Sorts, frees; what was said, with the folder's name left out; `names` are those that stay, each behind a space. */
+/* Sorts, frees; what was said, with the folder's name left out; `names` are those that stay, each after a space. */
 static const char *left(tl_inventory *inventory, char *names, size_t n)
 {
     static char said[8192];

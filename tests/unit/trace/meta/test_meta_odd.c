@@ -14,7 +14,7 @@ static void what_was_read_before_a_fault_stays(void)
                      endings[i]);
         CU_ASSERT_EQUAL(parse(text, &m), TL_EINPUT);
         CU_ASSERT_EQUAL(m.base_ns, 12);
-        CU_ASSERT_EQUAL(m.rank, i == 0 ? -1 : 3);       /* without a sign behind it, the 3 may be a 34 */
+        CU_ASSERT_EQUAL(m.rank, i == 0 ? -1 : 3);       /* without a sign after it, the 3 may be a 34 */
         CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "byte "));
         CU_ASSERT_PTR_NULL(strchr(err.text, '\n'));
         tl_meta_free(&m);

@@ -220,7 +220,7 @@ static void a_text_with_its_own_ends_inside_is_read_to_its_end(void)
         tl_trace_free(&t);
     }
 
-    /* The byte behind the first end. */
+    /* The byte after the first end. */
     char text[4096];
     size_t at;
     replace(text, sizeof text, whole, K("c", 3) ",\n", K("c", 3) TAIL ",\n", &at);

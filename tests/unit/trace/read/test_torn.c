@@ -1,7 +1,7 @@
 /* test_torn.c - what is left of a trace that is damaged between its entries, or in them. */
 #include "damaged.h"
 
-/* What stands behind an entry tells whether it is whole. */
+/* What stands after an entry tells whether it is whole. */
 static void a_torn_entry_is_not_believed(void)
 {
     static const struct {

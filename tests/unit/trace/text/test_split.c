@@ -5,7 +5,7 @@
 #include <string.h>
 
 typedef struct found {
-    char entries[4096];         /* the entries, each with a newline behind it */
+    char entries[4096];         /* the entries, each with a newline after it */
     char doc[4096];
     int nbad, nodd, nentries;
     bool complete, cut;

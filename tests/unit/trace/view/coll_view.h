@@ -9,7 +9,7 @@
 static tl_trace trace;
 static tl_linked linked;
 
-/* Reads the entries as a run does, and links them.  `more` stands behind the array. */
+/* Reads the entries as a run does, and links them.  `more` stands after the array. */
 static inline const tl_rank_view *view_of(const char *entries, const char *more)
 {
     const tl_read_options options = { .keep = TL_LINK_KEEP };

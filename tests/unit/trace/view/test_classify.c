@@ -73,7 +73,7 @@ static void a_users_rules_stand_above_ours(void)
 static void what_is_wrong_in_rules_is_refused_with_its_line(void)
 {
     static const struct {
-        const char *text, *message;         /* behind the file's name */
+        const char *text, *message;         /* after the file's name */
     } wrong[] = {
         { "", ":1: expected JSON: parse error: premature EOF" },
         { "[\n{\"equals\": \"x\", \"kind\": \"comm\"}\n", ":3: expected JSON: parse error: premature EOF" },

@@ -7,7 +7,7 @@
 static tl_trace trace;
 static tl_linked linked;
 
-/* Reads the entries as a run does, and links them.  `more` stands behind the array: ", \"baseTimeNanoseconds\": 5". */
+/* Reads the entries as a run does, and links them.  `more` stands after the array: ", \"baseTimeNanoseconds\": 5". */
 static const tl_rank_view *view_of(const char *entries, const char *more)
 {
     const tl_read_options options = { .keep = TL_LINK_KEEP };
@@ -186,7 +186,7 @@ static void steps_are_windows_of_the_hosts_marks(void)
     CU_ASSERT_EQUAL(v->kernels[0].step, 4);         /* orphan: queued before the next one of its stream */
     CU_ASSERT_EQUAL(v->kernels[1].step, 4);         /* late: where it was launched */
     CU_ASSERT_EQUAL(v->kernels[2].step, -1);
-    CU_ASSERT_EQUAL(v->kernels[3].step, 5); /* nothing is behind it: where it starts */
+    CU_ASSERT_EQUAL(v->kernels[3].step, 5); /* nothing is after it: where it starts */
     forget();
 }
 

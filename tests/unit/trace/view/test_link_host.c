@@ -220,7 +220,7 @@ static void nothing_is_lost_and_all_is_in_order(void)
     }
 }
 
-/* Whichever allocation fails: it is said, and nothing is left behind (the sanitizers look). */
+/* Whichever allocation fails: it is said, and nothing is left after (the sanitizers look). */
 static void memory_that_is_out_is_said(void)
 {
     tl_error err = { 0 };

@@ -22,7 +22,7 @@ static void gaps_lie_between_busy_runs(void)
 {
     CU_ASSERT_STRING_EQUAL(gaps(TRACE(KERNEL("a", "1", "0", "10") "," KERNEL("b", "2", "10", "5"))), "");
     CU_ASSERT_STRING_EQUAL(gaps(TRACE(KERNEL("b", "2", "30", "5") "," KERNEL("a", "1", "0", "10"))), "0:10-30 ");
-    /* A long one hides the gap behind a short one, on any device. */
+    /* A long one hides the gap after a short one, on any device. */
     CU_ASSERT_STRING_EQUAL(gaps(TRACE(KERNEL("a", "1", "0", "50") "," KERNEL("a", "1", "5", "5") ","
                                       ENTRY("gpu_memset", "m", "3", "9", "60", "5", ""))), "0:50-60 ");
     /* An empty event splits a gap. */

@@ -137,8 +137,8 @@ static void a_piece_is_hardly_more_than_ports(void)
     hand_job *h = hand_new(8, 12, some_host, some_device);
     hand_baseline(h);
     tl_changes *ranks = ranks_open(&h->baseline);
-    tl_piece piece;
-    CU_ASSERT_FATAL(tl_piece_make(&ranks[3], NULL, &piece, NULL));
+    tl_folded piece;
+    CU_ASSERT_FATAL(tl_folded_make(&ranks[3], NULL, &piece, NULL));
     CU_ASSERT_EQUAL(piece.net.n, 1 + 2 * 12);
     for (size_t p = 0; p < 12; p++) {
         CU_ASSERT_FATAL(piece.came[p] != TL_NONE && piece.met[p] != TL_NONE);
@@ -146,7 +146,7 @@ static void a_piece_is_hardly_more_than_ports(void)
         CU_ASSERT_EQUAL(piece.done_ns[piece.met[p]], h->graph.meetings[p].done_ns);
         CU_ASSERT_EQUAL(piece.net.first_edge[piece.met[p]], piece.net.first_edge[piece.met[p] + 1]);
     }
-    tl_piece_free(&piece);
+    tl_folded_free(&piece);
     ranks_close(&h->baseline, ranks);
     hand_free(h);
 }
@@ -205,12 +205,12 @@ static void it_says_when_memory_is_out(void)
     marks[5] = TL_FOLD_WORK;
     for (size_t k = 1; !ok && k < 200; k++) {
         tl_changes changes = { 0 };
-        tl_piece piece = { .net = { 0 } };
+        tl_folded piece = { .net = { 0 } };
         tl_mem_fail_after(k);
-        ok = rank_open(&h->baseline, 1, &changes) && tl_piece_make(&changes, marks, &piece, number_of);
+        ok = rank_open(&h->baseline, 1, &changes) && tl_folded_make(&changes, marks, &piece, number_of);
         tl_mem_fail_after(0);
         failures += !ok;
-        tl_piece_free(&piece);
+        tl_folded_free(&piece);
         tl_changes_free(&changes);
     }
     CU_ASSERT(ok);

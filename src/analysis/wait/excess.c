@@ -1,4 +1,4 @@
-/* surplus.c - what one of many did more of than the others: over the median of the other n - 1, part by part. */
+/* excess.c - what one of many did more of than the others: over the median of the other n - 1, part by part. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <string.h>
@@ -56,23 +56,23 @@ static int64_t over_others(const int64_t middle[3], size_t n, int64_t own)
     return over > 0 ? over : 0;
 }
 
-int64_t tl_surplus_over(const tl_middle *middle, int64_t own)
+int64_t tl_excess_over(const tl_middle *middle, int64_t own)
 {
     return middle->n < 2 ? 0 : over_others(middle->ns, middle->n, own);
 }
 
-int64_t tl_surplus(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS])
+int64_t tl_excess_by_part(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS])
 {
-    int64_t surplus[TL_NPARTS], sum = 0;
+    int64_t excess[TL_NPARTS], sum = 0;
 
     memset(share, 0, TL_NPARTS * sizeof *share);
     if (middles->n < 2)
         return 0;
     for (int part = 0; part < TL_NPARTS; part++) {
-        surplus[part] = over_others(middles->ns[part], middles->n, own->ns[part]);
-        sum += surplus[part];
+        excess[part] = over_others(middles->ns[part], middles->n, own->ns[part]);
+        sum += excess[part];
     }
     for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
-        share[part] = (uint16_t)tl_portion(TL_SHARE_ONE, surplus[part], sum);
+        share[part] = (uint16_t)tl_portion(TL_SHARE_ONE, excess[part], sum);
     return sum;
 }

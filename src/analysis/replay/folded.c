@@ -13,7 +13,7 @@
 typedef struct making {
     const tl_changes *c;
     uint32_t *order; /* [n] nodes */
-    uint32_t *at;    /* [n] by node: its place in the net, behind the origin */
+    uint32_t *at;    /* [n] by node: its place in the net, after the origin */
     tl_net net;      /* of the whole rank */
     uint8_t *marks;  /* by node of the net */
     uint32_t *number_of; /* likewise: in the fold */
@@ -128,7 +128,7 @@ static void mark_all(making *m, const uint8_t *marks)
         mark(m, v, (tl_fold_mark)marks[v]);
 }
 
-static bool hand_out(const making *m, tl_piece *out, uint32_t *number_of)
+static bool hand_out(const making *m, tl_folded *out, uint32_t *number_of)
 {
     const tl_open_rank *o = &m->c->open;
     size_t nports = o->of->graph.ncomms;
@@ -153,10 +153,10 @@ static bool hand_out(const making *m, tl_piece *out, uint32_t *number_of)
     return true;
 }
 
-bool tl_piece_make(const tl_changes *changes, const uint8_t *marks, tl_piece *out, uint32_t *number_of)
+bool tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
 {
     making m = { .c = changes };
-    *out = (tl_piece){ 0 };
+    *out = (tl_folded){ 0 };
     bool ok = start(&m);
     if (ok) {
         put_nodes(&m);
@@ -167,34 +167,34 @@ bool tl_piece_make(const tl_changes *changes, const uint8_t *marks, tl_piece *ou
     return ok;
 }
 
-void tl_piece_free(tl_piece *piece)
+void tl_folded_free(tl_folded *folded)
 {
-    tl_net_free(&piece->net);
-    free(piece->done_ns);
-    free(piece->came);
-    free(piece->met);
-    *piece = (tl_piece){ 0 };
+    tl_net_free(&folded->net);
+    free(folded->done_ns);
+    free(folded->came);
+    free(folded->met);
+    *folded = (tl_folded){ 0 };
 }
 
-bool tl_piece_put(const tl_piece *piece, size_t nports, tl_bytes *out)
+bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
 {
-    const tl_net *net = &piece->net;
+    const tl_net *net = &folded->net;
     return tl_bytes_put(out, &net->nsteps, sizeof net->nsteps) && tl_bytes_put_list(out, net->own_ns, net->n, sizeof *net->own_ns) &&
            tl_bytes_put_list(out, net->first_edge, net->n + 1, sizeof *net->first_edge) &&
            tl_bytes_put_list(out, net->from, net->nedges, sizeof *net->from) &&
            tl_bytes_put_list(out, net->lag_ns, net->nedges, sizeof *net->lag_ns) &&
            tl_bytes_put_list(out, net->first_end, net->n + 1, sizeof *net->first_end) &&
            tl_bytes_put_list(out, net->ends, net->nends, sizeof *net->ends) &&
-           tl_bytes_put_list(out, piece->done_ns, net->n, sizeof *piece->done_ns) &&
-           tl_bytes_put_list(out, piece->came, nports, sizeof *piece->came) &&
-           tl_bytes_put_list(out, piece->met, nports, sizeof *piece->met);
+           tl_bytes_put_list(out, folded->done_ns, net->n, sizeof *folded->done_ns) &&
+           tl_bytes_put_list(out, folded->came, nports, sizeof *folded->came) &&
+           tl_bytes_put_list(out, folded->met, nports, sizeof *folded->met);
 }
 
-bool tl_piece_get(tl_piece *piece, tl_bytes *in)
+bool tl_folded_get(tl_folded *folded, tl_bytes *in)
 {
-    tl_net *net = &piece->net;
+    tl_net *net = &folded->net;
     size_t n;
-    *piece = (tl_piece){ 0 };
+    *folded = (tl_folded){ 0 };
     return tl_bytes_get(in, &net->nsteps, sizeof net->nsteps) &&
            tl_bytes_get_list(in, (void **)&net->own_ns, &net->n, sizeof *net->own_ns) &&
            tl_bytes_get_list(in, (void **)&net->first_edge, &n, sizeof *net->first_edge) &&
@@ -202,7 +202,7 @@ bool tl_piece_get(tl_piece *piece, tl_bytes *in)
            tl_bytes_get_list(in, (void **)&net->lag_ns, &net->nedges, sizeof *net->lag_ns) &&
            tl_bytes_get_list(in, (void **)&net->first_end, &n, sizeof *net->first_end) &&
            tl_bytes_get_list(in, (void **)&net->ends, &net->nends, sizeof *net->ends) &&
-           tl_bytes_get_list(in, (void **)&piece->done_ns, &n, sizeof *piece->done_ns) &&
-           tl_bytes_get_list(in, (void **)&piece->came, &n, sizeof *piece->came) &&
-           tl_bytes_get_list(in, (void **)&piece->met, &n, sizeof *piece->met);
+           tl_bytes_get_list(in, (void **)&folded->done_ns, &n, sizeof *folded->done_ns) &&
+           tl_bytes_get_list(in, (void **)&folded->came, &n, sizeof *folded->came) &&
+           tl_bytes_get_list(in, (void **)&folded->met, &n, sizeof *folded->met);
 }

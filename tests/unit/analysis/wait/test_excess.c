@@ -1,4 +1,4 @@
-/* test_surplus.c - what a rank had more of than the others. */
+/* test_excess.c - what a rank had more of than the others. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include "unit.h"
@@ -28,16 +28,16 @@ static void surplus_is_over_the_median_of_the_others(void)
     int64_t scratch[16];
     tl_middles middles;
     tl_middles_find(&middles, parts, 4, sizeof *parts, scratch);
-    CU_ASSERT_EQUAL(tl_surplus(&middles, &parts[2], share), 111);
+    CU_ASSERT_EQUAL(tl_excess_by_part(&middles, &parts[2], share), 111);
     CU_ASSERT_EQUAL(share[TL_PART_COMPUTE], 80 * TL_SHARE_ONE / 111); /* 180 over 100; 7 over 6; 40 over 10 */
     CU_ASSERT_EQUAL(share[TL_PART_COMM], 1 * TL_SHARE_ONE / 111);
     CU_ASSERT_EQUAL(share[TL_PART_HOST], 30 * TL_SHARE_ONE / 111);
     tl_middles_find(&middles, parts, 2, sizeof *parts, scratch);
-    CU_ASSERT_EQUAL(tl_surplus(&middles, &parts[0], share), 0);
+    CU_ASSERT_EQUAL(tl_excess_by_part(&middles, &parts[0], share), 0);
     for (int p = 0; p < TL_NPARTS; p++)
         CU_ASSERT_EQUAL(share[p], 0);
     tl_middles_find(&middles, parts, 1, sizeof *parts, scratch);
-    CU_ASSERT_EQUAL(tl_surplus(&middles, &parts[0], share), 0);
+    CU_ASSERT_EQUAL(tl_excess_by_part(&middles, &parts[0], share), 0);
 
     uint32_t chance = 7; /* many drawn ones, equals among them */
     for (size_t n = 2; n <= 16; n++) {
@@ -49,7 +49,7 @@ static void surplus_is_over_the_median_of_the_others(void)
             }
         tl_middles_find(&middles, drawn, n, sizeof *drawn, scratch);
         for (size_t i = 0; i < n; i++)
-            CU_ASSERT_EQUAL(tl_surplus(&middles, &drawn[i], share), surplus_by_hand(drawn, n, i));
+            CU_ASSERT_EQUAL(tl_excess_by_part(&middles, &drawn[i], share), surplus_by_hand(drawn, n, i));
     }
 }
 
