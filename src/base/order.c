@@ -15,11 +15,11 @@ typedef struct ordering {
     uint32_t *first_to; /* [n + 2]: by node, those that wait for it */
     uint32_t *to;
     uint32_t *order;
-    size_t head, tail;  /* of what is in order; before head, those that wait for it know */
+    size_t head, tail; /* of what is in order; before head, those that wait for it know */
     bool *dropped;
     size_t ndropped;
-    uint32_t *by_time;  /* nodes, the earliest first; NULL: there has been no circle */
-    size_t next;        /* none before it is left */
+    uint32_t *by_time; /* nodes, the earliest first; NULL: there has been no circle */
+    size_t next;       /* none before it is left */
 } ordering;
 
 static void place(ordering *o, uint32_t v)

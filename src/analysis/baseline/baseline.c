@@ -85,7 +85,8 @@ static step_baseline step_baseline_of(int64_t *values, size_t n)
     return (step_baseline){ pair, tl_baseline_median(values, n), n };
 }
 
-static step_baseline baseline_of_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, int64_t *scratch)
+static step_baseline baseline_of_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step,
+                                      int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = class->ns[i * nsteps + step];
@@ -103,8 +104,8 @@ static bool is_counted(tl_family family)
     return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
 }
 
-static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family, double *late_ns,
-                     int64_t *scratch)
+static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family,
+                     double *late_ns, int64_t *scratch)
 {
     step_baseline ns = baseline_of_step(class, n, nsteps, step, scratch);
     for (size_t i = 0; i < n; i++)
@@ -113,7 +114,8 @@ static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t
     for (size_t i = 0; i < n; i++) {
         int64_t own = class->ns[i * nsteps + step], baseline_ns = of_peers(&ns, own), late = own - baseline_ns;
         uint32_t has = class->pieces[i * nsteps + step];
-        int64_t additional = family != TL_FAMILY_HOST ? tl_additional(own, has, baseline_ns, of_peers(&pieces, has)) : 0;
+        int64_t additional =
+            family != TL_FAMILY_HOST ? tl_additional(own, has, baseline_ns, of_peers(&pieces, has)) : 0;
         late_ns[i * nsteps + step] += (double)(is_counted(family) ? additional : late - additional);
     }
 }

@@ -20,7 +20,8 @@ static void find_cuts(tl_baseline *b)
             const uint32_t *members = b->members + b->roles[q].first;
             bool comparable = true;
             for (size_t i = 1; i < b->roles[q].n; i++)
-                comparable = comparable && b->cuts[members[i] * b->nsteps + s].n == b->cuts[members[0] * b->nsteps + s].n;
+                comparable =
+                    comparable && b->cuts[members[i] * b->nsteps + s].n == b->cuts[members[0] * b->nsteps + s].n;
             b->comparable[q * b->nsteps + s] = comparable;
         }
 }
@@ -110,8 +111,8 @@ static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in)
     size_t n;
     bool ok = tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns) &&
               tl_bytes_get_list(in, (void **)&kinds, &b->nkinds[rank], sizeof *kinds) &&
-              tl_bytes_get_list(in, (void **)&ns, &n, sizeof *ns) && tl_bytes_get_list(in, (void **)&pieces, &n, sizeof *pieces) &&
-              take(b, rank, kinds, ns, pieces);
+              tl_bytes_get_list(in, (void **)&ns, &n, sizeof *ns) &&
+              tl_bytes_get_list(in, (void **)&pieces, &n, sizeof *pieces) && take(b, rank, kinds, ns, pieces);
     free(kinds);
     free(ns);
     free(pieces);
@@ -141,7 +142,8 @@ bool tl_baseline_cells(tl_baseline *out)
     out->compute_ns = tl_calloc(nranks + 1, sizeof *out->compute_ns);
     out->class_of_kind = tl_calloc(nranks + 1, sizeof *out->class_of_kind);
     out->nkinds = tl_calloc(nranks + 1, sizeof *out->nkinds);
-    if (out->cuts == NULL || out->comparable == NULL || out->compute_ns == NULL || out->class_of_kind == NULL || out->nkinds == NULL)
+    if (out->cuts == NULL || out->comparable == NULL || out->compute_ns == NULL || out->class_of_kind == NULL ||
+        out->nkinds == NULL)
         return false;
     find_cuts(out);
     return ask(out);

@@ -50,7 +50,8 @@ static bool work_of(const tl_frame *f, const tl_node *node, tl_work_kind *kind)
     bool host = is_host_work(node);
     if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
         return false;
-    *kind = host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST } : (tl_work_kind){ node->key, TL_FAMILY_DEVICE };
+    *kind =
+        host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST } : (tl_work_kind){ node->key, TL_FAMILY_DEVICE };
     return true;
 }
 
@@ -127,7 +128,8 @@ static bool fill(filling *c, const tl_open_rank *o)
 static bool get_question(tl_frame *f, tl_bytes *in)
 {
     size_t whole[2], n;
-    bool ok = tl_bytes_get(in, whole, sizeof whole) && tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps) &&
+    bool ok = tl_bytes_get(in, whole, sizeof whole) &&
+              tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps) &&
               tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut) &&
               tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts) &&
               tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
@@ -142,7 +144,8 @@ bool tl_cells_answer(const tl_settled *rank, tl_frame *f, tl_bytes *in, tl_bytes
     filling c = { .f = f };
     tl_frame_free(f);
     bool ok = get_question(f, in) && tl_rank_open(rank, &open) && fill(&c, &open) &&
-              tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) && tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds) &&
+              tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) &&
+              tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds) &&
               tl_bytes_put_list(out, c.ns, f->nkinds * f->nsteps, sizeof *c.ns) &&
               tl_bytes_put_list(out, c.pieces, f->nkinds * f->nsteps, sizeof *c.pieces);
     tl_open_free(&open);

@@ -76,7 +76,9 @@ static uint64_t key_of(const tl_late_row *rows)
 
 static bool add_link(listing *l, const tl_late_row *rows, size_t n)
 {
-    tl_link_ranks link = { .group = rows[0].group, .first = (uint32_t)l->members.n, .n = (uint32_t)n, .pair = rows[0].pair };
+    tl_link_ranks link = {
+        .group = rows[0].group, .first = (uint32_t)l->members.n, .n = (uint32_t)n, .pair = rows[0].pair
+    };
     for (size_t i = 0; i < n; i++) {
         if (!tl_vec_room(&l->members))
             return false;
@@ -144,7 +146,8 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
     uint64_t sort = tl_hash_mix(tl_hash_mix(tl_hash_mix(2, link->n), link->pair), (uint64_t)where);
 
     if (group != NULL && group->description[0] != 0)
-        sort = tl_hash_mix(sort, tl_hash_bytes(group->description, strnlen(group->description, sizeof group->description)));
+        sort = tl_hash_mix(sort,
+                           tl_hash_bytes(group->description, strnlen(group->description, sizeof group->description)));
     else
         sort = tl_hash_mix(sort, group != NULL ? group->parallelism : TL_PARALLEL_UNKNOWN);
     for (uint32_t i = 0; link->pair && i < link->n; i++)
@@ -211,8 +214,8 @@ bool tl_baseline_links(const tl_link_input *input, tl_baseline *out)
 {
     listing l = { .out = out, .in = input };
     out->link_of = tl_malloc((out->graph->nmeetings + 1) * sizeof *out->link_of);
-    bool ok = out->link_of != NULL && list_groups(&l) && list_hosts(&l) && list_links(&l) && make_room(out, l.links.n) &&
-              number_sorts(&l);
+    bool ok = out->link_of != NULL && list_groups(&l) && list_hosts(&l) && list_links(&l) &&
+              make_room(out, l.links.n) && number_sorts(&l);
 
     out->links = l.links.v;
     out->nlinks = l.links.n;

@@ -72,7 +72,7 @@ bool tl_baseline_own(tl_baseline *out)
 
 static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
-    return b->heavy[(size_t)class->family * b->nsteps + step];
+    return b->heavy[(size_t) class->family * b->nsteps + step];
 }
 
 /* What it has in the full steps that are not `on`, as if none were heavy: how many. */
@@ -85,7 +85,8 @@ static size_t list_others(const tl_baseline *b, const tl_work_class *class, cons
     return n;
 }
 
-int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns, int64_t *scratch)
+int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns,
+                           int64_t *scratch)
 {
     size_t n = list_others(b, class, on, scratch);
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;

@@ -12,10 +12,11 @@ bool tl_host_pieces_list(const tl_settled *rank, tl_frame *f, uint32_t role, uin
               tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v);
     for (uint32_t v = 0, at = 0; ok && v < o.n; v++)
         if (tl_is_host_piece(&o.nodes[v]))
-            out->v[out->n++] = (tl_host_piece){ .place = tl_hash_mix(tl_hash_mix(o.nodes[v].key, (uint32_t)o.nodes[v].step), role),
-                                                 .ns = o.nodes[v].work_ns,
-                                                 .held = held,
-                                                 .at = at++ };
+            out->v[out->n++] =
+                (tl_host_piece){ .place = tl_hash_mix(tl_hash_mix(o.nodes[v].key, (uint32_t)o.nodes[v].step), role),
+                                 .ns = o.nodes[v].work_ns,
+                                 .held = held,
+                                 .at = at++ };
     tl_open_free(&o);
     return ok;
 }

@@ -129,7 +129,8 @@ static sum sum_of(const tl_baseline *b, const tl_work_class *class, size_t membe
 
 /* What so many pieces take links of the sort, of which there are at least two with any; else *pieces is 0.  They are as many as
  * who has most of them has. */
-static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces, int64_t *scratch)
+static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces,
+                                 int64_t *scratch)
 {
     size_t n = 0, npeers = 0;
     *pieces = 0;
@@ -148,7 +149,8 @@ static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *clas
 }
 
 /* What so many take the link itself in its better steps: who is slow in less than nearly all has so many others. */
-static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces, int64_t *scratch)
+static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces,
+                               int64_t *scratch)
 {
     size_t n = 0;
     for (size_t s = 0; s < b->nsteps; s++) {
@@ -161,13 +163,14 @@ static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class,
     return n > 0 ? scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : 0;
 }
 
-int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
-                            int64_t *scratch)
+int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
+                            int64_t *own_ns, int64_t *scratch)
 {
     int64_t pieces, baseline_ns = baseline_of_peers(b, class, on, &pieces, scratch);
     sum own = sum_of(b, class, member, on);
     *own_ns = own.ns;
-    return pieces > 0 ? tl_portion(baseline_ns, own.pieces, pieces) : baseline_of_own(b, class, member, own.pieces, scratch);
+    return pieces > 0 ? tl_portion(baseline_ns, own.pieces, pieces)
+                      : baseline_of_own(b, class, member, own.pieces, scratch);
 }
 
 bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)

@@ -10,9 +10,9 @@ typedef enum call_sort { CALL_UNKNOWN, CALL_OTHER, CALL_STREAM, CALL_DEVICE, CAL
 typedef struct finding {
     const tl_rank_view *view;
     tl_host_calls *out;
-    uint8_t *sort_of;   /* by name: call_sort */
-    tl_map sync_of;     /* correlation -> recorded wait of a host */
-    tl_map record_at;   /* correlation of a record that is waited for -> 1 + its call; 0: not seen yet */
+    uint8_t *sort_of; /* by name: call_sort */
+    tl_map sync_of;   /* correlation -> recorded wait of a host */
+    tl_map record_at; /* correlation of a record that is waited for -> 1 + its call; 0: not seen yet */
 } finding;
 
 static call_sort sort_of_text(tl_text name)
@@ -61,8 +61,8 @@ static bool add_call(finding *f, const tl_thread *thread, size_t i)
                              .kind = sort == CALL_FREE     ? TL_CALL_FREES
                                      : sort == CALL_DEVICE ? TL_CALL_WAITS_DEVICE
                                                            : TL_CALL_WAITS_STREAM };
-    uint32_t recorded = calls->correlation[i] > 0 ? tl_map_get(&f->sync_of, (uint64_t)calls->correlation[i])
-                                                  : TL_MAP_NONE;
+    uint32_t recorded =
+        calls->correlation[i] > 0 ? tl_map_get(&f->sync_of, (uint64_t)calls->correlation[i]) : TL_MAP_NONE;
     if (recorded != TL_MAP_NONE && wait.stream < 0)
         wait.stream = f->view->syncs[recorded].stream;
     return add_wait(f, wait);
@@ -130,9 +130,8 @@ static bool add_events(finding *f)
             continue;
         if (!tl_vec_room(&f->out->events))
             return false;
-        f->out->events.v[f->out->events.n++] = (tl_event_wait){
-            s->call_ns, f->view->calls.start_ns[call - 1], s->device, s->stream, s->wait_on_stream
-        };
+        f->out->events.v[f->out->events.n++] =
+            (tl_event_wait){ s->call_ns, f->view->calls.start_ns[call - 1], s->device, s->stream, s->wait_on_stream };
     }
     return true;
 }

@@ -20,9 +20,9 @@ typedef struct recorded_wait {
 
 typedef struct depending {
     tl_graph_build *b;
-    uint32_t *recorded;      /* by kernel: the last of its recorded waits, TL_NONE */
+    uint32_t *recorded; /* by kernel: the last of its recorded waits, TL_NONE */
     TL_VEC(recorded_wait) waits;
-    uint32_t *in_turn;       /* kernels of a stream in the order of launches, streams one after the other */
+    uint32_t *in_turn; /* kernels of a stream in the order of launches, streams one after the other */
 } depending;
 
 static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)

@@ -15,7 +15,8 @@ typedef struct pending {
 static pending pending_at(const tl_graph_build *b, const tl_graph_kernel *p, int64_t returned_ns)
 {
     size_t launched = (size_t)p->turn + 1;
-    size_t late = tl_graph_ended(b, returned_ns + TL_WAKE_SPREAD_NS), early = tl_graph_ended(b, returned_ns - TL_WAKE_SPREAD_NS);
+    size_t late = tl_graph_ended(b, returned_ns + TL_WAKE_SPREAD_NS),
+           early = tl_graph_ended(b, returned_ns - TL_WAKE_SPREAD_NS);
     return (pending){ launched > late ? launched - late : 0, launched > early ? launched - early : 0 };
 }
 

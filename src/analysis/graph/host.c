@@ -74,11 +74,11 @@ static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
     if (b->blocking[launch] == TL_NONE && !b->held[launch])
         return add_instant(h, (instant){ b->handed_ns[launch], l->track, TL_NONE, launch, AT_LAUNCH });
     host_wait w = { .start_ns = tl_graph_host_time(b, l->start_ns),
-                          .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
-                          .release = b->blocking[launch] };
+                    .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
+                    .release = b->blocking[launch] };
     if (w.release == TL_NONE)
-        w.release = tl_graph_release_of(b, &(tl_waiting_call){ .device = -1, .stream = -1, .kind = TL_CALL_WAITS_DEVICE },
-                                        w.start_ns, w.end_ns);
+        w.release = tl_graph_release_of(
+            b, &(tl_waiting_call){ .device = -1, .stream = -1, .kind = TL_CALL_WAITS_DEVICE }, w.start_ns, w.end_ns);
     return add_wait(h, w, l->track, launch);
 }
 
@@ -146,10 +146,10 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
 static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at, uint32_t kernel)
 {
     return add_after(b, r, at,
-                      (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].piece : 0,
-                                 .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
-                                 .step = step_at(b, at->ns),
-                                 .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
+                     (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].piece : 0,
+                                .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
+                                .step = step_at(b, at->ns),
+                                .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
 }
 
 /* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched next, for a
@@ -190,8 +190,8 @@ static bool add_mark(tl_graph_build *b, tl_graph_hosts *h, recent *r)
     int64_t mark = tl_graph_host_time(b, b->view->steps[0].start_ns);
     if (mark > h->instants.v[0].ns)
         return true;
-    uint32_t node = tl_graph_node(
-        b, (tl_node){ .done_ns = mark, .step = b->view->steps[0].number, .kind = TL_NODE_BEGIN });
+    uint32_t node =
+        tl_graph_node(b, (tl_node){ .done_ns = mark, .step = b->view->steps[0].number, .kind = TL_NODE_BEGIN });
     return node != TL_NONE && has_been(r, UINT32_MAX, node);
 }
 
@@ -246,12 +246,10 @@ void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
         if (w->release != TL_NONE)
             tl_graph_edge(b, b->placed[w->release].end, w->end, w->end_ns - b->view->kernels[w->release].end_ns, 0);
         else if (w->call != NULL && w->call->kind == TL_CALL_PAUSE)
-            tl_graph_pause(b,
-                           (tl_pause){ .calls = w->call->calls,
-                                       .ns = w->end_ns - w->start_ns,
-                                       .begin = w->begin,
-                                       .end = w->end },
-                           w->start_ns, w->end_ns);
+            tl_graph_pause(
+                b,
+                (tl_pause){ .calls = w->call->calls, .ns = w->end_ns - w->start_ns, .begin = w->begin, .end = w->end },
+                w->start_ns, w->end_ns);
     }
 }
 

@@ -38,7 +38,8 @@ static bool list_graphs(tl_joining *j)
         if (rank->ports == NULL || j->release_of[r] == NULL)
             return false;
         for (size_t c = 0; c < g->ncomms; c++)
-            rank->ports[c] = (tl_port){ .arrival = g->comms[c].arrival, .meeting = TL_NONE, .segment = g->comms[c].turn };
+            rank->ports[c] =
+                (tl_port){ .arrival = g->comms[c].arrival, .meeting = TL_NONE, .segment = g->comms[c].turn };
         for (size_t i = 0; i < g->nfalse; i++) {
             if (!tl_vec_room(&j->false_votes))
                 return false;

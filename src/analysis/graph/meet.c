@@ -35,8 +35,7 @@ static bool add_edge(tl_joining *j, tl_meeting_edge arrival)
 /* A row's rank takes part where the collective fits; alone, where others have no trace. */
 static bool takes_part(const tl_joining *j, const gathering *g, const tl_late_row *row)
 {
-    return (row->fits || (g->n == 1 && tl_comers_count(j->comers, row) > 0)) &&
-           tl_member_of(j, row)->port != TL_NONE;
+    return (row->fits || (g->n == 1 && tl_comers_count(j->comers, row) > 0)) && tl_member_of(j, row)->port != TL_NONE;
 }
 
 static bool stayed(const gathering *g, const tl_late_row *row)
@@ -66,7 +65,9 @@ static bool next(const tl_joining *j, size_t *at, gathering *g)
     while (*at < in->nrows) {
         size_t from = *at;
         *at = tl_late_rows_end(in->rows, in->nrows, from);
-        *g = (gathering){ .rows = in->rows + from, .n = *at - from, .last_ns = INT64_MIN, .end_ns = INT64_MAX, .step = -1 };
+        *g = (gathering){
+            .rows = in->rows + from, .n = *at - from, .last_ns = INT64_MIN, .end_ns = INT64_MAX, .step = -1
+        };
         gather(j, g);
         if (g->nmembers > 1 || (g->nmembers == 1 && tl_comers_count(j->comers, g->rows) > 0))
             return true;
@@ -76,7 +77,8 @@ static bool next(const tl_joining *j, size_t *at, gathering *g)
 
 static tl_coming coming_of(const gathering *g, uint32_t meeting)
 {
-    return (tl_coming){ .rows = g->rows, .nrows = g->n, .last_ns = g->last_ns, .end_ns = g->end_ns, .meeting = meeting };
+    return (
+        tl_coming){ .rows = g->rows, .nrows = g->n, .last_ns = g->last_ns, .end_ns = g->end_ns, .meeting = meeting };
 }
 
 static void meet(tl_joining *j, const gathering *g, uint32_t number)

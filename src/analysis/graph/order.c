@@ -23,7 +23,8 @@ static bool make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, p
         out->first_edge[v] = nodes[v].first_edge;
         out->done_ns[v] = nodes[v].done_ns;
         for (uint32_t e = nodes[v].first_edge; e < nodes[v + 1].first_edge; e++)
-            out->from[e] = edges[e].from < n ? edges[e].from : v - 1; /* who waits for a meeting waits for its own ARRIVAL */
+            out->from[e] =
+                edges[e].from < n ? edges[e].from : v - 1; /* who waits for a meeting waits for its own ARRIVAL */
     }
     out->first_edge[n] = nedges;
     return true;

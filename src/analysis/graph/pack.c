@@ -187,10 +187,9 @@ static uint32_t get_head(unpacking *u, tl_node *node)
 {
     uint64_t what = get(u), has = get(u);
     uint32_t nedges = has & MANY_EDGES;
-    *node = (tl_node){ .kind = what & 7,
-                       .part = (uint8_t)(what >> 3),
-                       .segment = u->guess.last.segment,
-                       .step = u->guess.last.step };
+    *node = (tl_node){
+        .kind = what & 7, .part = (uint8_t)(what >> 3), .segment = u->guess.last.segment, .step = u->guess.last.step
+    };
     if (nedges == MANY_EDGES)
         nedges = (uint32_t)get(u);
     if ((has & HAS_KEY) != 0)

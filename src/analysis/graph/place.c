@@ -48,10 +48,10 @@ static void hand_over(tl_graph_build *b)
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         b->placed[i] = (tl_graph_kernel){ .launch_ns = TL_TIME_UNKNOWN,
-                                    .name = name_of(view, k),
-                                    .step = tl_graph_step(view, tl_ns_sum(k->start_ns, b->lag_ns)),
-                                    .start = TL_NONE,
-                                    .end = TL_NONE };
+                                          .name = name_of(view, k),
+                                          .step = tl_graph_step(view, tl_ns_sum(k->start_ns, b->lag_ns)),
+                                          .start = TL_NONE,
+                                          .end = TL_NONE };
         if (k->launch == TL_NONE)
             continue;
         const tl_launch *l = &view->launches[k->launch];

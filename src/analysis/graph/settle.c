@@ -22,7 +22,8 @@ static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
 
 bool tl_settlement_put(const tl_settlement *s, tl_bytes *out)
 {
-    return tl_bytes_put(out, &s->shift, sizeof s->shift) && tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports) &&
+    return tl_bytes_put(out, &s->shift, sizeof s->shift) &&
+           tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports) &&
            tl_bytes_put_list(out, s->release_of, s->npauses, sizeof *s->release_of) &&
            tl_bytes_put_list(out, s->step_of, s->nsegments, sizeof *s->step_of) &&
            tl_bytes_put_list(out, s->false_votes, s->nfalse, sizeof *s->false_votes);
@@ -38,15 +39,15 @@ typedef struct settling {
     size_t nports, npauses, nsegments, nvotes;
     tl_map false_votes;
     const tl_rank_graph *from;
-    tl_node *nodes;       /* [nnodes + 1] its own */
+    tl_node *nodes; /* [nnodes + 1] its own */
     tl_edge *edges;
     tl_rank_graph graph;
-    uint32_t *port_of;    /* by node: the port whose END it is, if that waited for its meeting; TL_NONE */
-    uint32_t *wait_of;    /* by node: 1 + its pause, if that was a wait; 0 */
+    uint32_t *port_of; /* by node: the port whose END it is, if that waited for its meeting; TL_NONE */
+    uint32_t *wait_of; /* by node: 1 + its pause, if that was a wait; 0 */
     uint32_t *order;
-    int32_t *steps;       /* of its nodes, ascending */
+    int32_t *steps; /* of its nodes, ascending */
     size_t nsteps, nvoted, ndropped;
-    int64_t start_ns;     /* when the first of its nodes is done */
+    int64_t start_ns; /* when the first of its nodes is done */
 } settling;
 
 static bool get_settlement(settling *s, tl_bytes *in)
@@ -219,7 +220,8 @@ bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out)
         tl_rank_graph_unpack(s.from, s.nodes, s.edges);
         mark(&s);
         put_nodes(&s);
-        ok = tl_graph_order(&s.graph, s.order, &s.ndropped) && note(&s) && tl_rank_graph_pack(&s.graph) && put_answer(&s, out);
+        ok = tl_graph_order(&s.graph, s.order, &s.ndropped) && note(&s) && tl_rank_graph_pack(&s.graph) &&
+             put_answer(&s, out);
     }
     end(&s);
     tl_rank_graph_free(&rank->graph);

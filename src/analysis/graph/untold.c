@@ -77,7 +77,8 @@ static evidence weigh(judging *j, size_t from, size_t end, int64_t *median)
                 continue;
             e.nnear++;
             e.near_ns += c->pause_ns;
-            e.log_chance += log(fmax(DBL_EPSILON, -expm1(-2 * (double)TL_WAKE_SPREAD_NS * c->nends / (double)c->pause_ns)));
+            e.log_chance +=
+                log(fmax(DBL_EPSILON, -expm1(-2 * (double)TL_WAKE_SPREAD_NS * c->nends / (double)c->pause_ns)));
         }
         e.most_lag_ns = median[nranks] > e.most_lag_ns ? median[nranks] : e.most_lag_ns;
         nranks++;
@@ -158,8 +159,8 @@ static void list(const tl_rank_graph *const *graphs, size_t nranks, judging *j, 
             sums[at++] = (calls_sum){ pause->calls, pause->ns };
             for (uint32_t i = pause->first_release; i < pause[1].first_release; i++) {
                 const tl_pause_release *release = &graphs[r]->releases[i];
-                j->v[j->n++] = (candidate){ pause->calls, release->name, release->lag_ns, pause->ns,
-                                            r,            p,             i,               release->nends };
+                j->v[j->n++] =
+                    (candidate){ pause->calls, release->name, release->lag_ns, pause->ns, r, p, i, release->nends };
             }
         }
     if (j->n > 1)

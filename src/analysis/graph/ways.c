@@ -13,7 +13,7 @@
 
 typedef struct going {
     tl_open_rank open;
-    tl_ways_to *at;    /* by node; from ports */
+    tl_ways_to *at; /* by node; from ports */
     tl_way *room;
     uint32_t *order;   /* nodes */
     uint32_t *port_of; /* by node: whose ARRIVAL or END it is and somebody has a row of; TL_NONE */
@@ -58,7 +58,8 @@ static void list_ways(const going *g, uint32_t v)
     for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++) {
         const tl_ways_to *from = &g->at[o->edges[e].from];
         for (uint32_t i = 0; i < from->n; i++)
-            tl_way_add(to, (tl_way){ from->v[i].ns + o->edges[e].lag_ns + own_ns, from->v[i].from_ns, from->v[i].from });
+            tl_way_add(to,
+                       (tl_way){ from->v[i].ns + o->edges[e].lag_ns + own_ns, from->v[i].from_ns, from->v[i].from });
     }
     if (to->n > 1)
         drop_short(g, to);
@@ -111,10 +112,12 @@ bool tl_ways_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out)
                 .port_of = tl_malloc(n * sizeof *g.port_of),
                 .of = tl_calloc(rank->graph.ncomms + 1, sizeof *g.of) };
     bool ok = g.at != NULL && g.room != NULL && g.order != NULL && g.port_of != NULL && g.of != NULL &&
-              tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && tl_rank_open(rank, &g.open) && go(&g);
+              tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && tl_rank_open(rank, &g.open) &&
+              go(&g);
     for (size_t i = 0; ok && i < g.list.n; i++)
         g.list.v[i].from = g.row_of[g.list.v[i].from];
-    ok = ok && tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v) && tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
+    ok = ok && tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v) &&
+         tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
     tl_open_free(&g.open);
     free(g.at);
     free(g.room);
@@ -152,7 +155,8 @@ static bool get_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_wa
     tl_way *list = NULL;
     uint32_t(*of)[2] = NULL;
     size_t n, nports, first = out->list.n;
-    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list) && tl_bytes_get_list(in, (void **)&of, &nports, sizeof *of) &&
+    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list) &&
+              tl_bytes_get_list(in, (void **)&of, &nports, sizeof *of) &&
               tl_grow((void **)&out->list.v, &out->list.cap, first + n, sizeof *out->list.v);
     for (size_t i = 0; ok && i < n; i++)
         out->list.v[out->list.n++] = list[i];

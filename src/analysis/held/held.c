@@ -106,7 +106,7 @@ static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
             continue;
         size_t at = tl_held_index(held, ranks[i]);
         ok = question == TL_ASK_HOST_PIECES ? tl_held_list_pieces(held, at, &asked->in[i], &places)
-                                       : tl_held_answer(&held->ranks[at], question, &asked->in[i], &asked->out[i]);
+                                            : tl_held_answer(&held->ranks[at], question, &asked->in[i], &asked->out[i]);
         tl_bytes_free(&asked->in[i]);
     }
     if (ok && question == TL_ASK_HOST_PIECES) {

@@ -16,7 +16,7 @@ struct tl_absentees {
     size_t *size;      /* ... how many ranks it has; 0: not known */
     int32_t *ranks;    /* ascending: all absent ranks that are known */
     size_t nranks;
-    int32_t *peer;     /* by rank that has a trace: the one absent rank that it is known to talk to; -1: none, or several */
+    int32_t *peer; /* by rank that has a trace: the one absent rank that it is known to talk to; -1: none, or several */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ groups */
@@ -179,7 +179,8 @@ size_t tl_absentees_members(const tl_absentees *a, const tl_late_row *row, size_
 
 uint64_t tl_absentees_kind(const tl_absentees *a, const tl_late_row *row, size_t nrows)
 {
-    uint8_t kind = tl_is_point_to_point((tl_collective)row->kind) ? TL_SEND_RECV : row->kind; /* one end alone is either */
+    uint8_t kind =
+        tl_is_point_to_point((tl_collective)row->kind) ? TL_SEND_RECV : row->kind; /* one end alone is either */
     return tl_hash_mix(kind, tl_absentees_members(a, row, nrows));
 }
 

@@ -49,14 +49,14 @@ struct tl_comers {
     const tl_missing_input *in;
     tl_absentees *absentees;
     tl_expecting *expecting;
-    seen_list *met;   /* by absent rank: its meetings */
-    size_t nranks;    /* without a trace */
-    comer *comers;    /* [nranks] */
+    seen_list *met;       /* by absent rank: its meetings */
+    size_t nranks;        /* without a trace */
+    comer *comers;        /* [nranks] */
     tl_way_list expected; /* the ways of all to their meetings */
     TL_VEC(tl_coming_from) from;
-    typical *typical;     /* ascending by what is alike */
+    typical *typical; /* ascending by what is alike */
     size_t ntypical;
-    tl_map least_of;  /* by link and what is alike: one of ... */
+    tl_map least_of; /* by link and what is alike: one of ... */
     TL_VEC(int64_t) least_ns;
 };
 
@@ -90,7 +90,8 @@ static uint64_t class_of(const tl_comers *a, const tl_late_row *row, size_t nrow
     int64_t bytes = row->bytes, class = 1;
     while (varies(row) && class <= bytes / 2)
         class *= 2;
-    return tl_hash_mix(tl_absentees_kind(a->absentees, row, nrows), (uint64_t)(varies(row) && bytes > 0 ? class : bytes));
+    return tl_hash_mix(tl_absentees_kind(a->absentees, row, nrows),
+                       (uint64_t)(varies(row) && bytes > 0 ? class : bytes));
 }
 
 /* The same between the same ranks. */
@@ -227,7 +228,8 @@ bool tl_comers_met(tl_comers *a, const tl_coming *c)
     for (size_t i = 0; i < n; i++) {
         seen_list *met = &a->met[absent[i]];
         tl_turn turn;
-        if (!tl_expect_next(a->expecting, (uint32_t)(a->in->nranks + absent[i]), c->rows, c->nrows, &turn) || !tl_vec_room(met))
+        if (!tl_expect_next(a->expecting, (uint32_t)(a->in->nranks + absent[i]), c->rows, c->nrows, &turn) ||
+            !tl_vec_room(met))
             return false;
         met->v[met->n++] = (tl_seen){ .turn = turn, .done_ns = c->end_ns, .meeting = c->meeting };
     }
@@ -321,7 +323,8 @@ static bool add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last
     for (uint32_t w = x->own->first_way; ok && w < x->own->first_way + x->own->nways; w++) {
         const tl_seen *from = &a->met[x->absent].v[a->expected.v[w].from];
         int64_t came = tl_ns_min(tl_ns_sum(tl_ns_sum(from->done_ns, a->expected.v[w].ns), later_ns), c->came_ns);
-        if (from->done_ns < c->end_ns && (last || !tl_expect_same_role(a->expecting, rank, from->turn, c->rows, c->nrows)))
+        if (from->done_ns < c->end_ns &&
+            (last || !tl_expect_same_role(a->expecting, rank, from->turn, c->rows, c->nrows)))
             ok = add_from(a, from, came);
     }
     return ok;
@@ -345,7 +348,8 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     else if (varies(c->rows)) /* may take longer by any time */
         came = tl_ns_min(came, latest);
     int64_t longer = tl_ns_between(came, c->last_ns);
-    bool late = n > 0 && longer > TL_CLOCK_ERROR_NS && (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
+    bool late = n > 0 && longer > TL_CLOCK_ERROR_NS &&
+                (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
     bool ok = true;
     if (late)
         c->came_ns = came;

@@ -36,9 +36,9 @@ struct tl_expecting {
     tl_ways_to *found;    /* by place: of the rank in hand, from meetings of the one without a trace */
     tl_way *room;         /* for these */
     TL_VEC(shown) shown;
-    tl_map row_in;        /* by rank and collective: a row */
-    tl_map turns;         /* by rank, step and what is alike: how many there have been */
-    tl_map met_at;        /* by turn: the meeting of the one in hand */
+    tl_map row_in; /* by rank and collective: a row */
+    tl_map turns;  /* by rank, step and what is alike: how many there have been */
+    tl_map met_at; /* by turn: the meeting of the one in hand */
 };
 
 static uint32_t rank_of(const tl_expecting *x, const tl_late_row *row)
@@ -55,7 +55,7 @@ static uint64_t key_of(int32_t step, uint64_t what)
  * somebody else's. */
 static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row *row)
 {
-    bool traced = rank < x->in->nranks, above = tl_absentees_peer(x->absentees, row) > row->rank;
+    bool traced = rank<x->in->nranks, above = tl_absentees_peer(x->absentees, row)> row->rank;
     uint8_t other = row->own_kind == TL_SEND ? TL_RECV : row->own_kind == TL_RECV ? TL_SEND : row->own_kind;
     return tl_hash_mix(traced ? above : !above, traced ? row->own_kind : other);
 }
@@ -63,7 +63,8 @@ static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row 
 bool tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out)
 {
     uint64_t like = tl_absentees_kind(x->absentees, row, nrows);
-    like = tl_hash_mix(like, tl_absentees_peer(x->absentees, row) >= 0 ? side_of(x, rank, row) : tl_absentees_sort_of(x->absentees, row));
+    like = tl_hash_mix(like, tl_absentees_peer(x->absentees, row) >= 0 ? side_of(x, rank, row)
+                                                                       : tl_absentees_sort_of(x->absentees, row));
     uint64_t key = tl_hash_mix(rank, key_of(row->step, like));
     uint32_t turn = tl_map_get(&x->turns, key);
     turn = turn == TL_MAP_NONE ? 0 : turn;
@@ -163,8 +164,9 @@ tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *a
                          .order = tl_malloc((in->nrows + 1) * sizeof *x->order),
                          .first_row = tl_calloc(in->nranks + 1, sizeof *x->first_row),
                          .place = tl_malloc((in->nrows + 1) * sizeof *x->place) };
-    if (x->role != NULL && x->first != NULL && x->next != NULL && x->followed != NULL && x->turn != NULL && x->transfer_ns != NULL &&
-        x->order != NULL && x->first_row != NULL && x->place != NULL && find_roles(x, nranks) && list_turns(x) && list_times(x))
+    if (x->role != NULL && x->first != NULL && x->next != NULL && x->followed != NULL && x->turn != NULL &&
+        x->transfer_ns != NULL && x->order != NULL && x->first_row != NULL && x->place != NULL &&
+        find_roles(x, nranks) && list_turns(x) && list_times(x))
         return x;
     tl_expecting_free(x);
     return NULL;
@@ -238,7 +240,8 @@ static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, 
         if (from != TL_MAP_NONE)
             tl_way_add(f, (tl_way){ way.ns, met[from].done_ns, from });
         for (uint32_t k = 0; from == TL_MAP_NONE && k < over->n; k++)
-            tl_way_add(f, (tl_way){ over->v[k].ns + x->transfer_ns[way.from] + way.ns, over->v[k].from_ns, over->v[k].from });
+            tl_way_add(
+                f, (tl_way){ over->v[k].ns + x->transfer_ns[way.from] + way.ns, over->v[k].from_ns, over->v[k].from });
     }
 }
 
@@ -281,7 +284,8 @@ static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen 
         tl_seen *seen = &met[first->to];
         for (to = i; to < x->shown.n && x->shown.v[to].to == first->to && x->shown.v[to].from == first->from; to++)
             ;
-        size_t without = npeers[first->to] > to - i ? npeers[first->to] - (to - i) : 0, middle = tl_lower_middle(without + to - i);
+        size_t without = npeers[first->to] > to - i ? npeers[first->to] - (to - i) : 0,
+               middle = tl_lower_middle(without + to - i);
         if (middle < without)
             continue;
         if (!tl_vec_room(out))

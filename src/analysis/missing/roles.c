@@ -100,7 +100,8 @@ static bool for_groups(joining_roles *r, of_group *what, bool smaller, bool *any
         to = tl_late_rows_end(in->rows, in->nrows, i);
         const uint32_t *absent = tl_absentees_of(r->absentees, row, &one, &n);
         size_t members = tl_absentees_members(r->absentees, row, to - i);
-        if (row->group < 0 || tl_is_point_to_point((tl_collective)row->kind) || members < 2 || (smaller && members == r->nranks))
+        if (row->group < 0 || tl_is_point_to_point((tl_collective)row->kind) || members < 2 ||
+            (smaller && members == r->nranks))
             continue;
         *any = true;
         ok = what(r, i, to, absent, n);

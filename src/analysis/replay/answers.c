@@ -84,7 +84,8 @@ bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *tol
     ok = ok && tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
     for (size_t i = 0; ok && i < t.taken.n; i++)
         t.taken.v[i].node = t.number_of[t.taken.v[i].node];
-    ok = ok && tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v) && tl_folded_put(&t.folded, rank->graph.ncomms, out);
+    ok = ok && tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v) &&
+         tl_folded_put(&t.folded, rank->graph.ncomms, out);
     tl_changes_free(&t.c);
     tl_folded_free(&t.folded);
     free(t.marks);

@@ -37,7 +37,8 @@ bool tl_changes_open(const tl_settled *rank, const tl_frame *frame, tl_changes *
         return false;
     for (uint32_t v = 0; v < c->open.n; v++) {
         bool same = v > 0 && c->open.nodes[v].step == c->open.nodes[v - 1].step;
-        c->step_of[v] = same ? c->step_of[v - 1] : (uint32_t)tl_step_index(frame->steps, frame->nsteps, c->open.nodes[v].step);
+        c->step_of[v] =
+            same ? c->step_of[v - 1] : (uint32_t)tl_step_index(frame->steps, frame->nsteps, c->open.nodes[v].step);
     }
     tl_changes_reset(c);
     return true;

@@ -48,8 +48,8 @@ typedef struct folding {
     uint32_t *ways_of;   /* ... where its ways are, TL_NONE: nobody asks */
     uint32_t *awaited;   /* by node: by how many that have not been taken */
     TL_VEC(ways) folded;
-    uint32_t free;       /* the first of them that is not needed any longer, TL_NONE */
-    TL_VEC(way) list;    /* those to the node in hand */
+    uint32_t free;    /* the first of them that is not needed any longer, TL_NONE */
+    TL_VEC(way) list; /* those to the node in hand */
     TL_VEC(staying) nodes;
     TL_VEC(way) edges;
     TL_VEC(end_after) ends;

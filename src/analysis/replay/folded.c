@@ -12,10 +12,10 @@
 
 typedef struct making {
     const tl_changes *c;
-    uint32_t *order; /* [n] nodes */
-    uint32_t *at;    /* [n] by node: its place in the net, after the origin */
-    tl_net net;      /* of the whole rank */
-    uint8_t *marks;  /* by node of the net */
+    uint32_t *order;     /* [n] nodes */
+    uint32_t *at;        /* [n] by node: its place in the net, after the origin */
+    tl_net net;          /* of the whole rank */
+    uint8_t *marks;      /* by node of the net */
     uint32_t *number_of; /* likewise: in the fold */
 } making;
 
@@ -28,7 +28,8 @@ static bool start(making *m)
     m->marks = tl_calloc(n + 1, sizeof *m->marks);
     m->number_of = tl_malloc((n + 1) * sizeof *m->number_of);
     return m->order != NULL && m->at != NULL && m->marks != NULL && m->number_of != NULL &&
-           tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->frame->nsteps, &m->net) && tl_open_order(o, m->order);
+           tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->frame->nsteps, &m->net) &&
+           tl_open_order(o, m->order);
 }
 
 static void end(making *m)
@@ -66,7 +67,8 @@ static void find_ends(making *m, bool *ends)
     for (uint32_t v = 1; v < net->n; v++)
         for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1] && m->marks[v] < TL_FOLD_WORK; e++) {
             uint32_t from = net->from[e];
-            if (from > 0 && net->lag_ns[e] + net->own_ns[v] >= 0 && o->nodes[m->order[from - 1]].step == o->nodes[m->order[v - 1]].step)
+            if (from > 0 && net->lag_ns[e] + net->own_ns[v] >= 0 &&
+                o->nodes[m->order[from - 1]].step == o->nodes[m->order[v - 1]].step)
                 ends[from] = false;
         }
 }
@@ -179,7 +181,8 @@ void tl_folded_free(tl_folded *folded)
 bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
 {
     const tl_net *net = &folded->net;
-    return tl_bytes_put(out, &net->nsteps, sizeof net->nsteps) && tl_bytes_put_list(out, net->own_ns, net->n, sizeof *net->own_ns) &&
+    return tl_bytes_put(out, &net->nsteps, sizeof net->nsteps) &&
+           tl_bytes_put_list(out, net->own_ns, net->n, sizeof *net->own_ns) &&
            tl_bytes_put_list(out, net->first_edge, net->n + 1, sizeof *net->first_edge) &&
            tl_bytes_put_list(out, net->from, net->nedges, sizeof *net->from) &&
            tl_bytes_put_list(out, net->lag_ns, net->nedges, sizeof *net->lag_ns) &&

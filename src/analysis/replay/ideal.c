@@ -119,7 +119,8 @@ static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
         uint32_t c = b->class_of_kind[rank][i / b->nsteps];
         size_t step = i % b->nsteps;
         if (b->classes[c].family == TL_FAMILY_WAIT)
-            out->spare[i] = b->cut[step] ? 0 : tl_waits_beyond(b, &b->classes[c], b->index_in_role[rank], step, s->scratch);
+            out->spare[i] =
+                b->cut[step] ? 0 : tl_waits_beyond(b, &b->classes[c], b->index_in_role[rank], step, s->scratch);
         else
             out->spare[i] = llround(s->spare_ns[c][b->index_in_role[rank] * b->nsteps + step]);
     }
@@ -132,7 +133,8 @@ bool tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
     tl_rank_ideal of = { .on_link = tl_calloc(r->nports + 1, sizeof *of.on_link), .nports = r->nports };
     for (size_t p = 0; of.on_link != NULL && p < r->nports; p++)
         of.on_link[p] = tl_link_of(s->b, r->ports[p].meeting) != TL_NONE;
-    bool ok = of.on_link != NULL && fill_rank(s, rank, &of) && tl_bytes_put_list(out, of.spare, of.ncells, sizeof *of.spare) &&
+    bool ok = of.on_link != NULL && fill_rank(s, rank, &of) &&
+              tl_bytes_put_list(out, of.spare, of.ncells, sizeof *of.spare) &&
               tl_bytes_put_list(out, of.on_link, of.nports, sizeof *of.on_link);
     tl_rank_ideal_free(&of);
     return ok;

@@ -38,7 +38,8 @@ static bool repair_steps(repairing *r)
     bool ok = true;
     for (size_t c = 0; c < b->nclasses; c++)
         if (b->classes[c].role == link->role && b->classes[c].family == TL_FAMILY_TRANSFER)
-            r->classes[c].baseline_ns = tl_baseline_of(b, &b->classes[c], link->place, r->on, &r->classes[c].own_ns, r->scratch);
+            r->classes[c].baseline_ns =
+                tl_baseline_of(b, &b->classes[c], link->place, r->on, &r->classes[c].own_ns, r->scratch);
     for (uint32_t m = 0; ok && m < g->nmeetings; m++)
         if (b->link_of[m] == r->repair->rank)
             ok = add(r, m, g->meetings[m].work_ns, TL_NONE, m);

@@ -127,9 +127,9 @@ typedef struct walking {
     const tl_asker *asker;
     tl_path *out;
     tl_asked asked;
-    uint32_t **back;   /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
+    uint32_t **back; /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
     uint32_t last_rank, last_node, last_back; /* where the job ends; of a meeting TL_NONE, its number */
-    node_list *nodes;  /* by rank: where the path comes to it, from after */
+    node_list *nodes;                         /* by rank: where the path comes to it, from after */
 } walking;
 
 static bool look_at_ranks(walking *w)
@@ -145,7 +145,8 @@ static bool look_at_ranks(walking *w)
         size_t n;
         if (!tl_graph_has(w->g, r))
             continue;
-        ok = tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own) && tl_bytes_get(&w->asked.out[r], &last, sizeof last) &&
+        ok = tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own) &&
+             tl_bytes_get(&w->asked.out[r], &last, sizeof last) &&
              tl_bytes_get_list(&w->asked.out[r], (void **)&w->back[r], &n, sizeof **w->back);
         tl_bytes_free(&w->asked.out[r]);
         if (!ok || last.ns <= last_ns)
@@ -197,7 +198,8 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
     int64_t since = INT64_MIN;
     for (uint32_t e = g->meetings[meeting].first_edge; e < g->meetings[meeting + 1].first_edge; e++) {
         const tl_meeting_edge *edge = &g->edges[e];
-        int64_t from = edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].came_ns : g->meetings[edge->of].done_ns;
+        int64_t from =
+            edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].came_ns : g->meetings[edge->of].done_ns;
         if (last == NULL || from + edge->lag_ns > since) {
             last = edge;
             since = from + edge->lag_ns;
@@ -246,8 +248,9 @@ static bool walk_ranks(walking *w, int64_t start_ns)
     const uint32_t phase = PHASE_WALK;
     bool ok = true;
     for (size_t r = 0; ok && r < w->g->nranks; r++)
-        ok = w->nodes[r].n == 0 || (tl_bytes_put(&w->asked.in[r], &phase, sizeof phase) &&
-                                    tl_bytes_put_list(&w->asked.in[r], w->nodes[r].v, w->nodes[r].n, sizeof *w->nodes[r].v));
+        ok = w->nodes[r].n == 0 ||
+             (tl_bytes_put(&w->asked.in[r], &phase, sizeof phase) &&
+              tl_bytes_put_list(&w->asked.in[r], w->nodes[r].v, w->nodes[r].n, sizeof *w->nodes[r].v));
     ok = ok && tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
     for (uint32_t r = 0; ok && r < w->g->nranks; r++) {
         walked on;

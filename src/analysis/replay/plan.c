@@ -29,7 +29,8 @@ bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
            tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns) &&
            tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns) &&
            tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also) &&
-           tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop) && tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
+           tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop) &&
+           tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
 }
 
 bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
@@ -120,8 +121,8 @@ static void find_excess(planning *p)
                 continue;
             for (size_t s = 0; s < b->nsteps; s++)
                 p->on[s] = p->window_at[s] == w + 1 && is_step(p, k, s);
-            p->plan->baseline_ns[at] = tl_baseline_of(b, class_of(p, k), b->index_in_role[p->repair->rank], p->on, &p->plan->own_ns[at],
-                                                   p->scratch);
+            p->plan->baseline_ns[at] = tl_baseline_of(b, class_of(p, k), b->index_in_role[p->repair->rank], p->on,
+                                                      &p->plan->own_ns[at], p->scratch);
         }
 }
 
@@ -143,8 +144,9 @@ static void find_drops(planning *p)
                 if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
                     continue;
                 int64_t has = waits_of(p, k, s);
-                int64_t more = cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->index_in_role[p->repair->rank], s, p->scratch)
-                                        : (all > 0 ? tl_portion(has, dropped, all) : 0);
+                int64_t more =
+                    cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->index_in_role[p->repair->rank], s, p->scratch)
+                             : (all > 0 ? tl_portion(has, dropped, all) : 0);
                 p->plan->drop[k * b->nsteps + s] = more;
                 all += has;
                 dropped += more;
@@ -172,11 +174,11 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
                    .on = tl_calloc(b->nsteps + 1, sizeof *p.on),
                    .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *p.scratch) };
     *out = (tl_repair_plan){ .family = repair->family,
-                      .nkinds = nkinds,
-                      .nsteps = b->nsteps,
-                      .window = tl_calloc(cells, sizeof *out->window),
-                      .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
-                      .drop = tl_calloc(cells, sizeof *out->drop) };
+                             .nkinds = nkinds,
+                             .nsteps = b->nsteps,
+                             .window = tl_calloc(cells, sizeof *out->window),
+                             .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
+                             .drop = tl_calloc(cells, sizeof *out->drop) };
     bool ok = p.window_at != NULL && p.more != NULL && p.on != NULL && p.scratch != NULL && out->window != NULL &&
               out->also != NULL && out->drop != NULL;
     if (ok) {

@@ -8,9 +8,9 @@
 typedef struct excess {
     int64_t own_ns, baseline_ns;
     int64_t longer_ns; /* host: by how much pieces are longer than at peers, together */
-    int64_t drawn_ns;   /* host: how much of what is drawn upon has been, and ... */
-    int64_t off_ns;     /* ... has been taken off for it: nothing is lost to rounding */
-    int64_t cut_ns;     /* host: what the step that was cut has */
+    int64_t drawn_ns;  /* host: how much of what is drawn upon has been, and ... */
+    int64_t off_ns;    /* ... has been taken off for it: nothing is lost to rounding */
+    int64_t cut_ns;    /* host: what the step that was cut has */
 } excess;
 
 typedef struct repairing {

@@ -103,7 +103,8 @@ bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
     for (uint32_t v = 0; ok && v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v];
         uint32_t window = kind != TL_NONE ? plan->window[kind * plan->nsteps + c->step_of[v]] : 0;
-        uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->frame, &c->open.nodes[v]))) : TL_MAP_NONE;
+        uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->frame, &c->open.nodes[v])))
+                                : TL_MAP_NONE;
         int64_t ns = c->open.nodes[v].work_ns;
         if (i != TL_MAP_NONE && plan->sums[i].own_ns > 0)
             c->less_ns[v] += ns - tl_portion(ns, plan->sums[i].baseline_ns, plan->sums[i].own_ns);
@@ -168,7 +169,8 @@ static bool compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repa
             ns[all->v[to].member] = all->v[to].ns;
         int64_t own = ns[b->index_in_role[rank]];
         if (own > 0)
-            plan->sums[plan->nsums++] = (tl_repair_plan_sum){ own, tl_baseline_median(ns, n), first->window, first->kind, first->segment, 0 };
+            plan->sums[plan->nsums++] =
+                (tl_repair_plan_sum){ own, tl_baseline_median(ns, n), first->window, first->kind, first->segment, 0 };
     }
     free(ns);
     return ok;

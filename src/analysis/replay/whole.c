@@ -11,7 +11,7 @@ typedef struct assembling {
     const tl_folded *folded;
     tl_folded *changed;
     tl_whole *out;
-    tl_net *net;        /* out's */
+    tl_net *net; /* out's */
 } assembling;
 
 static bool is_changed(const assembling *a, size_t rank)

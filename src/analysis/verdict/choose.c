@@ -14,8 +14,8 @@ typedef struct choosing {
     const tl_baseline *b;
     tl_findings *out;
     tl_costing *costing;
-    bool *chosen; /* by unit */
-    bool *some;   /* by unit, scratch */
+    bool *chosen;  /* by unit */
+    bool *some;    /* by unit, scratch */
     double *part;  /* by unit: needed_ns of its steps */
     double *parts; /* the same of those chosen, ascending */
     double least_cost;

@@ -20,7 +20,7 @@ struct tl_costing {
     const tl_baseline *b;
     const tl_findings *findings;
     size_t nunits;
-    taken_list *taken;  /* by unit */
+    taken_list *taken; /* by unit */
     tl_net net;
     int64_t *done_ns;   /* [net.n] of the last replay */
     int64_t *ends_ns;   /* [nsteps] unchanged */
@@ -109,7 +109,8 @@ static bool take_link(tl_costing *c, size_t unit, const tl_folded *changed, cons
         const tl_transfer_less *less = &list.v[i];
         uint32_t node = whole->meetings + less->of;
         if (less->rank != TL_NONE) {
-            const tl_folded *folded = tl_folded_is(&changed[less->rank]) ? &changed[less->rank] : &c->findings->folded[less->rank];
+            const tl_folded *folded =
+                tl_folded_is(&changed[less->rank]) ? &changed[less->rank] : &c->findings->folded[less->rank];
             node = whole->base[less->rank] + folded->met[less->of];
         }
         ok = put(&c->taken[unit], node, less->ns);

@@ -121,7 +121,8 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
 /* With what others waited for each outside of steps, too, of which no verdict is made. */
 static void sum_blame(tl_tables *tables)
 {
-    const tl_table *blame = tl_tables_get(tables, &tl_blame_schema), *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    const tl_table *blame = tl_tables_get(tables, &tl_blame_schema),
+                   *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
         row->blame_ns = 0;

@@ -194,7 +194,10 @@ static bool write(const writing *w, tl_tables *tables)
 
 bool tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)
 {
-    writing w = { .j = j, .b = b, .in = in, .scratch = tl_malloc((b->nlinks + b->graph->nranks + b->nsteps + 1) * sizeof *w.scratch) };
+    writing w = { .j = j,
+                  .b = b,
+                  .in = in,
+                  .scratch = tl_malloc((b->nlinks + b->graph->nranks + b->nsteps + 1) * sizeof *w.scratch) };
     bool ok = w.scratch != NULL && tl_link_ends_find(j, b, &w.ends) && write(&w, tables);
     free(w.scratch);
     free(w.ends.unit_of);

@@ -15,7 +15,8 @@ static bool add(const writing *w, int32_t rank, int activity, int64_t path_ns, i
                               .path_ns = path_ns,
                               .share = w->whole_ns > 0 ? (double)path_ns / (double)w->whole_ns : 0,
                               .own_ns = own_ns,
-                              .imbalance_ns = rank < 0 && activity < TL_PART_DEVICE && path_ns > own_ns ? path_ns - own_ns : 0 };
+                              .imbalance_ns =
+                                  rank < 0 && activity < TL_PART_DEVICE && path_ns > own_ns ? path_ns - own_ns : 0 };
     return (path_ns == 0 && own_ns == 0) || tl_table_append(w->table, &row, 1);
 }
 

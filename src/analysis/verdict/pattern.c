@@ -28,10 +28,10 @@ void tl_put_pattern(const tl_baseline *b, const bool *on, bool drifts, tl_shape 
         shape->nup++;
     }
     *share = full > 0 ? (double)shape->nup / (double)full : NAN;
-    shape->pattern = shape->nup == 0                                ? TL_PATTERN_NONE
-                     : drifts                                       ? TL_PATTERN_DRIFTING
-                     : *share >= TL_PERSISTENT_SHARE && full > 1    ? TL_PATTERN_PERSISTENT
-                     : shape->nup == 1                              ? TL_PATTERN_ONE_OFF
-                     : runs_of(b, on) == 1                          ? TL_PATTERN_BOUNDED
-                                                                    : TL_PATTERN_SPORADIC;
+    shape->pattern = shape->nup == 0                             ? TL_PATTERN_NONE
+                     : drifts                                    ? TL_PATTERN_DRIFTING
+                     : *share >= TL_PERSISTENT_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
+                     : shape->nup == 1                           ? TL_PATTERN_ONE_OFF
+                     : runs_of(b, on) == 1                       ? TL_PATTERN_BOUNDED
+                                                                 : TL_PATTERN_SPORADIC;
 }

@@ -11,12 +11,12 @@ typedef struct writing {
     const tl_findings *j;
     const tl_baseline *b;
     const tl_verdict_ranks *in;
-    size_t *index;       /* [nsteps] of the steps that have rows, their places among the baseline's */
-    int32_t *numbers;    /* [nsteps] */
+    size_t *index;    /* [nsteps] of the steps that have rows, their places among the baseline's */
+    int32_t *numbers; /* [nsteps] */
     size_t nsteps;
-    bool *on;            /* [baseline's nsteps] */
+    bool *on; /* [baseline's nsteps] */
     const tl_table *groups;
-    int64_t *delay_cost_ns;  /* [ranks * nsteps] */
+    int64_t *delay_cost_ns; /* [ranks * nsteps] */
     double *wall_ns;
 } writing;
 
@@ -194,8 +194,10 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
         put_reason(w, rank, &row);
     } else if (late && meets_unknown(w, rank)) {
         lateness l = lateness_of(w, rank, false, 0);
-        snprintf(row.reason, sizeof row.reason, "late in %zu of %zu steps, but it meets ranks without a trace, and nobody knows "
-                 "which: what that costs is not seen", l.nup, l.nfull);
+        snprintf(row.reason, sizeof row.reason,
+                 "late in %zu of %zu steps, but it meets ranks without a trace, and nobody knows "
+                 "which: what that costs is not seen",
+                 l.nup, l.nfull);
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (late) {
         put_idle_lateness(w, rank, &row);
@@ -274,8 +276,8 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
         ok = w.delay_cost_ns != NULL && w.wall_ns != NULL;
     }
     if (ok) {
-        tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,
-                           w.delay_cost_ns, w.wall_ns);
+        tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers,
+                               w.nsteps, w.delay_cost_ns, w.wall_ns);
         tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
         ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
              tl_scenario_rows(findings, baseline, ranks, whatif) && tl_table_sort(whatif);

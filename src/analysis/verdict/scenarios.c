@@ -17,14 +17,16 @@ typedef struct trying {
     const tl_baseline *b;
     const tl_verdict_ranks *in;
     tl_trial *trial;
-    bool *sorts;      /* [nsorts] */
+    bool *sorts; /* [nsorts] */
     tl_table *whatif;
     int64_t ideal_ns; /* what the ideal gains */
 } trying;
 
 static const tl_part causes[] = { TL_PART_COMPUTE, TL_PART_H2D, TL_PART_COPY, TL_PART_HOST, TL_PART_SYNC };
 
-static const tl_whatif_row of_all = { .rank = -1, .cause = TL_NPARTS, .group = -1, .share = NAN, .slowdown = NAN, .model_error = NAN };
+static const tl_whatif_row of_all = {
+    .rank = -1, .cause = TL_NPARTS, .group = -1, .share = NAN, .slowdown = NAN, .model_error = NAN
+};
 
 static bool append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
 {
@@ -202,7 +204,8 @@ static void share_of_ideal(const trying *t, tl_whatif_row *row)
         row->slowdown = (double)t->j->time_ns / (double)(t->j->time_ns - t->ideal_ns);
 }
 
-bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_table *whatif)
+bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                      tl_table *whatif)
 {
     size_t before = whatif->n;
     trying t = { .j = findings,

@@ -8,10 +8,11 @@ struct tl_trial {
     const tl_findings *j;
     const tl_baseline *b;
     tl_ideal *ideal;
-    uint32_t *parts_of;    /* [nranks] bits of parts in which the ideal changes anything there, as far as it has been asked */
+    uint32_t
+        *parts_of; /* [nranks] bits of parts in which the ideal changes anything there, as far as it has been asked */
     int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
     int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
-    tl_folded *changed;     /* [nranks] of the scenario in hand */
+    tl_folded *changed;    /* [nranks] of the scenario in hand */
     tl_whole whole;        /* of that; as long as no rank is changed it is the same */
     bool same;
 };
@@ -36,7 +37,8 @@ static bool find_transfers(tl_trial *t)
         t->end_less[r] = tl_calloc(nports + 1, sizeof **t->end_less);
         ok = t->end_less[r] != NULL;
         for (size_t p = 0; ok && p < nports; p++)
-            t->end_less[r][p] = tl_ideal_of_transfer(t->ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
+            t->end_less[r][p] =
+                tl_ideal_of_transfer(t->ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
     }
     for (size_t i = 0; ok && i < list.n; i++) {
         const tl_transfer_less *less = &list.v[i];
@@ -78,8 +80,10 @@ static tl_change change_of(const tl_trial *t, const tl_scenario *s, size_t rank)
     if (s->free_hosts)
         return (tl_change){ .kind = TL_CHANGE_HOST };
     if (s->host != 0)
-        return (tl_change){ .kind = t->b->host_of[rank] == s->host && t->j->rank_ns[rank] >= 0 ? TL_CHANGE_UNITS : TL_CHANGE_NONE };
-    return (tl_change){ .kind = (s->parts & t->parts_of[rank]) != 0 ? TL_CHANGE_IDEAL : TL_CHANGE_NONE, .parts = s->parts };
+        return (tl_change){ .kind = t->b->host_of[rank] == s->host && t->j->rank_ns[rank] >= 0 ? TL_CHANGE_UNITS
+                                                                                               : TL_CHANGE_NONE };
+    return (tl_change){ .kind = (s->parts & t->parts_of[rank]) != 0 ? TL_CHANGE_IDEAL : TL_CHANGE_NONE,
+                        .parts = s->parts };
 }
 
 /* The chosen units of a rank, by their numbers there. */
@@ -143,8 +147,8 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b)
                      .meeting_less = tl_calloc(b->graph->nmeetings + 1, sizeof *t->meeting_less),
                      .end_less = tl_calloc(nranks + 1, sizeof *t->end_less),
                      .changed = tl_calloc(nranks + 1, sizeof *t->changed) };
-    bool ok = t->ideal != NULL && t->parts_of != NULL && t->meeting_less != NULL && t->end_less != NULL && t->changed != NULL &&
-              find_transfers(t) && tl_asked_new(nranks, &asked);
+    bool ok = t->ideal != NULL && t->parts_of != NULL && t->meeting_less != NULL && t->end_less != NULL &&
+              t->changed != NULL && find_transfers(t) && tl_asked_new(nranks, &asked);
     for (size_t r = 0; ok && r < nranks; r++) {
         t->parts_of[r] = ~0U;
         ok = !tl_graph_has(b->graph, r) || tl_ideal_put(t->ideal, r, &asked.in[r]);

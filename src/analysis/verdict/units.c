@@ -24,17 +24,17 @@ typedef struct finding {
     const tl_baseline *b;
     tl_findings *out;
     double alpha;
-    size_t nfull;     /* steps that are not cut */
-    double *x;        /* lateness of a role: [members * nsteps] */
-    double *full;     /* the same in full steps */
+    size_t nfull; /* steps that are not cut */
+    double *x;    /* lateness of a role: [members * nsteps] */
+    double *full; /* the same in full steps */
     double *column;
     int64_t *scratch;
-    bool *up;         /* [nsteps] of full steps */
-    bool *taken;      /* [nsteps] likewise: those of units that the member has already */
-    bool *rest_up;    /* [nsteps] of the steps that are not taken */
-    double *rest;     /* [nsteps] lateness in these */
-    double least; /* the least scale */
-    double tries; /* ranks and families, and links, that are looked at */
+    bool *up;       /* [nsteps] of full steps */
+    bool *taken;    /* [nsteps] likewise: those of units that the member has already */
+    bool *rest_up;  /* [nsteps] of the steps that are not taken */
+    double *rest;   /* [nsteps] lateness in these */
+    double least;   /* the least scale */
+    double tries;   /* ranks and families, and links, that are looked at */
     double largest; /* roles and families, and sorts of links: each has one that is later than all others */
 } finding;
 
@@ -224,7 +224,10 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     const double *x = f->full + member * f->nfull;
     uint32_t of = b->members[b->roles[role].first + member];
     bool link = family == TL_FAMILY_TRANSFER, alone = b->roles[role].n < 2;
-    tl_unit unit = { .rank = link ? TL_NONE : of, .link = link ? of : TL_NONE, .role = role, .family = (uint8_t)family,
+    tl_unit unit = { .rank = link ? TL_NONE : of,
+                     .link = link ? of : TL_NONE,
+                     .role = role,
+                     .family = (uint8_t)family,
                      .with = TL_NONE };
     double tx = 0, t1 = 0, t2 = 0, late = 0;
 
@@ -249,7 +252,8 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     unit.z = tx / (sigma * sqrt(t2));
     unit.p = chance(f, b->roles[role].n, family, unit.z, n);
     if (unit.p < f->alpha)
-        unit.p = fmax(unit.p, chance_to_stand_out(f, b->roles[role].n, member, unit.shape.nup, late, tail_of(family, 1)));
+        unit.p =
+            fmax(unit.p, chance_to_stand_out(f, b->roles[role].n, member, unit.shape.nup, late, tail_of(family, 1)));
     if (unit.p >= f->alpha)
         return true;
     for (size_t s = 0; s < f->nfull; s++)

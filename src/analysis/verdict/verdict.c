@@ -10,7 +10,8 @@ bool tl_changed_get(tl_asked *asked, size_t rank, tl_folded *out)
 
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
 {
-    return tl_bytes_put(&asked->in[rank], &change, sizeof change) && tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
+    return tl_bytes_put(&asked->in[rank], &change, sizeof change) &&
+           tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
 }
 
 /* One without a graph has an empty piece. */
@@ -34,7 +35,8 @@ static bool fold_ranks(const tl_baseline *b, tl_findings *out)
         ok = !tl_graph_has(b->graph, r) || tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
     ok = ok && tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
     for (size_t r = 0; ok && r < out->nranks; r++) {
-        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&asked, r, &out->folded[r]) : empty_folded(b->nsteps, &out->folded[r]);
+        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&asked, r, &out->folded[r])
+                                       : empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
     }
     tl_asked_free(&asked);
@@ -46,7 +48,8 @@ static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
 {
     int64_t most = 0;
     for (size_t v = 1; v < whole->net.n; v++)
-        most = tl_ns_max(most, tl_ns_max(tl_ns_between(done_ns[v], whole->done_ns[v]), tl_ns_between(whole->done_ns[v], done_ns[v])));
+        most = tl_ns_max(most, tl_ns_max(tl_ns_between(done_ns[v], whole->done_ns[v]),
+                                         tl_ns_between(whole->done_ns[v], done_ns[v])));
     return most;
 }
 
@@ -78,15 +81,15 @@ tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *option
 {
     size_t n = b->graph->nranks, cells = n * b->nsteps + 1;
     *out = (tl_findings){ .nsteps = b->nsteps,
-                           .nranks = n,
-                           .folded = tl_calloc(n + 1, sizeof *out->folded),
-                           .step_ns = tl_calloc(b->nsteps + 1, sizeof *out->step_ns),
-                           .z = tl_calloc(cells, sizeof *out->z),
-                           .late_ns = tl_calloc(cells, sizeof *out->late_ns),
-                           .rank_ns = tl_malloc((n + 1) * sizeof *out->rank_ns),
-                           .rank_step_ns = tl_calloc(cells, sizeof *out->rank_step_ns) };
-    bool ok = out->folded != NULL && out->step_ns != NULL && out->z != NULL && out->late_ns != NULL && out->rank_ns != NULL &&
-              out->rank_step_ns != NULL;
+                          .nranks = n,
+                          .folded = tl_calloc(n + 1, sizeof *out->folded),
+                          .step_ns = tl_calloc(b->nsteps + 1, sizeof *out->step_ns),
+                          .z = tl_calloc(cells, sizeof *out->z),
+                          .late_ns = tl_calloc(cells, sizeof *out->late_ns),
+                          .rank_ns = tl_malloc((n + 1) * sizeof *out->rank_ns),
+                          .rank_step_ns = tl_calloc(cells, sizeof *out->rank_step_ns) };
+    bool ok = out->folded != NULL && out->step_ns != NULL && out->z != NULL && out->late_ns != NULL &&
+              out->rank_ns != NULL && out->rank_step_ns != NULL;
 
     for (size_t r = 0; ok && r < n; r++)
         out->rank_ns[r] = -1;

@@ -9,13 +9,14 @@
 #include <stdlib.h>
 
 /* Proc 0 judges, and asks the others. */
-static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads, tl_held *held,
-                       tl_tables *tables, tl_judged *judged, tl_error *err)
+static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads,
+                       tl_held *held, tl_tables *tables, tl_judged *judged, tl_error *err)
 {
     tl_rank_procs procs;
     tl_status st = tl_rank_procs_find(held, &procs, err);
     if (st == TL_OK && tl_par_proc() == 0) {
-        st = tl_job_judge(rows, nrows, &(tl_job_basis){ heads, tl_procs_asker(&procs), own->judge }, tables, judged, err);
+        st = tl_job_judge(rows, nrows, &(tl_job_basis){ heads, tl_procs_asker(&procs), own->judge }, tables, judged,
+                          err);
         tl_ask_nothing();
     } else if (st == TL_OK) {
         tl_answer_questions(&procs);

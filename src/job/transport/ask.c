@@ -136,7 +136,8 @@ static bool get(tl_bytes *in, int32_t *index, int32_t *rank, tl_bytes *bytes)
     return ok;
 }
 
-static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes *in, tl_bytes *out, tl_host_pieces *places)
+static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes *in, tl_bytes *out,
+                       tl_host_pieces *places)
 {
     size_t at = tl_held_index(held, rank);
     if (question == TL_ASK_HOST_PIECES)
@@ -191,7 +192,8 @@ static bool answer(tl_held *held, uint32_t question, tl_bytes *in, tl_bytes *out
     while (ok && in->at < in->n) {
         tl_bytes one = { 0 }, told = { 0 };
         int32_t index, rank;
-        ok = get(in, &index, &rank, &one) && answer_one(held, question, rank, &one, &told, &places) && put(out, index, rank, &told);
+        ok = get(in, &index, &rank, &one) && answer_one(held, question, rank, &one, &told, &places) &&
+             put(out, index, rank, &told);
         tl_bytes_free(&one);
         tl_bytes_free(&told);
     }

@@ -8,7 +8,8 @@
 
 enum { COMMS, PAUSES, RELEASES, VOTES, NARRAYS };
 
-static const size_t element_size[NARRAYS] = { sizeof(tl_node_comm), sizeof(tl_pause), sizeof(tl_pause_release), sizeof(uint64_t) };
+static const size_t element_size[NARRAYS] = { sizeof(tl_node_comm), sizeof(tl_pause), sizeof(tl_pause_release),
+                                              sizeof(uint64_t) };
 
 typedef struct head {
     int64_t rank;
@@ -20,10 +21,7 @@ typedef struct head {
 static head head_of(const tl_rank_graph *g)
 {
     size_t last = g->pauses != NULL;
-    return (head){ g->rank,
-                   g->nnodes,
-                   g->nedges,
-                   { g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
+    return (head){ g->rank, g->nnodes, g->nedges, { g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
 }
 
 static bool enclose(const tl_rank_graph *g, tl_bytes *out)
