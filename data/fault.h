@@ -57,4 +57,15 @@ bool style_fits(enum style style, enum cause cause);
 /* What somebody who looks at the trace can name as the place: kernel, annotation, operator ...; NULL: nothing. */
 const char *fault_place(const struct sim *sim);
 
+struct group;
+
+/* fault_link.c: whether data of the group go over its slow link. */
+bool fault_uses_link(const struct job *job, const struct group *group, enum axis axis);
+
+/* A part in millions of the whole. */
+static inline int64_t ppm(int64_t part, int64_t whole)
+{
+    return whole > 0 ? part * 1000 / later(whole / 1000, 1) : 0;
+}
+
 #endif

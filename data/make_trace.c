@@ -16,6 +16,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static bool is_missing(const struct options *o, int rank)
+{
+    for (const char *at = o->missing; at != NULL && *at != '\0';) {
+        char *end;
+        if (strtol(at, &end, 10) == rank && end != at)
+            return true;
+        at = strchr(at, ',');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    return false;
+}
+
 /* --- how much of what --------------------------------------------------------------------------------------------- */
 
 /* Bytes of each part of one step. */

@@ -396,15 +396,3 @@ int options_read(struct options *o, int argc, char **argv)
     }
     return 0;
 }
-
-bool is_missing(const struct options *o, int rank)
-{
-    for (const char *at = o->missing; at != NULL && *at != '\0';) {
-        char *end;
-        if (strtol(at, &end, 10) == rank && end != at)
-            return true;
-        at = strchr(at, ',');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    return false;
-}

@@ -19,7 +19,4 @@ struct options {
 /* 0: go on; 1: --help was asked for, and given; 2: nonsense, and it was said which. */
 int options_read(struct options *options, int argc, char **argv);
 
-/* Whether the rank is one of --missing. */
-bool is_missing(const struct options *options, int rank);
-
 #endif
