@@ -223,12 +223,13 @@ bites()
     return 1
 }
 
-# crowds TREE - prints each folder of src with more than 16 .c files of its own, and each .c file of more than 400 lines
+# crowds TREE - prints each folder of src with more than 16 .c files of its own, and each file of more than 400 lines
 crowds()
 {
-    (cd "$1" && find src -name '*.c' -exec wc -l {} +) | awk '
+    (cd "$1" && find src include tests data -name '*.[ch]' -exec wc -l {} + -o -name '*.py' -exec wc -l {} + \
+        -o -name '*.sh' -exec wc -l {} + 2>/dev/null) | awk '
         $2 == "total" { next }
-        { folder = $2; sub("/[^/]*$", "", folder); n[folder]++ }
+        $2 ~ /^src\/.*[.]c$/ { folder = $2; sub("/[^/]*$", "", folder); n[folder]++ }
         $1 > 400 { print $2 ": " $1 " lines" }
         END { for (f in n) if (n[f] > 16) print f ": " n[f] " files" }'
 }
