@@ -18,9 +18,8 @@
  * repaired there by the part of its own work that its excess is in the same stretches of the whole steps.  What a host has more in
  * a stretch than peers have in a whole one goes, in all stretches of a cut step together no more than in a whole step.
  *
- * Nodes of a rank are looked at while it is open, one rank after the other.  What stays of it is a piece: its ports, and the longest
- * ways between them, some twentieth of its nodes.  Pieces of all ranks and the meetings are the net of the job, of which replays
- * are.  Times are the same to the nanosecond.
+ * Nodes of a rank are looked at where it was read, while it is open.  The job gets it folded: its ports, and the longest ways between
+ * them.  Folded ranks and the meetings are the whole of which replays are made.  Times are the same to the nanosecond.
  *
  * May use graph and baseline.
  */
@@ -84,7 +83,7 @@ typedef struct tl_changes {
     int64_t *less_ns;   /* [n] */
     bool *gone;         /* [n]: the second of its two edges is; what released a wait */
     uint32_t *kind_of;  /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
-    int64_t *baseline_ns;  /* [n] what the piece of host work usually takes; 0: not known; likewise */
+    int64_t *baseline_ns; /* [n] what the piece of host work usually takes; 0: not known; likewise */
     bool compared;
     size_t room;
 } tl_changes;
@@ -95,9 +94,9 @@ void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
 void tl_changes_free(tl_changes *changes);
 
-/* ----------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------- folded */
 
-/* What stays of a rank.  Zero-initialise; tl_folded_free ends it. */
+/* What stays of a rank when it is folded.  Zero-initialise; tl_folded_free ends it. */
 typedef struct tl_folded {
     tl_net net;
     int64_t *done_ns; /* [net.n] as measured */
@@ -114,20 +113,20 @@ void tl_folded_free(tl_folded *folded);
 bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
 bool tl_folded_get(tl_folded *folded, tl_bytes *in);
 
-/* Pieces of ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
+/* Folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
 typedef struct tl_whole {
     tl_net net;
     int64_t *done_ns;  /* [net.n] as measured */
-    uint32_t *base;    /* [nranks] node i of a rank's piece is base + i here */
+    uint32_t *base;    /* [nranks] node i of a folded rank is base + i here */
     uint32_t meetings; /* the first of them */
 } tl_whole;
 
-/* Of pieces[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False when memory
+/* Of folded[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False when memory
  * is out; tl_whole_free ends it in any case. */
 bool tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
 void tl_whole_free(tl_whole *whole);
 
-/* Whether the piece is there. */
+/* Whether it is there. */
 static inline bool tl_folded_is(const tl_folded *folded)
 {
     return folded->done_ns != NULL;
@@ -150,7 +149,8 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
     return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
 }
 
-/* What a repair of a rank comes to, told to who holds it: by kind of its frame, and by step.  Zero-initialise; tl_repair_plan_free ends it. */
+/* What a repair of a rank comes to, told to who holds it: by kind of its frame, and by step.  Zero-initialise; tl_repair_plan_free
+ * ends it. */
 typedef struct tl_repair_plan {
     uint64_t family;
     size_t nkinds, nsteps, nwindows;
@@ -158,7 +158,7 @@ typedef struct tl_repair_plan {
     uint32_t *window;   /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: of steps that are compared together, 1 + its number; 0: the
                          * kind is not repaired there */
     int64_t *own_ns;    /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
-    int64_t *baseline_ns;  /* ... and what is usual */
+    int64_t *baseline_ns; /* ... and what its peers need */
     bool *also;         /* [nsteps] steps that were cut, and are repaired as the others are */
     int64_t *drop;      /* [nkinds * nsteps] WAIT: how many go */
     struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
@@ -171,7 +171,8 @@ typedef struct tl_repair_plan_sum {
     uint32_t window, kind, segment, padding;
 } tl_repair_plan_sum;
 
-/* Asks SUMS of the ranks of the role where the family is ADDITIONAL.  Not for TRANSFER.  False: memory is out; tl_repair_plan_free ends it in any case. */
+/* Asks SUMS of the ranks of the role where the family is ADDITIONAL.  Not for TRANSFER.  False: memory is out; tl_repair_plan_free
+ * ends it in any case. */
 bool tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
 void tl_repair_plan_free(tl_repair_plan *plan);
 bool tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
@@ -249,7 +250,7 @@ void tl_free_host(tl_changes *changes);
 /* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
 typedef struct tl_taken {
     int64_t ns;
-    uint32_t node; /* of the piece */
+    uint32_t node; /* of the folded rank */
     uint32_t unit; /* which of the plans */
 } tl_taken;
 
@@ -270,8 +271,8 @@ typedef struct tl_change {
     double to;      /* BALANCE */
 } tl_change;
 
-/* After the piece in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off members of
- * collectives on links, which the piece does not have. */
+/* After the folded rank in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off members of
+ * collectives on links, which that does not have. */
 typedef struct tl_end_less {
     int64_t ns;
     uint32_t port, padding;
@@ -286,8 +287,8 @@ typedef struct tl_told {
 
 void tl_told_free(tl_told *told);
 
-/* UNITS: how many plans, and they; answered by tl_taken and the piece in which that stays.  CHANGE: a tl_change, and a list of which
- * plans; answered by the piece, the parts, and a list of tl_end_less.  False: memory is out. */
+/* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE: a tl_change, and a list of which
+ * plans; answered by the folded rank, the parts, and a list of tl_end_less.  False: memory is out. */
 bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
 bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out);
 

@@ -18,7 +18,7 @@ void tl_told_free(tl_told *told)
 typedef struct taking {
     tl_changes c;
     uint8_t *marks;      /* [nodes] tl_fold_mark */
-    uint32_t *number_of; /* [nodes] in the piece */
+    uint32_t *number_of; /* [nodes] folded */
     TL_VEC(tl_taken) taken;
     tl_folded folded;
 } taking;

@@ -1,4 +1,4 @@
-/* piece.c - a rank folded to its ports.
+/* folded.c - a rank folded to its ports.
  *
  *     meeting p --> (p ends)--->( a )--->( b )--->(arrives at m) --> meeting m          way from p's END to m's ARRIVAL
  *                       |                   ^

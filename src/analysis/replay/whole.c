@@ -1,11 +1,11 @@
-/* whole.c - pieces of ranks and all meetings as one net, in order. */
+/* whole.c - folded ranks and all meetings as one net, in order. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/order.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Nodes are numbered as they come: the origin, those of pieces but for theirs, meetings. */
+/* Nodes are numbered as they come: the origin, those of folded ranks but for theirs, meetings. */
 typedef struct assembling {
     const tl_baseline *b;
     const tl_folded *folded;
@@ -63,7 +63,7 @@ static void begin_node(assembling *a, size_t v, int64_t own_ns, int64_t done_ns)
     a->out->done_ns[v] = done_ns;
 }
 
-/* meets[n] by node of the piece: the meeting that it waits for, TL_NONE. */
+/* meets[n] by node of the folded rank: the meeting that it waits for, TL_NONE. */
 static bool put_rank(assembling *a, size_t rank)
 {
     const tl_folded *folded = folded_of(a, rank);
@@ -106,7 +106,7 @@ static void put_meeting(assembling *a, uint32_t m)
     a->net->ends[a->net->nends++] = (tl_net_end){ 0, (uint32_t)a->b->nsteps };
 }
 
-/* What has come from the origins of all pieces has come from one. */
+/* What has come from the origins of all ranks has come from one. */
 static void put_origin(assembling *a)
 {
     begin_node(a, 0, 0, 0);

@@ -5,7 +5,7 @@
 
 /* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
 typedef struct taken {
-    uint32_t node; /* of a piece, of the whole and of the fold, in turn */
+    uint32_t node; /* of the folded rank, of the whole, and of what is folded of that, in turn */
     int64_t ns;
 } taken;
 
@@ -80,7 +80,7 @@ static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *fold
     return ok && tl_folded_get(folded, in);
 }
 
-/* What units take off their ranks, and the pieces in which that stays.  Units take off different nodes and edges, so each one's part
+/* What units take off their ranks, which are folded so that it stays.  Units take off different nodes and edges, so each one's part
  * is found once. */
 static bool take_ranks(tl_costing *c, tl_folded *folded)
 {

@@ -14,7 +14,7 @@ bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_
            tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
 }
 
-/* One without a graph has an empty piece. */
+/* One without a graph is folded to nothing. */
 static bool empty_folded(size_t nsteps, tl_folded *out)
 {
     out->done_ns = tl_calloc(1, sizeof *out->done_ns);
