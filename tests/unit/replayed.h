@@ -19,7 +19,16 @@ static inline bool rank_open(const tl_baseline *b, size_t rank, tl_changes *chan
     tl_held_rank *of = held_rank(b->asker, rank);
     if (!tl_graph_has(b->graph, rank))
         of->frame.nsteps = b->nsteps;
-    return tl_changes_open(&of->settled, &of->frame, changes);
+    tl_open_rank open = { 0 };
+    bool ok = tl_rank_open(&of->settled, &open);
+    changes->open = open;
+    return ok && tl_changes_open(&open, &of->frame, changes);
+}
+
+static inline void rank_close(tl_changes *changes)
+{
+    tl_open_free(&changes->open);
+    tl_changes_free(changes);
 }
 
 /* The class of a node's work; TL_NONE. */
@@ -66,7 +75,7 @@ static inline tl_changes *ranks_open(const tl_baseline *b)
 static inline void ranks_close(const tl_baseline *b, tl_changes *ranks)
 {
     for (size_t r = 0; r < b->graph->nranks; r++)
-        tl_changes_free(&ranks[r]);
+        rank_close(&ranks[r]);
     free(ranks);
 }
 

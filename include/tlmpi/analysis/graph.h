@@ -228,9 +228,8 @@ typedef struct tl_graph_input {
 tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out, tl_error *err);
 void tl_graph_free(tl_graph *graph);
 
-/* The answers of a rank, of its own graph, which settles for good, and then.  False: memory is out. */
+/* The answer to SETTLE, of a rank's own graph, which settles for good.  False: memory is out. */
 bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
-bool tl_ways_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out);
 
 /* The key of ENDs in all-to-alls of a kind (tl_collective): how long a member stays in one is compared. */
 uint64_t tl_stay_key(uint8_t kind);
@@ -257,6 +256,9 @@ typedef struct tl_open_rank {
 /* False when memory is out. */
 bool tl_rank_open(const tl_settled *rank, tl_open_rank *out);
 void tl_open_free(tl_open_rank *open);
+
+/* The answer to WAYS.  False: memory is out. */
+bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 
 /* order[n]: each node comes after all that it waits for, an END after its ARRIVAL.  False when memory is out. */
 bool tl_open_order(const tl_open_rank *open, uint32_t *order);

@@ -19,14 +19,15 @@ typedef struct tl_held_rank {
 typedef struct tl_held {
     tl_held_rank *ranks; /* [n] ascending */
     size_t n;
+    tl_open_rank open;   /* the one that was asked last: often there is no other */
 } tl_held;
 
 /* Those of *graphs, which are used up.  False: memory is out; tl_held_free ends it in any case. */
 bool tl_held_take(tl_rank_graphs *graphs, tl_held *out);
 void tl_held_free(tl_held *held);
 
-/* What one rank answers, to anything but HOST_PIECES.  False: memory is out. */
-bool tl_held_answer(tl_held_rank *rank, tl_question question, tl_bytes *in, tl_bytes *out);
+/* What the index-th answers, to anything but HOST_PIECES.  False: memory is out. */
+bool tl_held_answer(tl_held *held, size_t index, tl_question question, tl_bytes *in, tl_bytes *out);
 
 /* HOST_PIECES: the pieces of a rank, the index-th that is held; and what is usual of them.  False: memory is out. */
 bool tl_held_list_pieces(tl_held *held, size_t index, tl_bytes *in, tl_host_pieces *out);

@@ -78,7 +78,7 @@ bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t 
  * may be used for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
     const tl_frame *frame;
-    tl_open_rank open;
+    tl_open_rank open;  /* the caller's */
     uint32_t *step_of;  /* [n] index of the step */
     int64_t *less_ns;   /* [n] */
     bool *gone;         /* [n]: the second of its two edges is; what released a wait */
@@ -89,7 +89,7 @@ typedef struct tl_changes {
 } tl_changes;
 
 /* Unchanged.  False when memory is out. */
-bool tl_changes_open(const tl_settled *rank, const tl_frame *frame, tl_changes *changes);
+bool tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
 void tl_changes_free(tl_changes *changes);
@@ -179,7 +179,7 @@ bool tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
 bool tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
 
 /* The answer to SUMS.  False: memory is out. */
-bool tl_sums_answer(const tl_settled *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
+bool tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
 /* Takes the excess off what is the rank's own, which is open and unchanged.  False when memory is out. */
 bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *changes);
@@ -289,8 +289,8 @@ void tl_told_free(tl_told *told);
 
 /* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE: a tl_change, and a list of which
  * plans; answered by the folded rank, the parts, and a list of tl_end_less.  False: memory is out. */
-bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
-bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out);
+bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
+bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
@@ -307,7 +307,7 @@ typedef struct tl_path {
 bool tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
 
 /* The answer to PATH.  False: memory is out. */
-bool tl_path_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out);
+bool tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 void tl_path_end(tl_path *path);
 
 #endif

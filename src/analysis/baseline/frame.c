@@ -138,17 +138,14 @@ static bool get_question(tl_frame *f, tl_bytes *in)
     return ok;
 }
 
-bool tl_cells_answer(const tl_settled *rank, tl_frame *f, tl_bytes *in, tl_bytes *out)
+bool tl_cells_answer(const tl_open_rank *rank, tl_frame *f, tl_bytes *in, tl_bytes *out)
 {
-    tl_open_rank open = { 0 };
     filling c = { .f = f };
     tl_frame_free(f);
-    bool ok = get_question(f, in) && tl_rank_open(rank, &open) && fill(&c, &open) &&
-              tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) &&
+    bool ok = get_question(f, in) && fill(&c, rank) && tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) &&
               tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds) &&
               tl_bytes_put_list(out, c.ns, f->nkinds * f->nsteps, sizeof *c.ns) &&
               tl_bytes_put_list(out, c.pieces, f->nkinds * f->nsteps, sizeof *c.pieces);
-    tl_open_free(&open);
     free(c.ns);
     free(c.pieces);
     return ok;

@@ -3,22 +3,20 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-bool tl_host_pieces_list(const tl_settled *rank, tl_frame *f, uint32_t role, uint32_t held, tl_host_pieces *out)
+bool tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, uint32_t held, tl_host_pieces *out)
 {
-    tl_open_rank o = { 0 };
     free(f->baseline_ns);
     f->baseline_ns = tl_calloc(f->nhost_pieces + 1, sizeof *f->baseline_ns);
-    bool ok = f->baseline_ns != NULL && tl_rank_open(rank, &o) &&
-              tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v);
-    for (uint32_t v = 0, at = 0; ok && v < o.n; v++)
-        if (tl_is_host_piece(&o.nodes[v]))
+    if (f->baseline_ns == NULL || !tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v))
+        return false;
+    for (uint32_t v = 0, at = 0; v < o->n; v++)
+        if (tl_is_host_piece(&o->nodes[v]))
             out->v[out->n++] =
-                (tl_host_piece){ .place = tl_hash_mix(tl_hash_mix(o.nodes[v].key, (uint32_t)o.nodes[v].step), role),
-                                 .ns = o.nodes[v].work_ns,
+                (tl_host_piece){ .place = tl_hash_mix(tl_hash_mix(o->nodes[v].key, (uint32_t)o->nodes[v].step), role),
+                                 .ns = o->nodes[v].work_ns,
                                  .held = held,
                                  .at = at++ };
-    tl_open_free(&o);
-    return ok;
+    return true;
 }
 
 static int by_place(const void *context, uint32_t a, uint32_t b)

@@ -57,17 +57,21 @@ typedef struct packing {
     bool failed;
 } packing;
 
+/* A number of 64 bits takes so many at most. */
+enum { LONGEST = 10 };
+
 static void put(packing *p, uint64_t x)
 {
-    for (;; x >>= 7) {
-        if (!tl_vec_room(&p->bytes)) {
-            p->failed = true;
-            return;
-        }
-        p->bytes.v[p->bytes.n++] = (uint8_t)((x & 0x7f) | (x > 0x7f ? 0x80 : 0));
-        if (x <= 0x7f)
-            return;
+    if (p->bytes.cap - p->bytes.n < LONGEST &&
+        !tl_grow((void **)&p->bytes.v, &p->bytes.cap, p->bytes.n + LONGEST, sizeof *p->bytes.v)) {
+        p->failed = true;
+        return;
     }
+    uint8_t *at = p->bytes.v + p->bytes.n;
+    for (; x > 0x7f; x >>= 7)
+        *at++ = (uint8_t)((x & 0x7f) | 0x80);
+    *at++ = (uint8_t)x;
+    p->bytes.n = (size_t)(at - p->bytes.v);
 }
 
 /* 0, -1, 1, -2, ...: 0, 1, 2, 3, ... */

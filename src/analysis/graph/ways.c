@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 typedef struct going {
-    tl_open_rank open;
+    const tl_open_rank *open;
     tl_ways_to *at; /* by node; from ports */
     tl_way *room;
     uint32_t *order;   /* nodes */
@@ -51,7 +51,7 @@ static void drop_short(const going *g, tl_ways_to *to)
 /* All ways to a node but those that begin there. */
 static void list_ways(const going *g, uint32_t v)
 {
-    const tl_open_rank *o = &g->open;
+    const tl_open_rank *o = g->open;
     tl_ways_to *to = &g->at[v];
     int64_t own_ns = o->nodes[v].work_ns + o->rest_ns[v];
     to->n = 0;
@@ -79,7 +79,7 @@ static bool keep(going *g, uint32_t port, const tl_ways_to *at)
 
 static bool go(going *g)
 {
-    const tl_open_rank *o = &g->open;
+    const tl_open_rank *o = g->open;
     bool ok = tl_open_order(o, g->order);
     for (uint32_t v = 0; v < o->n; v++) {
         g->at[v].v = g->room + (size_t)v * TL_WAYS_MOST;
@@ -103,22 +103,21 @@ static bool go(going *g)
 }
 
 /* The question: by port its row.  The answer: the ways from row to row, and by port where its own are. */
-bool tl_ways_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out)
+bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
-    size_t n = rank->graph.nnodes + 1;
-    going g = { .at = tl_malloc(n * sizeof *g.at),
+    size_t n = rank->n + (size_t)1;
+    going g = { .open = rank,
+                .at = tl_malloc(n * sizeof *g.at),
                 .room = tl_malloc(n * TL_WAYS_MOST * sizeof *g.room),
                 .order = tl_malloc(n * sizeof *g.order),
                 .port_of = tl_malloc(n * sizeof *g.port_of),
-                .of = tl_calloc(rank->graph.ncomms + 1, sizeof *g.of) };
+                .of = tl_calloc(rank->of->graph.ncomms + 1, sizeof *g.of) };
     bool ok = g.at != NULL && g.room != NULL && g.order != NULL && g.port_of != NULL && g.of != NULL &&
-              tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && tl_rank_open(rank, &g.open) &&
-              go(&g);
+              tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && go(&g);
     for (size_t i = 0; ok && i < g.list.n; i++)
         g.list.v[i].from = g.row_of[g.list.v[i].from];
     ok = ok && tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v) &&
          tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
-    tl_open_free(&g.open);
     free(g.at);
     free(g.room);
     free(g.order);

@@ -34,33 +34,59 @@ void tl_held_free(tl_held *held)
         tl_told_free(&held->ranks[i].told);
     }
     free(held->ranks);
+    tl_open_free(&held->open);
     *held = (tl_held){ 0 };
 }
 
-bool tl_held_answer(tl_held_rank *r, tl_question question, tl_bytes *in, tl_bytes *out)
+/* Opened, if it is not open.  NULL: memory is out. */
+static const tl_open_rank *open_rank(tl_held *held, size_t index)
+{
+    const tl_settled *of = &held->ranks[index].settled;
+    if (held->open.of == of)
+        return &held->open;
+    held->open.of = NULL;
+    if (tl_rank_open(of, &held->open))
+        return &held->open;
+    held->open.of = NULL;
+    return NULL;
+}
+
+/* Of a rank that has settled. */
+static bool answer(const tl_open_rank *o, tl_held_rank *r, tl_question question, tl_bytes *in, tl_bytes *out)
 {
     switch (question) {
-    case TL_ASK_SETTLE:
-        return tl_settle_answer(&r->settled, in, out);
     case TL_ASK_WAYS:
-        return tl_ways_answer(&r->settled, in, out);
+        return tl_ways_answer(o, in, out);
     case TL_ASK_CELLS:
-        return tl_cells_answer(&r->settled, &r->frame, in, out);
+        return tl_cells_answer(o, &r->frame, in, out);
     case TL_ASK_SUMS:
-        return tl_sums_answer(&r->settled, &r->frame, in, out);
+        return tl_sums_answer(o, &r->frame, in, out);
     case TL_ASK_UNITS:
-        return tl_units_answer(&r->settled, &r->frame, &r->told, in, out);
-    case TL_ASK_IDEAL:
-        return tl_rank_ideal_get(&r->told.ideal, in);
+        return tl_units_answer(o, &r->frame, &r->told, in, out);
     case TL_ASK_CHANGE:
-        return tl_change_answer(&r->settled, &r->frame, &r->told, in, out);
+        return tl_change_answer(o, &r->frame, &r->told, in, out);
     case TL_ASK_PATH:
-        return tl_path_answer(&r->settled, in, out);
+        return tl_path_answer(o, in, out);
+    case TL_ASK_SETTLE:
+    case TL_ASK_IDEAL:
     case TL_ASK_HOST_PIECES:
     case TL_ASK_NOTHING:
         break;
     }
     return true;
+}
+
+bool tl_held_answer(tl_held *held, size_t index, tl_question question, tl_bytes *in, tl_bytes *out)
+{
+    tl_held_rank *r = &held->ranks[index];
+    if (question == TL_ASK_SETTLE) {
+        held->open.of = NULL;
+        return tl_settle_answer(&r->settled, in, out);
+    }
+    if (question == TL_ASK_IDEAL)
+        return tl_rank_ideal_get(&r->told.ideal, in);
+    const tl_open_rank *o = open_rank(held, index);
+    return o != NULL && answer(o, r, question, in, out);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ places */
@@ -77,8 +103,9 @@ static bool make_room(const tl_held *held, tl_host_pieces *out)
 bool tl_held_list_pieces(tl_held *held, size_t index, tl_bytes *in, tl_host_pieces *out)
 {
     uint32_t role = 0;
-    return tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
-           tl_host_pieces_list(&held->ranks[index].settled, &held->ranks[index].frame, role, (uint32_t)index, out);
+    const tl_open_rank *o = open_rank(held, index);
+    return o != NULL && tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
+           tl_host_pieces_list(o, &held->ranks[index].frame, role, (uint32_t)index, out);
 }
 
 void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
@@ -106,7 +133,7 @@ static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
             continue;
         size_t at = tl_held_index(held, ranks[i]);
         ok = question == TL_ASK_HOST_PIECES ? tl_held_list_pieces(held, at, &asked->in[i], &places)
-                                            : tl_held_answer(&held->ranks[at], question, &asked->in[i], &asked->out[i]);
+                                            : tl_held_answer(held, at, question, &asked->in[i], &asked->out[i]);
         tl_bytes_free(&asked->in[i]);
     }
     if (ok && question == TL_ASK_HOST_PIECES) {

@@ -71,7 +71,7 @@ static bool get_plans(tl_told *told, tl_bytes *in)
     return ok;
 }
 
-bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out)
+bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out)
 {
     taking t = { 0 };
     bool ok = get_plans(told, in) && tl_changes_open(rank, frame, &t.c);
@@ -85,7 +85,7 @@ bool tl_units_answer(const tl_settled *rank, const tl_frame *frame, tl_told *tol
     for (size_t i = 0; ok && i < t.taken.n; i++)
         t.taken.v[i].node = t.number_of[t.taken.v[i].node];
     ok = ok && tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v) &&
-         tl_folded_put(&t.folded, rank->graph.ncomms, out);
+         tl_folded_put(&t.folded, rank->of->graph.ncomms, out);
     tl_changes_free(&t.c);
     tl_folded_free(&t.folded);
     free(t.marks);
@@ -137,7 +137,7 @@ static uint32_t mask(tl_changes *c, uint32_t parts)
     return left;
 }
 
-bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
+bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
 {
     tl_changes c = { 0 };
     tl_folded folded = { 0 };
@@ -153,7 +153,7 @@ bool tl_change_answer(const tl_settled *rank, const tl_frame *frame, const tl_to
     } else if (ok && how.kind == TL_CHANGE_HOST) {
         tl_free_host(&c);
     }
-    ok = ok && tl_folded_make(&c, NULL, &folded, NULL) && tl_folded_put(&folded, rank->graph.ncomms, out) &&
+    ok = ok && tl_folded_make(&c, NULL, &folded, NULL) && tl_folded_put(&folded, rank->of->graph.ncomms, out) &&
          tl_bytes_put(out, &parts, sizeof parts) && tl_bytes_put_list(out, ends.v, ends.n, sizeof *ends.v);
     tl_changes_free(&c);
     tl_folded_free(&folded);

@@ -29,11 +29,12 @@ void tl_changes_reset(tl_changes *c)
     memset(c->gone, 0, c->open.n * sizeof *c->gone);
 }
 
-bool tl_changes_open(const tl_settled *rank, const tl_frame *frame, tl_changes *c)
+bool tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *c)
 {
     c->frame = frame;
     c->compared = false;
-    if (!tl_rank_open(rank, &c->open) || !make_room(c))
+    c->open = *rank;
+    if (!make_room(c))
         return false;
     for (uint32_t v = 0; v < c->open.n; v++) {
         bool same = v > 0 && c->open.nodes[v].step == c->open.nodes[v - 1].step;
@@ -78,7 +79,6 @@ void tl_changes_compare(tl_changes *c)
 
 void tl_changes_free(tl_changes *c)
 {
-    tl_open_free(&c->open);
     free(c->kind_of);
     free(c->step_of);
     free(c->baseline_ns);

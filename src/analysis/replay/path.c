@@ -108,14 +108,11 @@ static bool answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
     return ok && tl_bytes_put(out, &w, sizeof w);
 }
 
-bool tl_path_answer(const tl_settled *rank, tl_bytes *in, tl_bytes *out)
+bool tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
-    tl_open_rank open = { 0 };
     uint32_t phase;
-    bool ok = tl_bytes_get(in, &phase, sizeof phase) && tl_rank_open(rank, &open) &&
-              (phase == PHASE_BACK ? answer_back(&open, out) : answer_walk(&open, in, out));
-    tl_open_free(&open);
-    return ok;
+    return tl_bytes_get(in, &phase, sizeof phase) &&
+           (phase == PHASE_BACK ? answer_back(rank, out) : answer_walk(rank, in, out));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- who asks */

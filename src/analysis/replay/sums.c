@@ -76,7 +76,7 @@ static bool sum_up(const tl_changes *c, const wanted *a, stretches *out)
     return ok;
 }
 
-bool tl_sums_answer(const tl_settled *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out)
+bool tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out)
 {
     tl_changes c = { 0 };
     stretches sums = { 0 };

@@ -150,7 +150,9 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b)
     bool ok = t->ideal != NULL && t->parts_of != NULL && t->meeting_less != NULL && t->end_less != NULL &&
               t->changed != NULL && find_transfers(t) && tl_asked_new(nranks, &asked);
     for (size_t r = 0; ok && r < nranks; r++) {
-        t->parts_of[r] = ~0U;
+        bool alone =
+            b->roles[b->role_of[r]].n < 2 && findings->rank_ns[r] < 0; /* there is nobody like it, and it is not late */
+        t->parts_of[r] = alone ? 0 : ~0U;
         ok = !tl_graph_has(b->graph, r) || tl_ideal_put(t->ideal, r, &asked.in[r]);
     }
     ok = ok && tl_ask_ranks(b->asker, TL_ASK_IDEAL, &asked);

@@ -142,7 +142,7 @@ static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes 
     size_t at = tl_held_index(held, rank);
     if (question == TL_ASK_HOST_PIECES)
         return tl_held_list_pieces(held, at, in, places);
-    return tl_held_answer(&held->ranks[at], (tl_question)question, in, out);
+    return tl_held_answer(held, at, (tl_question)question, in, out);
 }
 
 /* Collective: what is usual of pieces is found where those of the same place meet. */

@@ -79,7 +79,7 @@ static inline bool tl_is_host_piece(const tl_node *node)
 }
 
 /* The answer to CELLS, and the frame of the rank from then on.  False: memory is out. */
-bool tl_cells_answer(const tl_settled *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
+bool tl_cells_answer(const tl_open_rank *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
 /* A piece of host work at its place in the program of a role. */
 typedef struct tl_host_piece {
@@ -93,7 +93,7 @@ typedef struct tl_host_piece {
 typedef TL_VEC(tl_host_piece) tl_host_pieces;
 
 /* Appends those of a rank; its frame gets room for what is usual of them.  False: memory is out. */
-bool tl_host_pieces_list(const tl_settled *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
+bool tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
 
 /* Of all that have the same places: what is usual.  False: memory is out. */
 bool tl_host_pieces_compare(tl_host_pieces *pieces);

@@ -211,7 +211,7 @@ static void it_says_when_memory_is_out(void)
         tl_mem_fail_after(0);
         failures += !ok;
         tl_folded_free(&piece);
-        tl_changes_free(&changes);
+        rank_close(&changes);
     }
     CU_ASSERT(ok);
     CU_ASSERT(failures > 20);

@@ -98,7 +98,7 @@ static void what_has_been_taken_off_stays_where_it_is_more(void)
         CU_ASSERT_EQUAL(changes.less_ns[HAND_NODES + 1], 0);
     }
     tl_ideal_free(ideal);
-    tl_changes_free(&changes);
+    rank_close(&changes);
     hand_free(h);
 }
 
@@ -169,7 +169,7 @@ static void no_memory_is_no_crash(void)
         tl_mem_fail_after(0);
         failures += !done;
         tl_ideal_free(ideal);
-        tl_changes_free(&changes);
+        rank_close(&changes);
         free(balance.to);
     }
     CU_ASSERT(done && failures > 10);

@@ -3,7 +3,7 @@
 #include "tlmpi/base/mem.h"
 #include <string.h>
 
-/* A rank with that repaired; tl_changes_free ends it. */
+/* A rank with that repaired; rank_close ends it. */
 static tl_changes repaired(const graph_job *j, const tl_repair *repair)
 {
     tl_changes changes = { 0 };
@@ -145,7 +145,7 @@ static int64_t host_work(const graph_job *j, int64_t done_us)
     const bool on[] = { true };
     tl_changes c = repaired(j, &(tl_repair){ .rank = (uint32_t)j->nranks - 1, .family = TL_FAMILY_HOST, .on = on });
     int64_t work = work_of(&c, TL_NODE_LAUNCH, done_us);
-    tl_changes_free(&c);
+    rank_close(&c);
     return work;
 }
 
@@ -213,7 +213,7 @@ static void steps_are_repaired_by_themselves(void)
     tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .on = on });
     CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 18), 3 * US);
     CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 31), 6 * US);
-    tl_changes_free(&c);
+    rank_close(&c);
     /* A ramp is repaired step by step: each of them to what it takes others. */
     on[0] = on[2] = true;
     c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_DEVICE, .drifts = true, .on = on });
@@ -222,7 +222,7 @@ static void steps_are_repaired_by_themselves(void)
     CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 31), 3 * US);
     tl_changes_reset(&c);
     CU_ASSERT_EQUAL(work_of(&c, TL_NODE_WORK, 18), 7 * US);
-    tl_changes_free(&c);
+    rank_close(&c);
     graph_job_free(j);
 }
 
@@ -246,7 +246,7 @@ static int64_t kernel_with(const graph_job *j, tl_family family, bool lasts, int
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 4);
     tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = (uint8_t)family, .lasts = lasts, .on = on });
     int64_t ns = work_of(&c, TL_NODE_WORK, done_us);
-    tl_changes_free(&c);
+    rank_close(&c);
     return ns / US;
 }
 
@@ -309,7 +309,7 @@ static void waits_that_others_do_not_have_go_in_steps_that_were_cut(void)
         for (uint32_t v = 0; v < c.open.n; v++)
             gone += c.gone[v];
         CU_ASSERT_EQUAL(gone, lasts == 1 ? 4 : 2);
-        tl_changes_free(&c);
+        rank_close(&c);
     }
     graph_job_free(j);
 }
@@ -339,7 +339,7 @@ static int64_t after_with(drawing *late)
     tl_changes c = repaired(j, &(tl_repair){ .rank = 2, .family = TL_FAMILY_HOST, .lasts = true, .on = on });
     for (uint32_t v = 0; v < c.open.n; v++)
         ns += c.open.nodes[v].kind == TL_NODE_LAUNCH && c.step_of[v] == 2 ? c.open.nodes[v].work_ns - c.less_ns[v] : 0;
-    tl_changes_free(&c);
+    rank_close(&c);
     graph_job_free(j);
     return (ns + 5 * US) / (10 * US);
 }
@@ -366,7 +366,7 @@ static void it_says_when_memory_is_out(void)
              repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
         tl_mem_fail_after(0);
         failures += !ok;
-        tl_changes_free(&changes);
+        rank_close(&changes);
     }
     CU_ASSERT_TRUE(ok);
     CU_ASSERT(failures >= 6);

@@ -61,7 +61,7 @@ static bool has_effect(const graph_job *j, const tl_repair_plan *plan)
     CU_ASSERT_FATAL(rank_open(&j->baseline, 2, &c) && tl_repair_plan_apply(plan, &c));
     for (uint32_t v = 0; v < c.open.n; v++)
         any = any || c.less_ns[v] != 0 || c.gone[v];
-    tl_changes_free(&c);
+    rank_close(&c);
     return any;
 }
 
