@@ -20,6 +20,7 @@ static inline bool rank_open(const tl_baseline *b, size_t rank, tl_changes *chan
     if (!tl_graph_has(b->graph, rank))
         of->frame.nsteps = b->nsteps;
     tl_open_rank open = { 0 };
+    tl_open_free(&changes->open);
     bool ok = tl_rank_open(&of->settled, &open);
     changes->open = open;
     return ok && tl_changes_open(&open, &of->frame, changes);

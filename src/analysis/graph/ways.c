@@ -27,7 +27,7 @@ typedef struct going {
 static bool is_short(const going *g, tl_way way, tl_way over)
 {
     const uint32_t *of = g->of[over.from];
-    for (uint32_t i = of[0]; i < of[0] + of[1]; i++)
+    for (uint32_t i = of[0]; g->list.v != NULL && i < of[0] + of[1]; i++)
         if (g->list.v[i].from == way.from && g->list.v[i].ns + over.ns >= way.ns)
             return true;
     return false;
