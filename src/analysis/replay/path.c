@@ -122,6 +122,7 @@ typedef TL_VEC(uint32_t) node_list;
 typedef struct walking {
     const tl_graph *g;
     const tl_asker *asker;
+    int64_t start_ns;
     tl_path *out;
     tl_asked asked;
     uint32_t **back; /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
@@ -214,18 +215,25 @@ static bool come_to(walking *w, uint32_t rank, uint32_t node)
     return true;
 }
 
-/* From meeting to meeting; what lies between them on ranks is noted. */
+/* The path comes from before: what nobody explains. */
+static void begin(walking *w, int64_t done_ns)
+{
+    w->out->before_ns = done_ns - w->start_ns;
+    w->out->unexplained_ns += w->out->before_ns;
+}
+
+/* From meeting to meeting; what lies between them on ranks is noted.  Measured times that make a circle are followed once. */
 static bool walk(walking *w)
 {
     uint32_t rank = w->last_rank, meeting = w->last_node;
-    size_t left = w->g->nmeetings; /* measured times that make a cycle end there */
-    bool ok = true;
-    if (rank != TL_NONE) {
+    bool *seen = tl_calloc(w->g->nmeetings + 1, sizeof *seen), ok = seen != NULL;
+    if (ok && rank != TL_NONE) {
         ok = come_to(w, rank, w->last_node);
         meeting = w->last_back != TL_NONE ? w->g->ranks[rank].ports[w->last_back].meeting : TL_NONE;
     }
-    for (; ok && meeting != TL_NONE && left > 0; left--) {
+    while (ok && meeting != TL_NONE && !seen[meeting]) {
         const tl_meeting_edge *edge = last_to_meet(w, meeting);
+        seen[meeting] = true;
         step_over_meeting(w, rank, meeting, edge);
         if (edge->rank == TL_NONE) {
             meeting = edge->of;
@@ -237,10 +245,13 @@ static bool walk(walking *w)
         ok = come_to(w, rank, ports[edge->of].arrival);
         meeting = back != TL_NONE ? ports[back].meeting : TL_NONE;
     }
+    if (ok && meeting != TL_NONE)
+        begin(w, w->g->meetings[meeting].done_ns);
+    free(seen);
     return ok;
 }
 
-static bool walk_ranks(walking *w, int64_t start_ns)
+static bool walk_ranks(walking *w)
 {
     const uint32_t phase = PHASE_WALK;
     bool ok = true;
@@ -259,8 +270,7 @@ static bool walk_ranks(walking *w, int64_t start_ns)
         w->out->unexplained_ns += ok ? on.unexplained_ns : 0;
         if (!ok || on.begin_ns == INT64_MIN)
             continue;
-        w->out->before_ns = on.begin_ns - start_ns;
-        w->out->unexplained_ns += w->out->before_ns;
+        begin(w, on.begin_ns);
     }
     return ok;
 }
@@ -271,6 +281,7 @@ bool tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_p
     *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank), .own = tl_calloc(n + 1, sizeof *out->own) };
     walking w = { .g = g,
                   .asker = asker,
+                  .start_ns = start_ns,
                   .out = out,
                   .back = tl_calloc(n + 1, sizeof *w.back),
                   .last_rank = TL_NONE,
@@ -280,7 +291,7 @@ bool tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_p
     bool ok = there && out->by_rank != NULL && out->own != NULL && look_at_ranks(&w);
     if (ok)
         add_transfers(&w);
-    ok = ok && walk(&w) && walk_ranks(&w, start_ns);
+    ok = ok && walk(&w) && walk_ranks(&w);
     for (size_t r = 0; there && r < n; r++) {
         free(w.back[r]);
         free(w.nodes[r].v);

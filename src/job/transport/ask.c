@@ -157,7 +157,7 @@ static bool compare_pieces(tl_held *held, tl_host_pieces *own)
     tl_host_pieces all = { 0 };
     tl_host_piece *back = NULL;
     size_t nback = 0;
-    tl_error err;
+    tl_error err = { 0 };
     int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
     for (size_t i = 0; to != NULL && i < own->n; i++) {
         own->v[i].proc = tl_par_proc();

@@ -203,6 +203,22 @@ static void of_a_cycle_nothing_but_the_edge_back_in_time_goes(void)
     uncross(&j);
 }
 
+/* The path is followed once round, and adds up to the job's time all the same. */
+static void a_path_that_comes_to_a_cycle_ends_there(void)
+{
+    crossed_job j;
+    tl_path path;
+    int64_t sum = 0, start_ns = 0;
+    cross(&j);
+    CU_ASSERT_FATAL(tl_path_of(&j.graph, j.baseline.asker, start_ns, &path));
+    for (int part = 0; part < TL_NPARTS; part++)
+        sum += path.sum.ns[part];
+    CU_ASSERT(path.before_ns > 0 && path.unexplained_ns >= path.before_ns);
+    CU_ASSERT_EQUAL(sum + path.before_ns, 20 - start_ns);
+    tl_path_end(&path);
+    uncross(&j);
+}
+
 /* After the cycle rank 0 waits for work that is done a nanosecond later than the wait, as far as its clock tells. */
 static void a_wait_behind_a_cycle_has_both_its_edges(void)
 {
@@ -256,6 +272,7 @@ int main(void)
         TEST(what_is_folded_into_origins_ends_when_it_did),
         TEST(of_a_cycle_over_ranks_the_edge_back_in_time_goes),
         TEST(of_a_cycle_nothing_but_the_edge_back_in_time_goes),
+        TEST(a_path_that_comes_to_a_cycle_ends_there),
         TEST(a_wait_behind_a_cycle_has_both_its_edges),
         TEST(it_says_when_memory_is_out),
     };
