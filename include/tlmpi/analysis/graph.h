@@ -240,6 +240,12 @@ static inline bool tl_graph_has(const tl_graph *g, size_t rank)
     return g->ranks[rank].nnodes > 0;
 }
 
+/* When what a meeting waits for was done. */
+static inline int64_t tl_meeting_from_ns(const tl_graph *g, const tl_meeting_edge *edge)
+{
+    return edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].came_ns : g->meetings[edge->of].done_ns;
+}
+
 /* How long a meeting took that is not explained by its arrivals and its own work. */
 int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
 

@@ -26,11 +26,10 @@ typedef struct tl_held {
 bool tl_held_take(tl_rank_graphs *graphs, tl_held *out);
 void tl_held_free(tl_held *held);
 
-/* What the index-th answers, to anything but HOST_PIECES.  False: memory is out. */
-bool tl_held_answer(tl_held *held, size_t index, tl_question question, tl_bytes *in, tl_bytes *out);
+/* What a rank that is held answers; to HOST_PIECES its pieces, appended to *pieces.  False: memory is out. */
+bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out, tl_host_pieces *pieces);
 
-/* HOST_PIECES: the pieces of a rank, the index-th that is held; and what is usual of them.  False: memory is out. */
-bool tl_held_list_pieces(tl_held *held, size_t index, tl_bytes *in, tl_host_pieces *out);
+/* What is usual of pieces that were listed here, once that is known. */
 void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n);
 
 /* An asker of ranks that are all held here; it has to stay. */

@@ -68,6 +68,12 @@ typedef enum tl_fold_mark {
     TL_FOLD_EDGES /* so may its edges, one by one: what they come from stays, too, and they stay in order */
 } tl_fold_mark;
 
+/* One that has several marks has the strongest. */
+static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
+{
+    *mark = *mark < how ? (uint8_t)how : *mark;
+}
+
 /* The net of the nodes that stay, and of the longest ways between them; number_of[n] of each there, TL_NONE: it is folded.
  * marks[n] tl_fold_mark.  False when memory is out; tl_net_free ends it in any case. */
 bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
@@ -130,6 +136,12 @@ void tl_whole_free(tl_whole *whole);
 static inline bool tl_folded_is(const tl_folded *folded)
 {
     return folded->done_ns != NULL;
+}
+
+/* A rank as it is in such a whole. */
+static inline const tl_folded *tl_folded_of(const tl_folded *folded, const tl_folded *changed, size_t rank)
+{
+    return changed != NULL && tl_folded_is(&changed[rank]) ? &changed[rank] : &folded[rank];
 }
 
 /* ---------------------------------------------------------------------------------------------------------- repairs */

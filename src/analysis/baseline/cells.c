@@ -61,8 +61,8 @@ uint32_t tl_class_find(const tl_baseline *b, tl_family family, uint32_t role, ui
 uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t key)
 {
     uint64_t all = key_of(family, role, key);
-    uint32_t number = tl_map_get(&b->class_of, all);
-    if (number != TL_MAP_NONE)
+    uint32_t number = tl_class_find(b, family, role, key);
+    if (number != TL_NONE)
         return number;
     if (!tl_grow((void **)&b->classes, &b->class_room, b->nclasses + 1, sizeof *b->classes))
         return TL_NONE;

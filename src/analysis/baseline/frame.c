@@ -55,7 +55,7 @@ static bool work_of(const tl_frame *f, const tl_node *node, tl_work_kind *kind)
     return true;
 }
 
-static uint32_t find(const tl_frame *f, tl_work_kind kind)
+uint32_t tl_kind_find(const tl_frame *f, tl_work_kind kind)
 {
     return tl_map_get(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key)); /* TL_MAP_NONE is TL_NONE */
 }
@@ -63,12 +63,12 @@ static uint32_t find(const tl_frame *f, tl_work_kind kind)
 uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
 {
     tl_work_kind kind;
-    return work_of(f, node, &kind) ? find(f, kind) : TL_NONE;
+    return work_of(f, node, &kind) ? tl_kind_find(f, kind) : TL_NONE;
 }
 
 uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)
 {
-    return find(f, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT });
+    return tl_kind_find(f, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT });
 }
 
 /* ------------------------------------------------------------------------------------------------------------- cells */
@@ -84,7 +84,7 @@ typedef struct filling {
 static bool fill_in(filling *c, tl_work_kind kind, size_t step, int64_t ns)
 {
     tl_frame *f = c->f;
-    uint32_t number = find(f, kind);
+    uint32_t number = tl_kind_find(f, kind);
     if (number == TL_NONE) {
         size_t cells = (f->nkinds + 1) * f->nsteps;
         number = (uint32_t)f->nkinds;

@@ -268,9 +268,7 @@ int64_t tl_meeting_rest_ns(const tl_graph *g, uint32_t meeting)
     const tl_meeting *m = &g->meetings[meeting];
     int64_t since = INT64_MIN;
     for (uint32_t i = m->first_edge; i < m[1].first_edge; i++) {
-        const tl_meeting_edge *a = &g->edges[i];
-        int64_t from = a->rank != TL_NONE ? g->ranks[a->rank].ports[a->of].came_ns : g->meetings[a->of].done_ns;
-        since = tl_ns_max(since, from + a->lag_ns);
+        since = tl_ns_max(since, tl_meeting_from_ns(g, &g->edges[i]) + g->edges[i].lag_ns);
     }
     return m->done_ns - since - m->work_ns;
 }

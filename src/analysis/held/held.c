@@ -51,45 +51,14 @@ static const tl_open_rank *open_rank(tl_held *held, size_t index)
     return NULL;
 }
 
-/* Of a rank that has settled. */
-static bool answer(const tl_open_rank *o, tl_held_rank *r, tl_question question, tl_bytes *in, tl_bytes *out)
+size_t tl_held_index(const tl_held *held, int32_t rank)
 {
-    switch (question) {
-    case TL_ASK_WAYS:
-        return tl_ways_answer(o, in, out);
-    case TL_ASK_CELLS:
-        return tl_cells_answer(o, &r->frame, in, out);
-    case TL_ASK_SUMS:
-        return tl_sums_answer(o, &r->frame, in, out);
-    case TL_ASK_UNITS:
-        return tl_units_answer(o, &r->frame, &r->told, in, out);
-    case TL_ASK_CHANGE:
-        return tl_change_answer(o, &r->frame, &r->told, in, out);
-    case TL_ASK_PATH:
-        return tl_path_answer(o, in, out);
-    case TL_ASK_SETTLE:
-    case TL_ASK_IDEAL:
-    case TL_ASK_HOST_PIECES:
-    case TL_ASK_NOTHING:
-        break;
-    }
-    return true;
+    size_t at = 0;
+    TL_BISECT(at, held->n, mid, held->ranks[mid].rank < rank);
+    return at < held->n && held->ranks[at].rank == rank ? at : held->n;
 }
 
-bool tl_held_answer(tl_held *held, size_t index, tl_question question, tl_bytes *in, tl_bytes *out)
-{
-    tl_held_rank *r = &held->ranks[index];
-    if (question == TL_ASK_SETTLE) {
-        held->open.of = NULL;
-        return tl_settle_answer(&r->settled, in, out);
-    }
-    if (question == TL_ASK_IDEAL)
-        return tl_rank_ideal_get(&r->told.ideal, in);
-    const tl_open_rank *o = open_rank(held, index);
-    return o != NULL && answer(o, r, question, in, out);
-}
-
-/* ------------------------------------------------------------------------------------------------------------ places */
+/* ------------------------------------------------------------------------------------------------------------ pieces */
 
 /* Room for the pieces of all, once. */
 static bool make_room(const tl_held *held, tl_host_pieces *out)
@@ -100,11 +69,10 @@ static bool make_room(const tl_held *held, tl_host_pieces *out)
     return out->v != NULL;
 }
 
-bool tl_held_list_pieces(tl_held *held, size_t index, tl_bytes *in, tl_host_pieces *out)
+static bool list_pieces(tl_held *held, size_t index, const tl_open_rank *o, tl_bytes *in, tl_host_pieces *out)
 {
     uint32_t role = 0;
-    const tl_open_rank *o = open_rank(held, index);
-    return o != NULL && tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
+    return tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
            tl_host_pieces_list(o, &held->ranks[index].frame, role, (uint32_t)index, out);
 }
 
@@ -114,33 +82,61 @@ void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
         held->ranks[pieces[i].held].frame.baseline_ns[pieces[i].at] = pieces[i].ns;
 }
 
-/* --------------------------------------------------------------------------------------------------------- all ranks */
+/* ----------------------------------------------------------------------------------------------------------- answers */
 
-size_t tl_held_index(const tl_held *held, int32_t rank)
+bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
+                    tl_host_pieces *pieces)
 {
-    size_t at = 0;
-    TL_BISECT(at, held->n, mid, held->ranks[mid].rank < rank);
-    return at < held->n && held->ranks[at].rank == rank ? at : held->n;
+    size_t index = tl_held_index(held, rank);
+    tl_held_rank *r = &held->ranks[index];
+    if (question == TL_ASK_SETTLE) {
+        held->open.of = NULL;
+        return tl_settle_answer(&r->settled, in, out);
+    }
+    if (question == TL_ASK_IDEAL)
+        return tl_rank_ideal_get(&r->told.ideal, in);
+    const tl_open_rank *o = open_rank(held, index);
+    if (o == NULL)
+        return false;
+    switch (question) {
+    case TL_ASK_WAYS:
+        return tl_ways_answer(o, in, out);
+    case TL_ASK_CELLS:
+        return tl_cells_answer(o, &r->frame, in, out);
+    case TL_ASK_HOST_PIECES:
+        return list_pieces(held, index, o, in, pieces);
+    case TL_ASK_SUMS:
+        return tl_sums_answer(o, &r->frame, in, out);
+    case TL_ASK_UNITS:
+        return tl_units_answer(o, &r->frame, &r->told, in, out);
+    case TL_ASK_CHANGE:
+        return tl_change_answer(o, &r->frame, &r->told, in, out);
+    case TL_ASK_PATH:
+        return tl_path_answer(o, in, out);
+    case TL_ASK_SETTLE:
+    case TL_ASK_IDEAL:
+    case TL_ASK_NOTHING:
+        break;
+    }
+    return true;
 }
 
 static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     tl_held *held = of;
-    tl_host_pieces places = { 0 };
+    tl_host_pieces pieces = { 0 };
     bool ok = true;
     for (size_t i = 0; ok && i < asked->n; i++) {
         if (asked->in[i].v == NULL)
             continue;
-        size_t at = tl_held_index(held, ranks[i]);
-        ok = question == TL_ASK_HOST_PIECES ? tl_held_list_pieces(held, at, &asked->in[i], &places)
-                                            : tl_held_answer(held, at, question, &asked->in[i], &asked->out[i]);
+        ok = tl_held_answer(held, ranks[i], question, &asked->in[i], &asked->out[i], &pieces);
         tl_bytes_free(&asked->in[i]);
     }
     if (ok && question == TL_ASK_HOST_PIECES) {
-        ok = tl_host_pieces_compare(&places);
-        tl_held_take_pieces(held, places.v, places.n);
+        ok = tl_host_pieces_compare(&pieces);
+        tl_held_take_pieces(held, pieces.v, pieces.n);
     }
-    free(places.v);
+    free(pieces.v);
     return ok;
 }
 

@@ -23,12 +23,6 @@ typedef struct taking {
     tl_folded folded;
 } taking;
 
-static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
-{
-    if (marks[node] < mark)
-        marks[node] = (uint8_t)mark;
-}
-
 static bool put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
 {
     if (!tl_vec_room(&t->taken))
@@ -45,14 +39,14 @@ static bool take(taking *t, const tl_repair_plan *plan, uint32_t unit)
     for (uint32_t v = 0; ok && v < o->n; v++) {
         if (t->c.less_ns[v] != 0) {
             ok = put(t, v, unit, t->c.less_ns[v]);
-            mark(t->marks, v, TL_FOLD_WORK);
+            tl_fold_mark_put(&t->marks[v], TL_FOLD_WORK);
         }
         if (!ok || !t->c.gone[v])
             continue;
         ok = put(t, v, unit, TL_GONE);
-        mark(t->marks, v, TL_FOLD_EDGES);
+        tl_fold_mark_put(&t->marks[v], TL_FOLD_EDGES);
         for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
-            mark(t->marks, o->edges[e].from, TL_FOLD_KEEP);
+            tl_fold_mark_put(&t->marks[o->edges[e].from], TL_FOLD_KEEP);
     }
     tl_changes_reset(&t->c);
     return ok;

@@ -112,8 +112,7 @@ static void put_nodes(making *m)
 
 static void mark(making *m, uint32_t node, tl_fold_mark how)
 {
-    uint8_t *mark = &m->marks[m->at[node]];
-    *mark = *mark < how ? (uint8_t)how : *mark;
+    tl_fold_mark_put(&m->marks[m->at[node]], how);
 }
 
 static void mark_all(making *m, const uint8_t *marks)

@@ -120,7 +120,7 @@ static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
         size_t step = i % b->nsteps;
         if (b->classes[c].family == TL_FAMILY_WAIT)
             out->spare[i] =
-                b->cut[step] ? 0 : tl_waits_beyond(b, &b->classes[c], b->index_in_role[rank], step, s->scratch);
+                b->cut[step] ? 0 : tl_pieces_beyond(b, &b->classes[c], b->index_in_role[rank], step, s->scratch);
         else
             out->spare[i] = llround(s->spare_ns[c][b->index_in_role[rank] * b->nsteps + step]);
     }

@@ -196,11 +196,10 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
     int64_t since = INT64_MIN;
     for (uint32_t e = g->meetings[meeting].first_edge; e < g->meetings[meeting + 1].first_edge; e++) {
         const tl_meeting_edge *edge = &g->edges[e];
-        int64_t from =
-            edge->rank != TL_NONE ? g->ranks[edge->rank].ports[edge->of].came_ns : g->meetings[edge->of].done_ns;
-        if (last == NULL || from + edge->lag_ns > since) {
+        int64_t at = tl_meeting_from_ns(g, edge) + edge->lag_ns;
+        if (last == NULL || at > since) {
             last = edge;
-            since = from + edge->lag_ns;
+            since = at;
         }
     }
     return last;

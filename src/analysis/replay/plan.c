@@ -74,14 +74,9 @@ static bool is_of_family(const planning *p, size_t kind)
     return class_of(p, kind)->family == (family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family);
 }
 
-static bool has_more(const planning *p, const tl_work_class *class, size_t step)
+static int64_t beyond(const planning *p, size_t kind, size_t step)
 {
-    const tl_baseline *b = p->b;
-    size_t n = b->roles[class->role].n;
-    for (size_t i = 0; i < n; i++)
-        p->scratch[i] = class->pieces[i * b->nsteps + step];
-    int64_t own = p->scratch[b->index_in_role[p->repair->rank]];
-    return own > tl_baseline_median(p->scratch, n);
+    return tl_pieces_beyond(p->b, class_of(p, kind), p->b->index_in_role[p->repair->rank], step, p->scratch);
 }
 
 /* Whether a step of a kind is repaired: where there are more pieces of work it is as additional, elsewhere as what takes long. */
@@ -102,7 +97,7 @@ static void find_windows(planning *p)
     plan->nwindows = p->repair->drifts ? plan->nwindows : 1;
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t s = 0; s < b->nsteps; s++)
-            p->more[k * b->nsteps + s] = class_of(p, k)->family == TL_FAMILY_DEVICE && has_more(p, class_of(p, k), s);
+            p->more[k * b->nsteps + s] = class_of(p, k)->family == TL_FAMILY_DEVICE && beyond(p, k, s) > 0;
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t s = 0; s < b->nsteps; s++) {
             size_t like = plan->also[s] && !p->repair->on[s] ? tl_whole_step_at(b, s) : s;
@@ -144,9 +139,7 @@ static void find_drops(planning *p)
                 if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
                     continue;
                 int64_t has = waits_of(p, k, s);
-                int64_t more =
-                    cut == 0 ? tl_waits_beyond(b, class_of(p, k), b->index_in_role[p->repair->rank], s, p->scratch)
-                             : (all > 0 ? tl_portion(has, dropped, all) : 0);
+                int64_t more = cut == 0 ? beyond(p, k, s) : (all > 0 ? tl_portion(has, dropped, all) : 0);
                 p->plan->drop[k * b->nsteps + s] = more;
                 all += has;
                 dropped += more;
@@ -154,7 +147,7 @@ static void find_drops(planning *p)
     }
 }
 
-int64_t tl_waits_beyond(const tl_baseline *b, const tl_work_class *class, size_t member, size_t step, int64_t *scratch)
+int64_t tl_pieces_beyond(const tl_baseline *b, const tl_work_class *class, size_t member, size_t step, int64_t *scratch)
 {
     size_t n = b->roles[class->role].n;
     for (size_t i = 0; i < n; i++)

@@ -44,8 +44,8 @@ static bool get_wanted(wanted *a, const tl_frame *f, tl_bytes *in)
     for (size_t k = 0; ok && k < f->nkinds; k++)
         a->own[k] = TL_NONE;
     for (uint32_t k = 0; ok && k < a->nkinds; k++) {
-        uint32_t own = tl_map_get(&f->kind_of, tl_hash_mix(a->kinds[k].family + 1, a->kinds[k].key));
-        if (own != TL_MAP_NONE)
+        uint32_t own = tl_kind_find(f, a->kinds[k]);
+        if (own != TL_NONE)
             a->own[own] = k;
     }
     return ok;

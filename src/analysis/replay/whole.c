@@ -14,14 +14,9 @@ typedef struct assembling {
     tl_net *net; /* out's */
 } assembling;
 
-static bool is_changed(const assembling *a, size_t rank)
-{
-    return a->changed != NULL && tl_folded_is(&a->changed[rank]);
-}
-
 static const tl_folded *folded_of(const assembling *a, size_t rank)
 {
-    return is_changed(a, rank) ? &a->changed[rank] : &a->folded[rank];
+    return tl_folded_of(a->folded, a->changed, rank);
 }
 
 static bool start(assembling *a)
@@ -87,7 +82,7 @@ static bool put_rank(assembling *a, size_t rank)
             net->ends[net->nends++] = folded->net.ends[i];
     }
     free(meets);
-    if (is_changed(a, rank))
+    if (folded != &a->folded[rank])
         tl_net_free(&a->changed[rank].net);
     return true;
 }

@@ -109,8 +109,7 @@ static bool take_link(tl_costing *c, size_t unit, const tl_folded *changed, cons
         const tl_transfer_less *less = &list.v[i];
         uint32_t node = whole->meetings + less->of;
         if (less->rank != TL_NONE) {
-            const tl_folded *folded =
-                tl_folded_is(&changed[less->rank]) ? &changed[less->rank] : &c->findings->folded[less->rank];
+            const tl_folded *folded = tl_folded_of(c->findings->folded, changed, less->rank);
             node = whole->base[less->rank] + folded->met[less->of];
         }
         ok = put(&c->taken[unit], node, less->ns);
@@ -134,17 +133,11 @@ static bool take_whole(tl_costing *c, const tl_folded *changed, const tl_whole *
     return ok;
 }
 
-static void mark(uint8_t *marks, uint32_t node, tl_fold_mark mark)
-{
-    if (marks[node] < mark)
-        marks[node] = (uint8_t)mark;
-}
-
 static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
 {
-    mark(marks, t->node, t->ns != TL_GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
+    tl_fold_mark_put(&marks[t->node], t->ns != TL_GONE ? TL_FOLD_WORK : TL_FOLD_EDGES);
     for (uint32_t e = net->first_edge[t->node]; t->ns == TL_GONE && e < net->first_edge[t->node + 1]; e++)
-        mark(marks, net->from[e], TL_FOLD_KEEP);
+        tl_fold_mark_put(&marks[net->from[e]], TL_FOLD_KEEP);
 }
 
 /* To what may change. */

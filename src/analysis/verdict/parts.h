@@ -9,9 +9,8 @@
 /* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is out. */
 bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
-/* verdict.c: a question CHANGE, and the folded rank in the answer; without one it stays as it is.  False when memory is out. */
+/* verdict.c: a question CHANGE.  False when memory is out. */
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
-bool tl_changed_get(tl_asked *asked, size_t rank, tl_folded *out);
 
 /* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is among them. */
 void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);

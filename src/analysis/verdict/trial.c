@@ -60,7 +60,7 @@ static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
             whole->net.own_ns[whole->meetings + m] -= sign * t->meeting_less[m];
     }
     for (size_t r = 0; r < g->nranks; r++) {
-        const tl_folded *folded = tl_folded_is(&t->changed[r]) ? &t->changed[r] : &t->j->folded[r];
+        const tl_folded *folded = tl_folded_of(t->j->folded, t->changed, r);
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
             uint32_t link = tl_link_of(t->b, g->ranks[r].ports[p].meeting);
             if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])

@@ -3,11 +3,6 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-bool tl_changed_get(tl_asked *asked, size_t rank, tl_folded *out)
-{
-    return asked->out[rank].v == NULL || tl_folded_get(out, &asked->out[rank]);
-}
-
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
 {
     return tl_bytes_put(&asked->in[rank], &change, sizeof change) &&
@@ -35,7 +30,7 @@ static bool fold_ranks(const tl_baseline *b, tl_findings *out)
         ok = !tl_graph_has(b->graph, r) || tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
     ok = ok && tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
     for (size_t r = 0; ok && r < out->nranks; r++) {
-        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&asked, r, &out->folded[r])
+        ok = tl_graph_has(b->graph, r) ? tl_folded_get(&out->folded[r], &asked.out[r])
                                        : empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
     }

@@ -136,24 +136,9 @@ static bool get(tl_bytes *in, int32_t *index, int32_t *rank, tl_bytes *bytes)
     return ok;
 }
 
-static bool answer_one(tl_held *held, uint32_t question, int32_t rank, tl_bytes *in, tl_bytes *out,
-                       tl_host_pieces *places)
-{
-    size_t at = tl_held_index(held, rank);
-    if (question == TL_ASK_HOST_PIECES)
-        return tl_held_list_pieces(held, at, in, places);
-    return tl_held_answer(held, at, (tl_question)question, in, out);
-}
-
 /* Collective: what is usual of pieces is found where those of the same place meet. */
 static bool compare_pieces(tl_held *held, tl_host_pieces *own)
 {
-    if (tl_par_nprocs() == 1) {
-        bool found = tl_host_pieces_compare(own);
-        if (found)
-            tl_held_take_pieces(held, own->v, own->n);
-        return found;
-    }
     tl_host_pieces all = { 0 };
     tl_host_piece *back = NULL;
     size_t nback = 0;
@@ -185,21 +170,21 @@ static bool compare_pieces(tl_held *held, tl_host_pieces *own)
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
 /* The answers to a message, as bytes of another.  Where one fails, the others go on together all the same. */
-static bool answer(tl_held *held, uint32_t question, tl_bytes *in, tl_bytes *out)
+static bool answer(tl_held *held, tl_question question, tl_bytes *in, tl_bytes *out)
 {
-    tl_host_pieces places = { 0 };
+    tl_host_pieces pieces = { 0 };
     bool ok = true;
     while (ok && in->at < in->n) {
         tl_bytes one = { 0 }, told = { 0 };
         int32_t index, rank;
-        ok = get(in, &index, &rank, &one) && answer_one(held, question, rank, &one, &told, &places) &&
+        ok = get(in, &index, &rank, &one) && tl_held_answer(held, rank, question, &one, &told, &pieces) &&
              put(out, index, rank, &told);
         tl_bytes_free(&one);
         tl_bytes_free(&told);
     }
     if (question == TL_ASK_HOST_PIECES)
-        ok = compare_pieces(held, &places) && ok;
-    free(places.v);
+        ok = compare_pieces(held, &pieces) && ok;
+    free(pieces.v);
     return ok;
 }
 
@@ -213,7 +198,7 @@ void tl_answer_questions(const tl_rank_procs *procs)
             tl_bytes_free(&from.bytes);
             return;
         }
-        bool ok = answer(procs->held, (uint32_t)from.head.what, &from.bytes, &out) && !from.failed;
+        bool ok = answer(procs->held, (tl_question)from.head.what, &from.bytes, &out) && !from.failed;
         out.n = ok ? out.n : 0;
         tl_bytes_free(&from.bytes);
         send(0, TL_MESSAGE_ANSWER, ok, &out);
@@ -232,7 +217,7 @@ void tl_ask_nothing(void)
 typedef struct asking {
     const tl_rank_procs *procs;
     const int32_t *ranks;
-    uint32_t question;
+    tl_question question;
     tl_asked *asked;
     tl_bytes *messages; /* by proc */
     coming *answers;    /* likewise */
@@ -268,16 +253,16 @@ static int send_all(asking *a)
 
 static void answer_own(asking *a)
 {
-    tl_host_pieces places = { 0 };
+    tl_host_pieces pieces = { 0 };
     for (size_t i = 0; i < a->asked->n; i++) {
         if (a->asked->in[i].v == NULL || !a->ok)
             continue;
-        a->ok = answer_one(a->procs->held, a->question, a->ranks[i], &a->asked->in[i], &a->asked->out[i], &places);
+        a->ok = tl_held_answer(a->procs->held, a->ranks[i], a->question, &a->asked->in[i], &a->asked->out[i], &pieces);
         tl_bytes_free(&a->asked->in[i]);
     }
     if (a->question == TL_ASK_HOST_PIECES)
-        a->ok = compare_pieces(a->procs->held, &places) && a->ok;
-    free(places.v);
+        a->ok = compare_pieces(a->procs->held, &pieces) && a->ok;
+    free(pieces.v);
 }
 
 static void take_answers(asking *a, coming *from)
@@ -321,5 +306,5 @@ static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
 
 tl_asker tl_procs_asker(tl_rank_procs *procs)
 {
-    return (tl_asker){ ask, procs, NULL };
+    return tl_par_nprocs() > 1 ? (tl_asker){ ask, procs, NULL } : tl_held_asker(procs->held);
 }

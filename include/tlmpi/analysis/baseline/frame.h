@@ -58,6 +58,9 @@ static inline size_t tl_step_index(const int32_t *steps, size_t nsteps, int32_t 
 /* The kind of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the device, too. */
 uint32_t tl_kind_of(const tl_frame *frame, const tl_node *node);
 
+/* The kind with that family and key; TL_NONE: the rank has none. */
+uint32_t tl_kind_find(const tl_frame *frame, tl_work_kind kind);
+
 /* The kind of a wait; likewise. */
 uint32_t tl_kind_of_wait(const tl_frame *frame, const tl_node *node);
 
