@@ -35,9 +35,9 @@ int64_t fault_tokens_ppm(const struct sim *sim, int rank, int step);
 /* What a meeting takes longer, of the slow link alone, for all or for this rank. */
 int64_t fault_link_ns(const struct sim *sim, const struct meeting *meeting, int rank);
 
-/* Groups whose data go the same ways without the slow link, over wires of the same sort and, in a pipeline, between the same
- * stages; and by how much the link sets the ends of its group's ranks apart, at most: nothing else in the traces of a job
- * whose link is slow in all steps tells of it. */
+/* Groups whose data go the same ways without the slow link, over wires of the same sort and, in a pipeline, between the
+ * same stages; and by how much the link sets the ends of its group's ranks apart, at most: nothing else in the traces
+ * of a job whose link is slow in all steps tells of it. */
 int fault_link_others(const struct sim *sim);
 int64_t fault_link_apart_ns(const struct sim *sim);
 

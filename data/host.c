@@ -189,8 +189,8 @@ static void queue(struct rank *r, struct event work, int64_t ns)
     rank_emit(r, &work);
 }
 
-/* When the queue has room for one more: it holds so many launches whose work has not started.  A job that does not wait for
- * its device in every step is about a step ahead. */
+/* When the queue has room for one more: it holds so many launches whose work has not started.  A job that does not wait
+ * for its device in every step is about a step ahead. */
 static int64_t room_ns(const struct rank *r)
 {
     size_t depth = QUEUE_DEPTH, step = (size_t)r->program->launches;

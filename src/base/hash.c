@@ -86,8 +86,8 @@ uint64_t tl_hash_mix(uint64_t hash, uint64_t value)
     return scatter((hash << 23 | hash >> 41) * ROOT7 + scatter(value + ROOT3));
 }
 
-/* Where the search for key begins.  Keys that follow each other, as correlation ids do, lie side by side: sixteen of them
- * in a few lines of the cache. */
+/* Where the search for key begins.  Keys that follow each other, as correlation ids do, lie side by side: sixteen of
+ * them in a few lines of the cache. */
 static inline size_t home_of(const tl_map *map, uint64_t key)
 {
     uint64_t group = key >> 4;

@@ -13,8 +13,8 @@
 #define LARGE_BYTES ((size_t)64 << 20)
 
 /* Arrays of this size have pages of their own.  Left to itself glibc has them in the heap once a larger one has been
- * freed, and a column that has served leaves a hole there, which counts as memory in use.  What is smaller comes and goes
- * often, and fresh pages cost more than what is done with them. */
+ * freed, and a column that has served leaves a hole there, which counts as memory in use.  What is smaller comes and
+ * goes often, and fresh pages cost more than what is done with them. */
 #define OWN_PAGES_BYTES (1 << 20)
 
 /* So much stays at the end of the heap for what comes next. */

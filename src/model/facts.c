@@ -123,7 +123,8 @@ bool tl_rank_has_work(const tl_table *ranks, int32_t rank)
     return true;
 }
 
-/* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the rest. */
+/* Ranks that communicate, but have no marks of steps, where others have: those whose steps others tell, and the
+ * rest. */
 static void count_unmarked(tl_tables *tables, tl_trust *t)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_step_schema),

@@ -14,8 +14,8 @@ bool tl_local_first(void);
 tl_status tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err);
 tl_status tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout, tl_error *err);
 
-/* The next of a row of naps (*spins, start with 0): they double.  So a proc sleeps through little more than it has waited
- * already. */
+/* The next of a row of naps (*spins, start with 0): they double.  So a proc sleeps through little more than it has
+ * waited already. */
 long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns);
 
 /* Messages of a proc to itself: copied, and taken in the order in which they were sent.  False when memory is out. */

@@ -19,8 +19,9 @@ hid_t tl_h5_file_access(void);
 hid_t tl_h5_transfer(void);
 
 /* Writes "<file of `in`>: <message>: <cause>" and returns `status`.  The cause is what the library said last: the
- * system's own words where the system failed ("No space left on device"), nothing where the library did not fail.  So it
- * must come before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was asked. */
+ * system's own words where the system failed ("No space left on device"), nothing where the library did not fail.  So
+ * it must come before any other call of the library.  Where the cause is memory, the status is TL_ENOMEM whatever was
+ * asked. */
 tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -1,5 +1,5 @@
-/* load.c - rows of a result file, read into this program's structs.  The file may be of another version, or made to do harm:
- * everything it says is checked. */
+/* load.c - rows of a result file, read into this program's structs.  The file may be of another version, or made to do
+ * harm: everything it says is checked. */
 #include "tlmpi/store/load.h"
 
 #include "tlmpi/base/mem.h"

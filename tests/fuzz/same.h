@@ -1,7 +1,8 @@
-/* same.h - whether two readings of the same bytes come to the same trace; the first difference is told, and ends the program.
+/* same.h - whether two readings of the same bytes come to the same trace; the first difference is told, and ends the
+ * program.
  *
- * Equal means: columns, texts, side tables, metadata, counters, the first bad byte and what is said about it.  Ids of names may
- * differ where a way never sees a name, so texts are compared.
+ * Equal means: columns, texts, side tables, metadata, counters, the first bad byte and what is said about it.  Ids of
+ * names may differ where a way never sees a name, so texts are compared.
  */
 #ifndef TLMPI_TESTS_FUZZ_SAME_H
 #define TLMPI_TESTS_FUZZ_SAME_H

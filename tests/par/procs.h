@@ -1,4 +1,5 @@
-/* procs.h - what every test program on several procs shares: which proc this is, and a main by which proc 0 speaks for all. */
+/* procs.h - what every test program on several procs shares: which proc this is, and a main by which proc 0 speaks for
+ * all. */
 #ifndef TLMPI_TESTS_PROCS_H
 #define TLMPI_TESTS_PROCS_H
 
@@ -15,8 +16,8 @@ static inline void print_failures(void)
         fprintf(stderr, "proc %d of %d: %s:%u: %s\n", me, all, f->strFileName, f->uiLineNumber, f->strCondition);
 }
 
-/* Runs the tests in their order on all procs; 0 when all assertions of all hold.  The one argument is the number of procs that
- * there must be. */
+/* Runs the tests in their order on all procs; 0 when all assertions of all hold.  The one argument is the number of
+ * procs that there must be. */
 static inline int procs_main(int argc, char **argv, const char *name, const unit_test *tests, size_t n)
 {
     bool started = argc == 2 && CU_initialize_registry() == CUE_SUCCESS;

@@ -1,10 +1,10 @@
-/* test_match_odd.c - matching on as many procs as mpirun starts, where memory runs out somewhere, or participants say what no
- * trace should, or there are none. */
+/* test_match_odd.c - matching on as many procs as mpirun starts, where memory runs out somewhere, or participants say
+ * what no trace should, or there are none. */
 #include "dealt.h"
 #include "tlmpi/base/mem.h"
 
-/* On one proc the k-th allocation fails: all hear of it, and nobody hangs; until k is beyond them all.  Of a crowd, which
- * takes long to agree, fewer k. */
+/* On one proc the k-th allocation fails: all hear of it, and nobody hangs; until k is beyond them all.  Of a crowd,
+ * which takes long to agree, fewer k. */
 static void without_memory_all_give_up_together(void)
 {
     bool done = false;

@@ -1,4 +1,5 @@
-/* test_par.c - the verbs of par.h that all procs call at once, on as many procs as mpirun starts: each proc checks what it sees. */
+/* test_par.c - the verbs of par.h that all procs call at once, on as many procs as mpirun starts: each proc checks what
+ * it sees. */
 #include "bytes.h"
 #include "tlmpi/base/mem.h"
 

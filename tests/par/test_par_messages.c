@@ -1,4 +1,5 @@
-/* test_par_messages.c - messages from proc to proc, on as many procs as mpirun starts, and the naps of those who wait. */
+/* test_par_messages.c - messages from proc to proc, on as many procs as mpirun starts, and the naps of those who
+ * wait. */
 #include "bytes.h"
 
 struct inbox {
@@ -125,8 +126,8 @@ static void messages_and_gathers_do_not_mix(void)
     tl_par_barrier();
 }
 
-/* Messages go round the procs, each of which sleeps until the one before it sends: a message that were only found at the
- * end of a nap would take 32 ms a proc. */
+/* Messages go round the procs, each of which sleeps until the one before it sends: a message that were only found at
+ * the end of a nap would take 32 ms a proc. */
 static void a_message_wakes_who_waits_for_it(void)
 {
     static const size_t sizes[] = { 0, 200, 1000, 5000, 100000 };

@@ -29,8 +29,8 @@ static inline void count_check(answer_job *j, tl_quality_check check, int64_t co
     put_row(j, &tl_quality_schema, &row);
 }
 
-/* A job of so many ranks and steps (1, 2, ...) of 100 ms, four ranks a host: half compute, 30 % exposed comm, 20 % idle.
- * Two collectives a step, all matched; one clock; nobody waits. */
+/* A job of so many ranks and steps (1, 2, ...) of 100 ms, four ranks a host: half compute, 30 % exposed comm, 20 %
+ * idle. Two collectives a step, all matched; one clock; nobody waits. */
 static inline answer_job *job_of(int32_t nranks, int32_t nsteps)
 {
     size_t n = 0, required;
@@ -91,7 +91,8 @@ static inline void gain_in_steps(answer_job *j, int64_t flagged_ns, int64_t othe
     }
 }
 
-/* The rank holds the others up for so long in each of these steps; the replay gains gain_ns (below 0: there is none). */
+/* The rank holds the others up for so long in each of these steps; the replay gains gain_ns (below 0: there is
+ * none). */
 static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, int32_t last, int64_t wait_ns,
                                     int64_t gain_ns)
 {

@@ -5,7 +5,8 @@
  *                       "compute 7: .AAAA......BB.",
  *                       "comm 9:    ......CCC.....", NULL);
  *
- * A capital is a kernel as long as its run of letters; the same letter in small on a line of the host is its launch (1 us long on
+ * A capital is a kernel as long as its run of letters; the same letter in small on a line of the host is its launch (1
+ * us long on
  * a host line).  '|' is work of no length.  Digits on the steps line are step numbers.  "compute 1/7" is stream 7 of device 1.
  *
  *     launch 1 cudaLaunchKernel: aa.......b...      calls of thread 1 that launch the kernels of the same letter
@@ -15,8 +16,8 @@
  *
  * Runs that touch are one; a line of its own parts them.  An empty line draws nothing.
  *
- * Communication is an all-reduce of nobody knows whom; a test that wants it otherwise changes d->colls, in the order of the
- * kernels.
+ * Communication is an all-reduce of nobody knows whom; a test that wants it otherwise changes d->colls, in the order of
+ * the kernels.
  */
 #ifndef TLMPI_TESTS_DRAW_H
 #define TLMPI_TESTS_DRAW_H

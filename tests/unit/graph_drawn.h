@@ -5,8 +5,8 @@
  *                                      "comm 9:    ....RRRRR", NULL),
  *                                 draw(...), NULL);
  *
- * The n-th comm of one letter is one collective of all ranks that have it.  Nodes are told by kind and by when they are done,
- * in columns; a column is a microsecond, or as many as a drawing is stretched to.
+ * The n-th comm of one letter is one collective of all ranks that have it.  Nodes are told by kind and by when they are
+ * done, in columns; a column is a microsecond, or as many as a drawing is stretched to.
  */
 #ifndef TLMPI_TESTS_GRAPH_DRAWN_H
 #define TLMPI_TESTS_GRAPH_DRAWN_H
@@ -18,7 +18,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* ------------------------------------------------------------------------------------------------------------ one rank */
+/* --------------------------------------------------------------------------------------------------------- one rank */
 
 /* A column of the drawing becomes so many microseconds. */
 static inline drawing *stretched(drawing *d, int64_t us)
@@ -112,7 +112,7 @@ static inline size_t count_edges_to(const tl_rank_graph *g, uint32_t to)
     return g->nodes[to + 1].first_edge - g->nodes[to].first_edge;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- a job */
+/* ------------------------------------------------------------------------------------------------------------ a job */
 
 enum { GRAPH_RANKS = 6, GRAPH_ROWS = 128 };
 

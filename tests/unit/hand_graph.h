@@ -1,4 +1,5 @@
-/* hand_graph.h - graphs of jobs made by hand: ranks that do the same in each step, on a host and a device, and then meet.
+/* hand_graph.h - graphs of jobs made by hand: ranks that do the same in each step, on a host and a device, and then
+ * meet.
  *
  *     step      host  [ launch a ]--[ launch r ]
  *               device             [ a: device_ns ][ r ]     r: all ranks meet; the next step's host begins when it is done

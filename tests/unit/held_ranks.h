@@ -44,7 +44,8 @@ static inline tl_rank_graph graph_copy(const tl_rank_graph *g)
     return copy;
 }
 
-/* Copies of graphs, which have not settled, in place of those that are held; ranks are those that will be asked, and have to stay. */
+/* Copies of graphs, which have not settled, in place of those that are held; ranks are those that will be asked, and
+ * have to stay. */
 static inline void hold_ranks(const tl_rank_graphs *graphs, const int32_t *ranks, held_ranks *h)
 {
     tl_rank_graphs copies = { .of = { .v = held_room(graphs->of.n, sizeof *copies.of.v), .n = graphs->of.n } };

@@ -1,11 +1,13 @@
-/* linked_job.h - a drawn job of nothing but collectives; a digit is what the transfer of one takes in a step, in 100 us.
+/* linked_job.h - a drawn job of nothing but collectives; a digit is what the transfer of one takes in a step, in 100
+ * us.
  *
  *     linked_job *j = linked_new(4);
  *     linked_group(j, "01", "tensor", 4096, "1119");     the last of its all-reduces is slow
  *     linked_group(j, "23", "tensor", 4096, "1111");
  *     linked_ready(j);
  *
- * In each step the groups meet in the order of their drawings; a member arrives 10 us after it has left its last collective.
+ * In each step the groups meet in the order of their drawings; a member arrives 10 us after it has left its last
+ * collective.
  */
 #ifndef TLMPI_TESTS_LINKED_JOB_H
 #define TLMPI_TESTS_LINKED_JOB_H

@@ -3,8 +3,8 @@
  *     meeting *m = meet("0: AAAAAA..BBB",
  *                       "1: ...AAA..BBB", NULL);
  *
- * A run of a capital is the rank's part in the all-reduce of that letter, in group 0.  Every rank drawn has a trace, all are
- * on one clock, and the group is all of them.
+ * A run of a capital is the rank's part in the all-reduce of that letter, in group 0.  Every rank drawn has a trace,
+ * all are on one clock, and the group is all of them.
  */
 #ifndef TLMPI_TESTS_MEET_H
 #define TLMPI_TESTS_MEET_H

@@ -1,4 +1,5 @@
-/* replayed.h - what a job would have taken with its ranks as a test changes them: by pieces and the net of them, and node by node.
+/* replayed.h - what a job would have taken with its ranks as a test changes them: by pieces and the net of them, and
+ * node by node.
  *
  *     tl_changes *ranks = ranks_open(b);
  *     ranks[2].less_ns[v] = 5;
@@ -99,7 +100,7 @@ static inline void by_node_free(const tl_baseline *b, void **of)
     free(of);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ by pieces */
+/* -------------------------------------------------------------------------------------------------------- by pieces */
 
 typedef struct assembled {
     const tl_baseline *b;
@@ -186,7 +187,7 @@ static inline void expect_exact(const tl_baseline *b)
     ranks_close(b, ranks);
 }
 
-/* --------------------------------------------------------------------------------------------------------- node by node */
+/* ----------------------------------------------------------------------------------------------------- node by node */
 
 #define NOT_YET (INT64_MIN / 2)
 
@@ -243,7 +244,8 @@ static inline bool plainly_pass(plainly *p)
     return moved;
 }
 
-/* Again and again all nodes, in no order, until none moves: when the job ends, and step_ends[nsteps].  Not where there are cycles. */
+/* Again and again all nodes, in no order, until none moves: when the job ends, and step_ends[nsteps].  Not where there
+ * are cycles. */
 static inline int64_t replay_plainly(const tl_baseline *b, const tl_changes *ranks, int64_t *step_ends)
 {
     plainly p = { b, ranks, by_node(b, sizeof(int64_t)), calloc(b->graph->nmeetings + 1, sizeof *p.met_ns) };

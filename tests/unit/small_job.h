@@ -1,8 +1,8 @@
 /* small_job.h - a job of several ranks, simulated kernel by kernel: what a trace of it shows, and how long it took.
  *
- * Each rank has a script.  Its host works through it in order; its streams run what they are given in order; a collective
- * moves data once all its members have come.  The same script with and without a fault, and the same chance, give the
- * true gain of a repair.
+ * Each rank has a script.  Its host works through it in order; its streams run what they are given in order; a
+ * collective moves data once all its members have come.  The same script with and without a fault, and the same chance,
+ * give the true gain of a repair.
  */
 #ifndef TLMPI_TESTS_SMALL_JOB_H
 #define TLMPI_TESTS_SMALL_JOB_H

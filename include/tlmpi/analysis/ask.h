@@ -6,8 +6,8 @@
  *     late, and costs?            ---UNITS--->   what its repairs would take off
  *     what if                     ---CHANGE-->   what stays of it then
  *
- * A question to a rank is bytes, and so is the answer.  What reaches proc 0 is in proportion to steps, names and collectives, never to
- * kernels.
+ * A question to a rank is bytes, and so is the answer.  What reaches proc 0 is in proportion to steps, names and
+ * collectives, never to kernels.
  */
 #ifndef TLMPI_ANALYSIS_ASK_H
 #define TLMPI_ANALYSIS_ASK_H
@@ -41,7 +41,8 @@ typedef struct tl_asked {
 bool tl_asked_new(size_t n, tl_asked *out);
 void tl_asked_free(tl_asked *asked);
 
-/* Who knows where ranks are: the i-th that is asked is ranks[i].  Questions are used up.  False: memory was out somewhere. */
+/* Who knows where ranks are: the i-th that is asked is ranks[i].  Questions are used up.  False: memory was out
+ * somewhere. */
 typedef struct tl_asker {
     bool (*ask)(void *of, const int32_t *ranks, tl_question question, tl_asked *asked);
     void *of;

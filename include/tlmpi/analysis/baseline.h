@@ -6,20 +6,20 @@
  *             of the step, where all ranks of the role have as many in it, else the step as a whole
  *     cell    the work of one rank in one class and step
  *
- * The baseline of a rank in some steps is the median over its role of the sums over these steps; of the two in the middle the lesser,
- * for half of the ranks show that it can be done.  Summed first, noise averages out before an order statistic sees it, and a step
- * heavier for all is heavier in the baseline as well.  A rank that nobody is like is compared with itself in other steps: it may be
- * late for a while there, and never persistently.
+ * The baseline of a rank in some steps is the median over its role of the sums over these steps; of the two in the
+ * middle the lesser, for half of the ranks show that it can be done.  Summed first, noise averages out before an order
+ * statistic sees it, and a step heavier for all is heavier in the baseline as well.  A rank that nobody is like is
+ * compared with itself in other steps: it may be late for a while there, and never persistently.
  *
- * A rank's device may be late because pieces of work take long, or because it has more of them than its peers.  How long pieces take
- * has noise, how many there are has hardly any; so these are two families.  Waits of its host for its device are a third: those that
- * peers do not have keep it from running ahead.
+ * A rank's device may be late because pieces of work take long, or because it has more of them than its peers.  How
+ * long pieces take has noise, how many there are has hardly any; so these are two families.  Waits of its host for its
+ * device are a third: those that peers do not have keep it from running ahead.
  *
- * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort are the
- * role (tl_baseline_add_links).
+ * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort
+ * are the role (tl_baseline_add_links).
  *
- * A step that some rank's recording lacks was cut, and so is what lies before all steps or after them.  Such steps are replayed,
- * and never are evidence.
+ * A step that some rank's recording lacks was cut, and so is what lies before all steps or after them.  Such steps are
+ * replayed, and never are evidence.
  *
  * May use graph.
  */
@@ -84,7 +84,8 @@ typedef struct tl_baseline {
     double *heavy;      /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
-/* Asks CELLS and HOST_PIECES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.  TL_ENOMEM. */
+/* Asks CELLS and HOST_PIECES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.
+ * TL_ENOMEM. */
 tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
                            size_t nrows, tl_baseline *out, tl_error *err);
 void tl_baseline_free(tl_baseline *baseline);
@@ -97,8 +98,8 @@ void tl_baseline_free(tl_baseline *baseline);
  *     class    collectives of a kind and size; what differs by itself (sends, all-to-all), of a size up to twice as much; where
  *              nobody knows the size, of ranks that talk to the same sides: unlike stages move unlike amounts
  *
- * Who has no like in a class is compared with itself in other steps.  Collectives of which members have no trace, or that are suspect,
- * are no evidence.  TL_ENOMEM. */
+ * Who has no like in a class is compared with itself in other steps.  Collectives of which members have no trace, or
+ * that are suspect, are no evidence.  TL_ENOMEM. */
 typedef struct tl_link_input {
     const int32_t *ranks;    /* of the graph */
     const tl_late_row *rows;
@@ -109,8 +110,8 @@ typedef struct tl_link_input {
 
 tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input, tl_error *err);
 
-/* By how much a link exceeds its baseline in the steps that are `on`, as far as no clock can be at fault: where two are apart,
- * transfers look longer whenever the last to arrive is on one of them.  scratch: as above. */
+/* By how much a link exceeds its baseline in the steps that are `on`, as far as no clock can be at fault: where two are
+ * apart, transfers look longer whenever the last to arrive is on one of them.  scratch: as above. */
 int64_t tl_sure_lateness(const tl_baseline *baseline, uint32_t link, const bool *on, int64_t *scratch);
 
 /* The kind and size of a class of transfers; unknown sizes are below 0. */
@@ -146,26 +147,26 @@ static inline size_t tl_meeting_step(const tl_baseline *b, uint32_t meeting)
     return tl_step_index(b->steps, b->nsteps, b->graph->meetings[meeting].step);
 }
 
-/* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be done.  Puts
- * them in order. */
+/* What is usual of n > 0 values: the median, of the two in the middle the lesser, for half of them show that it can be
+ * done.  Puts them in order. */
 int64_t tl_baseline_median(int64_t *values, size_t n);
 
-/* How much of its baseline in the steps that are `on` a member of the class's role takes: baseline and own work.  scratch: room for
- * the members of the role, and for all steps. */
+/* How much of its baseline in the steps that are `on` a member of the class's role takes: baseline and own work.
+ * scratch: room for the members of the role, and for all steps. */
 int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
                        int64_t *scratch);
 
-/* How much of the work of a class in one cell is there for having more pieces than peers; below 0: what they have more.  baseline_ns,
- * baseline_pieces: of peers. */
+/* How much of the work of a class in one cell is there for having more pieces than peers; below 0: what they have more.
+ * baseline_ns, baseline_pieces: of peers. */
 int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t baseline_pieces);
 
-/* late_ns[members * nsteps]: by how much the work of a class exceeds what is usual in the same step of its role, or of links like
- * it; 0 of who has none.  scratch: likewise.  False when memory is out. */
+/* late_ns[members * nsteps]: by how much the work of a class exceeds what is usual in the same step of its role, or of
+ * links like it; 0 of who has none.  scratch: likewise.  False when memory is out. */
 bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
-/* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over classes, less
- * the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those are
- * that peers do not have.  scratch: likewise.  False when memory is out. */
+/* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over
+ * classes, less the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those
+ * are that peers do not have.  scratch: likewise.  False when memory is out. */
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 #endif

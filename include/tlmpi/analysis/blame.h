@@ -1,7 +1,7 @@
 /* blame.h - who made whom wait?
  *
- * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to ranks that came late, and on
- * to those that these had waited for.  Fills table blame.  May use wait.
+ * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to ranks that came late,
+ * and on to those that these had waited for.  Fills table blame.  May use wait.
  */
 #ifndef TLMPI_ANALYSIS_BLAME_H
 #define TLMPI_ANALYSIS_BLAME_H
@@ -11,7 +11,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
-/* ---------------------------------------------------------------------------------------------------------- delay costs */
+/* ------------------------------------------------------------------------------------------------------ delay costs */
 
 /* What ranks waited for in matched collectives, charged to those who came late. */
 
@@ -22,11 +22,13 @@ typedef struct tl_delay_cost_input {
     size_t nranks;
 } tl_delay_cost_input;
 
-/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.  TL_ENOMEM. */
+/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.
+ * TL_ENOMEM. */
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
-/* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), [ranks * steps], from table blame in order
- * of its keys: rank-seconds; and as wall time: what one of those who waited for it waited, each weighted by its wait. */
+/* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), [ranks * steps], from table
+ * blame in order of its keys: rank-seconds; and as wall time: what one of those who waited for it waited, each weighted
+ * by its wait. */
 void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps, size_t nsteps,
                         int64_t *delay_cost_ns, double *wall_ns);
 

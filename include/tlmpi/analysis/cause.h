@@ -93,8 +93,8 @@ typedef struct tl_cause_input {
 /* Rows of the suspects in the table of stragglers; *suspects is the caller's to free.  False when memory is out. */
 bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n);
 
-/* Asks about one: its flagged steps, or its window; without peers the others, or else all ranks.  *lost_ns: the wall time that
- * they lost.  False when memory is out. */
+/* Asks about one: its flagged steps, or its window; without peers the others, or else all ranks.  *lost_ns: the wall
+ * time that they lost.  False when memory is out. */
 bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking,
                     int64_t *lost_ns);
 
@@ -102,7 +102,8 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
  * gain twice as much. */
 int64_t tl_gain_of_asked(tl_tables *tables, const tl_straggler *row);
 
-/* Enters what has been found: what it has more than its peers is the cause, if that is most of what they waited for it. */
+/* Enters what has been found: what it has more than its peers is the cause, if that is most of what they waited for
+ * it. */
 void tl_take_cause(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row);
 
 #endif

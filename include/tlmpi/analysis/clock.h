@@ -5,19 +5,19 @@
  *     message   sender   [     ]
  *               receiver     [       ]        nothing is received before it is sent:  end_r - o_r >= start_s - o_s
  *
- * o is how far a clock is ahead.  Each line bounds the difference of two unknowns; waiting both ways bounds it from both
- * sides.  Offsets that keep all lines (to TL_CLOCK_ERROR_NS) are feasible:
+ * o is how far a clock is ahead.  Each line bounds the difference of two unknowns; waiting both ways bounds it from
+ * both sides.  Offsets that keep all lines (to TL_CLOCK_ERROR_NS) are feasible:
  *
  *     none is needed        the clocks stay as they are recorded
  *     an offset a host      the ranks of a host read one clock
  *     an offset a rank      where hosts are unknown, or their ranks disagree
  *     ... and a drift       where no offset is feasible over all the time
  *
- * The first of these that breaks nothing is taken; else the one that breaks least, if it breaks fewer than the clocks as
- * recorded.  That ends of a collective differ is no evidence that a clock is off: members differ in their own transfers.  That
- * they agree is evidence that none is: what they differ by bounds what is left in doubt.  Where a clock is known to be off it
- * lies between the middle of what is feasible and where ends agree, each weighed by how sure it is: half the width of what is
- * feasible, and the transfer in which members may differ.
+ * The first of these that breaks nothing is taken; else the one that breaks least, if it breaks fewer than the clocks
+ * as recorded.  That ends of a collective differ is no evidence that a clock is off: members differ in their own
+ * transfers.  That they agree is evidence that none is: what they differ by bounds what is left in doubt.  Where a
+ * clock is known to be off it lies between the middle of what is feasible and where ends agree, each weighed by how
+ * sure it is: half the width of what is feasible, and the transfer in which members may differ.
  *
  * Who uses it: the job, once collectives are matched; it brings all times to the corrected clocks.  May use: match.
  */
@@ -42,8 +42,8 @@ typedef struct tl_clock_procs {
 } tl_clock_procs;
 
 /* Of `parts`, in the order of tl_participants_sort: finds the clocks of the job, the same on every proc.  Fills clock,
- * component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the places; the last is how far the constraints leave
- * the offset open, INT64_MAX: not at all bounded.  TL_ENOMEM. */
+ * component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the places; the last is how far the constraints
+ * leave the offset open, INT64_MAX: not at all bounded.  TL_ENOMEM. */
 tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
                          tl_rank_clock *places, size_t nplaces, tl_error *err);
 
@@ -61,16 +61,16 @@ typedef struct tl_clock_end {
 
 typedef TL_VEC(tl_clock_end) tl_clock_end_list;
 
-/* The ends of one synchronising collective, one a participant, into out (room for n); *nout: how many, none where they say
- * nothing of clocks.  False when memory is out. */
+/* The ends of one synchronising collective, one a participant, into out (room for n); *nout: how many, none where they
+ * say nothing of clocks.  False when memory is out. */
 bool tl_clock_ends(const tl_participant *by_rank, size_t n, tl_clock_end *out, size_t *nout);
 
-/* Appends those of participants in the order of tl_participants_sort: of so many collectives of each group as make them sure,
- * the same ones on any number of procs.  False when memory is out. */
+/* Appends those of participants in the order of tl_participants_sort: of so many collectives of each group as make them
+ * sure, the same ones on any number of procs.  False when memory is out. */
 bool tl_clock_ends_take(const tl_participant *parts, size_t n, const tl_job_facts *job, tl_clock_end_list *out);
 
-/* How many ends of a rank there are, and what they are apart by: 1.4826 times the median, a standard deviation where they
- * scatter normally around 0. */
+/* How many ends of a rank there are, and what they are apart by: 1.4826 times the median, a standard deviation where
+ * they scatter normally around 0. */
 typedef struct tl_clock_scatter {
     int64_t ends, sigma_ns;
     int32_t rank, padding;
@@ -84,13 +84,13 @@ tl_clock_scatter tl_clock_scatter_of(tl_clock_end *ends, size_t n);
 /* Appends that of each rank of which there are ends; puts them in order.  False when memory is out. */
 bool tl_clock_scatters(tl_clock_end *ends, size_t n, tl_clock_scatter_list *out);
 
-/* A row of table clock for each place, which all have a row in table rank; false when memory is out.  And what the memberships
- * say of host and device clocks into them. */
+/* A row of table clock for each place, which all have a row in table rank; false when memory is out.  And what the
+ * memberships say of host and device clocks into them. */
 bool tl_clock_rows_begin(const tl_rank_clock *places, size_t nplaces, const tl_table *ranks, tl_table *table);
 void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table);
 
-/* Lowers the sigma of the places to what ends leave open, each clock to the median of its ranks, and fills the rows of table
- * clock, one a place.  Puts `scatter` in order.  TL_ENOMEM. */
+/* Lowers the sigma of the places to what ends leave open, each clock to the median of its ranks, and fills the rows of
+ * table clock, one a place.  Puts `scatter` in order.  TL_ENOMEM. */
 tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *places, size_t nplaces, tl_table *table,
                          tl_error *err);
 

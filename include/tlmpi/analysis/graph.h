@@ -7,8 +7,8 @@
  *                                    |                                |
  *     all ranks                      +------>(meeting)------>( p ends )
  *
- * A node is an instant: something is done.  It has work of its own, which ends then, and edges from what that work waited
- * for, each with the least time from there to its beginning:
+ * A node is an instant: something is done.  It has work of its own, which ends then, and edges from what that work
+ * waited for, each with the least time from there to its beginning:
  *
  *     node          done when                            own work              waits for (least time)
  *     BEGIN         the recording's first step begins    0                     nothing: it is where it was
@@ -27,23 +27,24 @@
  *
  *     done = max over edges (done there + lag) + work + rest
  *
- * The rest is what nothing explains: it makes the unchanged graph give the measured times, and stays what it is whatever else is
- * changed.  Definitions: delay and wait state as in Scalasca; replay as in dPRO.
+ * The rest is what nothing explains: it makes the unchanged graph give the measured times, and stays what it is
+ * whatever else is changed.  Definitions: delay and wait state as in Scalasca; replay as in dPRO.
  *
- * When work is handed over: as its call returns, or, where it starts before that, right before its start.  A call that takes
- * long is work of the host.  A call that frees memory waits if all that was launched before it has ended by its end, and until
- * then; what follows is work of the host.  Calls that wait for nothing that can be found take the time they took.
+ * When work is handed over: as its call returns, or, where it starts before that, right before its start.  A call that
+ * takes long is work of the host.  A call that frees memory waits if all that was launched before it has ended by its
+ * end, and until then; what follows is work of the host.  Calls that wait for nothing that can be found take the time
+ * they took.
  *
- * Which work on another stream something waits for, in this order: what recorded waits name; without any such record, of
- * communication, the computing that was launched last before it; and where something starts later than all that explains,
- * what ended right before on another stream and was launched no later.  An edge of the first two kinds belongs to the program,
- * not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
+ * Which work on another stream something waits for, in this order: what recorded waits name; without any such record,
+ * of communication, the computing that was launched last before it; and where something starts later than all that
+ * explains, what ended right before on another stream and was launched no later.  An edge of the first two kinds
+ * belongs to the program, not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
  *
- * A host waits, too, where a launch found the queue full (held.c), and in pauses of which no call tells (untold.c).  Ranks without
- * a trace come from the meetings in which they were before (missing.h).
+ * A host waits, too, where a launch found the queue full (held.c), and in pauses of which no call tells (untold.c).
+ * Ranks without a trace come from the meetings in which they were before (missing.h).
  *
- * Times are int64 ns; those of a rank's own graph on the clock of its device, those of the job's on the job's clock.  May use
- * time, wait and missing.
+ * Times are int64 ns; those of a rank's own graph on the clock of its device, those of the job's on the job's clock.
+ * May use time, wait and missing.
  */
 #ifndef TLMPI_ANALYSIS_GRAPH_H
 #define TLMPI_ANALYSIS_GRAPH_H
@@ -97,8 +98,8 @@ typedef struct tl_node_comm {
     uint32_t nwork; /* kernels that compute, launched since the last of these */
 } tl_node_comm;
 
-/* A pause of a launching thread between two calls, which may have been a wait that no call tells of.  As long as it counts as
- * none its WAIT_END is like a launch: it comes after what any thread did last, and the host worked since. */
+/* A pause of a launching thread between two calls, which may have been a wait that no call tells of.  As long as it
+ * counts as none its WAIT_END is like a launch: it comes after what any thread did last, and the host worked since. */
 typedef struct tl_pause {
     uint64_t calls;      /* the same for the same calls before and after */
     int64_t ns;          /* how long it is */
@@ -128,16 +129,16 @@ typedef struct tl_rank_graph {
     uint64_t *false_votes; /* [nfalse] keys of edges that are impossible here; ascending, each once */
 } tl_rank_graph;
 
-/* What the host did that the graph is made of, besides launches: taken from a view that has the host's columns, to be used when
- * these are gone.  Zero-initialise; tl_host_calls_free ends it. */
+/* What the host did that the graph is made of, besides launches: taken from a view that has the host's columns, to be
+ * used when these are gone.  Zero-initialise; tl_host_calls_free ends it. */
 typedef struct tl_host_calls tl_host_calls;
 
 /* *out is the caller's.  TL_ENOMEM. */
 tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_error *err);
 void tl_host_calls_free(tl_host_calls *calls);
 
-/* The graph of the view's rank into *out, which tl_rank_graph_free ends, also after a failure.  A view without device work gives
- * one without nodes, and so does one that spans more than 19 hours: its times are wrong.  TL_ENOMEM. */
+/* The graph of the view's rank into *out, which tl_rank_graph_free ends, also after a failure.  A view without device
+ * work gives one without nodes, and so does one that spans more than 19 hours: its times are wrong.  TL_ENOMEM. */
 tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, tl_rank_graph *out, tl_error *err);
 void tl_rank_graph_free(tl_rank_graph *graph);
 
@@ -179,14 +180,15 @@ typedef struct tl_job_rank {
     int64_t start_ns; /* when the first of its nodes is done */
 } tl_job_rank;
 
-/* A rank's graph as the job has it, where it was read: on the job's clock, without what was voted out.  An END that waits for its
- * meeting has one edge, from `nnodes` + the number of its port. */
+/* A rank's graph as the job has it, where it was read: on the job's clock, without what was voted out.  An END that
+ * waits for its meeting has one edge, from `nnodes` + the number of its port. */
 typedef struct tl_settled {
     tl_rank_graph graph; /* packed; [graph.ncomms] ports, but no comms */
     tl_port *ports;
 } tl_settled;
 
-/* What a meeting waits for: the ARRIVAL of a rank's port, or, where somebody without a trace comes from there, another meeting. */
+/* What a meeting waits for: the ARRIVAL of a rank's port, or, where somebody without a trace comes from there, another
+ * meeting. */
 typedef struct tl_meeting_edge {
     int64_t lag_ns;
     uint32_t rank; /* index; TL_NONE: a meeting */

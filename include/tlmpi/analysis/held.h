@@ -1,7 +1,7 @@
 /* held.h - the graphs of ranks where they were read, and what these answer to who judges the job (ask.h).
  *
- * Of each rank its own graph is kept until it settles, then the job's, packed; what it has been told of its steps, its repairs and its
- * ideal; never anything of other ranks.  May use graph, baseline and replay.
+ * Of each rank its own graph is kept until it settles, then the job's, packed; what it has been told of its steps, its
+ * repairs and its ideal; never anything of other ranks.  May use graph, baseline and replay.
  */
 #ifndef TLMPI_ANALYSIS_HELD_H
 #define TLMPI_ANALYSIS_HELD_H

@@ -1,8 +1,8 @@
 /* idle.h - why was a device idle?
  *
- * From the view of one rank: its gaps, each with how the device ran dry before it and what the host did meanwhile, and their
- * sums; over ranks, the classes of gaps of the job.  Fills gap, gap_noise, gap_peer, idle, idle_overview, idle_summary and
- * idle_job.  May use time.
+ * From the view of one rank: its gaps, each with how the device ran dry before it and what the host did meanwhile, and
+ * their sums; over ranks, the classes of gaps of the job.  Fills gap, gap_noise, gap_peer, idle, idle_overview,
+ * idle_summary and idle_job.  May use time.
  */
 #ifndef TLMPI_ANALYSIS_IDLE_H
 #define TLMPI_ANALYSIS_IDLE_H
@@ -11,7 +11,8 @@
 
 extern const tl_analysis tl_idle_analysis;
 
-/* What the classification goes by, in words; where it departs from TraceLens', which compat/tracelens has, it says how. */
+/* What the classification goes by, in words; where it departs from TraceLens', which compat/tracelens has, it says
+ * how. */
 typedef struct tl_idle_rule {
     const char *word, *doc;
 } tl_idle_rule;

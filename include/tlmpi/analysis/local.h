@@ -20,8 +20,8 @@
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
-/* Whether a part is time in which the host does something that is known by the name of a call, operator or frame, and that does
- * not take longer because the device does. */
+/* Whether a part is time in which the host does something that is known by the name of a call, operator or frame, and
+ * that does not take longer because the device does. */
 static inline bool tl_part_is_of_host(tl_part part)
 {
     return part == TL_PART_GC || part == TL_PART_INPUT || part == TL_PART_ALLOCATOR;
@@ -59,8 +59,8 @@ typedef struct tl_details {
     tl_names names; /* normalised: without addresses */
 } tl_details;
 
-/* Appends the details of one rank.  Idle time of TL_PART_DEVICE is not caused by the host, so no name covers any of it.  A
- * step's parts begin with the idle time before its first work.  False when memory is out. */
+/* Appends the details of one rank.  Idle time of TL_PART_DEVICE is not caused by the host, so no name covers any of it.
+ * A step's parts begin with the idle time before its first work.  False when memory is out. */
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 

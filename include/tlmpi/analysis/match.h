@@ -1,8 +1,8 @@
 /* match.h - which communication kernels of which ranks are one collective?
  *
- * From what each rank says of its own: groups are decided once for the job, each participant gets a key, those of one key are
- * a collective; what has no key is matched by when it ended (match/align.h).  What speaks against a match is told, and the
- * tables group, bandwidth and quality are filled.  Uses no other folder, and no process but its own.
+ * From what each rank says of its own: groups are decided once for the job, each participant gets a key, those of one
+ * key are a collective; what has no key is matched by when it ended (match/align.h).  What speaks against a match is
+ * told, and the tables group, bandwidth and quality are filled.  Uses no other folder, and no process but its own.
  */
 #ifndef TLMPI_ANALYSIS_MATCH_H
 #define TLMPI_ANALYSIS_MATCH_H
@@ -58,8 +58,8 @@ typedef struct tl_job_facts {
     size_t nranks; /* ranks that have a trace */
 } tl_job_facts;
 
-/* A place for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its own.  The
- * caller frees *places.  False when memory is out. */
+/* A place for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its
+ * own.  The caller frees *places.  False when memory is out. */
 bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **places, size_t *n);
 
 /* The rank's place, or NULL: it has no trace. */
@@ -73,8 +73,8 @@ const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank);
  * are matched.  It takes rows per rank and group, and no events.
  */
 
-/* One collective of a rank in a group that the trace does not name.  Which ranks form that group is inferred from sightings:
- * ranks whose k-th collectives end together are of one group. */
+/* One collective of a rank in a group that the trace does not name.  Which ranks form that group is inferred from
+ * sightings: ranks whose k-th collectives end together are of one group. */
 typedef struct tl_sighting {
     uint64_t item; /* equal for what should be one collective, were all ranks one group */
     int64_t start_ns, end_ns;
@@ -85,8 +85,8 @@ typedef struct tl_sighting {
 /* Sightings of each membership at most, spread over the whole recording. */
 #define TL_SIGHTINGS 64
 
-/* Sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the same for all of a
- * group.  The caller frees *out, also where memory is out: false. */
+/* Sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the same for
+ * all of a group.  The caller frees *out, also where memory is out: false. */
 bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
 
 /* What is decided for one membership: its group, and the rule by which its collectives are matched. */
@@ -99,7 +99,8 @@ typedef struct tl_fate {
 } tl_fate;
 
 /* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, and *facts (the caller
- * frees), in order of their numbers.  job: its ranks; no groups yet.  sightings: ascending by membership and item.  TL_ENOMEM. */
+ * frees), in order of their numbers.  job: its ranks; no groups yet.  sightings: ascending by membership and item.
+ * TL_ENOMEM. */
 tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job,
                            const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
                            tl_group_fact **facts, tl_error *err);
@@ -108,7 +109,8 @@ tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_
 
 /* Participants of one group and key are one collective.
  *
- * A proc that owns a key has all its participants.  Once they are sorted, the participants of a collective lie together: a run.
+ * A proc that owns a key has all its participants.  Once they are sorted, the participants of a collective lie
+ * together: a run.
  */
 
 /* One matched collective, as the analyses see it. */
@@ -148,8 +150,8 @@ bool tl_participants_sort(tl_participant *parts, size_t n);
  */
 size_t tl_participants_end(const tl_participant *parts, size_t n, size_t from);
 
-/* What ties the n participants of one collective: a meeting, that none of them can leave before all have come (a synchronising
- * collective, or an exchange of two that each send to the other), or a message from one to the other. */
+/* What ties the n participants of one collective: a meeting, that none of them can leave before all have come (a
+ * synchronising collective, or an exchange of two that each send to the other), or a message from one to the other. */
 
 /* Whether every one of them takes part in a synchronising collective. */
 bool tl_participants_synchronise(const tl_participant *p, size_t n);
@@ -194,8 +196,8 @@ uint64_t tl_sighting_item(const tl_participant *p);
 
 /* Whether the participants of a matched collective may not belong together after all. */
 
-/* The first check that fails of those that need no clock: participants differ in kind, data type or size, or a rank is there
- * twice. */
+/* The first check that fails of those that need no clock: participants differ in kind, data type or size, or a rank is
+ * there twice. */
 tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 
 /* The checks of time: nobody is done before all have come, and all end together; where the collective makes them.  Its

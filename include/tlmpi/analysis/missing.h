@@ -4,11 +4,12 @@
  *     rank 1    [ p ]===work===  [   m   ]
  *     absent    [ p ]- - - - - ->[   m   ]         so long after p as those that do the same, and no later than it can have come
  *
- * So it is for each p from which those that do the same have a way to m: what m waits for is the last of them, whichever that is when
- * something is repaired.
+ * So it is for each p from which those that do the same have a way to m: what m waits for is the last of them,
+ * whichever that is when something is repaired.
  *
- * They carry delays from one group to another, which nothing else tells of: who waited for them may have waited for somebody else.
- * Whether one was late shows in who waits for it: a transfer that takes far longer than others like it waited for somebody.
+ * They carry delays from one group to another, which nothing else tells of: who waited for them may have waited for
+ * somebody else. Whether one was late shows in who waits for it: a transfer that takes far longer than others like it
+ * waited for somebody.
  *
  * May use wait.
  */
@@ -30,8 +31,8 @@ typedef struct tl_missing_input {
 
 typedef struct tl_comers tl_comers;
 
-/* How a rank came to a collective from one that it was in before: how long after that was done it would have come there at the
- * soonest, by what it did between the two without meeting anybody. */
+/* How a rank came to a collective from one that it was in before: how long after that was done it would have come there
+ * at the soonest, by what it did between the two without meeting anybody. */
 typedef struct tl_way {
     int64_t ns;
     int64_t from_ns; /* when the one before was done */
@@ -82,8 +83,8 @@ size_t tl_comers_count(const tl_comers *comers, const tl_late_row *row);
 bool tl_comers_any(const tl_comers *comers);
 bool tl_comers_follow(const tl_comers *comers, uint32_t rank);
 
-/* First all collectives in which ranks meet; then, from the ways of all whom somebody follows, each again to know when those came.
- * False when memory is out. */
+/* First all collectives in which ranks meet; then, from the ways of all whom somebody follows, each again to know when
+ * those came. False when memory is out. */
 bool tl_comers_met(tl_comers *comers, const tl_coming *coming);
 bool tl_comers_sort(tl_comers *comers, const tl_ways *ways);
 bool tl_comers_come(tl_comers *comers, tl_coming *coming);

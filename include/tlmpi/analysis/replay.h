@@ -2,8 +2,8 @@
  *
  *     done = max over edges (done there + lag) + work + rest        in one pass over the graph, work being changed
  *
- * Unchanged that is what was measured, to the nanosecond.  A repair takes from a rank, in some steps, what its work of a family
- * exceeds the baseline by, class by class:
+ * Unchanged that is what was measured, to the nanosecond.  A repair takes from a rank, in some steps, what its work of
+ * a family exceeds the baseline by, class by class:
  *
  *     device      each piece of a class times baseline / own: what is systematic goes, the rank's own noise stays
  *     host        the excess, from the pieces that are longer than those of peers at the same place, in proportion to that; from
@@ -14,12 +14,14 @@
  *                 waits go
  *     transfer    each transfer, and how much later than the first its members are done, likewise
  *
- * Nobody knows what of a step that was cut is lacking, so it is not compared with that of peers: who is late all the time is
- * repaired there by the part of its own work that its excess is in the same stretches of the whole steps.  What a host has more in
- * a stretch than peers have in a whole one goes, in all stretches of a cut step together no more than in a whole step.
+ * Nobody knows what of a step that was cut is lacking, so it is not compared with that of peers: who is late all the
+ * time is repaired there by the part of its own work that its excess is in the same stretches of the whole steps.  What
+ * a host has more in a stretch than peers have in a whole one goes, in all stretches of a cut step together no more
+ * than in a whole step.
  *
- * Nodes of a rank are looked at where it was read, while it is open.  The job gets it folded: its ports, and the longest ways between
- * them.  Folded ranks and the meetings are the whole of which replays are made.  Times are the same to the nanosecond.
+ * Nodes of a rank are looked at where it was read, while it is open.  The job gets it folded: its ports, and the
+ * longest ways between them.  Folded ranks and the meetings are the whole of which replays are made.  Times are the
+ * same to the nanosecond.
  *
  * May use graph and baseline.
  */
@@ -37,8 +39,8 @@ typedef struct tl_net_end {
     uint32_t step;
 } tl_net_end;
 
-/* A graph of which nothing but times matters.  Node 0 is the origin, done at 0; what waits for nothing else waits for it.
- * Zero-initialise; tl_net_free ends it. */
+/* A graph of which nothing but times matters.  Node 0 is the origin, done at 0; what waits for nothing else waits for
+ * it. Zero-initialise; tl_net_free ends it. */
 typedef struct tl_net {
     size_t n, nedges, nends, nsteps;
     uint32_t *order;      /* [n]: each comes after all that it waits for; NULL: they are in such an order */
@@ -74,14 +76,14 @@ static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
     *mark = *mark < how ? (uint8_t)how : *mark;
 }
 
-/* The net of the nodes that stay, and of the longest ways between them; number_of[n] of each there, TL_NONE: it is folded.
- * marks[n] tl_fold_mark.  False when memory is out; tl_net_free ends it in any case. */
+/* The net of the nodes that stay, and of the longest ways between them; number_of[n] of each there, TL_NONE: it is
+ * folded. marks[n] tl_fold_mark.  False when memory is out; tl_net_free ends it in any case. */
 bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
 
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
-/* A rank that is open to be changed: what is taken off the work of its nodes, and which edges are gone.  Zero-initialise; the same
- * may be used for one rank after the other, and tl_changes_free ends it. */
+/* A rank that is open to be changed: what is taken off the work of its nodes, and which edges are gone.
+ * Zero-initialise; the same may be used for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
     const tl_frame *frame;
     tl_open_rank open;  /* the caller's */
@@ -110,8 +112,8 @@ typedef struct tl_folded {
     uint32_t *met;    /* [ports] ENDs that wait for meetings, likewise; these have no edge here */
 } tl_folded;
 
-/* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then number_of[nodes] gets
- * their numbers in the net.  False when memory is out; tl_folded_free ends it in any case. */
+/* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then
+ * number_of[nodes] gets their numbers in the net.  False when memory is out; tl_folded_free ends it in any case. */
 bool tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
@@ -127,8 +129,8 @@ typedef struct tl_whole {
     uint32_t meetings; /* the first of them */
 } tl_whole;
 
-/* Of folded[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False when memory
- * is out; tl_whole_free ends it in any case. */
+/* Of folded[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False
+ * when memory is out; tl_whole_free ends it in any case. */
 bool tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
 void tl_whole_free(tl_whole *whole);
 
@@ -161,8 +163,8 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
     return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
 }
 
-/* What a repair of a rank comes to, told to who holds it: by kind of its frame, and by step.  Zero-initialise; tl_repair_plan_free
- * ends it. */
+/* What a repair of a rank comes to, told to who holds it: by kind of its frame, and by step.  Zero-initialise;
+ * tl_repair_plan_free ends it. */
 typedef struct tl_repair_plan {
     uint64_t family;
     size_t nkinds, nsteps, nwindows;
@@ -183,8 +185,8 @@ typedef struct tl_repair_plan_sum {
     uint32_t window, kind, segment, padding;
 } tl_repair_plan_sum;
 
-/* Asks SUMS of the ranks of the role where the family is ADDITIONAL.  Not for TRANSFER.  False: memory is out; tl_repair_plan_free
- * ends it in any case. */
+/* Asks SUMS of the ranks of the role where the family is ADDITIONAL.  Not for TRANSFER.  False: memory is out;
+ * tl_repair_plan_free ends it in any case. */
 bool tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
 void tl_repair_plan_free(tl_repair_plan *plan);
 bool tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
@@ -210,8 +212,8 @@ bool tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_tra
 
 /* ------------------------------------------------------------------------------------------------------------ ideal */
 
-/* Nobody slower than is usual: of each rank's work of a family in each full step, and of each transfer, what exceeds it is gone, and
- * so are waits that peers do not have.  Who is ahead stays so. */
+/* Nobody slower than is usual: of each rank's work of a family in each full step, and of each transfer, what exceeds it
+ * is gone, and so are waits that peers do not have.  Who is ahead stays so. */
 typedef struct tl_ideal tl_ideal;
 
 /* NULL when memory is out. */
@@ -283,8 +285,8 @@ typedef struct tl_change {
     double to;      /* BALANCE */
 } tl_change;
 
-/* After the folded rank in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off members of
- * collectives on links, which that does not have. */
+/* After the folded rank in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off
+ * members of collectives on links, which that does not have. */
 typedef struct tl_end_less {
     int64_t ns;
     uint32_t port, padding;
@@ -299,8 +301,9 @@ typedef struct tl_told {
 
 void tl_told_free(tl_told *told);
 
-/* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE: a tl_change, and a list of which
- * plans; answered by the folded rank, the parts, and a list of tl_end_less.  False: memory is out. */
+/* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE: a tl_change,
+ * and a list of which plans; answered by the folded rank, the parts, and a list of tl_end_less.  False: memory is
+ * out. */
 bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
 bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out);
 
@@ -315,7 +318,8 @@ typedef struct tl_path {
     int64_t unexplained_ns; /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
 } tl_path;
 
-/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH.  False when memory is out. */
+/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH.  False when memory is
+ * out. */
 bool tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
 
 /* The answer to PATH.  False: memory is out. */

@@ -1,7 +1,8 @@
 /* time.h - what did the devices of one rank do, and when?
  *
- * From the view of one rank: its work as sets of instants, and as one activity after the other; the pieces in which it does
- * nothing but communicate; its steps; the tables step, breakdown, stream_idle and interval, and its row of table rank.  Uses no other folder.
+ * From the view of one rank: its work as sets of instants, and as one activity after the other; the pieces in which it
+ * does nothing but communicate; its steps; the tables step, breakdown, stream_idle and interval, and its row of table
+ * rank.  Uses no other folder.
  */
 #ifndef TLMPI_ANALYSIS_TIME_H
 #define TLMPI_ANALYSIS_TIME_H
@@ -140,8 +141,8 @@ bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
 
 /* --------------------------------------------------------------------------------------------------------- rank row */
 
-/* Fills of a row of table rank what the view tells: how much device work there is, from when to when, on how many devices and
- * streams, what is odd about it; and marks of steps that are lost, which damage the trace. */
+/* Fills of a row of table rank what the view tells: how much device work there is, from when to when, on how many
+ * devices and streams, what is odd about it; and marks of steps that are lost, which damage the trace. */
 void tl_rank_describe(const tl_rank_view *view, tl_rank *row);
 
 /* The first start in rows of table interval; TL_TIME_UNKNOWN: there are none. */
@@ -155,15 +156,17 @@ int64_t tl_interval_first(const tl_table *intervals);
  *     device       [ a ][ b ]-----[ c ]  [ d ][ e ]-----[ f ]      -: a collective; c, f: after the step's last one
  *     done                           ^4                    ^5
  *
- * What was launched in a step is its work, whenever it runs.  What the device is idle for after it is of the next step, as
- * in the replay (graph/program.h).  A copy on a stream of its own may be the next step's batch, and is no end of this one.
+ * What was launched in a step is its work, whenever it runs.  What the device is idle for after it is of the next step,
+ * as in the replay (graph/program.h).  A copy on a stream of its own may be the next step's batch, and is no end of
+ * this one.
  */
 
-/* Fills done_ns[view->nsteps]: the last end of compute, and of copies on its streams, launched in the step or one before it;
- * TL_TIME_UNKNOWN where there is none. */
+/* Fills done_ns[view->nsteps]: the last end of compute, and of copies on its streams, launched in the step or one
+ * before it; TL_TIME_UNKNOWN where there is none. */
 void tl_steps_done(const tl_rank_view *view, int64_t *done_ns);
 
-/* Where the step of this number stands among the windows, looked for from `from` on and round; view->nsteps: there is none. */
+/* Where the step of this number stands among the windows, looked for from `from` on and round; view->nsteps: there is
+ * none. */
 size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number);
 
 extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_stream_idle_analysis;

@@ -5,16 +5,17 @@
  *     costs         the job would be so much faster were that excess absent                          (replay.h)
  *     straggler     who is significantly late, and costs at least the least cost
  *
- * Lateness tells who and when, cost how much.  A delay that repeats in every step may cost its time in one of them alone, because the
- * next absorbs it.
+ * Lateness tells who and when, cost how much.  A delay that repeats in every step may cost its time in one of them
+ * alone, because the next absorbs it.
  *
- * A unit is one rank's work of one family in the steps in which it is late.  Test: the sum of its lateness there over the scale of
- * noise of its role, against Student's t, times the number of units that could have been found (Bonferroni).  Choice: all
- * significant units are repaired together; whose repair can then be left out for less than the least cost is dropped, least
- * first; who is left is needed.  So equals that hide each other are all found, and who is late at no cost is not.
+ * A unit is one rank's work of one family in the steps in which it is late.  Test: the sum of its lateness there over
+ * the scale of noise of its role, against Student's t, times the number of units that could have been found
+ * (Bonferroni).  Choice: all significant units are repaired together; whose repair can then be left out for less than
+ * the least cost is dropped, least first; who is left is needed.  So equals that hide each other are all found, and who
+ * is late at no cost is not.
  *
- * Links are judged like ranks: a unit is what data take on one of them.  One that nothing is like is compared with itself, and
- * cannot be slow in all steps.
+ * Links are judged like ranks: a unit is what data take on one of them.  One that nothing is like is compared with
+ * itself, and cannot be slow in all steps.
  *
  * May use graph, baseline, replay, step and blame.
  */
@@ -34,8 +35,8 @@
  *     two levels   ...####...        a in some steps, 0 in the others
  *     a ramp       ...._.-=##        nothing before an onset, then more from step to step; of five steps and more
  *
- * plus noise of scale sigma.  What it costs is another matter: what is late in every step may cost its time in one alone,
- * because the next absorbs it.
+ * plus noise of scale sigma.  What it costs is another matter: what is late in every step may cost its time in one
+ * alone, because the next absorbs it.
  */
 
 typedef struct tl_shape {
@@ -43,8 +44,8 @@ typedef struct tl_shape {
     size_t nup, first, last; /* steps in which it is late; the first and last of them, as indices: first is n without any */
 } tl_shape;
 
-/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2).  False when memory
- * is out. */
+/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2).  False when
+ * memory is out. */
 bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
 
 /* ------------------------------------------------------------------------------------------------------------ units */
@@ -114,14 +115,15 @@ typedef struct tl_judged {
     size_t nranks;
 } tl_judged;
 
-/* On proc 0.  rows: of all collectives of the job, in order; where ranks mark no steps they get numbers of steps.  `tables` has the
- * rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.  TL_ENOMEM. */
+/* On proc 0.  rows: of all collectives of the job, in order; where ranks mark no steps they get numbers of steps.
+ * `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
+ * TL_ENOMEM. */
 tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basis, tl_tables *tables, tl_judged *out,
                        tl_error *err);
 void tl_judged_free(tl_judged *judged);
 
-/* Last: blame_ns of each row in straggler with what others waited for the rank outside of steps, too, of which no verdict is made;
- * and ranks whose trace shows no device work get a row each, of which nothing is known.  TL_ENOMEM. */
+/* Last: blame_ns of each row in straggler with what others waited for the rank outside of steps, too, of which no
+ * verdict is made; and ranks whose trace shows no device work get a row each, of which nothing is known.  TL_ENOMEM. */
 tl_status tl_verdict_finish(tl_tables *tables, tl_error *err);
 
 #endif

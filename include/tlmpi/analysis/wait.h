@@ -1,7 +1,7 @@
 /* wait.h - who waited for whom in a matched collective, how long, and what had the last one done more than the others?
  *
- * From collectives on the job's clock.  Fills arrival, and what of gap_peer, idle and idle_summary was waiting.  May use time,
- * match and clock.
+ * From collectives on the job's clock.  Fills arrival, and what of gap_peer, idle and idle_summary was waiting.  May
+ * use time, match and clock.
  */
 #ifndef TLMPI_ANALYSIS_WAIT_H
 #define TLMPI_ANALYSIS_WAIT_H
@@ -35,32 +35,33 @@
 /* Whom the waits of a collective are for. */
 tl_wait_state tl_wait_state_of(const tl_collective_view *c);
 
-/* Until when a rank waits whose kernel ends at end_ns: for the last of n > 0 starts, ascending, that is not past it by more
- * than the clock error, but no longer than to its end; to its end where all are.  The starts are those of all ranks where
- * each may leave before all have come, else the last one alone. */
+/* Until when a rank waits whose kernel ends at end_ns: for the last of n > 0 starts, ascending, that is not past it by
+ * more than the clock error, but no longer than to its end; to its end where all are.  The starts are those of all
+ * ranks where each may leave before all have come, else the last one alone. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 
 /* waits_ns[i]: the time from the start of by_rank[i] to the end of its wait.  False when memory is out. */
 bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
 
-/* Whether the uncertainty u of the clocks hides who came last: the first and the last arrival are less than 2 u apart, and
- * waits may matter, that is, wait_ns, the sum of the waits of its n ranks, would be 20 % of kernel_ns, the sum of their
- * kernels, or more, had each waited 2 u longer. */
+/* Whether the uncertainty u of the clocks hides who came last: the first and the last arrival are less than 2 u apart,
+ * and waits may matter, that is, wait_ns, the sum of the waits of its n ranks, would be 20 % of kernel_ns, the sum of
+ * their kernels, or more, had each waited 2 u longer. */
 bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_ns, int64_t wait_ns, int64_t kernel_ns);
 
 /* ---------------------------------------------------------------------------------------------------------- excess */
 
-/* The excess of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, part by part; 0
- * where it did not.
+/* The excess of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, part by
+ * part; 0 where it did not.
  *
- * The n values are sorted once: without any one of them, the median is one of the three in their middle, or the mean of two of
- * these three.
+ * The n values are sorted once: without any one of them, the median is one of the three in their middle, or the mean of
+ * two of these three.
  */
 
 /* The unit of shares of an arrival's excess: they sum up to TL_SHARE_ONE at most, and what is missing is unknown. */
 enum { TL_SHARE_ONE = 10000 };
 
-/* The middle of n sorted values: those at the places m - 1, m and m + 1, m = tl_lower_middle(n); 0 where there is none. */
+/* The middle of n sorted values: those at the places m - 1, m and m + 1, m = tl_lower_middle(n); 0 where there is
+ * none. */
 typedef struct tl_middle {
     size_t n;
     int64_t ns[3];
@@ -71,7 +72,8 @@ typedef struct tl_middles {
     int64_t ns[TL_NPARTS][3];
 } tl_middles;
 
-/* The middle of n values that are `stride` bytes apart; scratch has room for n.  And the excess of `own`, one of the n. */
+/* The middle of n values that are `stride` bytes apart; scratch has room for n.  And the excess of `own`, one of the
+ * n. */
 void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch);
 int64_t tl_excess_over(const tl_middle *middle, int64_t own);
 
@@ -83,7 +85,8 @@ int64_t tl_excess_by_part(const tl_middles *middles, const tl_parts *own, uint16
 
 /* -------------------------------------------------------------------------------------------------------- late rows */
 
-/* What the proc that owns a collective tells proc 0 of it: when each rank arrived, and in which parts it had an excess. */
+/* What the proc that owns a collective tells proc 0 of it: when each rank arrived, and in which parts it had an
+ * excess. */
 
 /* One rank in one collective. */
 typedef struct tl_late_row {
@@ -134,8 +137,8 @@ typedef struct tl_peer_answer {
 
 typedef TL_VEC(tl_peer_answer) tl_peer_answers;
 
-/* Appends the answers of collectives whose waits are charged; rows of one collective lie together, in rank order.  False when
- * memory is out. */
+/* Appends the answers of collectives whose waits are charged; rows of one collective lie together, in rank order.
+ * False when memory is out. */
 bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out);
 
 /* By rank and uid, as the calls below want them. */

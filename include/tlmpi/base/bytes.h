@@ -52,7 +52,8 @@ static inline bool tl_bytes_put_list(tl_bytes *b, const void *v, size_t n, size_
     return tl_bytes_put(b, &n, sizeof n) && tl_bytes_put(b, v, n * size);
 }
 
-/* Into *v, with room for one more, the caller's also after a failure; *n of them.  False: they are not there, or memory is out. */
+/* Into *v, with room for one more, the caller's also after a failure; *n of them.  False: they are not there, or memory
+ * is out. */
 static inline bool tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t size)
 {
     void *list = NULL;

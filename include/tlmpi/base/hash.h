@@ -1,5 +1,5 @@
-/* hash.h - 64-bit hashes of bytes, the same on every machine and in every version of the result file; and a map from such
- * keys to small numbers.
+/* hash.h - 64-bit hashes of bytes, the same on every machine and in every version of the result file; and a map from
+ * such keys to small numbers.
  */
 #ifndef TLMPI_BASE_HASH_H
 #define TLMPI_BASE_HASH_H

@@ -31,8 +31,8 @@ char *tl_strndup(const char *text, size_t n);
 /* Whether n bytes are to be had just now: for a library that takes memory without asking whether it got any. */
 bool tl_mem_has(size_t n);
 
-/* For tests: of the allocations through this header the n-th fails (1 is the next), and it alone: what is large may not be
- * to be had where what is asked for after it is.  0 turns it off. */
+/* For tests: of the allocations through this header the n-th fails (1 is the next), and it alone: what is large may not
+ * be to be had where what is asked for after it is.  0 turns it off. */
 void tl_mem_fail_after(size_t n);
 
 /* A growing array of T: { T *v; size_t n, cap; }.  Zero-initialise; free(vec.v) ends it. */

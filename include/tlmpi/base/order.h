@@ -1,7 +1,7 @@
 /* order.h - an order of the nodes of a graph in which each comes after all that it waits for (Kahn's).
  *
- * Of nodes that wait for each other in a circle the earliest comes first, and its edges from what is not in order yet are dropped:
- * measured times hardly ever make a circle, and where they do they run back there.
+ * Of nodes that wait for each other in a circle the earliest comes first, and its edges from what is not in order yet
+ * are dropped: measured times hardly ever make a circle, and where they do they run back there.
  */
 #ifndef TLMPI_BASE_ORDER_H
 #define TLMPI_BASE_ORDER_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Node v waits for from[first_edge[v] .. first_edge[v + 1]), and was done at when_ns[v].  order[n]; dropped[edges] only where *ndropped
- * is not 0.  O(nodes + edges), and n log n where there is a circle.  False when memory is out. */
+/* Node v waits for from[first_edge[v] .. first_edge[v + 1]), and was done at when_ns[v].  order[n]; dropped[edges] only
+ * where *ndropped is not 0.  O(nodes + edges), and n log n where there is a circle.  False when memory is out. */
 bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
                     bool *dropped, size_t *ndropped);
 

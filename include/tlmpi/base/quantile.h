@@ -1,16 +1,16 @@
 /* quantile.h - the middle of a set of numbers, and how far they scatter around it.
  *
- * Half of the numbers may be anything without moving the middle far.  There are two kinds of numbers: int64_t, for times in ns,
- * which stay exact (tl_median), and double, for ratios, scores and sums over many ranks (tl_real_median).  The same numbers in
- * any order give the same result.
+ * Half of the numbers may be anything without moving the middle far.  There are two kinds of numbers: int64_t, for
+ * times in ns, which stay exact (tl_median), and double, for ratios, scores and sums over many ranks (tl_real_median).
+ * The same numbers in any order give the same result.
  *
  *     n = 5    1 2 [3] 4 5    one in the middle
  *     n = 4    1 [2  3] 4     two: the lower, the upper, or their mean; each function says which
  *
  * The mean of two int64_t is rounded down, except in tl_median_up.
  *
- * Which one to take: the mean, of measurements; the lower, where the answer has to be one of the numbers, or where of two
- * ranks the one that is not late is meant.
+ * Which one to take: the mean, of measurements; the lower, where the answer has to be one of the numbers, or where of
+ * two ranks the one that is not late is meant.
  */
 #ifndef TLMPI_BASE_QUANTILE_H
 #define TLMPI_BASE_QUANTILE_H
@@ -20,8 +20,8 @@
 
 /* ----------------------------------------------------------------------------------------------------------- places */
 
-/* In n > 0 things that ascend, whatever they are: the place of the lower and of the upper of the middle two (one place where n
- * is odd), and of the lower quartile. */
+/* In n > 0 things that ascend, whatever they are: the place of the lower and of the upper of the middle two (one place
+ * where n is odd), and of the lower quartile. */
 static inline size_t tl_lower_middle(size_t n)
 {
     return (n - 1) / 2;
@@ -37,7 +37,7 @@ static inline size_t tl_lower_quarter(size_t n)
     return (n - 1) / 4;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- integers */
+/* --------------------------------------------------------------------------------------------------------- integers */
 
 /* Puts n numbers in order, smallest first; NULL for none. */
 void tl_ns_sort(int64_t *values, size_t n);
@@ -52,14 +52,14 @@ static inline int64_t tl_mean_of_two(int64_t low, int64_t high)
 int64_t tl_median(int64_t *values, size_t n);
 int64_t tl_lower_median(int64_t *values, size_t n);
 
-/* The median of n > 0 numbers, none below 0; of the middle two the mean, rounded up.  O(n), for very many; the numbers are
- * others afterwards. */
+/* The median of n > 0 numbers, none below 0; of the middle two the mean, rounded up.  O(n), for very many; the numbers
+ * are others afterwards. */
 int64_t tl_median_up(int64_t *values, size_t n);
 
 /* The median of n > 0 distances from `middle` (MAD); the numbers are these distances afterwards. */
 int64_t tl_mad(int64_t *values, size_t n, int64_t middle);
 
-/* ----------------------------------------------------------------------------------------------------------- doubles */
+/* ---------------------------------------------------------------------------------------------------------- doubles */
 
 /* Puts n numbers in order, smallest first; none is NaN. */
 void tl_real_sort(double *values, size_t n);
@@ -67,7 +67,7 @@ void tl_real_sort(double *values, size_t n);
 /* The median; of the middle two the mean; NaN for none.  Puts the numbers in order. */
 double tl_real_median(double *values, size_t n);
 
-/* ----------------------------------------------------------------------------------------------------------- scatter */
+/* ---------------------------------------------------------------------------------------------------------- scatter */
 
 /* The standard deviation of normally distributed numbers whose MAD that is: 1.4826 times as much. */
 double tl_sigma_of_mad(double mad);

@@ -1,4 +1,5 @@
-/* spare.h - refuses outputs that would replace an input file, whatever -f says and by whatever path the input is reached. */
+/* spare.h - refuses outputs that would replace an input file, whatever -f says and by whatever path the input is
+ * reached. */
 #ifndef TLMPI_BASE_SPARE_H
 #define TLMPI_BASE_SPARE_H
 

@@ -1,5 +1,5 @@
-/* stats.h - arithmetic of times in integers of nanoseconds, exact wherever the result fits; else it stays at the end of the
- * integers.
+/* stats.h - arithmetic of times in integers of nanoseconds, exact wherever the result fits; else it stays at the end of
+ * the integers.
  */
 #ifndef TLMPI_BASE_STATS_H
 #define TLMPI_BASE_STATS_H

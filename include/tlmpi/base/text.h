@@ -1,4 +1,5 @@
-/* text.h - bytes that somebody else owns: a piece of a trace, of a name, of a literal.  Valid as long as its owner is. */
+/* text.h - bytes that somebody else owns: a piece of a trace, of a name, of a literal.  Valid as long as its owner
+ * is. */
 #ifndef TLMPI_BASE_TEXT_H
 #define TLMPI_BASE_TEXT_H
 

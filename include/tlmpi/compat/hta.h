@@ -1,10 +1,10 @@
 /* hta.h - the tables of Holistic Trace Analysis (HTA), from the same traces, with its numbers.
  *
  * For people who come from HTA, and for checking against it: its rounding to microseconds, its choice of the rows, its
- * classes of kernels and its arithmetic in doubles.  Nothing of that enters the tables of tlmpi itself: there time stamps
- * are never rounded or read through doubles, waits and operators of the host are no device time, a rank without device
- * work spoils no other rank, and the last step counts.  From traces that it reads itself, with all categories.  May use:
- * trace and the common files of compat.
+ * classes of kernels and its arithmetic in doubles.  Nothing of that enters the tables of tlmpi itself: there time
+ * stamps are never rounded or read through doubles, waits and operators of the host are no device time, a rank without
+ * device work spoils no other rank, and the last step counts.  From traces that it reads itself, with all categories.
+ * May use: trace and the common files of compat.
  *
  *     tl_hta_file files[] = { { "rank-0.json.gz", 0 }, { "rank-1.json.gz", 1 } };
  *     tl_hta_options options = { .files = files, .nfiles = 2, .out_dir = "out" };

@@ -1,5 +1,5 @@
-/* python.h - values as Python shows them, and numbers as numpy adds them up: to the last bit and digit, for tables that are to
- * be those of other programs.
+/* python.h - values as Python shows them, and numbers as numpy adds them up: to the last bit and digit, for tables that
+ * are to be those of other programs.
  */
 #ifndef TLMPI_COMPAT_PYTHON_H
 #define TLMPI_COMPAT_PYTHON_H
@@ -22,8 +22,8 @@ double tl_numpy_round2(double value);
 /* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
 
-/* Sum, mean and standard deviation (divided by n - 1) of n doubles as pandas has them for a group; NaN where there are too few
- * for a mean or a deviation. */
+/* Sum, mean and standard deviation (divided by n - 1) of n doubles as pandas has them for a group; NaN where there are
+ * too few for a mean or a deviation. */
 double tl_pandas_sum(const double *v, size_t n);
 double tl_pandas_mean(const double *v, size_t n);
 double tl_pandas_std(const double *v, size_t n);

@@ -1,10 +1,10 @@
 /* verbatim.h - what an entry of a trace says to the letter: what only the tables of other programs need of it.
  *
- * One of the common files of compat, with sheet.h (tables as pandas writes them) and python.h (its numbers and texts), which
- * know none of the programs and may use trace alone.
+ * One of the common files of compat, with sheet.h (tables as pandas writes them) and python.h (its numbers and texts),
+ * which know none of the programs and may use trace alone.
  *
- * Times as the doubles that Python reads, ids that may be texts, arguments as they are written: columns beside those of the
- * trace (tlmpi/trace/event/events.h), entry i of each is event i.
+ * Times as the doubles that Python reads, ids that may be texts, arguments as they are written: columns beside those of
+ * the trace (tlmpi/trace/event/events.h), entry i of each is event i.
  *
  *     tl_verbatim words = { 0 };
  *     const tl_entry_hook hook = tl_verbatim_hook(&words, true);
@@ -16,8 +16,9 @@
 
 #include "tlmpi/trace/event/hook.h"
 
-/* A value that is compared and shown, not computed with: an integer of less than 2^61 is itself; anything else is the names
- * id of its text, with the bits TL_REF_TEXT and, where it is a number, TL_REF_NUMBER; TL_REF_NONE where it is absent. */
+/* A value that is compared and shown, not computed with: an integer of less than 2^61 is itself; anything else is the
+ * names id of its text, with the bits TL_REF_TEXT and, where it is a number, TL_REF_NUMBER; TL_REF_NONE where it is
+ * absent. */
 typedef int64_t tl_ref;
 #define TL_REF_NONE   INT64_MIN
 #define TL_REF_TEXT   (INT64_C(1) << 62)
@@ -46,8 +47,8 @@ typedef struct tl_verbatim {
     tl_more *more;    /* NULL where nobody asked for it */
 } tl_verbatim;
 
-/* The hook that fills *words, which must stay where it is until the trace has been read; with `more`, or times alone.  Device
- * work is taken whatever its ph, as the other programs do. */
+/* The hook that fills *words, which must stay where it is until the trace has been read; with `more`, or times alone.
+ * Device work is taken whatever its ph, as the other programs do. */
 tl_entry_hook tl_verbatim_hook(tl_verbatim *words, bool more);
 void tl_verbatim_free(tl_verbatim *words);
 

@@ -4,8 +4,8 @@
  *     proc 0     delay costs, from the last collective to the first; then a verdict on each rank
  *     all        what proc 0 asks about the suspects: the names that took most of their time, and of their peers'
  *
- * Proc 0 sees ranks times collectives, never their events.  May use transport, and of the analyses wait, graph, local, cause and
- * verdict.
+ * Proc 0 sees ranks times collectives, never their events.  May use transport, and of the analyses wait, graph, local,
+ * cause and verdict.
  */
 #ifndef TLMPI_JOB_ATTRIBUTE_H
 #define TLMPI_JOB_ATTRIBUTE_H
@@ -24,8 +24,8 @@ typedef struct tl_attribution {
     tl_verdict_options judge;
 } tl_attribution;
 
-/* Collective.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status and
- * message on every proc. */
+/* Collective.  On proc 0 `tables` has the rows of all ranks, and gets blame, blame_step and straggler.  The same status
+ * and message on every proc. */
 tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *err);
 
 #endif

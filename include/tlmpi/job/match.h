@@ -8,8 +8,8 @@
  *       -> each one through the analyses
  *       -> how long each rank waited goes to where the rank's gaps and exposed communication are summed
  *
- * No step brings to one proc what is proportional to ranks times events.  May use transport, and of the analyses match, clock,
- * wait, time and the registry.
+ * No step brings to one proc what is proportional to ranks times events.  May use transport, and of the analyses match,
+ * clock, wait, time and the registry.
  */
 #ifndef TLMPI_JOB_MATCH_H
 #define TLMPI_JOB_MATCH_H

@@ -1,5 +1,5 @@
-/* blame_tables.h - the tables of a result file about who holds the job up, column by column: what others waited for whom, the
- * verdict on each rank and link, and what repairs would gain.  Who it is in the end, culprit_table.h has.
+/* blame_tables.h - the tables of a result file about who holds the job up, column by column: what others waited for
+ * whom, the verdict on each rank and link, and what repairs would gain.  Who it is in the end, culprit_table.h has.
  */
 #ifndef TLMPI_MODEL_BLAME_TABLES_H
 #define TLMPI_MODEL_BLAME_TABLES_H

@@ -1,6 +1,7 @@
 /* coll.h - what a piece of communication carries, and between whom.
  *
- * Elements are counted, sizes are bytes; all of it is what one rank's trace tells, before it is matched with what others tell.
+ * Elements are counted, sizes are bytes; all of it is what one rank's trace tells, before it is matched with what
+ * others tell.
  */
 #ifndef TLMPI_MODEL_COLL_H
 #define TLMPI_MODEL_COLL_H
@@ -69,8 +70,8 @@ bool tl_is_of_one_size(tl_collective kind);
 /* Kinds that NCCL makes of sends and receives: their kernels have one name. */
 bool tl_is_of_sends(tl_collective kind);
 
-/* Whether `rank` counts as the sender of what goes between it and `peer`: where each both sends and receives, the lower of the
- * two, so that both agree. */
+/* Whether `rank` counts as the sender of what goes between it and `peer`: where each both sends and receives, the lower
+ * of the two, so that both agree. */
 bool tl_is_sender(tl_collective kind, int32_t rank, int32_t peer);
 
 /* Bus bandwidth / algorithm bandwidth of a group of n ranks, as nccl-tests define it: the share of the message that

@@ -1,7 +1,7 @@
 /* coll_tables.h - the tables of a result file about collectives matched across ranks, column by column.
  *
- * Times are on the job's clock: where a rank's clock was found to be off (table clock, column applied), its times have been
- * shifted; the times in `interval` are as the trace has them.
+ * Times are on the job's clock: where a rank's clock was found to be off (table clock, column applied), its times have
+ * been shifted; the times in `interval` are as the trace has them.
  */
 #ifndef TLMPI_MODEL_COLL_TABLES_H
 #define TLMPI_MODEL_COLL_TABLES_H

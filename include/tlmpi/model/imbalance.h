@@ -5,8 +5,8 @@
 #include "tlmpi/model/table.h"
 #include <stdint.h>
 
-/* What the job loses that nobody is at fault for, beyond what those who are named cost; what is less of the wall time than is worth
- * acting upon (parameter verdict_least_cost) is 0. */
+/* What the job loses that nobody is at fault for, beyond what those who are named cost; what is less of the wall time
+ * than is worth acting upon (parameter verdict_least_cost) is 0. */
 typedef struct tl_imbalance {
     int32_t rank;      /* the lowest of the role that computes longest; -1: roles are alike */
     double times;      /* how many times as long as the others in the mean */

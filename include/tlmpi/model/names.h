@@ -1,7 +1,7 @@
 /* names.h - the distinct texts of one rank: bytes -> small ids, 0, 1, 2 ... in order of first sight.
  *
- * A real trace has 100 to 2,000 distinct names in 10^5 to 10^7 events: events hold ids, and what is to be known of a name
- * (its class, say) is worked out once a name, not once an event.
+ * A real trace has 100 to 2,000 distinct names in 10^5 to 10^7 events: events hold ids, and what is to be known of a
+ * name (its class, say) is worked out once a name, not once an event.
  */
 #ifndef TLMPI_MODEL_NAMES_H
 #define TLMPI_MODEL_NAMES_H
@@ -33,8 +33,8 @@ uint32_t tl_names_intern(tl_names *names, const char *text, size_t n);
 /* The id of the text, or TL_NO_NAME when it is not there. */
 uint32_t tl_names_find(const tl_names *names, const char *text, size_t n);
 
-/* The text of an id; valid until the next tl_names_intern.  It is 0-terminated (and may hold a 0 inside).  The empty text
- * for TL_NO_NAME. */
+/* The text of an id; valid until the next tl_names_intern.  It is 0-terminated (and may hold a 0 inside).  The empty
+ * text for TL_NO_NAME. */
 tl_text tl_names_text(const tl_names *names, uint32_t id);
 
 void tl_names_free(tl_names *names);

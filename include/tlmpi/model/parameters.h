@@ -1,8 +1,7 @@
 /* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
  *
- * A number that decides anything in graph, missing, baseline, replay and verdict stands here, or is not there (tests/numbers.sh);
- * of clocks, those that others rely on, too.
- * Three kinds of numbers may decide:
+ * A number that decides anything in graph, missing, baseline, replay and verdict stands here, or is not there
+ * (tests/numbers.sh); of clocks, those that others rely on, too. Three kinds of numbers may decide:
  *
  *     physical      what clocks, calls and time stamps are measured to do
  *     statistical   what a test needs to keep its rate of error

@@ -85,8 +85,8 @@ void tl_participants_free(tl_participants *set);
 /* Ascending ranks as a text: "0-7", "0-56/8" (every eighth), "0,3,5", cut with "..." where it does not fit. */
 void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size);
 
-/* Such a text back to ranks, at most `most` of them, of a text of at most `size` bytes; how many, 0 where it does not name all
- * of them, or more. */
+/* Such a text back to ranks, at most `most` of them, of a text of at most `size` bytes; how many, 0 where it does not
+ * name all of them, or more. */
 size_t tl_ranks_of_text(const char *text, size_t size, int32_t *ranks, size_t most);
 
 #endif

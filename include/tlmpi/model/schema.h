@@ -1,7 +1,7 @@
 /* schema.h - a table's columns, written once.
  *
- * A field list is the struct, the HDF5 type, the CSV header, the JSON keys, the page of `tlmpi describe`, the sort order
- * and the digest.  A new column is one line:
+ * A field list is the struct, the HDF5 type, the CSV header, the JSON keys, the page of `tlmpi describe`, the sort
+ * order and the digest.  A new column is one line:
  *
  *     #define TL_GAP_FIELDS(F, T)                                              \
  *         F(T, I32,  rank,     KEY,     "",   "traced rank")                   \

@@ -48,8 +48,8 @@ const tl_field *tl_schema_field(const tl_schema *schema, const char *name);
 /* Copies text into a cell of `size` bytes: padded with 0, cut at a whole UTF-8 character. */
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n);
 
-/* The same of a path, of which the end says most: one that is too long loses its front, for which "..." stands, and where it
- * can begins with a folder's name.  size is more than 3. */
+/* The same of a path, of which the end says most: one that is too long loses its front, for which "..." stands, and
+ * where it can begins with a folder's name.  size is more than 3. */
 void tl_cell_path(char *cell, size_t size, const char *path);
 
 /* Tables of one rank or of the job, one for each schema of the registry, in its order. */

@@ -1,8 +1,8 @@
 /* tables.h - the tables of a result file, column by column.
  *
  * Conventions of all tables: rank is a traced rank, -1 for the whole job; device is its number in the trace, -1 for all
- * devices of the rank together; step is the number in ProfilerStep#, -1 for the whole trace (in a breakdown) or for none
- * (on an event).
+ * devices of the rank together; step is the number in ProfilerStep#, -1 for the whole trace (in a breakdown) or for
+ * none (on an event).
  */
 #ifndef TLMPI_MODEL_TABLES_H
 #define TLMPI_MODEL_TABLES_H

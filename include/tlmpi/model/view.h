@@ -1,11 +1,11 @@
 /* view.h - everything about one rank, as analyses see it.
  *
- * A view is borrowed and const, valid for the call of a hook.  Times are Unix nanoseconds.  There is no JSON in here, no
- * file and no process number.
+ * A view is borrowed and const, valid for the call of a hook.  Times are Unix nanoseconds.  There is no JSON in here,
+ * no file and no process number.
  *
- * The first header of the layer model, which says what analyses get and what they give: the view of a rank, its parts in
- * collectives (participant.h), and rows of tables (schema.h, table.h; their columns in *_tables.h and the like).  May use
- * base.
+ * The first header of the layer model, which says what analyses get and what they give: the view of a rank, its parts
+ * in collectives (participant.h), and rows of tables (schema.h, table.h; their columns in *_tables.h and the like).
+ * May use base.
  */
 #ifndef TLMPI_MODEL_VIEW_H
 #define TLMPI_MODEL_VIEW_H
@@ -60,8 +60,8 @@ typedef struct tl_launch {
     uint32_t nkernels;                  /* one call of a graph launch queues many */
 } tl_launch;
 
-/* One training step: ProfilerStep#number of the host's marks, from its start to the start of the next mark; the last one
- * to its own end. */
+/* One training step: ProfilerStep#number of the host's marks, from its start to the start of the next mark; the last
+ * one to its own end. */
 typedef struct tl_step_window {
     int64_t start_ns, end_ns;
     int32_t number;
@@ -96,8 +96,8 @@ typedef struct tl_calls {
 
 typedef enum tl_op_kind { TL_OP, TL_FRAME, TL_ANNOTATION } tl_op_kind;      /* operator, Python function, user annotation */
 
-/* Operators, Python functions and user annotations; by (thread, start, longer first, uid).  On a thread they nest, so what
- * begins later and has not ended stands deeper. */
+/* Operators, Python functions and user annotations; by (thread, start, longer first, uid).  On a thread they nest, so
+ * what begins later and has not ended stands deeper. */
 typedef struct tl_ops {
     const int64_t *start_ns, *dur_ns;
     const uint32_t *name, *uid;
@@ -128,8 +128,8 @@ typedef struct tl_rank_view {
 /* The number of the step whose window the instant lies in; -1 for none. */
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 
-/* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False when
- * memory is out. */
+/* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False
+ * when memory is out. */
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
 
 /* The track of the thread that has done the call. */

@@ -38,9 +38,9 @@ void tl_par_bcast(void *bytes, size_t n);
  * proc where proc 0 has no room. */
 tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err);
 
-/* Collective.  Rows of `size` bytes change procs: row i of the n goes to proc to[i].  *out (the caller frees) holds the *nout
- * rows for this proc, in the order of the procs they come from and, of one proc, as they lay there.  They travel in blocks of
- * about 1 MB.  TL_ENOMEM on every proc when one has no room; *out is then NULL. */
+/* Collective.  Rows of `size` bytes change procs: row i of the n goes to proc to[i].  *out (the caller frees) holds the
+ * *nout rows for this proc, in the order of the procs they come from and, of one proc, as they lay there.  They travel
+ * in blocks of about 1 MB.  TL_ENOMEM on every proc when one has no room; *out is then NULL. */
 tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
                          tl_error *err);
 

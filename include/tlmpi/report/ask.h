@@ -8,8 +8,8 @@
 #include "tlmpi/report/answers/answers.h"
 #include <stdio.h>
 
-/* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  80 columns.  `file` is the
- * path of the result. */
+/* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  80 columns.  `file` is
+ * the path of the result. */
 void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
 
 /* One object.  Its keys (times are integers of ns, shares are 0 to 1, null is not known):

@@ -1,8 +1,8 @@
 /* pack.h - rows as they lie in the file, and whole chunks of them as HDF5 stores them.
  *
  * No HDF5 in here: every proc packs and compresses its own rows, and proc 0 hands the chunks to the library as they are
- * (H5Dwrite_chunk).  A packed row holds the cells in order without padding: I32 4, I64 F64 TIME 8, NAME 4, ENUM 1, TEXT its
- * size in bytes, all little-endian.
+ * (H5Dwrite_chunk).  A packed row holds the cells in order without padding: I32 4, I64 F64 TIME 8, NAME 4, ENUM 1, TEXT
+ * its size in bytes, all little-endian.
  */
 #ifndef TLMPI_STORE_PACK_H
 #define TLMPI_STORE_PACK_H
@@ -20,8 +20,9 @@
 /* Bytes of a packed row. */
 size_t tl_packed_size(const tl_schema *schema);
 
-/* Rows of a chunk of this table, a power of two: TL_CHUNK_ROWS at most of an EVENT table, 1024 of collectives, and about
- * 128 KiB of the others, whose rows are few: the last chunk of a table is written whole, however few rows it has. */
+/* Rows of a chunk of this table, a power of two: TL_CHUNK_ROWS at most of an EVENT table, 1024 of collectives, and
+ * about 128 KiB of the others, whose rows are few: the last chunk of a table is written whole, however few rows it
+ * has. */
 size_t tl_chunk_rows(const tl_schema *schema);
 
 /* Packs n rows, whose NAME cells are rows of /names.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays). */

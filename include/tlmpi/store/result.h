@@ -19,8 +19,9 @@ void tl_result_close(tl_result *result);
 size_t tl_result_ntables(const tl_result *result);
 const tl_schema *tl_result_table(const tl_result *result, size_t i);
 
-/* The table of that name, or NULL.  Its fields describe the rows as tl_result_read gives them: packed, offsets unaligned
- * (read cells with memcpy); labels, units, docs, title and question as the file holds them.  Owned by the result. */
+/* The table of that name, or NULL.  Its fields describe the rows as tl_result_read gives them: packed, offsets
+ * unaligned (read cells with memcpy); labels, units, docs, title and question as the file holds them.  Owned by the
+ * result. */
 const tl_schema *tl_result_find(const tl_result *result, const char *name);
 
 uint64_t tl_result_nrows(const tl_result *result, const tl_schema *table);
@@ -35,7 +36,8 @@ size_t tl_result_nnames(const tl_result *result);
 /* A root attribute.  TL_EINPUT when it is absent. */
 tl_status tl_result_attr_int(const tl_result *result, const char *name, int64_t *out, tl_error *err);
 
-/* Hash over all rows of a table, SOURCE fields left out; equal content gives equal digests whatever the file's bytes. */
+/* Hash over all rows of a table, SOURCE fields left out; equal content gives equal digests whatever the file's
+ * bytes. */
 tl_status tl_result_digest(tl_result *result, const tl_schema *table, uint64_t *out, tl_error *err);
 
 /* The same over /names. */

@@ -6,11 +6,11 @@
  *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (for every EVENT table T: T_index)
  *     /ranks/00003/interval     virtual dataset over that rank's rows of /tables/interval
  *
- * The file is written under NAME.part and gets its name when all of it is on the disk; on any failure NAME.part is removed and
- * no file is left under the final name.
+ * The file is written under NAME.part and gets its name when all of it is on the disk; on any failure NAME.part is
+ * removed and no file is left under the final name.
  *
- * The first header of the layer store, which answers what of a job stays, from rows of tables: it is written here, packed by
- * pack.h, and read back by result.h and load.h.  Nobody else knows HDF5.  May use base and model.
+ * The first header of the layer store, which answers what of a job stays, from rows of tables: it is written here,
+ * packed by pack.h, and read back by result.h and load.h.  Nobody else knows HDF5.  May use base and model.
  */
 #ifndef TLMPI_STORE_STORE_H
 #define TLMPI_STORE_STORE_H
@@ -32,7 +32,8 @@ tl_status tl_store_attr_int(tl_store *store, const char *name, int64_t value, tl
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err);
 
 /* Rows of a table, n of them from row `first` on, packed (pack.h).  They may come in any order; each row comes once.
- * Rows that do not fill a chunk wait in memory for their neighbours, one chunk for each place where two senders meet. */
+ * Rows that do not fill a chunk wait in memory for their neighbours, one chunk for each place where two senders
+ * meet. */
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
                         tl_error *err);
 
@@ -47,8 +48,8 @@ tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, 
 /* One more row of /names: the text of the next row number (0, 1, 2 ...). */
 tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *err);
 
-/* Writes what is left (names, index tables, views), flushes, closes, reopens to prove it whole, syncs, renames.  Ends the
- * store in any case. */
+/* Writes what is left (names, index tables, views), flushes, closes, reopens to prove it whole, syncs, renames.  Ends
+ * the store in any case. */
 tl_status tl_store_finish(tl_store *store, tl_error *err);
 
 /* Gives up: removes NAME.part.  NULL is fine. */

@@ -1,10 +1,10 @@
 /* find.h - paths to ranks: which file is the trace of which rank, in which run.
  *
- * From folders, names of files, and a look at each that its reader takes (read/reader.h).  May use: read, and of text what a
- * path is.
+ * From folders, names of files, and a look at each that its reader takes (read/reader.h).  May use: read, and of text
+ * what a path is.
  *
- * The rank of a file is what distributedInfo says; else what its name says (spec of names: rank_of_name below); else the
- * next free number, in path order.  Several files of one rank are several runs of the job.
+ * The rank of a file is what distributedInfo says; else what its name says (spec of names: rank_of_name below); else
+ * the next free number, in path order.  Several files of one rank are several runs of the job.
  */
 #ifndef TLMPI_TRACE_FIND_H
 #define TLMPI_TRACE_FIND_H
@@ -62,58 +62,61 @@ typedef struct tl_inventory {
     size_t nmissing;            /* how many there are in all */
 } tl_inventory;
 
-/* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below the folder,
- * nested folders included, links to folders not followed twice, hidden files and our own outputs left out.  A pipe may be
- * named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a folder that was named
- * and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind and ranks of the others are
- * not yet filled in.  TL_ENOMEM. */
+/* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below
+ * the folder, nested folders included, links to folders not followed twice, hidden files and our own outputs left out.
+ * A pipe may be named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a
+ * folder that was named and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind
+ * and ranks of the others are not yet filled in.  TL_ENOMEM. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
-/* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several names of
- * one file the first that is no link, else the first. */
+/* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several
+ * names of one file the first that is no link, else the first. */
 void tl_inventory_sort(tl_inventory *inventory);
 
-/* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is then
- * inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
+/* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is
+ * then inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
 void tl_input_look(tl_input *input, bool deep);
 
-/* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest first.
- * TL_EUSAGE: there is no such run. */
+/* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest
+ * first. TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
 
-/* Whether runs were told apart without knowing when some trace began: its base time stands after its events, and a deep look would
- * tell. */
+/* Whether runs were told apart without knowing when some trace began: its base time stands after its events, and a deep
+ * look would tell. */
 bool tl_inventory_is_unsure(const tl_inventory *inventory);
 
-/* When runs are decided: a file for each rank, in rank order, into out, which has room for all; how many.  Traces of the chosen run;
- * and a file that cannot be read but whose name tells its rank, for it is that rank's trace where there is no other. */
+/* When runs are decided: a file for each rank, in rank order, into out, which has room for all; how many.  Traces of
+ * the chosen run; and a file that cannot be read but whose name tells its rank, for it is that rank's trace where there
+ * is no other. */
 size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out);
 
-/* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or should be, a
- * trace.  So everything that was named is a trace or holds one, or is there with its reason.  TL_ENOMEM. */
+/* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or
+ * should be, a trace.  So everything that was named is a trace or holds one, or is there with its reason.
+ * TL_ENOMEM. */
 tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);
 
 /* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
 tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
 
 /* Traces of other runs that say they are this rank, and began nearer than `within_ns` to that of the run that is taken:
- * of ranks of one job, whose runs follow upon one another, there are none.  Copies, which begin at the same instant, are
- * left out.  0 where it is not known when they began. */
+ * of ranks of one job, whose runs follow upon one another, there are none.  Copies, which begin at the same instant,
+ * are left out.  0 where it is not known when they began. */
 size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns);
 
 void tl_inventory_free(tl_inventory *inventory);
 
-/* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for what is open
- * (/dev/stdin, /dev/fd/63, /proc/...).  Such a name tells neither a rank nor what a result is to be called. */
+/* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for
+ * what is open (/dev/stdin, /dev/fd/63, /proc/...).  Such a name tells neither a rank nor what a result is to be
+ * called. */
 bool tl_path_is_given(const char *path);
 
 /* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",
- * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names, time stamps or a system's
- * names for what is open. */
+ * "megatron_kineto_0.json", "worker0_step_12.1698.pt.trace.json" ...; never "TP-0-DP-0", host names, time stamps or a
+ * system's names for what is open. */
 int64_t tl_rank_of_name(const char *path);
 
-/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns since 1970: 13
- * digits or more.  Empty where there is none; lies in the path. */
+/* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns
+ * since 1970: 13 digits or more.  Empty where there is none; lies in the path. */
 tl_text tl_host_of_name(const char *path);
 
 #endif

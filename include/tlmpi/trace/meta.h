@@ -44,8 +44,8 @@ typedef struct tl_meta {
 
 #define TL_META_INIT { .rank = -1, .world_size = -1, .ndevices = -1 }
 
-/* Reads the document `text` (n bytes; traceEvents may have been emptied) into *meta.  What was read before a fault stays;
- * TL_EINPUT then names the byte and what was expected. */
+/* Reads the document `text` (n bytes; traceEvents may have been emptied) into *meta.  What was read before a fault
+ * stays; TL_EINPUT then names the byte and what was expected. */
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err);
 
 /* Reads one distributedInfo object (text starts with its '{', ends with its '}') into *meta. */
@@ -56,13 +56,14 @@ void tl_meta_set_base(tl_meta *meta, tl_text digits);
 
 void tl_meta_free(tl_meta *meta);
 
-/* Reads the text around the array into *meta: as it is, or, where the splitter has found a fault in it, what can be made of it.
- * TL_EINPUT: it is none though the splitter took it for one, or too long; what was read before stays.  TL_ENOMEM. */
+/* Reads the text around the array into *meta: as it is, or, where the splitter has found a fault in it, what can be
+ * made of it. TL_EINPUT: it is none though the splitter took it for one, or too long; what was read before stays.
+ * TL_ENOMEM. */
 tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err);
 
-/* Adds to *meta what the last MiB of the text says of rank and base time.  A plain file is read at its end; a compressed one is
- * inflated to it from where the source stands, `after` being the text that it has given last.  Where there is nothing, or memory
- * is out, *meta stays as it is. */
+/* Adds to *meta what the last MiB of the text says of rank and base time.  A plain file is read at its end; a
+ * compressed one is inflated to it from where the source stands, `after` being the text that it has given last.  Where
+ * there is nothing, or memory is out, *meta stays as it is. */
 void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta);
 
 #endif

@@ -1,7 +1,7 @@
 /* view.h - events to the view of a rank: device work sorted and classified, joined to its launches and steps.
  *
- * From the columns that a reader gives, whichever it was.  It knows neither files nor their text: it may use read/reader.h,
- * what that gives, and the model.
+ * From the columns that a reader gives, whichever it was.  It knows neither files nor their text: it may use
+ * read/reader.h, what that gives, and the model.
  */
 #ifndef TLMPI_TRACE_VIEW_H
 #define TLMPI_TRACE_VIEW_H
@@ -15,9 +15,9 @@
 
 /* ------------------------------------------------------------------------------------------------- classes of work */
 
-/* Kernel name -> what the device was doing.  One ordered table; the first rule that matches wins, so the specific stands
- * above the general.  A user's rules (--rules FILE) stand above all of ours.  Each of ours carries a name that it, and no
- * rule above it, must catch: the test walks the table. */
+/* Kernel name -> what the device was doing.  One ordered table; the first rule that matches wins, so the specific
+ * stands above the general.  A user's rules (--rules FILE) stand above all of ours.  Each of ours carries a name that
+ * it, and no rule above it, must catch: the test walks the table. */
 
 typedef enum tl_match { TL_MATCH_CONTAINS, TL_MATCH_STARTS, TL_MATCH_EQUALS } tl_match;
 
@@ -37,11 +37,11 @@ typedef struct tl_rules {
     TL_VEC(tl_rule) user; /* needles are owned */
 } tl_rules;
 
-/* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm perhaps a
- * collective:
+/* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm
+ * perhaps a collective:
  *     { "contains" | "starts" | "equals": TEXT, "kind": "compute" | "comm" | "memcpy" | "memset", "collective": "all_reduce" ... }
- * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, line and
- * what was expected. */
+ * TL_EUSAGE: cannot be read, says something else, or has a rule that an earlier one hides; the message names file, line
+ * and what was expected. */
 tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err);
 void tl_rules_free(tl_rules *rules);
 
@@ -94,8 +94,8 @@ typedef struct tl_linked {
     tl_group *groups; /* and the members of each */
 } tl_linked;
 
-/* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there is
- * never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
+/* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there
+ * is never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
 
 /* Takes what the host did out of the view and frees it. */

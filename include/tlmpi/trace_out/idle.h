@@ -36,7 +36,8 @@ typedef struct tl_out_gap {
 
 typedef TL_VEC(char) tl_out_words;
 
-/* What the label of the gap does not say, in place of what stood there; `names` are those of the row.  False when memory is out. */
+/* What the label of the gap does not say, in place of what stood there; `names` are those of the row.  False when
+ * memory is out. */
 bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
 
 /* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */

@@ -7,8 +7,8 @@
  * it stay.  Where it is cut the copy ends after what is whole, with the brackets that are missing, so that it is one
  * document.
  *
- * The first header of the layer trace_out, which shows in a trace what has been found in it: in a copy of its text, with events
- * (track.h) in the process of their device (process.h).  May use base, model and trace.
+ * The first header of the layer trace_out, which shows in a trace what has been found in it: in a copy of its text,
+ * with events (track.h) in the process of their device (process.h).  May use base, model and trace.
  */
 #ifndef TLMPI_TRACE_OUT_SPLICE_H
 #define TLMPI_TRACE_OUT_SPLICE_H

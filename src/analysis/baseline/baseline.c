@@ -73,7 +73,8 @@ int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t 
     return -tl_portion(baseline_ns, baseline_pieces - pieces, baseline_pieces);
 }
 
-/* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has both signs. */
+/* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has
+ * both signs. */
 typedef struct step_baseline {
     int64_t pair, median;
     size_t n;
@@ -144,7 +145,8 @@ static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_
         late_ns[i * nsteps + step] -= (double)middle;
 }
 
-/* What is launched on the other side of the mark between two steps is work of one that the other lacks, and not additional. */
+/* What is launched on the other side of the mark between two steps is work of one that the other lacks, and not
+ * additional. */
 static void settle(double *late_ns, size_t n, size_t nsteps)
 {
     for (size_t i = 0; i < n; i++)

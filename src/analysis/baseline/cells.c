@@ -3,7 +3,7 @@
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 
-/* ---------------------------------------------------------------------------------------------------------- segments */
+/* --------------------------------------------------------------------------------------------------------- segments */
 
 static void find_cuts(tl_baseline *b)
 {
@@ -26,7 +26,7 @@ static void find_cuts(tl_baseline *b)
         }
 }
 
-/* ----------------------------------------------------------------------------------------------------------- classes */
+/* ---------------------------------------------------------------------------------------------------------- classes */
 
 static bool class_init(const tl_baseline *b, tl_family family, uint32_t role, uint64_t key, tl_work_class *out)
 {
@@ -76,7 +76,7 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
     return number;
 }
 
-/* --------------------------------------------------------------------------------------------------------- all ranks */
+/* -------------------------------------------------------------------------------------------------------- all ranks */
 
 static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
 {

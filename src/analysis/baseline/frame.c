@@ -15,7 +15,7 @@ void tl_frame_free(tl_frame *f)
     *f = (tl_frame){ 0 };
 }
 
-/* ---------------------------------------------------------------------------------------------------------- segments */
+/* --------------------------------------------------------------------------------------------------------- segments */
 
 /* The stretch of a cut step with n collectives that is `at` from its beginning, in a whole one with `whole` of them. */
 static uint32_t segment_of_cut(const tl_frame *f, size_t step, uint32_t at, uint32_t n, uint32_t whole)
@@ -37,7 +37,7 @@ uint32_t tl_segment_of(const tl_frame *f, const tl_node *node)
     return f->cut[step] ? segment_of_cut(f, step, at, c->n, f->cuts[like].n) : at;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- kinds */
+/* ------------------------------------------------------------------------------------------------------------ kinds */
 
 static bool is_host_work(const tl_node *node)
 {
@@ -71,7 +71,7 @@ uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)
     return tl_kind_find(f, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT });
 }
 
-/* ------------------------------------------------------------------------------------------------------------- cells */
+/* ------------------------------------------------------------------------------------------------------------ cells */
 
 typedef struct filling {
     tl_frame *f;

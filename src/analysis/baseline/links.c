@@ -50,9 +50,10 @@ static bool list_hosts(listing *l)
     return l->out->host_of != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- links */
+/* ------------------------------------------------------------------------------------------------------------ links */
 
-/* Whether all members of the collective have a trace and fit: of a group whose size nobody knows, those that are seen. */
+/* Whether all members of the collective have a trace and fit: of a group whose size nobody knows, those that are
+ * seen. */
 static bool is_whole(const listing *l, const tl_late_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -120,7 +121,7 @@ static bool list_links(listing *l)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- sorts */
+/* ------------------------------------------------------------------------------------------------------------ sorts */
 
 static span span_of(const listing *l, const tl_link_ranks *link)
 {
@@ -157,7 +158,8 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
     return sort;
 }
 
-/* How many links of the same ranks and sort stand before one: groups of the same ranks are there for something else each. */
+/* How many links of the same ranks and sort stand before one: groups of the same ranks are there for something else
+ * each. */
 static bool turn_of(const listing *l, const tl_link_ranks *link, uint64_t sort, tl_map *turns, uint32_t *turn)
 {
     uint64_t key = tl_hash_mix(sort, link->n);

@@ -68,7 +68,7 @@ bool tl_baseline_own(tl_baseline *out)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- usual */
+/* ------------------------------------------------------------------------------------------------------------ usual */
 
 static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t step)
 {

@@ -13,7 +13,8 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
 /* steps.c: steps, cut. */
 bool tl_baseline_steps(tl_baseline *out);
 
-/* cells.c: the class of a family, role and key among those of `out`, a new one if it is new.  TL_NONE when memory is out. */
+/* cells.c: the class of a family, role and key among those of `out`, a new one if it is new.  TL_NONE when memory is
+ * out. */
 uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t key);
 
 void tl_class_free(tl_work_class *class);
@@ -33,8 +34,8 @@ bool tl_baseline_links(const tl_link_input *input, tl_baseline *out);
 /* transfers.c: the classes of links; meeting_class. */
 bool tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
 
-/* As tl_baseline_of and tl_lateness have it, of a class of a rank that nobody is like; the latter adds to late_ns what exceeds its
- * better steps, those of which it is slower in less than nearly all. */
+/* As tl_baseline_of and tl_lateness have it, of a class of a rank that nobody is like; the latter adds to late_ns what
+ * exceeds its better steps, those of which it is slower in less than nearly all. */
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns, int64_t *scratch);
 void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 

@@ -73,7 +73,8 @@ static void join(finding *f, size_t from, size_t to)
     }
 }
 
-/* Joins the ranks of groups of collectives: of all of them, or of those that are smaller than the job.  Whether there are any. */
+/* Joins the ranks of groups of collectives: of all of them, or of those that are smaller than the job.  Whether there
+ * are any. */
 static bool join_groups(finding *f, size_t nranks, bool smaller)
 {
     bool any = false;

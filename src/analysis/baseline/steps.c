@@ -24,8 +24,8 @@ static bool list_numbers(tl_baseline *out)
     return true;
 }
 
-/* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or after all steps always
- * is.  Where there is nothing else, all of it is one step. */
+/* A step is cut where some rank has begun in a later one or ended in an earlier one; what lies before or after all
+ * steps always is.  Where there is nothing else, all of it is one step. */
 static void find_cut(tl_baseline *out)
 {
     const tl_graph *g = out->graph;

@@ -5,8 +5,8 @@
  *     rank 2                 [  transfer  ]----]
  *                            last arrival          last end
  *
- * A transfer lasts from the last arrival to the last end.  Cells are sums of it; a class has as many pieces as there were
- * collectives, and what is usual is that of one.
+ * A transfer lasts from the last arrival to the last end.  Cells are sums of it; a class has as many pieces as there
+ * were collectives, and what is usual is that of one.
  */
 #include "parts.h"
 #include "tlmpi/base/hash.h"
@@ -58,7 +58,8 @@ static int64_t *find_tails(const tl_graph *g)
     return tail_ns;
 }
 
-/* Of the rows of one collective, from the first: how long that member stays that stays shortest of those who meet the last. */
+/* Of the rows of one collective, from the first: how long that member stays that stays shortest of those who meet the
+ * last. */
 static int64_t shortest_of(const tl_link_input *in, size_t first)
 {
     int64_t last = INT64_MIN, shortest = INT64_MAX;
@@ -110,7 +111,7 @@ tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *inpu
     return ok ? TL_OK : tl_fail_memory(err, "what is usual of links");
 }
 
-/* ------------------------------------------------------------------------------------------------------------- usual */
+/* ------------------------------------------------------------------------------------------------------------ usual */
 
 typedef struct sum {
     int64_t ns, pieces;
@@ -127,8 +128,8 @@ static sum sum_of(const tl_baseline *b, const tl_work_class *class, size_t membe
     return all;
 }
 
-/* What so many pieces take links of the sort, of which there are at least two with any; else *pieces is 0.  They are as many as
- * who has most of them has. */
+/* What so many pieces take links of the sort, of which there are at least two with any; else *pieces is 0.  They are as
+ * many as who has most of them has. */
 static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces,
                                  int64_t *scratch)
 {

@@ -70,7 +70,7 @@ void tl_clock_bounds_free(tl_clock_bounds *b)
     *b = (tl_clock_bounds){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------------------ trials */
+/* ----------------------------------------------------------------------------------------------------------- trials */
 
 /* In two parts that fit: whole seconds, and the rest. */
 int64_t tl_clock_gained(int64_t drift_ppb, int64_t ns)
@@ -86,8 +86,8 @@ static int64_t steady(const tl_clock_trial *t, size_t clock, int64_t ns)
     return drift == 0 ? ns : tl_ns_between(ns, tl_clock_gained(drift, tl_ns_between(ns, t->middle_ns)));
 }
 
-/* The window of a bound: that in which its last arrives, give or take what clocks are off by; it is the same for all of its
- * members. */
+/* The window of a bound: that in which its last arrives, give or take what clocks are off by; it is the same for all of
+ * its members. */
 static size_t window_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_clock_bound *bound)
 {
     if (t->nwindows <= 1)

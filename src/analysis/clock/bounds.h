@@ -29,8 +29,8 @@ bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_c
                           tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 
-/* Clocks as they are tried: `clock` of each place; nclocks in all, with a drift each; offsets are by window of time and clock,
- * [window * nclocks + clock]: one window, unless the offsets of several are asked for. */
+/* Clocks as they are tried: `clock` of each place; nclocks in all, with a drift each; offsets are by window of time and
+ * clock, [window * nclocks + clock]: one window, unless the offsets of several are asked for. */
 typedef struct tl_clock_trial {
     const int32_t *clock;
     size_t nclocks, nwindows;
@@ -40,8 +40,8 @@ typedef struct tl_clock_trial {
     int64_t error_ns; /* so far bounds may be broken: the clock error, or more */
 } tl_clock_trial;
 
-/* Lowers low[] and raises high[] to what the bounds allow, once: from each offset that a clock has at most follows what those
- * that it waits for have at most, and the other way round.  True where nothing changed. */
+/* Lowers low[] and raises high[] to what the bounds allow, once: from each offset that a clock has at most follows what
+ * those that it waits for have at most, and the other way round.  True where nothing changed. */
 bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_clock_trial *t, int64_t *low, int64_t *high);
 
 /* How many bounds are broken by more than error_ns. */
@@ -50,8 +50,8 @@ int64_t tl_clock_bounds_broken(const tl_clock_bounds *b, const tl_clock_trial *t
 /* Gives each clock of a bound the least label that any has; true where nothing changed. */
 bool tl_clock_bounds_label(const tl_clock_bounds *b, const tl_clock_trial *t, int64_t *label);
 
-/* What ends of meetings say of a clock: sums over them, each weighed by 1 / transfer^2, as members may differ by what they
- * transfer in. */
+/* What ends of meetings say of a clock: sums over them, each weighed by 1 / transfer^2, as members may differ by what
+ * they transfer in. */
 typedef struct tl_clock_say {
     int64_t late, took,
         weight; /* us by which it ends after the mean end, us that the transfer took, 1; times the weight */

@@ -1,5 +1,5 @@
-/* drift.c - what clocks gain, where no offsets are feasible over all the time: offsets in windows of it, and the slope of
- * these. */
+/* drift.c - what clocks gain, where no offsets are feasible over all the time: offsets in windows of it, and the slope
+ * of these. */
 #include "search.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
@@ -30,8 +30,8 @@ static int64_t slope_of(const tl_clock_search *s, size_t clock, int64_t window_n
     return m > 0 ? tl_median(slopes, m) : 0;
 }
 
-/* Where clocks drift apart within a window by more than transfers hide, it has no feasible offsets: the windows are asked
- * with as much error as it takes. */
+/* Where clocks drift apart within a window by more than transfers hide, it has no feasible offsets: the windows are
+ * asked with as much error as it takes. */
 static tl_status take_windows(tl_clock_search *s, tl_error *err)
 {
     bool feasible = false;

@@ -35,7 +35,8 @@ bool tl_clock_ends(const tl_participant *p, size_t n, tl_clock_end *out, size_t 
     return true;
 }
 
-/* Whether the collective is one of those whose ends are read: a function of its key, so the same on any number of procs. */
+/* Whether the collective is one of those whose ends are read: a function of its key, so the same on any number of
+ * procs. */
 static bool is_read(const tl_job_facts *job, const tl_participant *p)
 {
     uint32_t most = p->group >= 0 && (size_t)p->group < job->ngroups ? job->groups[p->group].most : 0;

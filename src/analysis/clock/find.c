@@ -84,8 +84,8 @@ static tl_status find_components(tl_clock_search *s, tl_error *err)
     return st;
 }
 
-/* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that it is
- * some rank's: two hosts of equal size do not meet halfway. */
+/* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that
+ * it is some rank's: two hosts of equal size do not meet halfway. */
 static void set_zero(tl_clock_search *s, int64_t *value)
 {
     for (size_t component = 0; component < s->nclocks; component++) {

@@ -3,9 +3,9 @@
  *     low[y]  = what the clock may be ahead at most        down along the bounds, from what is known
  *     high[x] = what it must be ahead at least             up against them
  *
- * Both are feasible offsets once nothing changes any more, and so is their mean.  Where it goes on changing for more rounds
- * than there are clocks, none are feasible.  From one clock's 0, and nothing known of the others, low and high are how far
- * these may be ahead of it: the mean is the middle of what is feasible.
+ * Both are feasible offsets once nothing changes any more, and so is their mean.  Where it goes on changing for more
+ * rounds than there are clocks, none are feasible.  From one clock's 0, and nothing known of the others, low and high
+ * are how far these may be ahead of it: the mean is the middle of what is feasible.
  */
 #include "search.h"
 #include "tlmpi/base/stats.h"
@@ -96,8 +96,8 @@ tl_status tl_clock_take_middle(tl_clock_search *s, size_t nwindows, bool *feasib
     return st;
 }
 
-/* Where a clock belongs by what its ends say, and by the middle of what is feasible: each weighs as it is sure, by how far
- * members may differ in a transfer, and by half the width. */
+/* Where a clock belongs by what its ends say, and by the middle of what is feasible: each weighs as it is sure, by how
+ * far members may differ in a transfer, and by half the width. */
 static int64_t place_of(const tl_clock_search *s, size_t i)
 {
     const tl_clock_say *say = &s->say[i];

@@ -33,12 +33,12 @@ tl_clock_trial tl_clock_trial_of(const tl_clock_search *s, size_t nwindows);
 /* Whether a clock that is so far ahead at most, and at least, is bounded from both sides. */
 bool tl_clock_is_bounded(int64_t low, int64_t high);
 
-/* Leaves in low and high how far each clock may be ahead of the lowest of its component, at most and at least; *feasible: there
- * are such offsets. */
+/* Leaves in low and high how far each clock may be ahead of the lowest of its component, at most and at least;
+ * *feasible: there are such offsets. */
 tl_status tl_clock_settle_from_one(tl_clock_search *s, size_t nwindows, bool *feasible, tl_error *err);
 
-/* Leaves in offset, middle and half what is feasible in each window, in its middle where that is bounded: all windows on their
- * own; *feasible: all have any. */
+/* Leaves in offset, middle and half what is feasible in each window, in its middle where that is bounded: all windows
+ * on their own; *feasible: all have any. */
 tl_status tl_clock_take_middle(tl_clock_search *s, size_t nwindows, bool *feasible, tl_error *err);
 
 /* From there moves offsets to where ends of meetings agree, as far as that is surer than what bounds leave open. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------------------- why nobody */
+/* ------------------------------------------------------------------------------------------------------- why nobody */
 
 static bool has_work(tl_tables *tables)
 {
@@ -35,8 +35,8 @@ static const tl_straggler *most_inconclusive(const tl_table *stragglers, const t
     return most;
 }
 
-/* Whether clocks hide most arrivals, and with them what matters; a replay compares the ranks' own time, which no more in
- * a step can be wrong in than the clocks are apart. */
+/* Whether clocks hide most arrivals, and with them what matters; a replay compares the ranks' own time, which no more
+ * in a step can be wrong in than the clocks are apart. */
 static bool clocks_forbid(const tl_facts *f)
 {
     double apart_ns = (double)f->trust.clock_uncertainty_ns * (double)f->trust.nsteps;
@@ -81,7 +81,7 @@ static void find_most(tl_judgement *j)
     j->most_ns = stragglers->n > 1 ? most_blame_ns / (int64_t)(stragglers->n - 1) : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 static void tell_doubts(const tl_judgement *j, const tl_suspect *c, tl_culprit *row)
 {
@@ -147,8 +147,8 @@ static void tell_link(const tl_suspect *c, tl_culprit *row)
         memcpy(row->ranks, c->link->ranks, sizeof c->link->ranks);
 }
 
-/* Whoever is named though its repair gains nothing is named for what others wait, unless several that hide each other gain
- * something together. */
+/* Whoever is named though its repair gains nothing is named for what others wait, unless several that hide each other
+ * gain something together. */
 static int64_t cost_of(const tl_judgement *j, const tl_suspect *c)
 {
     bool in_turn = j->nculprits > 1 && j->facts.together_gain_ns > 0;
@@ -235,7 +235,7 @@ static tl_status fill(const tl_judgement *j, tl_measures *measures, tl_error *er
     return TL_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
 {

@@ -20,8 +20,8 @@ bool tl_clocks_blur(const tl_facts *a)
     return a->trust.blurred > 0 && hidden >= least_hidden * (double)a->wall_ns;
 }
 
-/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least of
- * it. */
+/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
+ * of it. */
 static bool waits_are_hidden(const tl_facts *a)
 {
     return tl_clocks_blur(a) && a->trust.hidden_wait_ns > a->trust.known_wait_ns;

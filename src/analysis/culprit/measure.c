@@ -105,7 +105,8 @@ static int by_cost(const void *a, const void *b)
     return TL_COMPARE(x->step, y->step);
 }
 
-/* What one rank gains in the steps in which it stands out: some of it may be gained in others, before the first or after the last. */
+/* What one rank gains in the steps in which it stands out: some of it may be gained in others, before the first or
+ * after the last. */
 static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
 {
     const tl_table *steps = tl_tables_get(m->of->tables, &tl_blame_step_schema);

@@ -7,8 +7,8 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/parameters.h"
 
-/* Of a recording that spans more, or work that adds up to more, no graph is made: 19 hours, 36 years.  Sums of times then never
- * overflow. */
+/* Of a recording that spans more, or work that adds up to more, no graph is made: 19 hours, 36 years.  Sums of times
+ * then never overflow. */
 #define TL_GRAPH_MAX_NS      (INT64_C(1) << 46)
 #define TL_GRAPH_MAX_WORK_NS (INT64_C(1) << 60)
 
@@ -30,8 +30,8 @@ typedef struct tl_waiting_call {
     uint8_t kind;           /* tl_call_wait */
 } tl_waiting_call;
 
-/* A recorded wait of one stream for an event of another: what is launched on `stream` from wait_ns on comes after what had been
- * launched on `on_stream` before record_ns. */
+/* A recorded wait of one stream for an event of another: what is launched on `stream` from wait_ns on comes after what
+ * had been launched on `on_stream` before record_ns. */
 typedef struct tl_event_wait {
     int64_t wait_ns, record_ns;
     int32_t device, stream, on_stream;
@@ -105,20 +105,22 @@ bool tl_graph_place(tl_graph_build *b);
 /* held.c: fills `held`, once kernels are in order. */
 void tl_graph_find_held(tl_graph_build *b);
 
-/* work.c: the nodes of kernels, and the edges from their launches and the work before them.  Launches have their nodes. */
+/* work.c: the nodes of kernels, and the edges from their launches and the work before them.  Launches have their
+ * nodes. */
 void tl_graph_work(tl_graph_build *b);
 
 /* depend.c: the edges between streams. */
 bool tl_graph_depend(tl_graph_build *b);
 
-/* host.c: the nodes of the host, with the edges between them; and those that release waits, once work has nodes.  The calls
- * are made in this order: host, work, released. */
+/* host.c: the nodes of the host, with the edges between them; and those that release waits, once work has nodes.  The
+ * calls are made in this order: host, work, released. */
 typedef struct tl_graph_hosts tl_graph_hosts;
 tl_graph_hosts *tl_graph_host(tl_graph_build *b);
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts);
 void tl_graph_hosts_free(tl_graph_hosts *hosts);
 
-/* release.c: the kernel whose end released a call that waited over [start_ns, end_ns), on the clock of the device; TL_NONE. */
+/* release.c: the kernel whose end released a call that waited over [start_ns, end_ns), on the clock of the device;
+ * TL_NONE. */
 uint32_t tl_graph_release_of(const tl_graph_build *b, const tl_waiting_call *call, int64_t start_ns, int64_t end_ns);
 
 /* release.c: whether anything launched before start_ns runs over end_ns. */

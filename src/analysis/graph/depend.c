@@ -6,7 +6,8 @@
  *     3  by the rest  it starts later than all this explains: after what ended right before, on another stream, launched
  *                     no later
  *
- * The first two are put to the vote: adapters of traces name waits that were none, and not all frameworks keep the custom.
+ * The first two are put to the vote: adapters of traces name waits that were none, and not all frameworks keep the
+ * custom.
  */
 #include "build.h"
 #include "tlmpi/base/sort.h"
@@ -31,7 +32,8 @@ static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
     return vote != 0 ? vote : 1;
 }
 
-/* An edge as the program has it; where it cannot be, it is false everywhere.  Until when it explains that work starts late. */
+/* An edge as the program has it; where it cannot be, it is false everywhere.  Until when it explains that work starts
+ * late. */
 static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
 {
     const tl_kernel *k = &b->view->kernels[to];
@@ -50,7 +52,7 @@ static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
     return tl_ns_min(end, k->start_ns);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- recorded */
+/* --------------------------------------------------------------------------------------------------------- recorded */
 
 /* The stream's kernels [first, end) of in_turn; none: an empty range. */
 static tl_stream_range range_of(const tl_graph_build *b, int32_t device, int32_t stream)
@@ -110,7 +112,7 @@ static void put_in_turn(depending *d)
     free(stream_of);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the rest */
+/* --------------------------------------------------------------------------------------------------------- the rest */
 
 /* What the measured times of its edges explain: since then nothing is known to have kept it. */
 static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
@@ -145,7 +147,7 @@ static void depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 static void depend_all(depending *d)
 {

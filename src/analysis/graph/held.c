@@ -3,8 +3,9 @@
  *     host      [launch a ][launch b ][launch c ]      each comes back when a piece of work has made room: as much is pending
  *     device    ][  s  ][   t   ][   u   ][  v          then as ever is
  *
- * A slow host's launches take long, too, but it loses its lead: little is pending then.  How much is pending at the return is
- * known up to what ends about then, and how much of it a queue counts is not: it may be one stream's, or what has not begun.
+ * A slow host's launches take long, too, but it loses its lead: little is pending then.  How much is pending at the
+ * return is known up to what ends about then, and how much of it a queue counts is not: it may be one stream's, or what
+ * has not begun.
  */
 #include "build.h"
 

@@ -1,5 +1,5 @@
-/* host.c - the host as instants: launches, and the beginnings and ends of waits; what each comes after, and what work of the
- * host lies between. */
+/* host.c - the host as instants: launches, and the beginnings and ends of waits; what each comes after, and what work
+ * of the host lies between. */
 #include "build.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -28,7 +28,7 @@ struct tl_graph_hosts {
     TL_VEC(instant) instants;
 };
 
-/* ------------------------------------------------------------------------------------------------------------- waits */
+/* ------------------------------------------------------------------------------------------------------------ waits */
 
 static bool add_instant(tl_graph_hosts *h, instant at)
 {
@@ -82,7 +82,7 @@ static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
     return add_wait(h, w, l->track, launch);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static int by_time(const void *x, const void *y)
 {
@@ -121,8 +121,8 @@ static int32_t step_at(const tl_graph_build *b, int64_t ns)
     return tl_graph_step(b->view, ns + b->lag_ns);
 }
 
-/* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other, unless its own
- * thread's last did so already; the host worked since. */
+/* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other, unless
+ * its own thread's last did so already; the host worked since. */
 static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
 {
     uint32_t own = tl_map_get(&r->of_track, at->track);
@@ -152,8 +152,8 @@ static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at,
                                 .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
 }
 
-/* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched next, for a
- * peer's may be too short to be one. */
+/* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched
+ * next, for a peer's may be too short to be one. */
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;

@@ -19,7 +19,7 @@ static uint64_t comm_key(size_t rank, uint32_t uid)
     return (uint64_t)rank << 32 | uid;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ranks */
+/* ------------------------------------------------------------------------------------------------------------ ranks */
 
 static bool list_graphs(tl_joining *j)
 {
@@ -76,7 +76,7 @@ static bool find_members(tl_joining *j)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ clocks */
+/* ----------------------------------------------------------------------------------------------------------- clocks */
 
 /* From what its collectives were shifted by. */
 static void find_shifts(tl_joining *j)
@@ -101,14 +101,14 @@ static void find_shifts(tl_joining *j)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 /* A segment whose collective nobody knows the step of. */
 enum { STEP_UNKNOWN = -2 };
 
-/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; of the last that of the one
- * before.  What ends in collectives of none lies before all steps, or after them.  step_of[ncomms + 1] has the steps of those
- * that are known. */
+/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; of the last
+ * that of the one before.  What ends in collectives of none lies before all steps, or after them.  step_of[ncomms + 1]
+ * has the steps of those that are known. */
 static void complete_steps(int32_t *step_of, size_t ncomms)
 {
     size_t before = 0, last = ncomms;
@@ -155,7 +155,7 @@ static bool number_steps(tl_joining *j)
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 static int by_value(const void *a, const void *b)
 {

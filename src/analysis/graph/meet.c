@@ -5,8 +5,8 @@
  *     rank 2   (arrival)--(end)                                left before the last had come, by more than the clock error: it
  *                                                              waited for nobody, and stays as long as it did
  *
- * A rank without a trace comes from its former meetings, as those do that do the same (missing.h); their ways are known when the graph of
- * those that have one is in order.
+ * A rank without a trace comes from its former meetings, as those do that do the same (missing.h); their ways are known
+ * when the graph of those that have one is in order.
  */
 #include "join.h"
 #include "tlmpi/base/stats.h"

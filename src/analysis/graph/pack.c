@@ -1,7 +1,7 @@
 /* pack.c - the nodes and edges of a rank as bytes: a fourth of what they take as arrays.
  *
- * A graph is large, and until all ranks are joined nobody looks at it.  Its numbers hardly differ from what one would guess from
- * those before them, so that difference is written, 7 bits a byte, those nearest to 0 in the fewest:
+ * A graph is large, and until all ranks are joined nobody looks at it.  Its numbers hardly differ from what one would
+ * guess from those before them, so that difference is written, 7 bits a byte, those nearest to 0 in the fewest:
  *
  *     head     kind, part; number of edges; whether it has a key, another segment or another step than the node before
  *     key      its place among the rank's keys; segment, step: by how much they differ
@@ -47,7 +47,7 @@ static int64_t work_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, u
     return host && nedges > 0 ? nodes[v].done_ns - since_of(nodes, edges, v, nedges) : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ writing */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 typedef struct packing {
     TL_VEC(uint8_t) bytes;
@@ -160,7 +160,7 @@ bool tl_rank_graph_pack(tl_rank_graph *g)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 typedef struct unpacking {
     const uint8_t *at;

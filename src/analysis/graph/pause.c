@@ -1,4 +1,5 @@
-/* pause.c - what may have ended a pause of the host: the last work of each name that ended right before, launched before it. */
+/* pause.c - what may have ended a pause of the host: the last work of each name that ended right before, launched
+ * before it. */
 #include "build.h"
 #include "tlmpi/base/stats.h"
 

@@ -19,7 +19,8 @@ static int64_t lag_of(const tl_rank_view *view)
     return lag;
 }
 
-/* "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD (Pinned -> Device)" are one piece of work, done slowly and fast. */
+/* "Memcpy HtoD (Pageable -> Device)" and "Memcpy HtoD (Pinned -> Device)" are one piece of work, done slowly and
+ * fast. */
 static uint64_t name_of_copy(const tl_rank_view *view, const tl_kernel *copy)
 {
     tl_text text = tl_names_text(view->names, copy->name);
@@ -85,7 +86,7 @@ static bool find_latency(tl_graph_build *b)
     return late != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ orders */
+/* ----------------------------------------------------------------------------------------------------------- orders */
 
 static int by_end(const void *context, uint32_t x, uint32_t y)
 {
@@ -158,7 +159,8 @@ static void list_streams(tl_graph_build *b)
     }
 }
 
-/* What began on a stream before all that has a launch there was launched before the recording, and so before its steps. */
+/* What began on a stream before all that has a launch there was launched before the recording, and so before its
+ * steps. */
 static void put_before_steps(tl_graph_build *b)
 {
     for (size_t s = 0; s < b->nstreams; s++) {
@@ -170,7 +172,7 @@ static void put_before_steps(tl_graph_build *b)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------------- programs */
+/* --------------------------------------------------------------------------------------------------------- programs */
 
 typedef struct step_sequence {
     uint64_t does; /* streams and names of its work in the order of launches */

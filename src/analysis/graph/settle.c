@@ -1,13 +1,13 @@
-/* settle.c - a rank's own graph becomes the job's: on one clock, without what was voted out, with the pauses that were waits and the
- * meetings that its ENDs waited for; and is opened again by those who look at its nodes. */
+/* settle.c - a rank's own graph becomes the job's: on one clock, without what was voted out, with the pauses that were
+ * waits and the meetings that its ENDs waited for; and is opened again by those who look at its nodes. */
 #include "join.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Clocks drift alike before the first and after the last of its collectives; but a nanosecond of rounding must not become more
- * there than that of all times. */
+/* Clocks drift alike before the first and after the last of its collectives; but a nanosecond of rounding must not
+ * become more there than that of all times. */
 static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
 {
     if (s->last_ns <= s->first_ns)
@@ -94,7 +94,7 @@ static void end(settling *s)
     free(s->steps);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 /* Where the rank's own graph gives way to what all ranks have shown. */
 static void mark(const settling *s)
@@ -246,7 +246,7 @@ bool tl_settled_get(tl_graph *g, size_t rank, tl_bytes *in)
     return ok;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- open */
+/* ------------------------------------------------------------------------------------------------------------- open */
 
 static void find_rest(tl_open_rank *o)
 {

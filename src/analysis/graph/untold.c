@@ -3,10 +3,10 @@
  *     host     [call x]...................[call y]    again and again between the same two calls the host pauses, and goes
  *     device       [   a   ][     b    ]              on at the same short lag after b has ended
  *
- * All pauses between two such calls, on all ranks, are judged together.  They waited for work of a name if at least three of
- * them, with most of their time, end at the usual lag of that name on their rank, and chance would hardly make so many end
- * alike: work of that name that ended n times in a pause ends within d of any lag in about 1 - exp(-2 d n / pause) of all cases.
- * Clocks of host and device differ from rank to rank, so the usual lag is each rank's own.
+ * All pauses between two such calls, on all ranks, are judged together.  They waited for work of a name if at least
+ * three of them, with most of their time, end at the usual lag of that name on their rank, and chance would hardly make
+ * so many end alike: work of that name that ended n times in a pause ends within d of any lag in about 1 - exp(-2 d n /
+ * pause) of all cases. Clocks of host and device differ from rank to rank, so the usual lag is each rank's own.
  */
 #include "join.h"
 #include "tlmpi/base/quantile.h"

@@ -3,8 +3,8 @@
  *     meeting p               (p ends)---->(work)---->(m arrives)          way from p to m: the longest over what lies between
  *     meeting q   (q ends)-------------------^                             ... and from q, if it is longer than over p
  *
- * Nodes of a rank are taken in order, each with the longest ways to it from ends of meetings.  A way that is no longer than one by
- * another of them is dropped: who comes from q to p and from there cannot be earlier.
+ * Nodes of a rank are taken in order, each with the longest ways to it from ends of meetings.  A way that is no longer
+ * than one by another of them is dropped: who comes from q to p and from there cannot be earlier.
  */
 #include "join.h"
 #include "tlmpi/base/stats.h"
@@ -128,7 +128,7 @@ bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------------- all ranks */
+/* -------------------------------------------------------------------------------------------------------- all ranks */
 
 /* The row of each port of each rank that is followed; NULL of others. */
 static bool find_rows(const tl_joining *j, uint32_t **row_of)

@@ -1,4 +1,5 @@
-/* work.c - the nodes of the device's work and of communication, each after its launch and what its stream did before. */
+/* work.c - the nodes of the device's work and of communication, each after its launch and what its stream did
+ * before. */
 #include "build.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/stats.h"

@@ -58,7 +58,7 @@ size_t tl_held_index(const tl_held *held, int32_t rank)
     return at < held->n && held->ranks[at].rank == rank ? at : held->n;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ pieces */
+/* ----------------------------------------------------------------------------------------------------------- pieces */
 
 /* Room for the pieces of all, once. */
 static bool make_room(const tl_held *held, tl_host_pieces *out)
@@ -82,7 +82,7 @@ void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
         held->ranks[pieces[i].held].frame.baseline_ns[pieces[i].at] = pieces[i].ns;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
                     tl_host_pieces *pieces)

@@ -1,5 +1,5 @@
-/* host_idle.h - idle time of the device that the host causes, in ns: how much of it lies in a span, and in one contiguous
- * piece. */
+/* host_idle.h - idle time of the device that the host causes, in ns: how much of it lies in a span, and in one
+ * contiguous piece. */
 #ifndef ANALYSIS_LOCAL_HOST_IDLE_H
 #define ANALYSIS_LOCAL_HOST_IDLE_H
 

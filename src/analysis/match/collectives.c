@@ -154,8 +154,8 @@ static tl_coll_state state_of(const tl_collective_view *c)
     return c->size >= 0 && c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
 }
 
-/* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace may
- * have lost its marks, and a rank may number its steps otherwise than the rest. */
+/* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace
+ * may have lost its marks, and a rank may number its steps otherwise than the rest. */
 static int32_t step_of(const tl_participant *p, size_t n)
 {
     int32_t lowest = -1, most = -1;

@@ -1,6 +1,7 @@
 /* group.c - how well do the collectives of each process group fit together?
  *
- * The matching has filled a row for each group with what is known of it; the counts are added here, and what they tell of it.
+ * The matching has filled a row for each group with what is known of it; the counts are added here, and what they tell
+ * of it.
  */
 #include "group_parallelism.h"
 #include "tlmpi/analysis/match.h"
@@ -17,7 +18,8 @@ static void count(tl_group_row *row, const tl_collective_row *c)
     row->suspect += !fits;
     if (!fits || c->n < 2)
         return;
-    /* Those who are there waited for each other, whoever is missing; how long it took once all had come is not known. */
+    /* Those who are there waited for each other, whoever is missing; how long it took once all had come is not
+     * known. */
     row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
     if (c->state == TL_COLL_MISSING)
         return;

@@ -2,9 +2,9 @@
  * sequence?
  *
  * Frameworks say so in the group's description: PyTorch's device meshes ("mesh_tp", "mesh_dp_shard"), Megatron
- * ("TENSOR_MODEL_PARALLEL_GROUP").  Where that says nothing, only who does nothing but send and receive can be told: a stage
- * of a pipeline hands over what it has made.  All-to-alls are experts', but embeddings' and sequences' as well, and whether ranks
- * that reduce together share a tensor or a sample's gradients cannot be seen.
+ * ("TENSOR_MODEL_PARALLEL_GROUP").  Where that says nothing, only who does nothing but send and receive can be told: a
+ * stage of a pipeline hands over what it has made.  All-to-alls are experts', but embeddings' and sequences' as well,
+ * and whether ranks that reduce together share a tensor or a sample's gradients cannot be seen.
  */
 #ifndef ANALYSIS_MATCH_GROUP_PARALLELISM_H
 #define ANALYSIS_MATCH_GROUP_PARALLELISM_H

@@ -21,8 +21,8 @@
 /* Fewer than so many collectives in common cannot contradict. */
 enum { ENOUGH = 3 };
 
-/* Nobody leaves a collective before another has come to it, but for the clock error; once may be a mistake, twice in so many
- * is none. */
+/* Nobody leaves a collective before another has come to it, but for the clock error; once may be a mistake, twice in so
+ * many is none. */
 enum { TOO_OFTEN = 2, ONE_IN = 20 };
 
 /* Ranks of a group scatter so many times less than others; what is below this is all the same. */

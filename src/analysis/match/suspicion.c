@@ -2,8 +2,8 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 
-/* By so much a kernel may seem to end before another begins, and ends may lie apart, besides what clocks leave open.  On
- * one host all-reduces were seen to end 0.4 ms apart. */
+/* By so much a kernel may seem to end before another begins, and ends may lie apart, besides what clocks leave open.
+ * On one host all-reduces were seen to end 0.4 ms apart. */
 #define WAIT_SLACK_NS INT64_C(500000)
 #define ENDS_SLACK_NS INT64_C(1000000)
 

@@ -19,7 +19,7 @@ struct tl_absentees {
     int32_t *peer; /* by rank that has a trace: the one absent rank that it is known to talk to; -1: none, or several */
 };
 
-/* ------------------------------------------------------------------------------------------------------------ groups */
+/* ----------------------------------------------------------------------------------------------------------- groups */
 
 static bool has_trace(const tl_missing_input *in, int32_t rank)
 {
@@ -194,7 +194,7 @@ size_t tl_absentees_all(const tl_absentees *a)
     return a->nranks;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 tl_absentees *tl_absentees_new(const tl_missing_input *in)
 {

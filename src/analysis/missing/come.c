@@ -3,11 +3,11 @@
  *     rank 0   [ wait          | transfer ]        of a group whose other ranks have no trace: the transfer takes what transfers
  *     rank 1                   [ transfer ]        like it usually do, so one of them came that long before the end
  *
- * Usual is the median of the collectives of the same kind and size of which all ranks are there; without such, the lower quarter of
- * all: where an absent rank comes last it looks longer.
+ * Usual is the median of the collectives of the same kind and size of which all ranks are there; without such, the
+ * lower quarter of all: where an absent rank comes last it looks longer.
  *
- * An absent rank comes so long after each of its meetings as those that do the same (expect.c), and no later than it can have come.
- * A transfer that takes longer than usual does so by itself, or somebody without a trace came late:
+ * An absent rank comes so long after each of its meetings as those that do the same (expect.c), and no later than it
+ * can have come. A transfer that takes longer than usual does so by itself, or somebody without a trace came late:
  *
  *     expected          last of the others          end less what is usual
  *        |<---- early ---->|<-------- longer -------->|            who was expected last came late if it was not earlier by more
@@ -60,7 +60,7 @@ struct tl_comers {
     TL_VEC(int64_t) least_ns;
 };
 
-/* --------------------------------------------------------------------------------------------------------- transfers */
+/* -------------------------------------------------------------------------------------------------------- transfers */
 
 static int by_class(const void *x, const void *y)
 {
@@ -147,7 +147,7 @@ static bool find_typical(tl_comers *a)
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 tl_comers *tl_comers_new(const tl_missing_input *in)
 {
@@ -203,7 +203,7 @@ size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
     return tl_absentees_count(a->absentees, row);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ coming */
+/* ----------------------------------------------------------------------------------------------------------- coming */
 
 /* When the last of them came, if the transfer took what it usually does; ... */
 static int64_t came_typically(const tl_comers *a, const tl_coming *c)
@@ -314,7 +314,8 @@ static bool add_from(tl_comers *a, const tl_seen *from, int64_t at_ns)
     return true;
 }
 
-/* All ways of one, no later than when the last of all came; if it was that one itself, it is as much later on all of them. */
+/* All ways of one, no later than when the last of all came; if it was that one itself, it is as much later on all of
+ * them. */
 static bool add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last)
 {
     uint32_t rank = (uint32_t)(a->in->nranks + x->absent);

@@ -4,9 +4,10 @@
  *     rank 1    [ p ]===work===  [ m ]
  *     absent    [ p ]- - - - - ->[ m ]         as long after p as these were, by their ways from p to m
  *
- * Collectives are the same if they are the same one in turn of those of the step that are alike: of a kind and number of members, for
- * the same, to the same side and the same way.  Their sizes may differ.  Where a way of those that do the same begins in a collective
- * which the absent one has not, or in which nobody has a trace, it goes on over that: its transfer, and the ways there.
+ * Collectives are the same if they are the same one in turn of those of the step that are alike: of a kind and number
+ * of members, for the same, to the same side and the same way.  Their sizes may differ.  Where a way of those that do
+ * the same begins in a collective which the absent one has not, or in which nobody has a trace, it goes on over that:
+ * its transfer, and the ways there.
  */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
@@ -51,8 +52,8 @@ static uint64_t key_of(int32_t step, uint64_t what)
     return tl_hash_mix((uint32_t)step, what);
 }
 
-/* Of what goes between two ranks, whether the other one is above it, and which way it goes; who has no trace is the other end of
- * somebody else's. */
+/* Of what goes between two ranks, whether the other one is above it, and which way it goes; who has no trace is the
+ * other end of somebody else's. */
 static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row *row)
 {
     bool traced = rank<x->in->nranks, above = tl_absentees_peer(x->absentees, row)> row->rank;
@@ -87,7 +88,7 @@ static bool find_roles(tl_expecting *x, size_t nranks)
     return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 static bool list_turns(tl_expecting *x)
 {
@@ -194,7 +195,7 @@ void tl_expecting_free(tl_expecting *x)
     free(x);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- ways */
+/* ------------------------------------------------------------------------------------------------------------- ways */
 
 static bool list_met(tl_expecting *x, const tl_seen *met, size_t n)
 {

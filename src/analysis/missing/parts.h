@@ -21,8 +21,8 @@ static inline size_t tl_absentees_count(const tl_absentees *absentees, const tl_
     return n;
 }
 
-/* The other end of what goes between two ranks, also where nobody says so, but it can be one alone that has no trace; below 0: not
- * known, or there is none. */
+/* The other end of what goes between two ranks, also where nobody says so, but it can be one alone that has no trace;
+ * below 0: not known, or there is none. */
 int32_t tl_absentees_peer(const tl_absentees *absentees, const tl_late_row *row);
 
 /* How many ranks take part, also if some of them have lost it. */
@@ -34,8 +34,8 @@ uint64_t tl_absentees_kind(const tl_absentees *absentees, const tl_late_row *row
 /* What the group of a collective is for. */
 uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
 
-/* roles.c: role[ranks], those without a trace after the others: the same for all that do the same, a rank of theirs.  False when
- * memory is out. */
+/* roles.c: role[ranks], those without a trace after the others: the same for all that do the same, a rank of theirs.
+ * False when memory is out. */
 bool tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
 
 /* expect.c: a collective in the program of a step. */
@@ -64,7 +64,8 @@ bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *r
 /* Whether ranks[rank] does the same as one without a trace. */
 bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 
-/* The ways of a rank without a trace between its meetings met[n], in order of time, each from one of these, appended.  False when memory is out. */
+/* The ways of a rank without a trace between its meetings met[n], in order of time, each from one of these, appended.
+ * False when memory is out. */
 bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out);
 
 /* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */

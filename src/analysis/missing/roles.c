@@ -1,7 +1,7 @@
 /* roles.c - which ranks do the same, those without a trace among them.
  *
- * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through others, and
- * talk to the same sides; without such groups all that talk to the same sides.
+ * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through
+ * others, and talk to the same sides; without such groups all that talk to the same sides.
  */
 #include "parts.h"
 #include "tlmpi/base/components.h"

@@ -1,4 +1,5 @@
-/* answers.c - a rank changed as it is asked for: by its repairs one by one, by some of them together, by all that it has too much. */
+/* answers.c - a rank changed as it is asked for: by its repairs one by one, by some of them together, by all that it
+ * has too much. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -13,7 +14,7 @@ void tl_told_free(tl_told *told)
     *told = (tl_told){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------------------- units */
+/* ------------------------------------------------------------------------------------------------------------ units */
 
 typedef struct taking {
     tl_changes c;
@@ -88,7 +89,7 @@ bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *t
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ change */
+/* ----------------------------------------------------------------------------------------------------------- change */
 
 typedef TL_VEC(tl_end_less) end_list;
 

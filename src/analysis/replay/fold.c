@@ -4,9 +4,9 @@
  *                    ^
  *     (w)------------+                    (u)--->(v), (w)--->(v)
  *
- * Where nobody changes the work of a and b, nor what they wait for, nothing but the longest way over them is ever asked for.  So
- * nodes are taken in order, and one is folded into those that wait for it as long as that makes no more edges.  Sums and maxima of
- * whole numbers: times are the same to the nanosecond.
+ * Where nobody changes the work of a and b, nor what they wait for, nothing but the longest way over them is ever asked
+ * for.  So nodes are taken in order, and one is folded into those that wait for it as long as that makes no more edges.
+ * Sums and maxima of whole numbers: times are the same to the nanosecond.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
@@ -56,7 +56,7 @@ typedef struct folding {
     bool failed;
 } folding;
 
-/* --------------------------------------------------------------------------------------------------------------- ways */
+/* ------------------------------------------------------------------------------------------------------------- ways */
 
 static void add_way(folding *f, uint32_t from, int64_t ns)
 {
@@ -124,7 +124,7 @@ static void list_ways(folding *f, uint32_t v)
         drop_short(f);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- ends */
+/* ------------------------------------------------------------------------------------------------------------- ends */
 
 /* A node of that step is done so long after one that stays. */
 static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
@@ -143,7 +143,7 @@ static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
     *first = (uint32_t)f->ends.n++;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 /* The one after the last is there as well: it ends the edges of the last. */
 static bool add_node(folding *f, int64_t own_ns, bool changes)
@@ -208,7 +208,7 @@ static void take(folding *f, uint32_t v)
         keep(f, v);
 }
 
-/* ---------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 static bool start(folding *f)
 {

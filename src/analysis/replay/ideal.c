@@ -2,8 +2,8 @@
  *
  *     rank 0, one step     [ a: 10 ][ b: 6 ]      usual  a: 8   b: 7      a has 2 too many, b lacks 1: of a, 1 is to spare
  *
- * What is to spare of a rank's family in a step is never more than what it has too much of all classes together: who runs one
- * kernel where others run another is not faster without it.
+ * What is to spare of a rank's family in a step is never more than what it has too much of all classes together: who
+ * runs one kernel where others run another is not faster without it.
  */
 #include "parts.h"
 #include "tlmpi/base/stats.h"
@@ -39,7 +39,8 @@ static bool find_excess(tl_ideal *s)
     return ok;
 }
 
-/* Of each member and step of a role: what its classes of a family have too much, and what is left of that less what they lack. */
+/* Of each member and step of a role: what its classes of a family have too much, and what is left of that less what
+ * they lack. */
 static bool net(tl_ideal *s, uint32_t role, tl_family family)
 {
     const tl_baseline *b = s->b;
@@ -77,7 +78,7 @@ static bool net_all(tl_ideal *s)
     return ok;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- make */
+/* ------------------------------------------------------------------------------------------------------------- make */
 
 tl_ideal *tl_ideal_new(const tl_baseline *b)
 {
@@ -104,7 +105,7 @@ void tl_ideal_free(tl_ideal *s)
     free(s);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ranks */
+/* ------------------------------------------------------------------------------------------------------------ ranks */
 
 /* What each cell of the rank's kinds has to spare; how many waits are beyond those of peers. */
 static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
@@ -208,7 +209,7 @@ bool tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------------- transfers */
+/* -------------------------------------------------------------------------------------------------------- transfers */
 
 int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
 {

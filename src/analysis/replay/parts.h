@@ -8,10 +8,12 @@
 bool tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_plan *plan);
 bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 
-/* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps].  False when memory is out. */
+/* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps].  False when memory is
+ * out. */
 bool tl_drop_waits(tl_changes *changes, const int64_t *drop);
 
-/* plan.c: how many pieces of a class, or waits, a member has in a step beyond what is usual.  scratch: room for the members. */
+/* plan.c: how many pieces of a class, or waits, a member has in a step beyond what is usual.  scratch: room for the
+ * members. */
 int64_t tl_pieces_beyond(const tl_baseline *baseline, const tl_work_class *class, size_t member, size_t step, int64_t *scratch);
 
 #endif

@@ -2,8 +2,8 @@
  *
  *     done = since + work + rest        since: the latest of what is waited for, with its least time (lag)
  *
- * A node on the path adds its work to what that work is; its lag and rest are latency, but for members of a collective: what one
- * is done later than the first is transfer, too.
+ * A node on the path adds its work to what that work is; its lag and rest are latency, but for members of a collective:
+ * what one is done later than the first is transfer, too.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
@@ -115,7 +115,7 @@ bool tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
            (phase == PHASE_BACK ? answer_back(rank, out) : answer_walk(rank, in, out));
 }
 
-/* ---------------------------------------------------------------------------------------------------------- who asks */
+/* --------------------------------------------------------------------------------------------------------- who asks */
 
 typedef TL_VEC(uint32_t) node_list;
 
@@ -221,7 +221,8 @@ static void begin(walking *w, int64_t done_ns)
     w->out->unexplained_ns += w->out->before_ns;
 }
 
-/* From meeting to meeting; what lies between them on ranks is noted.  Measured times that make a circle are followed once. */
+/* From meeting to meeting; what lies between them on ranks is noted.  Measured times that make a circle are followed
+ * once. */
 static bool walk(walking *w)
 {
     uint32_t rank = w->last_rank, meeting = w->last_node;

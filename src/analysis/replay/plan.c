@@ -51,7 +51,7 @@ bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
            tl_bytes_get_list(in, (void **)&p->sums, &p->nsums, sizeof *p->sums);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- make */
+/* ------------------------------------------------------------------------------------------------------------- make */
 
 typedef struct planning {
     const tl_baseline *b;
@@ -79,7 +79,8 @@ static int64_t beyond(const planning *p, size_t kind, size_t step)
     return tl_pieces_beyond(p->b, class_of(p, kind), p->b->index_in_role[p->repair->rank], step, p->scratch);
 }
 
-/* Whether a step of a kind is repaired: where there are more pieces of work it is as additional, elsewhere as what takes long. */
+/* Whether a step of a kind is repaired: where there are more pieces of work it is as additional, elsewhere as what
+ * takes long. */
 static bool is_step(const planning *p, size_t kind, size_t step)
 {
     return p->more[kind * p->b->nsteps + step] == (p->repair->family == TL_FAMILY_ADDITIONAL);

@@ -32,7 +32,7 @@ static excess *excess_of(const repairing *r, uint32_t node)
     return window > 0 ? &r->excess[(window - 1) * r->plan->nkinds + kind] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ device */
+/* ----------------------------------------------------------------------------------------------------------- device */
 
 static void repair_device(const repairing *r)
 {
@@ -43,7 +43,7 @@ static void repair_device(const repairing *r)
     }
 }
 
-/* -------------------------------------------------------------------------------------------------------------- host */
+/* ------------------------------------------------------------------------------------------------------------- host */
 
 static int64_t longer_of(const repairing *r, uint32_t node)
 {
@@ -70,7 +70,8 @@ static int64_t more_in_cut(const excess *e, int64_t n)
     return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->baseline_ns / n) : 0;
 }
 
-/* A host's delay need not be in the same stretch of each step; in all of them together it is no longer than in a whole one. */
+/* A host's delay need not be in the same stretch of each step; in all of them together it is no longer than in a whole
+ * one. */
 static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
 {
     const tl_changes *c = r->c;
@@ -112,7 +113,7 @@ static void repair_host(const repairing *r)
             take_off_cut_host(r, s, r->plan->nrepaired);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- waits */
+/* ------------------------------------------------------------------------------------------------------------ waits */
 
 typedef struct wait {
     int64_t ns;
@@ -156,7 +157,7 @@ bool tl_drop_waits(tl_changes *c, const int64_t *drop)
     return ok;
 }
 
-/* --------------------------------------------------------------------------------------------------------------- all */
+/* -------------------------------------------------------------------------------------------------------------- all */
 
 bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
 {

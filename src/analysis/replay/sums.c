@@ -113,7 +113,7 @@ bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
     return ok;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- who asks */
+/* --------------------------------------------------------------------------------------------------------- who asks */
 
 static bool put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan *plan, tl_bytes *out)
 {

@@ -42,7 +42,7 @@ static bool start(assembling *a)
     return a->out->done_ns != NULL && tl_net_new(n, nedges, nends, a->b->nsteps, a->net);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- nodes */
+/* ------------------------------------------------------------------------------------------------------------ nodes */
 
 static void put_edge(tl_net *net, uint32_t from, int64_t lag_ns)
 {
@@ -127,7 +127,7 @@ static bool put_all(assembling *a)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- order */
+/* ------------------------------------------------------------------------------------------------------------ order */
 
 /* When a node can begin, as measured. */
 static int64_t since(const assembling *a, uint32_t v)

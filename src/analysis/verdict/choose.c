@@ -1,8 +1,8 @@
 /* choose.c - of all who are late, who is needed to explain what lateness costs: backward elimination.
  *
- * Forwards, equals that hide each other would never be found: each of them alone gains nothing.  The one needed least is dropped,
- * and what the others are needed for is found anew; of very many the half that is needed least, so that n of them take n log n
- * replays and not n^2.
+ * Forwards, equals that hide each other would never be found: each of them alone gains nothing.  The one needed least
+ * is dropped, and what the others are needed for is found anew; of very many the half that is needed least, so that n
+ * of them take n log n replays and not n^2.
  */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
@@ -120,7 +120,8 @@ static void take_in(const choosing *c, tl_unit *whole, tl_unit *unit)
     unit->needed = false;
 }
 
-/* A link that is slow by more in some steps is one slow link: its first chosen unit takes in the others.  All gains are known. */
+/* A link that is slow by more in some steps is one slow link: its first chosen unit takes in the others.  All gains are
+ * known. */
 static void join_links(choosing *c)
 {
     tl_unit *units = c->out->units.v;

@@ -1,4 +1,5 @@
-/* cost.c - what the job would gain were some units repaired: one replay each, of the graph folded to what their repairs change. */
+/* cost.c - what the job would gain were some units repaired: one replay each, of the graph folded to what their repairs
+ * change. */
 #include "parts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ tl_repair tl_repair_of(const tl_unit *u)
                         .on = u->on };
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ranks */
+/* ------------------------------------------------------------------------------------------------------------ ranks */
 
 /* The end of the units of the rank whose first is that. */
 static size_t units_end(const tl_costing *c, size_t first)
@@ -80,8 +81,8 @@ static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *fold
     return ok && tl_folded_get(folded, in);
 }
 
-/* What units take off their ranks, which are folded so that it stays.  Units take off different nodes and edges, so each one's part
- * is found once. */
+/* What units take off their ranks, which are folded so that it stays.  Units take off different nodes and edges, so
+ * each one's part is found once. */
 static bool take_ranks(tl_costing *c, tl_folded *folded)
 {
     const tl_unit *units = c->findings->units.v;
@@ -98,7 +99,7 @@ static bool take_ranks(tl_costing *c, tl_folded *folded)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- whole */
+/* ------------------------------------------------------------------------------------------------------------ whole */
 
 static bool take_link(tl_costing *c, size_t unit, const tl_folded *changed, const tl_whole *whole)
 {
@@ -209,7 +210,7 @@ void tl_costing_free(tl_costing *c)
     free(c);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- cost */
+/* ------------------------------------------------------------------------------------------------------------- cost */
 
 static void take(tl_net *net, const taken *t, int64_t sign)
 {

@@ -3,8 +3,8 @@
  *     2 --- 3              of two ranks: both
  *     0 - 1 - 2 - 3        of more: the two that are done last by far (tails.c), or nobody
  *
- * Of several that are slow at the same time: the one rank that all of them have and no link like them that is not slow; or the
- * ranks of the one host of which that is true.
+ * Of several that are slow at the same time: the one rank that all of them have and no link like them that is not slow;
+ * or the ranks of the one host of which that is true.
  */
 #include "parts.h"
 #include "tlmpi/base/mem.h"
@@ -28,7 +28,8 @@ static bool has_rank(const tl_baseline *b, const tl_link_ranks *link, uint32_t r
     return false;
 }
 
-/* Whether all links that are named have the rank, or one of the host unless that is 0, and of those like them no other. */
+/* Whether all links that are named have the rank, or one of the host unless that is 0, and of those like them no
+ * other. */
 static bool is_common(const finding *f, uint32_t rank, uint64_t host)
 {
     const tl_baseline *b = f->b;

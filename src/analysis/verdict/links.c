@@ -21,7 +21,7 @@ static int32_t number_of(const writing *w, size_t step)
     return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
-/* -------------------------------------------------------------------------------------------------------------- link */
+/* ------------------------------------------------------------------------------------------------------------- link */
 
 /* The kind and size with the largest excess: what one of them takes, and would take. */
 static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row *row)
@@ -116,7 +116,7 @@ static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, i
     tl_ranks_text(ranks, 2, row->ranks, sizeof row->ranks);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- ranks */
+/* ------------------------------------------------------------------------------------------------------------ ranks */
 
 static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
 {

@@ -6,13 +6,15 @@
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
 
-/* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is out. */
+/* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is
+ * out. */
 bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
 /* verdict.c: a question CHANGE.  False when memory is out. */
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
 
-/* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is among them. */
+/* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is
+ * among them. */
 void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);
 
 /* cost.c: what repairs gain. */
@@ -43,8 +45,8 @@ bool tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings
 /* exchange.c: which of the chosen units are two ends of a slow link, `with` each other.  False when memory is out. */
 bool tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
 
-/* How much longer than usual a unit's rank stays in exchanges (all-to-all and the like) once the first member is done, in the
- * steps in which it is late; what it stays, how often and the kind of it.  scratch: as for tl_baseline_of. */
+/* How much longer than usual a unit's rank stays in exchanges (all-to-all and the like) once the first member is done,
+ * in the steps in which it is late; what it stays, how often and the kind of it.  scratch: as for tl_baseline_of. */
 typedef struct tl_stay {
     int64_t own_ns, baseline_ns, pieces;
     uint8_t kind;
@@ -64,8 +66,8 @@ typedef struct tl_link_ends {
 /* *out->unit_of is the caller's.  False when memory is out. */
 bool tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
 
-/* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual.  False when
- * memory is out. */
+/* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual.  False
+ * when memory is out. */
 bool tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_unit *unit, uint32_t *last,
                       bool *told);
 
@@ -87,12 +89,13 @@ void tl_trial_free(tl_trial *trial);
 /* False when memory is out. */
 bool tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
 
-/* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal; and one row,
- * whose time follows from its gain.  False when memory is out. */
+/* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal;
+ * and one row, whose time follows from its gain.  False when memory is out. */
 bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_table *whatif);
 bool tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);
 
-/* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there.  False when memory is out. */
+/* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there.  False when memory
+ * is out. */
 bool tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_tables *tables);
 
 /* path_rows.c: appends the rows of table critical_path.  False when memory is out. */

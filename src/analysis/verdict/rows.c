@@ -81,7 +81,7 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- patterns */
+/* --------------------------------------------------------------------------------------------------------- patterns */
 
 /* The steps of all chosen units of a rank together. */
 static void put_pattern(const writing *w, size_t rank, tl_straggler *row)
@@ -157,7 +157,7 @@ static bool meets_unknown(const writing *w, size_t rank)
     return false;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
 {

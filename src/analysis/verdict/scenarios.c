@@ -1,4 +1,5 @@
-/* scenarios.c - what the job would have taken otherwise, whoever is at fault: rows of whatif beside those of ranks and links.
+/* scenarios.c - what the job would have taken otherwise, whoever is at fault: rows of whatif beside those of ranks and
+ * links.
  *
  *     ideal       no rank and no link slower than is usual in the step; of that, one part of the time alone (cause), and transfers on
  *                 links of one sort alone (groups)

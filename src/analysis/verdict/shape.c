@@ -1,12 +1,12 @@
 /* shape.c - when is a unit late: never, at one level in some steps, or more and more?
  *
- * A switch between the two levels costs log S, as a parameter more does (BIC), a ramp two of them.  With x normal around its
- * level, log-likelihood ratio against "never up" of a step that is up by a:
+ * A switch between the two levels costs log S, as a parameter more does (BIC), a ramp two of them.  With x normal
+ * around its level, log-likelihood ratio against "never up" of a step that is up by a:
  *
  *     (2 a x - a^2) / (2 sigma^2)
  *
- * The best steps for a given level are found by Viterbi's algorithm; the level is then the mean of these steps, until neither
- * changes.  One start has local optima, so every value above 0 is one.
+ * The best steps for a given level are found by Viterbi's algorithm; the level is then the mean of these steps, until
+ * neither changes.  One start has local optima, so every value above 0 is one.
  */
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"

@@ -17,7 +17,7 @@ struct tl_trial {
     bool same;
 };
 
-/* ------------------------------------------------------------------------------------------------------------- links */
+/* ------------------------------------------------------------------------------------------------------------ links */
 
 /* As the ideal has it, and with what the repair of chosen links takes off, where that is more. */
 static bool find_transfers(tl_trial *t)
@@ -69,7 +69,7 @@ static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- ranks */
+/* ------------------------------------------------------------------------------------------------------------ ranks */
 
 static tl_change change_of(const tl_trial *t, const tl_scenario *s, size_t rank)
 {
@@ -131,7 +131,7 @@ static bool get_changed(tl_trial *t, const tl_scenario *s, size_t rank, tl_bytes
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- trial */
+/* ------------------------------------------------------------------------------------------------------------ trial */
 
 tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b)
 {

@@ -1,16 +1,16 @@
 /* units.c - who is late, in which steps, and could it be chance?
  *
- * The scale of noise is pooled over all ranks and steps of a role: it rests on hundreds of cells, where one rank has five.  With
- * weights t, 1 where the unit is up or rising with a ramp:
+ * The scale of noise is pooled over all ranks and steps of a role: it rests on hundreds of cells, where one rank has
+ * five.  With weights t, 1 where the unit is up or rising with a ramp:
  *
  *     z = sum t x / (sigma sqrt(sum t^2)),  n = (sum t)^2 / sum t^2,  p = tries P(T > z)
  *
- * T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps are judged with heavy tails, long windows nearly normally.
- * Tries are the ranks, windows, families and roles, and the links and windows, that could have shown it.
+ * T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps are judged with heavy tails, long windows nearly
+ * normally. Tries are the ranks, windows, families and roles, and the links and windows, that could have shown it.
  *
- * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is k times the
- * other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in as many others,
- * whichever these are.  Tries are then the roles and families, and sorts of links: each has a largest.
+ * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is
+ * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
+ * as many others, whichever these are.  Tries are then the roles and families, and sorts of links: each has a largest.
  */
 #include "parts.h"
 #include "tlmpi/base/quantile.h"
@@ -56,7 +56,8 @@ static double scale_of_one(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, n));
 }
 
-/* What steps are away from the middle of those before and after: levels and ramps, as long as they last, are none of it. */
+/* What steps are away from the middle of those before and after: levels and ramps, as long as they last, are none of
+ * it. */
 static double scale_of_turns(finding *f, size_t n)
 {
     size_t at = 0;
@@ -78,8 +79,8 @@ static double scale_of_steps(finding *f, size_t n)
     return tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(2);
 }
 
-/* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step is theirs:
- * these are no noise, and the least. */
+/* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step
+ * is theirs: these are no noise, and the least. */
 static double scale_of_levels(finding *f, size_t n)
 {
     size_t at = 0, middles = n > 2 ? n + f->nfull - 1 : n;
@@ -94,7 +95,8 @@ static double scale_of_levels(finding *f, size_t n)
     return tl_sigma_of_mad(f->column[middles + tl_lower_middle(at - middles)]);
 }
 
-/* The least of these: each is as large as noise, and larger where levels, ramps or many switches are in it, which are none. */
+/* The least of these: each is as large as noise, and larger where levels, ramps or many switches are in it, which are
+ * none. */
 static double scale_of(finding *f, size_t n)
 {
     double sigma = f->nfull == 1 ? scale_of_one(f, n)
@@ -127,8 +129,9 @@ static bool is_sure(finding *f, const tl_unit *unit)
     return sure_ns > 0 && (double)sure_ns * f->b->links[unit->link].n >= (double)unit->late_ns;
 }
 
-/* What a member is late by in its worst steps, no more than `most` of them, in which `up` is not, beyond what it usually is: one that
- * usually is early, as the other one of two is when its peer is late, is not late where it is not. */
+/* What a member is late by in its worst steps, no more than `most` of them, in which `up` is not, beyond what it
+ * usually is: one that usually is early, as the other one of two is when its peer is late, is not late where it is
+ * not. */
 static double worst_of(finding *f, size_t member, const bool *up, size_t most)
 {
     const double *x = f->full + member * f->nfull;
@@ -145,7 +148,8 @@ static double worst_of(finding *f, size_t member, const bool *up, size_t most)
     return sum;
 }
 
-/* How often the largest of many would stand out so from the others: late_ns in the steps of f->up, of which there are nup. */
+/* How often the largest of many would stand out so from the others: late_ns in the steps of f->up, of which there are
+ * nup. */
 static double chance_to_stand_out(finding *f, size_t members, size_t member, size_t nup, double late_ns, double degrees)
 {
     double worst = 0;
@@ -262,7 +266,8 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     return add_unit(f, unit, f->x + member * b->nsteps);
 }
 
-/* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it either. */
+/* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it
+ * either. */
 static bool look_at_all(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
 {
     bool found = true, ok = true;

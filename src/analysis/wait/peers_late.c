@@ -2,8 +2,8 @@
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 
-/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came until
- * it left. */
+/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came
+ * until it left. */
 static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
 {
     if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))

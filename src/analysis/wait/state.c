@@ -40,8 +40,8 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c)
     return TL_WAIT_LATE_RANK;
 }
 
-/* Ends and starts of two ranks are read off two devices, whose times err: who seems to leave just before another comes has
- * waited for it. */
+/* Ends and starts of two ranks are read off two devices, whose times err: who seems to leave just before another comes
+ * has waited for it. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns)
 {
     int64_t until_ns = tl_ns_sum(end_ns, TL_CLOCK_ERROR_NS);

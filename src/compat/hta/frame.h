@@ -50,7 +50,8 @@ typedef struct tl_hta_frame {
 
 void tl_hta_frame_free(tl_hta_frame *frame);
 
-/* fill: takes over what HTA keeps of a trace that was read with the hook of `words`; `ns` leaves the time stamps as they are. */
+/* fill: takes over what HTA keeps of a trace that was read with the hook of `words`; `ns` leaves the time stamps as
+ * they are. */
 tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
                             tl_hta_symbols *symbols, tl_error *err);
 

@@ -1,7 +1,7 @@
 /* plan.c - which trace files are read, as which ranks, and in which order.
  *
- * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end to
- * learn its rank; proc 0 decides and tells all.
+ * Proc 0 lists the folders; every proc looks at each nprocs-th file, for a gzip file may have to be inflated to its end
+ * to learn its rank; proc 0 decides and tells all.
  */
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/base/sort.h"
@@ -59,7 +59,8 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
     return TL_OK;
 }
 
-/* How far to look into a file: to its first event, to its end where the head does not name the rank, or always to its end. */
+/* How far to look into a file: to its first event, to its end where the head does not name the rank, or always to its
+ * end. */
 typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_AT_ALL } depth;
 
 /* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read. */
@@ -161,8 +162,8 @@ static bool write_plan(tl_plan *plan, buffer *out)
     return ok;
 }
 
-/* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file cannot be
- * cut; should one be called plain, its team finds out and one proc reads it. */
+/* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file
+ * cannot be cut; should one be called plain, its team finds out and one proc reads it. */
 static void form_teams(tl_plan *plan)
 {
     uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;

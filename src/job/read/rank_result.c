@@ -116,8 +116,8 @@ static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, con
     return st;
 }
 
-/* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the rest
- * after. */
+/* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the
+ * rest after. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;

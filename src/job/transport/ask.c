@@ -1,6 +1,8 @@
-/* ask.c - questions of proc 0 to the procs that hold ranks, and their answers: each a message of one length, and then of its bytes.
+/* ask.c - questions of proc 0 to the procs that hold ranks, and their answers: each a message of one length, and then
+ * of its bytes.
  *
- * All procs answer at once, proc 0 those of its own ranks while it waits.  Where all have to know of all (HOST_PIECES) they go on together.
+ * All procs answer at once, proc 0 those of its own ranks while it waits.  Where all have to know of all (HOST_PIECES)
+ * they go on together.
  */
 #include "tlmpi/job/transport/ask.h"
 #include "tlmpi/job/transport/messages.h"

@@ -1,5 +1,5 @@
-/* graphs.c - what proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: their communication,
- * pauses and votes.  Nodes and edges stay. */
+/* graphs.c - what proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: their
+ * communication, pauses and votes.  Nodes and edges stay. */
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/job/transport/messages.h"
 #include "tlmpi/base/sort.h"

@@ -1,5 +1,5 @@
-/* piece.c - a piece of a trace, from one proc to another.  Both ends are the same program on the same kind of machine: structs
- * travel as they are. */
+/* piece.c - a piece of a trace, from one proc to another.  Both ends are the same program on the same kind of machine:
+ * structs travel as they are. */
 #include "piece.h"
 #include <stdlib.h>
 

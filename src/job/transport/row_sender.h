@@ -1,5 +1,5 @@
-/* row_sender.h - rows of a table as messages to the writer.  The proc that has the rows packs them as they lie in the file and
- * compresses full chunks of the file, so that the writer has only to write them. */
+/* row_sender.h - rows of a table as messages to the writer.  The proc that has the rows packs them as they lie in the
+ * file and compresses full chunks of the file, so that the writer has only to write them. */
 #ifndef JOB_TRANSPORT_ROW_SENDER_H
 #define JOB_TRANSPORT_ROW_SENDER_H
 

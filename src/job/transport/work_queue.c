@@ -85,8 +85,8 @@ tl_task tl_work_queue_next(tl_endpoint *endpoint)
 
 /* ---------------------------------------------------------------------------------------------------------- counts */
 
-/* The names that the rows use, in order of first use: first those of the event tables, so that another table that names what
- * they name leaves /names as it is. */
+/* The names that the rows use, in order of first use: first those of the event tables, so that another table that names
+ * what they name leaves /names as it is. */
 typedef struct used_names {
     uint32_t *place; /* local id -> place in the message, TL_NO_NAME when unused; later -> row in /names */
     uint32_t *order; /* place -> local id */

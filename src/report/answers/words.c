@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much of a host's name is shown, how many runs of ranks, and how much of the text of those among which a link is. */
+/* How much of a host's name is shown, how many runs of ranks, and how much of the text of those among which a link
+ * is. */
 enum { HOST_BYTES = 64, NAMED_RUNS = 8, AMONG_BYTES = 64 };
 
 static tl_phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -9,8 +9,8 @@ typedef struct tl_look {
     const char *bold, *bad, *off;
 } tl_look;
 
-/* Up to so many ranks each has a line; above, only the worst, the first of those that hold the job up, the median and the
- * best. */
+/* Up to so many ranks each has a line; above, only the worst, the first of those that hold the job up, the median and
+ * the best. */
 enum { TL_ALL_RANKS_SHOWN = 16, TL_WORST_RANKS_SHOWN = 5, TL_CULPRITS_MARKED = 4 };
 
 /* The row of a rank (-1: the job) over all its devices and the whole trace; NULL where there is no device work. */

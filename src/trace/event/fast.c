@@ -289,7 +289,8 @@ static inline bool is_unwanted(const tl_filter *filter, tl_text cat)
     return false;
 }
 
-/* The rest of an entry that nobody asked for, p after its cat.  A second cat would count instead of the first: not plain. */
+/* The rest of an entry that nobody asked for, p after its cat.  A second cat would count instead of the first: not
+ * plain. */
 static const char *skip_members(const char *p)
 {
     tl_text key;

@@ -1,7 +1,7 @@
 /* keys.h - spellings of keys, old and new, to what they mean.
  *
- * A switch over the length and comparisons of known size: this stands in the innermost loop of the fast reader, where most
- * keys of args are ones that nobody asks for.
+ * A switch over the length and comparisons of known size: this stands in the innermost loop of the fast reader, where
+ * most keys of args are ones that nobody asks for.
  */
 #ifndef TLMPI_TRACE_EVENT_KEYS_H
 #define TLMPI_TRACE_EVENT_KEYS_H

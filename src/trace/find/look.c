@@ -1,4 +1,5 @@
-/* look.c - is this file a trace, of which rank, begun when?  What its reader says of it, and before that its name and time. */
+/* look.c - is this file a trace, of which rank, begun when?  What its reader says of it, and before that its name and
+ * time. */
 #include "input.h"
 #include "tlmpi/trace/read/reader.h"
 #include <string.h>

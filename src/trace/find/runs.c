@@ -7,8 +7,8 @@
  *
  * By time: a rank that is seen again proves that a run has ended since it was seen first, at the widest gap between.
  * That is believed when it makes no more runs than a rank has files, or when the runs are set apart: the shortest gap
- * between two is longer than the longest inside one.  It is not where there is no gap at all: a rank that begins twice at
- * the same instant has a copy of its trace, and no second run.
+ * between two is longer than the longest inside one.  It is not where there is no gap at all: a rank that begins twice
+ * at the same instant has a copy of its trace, and no second run.
  *
  * By name: files that differ in nothing but the rank in their path are of one run (run1/rank_0, run1/rank_1; run2/...).
  * That is believed when it makes as many runs as a rank has files, each rank once in each.
@@ -331,7 +331,7 @@ done:
     return st;
 }
 
-/* ------------------------------------------------------------------------------------------ at one and the same time */
+/* ----------------------------------------------------------------------------------------- at one and the same time */
 
 static bool is_timed(const tl_input *t, int64_t rank)
 {

@@ -3,7 +3,8 @@
  *     tlmpi traces traces/rank-0.json         the same path
  *     latest.json -> rank-0.json              two names of one file, by a link of either kind
  *
- * Read twice it would count as two runs of the job.  But rank-1.json -> rank-0.json is a file for each of the two ranks.
+ * Read twice it would count as two runs of the job.  But rank-1.json -> rank-0.json is a file for each of the two
+ * ranks.
  */
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/find.h"

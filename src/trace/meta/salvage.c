@@ -1,14 +1,14 @@
 /* salvage.c - the metadata of text that is damaged.
  *
- * The text is copied as long as it is JSON.  At a byte that cannot be there the copy goes back to its last whole member, closes
- * what is open, and goes on at the next key that a trace is known to have:
+ * The text is copied as long as it is JSON.  At a byte that cannot be there the copy goes back to its last whole
+ * member, closes what is open, and goes on at the next key that a trace is known to have:
  *
  *     {"a": 1, "devices": [{"id": 0, "name": "A"100"}], "distributedInfo": {"rank": 3, ...
  *     {"a": 1, "devices": [{"id": 0}],                  "distributedInfo": {"rank": 3, ...
  *
- * Such a key counts only where its value begins as it should, and once: what has been read stays.  Inside distributedInfo its own
- * keys count, too.  Where a closing bracket is missing the text is JSON all the same; then a key of the document shows by its name
- * that it stands too deep.
+ * Such a key counts only where its value begins as it should, and once: what has been read stays.  Inside
+ * distributedInfo its own keys count, too.  Where a closing bracket is missing the text is JSON all the same; then a
+ * key of the document shows by its name that it stands too deep.
  */
 #include "tlmpi/trace/meta.h"
 #include <stdlib.h>
@@ -156,7 +156,8 @@ static bool open_info(salvage *s)
     return tl_grammar_step(&s->grammar, '{');
 }
 
-/* Back to the last whole member, then in or out to `depth` open braces, and before the next key.  False: memory is out. */
+/* Back to the last whole member, then in or out to `depth` open braces, and before the next key.  False: memory is
+ * out. */
 static bool go_to(salvage *s, uint64_t depth)
 {
     tl_grammar *g = &s->grammar;

@@ -30,7 +30,8 @@ static size_t skip(tl_text t, size_t i)
     return i;
 }
 
-/* The text after the last `key` and colon that stand before `end`, and in *end the place of the key; empty without one. */
+/* The text after the last `key` and colon that stand before `end`, and in *end the place of the key; empty without
+ * one. */
 static tl_text value_after_last(tl_text t, const char *key, size_t *end)
 {
     size_t n = strlen(key);
@@ -48,8 +49,8 @@ static tl_text value_after_last(tl_text t, const char *key, size_t *end)
     return (tl_text){ "", 0 };
 }
 
-/* Whether `rest` goes on as the text does after a member of the document: to its closing brace and the end, or to where it is
- * cut. */
+/* Whether `rest` goes on as the text does after a member of the document: to its closing brace and the end, or to where
+ * it is cut. */
 static bool closes_document(tl_text rest)
 {
     static const char before[] = "{\"\":0 ";

@@ -1,7 +1,7 @@
 /* kineto.c - source, splitter and event readers, put together.
  *
- * An entry goes to the fast reader; what that does not recognise whole goes to yajl; what yajl refuses is repaired and read
- * once more; what then is no JSON is dropped, counted, and the next entry found.
+ * An entry goes to the fast reader; what that does not recognise whole goes to yajl; what yajl refuses is repaired and
+ * read once more; what then is no JSON is dropped, counted, and the next entry found.
  */
 #include "kineto.h"
 #include "report.h"
@@ -53,8 +53,8 @@ static size_t probe_hooked(void *arg, const char *p)
 
 /* ------------------------------------------------------------------------------------------------------- one entry */
 
-/* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of what is
- * wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning; or memory is out. */
+/* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of
+ * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning; or memory is out. */
 static bool read_carefully(reading *r, const tl_piece *piece, bool *mended, uint64_t *fault)
 {
     tl_text text = piece->text;

@@ -1,4 +1,5 @@
-/* kineto.h - the reader of what PyTorch's profiler writes: a JSON document with traceEvents, or an array of events alone. */
+/* kineto.h - the reader of what PyTorch's profiler writes: a JSON document with traceEvents, or an array of events
+ * alone. */
 #ifndef TLMPI_TRACE_READ_KINETO_H
 #define TLMPI_TRACE_READ_KINETO_H
 

@@ -15,8 +15,8 @@ const tl_reader *const tl_readers[] = {
 /* So many bytes of the text are enough to tell a format by. */
 #define HEAD ((size_t)4096)
 
-/* The first bytes of the text, none of what cannot be opened.  A pipe can be read only once, so it is not looked into.  False:
- * memory is out. */
+/* The first bytes of the text, none of what cannot be opened.  A pipe can be read only once, so it is not looked into.
+ * False: memory is out. */
 static bool read_head(const char *path, char *head, size_t cap, size_t *n)
 {
     struct stat st;

@@ -19,8 +19,8 @@ const char *tl_source_word(mode_t mode)
                             : "a device";
 }
 
-/* A pipe without a writer says "end" again and again; with one, text, or that there is none yet.  The writer may be a moment
- * late.  Afterwards reading waits for it as for a file. */
+/* A pipe without a writer says "end" again and again; with one, text, or that there is none yet.  The writer may be a
+ * moment late.  Afterwards reading waits for it as for a file. */
 static tl_status await_writer(const char *path, void *buf, size_t cap, tl_opened *out, tl_error *err)
 {
     const struct timespec nap = { .tv_nsec = 20000000 };

@@ -59,8 +59,9 @@ struct tl_source {
 /* ------------------------------------------------------------------------------------------------------- inflaters */
 
 #if TLMPI_HAVE_ISAL
-/* Makes ready for the header of a member.  It is read by a call of its own: isal_inflate forgets between two calls which
- * parts the header has, and takes the rest of a name that the end of the buffer cuts for what lies on the stack. */
+/* Makes ready for the header of a member.  It is read by a call of its own: isal_inflate forgets between two calls
+ * which parts the header has, and takes the rest of a name that the end of the buffer cuts for what lies on the
+ * stack. */
 static outcome member_begin(tl_source *s)
 {
     isal_inflate_init(&s->inflater);

@@ -216,7 +216,8 @@ static bool is_like_events(const tl_split *s)
     return same + same_end + lost >= n;
 }
 
-/* Whether entries begin at scan though traceEvents has lost its bracket, or letters: then scan is at the first of them. */
+/* Whether entries begin at scan though traceEvents has lost its bracket, or letters: then scan is at the first of
+ * them. */
 static bool begins_damaged(tl_split *s, char c)
 {
     static const char *const ph[] = { "ph", NULL };
@@ -233,7 +234,8 @@ static bool begins_damaged(tl_split *s, char c)
     return true;
 }
 
-/* After a byte of the document: whether it could end here, but for what is open.  A number may go on until the comma. */
+/* After a byte of the document: whether it could end here, but for what is open.  A number may go on until the
+ * comma. */
 static void note_whole(tl_split *s, char c)
 {
     tl_grammar_state state = s->outer.state;

@@ -1,8 +1,8 @@
 /* split_entry.c - where does this entry end?
  *
- * The grammar tells, and stops at the byte that cannot be there, not at the end of the file.  But entries are mostly whole, and
- * short: so their first bytes go 64 at a time, by masks of quotes and braces, and whoever reads the entry finds what else is wrong.
- * Which way it goes changes nothing but the time.
+ * The grammar tells, and stops at the byte that cannot be there, not at the end of the file.  But entries are mostly
+ * whole, and short: so their first bytes go 64 at a time, by masks of quotes and braces, and whoever reads the entry
+ * finds what else is wrong. Which way it goes changes nothing but the time.
  */
 #include "split_parts.h"
 #if defined __SSE2__ && !defined TLMPI_PORTABLE

@@ -1,7 +1,7 @@
 /* split_gap.c - in the array, between two elements.
  *
- * An entry is whole when a comma, the end of the array or the end of the text stands after it.  Where something else does,
- * bytes are missing or too many, and nobody knows where:
+ * An entry is whole when a comma, the end of the array or the end of the text stands after it.  Where something else
+ * does, bytes are missing or too many, and nobody knows where:
  *
  *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry may have lost some of its own before
  *     {..., "args": {...}}}, {...        whole, and after it a bracket too many: the entry has those that belong to it

@@ -1,7 +1,7 @@
 /* split_parts.h - what the parts of the splitter share: split_doc.c, split_gap.c, split_entry.c, split_seek.c.
  *
- * Whatever is decided by looking ahead or behind looks so many bytes far and no further, and waits until they are there: so the
- * pieces do not depend on the blocks that the text comes in.
+ * Whatever is decided by looking ahead or behind looks so many bytes far and no further, and waits until they are
+ * there: so the pieces do not depend on the blocks that the text comes in.
  */
 #ifndef TLMPI_TRACE_TEXT_SPLIT_PARTS_H
 #define TLMPI_TRACE_TEXT_SPLIT_PARTS_H
@@ -61,7 +61,8 @@ typedef enum tl_sight { TL_SIGHT_NO, TL_SIGHT_CUT, TL_SIGHT_YES } tl_sight;
 extern const char *const tl_entry_keys[];
 extern const char *const tl_document_keys[];
 
-/* Whether one of the keys, quoted and followed by ':', stands at i (white space aside), as far as is to be seen below `to`. */
+/* Whether one of the keys, quoted and followed by ':', stands at i (white space aside), as far as is to be seen below
+ * `to`. */
 tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *const *keys);
 
 /* Whether an entry starts at i, a '{'. */
@@ -94,13 +95,13 @@ void tl_split_leave_entry(tl_split *s);
 /* On to SEEK, from index i on. */
 void tl_split_seek_from(tl_split *s, size_t i);
 
-/* The value at `at` ends, or cannot go on, before the byte at index `fault`: notes which entries that seem to start inside it are
- * still open there, and whether there are any others (*holds).  all: those that are open are broken by that byte; else the
- * innermost of them may still be whole.  Goes on to SEEK.  False: memory is out. */
+/* The value at `at` ends, or cannot go on, before the byte at index `fault`: notes which entries that seem to start
+ * inside it are still open there, and whether there are any others (*holds).  all: those that are open are broken by
+ * that byte; else the innermost of them may still be whole.  Goes on to SEEK.  False: memory is out. */
 bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds);
 
-/* The byte at index `fault`, which breaks the text, may itself begin an entry, or follow the quote of its first key: offset of that
- * entry, from index `from` on; UINT64_MAX without one. */
+/* The byte at index `fault`, which breaks the text, may itself begin an entry, or follow the quote of its first key:
+ * offset of that entry, from index `from` on; UINT64_MAX without one. */
 uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from);
 
 /* Whether the entry that starts at index i, no earlier than those asked about before, is known to be broken. */

@@ -1,7 +1,7 @@
 /* split_seek.c - after something broken: where does the next entry start?
  *
- * Only where an object begins as entries do.  One that begins with "ph", as Kineto's do, may stand anywhere; others have a comma
- * before them, or the byte that broke the text before.
+ * Only where an object begins as entries do.  One that begins with "ph", as Kineto's do, may stand anywhere; others
+ * have a comma before them, or the byte that broke the text before.
  *
  * What cannot go on at some byte takes with it all that is still open there:
  *

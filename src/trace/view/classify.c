@@ -1,4 +1,5 @@
-/* classify.c - the rule table.  The `seen` names are from real traces or from the sources of the library that has them. */
+/* classify.c - the rule table.  The `seen` names are from real traces or from the sources of the library that has
+ * them. */
 #include "tlmpi/trace/view.h"
 
 #define CONTAINS TL_MATCH_CONTAINS
@@ -20,7 +21,8 @@ const tl_rule tl_default_rules[] = {
     COMM("rocshmem", CONTAINS, TL_COLL_UNKNOWN, "rocshmem_barrier_all_kernel()"),
     COMM("msccl", CONTAINS, TL_COLL_UNKNOWN, "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*, mscclWork*)"),
 
-    /* One- and two-shot reductions over peer memory: vLLM, SGLang, TensorRT-LLM, FlashInfer, PyTorch symmetric memory. */
+    /* One- and two-shot reductions over peer memory: vLLM, SGLang, TensorRT-LLM, FlashInfer, PyTorch symmetric
+     * memory. */
     COMM("cross_device_reduce", CONTAINS, TL_ALL_REDUCE, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)"),
     COMM("multimem_all_reduce", CONTAINS, TL_ALL_REDUCE, "void multimem_all_reduce_kernel<c10::BFloat16, 16>(...)"),
     COMM("one_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),

@@ -1,8 +1,8 @@
-/* frame.h - a rank's work as it is compared, where the rank was read: how the job numbers and cuts its steps, and which kinds of work
- * it has.
+/* frame.h - a rank's work as it is compared, where the rank was read: how the job numbers and cuts its steps, and which
+ * kinds of work it has.
  *
- * The job asks CELLS, with the steps, and gets what the rank has of each kind in each of them.  Kinds are numbered in the order in which
- * the rank has them first.
+ * The job asks CELLS, with the steps, and gets what the rank has of each kind in each of them.  Kinds are numbered in
+ * the order in which the rank has them first.
  */
 #ifndef TLMPI_ANALYSIS_BASELINE_FRAME_H
 #define TLMPI_ANALYSIS_BASELINE_FRAME_H
@@ -11,8 +11,8 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 
-/* What is compared: of ranks how long their device takes for pieces of work, what their host does, how many pieces of work the
- * device has, and how many waits for the device the host has; of links what data take. */
+/* What is compared: of ranks how long their device takes for pieces of work, what their host does, how many pieces of
+ * work the device has, and how many waits for the device the host has; of links what data take. */
 typedef enum tl_family {
     TL_FAMILY_DEVICE,
     TL_FAMILY_HOST,
@@ -55,7 +55,8 @@ static inline size_t tl_step_index(const int32_t *steps, size_t nsteps, int32_t 
     return s < nsteps ? s : 0;
 }
 
-/* The kind of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the device, too. */
+/* The kind of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the
+ * device, too. */
 uint32_t tl_kind_of(const tl_frame *frame, const tl_node *node);
 
 /* The kind with that family and key; TL_NONE: the rank has none. */
@@ -64,9 +65,9 @@ uint32_t tl_kind_find(const tl_frame *frame, tl_work_kind kind);
 /* The kind of a wait; likewise. */
 uint32_t tl_kind_of_wait(const tl_frame *frame, const tl_node *node);
 
-/* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ.  What is before
- * the whole steps is counted from its end, as if it were what the rank does in the first of them, again and again; what is after
- * them from its beginning. */
+/* The stretch of its step that a node of the rank is in, the same on all ranks of the role; UINT32_MAX: they differ.
+ * What is before the whole steps is counted from its end, as if it were what the rank does in the first of them, again
+ * and again; what is after them from its beginning. */
 uint32_t tl_segment_of(const tl_frame *frame, const tl_node *node);
 
 /* Whether it is a kernel that computes, in a full step. */

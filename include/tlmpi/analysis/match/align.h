@@ -37,11 +37,12 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
 
 /* ----------------------------------------------------------------------------------------------------------- rounds */
 
-/* Rows of ranks in groups, until nothing more is found: in each round the others of a group are compared with one of its ranks,
- * the reference.  The first reference is the rank of whose collectives most have a key, the next the one with most that are
- * still open. */
+/* Rows of ranks in groups, until nothing more is found: in each round the others of a group are compared with one of
+ * its ranks, the reference.  The first reference is the rank of whose collectives most have a key, the next the one
+ * with most that are still open. */
 
-/* Some participants by group, rank and end: those of one group and rank are a row.  Borrows them; tl_align_rows_free ends it. */
+/* Some participants by group, rank and end: those of one group and rank are a row.  Borrows them; tl_align_rows_free
+ * ends it. */
 typedef struct tl_align_rows {
     tl_participant *parts;
     uint32_t *order;
@@ -77,8 +78,8 @@ typedef TL_VEC(int32_t) tl_align_groups;
 
 bool tl_align_count(const tl_align_rows *rows, tl_align_tallies *out);
 
-/* From the tallies of all rows of the job, which are put in order: the references of the round, by group; none for groups in
- * which one would serve nobody. */
+/* From the tallies of all rows of the job, which are put in order: the references of the round, by group; none for
+ * groups in which one would serve nobody. */
 bool tl_align_choose(tl_align_tally *all, size_t n, bool first, tl_align_references *out);
 
 /* The rows of references that are here.  What is open in them gets keys of its own, which others may take on. */
@@ -109,8 +110,8 @@ typedef struct tl_pair_item {
 /* The sends and receives of a set, in their order; the caller frees them.  NULL when memory is out. */
 tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n);
 
-/* Gives every open item of some groups, all of whose items are there, a key, as the two below have it; no neighbours are guessed
- * where the group is inferred.  False when memory is out. */
+/* Gives every open item of some groups, all of whose items are there, a key, as the two below have it; no neighbours
+ * are guessed where the group is inferred.  False when memory is out. */
 bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups);
 
 /* What was found, to the participants without a key. */

@@ -4,8 +4,9 @@
  *     rank 1     [ A ]  [ B ]       [ C ]
  *                 0_0    0_1         0_2       group "0", position among the rank's kernels of that group
  *
- * Answers what TraceLens' tables of collectives ask: how long each took, who was waited for, what was exchanged.  From the
- * kernels that each rank packs into bytes.  May use: rank.h, the columns of a trace, and the common files of compat.
+ * Answers what TraceLens' tables of collectives ask: how long each took, who was waited for, what was exchanged.  From
+ * the kernels that each rank packs into bytes.  May use: rank.h, the columns of a trace, and the common files of
+ * compat.
  *
  * Kernels with one id are taken for one collective, whatever they are.
  */

@@ -4,8 +4,8 @@
  *              [ D ]
  *                     [---- gap ----- )   [ gap )
  *
- * Answers why the device was idle, in TraceLens' words and by its rules.  From rank.h, which with the columns of a trace and
- * the common files of compat is all that it may use.
+ * Answers why the device was idle, in TraceLens' words and by its rules.  From rank.h, which with the columns of a
+ * trace and the common files of compat is all that it may use.
  *
  * All devices and streams are one.  A gap shorter than 5 us is noise, and nothing more is said about it; the others are
  * macro gaps.

@@ -4,8 +4,8 @@
  * tables and its tables of collectives, in its arithmetic of doubles.  Nothing of that enters the tables of tlmpi
  * itself.
  *
- * From traces that it reads itself, with all categories and to the letter (tlmpi/compat/verbatim.h).  May use: its rooms rank,
- * idle and coll, the common files of compat, and trace.
+ * From traces that it reads itself, with all categories and to the letter (tlmpi/compat/verbatim.h).  May use: its
+ * rooms rank, idle and coll, the common files of compat, and trace.
  *
  * A rank's own tables need its trace alone, so each proc may do its share of the ranks.  What the ranks have to say to
  * each other travels as bytes:
@@ -17,8 +17,8 @@
  *
  * Shares may be put one after the other, in any order of ranks.
  *
- * Where TraceLens gives up, the tables that can be written are, and notes.txt says what is missing.  Not there: categories of
- * operators (`Parent op category` is empty for them), and traces that are fused.
+ * Where TraceLens gives up, the tables that can be written are, and notes.txt says what is missing.  Not there:
+ * categories of operators (`Parent op category` is empty for them), and traces that are fused.
  */
 #ifndef TLMPI_COMPAT_TRACELENS_TRACELENS_H
 #define TLMPI_COMPAT_TRACELENS_TRACELENS_H

@@ -1,7 +1,7 @@
 /* options.h - what a run was asked to do, each option with its value.
  *
- * The room job/call has this and what a run answers its shell (exit.h).  Whoever reads the command line fills it in.  May use the
- * thresholds of analysis and report.
+ * The room job/call has this and what a run answers its shell (exit.h).  Whoever reads the command line fills it in.
+ * May use the thresholds of analysis and report.
  */
 #ifndef TLMPI_JOB_CALL_OPTIONS_H
 #define TLMPI_JOB_CALL_OPTIONS_H

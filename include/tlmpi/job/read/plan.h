@@ -1,8 +1,8 @@
 /* plan.h - which trace files make up the job: found once, known to every proc.
  *
- * The first header of the room job/read, which answers which traces there are, and what the tables say of each by itself
- * (rank_result.h), from the paths of the command line.  May use trace, par, call, and the analyses of one rank: time, local,
- * match, graph and those of the registry.
+ * The first header of the room job/read, which answers which traces there are, and what the tables say of each by
+ * itself (rank_result.h), from the paths of the command line.  May use trace, par, call, and the analyses of one rank:
+ * time, local, match, graph and those of the registry.
  */
 #ifndef TLMPI_JOB_READ_PLAN_H
 #define TLMPI_JOB_READ_PLAN_H
@@ -38,12 +38,12 @@ typedef struct tl_plan {
  * message on every proc. */
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Collective: finds and looks at the files likewise, but takes every trace and what should be one, in path order: neither ranks
- * nor runs matter. */
+/* Collective: finds and looks at the files likewise, but takes every trace and what should be one, in path order:
+ * neither ranks nor runs matter. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands after the events or in
- * a pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
+/* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands after the
+ * events or in a pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
 tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err);
 
 void tl_plan_free(tl_plan *plan);

@@ -1,4 +1,5 @@
-/* rank_result.h - one trace file to what is known of its rank by itself: rows of tables, parts in collectives, graph. */
+/* rank_result.h - one trace file to what is known of its rank by itself: rows of tables, parts in collectives,
+ * graph. */
 #ifndef TLMPI_JOB_READ_RANK_RESULT_H
 #define TLMPI_JOB_READ_RANK_RESULT_H
 

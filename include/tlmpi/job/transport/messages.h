@@ -1,5 +1,5 @@
-/* messages.h - the messages that procs send each other while traces are read: their kinds, their bytes, and the queue of those
- * that have come before they were asked for.
+/* messages.h - the messages that procs send each other while traces are read: their kinds, their bytes, and the queue
+ * of those that have come before they were asked for.
  *
  * Numbers lie in a message as in memory: all procs are the same program on machines of one kind.
  */
@@ -64,8 +64,8 @@ typedef struct tl_received {
     tl_bytes message;
 } tl_received;
 
-/* The unexpected-message queue: messages that have come and have not yet been asked for, in order of arrival.  Zero-initialise;
- * tl_unexpected_free ends it. */
+/* The unexpected-message queue: messages that have come and have not yet been asked for, in order of arrival.
+ * Zero-initialise; tl_unexpected_free ends it. */
 typedef struct tl_unexpected {
     TL_VEC(tl_received) messages;
 } tl_unexpected;

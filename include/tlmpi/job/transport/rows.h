@@ -26,7 +26,8 @@ tl_status tl_bcast_rows(void **rows, size_t *n, size_t size, tl_error *err);
 tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout, size_t *counts,
                           tl_error *err);
 
-/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place.  TL_ENOMEM everywhere. */
+/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place.  TL_ENOMEM
+ * everywhere. */
 tl_status tl_reduce_least(int64_t *values, size_t n, tl_error *err);
 tl_status tl_reduce_sum(int64_t *values, size_t n, tl_error *err);
 
@@ -38,16 +39,16 @@ tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err
 
 /* The rows of whole tables, from all procs to proc 0. */
 
-/* Collective.  The rows of the scope's tables, of all procs, to proc 0, in the order of their keys; elsewhere these tables
- * are empty then.  All tables go at once: each round of all procs takes its time, however little is in it.  The same status
- * and message on every proc. */
+/* Collective.  The rows of the scope's tables, of all procs, to proc 0, in the order of their keys; elsewhere these
+ * tables are empty then.  All tables go at once: each round of all procs takes its time, however little is in it.  The
+ * same status and message on every proc. */
 tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- graphs */
 
-/* Collective.  What proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: *all gets, on proc 0,
- * those of all procs without nodes and edges, ascending by rank, and stays empty elsewhere; tl_rank_graphs_free ends it.  The same
- * status and message on every proc. */
+/* Collective.  What proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: *all gets,
+ * on proc 0, those of all procs without nodes and edges, ascending by rank, and stays empty elsewhere;
+ * tl_rank_graphs_free ends it.  The same status and message on every proc. */
 tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err);
 
 /* ----------------------------------------------------------------------------------------------------------- stream */

@@ -5,11 +5,11 @@
  *     do others wait for it?              who, and how long
  *     always, or only for a while?        their pattern
  *
- * The room has them as facts (this header), as words and sentences (words.h, say.h), and as an exit status (fail_on.h).  It may
- * use the model, and of format what words need.
+ * The room has them as facts (this header), as words and sentences (words.h, say.h), and as an exit status (fail_on.h).
+ * It may use the model, and of format what words need.
  *
- * Nothing is decided here: who it is, at what cost and how sure that is stands in table culprit, a row a culprit, and what
- * surrounds it in the other tables.
+ * Nothing is decided here: who it is, at what cost and how sure that is stands in table culprit, a row a culprit, and
+ * what surrounds it in the other tables.
  */
 #ifndef TLMPI_REPORT_ANSWERS_ANSWERS_H
 #define TLMPI_REPORT_ANSWERS_ANSWERS_H
@@ -30,7 +30,8 @@ typedef enum tl_finding {
     TL_FOUND_STRAGGLER   /* the worst is a rank */
 } tl_finding;
 
-/* "no_device_work", "one_rank", "no_communication", "unmatched", "inconclusive", "none", "slow_link", "straggler", NULL */
+/* "no_device_work", "one_rank", "no_communication", "unmatched", "inconclusive", "none", "slow_link", "straggler",
+ * NULL */
 extern const char *const tl_finding_labels[];
 
 typedef struct tl_answer {

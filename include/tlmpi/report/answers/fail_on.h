@@ -30,8 +30,8 @@ typedef struct tl_gates {
 /* What tl_gates_read takes, for messages. */
 #define TL_GATES_SYNTAX "NAME>PERCENT%,... with straggler, link, idle or comm for NAME, as 'straggler>5%,idle>20%'"
 
-/* "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  False where the text is none, or names one twice;
- * *gates is then as it was.  The empty text is no threshold. */
+/* "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  False where the text is none, or names one
+ * twice; *gates is then as it was.  The empty text is no threshold. */
 bool tl_gates_read(const char *text, tl_gates *gates);
 
 /* The same text again, 0-terminated. */

@@ -1,4 +1,5 @@
-/* say.h - the sentences that the terminal's verdict and `tlmpi ask` share: words.h put together, in lines of 80 columns. */
+/* say.h - the sentences that the terminal's verdict and `tlmpi ask` share: words.h put together, in lines of 80
+ * columns. */
 #ifndef TLMPI_REPORT_ANSWERS_SAY_H
 #define TLMPI_REPORT_ANSWERS_SAY_H
 

@@ -1,4 +1,5 @@
-/* words.h - what the answers know, in words, for the terminal and for `tlmpi ask`: a phrase for a value, with its unit. */
+/* words.h - what the answers know, in words, for the terminal and for `tlmpi ask`: a phrase for a value, with its
+ * unit. */
 #ifndef TLMPI_REPORT_ANSWERS_WORDS_H
 #define TLMPI_REPORT_ANSWERS_WORDS_H
 

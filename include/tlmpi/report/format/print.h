@@ -1,8 +1,8 @@
 /* print.h - rows to people: aligned text, CSV, JSON.
  *
- * The first step of the room format: how rows (print.h), values of a program (json_writer.h), lines of 80 columns (wrap.h),
- * numbers and lists in a sentence (words.h) are written, and for whom (terminal.h).  It knows no table; it may use base and
- * model alone.
+ * The first step of the room format: how rows (print.h), values of a program (json_writer.h), lines of 80 columns
+ * (wrap.h), numbers and lists in a sentence (words.h) are written, and for whom (terminal.h).  It knows no table; it
+ * may use base and model alone.
  *
  * Driven by the schema alone, so a new table needs nothing here.  A printer is fed blocks of rows:
  *
@@ -46,14 +46,12 @@ typedef struct tl_printer {
     struct tl_print_wait *wait;         /* TABLE: rows that wait until the widths are known */
 } tl_printer;
 
-/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6 digits, in
- * CSV and JSON with as many as read back as the same.  Columns are as wide as their widest cell so far, of 1,000 rows at a
- * time: memory does not grow with the table.
- * CSV: RFC 4180 with a header and "\n" line ends, no value is an empty cell.
- * JSON: an array of row objects, no value and infinities are null, enums their labels.
- * No value: a NaN, an unknown time, no name.
- * False: memory is out or the stream failed (ferror tells).  tl_print_end is called in any case; it frees what is
- * held. */
+/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6 digits,
+ * in CSV and JSON with as many as read back as the same.  Columns are as wide as their widest cell so far, of 1,000
+ * rows at a time: memory does not grow with the table. CSV: RFC 4180 with a header and "\n" line ends, no value is an
+ * empty cell. JSON: an array of row objects, no value and infinities are null, enums their labels. No value: a NaN, an
+ * unknown time, no name. False: memory is out or the stream failed (ferror tells).  tl_print_end is called in any case;
+ * it frees what is held. */
 bool tl_print_begin(tl_printer *printer);
 bool tl_print_rows(tl_printer *printer, const void *rows, size_t n);
 bool tl_print_end(tl_printer *printer);

@@ -1,11 +1,11 @@
 /* events.h - the events of one trace, in columns.
  *
- * The room after it turns the text of one entry into a row: two readers find the values (fields.h), one place decides what
- * they mean (take.h, values.h), and who needs more of an entry than the columns have hangs in a hook (hook.h).  It knows
- * nothing of files, nor of the text around an entry; it may use base and model alone.
+ * The room after it turns the text of one entry into a row: two readers find the values (fields.h), one place decides
+ * what they mean (take.h, values.h), and who needs more of an entry than the columns have hangs in a hook (hook.h).  It
+ * knows nothing of files, nor of the text around an entry; it may use base and model alone.
  *
- * 10^7 of them a rank; passes touch two or three columns.  44 bytes each, the text itself is never held.  Rare arguments
- * sit in side tables that name their event.
+ * 10^7 of them a rank; passes touch two or three columns.  44 bytes each, the text itself is never held.  Rare
+ * arguments sit in side tables that name their event.
  */
 #ifndef TLMPI_TRACE_EVENT_EVENTS_H
 #define TLMPI_TRACE_EVENT_EVENTS_H
@@ -128,8 +128,9 @@ typedef struct tl_events {
 
 void tl_events_free(tl_events *events);
 
-/* For whoever fills the columns.  Room for n events in each; index of a category (of its text's names id), track or lane, a
- * new one if it is new.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After 65,534 categories the rest is one. */
+/* For whoever fills the columns.  Room for n events in each; index of a category (of its text's names id), track or
+ * lane, a new one if it is new.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After 65,534 categories the rest is
+ * one. */
 bool tl_events_reserve(tl_events *events, size_t n);
 uint16_t tl_events_category(tl_events *events, uint32_t text);
 uint32_t tl_events_track(tl_events *events, const tl_track *track);

@@ -55,8 +55,8 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
     return f->seen >> key & 1 ? &f->value[key] : NULL;
 }
 
-/* Spellings of categories that nobody asks for.  An entry whose cat is one of them is read as strictly as any, but what stands
- * after its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
+/* Spellings of categories that nobody asks for.  An entry whose cat is one of them is read as strictly as any, but what
+ * stands after its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
 typedef struct tl_filter {
     tl_text unwanted[16];
     size_t n;
@@ -69,11 +69,11 @@ static inline unsigned tl_filter_shape(tl_text t)
     return t.n > 0 ? ((unsigned)t.n + (unsigned char)t.p[0]) % 64 : 0;
 }
 
-/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p to
- * its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  After the text that there is
- * must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.  filter may be
- * NULL.  The second one asks key_of about the keys of args that it does not know: a reader of its own, so that the first does
- * not pay for them. */
+/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p
+ * to its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  After the text that
+ * there is must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.
+ * filter may be NULL.  The second one asks key_of about the keys of args that it does not know: a reader of its own, so
+ * that the first does not pay for them. */
 size_t tl_event_read_fast(const char *p, const tl_filter *filter, tl_fields *f);
 size_t tl_event_read_fast_hooked(const char *p, const tl_filter *filter, tl_hook_key *key_of, tl_fields *f);
 
@@ -85,8 +85,8 @@ typedef struct tl_yajl_scratch {
     bool no_memory;
 } tl_yajl_scratch;
 
-/* False: no JSON object; then, or when it is one, *consumed is the number of bytes up to the fault.  Values are valid until
- * the next call, and as long as the text is. */
+/* False: no JSON object; then, or when it is one, *consumed is the number of bytes up to the fault.  Values are valid
+ * until the next call, and as long as the text is. */
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
 
 void tl_yajl_scratch_free(tl_yajl_scratch *scratch);

@@ -1,14 +1,14 @@
 /* hook.h - what somebody keeps of an entry beside the columns.
  *
- * The columns hold what the analyses compute with.  Who needs more of the text than that, such as the emulators of other
- * programs, hangs a hook into the reading: it may ask for keys of args that the columns do not need, and for entries that the analyses
- * do not believe, and is shown every entry that is kept, while its text is there.
+ * The columns hold what the analyses compute with.  Who needs more of the text than that, such as the emulators of
+ * other programs, hangs a hook into the reading: it may ask for keys of args that the columns do not need, and for
+ * entries that the analyses do not believe, and is shown every entry that is kept, while its text is there.
  *
  *     key_of     "Input Dims" -> TL_KEY_HOOK + 2
  *     keep       row i of its own arrays, from tl_fields_get(fields, TL_KEY_HOOK + 2)
  *
- * Rows come in the order of the columns.  A row may come again, for an entry that turned out to be torn is taken back: what
- * was kept for it before is void.
+ * Rows come in the order of the columns.  A row may come again, for an entry that turned out to be torn is taken back:
+ * what was kept for it before is void.
  */
 #ifndef TLMPI_TRACE_EVENT_HOOK_H
 #define TLMPI_TRACE_EVENT_HOOK_H
@@ -19,8 +19,8 @@
 typedef struct tl_entry_hook {
     bool any_ph; /* device work is taken whatever its ph */
 
-    /* A key of args that the reader does not know: TL_KEY_HOOK to TL_KEY_HOOK_LAST, or TL_KEY_UNKNOWN.  Where it is set,
-     * tl_fields.seen has the bit of TL_KEY_ARGS, too.  NULL: no other keys. */
+    /* A key of args that the reader does not know: TL_KEY_HOOK to TL_KEY_HOOK_LAST, or TL_KEY_UNKNOWN.  Where it is
+     * set, tl_fields.seen has the bit of TL_KEY_ARGS, too.  NULL: no other keys. */
     tl_hook_key *key_of;
 
     /* Takes event i of the columns, which has its row there already but is not counted yet.  False: memory is out. */

@@ -1,15 +1,16 @@
 /* reader.h - one trace file to its events, in whatever format it is written.
  *
- * A format is a tl_reader: which files are its own, what a look at one says before it is read whole, and how it is read.  The
- * table tl_readers has them all, so a new format is a file with a tl_reader, and a line of that table; whoever has a tl_trace
- * need not know which reader made it.  Today there is one:
+ * A format is a tl_reader: which files are its own, what a look at one says before it is read whole, and how it is
+ * read.  The table tl_readers has them all, so a new format is a file with a tl_reader, and a line of that table;
+ * whoever has a tl_trace need not know which reader made it.  Today there is one:
  *
  *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
  *
- * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON but is
- * followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it ends with a
- * number or with the brackets of another one; else it counts as repaired.  A cut file gives every whole event before the cut.
- * Where the text around the array is damaged, rank, base time and the like are found by their names.
+ * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON
+ * but is followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it
+ * ends with a number or with the brackets of another one; else it counts as repaired.  A cut file gives every whole
+ * event before the cut. Where the text around the array is damaged, rank, base time and the like are found by their
+ * names.
  *
  * From the path of a file.  May use text, event, meta and the names of model.
  */
@@ -20,8 +21,8 @@
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta.h"
 
-/* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece starts
- * at 0, the last ends at UINT64_MAX. */
+/* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece
+ * starts at 0, the last ends at UINT64_MAX. */
 typedef struct tl_read_range {
     uint64_t from, to;
 } tl_read_range;
@@ -113,20 +114,21 @@ typedef struct tl_reader {
     /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe. */
     bool (*claims)(const char *path, tl_text head);
 
-    /* Fills *out, which is TL_LOOK_INIT: from the head of the file, and where that does not name rank and begin and `deep`
-     * says so, from its end.  should_be: by its name it is a trace, so it is told where it is none.  Never fails. */
+    /* Fills *out, which is TL_LOOK_INIT: from the head of the file, and where that does not name rank and begin and
+     * `deep` says so, from its end.  should_be: by its name it is a trace, so it is told where it is none.  Never
+     * fails. */
     void (*look)(const char *path, bool deep, bool should_be, tl_look *out);
 
-    /* As tl_trace_read.  A format whose files cannot be read in pieces refuses options->range with TL_EINTERNAL; the file is
-     * then read in one. */
+    /* As tl_trace_read.  A format whose files cannot be read in pieces refuses options->range with TL_EINTERNAL; the
+     * file is then read in one. */
     tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
 } tl_reader;
 
 /* All formats, ended by NULL; the last of them takes what nobody claims. */
 extern const tl_reader *const tl_readers[];
 
-/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened.  NULL: memory is
- * out. */
+/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened.  NULL:
+ * memory is out. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
 
 /* For a look: sets kind and why; the message names the file by the end of its path, so that the reason always fits. */

@@ -1,8 +1,8 @@
 /* grammar.h - is this JSON, byte by byte, and where does it stop being it?
  *
- * Takes exactly what the careful reader of entries takes: JSON, and what tl_repair_json makes JSON of (bare words, a plus before
- * a number, control bytes and odd backslashes in strings, a comma before a closing bracket).  It keeps no values, only which
- * brackets are open, one bit each.
+ * Takes exactly what the careful reader of entries takes: JSON, and what tl_repair_json makes JSON of (bare words, a
+ * plus before a number, control bytes and odd backslashes in strings, a comma before a closing bracket).  It keeps no
+ * values, only which brackets are open, one bit each.
  *
  *     tl_grammar g = { 0 };                   before an outermost value
  *     n = tl_grammar_run(&g, text, size);
@@ -53,7 +53,8 @@ typedef struct tl_grammar {
 /* Takes one byte.  False: it cannot stand here, and nothing has changed. */
 bool tl_grammar_step(tl_grammar *g, char c);
 
-/* Takes bytes up to the end of the outermost value, the first that cannot stand there, or n of them; how many it took. */
+/* Takes bytes up to the end of the outermost value, the first that cannot stand there, or n of them; how many it
+ * took. */
 size_t tl_grammar_run(tl_grammar *g, const char *text, size_t n);
 
 static inline bool tl_grammar_is_over(const tl_grammar *g)

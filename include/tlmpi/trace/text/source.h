@@ -1,8 +1,8 @@
 /* source.h - the bytes of a trace file, plain or gzip, in blocks.
  *
- * The first step of the room text, which answers what stands where in a file: bytes (source.h), the texts of its entries
- * (split.h), where they are no JSON (grammar.h), and what can be made of that (repair.h).  It knows the shape of a trace, but
- * nothing of what an entry says; it may use base alone.
+ * The first step of the room text, which answers what stands where in a file: bytes (source.h), the texts of its
+ * entries (split.h), where they are no JSON (grammar.h), and what can be made of that (repair.h).  It knows the shape
+ * of a trace, but nothing of what an entry says; it may use base alone.
  *
  * A gzip file is recognised by its first two bytes, not by its name.  All members are read, their checksums verified.
  * Never holds more than a small constant of the file.
@@ -24,13 +24,14 @@
 
 typedef struct tl_source tl_source;
 
-/* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a few
- * seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
+/* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a
+ * few seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
 
-/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut gzip stream
- * first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of the text
- * where it happened: cut short, checksum wrong, data after the last member that is no gzip member); afterwards *n = 0. */
+/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut gzip
+ * stream first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of
+ * the text where it happened: cut short, checksum wrong, data after the last member that is no gzip member); afterwards
+ * *n = 0. */
 tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_error *err);
 
 /* Goes to that byte of a plain file, before the first read.  TL_EINPUT: it is compressed, or cannot be positioned. */

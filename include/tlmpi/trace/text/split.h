@@ -14,8 +14,8 @@
  *         case TL_PIECE_ENTRY: piece.text is one entry, from its '{' to its '}';  break;
  *         ...
  *
- * Text that is damaged is read as far as it can be told what it was.  The pieces depend on the text alone, not on the blocks
- * it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
+ * Text that is damaged is read as far as it can be told what it was.  The pieces depend on the text alone, not on the
+ * blocks it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
  *
  *   An entry that cannot be JSON costs itself: the next place that can only be the start of an entry goes on.  One that may
  *   be JSON but goes on after its end has been torn: what its last value is, a number cut short may hide (TORN).
@@ -120,28 +120,31 @@ typedef struct tl_split {
 void tl_split_init(tl_split *split);
 void tl_split_free(tl_split *split);
 
-/* Right after tl_split_init: the text to come starts somewhere in the array of a document, `base` bytes into the text; the first
- * `after` of them are only looked back at.  The first entry is the first place that can only be the start of one. */
+/* Right after tl_split_init: the text to come starts somewhere in the array of a document, `base` bytes into the text;
+ * the first `after` of them are only looked back at.  The first entry is the first place that can only be the start of
+ * one. */
 void tl_split_begin_inside(tl_split *split, uint64_t base, size_t after);
 
 /* The next piece. */
 tl_piece_kind tl_split_next(tl_split *split, tl_piece *piece);
 
-/* After TL_PIECE_MORE: a place for at least one byte, *cap of them; then the number that was read.  NULL: memory is out. */
+/* After TL_PIECE_MORE: a place for at least one byte, *cap of them; then the number that was read.  NULL: memory is
+ * out. */
 char *tl_split_space(tl_split *split, size_t *cap);
 void tl_split_fill(tl_split *split, size_t n);
 void tl_split_eof(tl_split *split);
 
-/* The ENTRY given last is not what a reader of JSON takes.  True: it cannot be mended, *fault is the offset in the text of the
- * byte that cannot be there, and the next piece is looked for after its beginning.  False: nothing is wrong with it that
- * tl_repair_json does not mend. */
+/* The ENTRY given last is not what a reader of JSON takes.  True: it cannot be mended, *fault is the offset in the text
+ * of the byte that cannot be there, and the next piece is looked for after its beginning.  False: nothing is wrong with
+ * it that tl_repair_json does not mend. */
 bool tl_split_reject(tl_split *split, const tl_piece *piece, uint64_t *fault);
 
-/* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first byte. */
+/* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first
+ * byte. */
 void tl_split_resync(tl_split *split);
 
-/* The brackets that would close the text: after the last entry where the array is open, else at whole_to.  The first `cap`
- * of them, 0-terminated; nobody has more than a few. */
+/* The brackets that would close the text: after the last entry where the array is open, else at whole_to.  The first
+ * `cap` of them, 0-terminated; nobody has more than a few. */
 void tl_split_closing(const tl_split *split, char *out, size_t cap);
 
 /* Whether the ENTRY given last begins as a document does. */

@@ -1,4 +1,5 @@
-/* rounds.c - what no other rule has matched, by when it ended: rows of ranks against that of one rank of their group, in rounds. */
+/* rounds.c - what no other rule has matched, by when it ended: rows of ranks against that of one rank of their group,
+ * in rounds. */
 #include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>

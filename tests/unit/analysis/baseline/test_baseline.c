@@ -9,7 +9,7 @@ static int64_t alike(size_t rank, size_t step)
     return 1000 + 0 * (int64_t)(rank + step);
 }
 
-/* ------------------------------------------------------------------------------------------------------- what is usual */
+/* ---------------------------------------------------------------------------------------------------- what is usual */
 
 static void the_median_is_usual_and_of_two_in_the_middle_the_lesser(void)
 {
@@ -88,7 +88,7 @@ static void of_two_ranks_each_is_the_others_peer(void)
     hand_free(h);
 }
 
-/* ----------------------------------------------------------------------------------------------------- nobody is like it */
+/* ------------------------------------------------------------------------------------------------ nobody is like it */
 
 /* The third of four steps is twice as heavy for all, and in the second the first rank takes 500 ns longer. */
 static int64_t heavier(size_t rank, size_t step)
@@ -126,7 +126,7 @@ static void who_is_alone_is_held_against_its_other_steps(void)
     hand_free(h);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------- waits */
+/* ------------------------------------------------------------------------------------------------------------ waits */
 
 static void waits_that_peers_do_not_have_make_a_host_late(void)
 {
@@ -195,7 +195,7 @@ static void what_is_launched_across_a_mark_is_not_additional(void)
     graph_job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- classes */
+/* ---------------------------------------------------------------------------------------------------------- classes */
 
 /* What all nodes of a rank that is open have of a class in a step, and how many there are. */
 static int64_t sum_of(const tl_baseline *b, size_t rank, const tl_changes *c, uint32_t class, size_t step, uint32_t *pieces)
@@ -262,7 +262,7 @@ static void a_piece_of_a_host_usually_takes_what_it_takes_its_role(void)
     hand_free(h);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ segments */
+/* --------------------------------------------------------------------------------------------------------- segments */
 
 static drawing *segments(bool one_more)
 {
@@ -316,7 +316,7 @@ static void cut_steps_have_the_segments_of_whole_ones(void)
     graph_job_free(j);
 }
 
-/* --------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void a_step_that_a_rank_has_not_from_its_beginning_is_cut(void)
 {

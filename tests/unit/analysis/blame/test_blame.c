@@ -106,7 +106,8 @@ static void slices_are_shared_by_those_who_are_late_in_them(void)
     free(j);
 }
 
-/* Rank 1 had four fifths of what made it late after the last collective of step 6; rank 2, which comes last, nothing. */
+/* Rank 1 had four fifths of what made it late after the last collective of step 6; rank 2, which comes last,
+ * nothing. */
 static void what_it_had_in_the_step_before_is_charged_to_that(void)
 {
     job *j = new_job(3);

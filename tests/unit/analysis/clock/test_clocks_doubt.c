@@ -1,4 +1,5 @@
-/* test_clocks_doubt.c - what is told of clocks beside their offsets: who can be compared, and how far they may be off. */
+/* test_clocks_doubt.c - what is told of clocks beside their offsets: who can be compared, and how far they may be
+ * off. */
 #include "clock_job.h"
 #include "tlmpi/model/coll_tables.h"
 

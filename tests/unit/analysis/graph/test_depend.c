@@ -116,7 +116,7 @@ static void a_custom_that_is_not_kept_is_false(void)
     tl_rank_graph_free(&g);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the rest */
+/* --------------------------------------------------------------------------------------------------------- the rest */
 
 static const tl_edge *rest_edge(const char *host, const char *seven, const char *nine, int64_t us, int64_t from, int64_t to)
 {

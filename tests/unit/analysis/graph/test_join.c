@@ -3,7 +3,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll_tables.h"
 
-/* ---------------------------------------------------------------------------------------------------------- meetings */
+/* --------------------------------------------------------------------------------------------------------- meetings */
 
 static void two_meet_when_the_last_has_come(void)
 {
@@ -116,9 +116,10 @@ static void who_has_no_trace_comes_from_where_it_waited_for_somebody(void)
     graph_job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- votes */
+/* ------------------------------------------------------------------------------------------------------------ votes */
 
-/* Two steps of one program; in `odd` the communication of the second has begun before the computing is done.  Columns of 10 us. */
+/* Two steps of one program; in `odd` the communication of the second has begun before the computing is done.  Columns
+ * of 10 us. */
 static drawing *voter(bool odd)
 {
     return stretched(draw("steps:          1111111111111111111122222222222222222222",
@@ -143,7 +144,7 @@ static void what_is_impossible_once_is_nowhere(void)
     graph_job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ clocks */
+/* ----------------------------------------------------------------------------------------------------------- clocks */
 
 static drawing *clocked(void)
 {
@@ -171,7 +172,8 @@ static void a_clock_that_is_off_is_shifted_like_its_collectives(void)
     graph_job_free(j);
 }
 
-/* The clock loses 1 ns a microsecond: 3 at the first collective, 14 at the second; 0 at the beginning, 25 at the end. */
+/* The clock loses 1 ns a microsecond: 3 at the first collective, 14 at the second; 0 at the beginning, 25 at the
+ * end. */
 static void a_clock_that_drifts_is_followed_beyond_its_collectives(void)
 {
     graph_job *j = graph_job_unmade(clocked(), clocked(), NULL);
@@ -214,7 +216,7 @@ static void rounding_is_not_a_drift(void)
     graph_job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- steps */
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static void a_rank_without_marks_has_the_steps_of_its_collectives(void)
 {
@@ -291,7 +293,7 @@ static void work_behind_the_last_matched_collective_is_of_its_step(void)
     graph_job_free(j);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- edges */
+/* ------------------------------------------------------------------------------------------------------------ edges */
 
 static void a_rank_without_a_graph_has_no_nodes(void)
 {

@@ -1,4 +1,5 @@
-/* test_open.c - a rank that is opened is what has settled, and what the job keeps of it without its nodes agrees with these. */
+/* test_open.c - a rank that is opened is what has settled, and what the job keeps of it without its nodes agrees with
+ * these. */
 #include "graph_drawn.h"
 #include "tlmpi/base/mem.h"
 

@@ -134,7 +134,8 @@ static void launches_held_by_a_full_queue_are_waits(void)
     tl_rank_graph_free(&g);
 }
 
-/* Twelve of stream 7 fill the queue, Z of stream 9 does not count.  As long as it is pending thirteen are, then twelve. */
+/* Twelve of stream 7 fill the queue, Z of stream 9 does not count.  As long as it is pending thirteen are, then
+ * twelve. */
 static void what_does_not_count_fills_no_queue(void)
 {
     tl_rank_graph g = queue_graph(draw("launch 1 cudaLaunchKernel: zabcdefghijklmmmmmmmnnnnnnooooooppppppqqqqqqrrrrrr.........."

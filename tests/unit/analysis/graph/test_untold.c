@@ -1,9 +1,10 @@
-/* test_untold.c - pauses of a host that were waits, though no call tells of them.  A column is 100 us, a pause 20 of them. */
+/* test_untold.c - pauses of a host that were waits, though no call tells of them.  A column is 100 us, a pause 20 of
+ * them. */
 #include "graph_drawn.h"
 #include <string.h>
 
-/* Launches a, b, ... 20 columns apart, one for each digit: so many columns before the next the work launched by it has ended.  0:
- * it ends 10 columns before. */
+/* Launches a, b, ... 20 columns apart, one for each digit: so many columns before the next the work launched by it has
+ * ended.  0: it ends 10 columns before. */
 static drawing *pausing(const char *lags)
 {
     enum { PAUSE = 20, MOST = 8 };

@@ -1,4 +1,5 @@
-/* test_held.c - ranks that are held answer all that is asked of them; and where memory is out at any of it, who asks is told so. */
+/* test_held.c - ranks that are held answer all that is asked of them; and where memory is out at any of it, who asks is
+ * told so. */
 #include "graph_drawn.h"
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/base/mem.h"
@@ -43,7 +44,7 @@ static void none_is_lost_where_there_is_no_room_to_hold_them(void)
     tl_rank_graphs_free(&graphs);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ the job */
+/* ---------------------------------------------------------------------------------------------------------- the job */
 
 enum { STEPS = 6, STEP = 20, LINES = 6 };
 
@@ -89,7 +90,7 @@ static graph_job *job_of_four(tl_table *groups)
     return j;
 }
 
-/* ---------------------------------------------------------------------------------------------------- who is out of it */
+/* ------------------------------------------------------------------------------------------------- who is out of it */
 
 /* Who is asked runs out of memory at its fail-th allocation, the nth time it is asked that. */
 typedef struct denying {

@@ -57,7 +57,8 @@ static void launches_outside_steps_count_where_all_saw_the_same(void)
     CU_ASSERT_FALSE(j.fates[0].by_loose_launch);
 }
 
-/* The clock of rank 1 is 5 ms ahead; it has begun to record a step later than rank 0, and steps are not of one length. */
+/* The clock of rank 1 is 5 ms ahead; it has begun to record a step later than rank 0, and steps are not of one
+ * length. */
 static void launches_that_do_not_end_together_are_not_the_same(void)
 {
     static const struct {

@@ -234,8 +234,8 @@ static void what_goes_both_ways_counts_both_ways(void)
     forget(d);
 }
 
-/* Step 4 has two sends.  Of the one before it, in which the recording begins, there is one left: the second.  The one after
- * the last is the first of its step. */
+/* Step 4 has two sends.  Of the one before it, in which the recording begins, there is one left: the second.  The one
+ * after the last is the first of its step. */
 static void sends_before_the_first_step_are_the_last_of_theirs(void)
 {
     drawing *d = draw("steps:  ....4444444.....", "host:   a...b..c....d...", "comm 7: .AA..BB.CC...DD.", NULL);
@@ -268,7 +268,8 @@ static void sends_before_the_first_step_are_the_last_of_theirs(void)
     forget(d);
 }
 
-/* Every step sends to 3 and receives from 5.  The recording begins when two of step 4, and one of step 3, are still queued. */
+/* Every step sends to 3 and receives from 5.  The recording begins when two of step 4, and one of step 3, are still
+ * queued. */
 static void what_was_launched_before_the_recording_is_what_comes_there_in_a_step(void)
 {
     drawing *d = draw("steps:  .......55555556666666..", "host:   .......s.r....t.u......",

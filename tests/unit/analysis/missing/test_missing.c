@@ -28,8 +28,8 @@ static tl_status make(graph_job *j, const char *const *ranks, const int32_t *siz
     return st;
 }
 
-/* Rank 2 has no trace.  It is in what rank 0 is in alone, then in what rank 1 is in alone; both of these meet in T, V or A.  Of each
- * one stream or two. */
+/* Rank 2 has no trace.  It is in what rank 0 is in alone, then in what rank 1 is in alone; both of these meet in T, V
+ * or A.  Of each one stream or two. */
 static graph_job *linked_beside(const char *zero, const char *zero_beside, const char *one, const char *one_beside)
 {
     graph_job *j = graph_job_unmade(stretched(draw(zero, zero_beside, NULL), 10), stretched(draw(one, one_beside, NULL), 10), NULL);
@@ -76,7 +76,8 @@ static void it_comes_no_later_than_it_can_have_come(void)
     CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 9: .......SSSS......TTTTTTT", 6, 11), 10);
 }
 
-/* The transfer takes 30 us longer than others do, or 80; the absent rank is expected 70 us before the other one came. */
+/* The transfer takes 30 us longer than others do, or 80; the absent rank is expected 70 us before the other one
+ * came. */
 static void a_transfer_is_longer_rather_than_that_somebody_was_late_by_far_more(void)
 {
     CU_ASSERT_EQUAL(lag_between("comm 9: ..RRRR...TTTTTTTTTTTTTTTTTTTTTTTTTTT", "comm 9: ................SSSSSSS.........TTTT", 6, 23), 30);
@@ -153,8 +154,8 @@ static void it_does_not_wait_for_what_one_of_two_waits_for_alone(void)
     graph_job_free(j);
 }
 
-/* 0 is below 1, 2 and 3, and 4 above them; 2 has no trace, and only what goes between it and 4 is seen.  4 sends, but in the
- * collective of that number. */
+/* 0 is below 1, 2 and 3, and 4 above them; 2 has no trace, and only what goes between it and 4 is seen.  4 sends, but
+ * in the collective of that number. */
 static graph_job *pipeline(const char *four, int64_t received)
 {
     static const int32_t of[] = { 0, 1, 3, 4 };

@@ -1,4 +1,5 @@
-/* test_fold.c - a folded net is done when the whole one is, whatever is changed of what stays: on nets made by hand and by chance. */
+/* test_fold.c - a folded net is done when the whole one is, whatever is changed of what stays: on nets made by hand and
+ * by chance. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
@@ -39,7 +40,7 @@ static uint32_t add_node(tl_net *net, uint32_t v, int64_t own_ns, size_t nedges,
     return v;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- by hand */
+/* ---------------------------------------------------------------------------------------------------------- by hand */
 
 /* The drawing in fold.c: (u)->(a)->(b)->(v), and (w)->(b). */
 static void what_lies_between_becomes_ways(void)
@@ -70,7 +71,7 @@ static void what_lies_between_becomes_ways(void)
     tl_net_free(&net);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- by chance */
+/* -------------------------------------------------------------------------------------------------------- by chance */
 
 static uint32_t below(uint64_t *state, unsigned n)
 {

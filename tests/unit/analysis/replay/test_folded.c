@@ -81,8 +81,8 @@ static void expect_ends(const tl_baseline *b, const tl_net *net, const tl_change
     free(done_ns);
 }
 
-/* Whether all are done at the same times: pieces that were made of changed ranks, unchanged ones whose net is changed, and that net
- * folded.  How many nodes of the last stay. */
+/* Whether all are done at the same times: pieces that were made of changed ranks, unchanged ones whose net is changed,
+ * and that net folded.  How many nodes of the last stay. */
 static size_t same_ends(const tl_baseline *b, unsigned of, uint64_t seed)
 {
     tl_changes *unchanged = ranks_open(b), *changed = ranks_open(b);

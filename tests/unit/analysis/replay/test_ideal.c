@@ -1,4 +1,5 @@
-/* test_ideal.c - what the job would have taken with nobody slower than usual, with stages that compute alike, and without hosts. */
+/* test_ideal.c - what the job would have taken with nobody slower than usual, with stages that compute alike, and
+ * without hosts. */
 #include "hand_graph.h"
 #include "replayed.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,5 @@
-/* test_repair.c - exact repair: what a rank has more than its peers, taken off, gives the job that is drawn beside it. */
+/* test_repair.c - exact repair: what a rank has more than its peers, taken off, gives the job that is drawn beside
+ * it. */
 #include "graph_drawn.h"
 #include "tlmpi/base/mem.h"
 #include <string.h>
@@ -20,7 +21,8 @@ static int64_t work_of(const tl_changes *c, tl_node_kind kind, int64_t done_us)
     return c->open.nodes[v].work_ns - c->less_ns[v];
 }
 
-/* When the job ends, in microseconds, with a rank's family repaired in all steps; TL_NFAMILIES: with nothing repaired. */
+/* When the job ends, in microseconds, with a rank's family repaired in all steps; TL_NFAMILIES: with nothing
+ * repaired. */
 static int64_t end_with(const graph_job *j, uint32_t rank, tl_family family)
 {
     bool on[16];
@@ -175,8 +177,8 @@ static void a_host_that_launches_something_besides_is_repaired_where_it_takes_lo
     graph_job_free(j);
 }
 
-/* Pieces of 6 and 1, 1 and 6, 8 and 10: usual are 7 of all of them, but 6 of each.  What is over these, 2 and 4, does not make
- * up the 11 that are too much. */
+/* Pieces of 6 and 1, 1 and 6, 8 and 10: usual are 7 of all of them, but 6 of each.  What is over these, 2 and 4, does
+ * not make up the 11 that are too much. */
 static void where_that_is_not_enough_all_of_the_host_is_repaired(void)
 {
     graph_job *j = graph_job_of(draw("host:      a.....bc....................",

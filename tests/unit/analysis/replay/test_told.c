@@ -32,7 +32,7 @@ static bool same(const void *a, const void *b, size_t n, size_t size)
     return n == 0 || (a != NULL && b != NULL && memcmp(a, b, n * size) == 0);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ repairs */
+/* ---------------------------------------------------------------------------------------------------------- repairs */
 
 static bool same_plan(const tl_repair_plan *a, const tl_repair_plan *b)
 {
@@ -106,7 +106,7 @@ static void of_a_repair_that_is_cut_short_there_is_none(void)
     graph_job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- pieces */
+/* ----------------------------------------------------------------------------------------------------------- pieces */
 
 static bool same_net(const tl_net *a, const tl_net *b)
 {

@@ -77,7 +77,7 @@ static void what_is_folded_into_origins_ends_when_it_did(void)
     graph_job_free(j);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- cycles */
+/* ----------------------------------------------------------------------------------------------------------- cycles */
 
 /* What a rank does: comes at, is done at, in one collective and then in another. */
 typedef struct twice {

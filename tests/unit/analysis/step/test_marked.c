@@ -1,7 +1,7 @@
 /* test_marked.c - whose marks of steps count.
  *
- * A line a rank, two characters a collective: the group, a or b, and the step of the rank's own mark; dots: the rank is not
- * in it. */
+ * A line a rank, two characters a collective: the group, a or b, and the step of the rank's own mark; dots: the rank is
+ * not in it. */
 #include "tlmpi/analysis/step.h"
 #include "unit.h"
 #include "tlmpi/analysis/match.h"

@@ -60,8 +60,8 @@ static void where_nothing_differs_each_is_a_step(void)
     CU_ASSERT_EQUAL(number("222222222222"), 12);
 }
 
-/* A pipeline of two stages, a column a micro-batch or a meeting of all: b goes back, f forth, * is met by both.  The pause of
- * the first stage is longest before b, but there it has half a step after it that the other has not begun. */
+/* A pipeline of two stages, a column a micro-batch or a meeting of all: b goes back, f forth, * is met by both.  The
+ * pause of the first stage is longest before b, but there it has half a step after it that the other has not begun. */
 static void steps_begin_where_all_have_met(void)
 {
     static const char *const stages[] = { "ff.bb*ff.bb*ff.bb*ff.bb*", "ff.bb*ff.bb*ff.bb*ff.bb*" };
@@ -97,12 +97,12 @@ static void steps_begin_where_all_have_met(void)
             CU_ASSERT_EQUAL(rows[i].step != rows[i - 1].step, rows[i - 1].kind == TL_ALL_REDUCE);
 }
 
-/* --------------------------------------------------------------------------------------------- some ranks mark steps */
+/* -------------------------------------------------------------------------------------------- some ranks mark steps */
 
 enum { WITH, WITHOUT, NRANKS };
 
-/* A line a rank, one that marks steps and one that marks none; a column a collective that the rank is in, by the step of
- * its mark, '?' where it has none, '-' before its first, '.' where it takes no part. */
+/* A line a rank, one that marks steps and one that marks none; a column a collective that the rank is in, by the step
+ * of its mark, '?' where it has none, '-' before its first, '.' where it takes no part. */
 static tl_late_row met[MOST];
 static size_t nmet;
 

@@ -246,8 +246,8 @@ static void random_runs(uint64_t *seed, char *time)
     }
 }
 
-/* Long kernels that run through steps, short ones in them, steps without work: each row is what counting its columns says,
- * a device has the rows of the steps in which it worked, and no others. */
+/* Long kernels that run through steps, short ones in them, steps without work: each row is what counting its columns
+ * says, a device has the rows of the steps in which it worked, and no others. */
 static void devices_and_steps_agree_with_counting_columns(void)
 {
     uint64_t seed = 11;

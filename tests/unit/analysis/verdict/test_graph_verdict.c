@@ -3,7 +3,7 @@
 #include "tlmpi/base/mem.h"
 #include <math.h>
 
-/* --------------------------------------------------------------------------------------------------------------- units */
+/* ------------------------------------------------------------------------------------------------------------ units */
 
 static void a_healthy_job_has_nobody_late(void)
 {
@@ -155,7 +155,8 @@ static int64_t normal_device(size_t rank, size_t step)
     return DEVICE + sum / 2; /* each has a deviation of 1 % over the root of 3 */
 }
 
-/* Half of the cells have a z, of who is late: hosts are all alike.  The least of three scales is less than noise, by a quarter. */
+/* Half of the cells have a z, of who is late: hosts are all alike.  The least of three scales is less than noise, by a
+ * quarter. */
 static void the_scale_of_few_ranks_is_that_of_their_noise(void)
 {
     const size_t sizes[4][2] = { { 3, 6 }, { 4, 6 }, { 5, 7 }, { 8, 12 } };
@@ -195,7 +196,8 @@ static void half_of_the_ranks_late_now_and_then_is_no_noise(void)
     hand_free(h);
 }
 
-/* Another was late by 30 or by 45 % of that once: in one of 1,400 or of 120 families there is one that is later by so much more. */
+/* Another was late by 30 or by 45 % of that once: in one of 1,400 or of 120 families there is one that is later by so
+ * much more. */
 static int64_t other_once;
 
 static int64_t late_twice(size_t rank, size_t step)
@@ -214,7 +216,7 @@ static void who_is_late_once_stands_out_from_all_families(void)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- choice */
+/* ----------------------------------------------------------------------------------------------------------- choice */
 
 static int64_t slow_most(size_t rank, size_t step)
 {
@@ -295,7 +297,7 @@ static void what_is_not_worth_acting_upon_is_the_users_choice(void)
     hand_free(h);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- limits */
+/* ----------------------------------------------------------------------------------------------------------- limits */
 
 static void the_check_of_the_replay_can_fail(void)
 {

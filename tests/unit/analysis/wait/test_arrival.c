@@ -80,8 +80,8 @@ static void a_rank_may_leave_an_all_to_all_early(void)
     meeting_free(m);
 }
 
-/* 0 sends, and is done before 2 comes; 1 has to wait for neither.  A column is 10 us here; within the clock error a rank that
- * seems to leave before has waited to its end. */
+/* 0 sends, and is done before 2 comes; 1 has to wait for neither.  A column is 10 us here; within the clock error a
+ * rank that seems to leave before has waited to its end. */
 static void who_leaves_a_broadcast_early_has_not_waited_for_the_last(void)
 {
     meeting *m = meet("0: AAAA.....", "1: ..AAAA...", "2: .......AA", NULL);

@@ -129,7 +129,8 @@ static void escapes_are_resolved(void)
     tl_trace_free(&t);
 }
 
-/* Damages a trace at random, a byte or a piece at a time: both readers must agree on everything, and nothing may crash. */
+/* Damages a trace at random, a byte or a piece at a time: both readers must agree on everything, and nothing may
+ * crash. */
 static void both_readers_agree_on_damaged_text(void)
 {
     static const char good[] =

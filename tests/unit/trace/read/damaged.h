@@ -1,4 +1,5 @@
-/* damaged.h - a damaged text, read in three ways that must say the same: as a run does, through yajl alone, without the filter. */
+/* damaged.h - a damaged text, read in three ways that must say the same: as a run does, through yajl alone, without the
+ * filter. */
 #ifndef TLMPI_TESTS_TRACE_DAMAGED_H
 #define TLMPI_TESTS_TRACE_DAMAGED_H
 

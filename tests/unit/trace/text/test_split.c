@@ -11,7 +11,8 @@ typedef struct found {
     bool complete, cut;
 } found;
 
-/* Whether an entry looks whole: as many opening as closing braces outside of strings, and no raw newline in a string. */
+/* Whether an entry looks whole: as many opening as closing braces outside of strings, and no raw newline in a
+ * string. */
 static bool plausible(tl_text t)
 {
     bool in_string = false;

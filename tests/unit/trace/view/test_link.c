@@ -93,8 +93,8 @@ static void of_two_calls_with_one_number_the_last_before_the_start_counts(void)
     forget();
 }
 
-/* Calls at 10, 30, 50 ... and kernels at 5, 15, 35 ..., all of one correlation: each kernel follows its own call, and the one
- * before all calls has the first.  A walk along the calls for each kernel would take minutes. */
+/* Calls at 10, 30, 50 ... and kernels at 5, 15, 35 ..., all of one correlation: each kernel follows its own call, and
+ * the one before all calls has the first.  A walk along the calls for each kernel would take minutes. */
 static void a_hundred_thousand_calls_with_one_number_are_quick(void)
 {
     const int n = 100000;

@@ -1,4 +1,5 @@
-/* test_link_coll.c - what communication carries and in which group: from arguments, operators, annotations and names. */
+/* test_link_coll.c - what communication carries and in which group: from arguments, operators, annotations and
+ * names. */
 #include "coll_view.h"
 
 #define NCCL             "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"

@@ -33,8 +33,8 @@ static int32_t reference(const tl_align_rows *rows, bool first, tl_align_referen
     return out->n == 1 ? out->v[0].rank : -1;
 }
 
-/* Rank 1 has most keys; rank 0 has only open ones, rank 2 one that neither has and no other: in the second round nobody is left
- * whom a reference would serve. */
+/* Rank 1 has most keys; rank 0 has only open ones, rank 2 one that neither has and no other: in the second round nobody
+ * is left whom a reference would serve. */
 static void those_without_a_key_take_that_of_the_reference(void)
 {
     tl_align_rows rows;
@@ -67,7 +67,8 @@ static void those_without_a_key_take_that_of_the_reference(void)
     free(groups.v);
 }
 
-/* What the first reference has not, two others may have in common: the one of them with most, of equals the lower rank. */
+/* What the first reference has not, two others may have in common: the one of them with most, of equals the lower
+ * rank. */
 static void the_next_reference_has_most_that_are_open(void)
 {
     tl_align_rows rows;

@@ -1,5 +1,5 @@
-/* test_way_align.c - sends and receives between known ranks, drawn: a line what one sends, a line what the other receives, a
- * column is 100 us.  A letter ends in its column; the same letters are the same message.
+/* test_way_align.c - sends and receives between known ranks, drawn: a line what one sends, a line what the other
+ * receives, a column is 100 us.  A letter ends in its column; the same letters are the same message.
  */
 #include "tlmpi/analysis/match/align.h"
 #include "unit.h"
