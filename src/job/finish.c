@@ -21,8 +21,8 @@ static tl_status reduce(tl_job *j, tl_error *err)
 {
     const tl_verdict_options *judge = &j->options->judge;
     tl_table *parameters = tl_tables_get(&j->tables, &tl_parameter_schema);
-    tl_status st = tl_parameters_list(parameters, judge->alpha, judge->least_cost) ? TL_OK
-                                                                                  : tl_fail_memory(err, "the parameters");
+    tl_status st =
+        tl_parameters_list(parameters, judge->alpha, judge->least_cost) ? TL_OK : tl_fail_memory(err, "the parameters");
     for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
         if ((*a)->reduce != NULL)
             st = (*a)->reduce(&j->tables, err);

@@ -91,18 +91,10 @@ const char *const tl_scenario_labels[] = {
 };
 
 const char *const tl_path_labels[] = {
-    [TL_PART_COMPUTE] = "compute",
-    [TL_PART_H2D] = "h2d",
-    [TL_PART_COPY] = "copy",
-    [TL_PART_COMM] = "transfer",
-    [TL_PART_HOST] = "host",
-    [TL_PART_INPUT] = "input",
-    [TL_PART_GC] = "gc",
-    [TL_PART_SYNC] = "sync_drain",
-    [TL_PART_ALLOCATOR] = "allocator",
-    [TL_PART_DEVICE] = "latency",
-    [TL_NPARTS] = "before",
-    NULL,
+    [TL_PART_COMPUTE] = "compute", [TL_PART_H2D] = "h2d",         [TL_PART_COPY] = "copy",
+    [TL_PART_COMM] = "transfer",   [TL_PART_HOST] = "host",       [TL_PART_INPUT] = "input",
+    [TL_PART_GC] = "gc",           [TL_PART_SYNC] = "sync_drain", [TL_PART_ALLOCATOR] = "allocator",
+    [TL_PART_DEVICE] = "latency",  [TL_NPARTS] = "before",        NULL,
 };
 
 TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",
@@ -114,7 +106,7 @@ TL_TABLE_DEFINE(straggler, TL_STRAGGLER_FIELDS, TL_SCOPE_JOB, "verdict on each r
 TL_TABLE_DEFINE_AS(whatif_row, "whatif", TL_WHATIF_FIELDS, TL_SCOPE_JOB, "simulated repairs",
                    "What would the job take if a rank, a host or a cause were repaired?");
 TL_TABLE_DEFINE_AS(path_row, "critical_path", TL_PATH_FIELDS, TL_SCOPE_JOB, "critical path across ranks",
-                "Which ranks' work, hosts and transfers decided when the job ended?");
+                   "Which ranks' work, hosts and transfers decided when the job ended?");
 TL_TABLE_DEFINE_AS(slow_link_row, "link", TL_SLOW_LINK_FIELDS, TL_SCOPE_JOB, "slow links",
                    "Between which ranks do data move slowly, and what does it cost?");
 

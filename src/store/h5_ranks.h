@@ -17,8 +17,8 @@ typedef struct tl_h5_part {
 
 /* Zero-initialise; tl_h5_ranks_free ends it. */
 typedef struct tl_h5_ranks {
-    TL_VEC(tl_h5_part) parts;   /* in rank order */
-    char *index_name;           /* of the index table, once it is written */
+    TL_VEC(tl_h5_part) parts; /* in rank order */
+    char *index_name;         /* of the index table, once it is written */
 } tl_h5_ranks;
 
 /* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows that never came. */

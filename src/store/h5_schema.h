@@ -23,9 +23,9 @@ herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema);
 
 /* A schema made from a file, with everything that it points to.  Zero-initialise; tl_h5_free_schema ends it. */
 typedef struct tl_h5_schema {
-    tl_schema schema;           /* of packed rows */
+    tl_schema schema; /* of packed rows */
     tl_field *fields;
-    TL_VEC(void *) owned;       /* texts and lists of labels */
+    TL_VEC(void *) owned; /* texts and lists of labels */
 } tl_h5_schema;
 
 /* Reads the schema of the table called `name`.  TL_EINPUT: a type or an attribute that we do not write; TL_ENOMEM.

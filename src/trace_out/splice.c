@@ -31,7 +31,7 @@ tl_splice tl_splice_of(const tl_read_report *r)
         s.insert_at = r->array_end;
     }
     if (s.place == TL_BEHIND_BEGIN && r->whole_to == 0)
-        return s;               /* nobody knows what is whole: no byte of it is given up */
+        return s; /* nobody knows what is whole: no byte of it is given up */
     if (!r->closed) {
         s.copy_to = s.insert_at;
         snprintf(s.closing, sizeof s.closing, "\n%s\n", r->closing);
@@ -100,7 +100,7 @@ static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *
     tl_out_writer w = { .sink = c->sink, .after_entry = splice->place == TL_BEHIND_ENTRY };
     if (!is_unchanged(c, splice->place))
         return fail_changed(c, err);
-    if (splice->place == TL_BEFORE_END)         /* there may be something that is no entry */
+    if (splice->place == TL_BEFORE_END) /* there may be something that is no entry */
         w.after_entry = c->last != '[' && c->last != ',';
     tl_status st = add(arg, &w, err);
     if (w.nevents > 0 && splice->place == TL_BEFORE_END)

@@ -45,13 +45,13 @@ typedef struct tl_link_ranks {
 } tl_link_ranks;
 
 typedef struct tl_work_class {
-    uint64_t key;    /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
-                      * TRANSFER: tl_transfer_key */
+    uint64_t key; /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
+                   * TRANSFER: tl_transfer_key */
     uint32_t role;
-    uint8_t family;  /* tl_family; those of DEVICE are ADDITIONAL's as well */
-    int64_t *ns;     /* [members of the role * nsteps], a member's steps together */
+    uint8_t family;   /* tl_family; those of DEVICE are ADDITIONAL's as well */
+    int64_t *ns;      /* [members of the role * nsteps], a member's steps together */
     uint32_t *pieces; /* likewise: how many there are */
-    int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; else NULL */
+    int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; NULL */
 } tl_work_class;
 
 typedef struct tl_baseline {
@@ -60,28 +60,28 @@ typedef struct tl_baseline {
     size_t nroles, nsteps, nclasses, nsorts, nlinks;
     tl_role_ranks *roles; /* [nroles + nsorts] */
     uint32_t *members;
-    uint32_t *role_of;  /* [nranks] */
+    uint32_t *role_of;       /* [nranks] */
     uint32_t *index_in_role; /* [nranks]: of each in its role */
-    uint8_t *talks;     /* [nranks] TL_TALKS_UP, TL_TALKS_DOWN: to ranks above it, below it; the first, the last and the inner
-                         * stages of a pipeline do unlike work */
-    int32_t *steps;     /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
-    bool *cut;          /* [nsteps] */
+    uint8_t *talks; /* [nranks] TL_TALKS_UP, TL_TALKS_DOWN: to ranks above it, below it; the first, the last and the
+                     * inner stages of a pipeline do unlike work */
+    int32_t *steps; /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
+    bool *cut;      /* [nsteps] */
     size_t first_whole, last_whole; /* steps that are not cut; nsteps: there is none */
     tl_work_class *classes;
     size_t class_room;
-    tl_map class_of;    /* by family, role and key */
+    tl_map class_of;         /* by family, role and key */
     uint32_t *meeting_class; /* [nmeetings]: TL_NONE: it is no evidence */
-    tl_step_cut *cuts;  /* [nranks * nsteps] */
+    tl_step_cut *cuts;       /* [nranks * nsteps] */
     bool *comparable;        /* [nroles * nsteps]: all of the role launch as many collectives */
-    tl_link_ranks *links; /* [nlinks] */
+    tl_link_ranks *links;    /* [nlinks] */
     uint32_t *link_members;
-    uint64_t *host_of;  /* [nranks] key of the host's name; 0: unknown */
-    uint32_t *link_of;  /* [nmeetings]: TL_NONE: the meeting is no evidence */
-    int64_t *tail_ns;   /* [nmeetings] how much later than the first its last member is done */
+    uint64_t *host_of;        /* [nranks] key of the host's name; 0: unknown */
+    uint32_t *link_of;        /* [nmeetings]: TL_NONE: the meeting is no evidence */
+    int64_t *tail_ns;         /* [nmeetings] how much later than the first its last member is done */
     uint32_t **class_of_kind; /* by rank and kind of its frame: the class */
-    size_t *nkinds;     /* [nranks] */
-    int64_t *compute_ns; /* [nranks] what its kernels that compute take in full steps */
-    double *heavy;      /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
+    size_t *nkinds;           /* [nranks] */
+    int64_t *compute_ns;      /* [nranks] what its kernels that compute take in full steps */
+    double *heavy;            /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
 /* Asks CELLS and HOST_PIECES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.
@@ -101,10 +101,10 @@ void tl_baseline_free(tl_baseline *baseline);
  * Who has no like in a class is compared with itself in other steps.  Collectives of which members have no trace, or
  * that are suspect, are no evidence.  TL_ENOMEM. */
 typedef struct tl_link_input {
-    const int32_t *ranks;    /* of the graph */
+    const int32_t *ranks; /* of the graph */
     const tl_late_row *rows;
     size_t nrows;
-    const tl_table *groups;  /* tables group and rank */
+    const tl_table *groups; /* tables group and rank */
     const tl_table *hosts;
 } tl_link_input;
 

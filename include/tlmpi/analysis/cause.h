@@ -85,7 +85,7 @@ bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
 
 /* The ranks of the job; of proc 0 alone. */
 typedef struct tl_cause_input {
-    const int32_t *ranks; /* ascending */
+    const int32_t *ranks;  /* ascending */
     const uint32_t *roles; /* of each: those of one role are peers */
     size_t nranks;
 } tl_cause_input;

@@ -72,10 +72,10 @@ typedef enum tl_node_kind {
 
 typedef struct tl_node {
     int64_t done_ns;
-    int64_t work_ns;     /* not below 0 */
-    uint64_t key;        /* LAUNCH: which of its name it is between two collectives of its step, the same on ranks that have the
-                          * same there, whatever else they have; WORK: content key of its name without addresses, of copies
-                          * without kinds of memory; else 0 */
+    int64_t work_ns; /* not below 0 */
+    uint64_t key;    /* LAUNCH: which of its name it is between two collectives of its step, the same on ranks that have
+                   * the same there, whatever else they have; WORK: content key of its name without addresses, of
+                   * copies without kinds of memory; else 0 */
     uint32_t first_edge; /* its edges end where those of the next node begin */
     uint32_t segment;    /* collectives that the rank had launched before */
     int32_t step;        /* -1: before all steps, TL_STEP_AFTER: after them */
@@ -101,30 +101,30 @@ typedef struct tl_node_comm {
 /* A pause of a launching thread between two calls, which may have been a wait that no call tells of.  As long as it
  * counts as none its WAIT_END is like a launch: it comes after what any thread did last, and the host worked since. */
 typedef struct tl_pause {
-    uint64_t calls;      /* the same for the same calls before and after */
-    int64_t ns;          /* how long it is */
-    uint32_t begin, end; /* WAIT_BEGIN, WAIT_END */
+    uint64_t calls;         /* the same for the same calls before and after */
+    int64_t ns;             /* how long it is */
+    uint32_t begin, end;    /* WAIT_BEGIN, WAIT_END */
     uint32_t first_release; /* its releases end where those of the next pause begin */
 } tl_pause;
 
 /* What may have released it: the last work of a name that ended right before its end. */
 typedef struct tl_pause_release {
     uint64_t name;
-    int64_t lag_ns;  /* from the end of the work to the end of the pause */
-    uint32_t node;   /* of that work */
-    uint32_t nends;  /* of work of that name in the pause */
+    int64_t lag_ns; /* from the end of the work to the end of the pause */
+    uint32_t node;  /* of that work */
+    uint32_t nends; /* of work of that name in the pause */
 } tl_pause_release;
 
 /* Zero-initialise; tl_rank_graph_free ends it. */
 typedef struct tl_rank_graph {
     int32_t rank;
     size_t nnodes, nedges, ncomms, npauses, nreleases, nfalse, nkeys, nbytes;
-    tl_node *nodes;      /* [nnodes + 1]: the last one ends the edges of the one before; NULL: they and edges are packed */
+    tl_node *nodes; /* [nnodes + 1]: the last one ends the edges of the one before; NULL: they and edges are packed */
     tl_edge *edges;
-    uint64_t *keys;      /* [nkeys], of packed nodes and votes */
-    uint8_t *bytes;      /* [nbytes] packed nodes and edges */
+    uint64_t *keys; /* [nkeys], of packed nodes and votes */
+    uint8_t *bytes; /* [nbytes] packed nodes and edges */
     tl_node_comm *comms;
-    tl_pause *pauses;    /* [npauses + 1], likewise */
+    tl_pause *pauses; /* [npauses + 1], likewise */
     tl_pause_release *releases;
     uint64_t *false_votes; /* [nfalse] keys of edges that are impossible here; ascending, each once */
 } tl_rank_graph;
@@ -161,21 +161,21 @@ void tl_rank_graphs_free(tl_rank_graphs *graphs);
 typedef struct tl_port {
     int64_t came_ns;  /* when its ARRIVAL is done */
     int64_t met_ns;   /* when its meeting is done */
-    int64_t tail_ns;  /* of one that waited for its meeting: how much later than that it was done, but for its own work */
+    int64_t tail_ns;  /* of one that waited for its meeting: how much later it was done, but for its own work */
     uint32_t arrival; /* its ARRIVAL; its END is the next node */
     uint32_t meeting; /* number among the job's; TL_NONE: it waited for nobody */
     uint32_t segment; /* of its ARRIVAL, and so is the step */
     int32_t step;
-    uint8_t kind;     /* tl_collective of its meeting */
-    bool awaited;     /* a meeting waits for its ARRIVAL */
+    uint8_t kind; /* tl_collective of its meeting */
+    bool awaited; /* a meeting waits for its ARRIVAL */
 } tl_port;
 
 /* What the job knows of a rank without its nodes. */
 typedef struct tl_job_rank {
     size_t nnodes;
-    tl_port *ports;   /* [nports] in order of its communication kernels */
+    tl_port *ports; /* [nports] in order of its communication kernels */
     size_t nports;
-    int32_t *steps;   /* [nsteps] of its nodes, ascending */
+    int32_t *steps; /* [nsteps] of its nodes, ascending */
     size_t nsteps;
     int64_t start_ns; /* when the first of its nodes is done */
 } tl_job_rank;
@@ -196,34 +196,34 @@ typedef struct tl_meeting_edge {
 } tl_meeting_edge;
 
 typedef struct tl_meeting {
-    int64_t done_ns; /* the first end of its members */
-    int64_t work_ns; /* since the last has come */
-    int64_t collective; /* its number among the job's */
+    int64_t done_ns;     /* the first end of its members */
+    int64_t work_ns;     /* since the last has come */
+    int64_t collective;  /* its number among the job's */
     uint32_t first_edge; /* they end where those of the next meeting begin */
-    int32_t step;    /* the last of its members */
+    int32_t step;        /* the last of its members */
     uint8_t kind;
 } tl_meeting;
 
 /* Where all ranks meet, and what is known of each. */
 typedef struct tl_graph {
     size_t nranks, nmeetings;
-    tl_job_rank *ranks;     /* [nranks] */
-    tl_meeting *meetings;   /* [nmeetings + 1] */
+    tl_job_rank *ranks;   /* [nranks] */
+    tl_meeting *meetings; /* [nmeetings + 1] */
     tl_meeting_edge *edges;
     size_t nvoted, ncycled; /* edges left out: by vote; of a cycle, those back in time */
     size_t npauses, nwaits; /* pauses, and those that were waits */
 } tl_graph;
 
 typedef struct tl_graph_input {
-    const tl_rank_graphs *graphs; /* ascending by rank; those of `ranks` are among them; nodes and edges are not looked at */
+    const tl_rank_graphs *graphs; /* ascending by rank, `ranks` among them; nodes and edges are not looked at */
     const int32_t *ranks;         /* [nranks], ascending */
     size_t nranks;
-    const int32_t *marked;        /* [nmarked], ascending: ranks whose own steps are the job's; those of the others are as
-                                   * their rows have it */
+    const int32_t *marked; /* [nmarked], ascending: ranks whose own steps are the job's; those of the others are as
+                            * their rows have it */
     size_t nmarked;
     const tl_late_row *rows; /* of all matched collectives, those of one together; on the job's clock */
     size_t nrows;
-    const tl_table *groups;  /* table group: who of a collective has no trace; NULL: all have one */
+    const tl_table *groups; /* table group: who of a collective has no trace; NULL: all have one */
 } tl_graph_input;
 
 /* Asks SETTLE, and where ranks have no trace WAYS.  *out is tl_graph_free's, also after a failure.  TL_ENOMEM. */
@@ -255,7 +255,7 @@ int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
 typedef struct tl_open_rank {
     const tl_settled *of;
     uint32_t n;
-    tl_node *nodes;   /* [n + 1] */
+    tl_node *nodes; /* [n + 1] */
     tl_edge *edges;
     int64_t *rest_ns; /* [n]; of what waits for nothing: when it was done */
     size_t node_room, edge_room, rest_room;
@@ -289,7 +289,8 @@ static inline int64_t tl_from_ns(const tl_open_rank *o, const tl_edge *edge)
 static inline int64_t tl_waited_ns(const tl_open_rank *o, uint32_t node)
 {
     uint32_t e = o->nodes[node].first_edge;
-    return o->nodes[node].kind == TL_NODE_WAIT_END && o->nodes[node + 1].first_edge - e == 2 && o->nodes[node].work_ns == 0
+    return o->nodes[node].kind == TL_NODE_WAIT_END && o->nodes[node + 1].first_edge - e == 2 &&
+                   o->nodes[node].work_ns == 0
                ? o->nodes[node].done_ns - o->nodes[o->edges[e].from].done_ns
                : -1;
 }

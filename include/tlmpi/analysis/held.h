@@ -19,7 +19,7 @@ typedef struct tl_held_rank {
 typedef struct tl_held {
     tl_held_rank *ranks; /* [n] ascending */
     size_t n;
-    tl_open_rank open;   /* the one that was asked last: often there is no other */
+    tl_open_rank open; /* the one that was asked last: often there is no other */
 } tl_held;
 
 /* Those of *graphs, which are used up.  False: memory is out; tl_held_free ends it in any case. */
@@ -27,7 +27,8 @@ bool tl_held_take(tl_rank_graphs *graphs, tl_held *out);
 void tl_held_free(tl_held *held);
 
 /* What a rank that is held answers; to HOST_PIECES its pieces, appended to *pieces.  False: memory is out. */
-bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out, tl_host_pieces *pieces);
+bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
+                    tl_host_pieces *pieces);
 
 /* What is usual of pieces that were listed here, once that is known. */
 void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n);

@@ -22,11 +22,11 @@
 #include "tlmpi/model/table.h"
 
 typedef struct tl_missing_input {
-    const int32_t *ranks;    /* [nranks], ascending: those that have a trace */
+    const int32_t *ranks; /* [nranks], ascending: those that have a trace */
     size_t nranks;
     const tl_late_row *rows; /* as of tl_graph_input */
     size_t nrows;
-    const tl_table *groups;  /* table group: who of a collective has no trace; NULL: all have one */
+    const tl_table *groups; /* table group: who of a collective has no trace; NULL: all have one */
 } tl_missing_input;
 
 typedef struct tl_comers tl_comers;

@@ -86,11 +86,11 @@ bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t 
  * Zero-initialise; the same may be used for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
     const tl_frame *frame;
-    tl_open_rank open;  /* the caller's */
-    uint32_t *step_of;  /* [n] index of the step */
-    int64_t *less_ns;   /* [n] */
-    bool *gone;         /* [n]: the second of its two edges is; what released a wait */
-    uint32_t *kind_of;  /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
+    tl_open_rank open;    /* the caller's */
+    uint32_t *step_of;    /* [n] index of the step */
+    int64_t *less_ns;     /* [n] */
+    bool *gone;           /* [n]: the second of its two edges is; what released a wait */
+    uint32_t *kind_of;    /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
     int64_t *baseline_ns; /* [n] what the piece of host work usually takes; 0: not known; likewise */
     bool compared;
     size_t room;
@@ -168,13 +168,13 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
 typedef struct tl_repair_plan {
     uint64_t family;
     size_t nkinds, nsteps, nwindows;
-    int64_t nrepaired;  /* steps, but for cut ones */
-    uint32_t *window;   /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: of steps that are compared together, 1 + its number; 0: the
-                         * kind is not repaired there */
-    int64_t *own_ns;    /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
+    int64_t nrepaired;    /* steps, but for cut ones */
+    uint32_t *window;     /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: 1 + the number of the steps that are compared
+                       * together; 0: the kind is not repaired there */
+    int64_t *own_ns;      /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
     int64_t *baseline_ns; /* ... and what its peers need */
-    bool *also;         /* [nsteps] steps that were cut, and are repaired as the others are */
-    int64_t *drop;      /* [nkinds * nsteps] WAIT: how many go */
+    bool *also;           /* [nsteps] steps that were cut, and are repaired as the others are */
+    int64_t *drop;        /* [nkinds * nsteps] WAIT: how many go */
     struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
     size_t nsums;
 } tl_repair_plan;
@@ -305,16 +305,17 @@ void tl_told_free(tl_told *told);
  * and a list of which plans; answered by the folded rank, the parts, and a list of tl_end_less.  False: memory is
  * out. */
 bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
-bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out);
+bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
+                      tl_bytes *out);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
 /* The chain of nodes that decided when the job ended: from its last end, at every node to what was waited for last. */
 typedef struct tl_path {
-    tl_parts sum;        /* the path by what it goes through; COMM: transfers, DEVICE: latency */
-    tl_parts *by_rank;   /* [nranks] a transfer is of the rank by whose end the path leaves it */
-    tl_parts *own;       /* [nranks] what each has in all, on the path or not; of latency not known */
-    int64_t before_ns;   /* from the job's first instant to the first node of the path */
+    tl_parts sum;           /* the path by what it goes through; COMM: transfers, DEVICE: latency */
+    tl_parts *by_rank;      /* [nranks] a transfer is of the rank by whose end the path leaves it */
+    tl_parts *own;          /* [nranks] what each has in all, on the path or not; of latency not known */
+    int64_t before_ns;      /* from the job's first instant to the first node of the path */
     int64_t unexplained_ns; /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
 } tl_path;
 

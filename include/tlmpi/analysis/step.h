@@ -38,7 +38,7 @@ bool tl_unmarked_number(tl_late_row *rows, size_t nrows, const tl_rank_graphs *g
 /* On proc 0, where ranks have marks, those in marked[nmarked], ascending, and others none.  Gives the collectives in
  * which ranks without marks meet alone the step of the next whose step is known.  *follow: whether a rank without marks
  * meets any with; if not, nothing is changed.  False when memory is out. */
-bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked, const tl_rank_graphs *graphs,
-                        bool *follow);
+bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked,
+                        const tl_rank_graphs *graphs, bool *follow);
 
 #endif

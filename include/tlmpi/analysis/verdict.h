@@ -40,8 +40,9 @@
  */
 
 typedef struct tl_shape {
-    tl_pattern pattern;      /* none; persistent; one_off; bounded: one run of steps; sporadic; drifting: a ramp */
-    size_t nup, first, last; /* steps in which it is late; the first and last of them, as indices: first is n without any */
+    tl_pattern pattern; /* none; persistent; one_off; bounded: one run of steps; sporadic; drifting: a ramp */
+    size_t nup;         /* steps in which it is late */
+    size_t first, last; /* of them, as indices: first is n without any */
 } tl_shape;
 
 /* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2).  False when
@@ -54,35 +55,36 @@ typedef struct tl_unit {
     uint32_t rank; /* index; TL_NONE: of a link */
     uint32_t link; /* index; TL_NONE: of a rank */
     uint32_t role;
-    uint8_t family;      /* tl_family */
-    bool needed;         /* chosen; of a link one unit, which has the steps of all that are */
-    uint32_t with;       /* the unit of the other of two ranks between which data move slowly; TL_NONE */
-    tl_shape shape;      /* its first and last are indices of steps */
-    bool *on;            /* [nsteps] steps in which it is late */
-    double z, p;         /* p: of all units together */
-    int64_t late_ns;     /* its lateness in these steps, together */
-    int64_t alone_ns;    /* what its repair gains with nothing else repaired */
-    int64_t needed_ns;   /* what the repair of all that are chosen would gain less without its */
+    uint8_t family;    /* tl_family */
+    bool needed;       /* chosen; of a link one unit, which has the steps of all that are */
+    uint32_t with;     /* the unit of the other of two ranks between which data move slowly; TL_NONE */
+    tl_shape shape;    /* its first and last are indices of steps */
+    bool *on;          /* [nsteps] steps in which it is late */
+    double z, p;       /* p: of all units together */
+    int64_t late_ns;   /* its lateness in these steps, together */
+    int64_t alone_ns;  /* what its repair gains with nothing else repaired */
+    int64_t needed_ns; /* what the repair of all that are chosen would gain less without its */
 } tl_unit;
 
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
-    TL_VEC(tl_unit) units;   /* significant ones; by rank, then family; then by link */
-    tl_folded *folded;        /* [nranks] unchanged */
+    TL_VEC(tl_unit) units; /* significant ones; by rank, then family; then by link */
+    tl_folded *folded;     /* [nranks] unchanged */
     size_t nsteps, nranks;
     int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and between them */
-    int64_t error_ns;          /* by how much the unchanged replay misses the measured time of any node: 0 */
-    int64_t together_ns;       /* what the repair of all that are chosen gains */
-    int64_t links_ns;          /* what that of all links that are chosen gains */
-    int64_t *step_ns;          /* [nsteps] how long each took */
-    double *z;                 /* [ranks * nsteps] lateness over the scale of its role, of the family that is later; NAN: none */
-    int64_t *late_ns;          /* [ranks * nsteps] lateness of all families */
-    int64_t *rank_ns;          /* [ranks] what the repair of all chosen units of a rank gains alone; -1: none is chosen */
-    int64_t *rank_step_ns;     /* [ranks * nsteps] ... by step */
+    int64_t error_ns;                  /* by how much the unchanged replay misses the measured time of any node: 0 */
+    int64_t together_ns;               /* what the repair of all that are chosen gains */
+    int64_t links_ns;                  /* what that of all links that are chosen gains */
+    int64_t *step_ns;                  /* [nsteps] how long each took */
+    double *z;        /* [ranks * nsteps] lateness over the scale of its role, of the family that is later; NAN: none */
+    int64_t *late_ns; /* [ranks * nsteps] lateness of all families */
+    int64_t *rank_ns; /* [ranks] what the repair of all chosen units of a rank gains alone; -1: none is chosen */
+    int64_t *rank_step_ns; /* [ranks * nsteps] ... by step */
 } tl_findings;
 
 /* On one proc.  TL_ENOMEM. */
-tl_status tl_verdict_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out, tl_error *err);
+tl_status tl_verdict_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out,
+                          tl_error *err);
 void tl_findings_free(tl_findings *findings);
 
 /* What rows need besides the findings. */

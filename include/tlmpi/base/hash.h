@@ -17,8 +17,8 @@ uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
 /* u64 -> u32 map with open addressing.  Zero-initialise; tl_map_free ends it. */
 typedef struct tl_map {
     uint64_t *keys;
-    uint32_t *values;           /* TL_MAP_NONE marks an empty place */
-    size_t n, cap;              /* cap is 0 or a power of two */
+    uint32_t *values; /* TL_MAP_NONE marks an empty place */
+    size_t n, cap;    /* cap is 0 or a power of two */
 } tl_map;
 
 #define TL_MAP_NONE UINT32_MAX

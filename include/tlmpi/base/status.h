@@ -17,21 +17,20 @@
 /* Ordered: where several procs fail, the largest is the one reported. */
 typedef enum tl_status {
     TL_OK = 0,
-    TL_EINPUT,      /* a trace, rules file or result file cannot be used */
-    TL_EUSAGE,      /* the command line asks for something impossible */
-    TL_EOUTPUT,     /* a result cannot be written */
-    TL_ENOMEM,      /* memory is out */
-    TL_EINTERNAL    /* a fault of ours */
+    TL_EINPUT,   /* a trace, rules file or result file cannot be used */
+    TL_EUSAGE,   /* the command line asks for something impossible */
+    TL_EOUTPUT,  /* a result cannot be written */
+    TL_ENOMEM,   /* memory is out */
+    TL_EINTERNAL /* a fault of ours */
 } tl_status;
 
 typedef struct tl_error {
     tl_status status;
-    char text[1024];            /* one line, no newline at its end */
+    char text[1024]; /* one line, no newline at its end */
 } tl_error;
 
 /* Writes the message and returns `status`.  err may be NULL. */
-tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+tl_status tl_fail(tl_error *err, tl_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* TL_ENOMEM with a message that says what the memory was for. */
 tl_status tl_fail_memory(tl_error *err, const char *what);

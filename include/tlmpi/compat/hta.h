@@ -24,15 +24,15 @@
 
 typedef struct tl_hta_file {
     const char *path;
-    int64_t rank;               /* tl_hta_rank_of_file decides it as HTA does */
+    int64_t rank; /* tl_hta_rank_of_file decides it as HTA does */
 } tl_hta_file;
 
 typedef struct tl_hta_options {
-    const tl_hta_file *files;   /* of two files of one rank the later is taken */
+    const tl_hta_file *files; /* of two files of one rank the later is taken */
     size_t nfiles;
-    const char *out_dir;        /* made if missing, parents too; tables in it are replaced */
-    bool ns;                    /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
-    bool include_last_step;     /* the last profiler step stays (include_last_profiler_step=True) */
+    const char *out_dir;    /* made if missing, parents too; tables in it are replaced */
+    bool ns;                /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
+    bool include_last_step; /* the last profiler step stays (include_last_profiler_step=True) */
 } tl_hta_options;
 
 /* The rank that HTA gives a file: the number after the first "rank": in the text that has white space after the colon,

@@ -18,8 +18,8 @@
 
 /* What this proc has of the job. */
 typedef struct tl_attribution {
-    tl_late_rows *rows;      /* of its collectives, in order; used up */
-    tl_rank_graphs *graphs;  /* of the ranks that it has read; used up */
+    tl_late_rows *rows;     /* of its collectives, in order; used up */
+    tl_rank_graphs *graphs; /* of the ranks that it has read; used up */
     const tl_details *details;
     tl_verdict_options judge;
 } tl_attribution;

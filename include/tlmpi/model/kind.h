@@ -10,8 +10,8 @@
 typedef enum tl_kind { TL_COMPUTE, TL_COMM, TL_MEMCPY, TL_MEMSET, TL_SYNC, TL_NKINDS } tl_kind;
 
 typedef enum tl_collective {
-    TL_COLL_NONE,               /* not communication */
-    TL_COLL_UNKNOWN,            /* communication, but the name does not tell which */
+    TL_COLL_NONE,    /* not communication */
+    TL_COLL_UNKNOWN, /* communication, but the name does not tell which */
     TL_ALL_REDUCE,
     TL_ALL_GATHER,
     TL_REDUCE_SCATTER,
@@ -22,16 +22,16 @@ typedef enum tl_collective {
     TL_SCATTER,
     TL_SEND,
     TL_RECV,
-    TL_SEND_RECV,               /* either, or an all-to-all made of them */
+    TL_SEND_RECV, /* either, or an all-to-all made of them */
     TL_BARRIER,
     TL_NCOLLECTIVES
 } tl_collective;
 
-extern const char *const tl_kind_labels[];              /* "compute", "comm", "memcpy", "memset", "sync", NULL */
-extern const char *const tl_collective_labels[];        /* "none", "unknown", "all_reduce", ... NULL */
+extern const char *const tl_kind_labels[];       /* "compute", "comm", "memcpy", "memset", "sync", NULL */
+extern const char *const tl_collective_labels[]; /* "none", "unknown", "all_reduce", ... NULL */
 
 #define TL_CELL_KIND(name) uint8_t name
-#define TL_TYPE_OF_KIND TL_TYPE_ENUM
-#define TL_LABELS_OF_KIND tl_kind_labels
+#define TL_TYPE_OF_KIND    TL_TYPE_ENUM
+#define TL_LABELS_OF_KIND  tl_kind_labels
 
 #endif

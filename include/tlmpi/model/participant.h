@@ -39,12 +39,12 @@ typedef struct tl_participant {
     int32_t step;  /* -1 for none */
     int32_t nth;   /* among those of its membership, step and kind with a launch, from 0; -1 without one; of sends and
                     * receives: among those from one rank to the other (of both at once: from the lower) */
-    int32_t part; /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in,
-                   * or TL_UNCOUNTED */
-    int32_t peer;      /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
-    uint32_t uid;      /* position in traceEvents */
-    uint8_t kind;      /* tl_collective */
-    uint8_t rule;      /* tl_match_rule */
+    int32_t part;  /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in,
+                    * or TL_UNCOUNTED */
+    int32_t peer;  /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
+    uint32_t uid;  /* position in traceEvents */
+    uint8_t kind;  /* tl_collective */
+    uint8_t rule;  /* tl_match_rule */
     uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
     int32_t device, stream;
     tl_parts since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */

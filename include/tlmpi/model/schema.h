@@ -24,8 +24,8 @@ typedef enum tl_type {
     TL_TYPE_F64,  /* double; NaN where there is no value */
     TL_TYPE_TIME, /* int64_t: Unix ns in memory, ns since the file's epoch_ns in the file; TL_TIME_UNKNOWN in both */
     TL_TYPE_NAME, /* uint32_t: an id of the rank's tl_names while the rank is analysed; from then on, in memory and in
-                         * the file, a row number of /names, so that of two ranks, too, equal numbers are equal texts;
-                         * TL_NO_NAME in both */
+                   * the file, a row number of /names, so that of two ranks, too, equal numbers are equal texts;
+                   * TL_NO_NAME in both */
     TL_TYPE_ENUM, /* uint8_t, one of the field's labels */
     TL_TYPE_TEXT  /* char[size], UTF-8, padded with 0; cut at a whole character where the text is longer */
 } tl_type;
@@ -69,40 +69,40 @@ typedef struct tl_schema {
 
 /* The C type of a cell.  An enum E adds three lines next to its labels: TL_CELL_E(name) uint8_t name, TL_TYPE_OF_E and
  * TL_LABELS_OF_E. */
-#define TL_CELL_I32(name)     int32_t name
-#define TL_CELL_I64(name)     int64_t name
-#define TL_CELL_F64(name)     double name
-#define TL_CELL_TIME(name)    int64_t name
-#define TL_CELL_NAME(name)    uint32_t name
-#define TL_CELL_TEXT16(name)  char name[16]
-#define TL_CELL_TEXT32(name)  char name[32]
-#define TL_CELL_TEXT64(name)  char name[64]
-#define TL_CELL_TEXT128(name) char name[128]
-#define TL_CELL_TEXT256(name) char name[256]
+#define TL_CELL_I32(name)      int32_t name
+#define TL_CELL_I64(name)      int64_t name
+#define TL_CELL_F64(name)      double name
+#define TL_CELL_TIME(name)     int64_t name
+#define TL_CELL_NAME(name)     uint32_t name
+#define TL_CELL_TEXT16(name)   char name[16]
+#define TL_CELL_TEXT32(name)   char name[32]
+#define TL_CELL_TEXT64(name)   char name[64]
+#define TL_CELL_TEXT128(name)  char name[128]
+#define TL_CELL_TEXT256(name)  char name[256]
 #define TL_CELL_TEXT1024(name) char name[1024]
 
-#define TL_TYPE_OF_I32     TL_TYPE_I32
-#define TL_TYPE_OF_I64     TL_TYPE_I64
-#define TL_TYPE_OF_F64     TL_TYPE_F64
-#define TL_TYPE_OF_TIME    TL_TYPE_TIME
-#define TL_TYPE_OF_NAME    TL_TYPE_NAME
-#define TL_TYPE_OF_TEXT16  TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT32  TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT64  TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT128 TL_TYPE_TEXT
-#define TL_TYPE_OF_TEXT256 TL_TYPE_TEXT
+#define TL_TYPE_OF_I32      TL_TYPE_I32
+#define TL_TYPE_OF_I64      TL_TYPE_I64
+#define TL_TYPE_OF_F64      TL_TYPE_F64
+#define TL_TYPE_OF_TIME     TL_TYPE_TIME
+#define TL_TYPE_OF_NAME     TL_TYPE_NAME
+#define TL_TYPE_OF_TEXT16   TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT32   TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT64   TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT128  TL_TYPE_TEXT
+#define TL_TYPE_OF_TEXT256  TL_TYPE_TEXT
 #define TL_TYPE_OF_TEXT1024 TL_TYPE_TEXT
 
-#define TL_LABELS_OF_I32     NULL
-#define TL_LABELS_OF_I64     NULL
-#define TL_LABELS_OF_F64     NULL
-#define TL_LABELS_OF_TIME    NULL
-#define TL_LABELS_OF_NAME    NULL
-#define TL_LABELS_OF_TEXT16  NULL
-#define TL_LABELS_OF_TEXT32  NULL
-#define TL_LABELS_OF_TEXT64  NULL
-#define TL_LABELS_OF_TEXT128 NULL
-#define TL_LABELS_OF_TEXT256 NULL
+#define TL_LABELS_OF_I32      NULL
+#define TL_LABELS_OF_I64      NULL
+#define TL_LABELS_OF_F64      NULL
+#define TL_LABELS_OF_TIME     NULL
+#define TL_LABELS_OF_NAME     NULL
+#define TL_LABELS_OF_TEXT16   NULL
+#define TL_LABELS_OF_TEXT32   NULL
+#define TL_LABELS_OF_TEXT64   NULL
+#define TL_LABELS_OF_TEXT128  NULL
+#define TL_LABELS_OF_TEXT256  NULL
 #define TL_LABELS_OF_TEXT1024 NULL
 
 #define TL_FIELD_MEMBER(T, type, name, role, unit, doc) TL_CELL_##type(name);

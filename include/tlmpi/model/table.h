@@ -11,7 +11,7 @@
 /* { .schema = &tl_x_schema } starts one; tl_table_free ends it. */
 typedef struct tl_table {
     const tl_schema *schema;
-    unsigned char *rows;        /* n rows of schema->row_size bytes */
+    unsigned char *rows; /* n rows of schema->row_size bytes */
     size_t n, cap;
 } tl_table;
 
@@ -56,7 +56,7 @@ void tl_cell_path(char *cell, size_t size, const char *path);
 typedef struct tl_tables {
     tl_table *v;
     size_t n;
-    tl_names *names; /* of the tables of the job, on proc 0: /names, to which a reduction may add; borrowed.  Else NULL */
+    tl_names *names; /* of the job's tables, on proc 0: /names, to which a reduction may add; borrowed.  Else NULL */
 } tl_tables;
 
 /* One empty table for each of the n schemas.  False when memory is out. */

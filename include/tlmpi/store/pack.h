@@ -14,8 +14,8 @@
 
 /* Rows of a chunk of an EVENT table at most: 4 Ki, about a quarter of a megabyte of intervals.  Larger ones are hardly
  * smaller in the file, and every proc has room for one, and every table a last one, which is written whole. */
-#define TL_CHUNK_ROWS 4096u
-#define TL_DEFLATE_LEVEL 4          /* as the file's filter says; the stream is plain zlib whatever made it */
+#define TL_CHUNK_ROWS    4096u
+#define TL_DEFLATE_LEVEL 4 /* as the file's filter says; the stream is plain zlib whatever made it */
 
 /* Bytes of a packed row. */
 size_t tl_packed_size(const tl_schema *schema);

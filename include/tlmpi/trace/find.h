@@ -17,49 +17,50 @@
 #include <stdint.h>
 
 typedef enum tl_rank_source {
-    TL_RANK_META,       /* distributedInfo.rank */
-    TL_RANK_NAME,       /* the file's name */
-    TL_RANK_ORDER       /* next free number, in path order */
+    TL_RANK_META, /* distributedInfo.rank */
+    TL_RANK_NAME, /* the file's name */
+    TL_RANK_ORDER /* next free number, in path order */
 } tl_rank_source;
 
 /* What a look at one file says, before it is read whole. */
 typedef struct tl_input {
-    char *path;                 /* owned */
-    size_t below;               /* where in it begins what lies below the folder that was named; of a file, its name */
+    char *path;   /* owned */
+    size_t below; /* where in it begins what lies below the folder that was named; of a file, its name */
     tl_input_kind kind;
-    char why[256];              /* UNREADABLE, OTHER: the reason, with file and byte */
-    int64_t meta_rank;          /* distributedInfo.rank, -1 where absent */
-    int64_t name_rank;          /* -1 where the name tells none */
-    int64_t world_size;         /* -1 where absent */
-    int64_t begin_ns; /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
-    bool pipe;                  /* it can be read only once, and is taken for a trace unseen */
-    size_t word;                /* which of the paths that were named has it, from 0 */
-    bool no_file; /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
-    bool named;   /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
-    uint64_t bytes;             /* size of the file */
-    uint64_t device, inode;     /* which file it is, whatever its name; 0 where it cannot be reached */
-    bool by_link;               /* a link leads to it: from the path as given, or below */
+    char why[256];      /* UNREADABLE, OTHER: the reason, with file and byte */
+    int64_t meta_rank;  /* distributedInfo.rank, -1 where absent */
+    int64_t name_rank;  /* -1 where the name tells none */
+    int64_t world_size; /* -1 where absent */
+    int64_t begin_ns;   /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
+    bool pipe;          /* it can be read only once, and is taken for a trace unseen */
+    size_t word;        /* which of the paths that were named has it, from 0 */
+    bool no_file;       /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
+    bool named;         /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
+    uint64_t bytes;     /* size of the file */
+    uint64_t device, inode; /* which file it is, whatever its name; 0 where it cannot be reached */
+    bool by_link;           /* a link leads to it: from the path as given, or below */
     int64_t mtime_ns;
-    int64_t rank;               /* decided by tl_inventory_decide */
+    int64_t rank; /* decided by tl_inventory_decide */
     tl_rank_source rank_source;
-    int32_t run;                /* 0 = oldest; decided likewise; -1 for what is no trace */
+    int32_t run; /* 0 = oldest; decided likewise; -1 for what is no trace */
 } tl_input;
 
 /* A path that was named. */
 typedef struct tl_named {
-    char *path;                 /* owned */
-    bool shared;                /* a file of it was named before, by another path */
+    char *path;  /* owned */
+    bool shared; /* a file of it was named before, by another path */
 } tl_named;
 
 typedef struct tl_inventory {
-    TL_VEC(tl_input) inputs;    /* in path order (strcmp), pipes after them as they were named */
-    TL_VEC(tl_named) words;     /* the paths that were named */
-    int32_t nruns;              /* at least 1 */
-    int32_t run;                /* the one chosen */
-    TL_VEC(int64_t) missing;    /* ranks between 0 and the largest known of which the chosen run has no file, not even one
-                                 * that cannot be read, ascending: below world_size when known, at most 4,096 listed */
-    int64_t world_size;         /* largest world_size seen, or the largest rank + 1 */
-    size_t nmissing;            /* how many there are in all */
+    TL_VEC(tl_input) inputs; /* in path order (strcmp), pipes after them as they were named */
+    TL_VEC(tl_named) words;  /* the paths that were named */
+    int32_t nruns;           /* at least 1 */
+    int32_t run;             /* the one chosen */
+    /* Ranks of 0 to the largest known of which the chosen run has no file, not even one that cannot be read, ascending:
+     * below world_size when known, at most 4,096 listed. */
+    TL_VEC(int64_t) missing;
+    int64_t world_size; /* largest world_size seen, or the largest rank + 1 */
+    size_t nmissing;    /* how many there are in all */
 } tl_inventory;
 
 /* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below

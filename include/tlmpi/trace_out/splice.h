@@ -18,18 +18,18 @@
 
 /* What stands around the new events. */
 typedef enum tl_splice_position {
-    TL_BEHIND_ENTRY,            /* an entry before them */
-    TL_BEFORE_END,              /* no entry; the ']' of the array after them */
-    TL_BEHIND_BEGIN             /* no entry; the array has only begun */
+    TL_BEHIND_ENTRY, /* an entry before them */
+    TL_BEFORE_END,   /* no entry; the ']' of the array after them */
+    TL_BEHIND_BEGIN  /* no entry; the array has only begun */
 } tl_splice_position;
 
 /* Where to cut; offsets in the text. */
 typedef struct tl_splice {
-    uint64_t text_bytes;        /* of the trace: another number says that it has changed since it was read */
+    uint64_t text_bytes; /* of the trace: another number says that it has changed since it was read */
     tl_splice_position place;
-    uint64_t insert_at;         /* the new events go here */
-    uint64_t copy_to;           /* nothing from here on is copied; text_bytes where all is */
-    char closing[72];           /* goes after it all: the brackets that the text lacks */
+    uint64_t insert_at; /* the new events go here */
+    uint64_t copy_to;   /* nothing from here on is copied; text_bytes where all is */
+    char closing[72];   /* goes after it all: the brackets that the text lacks */
 } tl_splice;
 
 /* By the report on a trace that was read whole (no range) and has events. */

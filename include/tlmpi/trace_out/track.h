@@ -76,7 +76,7 @@ typedef struct tl_out_event {
 typedef struct tl_out_writer {
     tl_sink *sink;
     bool after_entry; /* a comma parts the next event from what stands before it */
-    uint64_t nevents;  /* written so far */
+    uint64_t nevents; /* written so far */
 } tl_out_writer;
 
 /* Writes one event.  Whether that worked, the sink knows. */

@@ -36,12 +36,13 @@ bool tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
 
 /* As tl_baseline_of and tl_lateness have it, of a class of a rank that nobody is like; the latter adds to late_ns what
  * exceeds its better steps, those of which it is slower in less than nearly all. */
-int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns, int64_t *scratch);
+int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns,
+                           int64_t *scratch);
 void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
 /* As tl_baseline_of and tl_lateness have it, of a class of links; the latter adds to late_ns. */
-int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
-                            int64_t *scratch);
+int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
+                            int64_t *own_ns, int64_t *scratch);
 bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
 #endif

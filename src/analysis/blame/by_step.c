@@ -3,8 +3,8 @@
 #include "tlmpi/base/sort.h"
 
 /* Rows of one (rank, step) lie together, those of one waiter within them. */
-void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps, size_t nsteps,
-                        int64_t *delay_cost_ns, double *wall_ns)
+void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps,
+                            size_t nsteps, int64_t *delay_cost_ns, double *wall_ns)
 {
     for (size_t i = 0, to; i < blame->n; i = to) {
         const tl_blame *first = tl_table_row(blame, i);

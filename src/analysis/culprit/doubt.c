@@ -149,17 +149,13 @@ static tl_doubts doubts_of_nobody(const tl_judgement *j, unsigned steps, unsigne
                             .cause = j->nobody == TL_CULPRIT_NO_WORK ? nothing : lost,
                             .waiting = nothing,
                             .steps = nothing | lost };
-    return (tl_doubts){ .who = steps | data | clocks,
-                        .cause = lost,
-                        .waiting = data | clocks,
-                        .steps = steps | lost };
+    return (tl_doubts){ .who = steps | data | clocks, .cause = lost, .waiting = data | clocks, .steps = steps | lost };
 }
 
 tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
 {
     const tl_trust *t = &j->facts.trust;
-    unsigned steps = doubts_of_steps(t),
-             data = doubts_of_data(t) | doubts_of_events(&j->facts, c),
+    unsigned steps = doubts_of_steps(t), data = doubts_of_data(t) | doubts_of_events(&j->facts, c),
              clocks = tl_clocks_blur(&j->facts) ? BIT(TL_DOUBT_CLOCKS) : 0;
 
     if (c == NULL)

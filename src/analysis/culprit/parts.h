@@ -16,7 +16,7 @@ typedef struct tl_suspect {
     bool same_cause;              /* of all members */
     bool whole_host;              /* they are all ranks of `of`'s host, and there are others */
     const tl_rank *of, *peer; /* of a rank: its trace; of a link: those at its ends; of ranks of one host, where there
-                                    * are several: one of them.  NULL where not known */
+                               * are several: one of them.  NULL where not known */
     tl_pattern pattern;
     int32_t first_step, last_step; /* of the pattern */
     size_t nflagged;               /* steps in which it stands out; of a link 0 */

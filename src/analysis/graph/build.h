@@ -63,7 +63,7 @@ typedef struct tl_graph_kernel {
     int32_t step;
     uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
     uint32_t end;   /* the node of its end: WORK or END */
-    bool before;    /* launched before the recording: nothing of its stream has a launch so far, but something later has */
+    bool before; /* launched before the recording: nothing of its stream has a launch so far, but something later has */
 } tl_graph_kernel;
 
 /* The kernels of one stream: [first, end) of the view's. */
@@ -74,16 +74,16 @@ typedef struct tl_stream_range {
 typedef struct tl_graph_build {
     const tl_rank_view *view;
     const tl_host_calls *calls;
-    int64_t lag_ns;      /* taken off the times of the host: its clock is so much ahead of the device's */
-    int64_t latency_ns;  /* from a launch into an empty queue to the start */
-    tl_graph_kernel *placed;   /* by kernel */
-    uint32_t *by_end;    /* kernels in order of ends */
-    uint32_t *by_turn;   /* ... of launches */
-    int64_t *handed_ns;  /* by launch: when work is handed over; INT64_MAX: it launches nothing */
-    uint32_t *blocking;  /* by launch: the copy that it waits for, TL_NONE */
-    bool *held;          /* by launch: it found the queue full, and came back when there was room */
-    uint32_t *launched;  /* by launch: its node */
-    int64_t *latest_ns;  /* by turn: the latest launch so far */
+    int64_t lag_ns;          /* taken off the times of the host: its clock is so much ahead of the device's */
+    int64_t latency_ns;      /* from a launch into an empty queue to the start */
+    tl_graph_kernel *placed; /* by kernel */
+    uint32_t *by_end;        /* kernels in order of ends */
+    uint32_t *by_turn;       /* ... of launches */
+    int64_t *handed_ns;      /* by launch: when work is handed over; INT64_MAX: it launches nothing */
+    uint32_t *blocking;      /* by launch: the copy that it waits for, TL_NONE */
+    bool *held;              /* by launch: it found the queue full, and came back when there was room */
+    uint32_t *launched;      /* by launch: its node */
+    int64_t *latest_ns;      /* by turn: the latest launch so far */
     tl_stream_range *streams;
     size_t nstreams;
     TL_VEC(tl_node) nodes;

@@ -30,7 +30,7 @@ typedef struct tl_joining {
     TL_VEC(uint64_t) false_votes; /* of any rank */
     int32_t **step_of;            /* by rank: of each of its segments; NULL: its nodes have their steps */
     TL_VEC(tl_meeting) meetings;
-    TL_VEC(tl_meeting_edge) edges;  /* what they wait for, one meeting after the other */
+    TL_VEC(tl_meeting_edge) edges; /* what they wait for, one meeting after the other */
     tl_missing_input missing;
     tl_comers *comers;
     bool failed;
@@ -54,7 +54,7 @@ typedef struct tl_settlement {
     size_t nports;
     const uint32_t *release_of; /* by pause */
     size_t npauses;
-    const int32_t *step_of;     /* by segment; nsegments 0: its nodes have their steps */
+    const int32_t *step_of; /* by segment; nsegments 0: its nodes have their steps */
     size_t nsegments;
     const uint64_t *false_votes;
     size_t nfalse;

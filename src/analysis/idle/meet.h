@@ -45,8 +45,7 @@ typedef struct tl_meets {
     TL_VEC(tl_held) held;
     TL_VEC(tl_held_thread) threads; /* by track */
     TL_VEC(tl_held) asyncs;         /* collectives that leave the host free, of all threads; by end */
-    TL_VEC(uint32_t) ops;           /* collectives of hosts (ASYNC, HELD) that lie in no other of their kind and
-                                     * thread: indices into the ops */
+    TL_VEC(uint32_t) ops;           /* indices: collectives of hosts that lie in no other of their kind and thread */
 } tl_meets;
 
 /* False when memory is out. */

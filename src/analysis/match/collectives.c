@@ -139,7 +139,8 @@ static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, 
 {
     if (!is_pair(c))
         return group->span;
-    const tl_rank_clock *a = tl_rank_clock_of(facts, c->by_rank[0].rank), *b = tl_rank_clock_of(facts, c->by_rank[0].peer);
+    const tl_rank_clock *a = tl_rank_clock_of(facts, c->by_rank[0].rank),
+                        *b = tl_rank_clock_of(facts, c->by_rank[0].peer);
     if (a == NULL || b == NULL || a->host < 0 || b->host < 0)
         return TL_SPAN_UNKNOWN;
     return a->host == b->host ? TL_SPAN_INTRA_NODE : TL_SPAN_INTER_NODE;

@@ -66,7 +66,8 @@ bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 
 /* The ways of a rank without a trace between its meetings met[n], in order of time, each from one of these, appended.
  * False when memory is out. */
-bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out);
+bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n,
+                    tl_way_list *out);
 
 /* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */
 bool tl_expect_same_role(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);

@@ -14,6 +14,7 @@ bool tl_drop_waits(tl_changes *changes, const int64_t *drop);
 
 /* plan.c: how many pieces of a class, or waits, a member has in a step beyond what is usual.  scratch: room for the
  * members. */
-int64_t tl_pieces_beyond(const tl_baseline *baseline, const tl_work_class *class, size_t member, size_t step, int64_t *scratch);
+int64_t tl_pieces_beyond(const tl_baseline *baseline, const tl_work_class *class, size_t member, size_t step,
+                         int64_t *scratch);
 
 #endif

@@ -275,8 +275,8 @@ static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
     return any;
 }
 
-bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked, const tl_rank_graphs *graphs,
-                        bool *follow)
+bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked,
+                        const tl_rank_graphs *graphs, bool *follow)
 {
     numbering n = { .rows = rows, .nrows = nrows, .graphs = graphs };
 

@@ -91,12 +91,14 @@ bool tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_n
 
 /* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal;
  * and one row, whose time follows from its gain.  False when memory is out. */
-bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_table *whatif);
+bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                      tl_table *whatif);
 bool tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);
 
 /* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there.  False when memory
  * is out. */
-bool tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks, tl_tables *tables);
+bool tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                  tl_tables *tables);
 
 /* path_rows.c: appends the rows of table critical_path.  False when memory is out. */
 bool tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_table *table);

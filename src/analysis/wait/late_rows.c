@@ -20,8 +20,7 @@ static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, con
         return 0;
     if (of->n == 0)
         tl_middle_find(of, first, c->n, sizeof *c->by_rank, scratch);
-    int64_t after_last = tl_excess_over(of, own),
-            all = excess - tl_portion(excess, share[TL_PART_COMM], TL_SHARE_ONE);
+    int64_t after_last = tl_excess_over(of, own), all = excess - tl_portion(excess, share[TL_PART_COMM], TL_SHARE_ONE);
     return (uint16_t)(all > 0 ? tl_portion(TL_SHARE_ONE, after_last < all ? after_last : all, all) : 0);
 }
 

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 typedef struct books {
-    bool any;                   /* something is on a stream */
+    bool any; /* something is on a stream */
     double kernel, idle, compute, other;
 } books;
 
@@ -65,12 +65,12 @@ static void write_books(tl_sheet *csv, int64_t rank, const books *b, bool whole)
 
 tl_status tl_hta_write_temporal_breakdown(tl_hta_job *job, const char *dir, tl_error *err)
 {
-    bool whole = true;          /* a column has one type, for all ranks */
+    bool whole = true; /* a column has one type, for all ranks */
     tl_sheet csv;
     tl_status st = tl_sheet_open(&csv, dir, "temporal_breakdown.csv",
-                                   "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
-                                   "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
-                                   err);
+                                 "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
+                                 "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
+                                 err);
     if (st != TL_OK)
         return st;
 

@@ -19,7 +19,7 @@ typedef struct cut {
     double last_start, last_end;
     bool include_last;
     bool any_host;
-    tl_map launches;            /* correlation -> host rows that stay and have it */
+    tl_map launches; /* correlation -> host rows that stay and have it */
 } cut;
 
 /* The last step by its rows on the host, annotations of the device among them; without any, the whole of the host rows.

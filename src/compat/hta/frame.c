@@ -75,10 +75,11 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symb
     frame->world_size = meta->world_size;
     frame->has_base = meta->has_base;
     frame->base_ns = meta->base_ns;
-    frame->vendor = strstr(meta->backend, "mtia:hccl") != NULL ? TL_HTA_MTIA :
-                    launches[TL_HTA_NVIDIA]                    ? TL_HTA_NVIDIA :
-                    launches[TL_HTA_AMD]                       ? TL_HTA_AMD :
-                    launches[TL_HTA_MTIA]                      ? TL_HTA_MTIA : TL_HTA_NO_LAUNCH;
+    frame->vendor = strstr(meta->backend, "mtia:hccl") != NULL ? TL_HTA_MTIA
+                    : launches[TL_HTA_NVIDIA]                  ? TL_HTA_NVIDIA
+                    : launches[TL_HTA_AMD]                     ? TL_HTA_AMD
+                    : launches[TL_HTA_MTIA]                    ? TL_HTA_MTIA
+                                                               : TL_HTA_NO_LAUNCH;
 }
 
 tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,

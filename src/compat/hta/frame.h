@@ -16,36 +16,36 @@
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/read/reader.h"
 
-#define TL_HTA_NO_STEP (-1)             /* outside of every step */
-#define TL_HTA_STEP_UNKNOWN INT64_MIN   /* HTA gives the row no value at all (NaN) */
+#define TL_HTA_NO_STEP      (-1)      /* outside of every step */
+#define TL_HTA_STEP_UNKNOWN INT64_MIN /* HTA gives the row no value at all (NaN) */
 
 typedef struct tl_hta_row {
-    double ts;                  /* us; after align, since the earliest row of all ranks */
-    double dur;                 /* us; rounding makes it -1 where less than a microsecond lies across no full one */
-    double end;                 /* us; ts + dur as loaded: align does not move it */
-    int64_t stream;             /* -1: none */
-    int64_t correlation;        /* -1: none */
-    int64_t link;               /* index of the partner; 0: there is none; -1: no correlation */
-    int64_t iteration;          /* a step number, TL_HTA_NO_STEP or TL_HTA_STEP_UNKNOWN */
-    uint32_t index;             /* position in traceEvents, all entries counted */
-    uint32_t name, cat;         /* symbols */
+    double ts;           /* us; after align, since the earliest row of all ranks */
+    double dur;          /* us; rounding makes it -1 where less than a microsecond lies across no full one */
+    double end;          /* us; ts + dur as loaded: align does not move it */
+    int64_t stream;      /* -1: none */
+    int64_t correlation; /* -1: none */
+    int64_t link;        /* index of the partner; 0: there is none; -1: no correlation */
+    int64_t iteration;   /* a step number, TL_HTA_NO_STEP or TL_HTA_STEP_UNKNOWN */
+    uint32_t index;      /* position in traceEvents, all entries counted */
+    uint32_t name, cat;  /* symbols */
 } tl_hta_row;
 
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
-    const char *path;               /* borrowed */
-    TL_VEC(tl_hta_row) rows;        /* in file order, ascending index; the cut may change both */
-    size_t nloaded;                 /* rows before the cut */
-    double raw_min_ts, raw_max_ts;  /* before align */
+    const char *path;              /* borrowed */
+    TL_VEC(tl_hta_row) rows;       /* in file order, ascending index; the cut may change both */
+    size_t nloaded;                /* rows before the cut */
+    double raw_min_ts, raw_max_ts; /* before align */
 
     /* Whether HTA holds the column as integers: it then sums and prints them as such. */
     bool ts_whole, dur_whole, iteration_whole;
 
-    int64_t world_size;             /* -1 where absent */
+    int64_t world_size; /* -1 where absent */
     bool has_base;
     int64_t base_ns;
-    tl_hta_vendor vendor;           /* of the device, by the launch calls; TL_HTA_NO_LAUNCH: unknown */
+    tl_hta_vendor vendor; /* of the device, by the launch calls; TL_HTA_NO_LAUNCH: unknown */
 } tl_hta_frame;
 
 void tl_hta_frame_free(tl_hta_frame *frame);

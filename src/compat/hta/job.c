@@ -76,7 +76,7 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
         tl_hta_frame_free(&frame);
         job->incomplete = true;
         return warn(job, err, "rank %lld: %s: no entry has a duration and a category; the rank is left out",
-                               (long long)file->rank, file->path);
+                    (long long)file->rank, file->path);
     }
     if (st == TL_OK)
         st = tl_hta_frame_link(&frame, &job->symbols, err);
@@ -135,8 +135,8 @@ tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_err
         tl_status st;
         if (comes_later(options, i)) {
             job->incomplete = true;
-            st = warn(job, err, "rank %lld: %s: left out, a later file is of this rank, too",
-                                 (long long)file->rank, file->path);
+            st = warn(job, err, "rank %lld: %s: left out, a later file is of this rank, too", (long long)file->rank,
+                      file->path);
         } else {
             st = load_file(job, file, options->ns, err);
         }

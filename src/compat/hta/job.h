@@ -7,12 +7,12 @@
 
 /* Zero-initialise; tl_hta_job_free ends it. */
 typedef struct tl_hta_job {
-    TL_VEC(tl_hta_frame) frames;    /* ascending rank, one a rank, each with rows before the cut */
+    TL_VEC(tl_hta_frame) frames; /* ascending rank, one a rank, each with rows before the cut */
     tl_hta_symbols symbols;
-    double zero;                    /* the earliest ts of all ranks, which is 0 after align */
+    double zero; /* the earliest ts of all ranks, which is 0 after align */
     bool zero_whole;
-    TL_VEC(char) notes;             /* lines */
-    bool incomplete;                /* a file could not be used, or is damaged */
+    TL_VEC(char) notes; /* lines */
+    bool incomplete;    /* a file could not be used, or is damaged */
 } tl_hta_job;
 
 void tl_hta_job_free(tl_hta_job *job);

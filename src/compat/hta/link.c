@@ -14,7 +14,7 @@
  * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
 tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
 {
-    tl_map last_host = { 0 }, last_device = { 0 };      /* correlation -> position in rows */
+    tl_map last_host = { 0 }, last_device = { 0 }; /* correlation -> position in rows */
     tl_hta_row *rows = frame->rows.v;
     tl_status st = TL_OK;
 
@@ -45,7 +45,7 @@ done:
 typedef struct step_line {
     double *from;
     int64_t *step;
-    size_t *free_from;      /* the first piece from this one on that has no step yet, as far as is known */
+    size_t *free_from; /* the first piece from this one on that has no step yet, as far as is known */
     size_t n;
 } step_line;
 

@@ -73,7 +73,7 @@ done:
 /* Unix time of ts 0 in ns: the base plus the zero in ns, cut to an integer.  HTA raises KeyError without a base. */
 static void write_start(tl_sheet *csv, const tl_hta_job *job, const tl_hta_frame *frame)
 {
-    const double limit = 4e18;      /* two such numbers still add up in an int64_t */
+    const double limit = 4e18; /* two such numbers still add up in an int64_t */
     int64_t zero_ns;
 
     if (!frame->has_base) {
@@ -110,9 +110,9 @@ tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *
     tl_sheet csv;
     tl_status st =
         tl_sheet_open(&csv, dir, "load_summary.csv",
-                        "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,"
-                        "global_min_ts,ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols",
-                        err);
+                      "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,"
+                      "global_min_ts,ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols",
+                      err);
     if (st != TL_OK)
         return st;
 
@@ -153,7 +153,7 @@ tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *
 typedef struct category {
     tl_text text;
     size_t n;
-    double *durs;               /* of its rows, in their order */
+    double *durs; /* of its rows, in their order */
     uint64_t negative, zero, no_stream, stream_0, linked, unlinked, not_linkable, no_step, step_unknown;
     double min_ts, max_ts, max_end;
 } category;
@@ -261,9 +261,9 @@ tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_e
 {
     tl_sheet csv;
     tl_status st = tl_sheet_open(&csv, dir, "events_by_category.csv",
-                                   "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,"
-                                   "stream_0,linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
-                                   err);
+                                 "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,"
+                                 "stream_0,linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
+                                 err);
     if (st != TL_OK)
         return st;
 

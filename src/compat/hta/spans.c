@@ -19,7 +19,7 @@ static int by_ts(const void *a, const void *b)
 bool tl_hta_spans_of(tl_hta_spans *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_hta_class class)
 {
     size_t n = 0;
-    double latest = -INFINITY;      /* end so far */
+    double latest = -INFINITY; /* end so far */
     const tl_hta_row **rows = tl_malloc(frame->rows.n * sizeof *rows);
     if (rows == NULL)
         return false;

@@ -27,16 +27,16 @@ typedef enum tl_hta_vendor { TL_HTA_NO_LAUNCH, TL_HTA_NVIDIA, TL_HTA_AMD, TL_HTA
 typedef struct tl_hta_symbol {
     tl_hta_class class;
     tl_hta_vendor launch;
-    bool sync;                  /* "Event Sync" or "Context Sync": of the device even without a stream */
-    bool step_row;              /* begins with ProfilerStep: rows of this name are step windows */
-    bool step_name;             /* begins with ProfilerStep# and a digit: counts for the cut of the last step */
-    int64_t step;               /* its number; -1 for none */
+    bool sync;      /* "Event Sync" or "Context Sync": of the device even without a stream */
+    bool step_row;  /* begins with ProfilerStep: rows of this name are step windows */
+    bool step_name; /* begins with ProfilerStep# and a digit: counts for the cut of the last step */
+    int64_t step;   /* its number; -1 for none */
 } tl_hta_symbol;
 
 /* Zero-initialise; tl_hta_symbols_free ends it. */
 typedef struct tl_hta_symbols {
     tl_names texts;
-    TL_VEC(tl_hta_symbol) v;    /* v[id] belongs to the text of that id */
+    TL_VEC(tl_hta_symbol) v; /* v[id] belongs to the text of that id */
 } tl_hta_symbols;
 
 /* The id of the text; TL_NO_NAME when memory is out. */
@@ -48,7 +48,7 @@ void tl_hta_symbols_free(tl_hta_symbols *symbols);
 typedef struct tl_hta_rule {
     const char *begins, *has;
     tl_hta_class class;
-    const char *seen;           /* a name that this rule is the first to catch */
+    const char *seen; /* a name that this rule is the first to catch */
 } tl_hta_rule;
 
 /* In order, the first match decides; the last one catches everything. */

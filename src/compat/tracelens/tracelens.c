@@ -79,7 +79,7 @@ static tl_status write_own_collectives(const tl_lens *lens, const char *dir, tl_
         ok = tl_colls_unpack(&colls, &at) && tl_colls_match(&colls);
     }
     tl_status st = ok ? tl_coll_write_summary_long(&colls, dir, "coll_analysis.csv", err)
-                         : tl_fail_memory(err, "the collectives of a rank");
+                      : tl_fail_memory(err, "the collectives of a rank");
     tl_colls_free(&colls);
     free(own.v);
     return st;

@@ -152,8 +152,7 @@ static bool place(tl_writer *w, struct waiting *turn)
         note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
 
     tl_first_rows_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
-    ok = tl_bytes_put(&out, &answer, sizeof answer) &&
-         tl_bytes_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
+    ok = tl_bytes_put(&out, &answer, sizeof answer) && tl_bytes_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
          (ids == NULL || tl_bytes_put(&out, ids, head.nnames * sizeof *ids));
     for (size_t t = 0; t < w->ntables; t++) {
         w->nrows[t] += rows[t];

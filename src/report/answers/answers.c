@@ -179,7 +179,7 @@ static void take_first(tl_tables *tables, tl_answers *out)
         out->link = link_of(tables, first);
     else
         tl_delay_costs_by_part(tl_tables_get(tables, &tl_blame_schema), ranks,
-                           tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->parts);
+                               tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->parts);
 }
 
 static void take_culprits(tl_tables *tables, tl_answers *out)

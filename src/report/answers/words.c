@@ -170,7 +170,7 @@ tl_phrase tl_cause_share_in_words(const tl_culprit *c)
     return phrase("(%s%s of %s)", c->cause == TL_CAUSE_MIXED ? "the largest has " : "",
                   tl_share_in_words(c->cause_share).text,
                   c->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
-                                                         : "the waits for it in these steps");
+                                                       : "the waits for it in these steps");
 }
 
 static const char *yardstick_of(const tl_slow_link_row *link)
@@ -229,7 +229,10 @@ static tl_phrase untimed_in_words(const tl_answers *a)
     int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
     return phrase("%s event%s, %s of %s, %s no duration that can be, and count%s as 0", tl_grouped(n).text,
                   n == 1 ? "" : "s", tl_share_in_words(share_of(n, of)).text,
-                  !own ? "all" : worst->nranks == 1 ? "its" : "theirs", n == 1 ? "has" : "have", n == 1 ? "s" : "");
+                  !own                 ? "all"
+                  : worst->nranks == 1 ? "its"
+                                       : "theirs",
+                  n == 1 ? "has" : "have", n == 1 ? "s" : "");
 }
 
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
@@ -247,7 +250,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return a->nculprits == 0 || a->culprits[0].gain_ns <= 0
                    ? phrase("%s", "")
                    : phrase("%s of what it gains lies in other steps, in which no test tells it from chance",
-                            tl_share_in_words(1 - (double)a->culprits[0].in_steps_ns / (double)a->culprits[0].gain_ns).text);
+                            tl_share_in_words(1 - (double)a->culprits[0].in_steps_ns / (double)a->culprits[0].gain_ns)
+                                .text);
     case TL_DOUBT_HARDLY_MATCHED:
     case TL_DOUBT_PARTLY_MATCHED:
         return phrase("only %s of %s collectives matched", tl_grouped(t->matched).text,
@@ -262,10 +266,10 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("clocks are uncertain by %s, which blurs %s collectives",
                       tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
     case TL_DOUBT_HIDDEN:
-        return phrase("clocks hide for whom %s of all waiting was, in %s of %s collectives",
-                      tl_share_in_words((double)t->hidden_wait_ns /
-                                        ((double)t->hidden_wait_ns + (double)t->known_wait_ns)).text,
-                      tl_grouped(t->blurred).text, tl_grouped(t->matched).text);
+        return phrase(
+            "clocks hide for whom %s of all waiting was, in %s of %s collectives",
+            tl_share_in_words((double)t->hidden_wait_ns / ((double)t->hidden_wait_ns + (double)t->known_wait_ns)).text,
+            tl_grouped(t->blurred).text, tl_grouped(t->matched).text);
     case TL_DOUBT_MISSING:
         if (t->stood_in > 0)
             return phrase("%s rank%s no trace (others stand for %s in the simulation)",
@@ -296,8 +300,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       t->unmarked == 1 ? "it does" : "they do");
     case TL_DOUBT_FOLLOWING:
         return phrase("%s rank%s %s: %s taken from the collectives in which %s others",
-                      tl_grouped((int64_t)t->following).text, t->following == 1 ? "" : "s",
-                      following_in_words(t), t->following == 1 ? "its steps are" : "their steps are",
+                      tl_grouped((int64_t)t->following).text, t->following == 1 ? "" : "s", following_in_words(t),
+                      t->following == 1 ? "its steps are" : "their steps are",
                       t->following == 1 ? "it meets" : "they meet");
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("what it costs could not be simulated");

@@ -5,15 +5,15 @@
 #include "tlmpi/report/format/print.h"
 
 typedef enum tl_cell_is {
-    TL_CELL_IS_NONE,            /* no value */
+    TL_CELL_IS_NONE, /* no value */
     TL_CELL_IS_NUMBER,
-    TL_CELL_IS_INFINITE,        /* a number that JSON cannot say */
-    TL_CELL_IS_TEXT             /* any bytes */
+    TL_CELL_IS_INFINITE, /* a number that JSON cannot say */
+    TL_CELL_IS_TEXT      /* any bytes */
 } tl_cell_is;
 
 typedef struct tl_text_cell {
     tl_cell_is is;
-    tl_text text;               /* points into the row, the names, the labels or digits: the cell must not move */
+    tl_text text; /* points into the row, the names, the labels or digits: the cell must not move */
     char digits[32];
 } tl_text_cell;
 

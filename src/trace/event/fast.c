@@ -149,7 +149,9 @@ static inline const char *read_value(const char *p, tl_value *v)
         q = skip_nested(p + 1, *p);
         *v = (tl_value){ { p, (size_t)((uintptr_t)q - (uintptr_t)p) }, TL_VALUE_OTHER };
         return q;
-    case 't': case 'f': case 'n':
+    case 't':
+    case 'f':
+    case 'n':
         *v = (tl_value){ { p, 0 }, TL_VALUE_OTHER };
         return skip_word(p);
     default:
@@ -195,7 +197,7 @@ static const char *skip_nested(const char *p, char opening)
             closing[depth++] = *p == '[' ? ']' : '}';
             p = skip_space(p + 1);
             if (*p != closing[depth - 1])
-                continue;                       /* its first element */
+                continue; /* its first element */
         } else if ((p = skip_scalar(p)) == NULL) {
             return NULL;
         } else {

@@ -8,9 +8,9 @@
 
 #include "tlmpi/trace/event/fields.h"
 
-#define TL_KEY_IF(word, key)                                                                                            \
-    if (memcmp(p, word, sizeof(word) - 1) == 0)                                                                         \
-        return key
+#define TL_KEY_IF(word, key)                                                                                           \
+    if (memcmp(p, word, sizeof(word) - 1) == 0)                                                                        \
+    return key
 
 /* A key of the entry itself. */
 static inline tl_key tl_key_of_entry(const char *p, size_t n)

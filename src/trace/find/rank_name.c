@@ -19,8 +19,8 @@
  */
 #include "input.h"
 
-#define RANK_DIGITS_MAX 9           /* fits 32 bits, with room */
-#define WEAK_BELOW 100000
+#define RANK_DIGITS_MAX 9 /* fits 32 bits, with room */
+#define WEAK_BELOW      100000
 
 static bool is_digit(char c)
 {
@@ -102,9 +102,9 @@ static bool is_pid_and_time(tl_text t)
 /* The digits after the first whole `word` in t that has some; empty for none. */
 static tl_text number_after(tl_text t, const char *word)
 {
-    static const char *const others[] = { "local", "node", "group", "tp", "pp", "dp", "ep", "cp", "sp", "vp", "mp",
-                                          "etp", "tensor", "pipeline", "data", "model", "expert", "context", "stage",
-                                          "low", "lora", NULL };
+    static const char *const others[] = { "local",  "node",    "group", "tp",  "pp",     "dp",       "ep",   "cp",
+                                          "sp",     "vp",      "mp",    "etp", "tensor", "pipeline", "data", "model",
+                                          "expert", "context", "stage", "low", "lora",   NULL };
     size_t n = strlen(word);
 
     for (size_t i = 0; i + n < t.n; i++) {
@@ -129,11 +129,12 @@ static tl_text number_after(tl_text t, const char *word)
 /* The digits at the end of the stem; empty where they are no rank. */
 static tl_text number_at_end(tl_text t)
 {
-    static const char *const others[] = { "activities", "pid", "step", "steps", "iter", "iters", "iteration", "epoch",
-                                          "batch", "run", "trial", "repeat", "part", "layer", "layers", "version", "v",
-                                          "seed", "size", "bs", "port", "host", "node", "local", "world", "tp", "pp",
-                                          "dp", "ep", "cp", "sp", "vp", "mp", "job", "id", "stage", "ranks", "gpus",
-                                          "rank", "worker", NULL };
+    static const char *const others[] = { "activities", "pid",     "step",  "steps", "iter",   "iters", "iteration",
+                                          "epoch",      "batch",   "run",   "trial", "repeat", "part",  "layer",
+                                          "layers",     "version", "v",     "seed",  "size",   "bs",    "port",
+                                          "host",       "node",    "local", "world", "tp",     "pp",    "dp",
+                                          "ep",         "cp",      "sp",    "vp",    "mp",     "job",   "id",
+                                          "stage",      "ranks",   "gpus",  "rank",  "worker", NULL };
     size_t start = t.n;
     while (start > 0 && is_digit(t.p[start - 1]))
         start--;
@@ -198,7 +199,7 @@ tl_text tl_rank_digits(const char *path)
 
     left.n -= base.n;
     while (digits.n == 0 && left.n > 0) {
-        left.n--;                       /* the slash */
+        left.n--; /* the slash */
         tl_text folder = last_part(left);
         digits = number_after(folder, "rank");
         left.n -= folder.n;
@@ -224,8 +225,8 @@ int64_t tl_time_of_name(const char *path)
     for (size_t i = 0; i < base.n;) {
         size_t n = digits_at(base, i);
         for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
-            if (n == units[u].digits && base.p[i] >= '1' && base.p[i] <= '8')       /* 2001 to 2255, and fits */
-                time = value_of(base.p + i, n) * units[u].ns;       /* the last one: times stand at the end */
+            if (n == units[u].digits && base.p[i] >= '1' && base.p[i] <= '8') /* 2001 to 2255, and fits */
+                time = value_of(base.p + i, n) * units[u].ns;                 /* the last one: times stand at the end */
         i += n > 0 ? n : 1;
     }
     return time;

@@ -24,16 +24,16 @@
 #include <string.h>
 
 typedef struct run {
-    int64_t first_ns, last_ns;      /* begin of its first and last trace */
+    int64_t first_ns, last_ns; /* begin of its first and last trace */
     size_t nranks;
-    int64_t next_free;              /* no smaller number is free */
-    size_t at, end;                 /* its traces with a rank above next_free, in order of (run, rank) */
+    int64_t next_free; /* no smaller number is free */
+    size_t at, end;    /* its traces with a rank above next_free, in order of (run, rank) */
 } run;
 
 typedef struct deciding {
     tl_inventory *inventory;
-    tl_input **known;               /* traces that know their rank, in order of time */
-    tl_input **unknown;             /* the others, in order of path */
+    tl_input **known;   /* traces that know their rank, in order of time */
+    tl_input **unknown; /* the others, in order of path */
     size_t nknown, nunknown;
     run *runs;
     size_t nruns;
@@ -110,8 +110,8 @@ static size_t after_widest_gap(const deciding *d, size_t i, size_t j)
 /* Runs by time: a rank that is seen again has its run end before.  *apart: there is time between any two runs. */
 static bool cut_by_time(deciding *d, bool *apart)
 {
-    tl_map last = { 0 };            /* rank -> where it was seen last */
-    size_t start = 0;               /* of the run that is being filled */
+    tl_map last = { 0 }; /* rank -> where it was seen last */
+    size_t start = 0;    /* of the run that is being filled */
     int32_t now = 0;
     bool fine = true;
 
@@ -150,7 +150,7 @@ static bool set_apart(const deciding *d)
 /* The k-th file of a rank becomes one of run k. */
 static bool cut_by_count(deciding *d)
 {
-    tl_map seen = { 0 };            /* rank -> files of it so far */
+    tl_map seen = { 0 }; /* rank -> files of it so far */
     bool fine = true;
 
     d->nruns = 1;
@@ -183,7 +183,7 @@ static uint64_t family_of(const tl_input *t)
 /* Runs by name, the one with the oldest file first.  *once: no rank is twice in one of them. */
 static bool cut_by_name(deciding *d, bool *once)
 {
-    tl_map family = { 0 }, member = { 0 };      /* family -> run; (run, rank) -> it has one */
+    tl_map family = { 0 }, member = { 0 }; /* family -> run; (run, rank) -> it has one */
     bool fine = true;
 
     *once = true;
@@ -196,7 +196,7 @@ static bool cut_by_name(deciding *d, bool *once)
             fine = tl_map_put(&family, key, at) == 0;
         }
         d->known[i]->run = (int32_t)at;
-        key = (uint64_t)at << 32 | (uint64_t)d->known[i]->rank;     /* ranks fit 32 bits */
+        key = (uint64_t)at << 32 | (uint64_t)d->known[i]->rank; /* ranks fit 32 bits */
         *once = *once && tl_map_get(&member, key) == TL_MAP_NONE;
         fine = fine && tl_map_put(&member, key, 0) == 0;
     }
@@ -219,7 +219,7 @@ static bool part_into_runs(deciding *d)
         return false;
     if (d->nruns == 1)
         return true;
-    size_t most = d->nruns;         /* files of one rank, at most */
+    size_t most = d->nruns; /* files of one rank, at most */
     bool timed = times_are_their_own(d), once, apart;
 
     for (int turn = 0; turn < 2; turn++) {

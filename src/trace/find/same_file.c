@@ -56,8 +56,8 @@ static bool other_rank(const tl_input *a, const tl_input *b)
 /* A file system may number two files alike: size and time must agree, too. */
 static bool same_file(const tl_input *a, const tl_input *b)
 {
-    return !other_rank(a, b) && a->inode != 0 && a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
-           a->mtime_ns == b->mtime_ns;
+    return !other_rank(a, b) && a->inode != 0 && a->device == b->device && a->inode == b->inode &&
+           a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;
 }
 
 /* Drops every input that is the same as the one kept before it.  Returns how many of those kept were named again; *kept

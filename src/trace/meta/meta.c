@@ -139,7 +139,8 @@ static const yajl_callbacks callbacks = {
 
 /* One pass over the text.  *refused: it is no JSON, rather than cut, and a repair may help.  yajl is not told of the
  * end: it would take a number that is cut for the whole of it. */
-static tl_status parse_once(const char *text, size_t n, tl_meta_position root, tl_meta *meta, bool *refused, tl_error *err)
+static tl_status parse_once(const char *text, size_t n, tl_meta_position root, tl_meta *meta, bool *refused,
+                            tl_error *err)
 {
     tl_meta_parsing p = { .meta = meta, .root = root };
 

@@ -15,18 +15,21 @@
 
 typedef struct anchor {
     const char *key;
-    size_t n;                       /* its length */
-    const char *begins;             /* the first bytes that its value may have */
-    unsigned depth;                 /* brackets open around it */
+    size_t n;           /* its length */
+    const char *begins; /* the first bytes that its value may have */
+    unsigned depth;     /* brackets open around it */
 } anchor;
 
 #define DIGITS "-0123456789\""
-#define ANCHOR(word, begins, depth) { word, sizeof(word) - 1, begins, depth }
+#define ANCHOR(word, begins, depth)                                                                                    \
+    {                                                                                                                  \
+        word, sizeof(word) - 1, begins, depth                                                                          \
+    }
 
 static const anchor anchors[] = {
     ANCHOR("schemaVersion", DIGITS, 1),
     ANCHOR("deviceProperties", "[", 1),
-    ANCHOR("distributedInfo", "{", 1),          /* INFO */
+    ANCHOR("distributedInfo", "{", 1), /* INFO */
     ANCHOR("baseTimeNanoseconds", DIGITS, 1),
     ANCHOR("displayTimeUnit", "\"", 1),
     ANCHOR("traceEvents", "[", 1),
@@ -45,20 +48,20 @@ static const anchor anchors[] = {
     ANCHOR("pg_config", "[{", 2),
     ANCHOR("nccl_version", "\"", 2),
 };
-#define INFO 2
-#define NANCHORS (sizeof anchors / sizeof anchors[0])
+#define INFO        2
+#define NANCHORS    (sizeof anchors / sizeof anchors[0])
 #define LONGEST_KEY ((size_t)19)
 
 typedef struct salvage {
     tl_text in;
-    tl_grammar grammar;             /* of out */
+    tl_grammar grammar; /* of out */
     TL_VEC(char) out;
-    size_t safe;                    /* so much of out is whole members */
-    size_t info_end;                /* where distributedInfo has ended in out; 0 before */
-    bool in_info;                   /* the last member of the document is distributedInfo ... */
-    bool info_lost;                 /* ... whose brace is missing */
+    size_t safe;     /* so much of out is whole members */
+    size_t info_end; /* where distributedInfo has ended in out; 0 before */
+    bool in_info;    /* the last member of the document is distributedInfo ... */
+    bool info_lost;  /* ... whose brace is missing */
     bool unclosed;
-    uint32_t seen;                  /* bit of each anchor that has been copied */
+    uint32_t seen; /* bit of each anchor that has been copied */
 } salvage;
 
 static bool is_space(char c)
@@ -168,7 +171,7 @@ static bool go_to(salvage *s, uint64_t depth)
     if (s->out.n == 0 && !put(s, '{'))
         return false;
     if (g->depth < depth) {
-        s->out.n -= s->out.n > 1;       /* the brace that closed too early */
+        s->out.n -= s->out.n > 1; /* the brace that closed too early */
         if (!enter(g, depth))
             return false;
     }
@@ -227,7 +230,7 @@ static bool meet_key(salvage *s, size_t i)
 /* Makes s->out a document.  False: memory is out. */
 static bool mend(salvage *s)
 {
-    size_t i = 0, quote = 0, which = NANCHORS;      /* quote: of the last string, which may be the key of what breaks */
+    size_t i = 0, quote = 0, which = NANCHORS; /* quote: of the last string, which may be the key of what breaks */
 
     while (i < s->in.n) {
         char c = s->in.p[i];

@@ -74,7 +74,7 @@ static size_t value_length(tl_text t, const char *begins)
     if (t.n == 0 || t.p[0] == 0 || strchr(begins, t.p[0]) == NULL)
         return 0;
     size_t n = tl_grammar_run(&g, t.p, t.n);
-    bool over = tl_grammar_is_over(&g) || n < t.n;      /* a number ends before the byte that is none of it */
+    bool over = tl_grammar_is_over(&g) || n < t.n; /* a number ends before the byte that is none of it */
     tl_grammar_free(&g);
     return over ? n : 0;
 }

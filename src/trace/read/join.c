@@ -90,7 +90,9 @@ static bool append_sides(tl_events *to, const tl_events *from, uint32_t first, c
         tl_coll_args *c = &to->colls.v[to->colls.n++];
         *c = from->colls.v[i];
         c->event += first;
-        uint32_t *texts[] = { &c->name, &c->dtype, &c->pg_name, &c->pg_desc, &c->pg_ranks, &c->in_split, &c->out_split };
+        uint32_t *texts[] = {
+            &c->name, &c->dtype, &c->pg_name, &c->pg_desc, &c->pg_ranks, &c->in_split, &c->out_split
+        };
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
             *texts[k] = name_in(r, *texts[k]);
     }
@@ -102,7 +104,7 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
     renumbering r = { 0 };
     size_t at = to->n;
     bool ok = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
-                 append_sides(to, from, (uint32_t)at, &r) && tl_events_reserve(to, at + from->n);
+              append_sides(to, from, (uint32_t)at, &r) && tl_events_reserve(to, at + from->n);
 
     if (ok && from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
@@ -128,8 +130,7 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
 static bool append_doc(tl_trace *ok, const tl_trace *next)
 {
     size_t cap = ok->ndoc;
-    if (ok->report.closed ||
-        next->ndoc == 0) /* after the end of the array the piece that has it read on to the end */
+    if (ok->report.closed || next->ndoc == 0) /* after the end of the array the piece that has it read on to the end */
         return true;
     if (!tl_grow((void **)&ok->doc, &cap, ok->ndoc + next->ndoc, 1))
         return false;

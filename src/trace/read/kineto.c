@@ -26,12 +26,12 @@ typedef struct reading {
     const tl_filter *filtering; /* &filter, NULL with --no-filter */
     tl_fields fields;           /* of the entry at hand */
     tl_yajl_scratch scratch;
-    char *repaired;             /* room for a repaired entry */
+    char *repaired; /* room for a repaired entry */
     size_t repaired_cap;
-    tl_error source_error;      /* what ended the bytes early */
-    uint64_t cut_at;            /* offset of the first entry without an end; UINT64_MAX for none */
-    uint32_t cut_entries;       /* entries begun when the last of them was found so */
-    struct {                    /* the columns and counts before the last entry */
+    tl_error source_error; /* what ended the bytes early */
+    uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX for none */
+    uint32_t cut_entries;  /* entries begun when the last of them was found so */
+    struct {               /* the columns and counts before the last entry */
         size_t n, ncopies, ncolls, nwaits, ngrids;
         uint64_t kept, filtered, dropped, repaired, untimed, entries_end;
         bool fractional_ts;
@@ -215,7 +215,9 @@ static bool read_block(reading *r, tl_source *source)
 /* What has been read was none of this trace's. */
 static void forget(reading *r)
 {
-    const tl_read_report none = { .first_bad_byte = -1, .base_at = UINT64_MAX, .no_memory = r->trace->report.no_memory };
+    const tl_read_report none = { .first_bad_byte = -1,
+                                  .base_at = UINT64_MAX,
+                                  .no_memory = r->trace->report.no_memory };
 
     tl_events_free(&r->trace->events);
     r->trace->report = none;
@@ -286,11 +288,12 @@ static void read_end(reading *r, const tl_source *source)
     tl_report_end(report, &r->split, source, &r->source_error);
     /* More entries after one without end: it is not the file that has been cut. */
     if (r->cut_at != UINT64_MAX && (!report->cut || r->split.nentries > r->cut_entries))
-        tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file", "dropped that entry");
+        tl_report_bad(report, r->cut_at, "expected the end of an entry, found the end of the file",
+                      "dropped that entry");
     if (report->cut)
         tl_report_bad(report, report->text_bytes, "expected the end of the document, found the end of the file",
                       "kept every whole entry before it");
-    if (r->options->range != NULL) {            /* the whole document is joined first */
+    if (r->options->range != NULL) { /* the whole document is joined first */
         r->trace->doc = r->split.doc;
         r->trace->ndoc = r->split.ndoc;
         r->split.doc = NULL;

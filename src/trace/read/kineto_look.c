@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_MAX ((uint64_t)64 << 20)
+#define HEAD_MAX         ((uint64_t)64 << 20)
 #define HEAD_ENTRIES_MAX 10000u
-#define BLOCK ((size_t)64 << 10)
+#define BLOCK            ((size_t)64 << 10)
 #define NO_JSON_MAX      ((uint64_t)1 << 20) /* so far a text that begins as no JSON is searched for traceEvents */
 
 /* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
@@ -30,10 +30,10 @@ typedef struct look {
     tl_split split;
     tl_meta meta;
     tl_yajl_scratch scratch;
-    tl_error fault;             /* what ended the bytes early */
+    tl_error fault; /* what ended the bytes early */
     bool no_memory;
-    bool limit;                 /* stopped at HEAD_MAX */
-    bool has_first, first_is_event;     /* about the first entry that can be read */
+    bool limit;                     /* stopped at HEAD_MAX */
+    bool has_first, first_is_event; /* about the first entry that can be read */
     bool has_ts;
     int64_t ts_ns;
 } look;
@@ -201,7 +201,8 @@ static void judge(look *l)
         int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
                          (unsigned long long)tl_source_text_bytes(l->source));
         if (s->fault_at != UINT64_MAX)
-            snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at, s->fault);
+            snprintf(reason + n, sizeof reason - (size_t)n, "; byte %llu: %s", (unsigned long long)s->fault_at,
+                     s->fault);
         else if (!s->complete)
             snprintf(reason + n, sizeof reason - (size_t)n, ", and searched no further");
         say(l, !s->complete && (l->should_be || has_begun(l)) ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);

@@ -61,6 +61,6 @@ tl_status tl_open(const char *path, void *buf, size_t cap, tl_opened *out, tl_er
     if (pipe)
         return await_writer(path, buf, cap, out, err);
     out->size = st.st_size > 0 ? (uint64_t)st.st_size : 0;
-    (void)posix_fadvise(out->fd, 0, 0, POSIX_FADV_SEQUENTIAL);      /* advice only */
+    (void)posix_fadvise(out->fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* advice only */
     return TL_OK;
 }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 typedef struct tl_opened {
-    int fd;                 /* to be closed, also after a failure; -1 for none */
-    uint64_t size;          /* of a file; 0 for a pipe */
-    size_t n;               /* bytes of a pipe that have been read already */
+    int fd;        /* to be closed, also after a failure; -1 for none */
+    uint64_t size; /* of a file; 0 for a pipe */
+    size_t n;      /* bytes of a pipe that have been read already */
 } tl_opened;
 
 /* Opens path for reading.  A pipe's first bytes, up to cap of them, go to buf: that is how its writer is noticed.

@@ -39,8 +39,7 @@ static size_t bare_word(tl_text t)
     size_t n = t.p[0] == '-' || t.p[0] == '+' ? 1 : 0;
     if (n >= t.n || !is_letter(t.p[n]))
         return 0;
-    while (n < t.n && (is_letter(t.p[n]) || is_digit(t.p[n]) || strchr("/_#.()", t.p[n]) != NULL) &&
-           t.p[n] != 0)
+    while (n < t.n && (is_letter(t.p[n]) || is_digit(t.p[n]) || strchr("/_#.()", t.p[n]) != NULL) && t.p[n] != 0)
         n++;
     return n;
 }

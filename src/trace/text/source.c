@@ -25,8 +25,8 @@
 #define MOST_AT_ONCE ((size_t)1 << 30)
 
 typedef enum outcome {
-    GOES_ON,            /* wants more input, or more room */
-    MEMBER_ENDS,        /* and its checksum is right */
+    GOES_ON,     /* wants more input, or more room */
+    MEMBER_ENDS, /* and its checksum is right */
     BAD_HEADER,
     BAD_DATA,
     BAD_CHECKSUM,
@@ -37,14 +37,14 @@ struct tl_source {
     char *path;
     int fd;
     bool gzip;
-    bool eof;                       /* the file has no more bytes than those in the buffer */
-    bool between;                   /* gzip: before the header of a member that may not be there */
-    bool told;                      /* the fault has been reported */
-    tl_error fault;                 /* status TL_OK: none so far */
+    bool eof;       /* the file has no more bytes than those in the buffer */
+    bool between;   /* gzip: before the header of a member that may not be there */
+    bool told;      /* the fault has been reported */
+    tl_error fault; /* status TL_OK: none so far */
     uint64_t file_size;
-    uint64_t read_bytes;            /* bytes of the file that have been in the buffer */
+    uint64_t read_bytes; /* bytes of the file that have been in the buffer */
     uint64_t text_bytes;
-    size_t at, end;                 /* in[at .. end) is not yet used */
+    size_t at, end; /* in[at .. end) is not yet used */
     unsigned char in[BLOCK];
 #if TLMPI_HAVE_ISAL
     struct inflate_state inflater;
@@ -208,7 +208,7 @@ static bool magic_at(const tl_source *s)
 static size_t read_plain(tl_source *s, unsigned char *buf, size_t cap)
 {
     size_t n = have(s) < cap ? have(s) : cap;
-    if (n > 0) {                        /* what was read to see whether it is gzip */
+    if (n > 0) { /* what was read to see whether it is gzip */
         memcpy(buf, s->in + s->at, n);
         s->at += n;
         return n;
@@ -327,7 +327,7 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
     if (st != TL_OK)
         goto fail;
 
-    while (have(s) < 2 && !s->eof)      /* a pipe may give one byte at a time */
+    while (have(s) < 2 && !s->eof) /* a pipe may give one byte at a time */
         fill(s);
     if (s->fault.status != TL_OK) {
         if (err != NULL)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #define FIRST_BUFFER ((size_t)512 << 10)
-#define LEAST_SPACE ((size_t)64 << 10)
-#define PADDING ((size_t)64)            /* readers may look so far behind an entry */
+#define LEAST_SPACE  ((size_t)64 << 10)
+#define PADDING      ((size_t)64) /* readers may look so far behind an entry */
 
 void tl_split_init(tl_split *s)
 {
@@ -25,7 +25,7 @@ void tl_split_begin_inside(tl_split *s, uint64_t base, size_t after)
     s->state = SEEK;
     s->found = true;
     s->base = base;
-    s->scan = s->at = after;   /* counts from the first byte of the text to come */
+    s->scan = s->at = after; /* counts from the first byte of the text to come */
 }
 
 void tl_split_free(tl_split *s)
@@ -78,7 +78,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
 void tl_split_fill(tl_split *s, size_t n)
 {
     s->end += n;
-    s->buf[s->end] = 0;                 /* ends whatever a probe reads */
+    s->buf[s->end] = 0; /* ends whatever a probe reads */
 }
 
 void tl_split_eof(tl_split *s)

@@ -177,7 +177,7 @@ static int value_has_begun(tl_split *s, char c)
     if (depth != 1 && s->misplaced_at == UINT64_MAX && is_of_document(s, c))
         s->misplaced_at = s->key_at;
     if (events && depth == 1) {
-        s->misplaced_at = UINT64_MAX;           /* all brackets before it are in order */
+        s->misplaced_at = UINT64_MAX; /* all brackets before it are in order */
         return begin_array(s);
     }
     if (events && !s->found) {
@@ -255,7 +255,8 @@ static int take_outer(tl_split *s)
     char c = s->buf[s->scan];
 
     bool named = key_is(s, "traceEvents");
-    if (before == TL_WANT_VALUE && s->outer.depth == 1 && (c == '{' ? named : c == '[' && !named && is_like_events(s))) {
+    if (before == TL_WANT_VALUE && s->outer.depth == 1 &&
+        (c == '{' ? named : c == '[' && !named && is_like_events(s))) {
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
         if (begins_damaged(s, c))
@@ -284,7 +285,7 @@ int tl_split_doc(tl_split *s)
         else if (over)
             taken = lose(s, "the end of the file");
         else if (first && (tl_split_is_space(c) || (offset_of(s, s->scan) < 3 && (c & 0x80))))
-            s->scan++;          /* white space and a byte order mark before the document */
+            s->scan++; /* white space and a byte order mark before the document */
         else if (first && c == '[')
             taken = begin_bare(s);
         else if (first && c != '{')
@@ -344,7 +345,7 @@ static bool begins_here(tl_split *s)
 
 int tl_split_lost(tl_split *s)
 {
-    if (s->restart_at != UINT64_MAX) {          /* just lost */
+    if (s->restart_at != UINT64_MAX) { /* just lost */
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
         if (begins_here(s))
@@ -373,7 +374,7 @@ void tl_split_finish(tl_split *s)
     bool whole = s->state == DOC && tl_grammar_is_over(&s->outer);
 
     if (s->nested && whole)
-        s->found = s->nested = false;           /* it was another's array */
+        s->found = s->nested = false; /* it was another's array */
     else if (s->found && !s->stopped && !whole)
         note_unclosed(s);
     /* What became of the brackets of a damaged document cannot be told: it ends with one, or it is cut. */

@@ -103,7 +103,7 @@ static bool may_end_array(const tl_split *s)
     if (brace)
         next = tl_split_skip(s, next + 1, to);
     if (next == to)
-        return true;                    /* of the text, or far away */
+        return true; /* of the text, or far away */
     size_t after_comma = s->buf[next] == ',' ? tl_split_skip(s, next + 1, to) : to;
     bool entry = after_comma < to && s->buf[after_comma] == '{' &&
                  tl_split_key_at(s, after_comma + 1, to, tl_entry_keys) != TL_SIGHT_NO;
@@ -121,7 +121,7 @@ static int array_ends(tl_split *s, tl_piece *piece)
     s->closed = true;
     s->array_end = s->base + s->scan;
     s->state = DOC;
-    if (s->bare) {                      /* of a bare array nothing is kept */
+    if (s->bare) { /* of a bare array nothing is kept */
         s->complete = tl_grammar_step(&s->outer, ']');
         s->solid = ']';
         s->scan++;
@@ -135,8 +135,9 @@ static int bare_element(tl_split *s, tl_piece *piece)
     if (!tl_split_sees(s, s->scan))
         return STEP_MORE;
     size_t to = tl_split_horizon(s, s->scan), i = s->scan;
-    while (i < to && ((s->buf[i] >= '0' && s->buf[i] <= '9') || (s->buf[i] >= 'a' && s->buf[i] <= 'z') ||
-                      (s->buf[i] >= 'A' && s->buf[i] <= 'Z') || s->buf[i] == '-' || s->buf[i] == '+' || s->buf[i] == '.'))
+    while (i < to &&
+           ((s->buf[i] >= '0' && s->buf[i] <= '9') || (s->buf[i] >= 'a' && s->buf[i] <= 'z') ||
+            (s->buf[i] >= 'A' && s->buf[i] <= 'Z') || s->buf[i] == '-' || s->buf[i] == '+' || s->buf[i] == '.'))
         i++;
     size_t next = tl_split_skip(s, i, to);
     bool over = next < to && (s->buf[next] == ',' || s->buf[next] == ']');
@@ -193,7 +194,7 @@ int tl_split_element(tl_split *s, tl_piece *piece)
         return element_ends(s, piece);
     if (s->scan == s->end && s->scan < s->at + ELEMENT_MAX && !s->eof)
         return STEP_MORE;
-    s->scan = s->at;                    /* nothing that ends */
+    s->scan = s->at; /* nothing that ends */
     s->state = GAP;
     return bad(s, 0, piece);
 }

@@ -24,7 +24,7 @@ enum { AFTER_NOTHING, AFTER_ENTRY, AFTER_COMMA };
 /* What a state's step comes to, beside a tl_piece_kind. */
 enum { STEP_ON = -1, STEP_MORE = -2 };
 
-#define LOOK_AHEAD ((size_t)256)
+#define LOOK_AHEAD  ((size_t)256)
 #define LOOK_BEHIND ((size_t)256)
 
 static inline bool tl_split_is_space(char c)

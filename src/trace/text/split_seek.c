@@ -17,8 +17,10 @@
 #define TROUBLE 8
 
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
-const char *const tl_document_keys[] = { "traceName", "displayTimeUnit", "baseTimeNanoseconds", "distributedInfo",
-                                         "deviceProperties", "schemaVersion", "traceEvents", NULL };
+const char *const tl_document_keys[] = { "traceName",           "displayTimeUnit",
+                                         "baseTimeNanoseconds", "distributedInfo",
+                                         "deviceProperties",    "schemaVersion",
+                                         "traceEvents",         NULL };
 /* Keys of the document and of other things. */
 static const char *const likely_document_keys[] = { "trace_id",
                                                     "host_name",
@@ -40,7 +42,7 @@ tl_sight tl_split_key_at(const tl_split *s, size_t i, size_t to, const char *con
     if (s->buf[i++] != '"')
         return TL_SIGHT_NO;
     for (; *keys != NULL; keys++) {
-        size_t n = strlen(*keys) + 1, there = to - i < n ? to - i : n;      /* with the closing quote */
+        size_t n = strlen(*keys) + 1, there = to - i < n ? to - i : n; /* with the closing quote */
         bool same = memcmp(s->buf + i, *keys, there < n ? there : n - 1) == 0;
         if (same && there < n)
             return TL_SIGHT_CUT;
@@ -84,12 +86,12 @@ bool tl_split_is_doomed(tl_split *s, size_t i)
 }
 
 typedef struct start {
-    uint64_t depth;             /* of its brace */
+    uint64_t depth; /* of its brace */
     size_t at;
 } start;
 
 typedef struct starts {
-    TL_VEC(start) open;         /* the outermost first */
+    TL_VEC(start) open; /* the outermost first */
     bool any;
 } starts;
 
@@ -184,7 +186,7 @@ bool tl_split_reject(tl_split *s, const tl_piece *piece, uint64_t *fault)
     if (s->inner.no_memory || (n == piece->text.n && tl_grammar_is_over(&s->inner)))
         return false;
     *fault = piece->offset + n;
-    (void)tl_split_doom(s, s->at + n, true, &ignored);      /* without memory it only takes longer */
+    (void)tl_split_doom(s, s->at + n, true, &ignored); /* without memory it only takes longer */
     return true;
 }
 

@@ -122,8 +122,8 @@ static bool make_launches(joining *k)
     k->out->launches = v;
     for (size_t i = 0; ok && i < n; i++) {
         uint32_t at = found[i];
-        v[i] = (tl_launch){ c->start_ns[at], c->start_ns[at] + c->dur_ns[at],
-                            c->name[at],     c->uid[at],
+        v[i] = (tl_launch){ c->start_ns[at],      c->start_ns[at] + c->dur_ns[at],
+                            c->name[at],          c->uid[at],
                             tl_call_track(c, at), 0 };
         ok = note_call(k, c->correlation[at], (uint32_t)i);
     }
@@ -170,7 +170,7 @@ static bool join_launches(tl_linked *out, tl_device *work, tl_device *waits)
 {
     joining k = { .out = out };
     bool ok = note_correlations(&k, &work->columns) && note_correlations(&k, &waits->columns) && make_launches(&k) &&
-                 join(&k, work) && join(&k, waits);
+              join(&k, work) && join(&k, waits);
 
     tl_map_free(&k.calls);
     free(k.later.v);
@@ -188,15 +188,15 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
 
     bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
-                 tl_comm_collect(&evidence);
+              tl_comm_collect(&evidence);
     out->view.steps = out->steps;
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
     ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
-            tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-            tl_kernels_make(e, rules, &evidence, &work, out) && tl_colls_collect(&evidence, out) &&
-            tl_syncs_make(e, &waits, out);
+         tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
+         tl_kernels_make(e, rules, &evidence, &work, out) && tl_colls_collect(&evidence, out) &&
+         tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);

@@ -28,21 +28,21 @@ typedef struct tl_step_cut {
 } tl_step_cut;
 
 typedef struct tl_work_kind {
-    uint64_t key;   /* as of tl_work_class */
+    uint64_t key;    /* as of tl_work_class */
     uint64_t family; /* tl_family; those of DEVICE are ADDITIONAL's as well */
 } tl_work_kind;
 
 /* Zero-initialise; tl_frame_free ends it. */
 typedef struct tl_frame {
     size_t nsteps, first_whole, last_whole; /* as of tl_baseline */
-    int32_t *steps;      /* [nsteps] numbers, ascending */
-    bool *cut;           /* [nsteps] */
-    tl_step_cut *cuts;   /* [nsteps] */
-    bool *comparable;         /* [nsteps] all of its role launch as many collectives */
-    tl_work_kind *kinds; /* [nkinds] */
+    int32_t *steps;                         /* [nsteps] numbers, ascending */
+    bool *cut;                              /* [nsteps] */
+    tl_step_cut *cuts;                      /* [nsteps] */
+    bool *comparable;                       /* [nsteps] all of its role launch as many collectives */
+    tl_work_kind *kinds;                    /* [nkinds] */
     size_t nkinds, kind_room;
-    tl_map kind_of;      /* by family and key */
-    int64_t *baseline_ns;   /* by node that is placed: what the same piece of host work takes its role; 0: it is the only one */
+    tl_map kind_of;       /* by family and key */
+    int64_t *baseline_ns; /* by placed node: what the same piece of host work takes its role; 0: it is alone */
     size_t nhost_pieces;
 } tl_frame;
 
@@ -73,7 +73,8 @@ uint32_t tl_segment_of(const tl_frame *frame, const tl_node *node);
 /* Whether it is a kernel that computes, in a full step. */
 static inline bool tl_computes(const tl_frame *f, const tl_node *node)
 {
-    return node->part == TL_PART_COMPUTE && node->kind == TL_NODE_WORK && !f->cut[tl_step_index(f->steps, f->nsteps, node->step)];
+    return node->part == TL_PART_COMPUTE && node->kind == TL_NODE_WORK &&
+           !f->cut[tl_step_index(f->steps, f->nsteps, node->step)];
 }
 
 /* Whether it is work of a host that has a place in the program: before a launch, or a call that waits for one. */

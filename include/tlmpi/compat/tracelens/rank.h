@@ -46,12 +46,12 @@ enum {
 
 /* Zero-initialise; tl_lens_free ends it.  Arrays have an entry for each event. */
 typedef struct tl_lens {
-    const tl_trace *trace; /* borrowed; read with all categories, and with the hook of `words` */
-    const tl_events *e;    /* its events */
+    const tl_trace *trace;    /* borrowed; read with all categories, and with the hook of `words` */
+    const tl_events *e;       /* its events */
     const tl_verbatim *words; /* borrowed: what they say to the letter */
-    uint8_t *set;          /* tl_lens_set */
-    uint32_t *launch;      /* the runtime call that launched it, TL_NONE without one */
-    uint16_t *says;        /* by name: what it says; 0 where no event has it */
+    uint8_t *set;             /* tl_lens_set */
+    uint32_t *launch;         /* the runtime call that launched it, TL_NONE without one */
+    uint16_t *says;           /* by name: what it says; 0 where no event has it */
 } tl_lens;
 
 /* TL_ENOMEM. */

@@ -12,25 +12,25 @@
 #include <stddef.h>
 
 typedef struct tl_options {
-    const char *const *paths;       /* folders and files, as given */
+    const char *const *paths; /* folders and files, as given */
     size_t npaths;
-    const char *output;             /* -o PREFIX; NULL: from the paths */
-    bool force;                     /* -f: overwrite */
-    const char *rules;              /* --rules FILE; NULL: the built-in rules alone */
-    int run;                        /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
-    int clock;                      /* --clock: tl_clock_mode */
-    tl_verdict_options judge;       /* --alpha, --least-cost */
-    bool json;                      /* --json: the answers as JSON, in place of the summary */
-    tl_gates fail_on;               /* --fail-on */
-    bool digest;                    /* --digest: a line a table, alone on stdout */
-    bool reproducible;              /* --reproducible: no time, host or command line in the file */
-    bool tracelens;                 /* augment --tracelens */
-    bool yajl_only;                 /* --parser yajl */
-    bool no_filter;                 /* --no-filter */
+    const char *output;       /* -o PREFIX; NULL: from the paths */
+    bool force;               /* -f: overwrite */
+    const char *rules;        /* --rules FILE; NULL: the built-in rules alone */
+    int run;                  /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
+    int clock;                /* --clock: tl_clock_mode */
+    tl_verdict_options judge; /* --alpha, --least-cost */
+    bool json;                /* --json: the answers as JSON, in place of the summary */
+    tl_gates fail_on;         /* --fail-on */
+    bool digest;              /* --digest: a line a table, alone on stdout */
+    bool reproducible;        /* --reproducible: no time, host or command line in the file */
+    bool tracelens;           /* augment --tracelens */
+    bool yajl_only;           /* --parser yajl */
+    bool no_filter;           /* --no-filter */
     bool quiet;
-    tl_config config;               /* --idle */
-    const char *command_line;       /* as typed, for the file's history */
-    const char *settings;           /* every option with its value, "name=value" a line, for the file */
+    tl_config config;         /* --idle */
+    const char *command_line; /* as typed, for the file's history */
+    const char *settings;     /* every option with its value, "name=value" a line, for the file */
 } tl_options;
 
 #endif

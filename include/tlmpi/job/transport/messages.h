@@ -21,9 +21,9 @@ enum {
     TL_MESSAGE_FIRST_ROWS,
     TL_MESSAGE_CHUNK,
     TL_MESSAGE_ROWS,
-    TL_MESSAGE_READY, /* member to leader: the piece with this number (int32_t) is read */
-    TL_MESSAGE_GO,    /* leader to member, or writer to proc: send what is ready */
-    TL_MESSAGE_PIECE, /* member to leader: about 1 MB of the piece */
+    TL_MESSAGE_READY,    /* member to leader: the piece with this number (int32_t) is read */
+    TL_MESSAGE_GO,       /* leader to member, or writer to proc: send what is ready */
+    TL_MESSAGE_PIECE,    /* member to leader: about 1 MB of the piece */
     TL_MESSAGE_QUESTION, /* proc 0 to those who hold ranks, and ... */
     TL_MESSAGE_ANSWER    /* ... back: how many bytes (size_t), and then about 1 MB of them at a time */
 };

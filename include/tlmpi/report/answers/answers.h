@@ -49,8 +49,8 @@ typedef struct tl_loss {
 /* The critical path across ranks.  Shares are of all of it. */
 typedef struct tl_path_facts {
     int64_t unexplained_ns; /* what of it no work, transfer or known wait explains */
-    int64_t ns;   /* 0: not known, and so is the rest */
-    int32_t rank; /* with the largest part */
+    int64_t ns;             /* 0: not known, and so is the rest */
+    int32_t rank;           /* with the largest part */
     double rank_share;
     const char *activity; /* with the largest part */
     double activity_share;
@@ -63,16 +63,15 @@ typedef struct tl_answers {
     const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
     size_t nculprits;
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
-    int64_t
-        parts[TL_NPARTS + 1]; /* what others waited for the first of them, by part of its time; TL_NPARTS: by none */
-    const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
-    int64_t most_ns;          /* that each of the others waited for it in steps, in the mean */
+    int64_t parts[TL_NPARTS + 1]; /* what others waited for the first, by part of its time; TL_NPARTS: by none */
+    const tl_straggler *most;     /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
+    int64_t most_ns;              /* that each of the others waited for it in steps, in the mean */
     const char *why;          /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size; NULL: the
-                                    * clocks are it */
-    int64_t together_gain_ns;     /* gain if all suspects were repaired; -1: not known */
-    int64_t measured_ns;          /* wall time of the rank with the longest */
-    int64_t wall_ns;              /* of the traced window: replayed where that is to be trusted, else measured_ns */
-    int64_t wait_ns;              /* rank-seconds that all waited in matched collectives */
+                               * clocks are it */
+    int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
+    int64_t measured_ns;      /* wall time of the rank with the longest */
+    int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
+    int64_t wait_ns;          /* rank-seconds that all waited in matched collectives */
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;
     tl_loss worst, job; /* of the rank that loses most, and over all ranks */

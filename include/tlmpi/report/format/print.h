@@ -36,14 +36,14 @@ typedef struct tl_printer {
     FILE *out;
     const tl_schema *schema;
     tl_format format;
-    const uint32_t *columns;            /* field numbers in the order to print; NULL for all */
+    const uint32_t *columns; /* field numbers in the order to print; NULL for all */
     size_t ncolumns;
-    tl_text (*name)(void *arg, uint32_t id);    /* text of a NAME cell; NULL prints the id */
+    tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell; NULL prints the id */
     void *name_arg;
-    size_t text_width;                  /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
+    size_t text_width; /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
     /* private: */
-    bool any;                           /* JSON: a row has been printed */
-    struct tl_print_wait *wait;         /* TABLE: rows that wait until the widths are known */
+    bool any;                   /* JSON: a row has been printed */
+    struct tl_print_wait *wait; /* TABLE: rows that wait until the widths are known */
 } tl_printer;
 
 /* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6 digits,

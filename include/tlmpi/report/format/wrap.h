@@ -18,9 +18,9 @@
 
 typedef struct tl_wrap {
     FILE *out;
-    size_t indent;              /* of every line but the first */
-    size_t column;              /* characters in this line; a caller that has begun the line itself sets it */
-    bool begun;                 /* a piece stands in this line: the next one is parted from it by a space */
+    size_t indent; /* of every line but the first */
+    size_t column; /* characters in this line; a caller that has begun the line itself sets it */
+    bool begun;    /* a piece stands in this line: the next one is parted from it by a space */
 } tl_wrap;
 
 /* One piece (of up to 1,023 bytes, the rest is cut), control bytes made harmless. */

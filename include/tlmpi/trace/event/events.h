@@ -18,23 +18,23 @@
 
 /* What a category (`cat`) means; old and new spellings are one. */
 typedef enum tl_cat {
-    TL_CAT_NONE,                /* no cat at all */
-    TL_CAT_KERNEL,              /* kernel, Kernel, mtia_ccp_events */
-    TL_CAT_MEMCPY,              /* gpu_memcpy, Memcpy */
-    TL_CAT_MEMSET,              /* gpu_memset, Memset */
-    TL_CAT_SYNC,                /* cuda_sync */
-    TL_CAT_RUNTIME,             /* cuda_runtime, Runtime, *_runtime */
-    TL_CAT_DRIVER,              /* cuda_driver, *_driver */
-    TL_CAT_CPU_OP,              /* cpu_op, Operator */
-    TL_CAT_USER_ANNOTATION,     /* user_annotation */
-    TL_CAT_GPU_ANNOTATION,      /* gpu_user_annotation */
-    TL_CAT_PYTHON,              /* python_function */
-    TL_CAT_FLOW,                /* ac2g, async_cpu_to_gpu, async_gpu */
-    TL_CAT_FWDBWD,              /* fwdbwd */
-    TL_CAT_INSTANT,             /* cpu_instant_event: memory events */
-    TL_CAT_OVERHEAD,            /* overhead */
-    TL_CAT_PROFILER_RANGE,      /* cuda_profiler_range */
-    TL_CAT_TRACE,               /* Trace: spans everything and is no work */
+    TL_CAT_NONE,            /* no cat at all */
+    TL_CAT_KERNEL,          /* kernel, Kernel, mtia_ccp_events */
+    TL_CAT_MEMCPY,          /* gpu_memcpy, Memcpy */
+    TL_CAT_MEMSET,          /* gpu_memset, Memset */
+    TL_CAT_SYNC,            /* cuda_sync */
+    TL_CAT_RUNTIME,         /* cuda_runtime, Runtime, *_runtime */
+    TL_CAT_DRIVER,          /* cuda_driver, *_driver */
+    TL_CAT_CPU_OP,          /* cpu_op, Operator */
+    TL_CAT_USER_ANNOTATION, /* user_annotation */
+    TL_CAT_GPU_ANNOTATION,  /* gpu_user_annotation */
+    TL_CAT_PYTHON,          /* python_function */
+    TL_CAT_FLOW,            /* ac2g, async_cpu_to_gpu, async_gpu */
+    TL_CAT_FWDBWD,          /* fwdbwd */
+    TL_CAT_INSTANT,         /* cpu_instant_event: memory events */
+    TL_CAT_OVERHEAD,        /* overhead */
+    TL_CAT_PROFILER_RANGE,  /* cuda_profiler_range */
+    TL_CAT_TRACE,           /* Trace: spans everything and is no work */
     TL_CAT_OTHER,
     TL_NCATS
 } tl_cat;
@@ -44,8 +44,8 @@ typedef enum tl_cat {
 
 /* A (pid, tid) pair; either may be a number or a text. */
 typedef struct tl_track {
-    int64_t pid, tid;               /* the numbers; 0 where it is a text */
-    uint32_t pid_text, tid_text;    /* names id of the text, TL_NO_NAME where it is a number or absent */
+    int64_t pid, tid;            /* the numbers; 0 where it is a text */
+    uint32_t pid_text, tid_text; /* names id of the text, TL_NO_NAME where it is a number or absent */
 } tl_track;
 
 /* A (device, stream) pair as the event's args name them; TL_LANE_ABSENT where they do not (or not as an integer). */
@@ -56,46 +56,46 @@ typedef struct tl_lane {
 
 /* A category as it is written. */
 typedef struct tl_category {
-    uint32_t text;                  /* names id; TL_NO_NAME for events without cat */
+    uint32_t text; /* names id; TL_NO_NAME for events without cat */
     tl_cat cat;
 } tl_category;
 
 /* What only some device events, and ROCm's calls that copy, carry; -1 where it is absent. */
 typedef struct tl_copy_args {
     uint32_t event;
-    int32_t kind;                   /* a number of hipMemcpyKind: 1 to the device, 2 from it, 3 on it */
+    int32_t kind; /* a number of hipMemcpyKind: 1 to the device, 2 from it, 3 on it */
     int64_t bytes;
-    double gb_per_s;                /* "memory bandwidth (GB/s)"; NaN where absent */
+    double gb_per_s; /* "memory bandwidth (GB/s)"; NaN where absent */
 } tl_copy_args;
 
 /* Arguments of a collective, on the kernel or on its record_param_comms. */
 typedef struct tl_coll_args {
     uint32_t event;
-    uint32_t name, dtype;                               /* names ids */
-    uint32_t pg_name, pg_desc, pg_ranks;                /* names ids; pg_ranks is the text "[0, 1, ...]" */
-    uint32_t in_split, out_split;                       /* names ids of the texts */
+    uint32_t name, dtype;                /* names ids */
+    uint32_t pg_name, pg_desc, pg_ranks; /* names ids; pg_ranks is the text "[0, 1, ...]" */
+    uint32_t in_split, out_split;        /* names ids of the texts */
     int64_t in_nelems, out_nelems, group_size, seq, src_rank, dst_rank;
-    int64_t rank_start, rank_stride;                    /* Global rank start, stride */
+    int64_t rank_start, rank_stride; /* Global rank start, stride */
 } tl_coll_args;
 
 /* How large a kernel is. */
 typedef struct tl_grid_args {
     uint32_t event;
-    uint32_t blocks;                                    /* x * y * z, UINT32_MAX for more */
+    uint32_t blocks; /* x * y * z, UINT32_MAX for more */
 } tl_grid_args;
 
 /* What a cuda_sync event waits for. */
 typedef struct tl_wait_args {
     uint32_t event;
-    int64_t wait_on_stream, wait_on_corr;               /* -1 where absent */
+    int64_t wait_on_stream, wait_on_corr; /* -1 where absent */
 } tl_wait_args;
 
 /* flags */
-#define TL_EVENT_HAS_DUR 1u         /* the text has a dur */
-#define TL_EVENT_HAS_TS 2u
-#define TL_EVENT_PH_X 4u
-#define TL_EVENT_PH_START 8u        /* flow start */
-#define TL_EVENT_PH_END 16u         /* flow end */
+#define TL_EVENT_HAS_DUR  1u /* the text has a dur */
+#define TL_EVENT_HAS_TS   2u
+#define TL_EVENT_PH_X     4u
+#define TL_EVENT_PH_START 8u  /* flow start */
+#define TL_EVENT_PH_END   16u /* flow end */
 #define TL_EVENT_HAS_CORR 32u
 
 #define TL_RECENT 16
@@ -103,18 +103,18 @@ typedef struct tl_wait_args {
 /* Columns: entry i of each is event i; in file order.  Zero-initialise; tl_events_free ends it. */
 typedef struct tl_events {
     size_t n, cap;
-    int64_t *ts_ns, *dur_ns;        /* as in the text, base time not added; dur >= 0 */
-    int64_t *corr;                  /* args.correlation (a flow: its id); see TL_EVENT_HAS_CORR */
-    uint32_t *name;                 /* names id; TL_NO_NAME when absent */
-    uint32_t *track, *lane;         /* index into tracks, lanes */
-    uint32_t *uid;                  /* position in traceEvents, all entries counted */
-    uint16_t *category;             /* index into categories */
+    int64_t *ts_ns, *dur_ns; /* as in the text, base time not added; dur >= 0 */
+    int64_t *corr;           /* args.correlation (a flow: its id); see TL_EVENT_HAS_CORR */
+    uint32_t *name;          /* names id; TL_NO_NAME when absent */
+    uint32_t *track, *lane;  /* index into tracks, lanes */
+    uint32_t *uid;           /* position in traceEvents, all entries counted */
+    uint16_t *category;      /* index into categories */
     uint16_t *flags;
 
     TL_VEC(tl_track) tracks;
     TL_VEC(tl_lane) lanes;
     TL_VEC(tl_category) categories;
-    TL_VEC(tl_copy_args) copies;    /* side tables: by event, ascending */
+    TL_VEC(tl_copy_args) copies; /* side tables: by event, ascending */
     TL_VEC(tl_coll_args) colls;
     TL_VEC(tl_wait_args) waits;
     TL_VEC(tl_grid_args) grids;
@@ -122,8 +122,8 @@ typedef struct tl_events {
     tl_map track_map, lane_map, category_map;
     uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: few come again and again */
     uint16_t recent_category[TL_RECENT];
-    uint64_t ncut;                  /* texts that were too long, and are kept as a beginning and a hash */
-    bool no_memory;                 /* a text could not be kept */
+    uint64_t ncut;  /* texts that were too long, and are kept as a beginning and a hash */
+    bool no_memory; /* a text could not be kept */
 } tl_events;
 
 void tl_events_free(tl_events *events);

@@ -9,10 +9,10 @@
 
 typedef enum tl_taken {
     TL_TAKEN_KEPT,
-    TL_TAKEN_REPAIRED,      /* kept, after a value was mended: *why says which */
-    TL_TAKEN_UNTIMED,       /* likewise: it had no duration, or one below 0 */
-    TL_TAKEN_FILTERED,      /* nobody asked for it */
-    TL_TAKEN_BAD,           /* a value cannot be: *why says which */
+    TL_TAKEN_REPAIRED, /* kept, after a value was mended: *why says which */
+    TL_TAKEN_UNTIMED,  /* likewise: it had no duration, or one below 0 */
+    TL_TAKEN_FILTERED, /* nobody asked for it */
+    TL_TAKEN_BAD,      /* a value cannot be: *why says which */
     TL_TAKEN_NO_MEMORY
 } tl_taken;
 

@@ -41,41 +41,41 @@ typedef struct tl_read_options {
 typedef struct tl_read_report {
     bool gzip;
     uint64_t file_bytes, text_bytes;
-    uint64_t entries;           /* entries of traceEvents seen, whole or not */
+    uint64_t entries; /* entries of traceEvents seen, whole or not */
     uint64_t kept;
-    uint64_t filtered;          /* whole entries that nobody asked for */
-    uint64_t dropped;           /* entries lost: not JSON, or a number that cannot be */
-    uint64_t repaired;          /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
-    uint64_t untimed;           /* of these, without a duration, or with one below 0: it counts as 0 */
-    int64_t first_bad_byte;     /* offset in the text of what is wrong first: in an entry dropped or repaired, in the text
-                                 * around them, or of the cut; -1 */
-    char first_bad[256];        /* what was expected there and what was done; empty when all is well */
-    bool cut;                   /* the text ends before the document does */
-    bool source_fault;          /* the compressed stream, the text around the array or what stands after the document is
-                                 * damaged, though all entries may be whole */
-    bool has_events;            /* a traceEvents array (or a bare array of events) was found */
-    uint64_t base_at;           /* offset in the text of the last baseTimeNanoseconds' value; UINT64_MAX without one */
-    bool fractional_ts; /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
-    bool no_memory;             /* reading stopped there: memory is out */
+    uint64_t filtered;      /* whole entries that nobody asked for */
+    uint64_t dropped;       /* entries lost: not JSON, or a number that cannot be */
+    uint64_t repaired;      /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
+    uint64_t untimed;       /* of these, without a duration, or with one below 0: it counts as 0 */
+    int64_t first_bad_byte; /* offset in the text of what is wrong first: in an entry dropped or repaired, in the text
+                             * around them, or of the cut; -1 */
+    char first_bad[256];    /* what was expected there and what was done; empty when all is well */
+    bool cut;               /* the text ends before the document does */
+    bool source_fault;      /* the compressed stream, the text around the array or what stands after the document is
+                             * damaged, though all entries may be whole */
+    bool has_events;        /* a traceEvents array (or a bare array of events) was found */
+    uint64_t base_at;       /* offset in the text of the last baseTimeNanoseconds' value; UINT64_MAX without one */
+    bool fractional_ts;     /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
+    bool no_memory;         /* reading stopped there: memory is out */
 
     /* Where a piece begins and ends, for join.h. */
-    bool bare, closed;          /* the file is a bare array; the array's end lies in this piece */
-    uint64_t first_entry;       /* offset of its first entry; UINT64_MAX without one */
-    uint64_t stopped_at;        /* offset of the first entry after it; UINT64_MAX where the text or the array ended */
+    bool bare, closed;    /* the file is a bare array; the array's end lies in this piece */
+    uint64_t first_entry; /* offset of its first entry; UINT64_MAX without one */
+    uint64_t stopped_at;  /* offset of the first entry after it; UINT64_MAX where the text or the array ended */
 
     /* Where more entries may go, for trace_out/splice.h; offsets in the text, of a file that was read in one. */
-    uint64_t array_begin;       /* after the '[' of traceEvents, of the last where there are several */
-    uint64_t array_end;         /* its ']'; UINT64_MAX where that is missing */
-    uint64_t entries_end;       /* after the last entry that can be read; 0 without one */
-    uint64_t whole_to; /* of a document that is cut after the array: up to here it is whole; 0 where it is damaged */
-    char closing[64];           /* the brackets that would close the text, there or after the last entry */
+    uint64_t array_begin; /* after the '[' of traceEvents, of the last where there are several */
+    uint64_t array_end;   /* its ']'; UINT64_MAX where that is missing */
+    uint64_t entries_end; /* after the last entry that can be read; 0 without one */
+    uint64_t whole_to;    /* of a document that is cut after the array: up to here it is whole; 0 where it is damaged */
+    char closing[64];     /* the brackets that would close the text, there or after the last entry */
 } tl_read_report;
 
 typedef struct tl_trace {
     tl_events events;
     tl_meta meta;
     tl_read_report report;
-    char *doc;                  /* of a piece: its part of the text around the array, not yet read into meta */
+    char *doc; /* of a piece: its part of the text around the array, not yet read into meta */
     size_t ndoc;
 } tl_trace;
 

@@ -18,15 +18,15 @@
 #include <stdint.h>
 
 typedef enum tl_grammar_state {
-    TL_WANT_VALUE,              /* the outermost one, or after a colon */
-    TL_WANT_FIRST,              /* after '[' */
-    TL_WANT_ELEMENT,            /* after a comma in an array */
-    TL_WANT_FIRST_KEY,          /* after '{' */
-    TL_WANT_KEY,                /* after a comma in an object */
+    TL_WANT_VALUE,     /* the outermost one, or after a colon */
+    TL_WANT_FIRST,     /* after '[' */
+    TL_WANT_ELEMENT,   /* after a comma in an array */
+    TL_WANT_FIRST_KEY, /* after '{' */
+    TL_WANT_KEY,       /* after a comma in an object */
     TL_WANT_COLON,
-    TL_WANT_COMMA,              /* after a value */
-    TL_WANT_CLOSE,              /* after a comma that has nothing before it */
-    TL_WANT_NOTHING,            /* the outermost value is over */
+    TL_WANT_COMMA,   /* after a value */
+    TL_WANT_CLOSE,   /* after a comma that has nothing before it */
+    TL_WANT_NOTHING, /* the outermost value is over */
     TL_IN_STRING,
     TL_IN_ESCAPE,
     TL_IN_WORD,
@@ -43,10 +43,10 @@ typedef enum tl_grammar_state {
 /* Zero-initialise; tl_grammar_free ends it. */
 typedef struct tl_grammar {
     tl_grammar_state state;
-    bool key;                   /* the string at hand is a key */
-    bool no_memory;             /* not a fault of the text: a bracket could not be kept */
-    uint64_t depth;             /* open brackets */
-    uint64_t *objects;          /* bit d: bracket d is a brace */
+    bool key;          /* the string at hand is a key */
+    bool no_memory;    /* not a fault of the text: a bracket could not be kept */
+    uint64_t depth;    /* open brackets */
+    uint64_t *objects; /* bit d: bracket d is a brace */
     size_t cap;
 } tl_grammar;
 

@@ -38,8 +38,8 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
 tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
 
 bool tl_source_is_gzip(const tl_source *s);
-uint64_t tl_source_text_bytes(const tl_source *s);      /* bytes of text given so far */
-uint64_t tl_source_file_size(const tl_source *s);       /* size of the file when it was opened */
+uint64_t tl_source_text_bytes(const tl_source *s); /* bytes of text given so far */
+uint64_t tl_source_file_size(const tl_source *s);  /* size of the file when it was opened */
 
 /* What a path is, for messages: "a file", "a folder", "a pipe", "a socket", "a device". */
 const char *tl_source_word(mode_t mode);

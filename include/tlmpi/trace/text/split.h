@@ -54,11 +54,11 @@ typedef enum tl_piece_kind {
 } tl_piece_kind;
 
 typedef struct tl_piece {
-    tl_text text;       /* ENTRY: whole; else what there is of it.  Valid until the next call */
-    uint64_t offset;    /* in the text, of text.p[0] */
-    uint64_t fault;     /* in the text, of the byte that is wrong (BAD, BROKEN, TORN, LOOSE); where it ends (CUT) */
-    uint32_t uid;       /* position in the array, from 0 */
-    bool probed;        /* ENTRY: the probe has recognised it */
+    tl_text text;    /* ENTRY: whole; else what there is of it.  Valid until the next call */
+    uint64_t offset; /* in the text, of text.p[0] */
+    uint64_t fault;  /* in the text, of the byte that is wrong (BAD, BROKEN, TORN, LOOSE); where it ends (CUT) */
+    uint32_t uid;    /* position in the array, from 0 */
+    bool probed;     /* ENTRY: the probe has recognised it */
 } tl_piece;
 
 typedef struct tl_split {
@@ -68,53 +68,53 @@ typedef struct tl_split {
     size_t (*probe)(void *arg, const char *p);
     void *probe_arg;
 
-    char *buf;                      /* [at, end) is not yet used */
+    char *buf; /* [at, end) is not yet used */
     size_t cap, at, end;
-    size_t scan;                    /* bytes of buf looked at */
-    uint64_t base;                  /* offset in the text of buf[0] */
-    char *doc;                      /* text around the array */
+    size_t scan;   /* bytes of buf looked at */
+    uint64_t base; /* offset in the text of buf[0] */
+    char *doc;     /* text around the array */
     size_t ndoc, doc_cap;
-    uint64_t full_at;               /* offset of the first byte for which doc had no room; UINT64_MAX for none */
-    uint64_t base_at;               /* offset of the value of the document's last baseTimeNanoseconds; UINT64_MAX for none */
-    bool found;                     /* the array has begun */
-    bool closed;                    /* the array has ended */
-    bool complete;                  /* the document has ended, too */
-    bool bare;                      /* it is a bare array */
-    bool nested;                    /* the array is, so far, one of something nested */
-    uint64_t fault_at; /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
-    char fault[96];                 /* what was expected there, and found */
-    uint64_t misplaced_at;          /* offset of the first key of the document in a nested object; UINT64_MAX for none */
-    bool unclosed;                  /* at the END: a closing bracket is missing before misplaced_at */
+    uint64_t full_at;      /* offset of the first byte for which doc had no room; UINT64_MAX for none */
+    uint64_t base_at;      /* offset of the value of the document's last baseTimeNanoseconds; UINT64_MAX for none */
+    bool found;            /* the array has begun */
+    bool closed;           /* the array has ended */
+    bool complete;         /* the document has ended, too */
+    bool bare;             /* it is a bare array */
+    bool nested;           /* the array is, so far, one of something nested */
+    uint64_t fault_at;     /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
+    char fault[96];        /* what was expected there, and found */
+    uint64_t misplaced_at; /* offset of the first key of the document in a nested object; UINT64_MAX for none */
+    bool unclosed;         /* at the END: a closing bracket is missing before misplaced_at */
     bool eof;
-    uint64_t stop_at;               /* an entry that starts here or later is not begun: that is the END, then `stopped` */
+    uint64_t stop_at; /* an entry that starts here or later is not begun: that is the END, then `stopped` */
     bool stopped;
-    uint64_t first_entry;           /* offset of the first entry begun; UINT64_MAX for none */
-    uint64_t last_start;            /* offset of the entry at which it stopped; UINT64_MAX otherwise */
-    uint64_t array_begin;           /* offset after the array's '['; of the last array, where there are several */
-    uint64_t array_end;             /* offset of its ']'; UINT64_MAX where that has not been found */
-    uint64_t whole_to; /* the document after the array is whole up to here, but for the brackets that are open */
-    uint64_t whole_depth;           /* how many those are */
-    uint32_t nentries;              /* entries of the array begun so far */
+    uint64_t first_entry; /* offset of the first entry begun; UINT64_MAX for none */
+    uint64_t last_start;  /* offset of the entry at which it stopped; UINT64_MAX otherwise */
+    uint64_t array_begin; /* offset after the array's '['; of the last array, where there are several */
+    uint64_t array_end;   /* offset of its ']'; UINT64_MAX where that has not been found */
+    uint64_t whole_to;    /* the document after the array is whole up to here, but for the brackets that are open */
+    uint64_t whole_depth; /* how many those are */
+    uint32_t nentries;    /* entries of the array begun so far */
 
     /* Private. */
     int state;
-    tl_grammar outer;               /* of the document */
-    char key[24];                   /* of the document: the last one, as far as it fits */
+    tl_grammar outer; /* of the document */
+    char key[24];     /* of the document: the last one, as far as it fits */
     size_t nkey;
     uint64_t key_at;
-    char solid;                     /* the last byte of the document that is no white space */
-    tl_grammar inner;               /* of the entry or element at hand */
-    bool checking;                  /* inner looks at the entry, too */
-    unsigned broken_lately;         /* then it does so from the beginning */
+    char solid;             /* the last byte of the document that is no white space */
+    tl_grammar inner;       /* of the entry or element at hand */
+    bool checking;          /* inner looks at the entry, too */
+    unsigned broken_lately; /* then it does so from the beginning */
     uint64_t entry_depth;
     bool in_string, escaped;
-    uint64_t ph_free_to;            /* up to this offset nothing is called "ph" */
-    int after;                     /* what the array holds just before: an entry, perhaps with its comma */
-    bool bare_end;                  /* the last value of that entry is a number or word */
-    bool args_end;                  /* the last value of that entry is an object */
-    uint64_t restart_at;            /* after a fault: an entry may start just here */
-    TL_VEC(uint64_t) doomed;        /* offsets of starts of entries that are known to be broken, the next one last */
-    uint64_t doomed_by;             /* the byte that does it */
+    uint64_t ph_free_to;     /* up to this offset nothing is called "ph" */
+    int after;               /* what the array holds just before: an entry, perhaps with its comma */
+    bool bare_end;           /* the last value of that entry is a number or word */
+    bool args_end;           /* the last value of that entry is an object */
+    uint64_t restart_at;     /* after a fault: an entry may start just here */
+    TL_VEC(uint64_t) doomed; /* offsets of starts of entries that are known to be broken, the next one last */
+    uint64_t doomed_by;      /* the byte that does it */
 } tl_split;
 
 void tl_split_init(tl_split *split);

@@ -14,13 +14,13 @@ static tl_coll_exchange measure(const tl_colls *colls, size_t collective)
     size_t n = tl_coll_nrows(colls, collective);
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     tl_coll_exchange x = { .collective = collective,
-                   .row = row,
-                   .most = NAN,
-                   .least = NAN,
-                   .max_dur = row->dur,
-                   .min_dur = row->dur,
-                   .first_start = row->ts,
-                   .last_end = row->ts + row->dur };
+                           .row = row,
+                           .most = NAN,
+                           .least = NAN,
+                           .max_dur = row->dur,
+                           .min_dur = row->dur,
+                           .first_start = row->ts,
+                           .last_end = row->ts + row->dur };
     double last_start = row->ts, first_end = row->ts + row->dur, largest = NAN, durs = 0;
 
     for (size_t k = 0; k < n; k++) {

@@ -70,8 +70,8 @@ tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
     host->words = words;
     host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
     host->class = tl_calloc(lens->e->n + 1, sizeof *host->class);
-    if (!tl_lens_self_begin(&host->self, lens) || !tl_lens_shares_begin(&host->shares, lens) || host->calls.all == NULL ||
-        host->class == NULL) {
+    if (!tl_lens_self_begin(&host->self, lens) || !tl_lens_shares_begin(&host->shares, lens) ||
+        host->calls.all == NULL || host->class == NULL) {
         tl_lens_host_free(host);
         return NULL;
     }
