@@ -1,18 +1,18 @@
 /* blame_tables.c - the schemas of blame_tables.h, and the words of their enums. */
 #include "tlmpi/model/blame_tables.h"
 
-const char *const tl_part_labels[] = {
-    [TL_PART_COMPUTE] = "compute",
-    [TL_PART_H2D] = "h2d",
-    [TL_PART_COPY] = "copy",
-    [TL_PART_COMM] = "other_group",
-    [TL_PART_HOST] = "host_late",
-    [TL_PART_INPUT] = "input",
-    [TL_PART_GC] = "gc",
-    [TL_PART_SYNC] = "sync_drain",
-    [TL_PART_ALLOCATOR] = "allocator",
-    [TL_PART_DEVICE] = "device",
-    [TL_NPARTS] = "unknown",
+const char *const tl_activity_labels[] = {
+    [TL_ACTIVITY_COMPUTE] = "compute",
+    [TL_ACTIVITY_H2D] = "h2d",
+    [TL_ACTIVITY_COPY] = "copy",
+    [TL_ACTIVITY_COMM] = "other_group",
+    [TL_ACTIVITY_HOST] = "host_late",
+    [TL_ACTIVITY_INPUT] = "input",
+    [TL_ACTIVITY_GC] = "gc",
+    [TL_ACTIVITY_SYNC] = "sync_drain",
+    [TL_ACTIVITY_ALLOCATOR] = "allocator",
+    [TL_ACTIVITY_DEVICE] = "device",
+    [TL_NACTIVITIES] = "unknown",
     NULL,
 };
 
@@ -91,10 +91,10 @@ const char *const tl_scenario_labels[] = {
 };
 
 const char *const tl_path_labels[] = {
-    [TL_PART_COMPUTE] = "compute", [TL_PART_H2D] = "h2d",         [TL_PART_COPY] = "copy",
-    [TL_PART_COMM] = "transfer",   [TL_PART_HOST] = "host",       [TL_PART_INPUT] = "input",
-    [TL_PART_GC] = "gc",           [TL_PART_SYNC] = "sync_drain", [TL_PART_ALLOCATOR] = "allocator",
-    [TL_PART_DEVICE] = "latency",  [TL_NPARTS] = "before",        NULL,
+    [TL_ACTIVITY_COMPUTE] = "compute", [TL_ACTIVITY_H2D] = "h2d",         [TL_ACTIVITY_COPY] = "copy",
+    [TL_ACTIVITY_COMM] = "transfer",   [TL_ACTIVITY_HOST] = "host",       [TL_ACTIVITY_INPUT] = "input",
+    [TL_ACTIVITY_GC] = "gc",           [TL_ACTIVITY_SYNC] = "sync_drain", [TL_ACTIVITY_ALLOCATOR] = "allocator",
+    [TL_ACTIVITY_DEVICE] = "latency",  [TL_NACTIVITIES] = "before",       NULL,
 };
 
 TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",

@@ -23,17 +23,18 @@ uint64_t tl_host_key(const tl_rank *row)
     return row->host[0] != 0 ? tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1 : 0;
 }
 
-void tl_delay_costs_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1])
+void tl_delay_costs_by_activity(const tl_table *blame, const int32_t *ranks, size_t n,
+                                int64_t activities[TL_NACTIVITIES + 1])
 {
-    memset(parts, 0, (TL_NPARTS + 1) * sizeof *parts);
+    memset(activities, 0, (TL_NACTIVITIES + 1) * sizeof *activities);
     for (size_t k = 0; k < n; k++) {
         for (size_t i = tl_table_from_rank(blame, ranks[k]); i < blame->n; i++) {
             const tl_blame *row = tl_table_row(blame, i);
             if (row->to_rank != ranks[k])
                 break;
-            if (row->cause > TL_NPARTS || (row->from_rank >= 0 && tl_index_of(ranks, n, row->from_rank) < n))
+            if (row->cause > TL_NACTIVITIES || (row->from_rank >= 0 && tl_index_of(ranks, n, row->from_rank) < n))
                 continue;
-            parts[row->cause] = tl_ns_add(parts[row->cause], tl_ns_add(row->direct_ns, row->indirect_ns));
+            activities[row->cause] = tl_ns_add(activities[row->cause], tl_ns_add(row->direct_ns, row->indirect_ns));
         }
     }
 }

@@ -6,7 +6,7 @@
 
 void tl_participants_free(tl_participants *set)
 {
-    free(set->parts.v);
+    free(set->participants.v);
     free(set->memberships.v);
     *set = (tl_participants){ 0 };
 }

@@ -33,7 +33,7 @@ tl_status tl_h5_write_index(hid_t file, const tl_h5_rows *table, tl_h5_ranks *ra
     tl_status st;
     tl_h5_rows out = TL_H5_ROWS_INIT;
     tl_schema schema = tl_row_index_schema;
-    size_t n = ranks->parts.n;
+    size_t n = ranks->ranges.n;
     tl_row_index *rows = tl_calloc(n, sizeof *rows);
     void *packed = tl_calloc(n, tl_packed_size(&schema));
 
@@ -44,7 +44,7 @@ tl_status tl_h5_write_index(hid_t file, const tl_h5_rows *table, tl_h5_ranks *ra
     }
     schema.name = ranks->index_name;
     for (size_t i = 0; i < n; i++) {
-        const tl_h5_part *p = &ranks->parts.v[i];
+        const tl_h5_range *p = &ranks->ranges.v[i];
         if (p->first > table->end || p->n > table->end - p->first) {
             st = tl_fail(err, TL_EINTERNAL, "table %s: rank %d has rows that never came", table->schema->name,
                          (int)p->rank);
@@ -65,16 +65,16 @@ done:
     return st;
 }
 
-/* How the view lies in the file: as rows [part->first, ...) of the table, whose space is `source`. */
-static hid_t view_plist(const char *table, hid_t source, hid_t space, const tl_h5_part *part)
+/* How the view lies in the file: as rows [range->first, ...) of the table, whose space is `source`. */
+static hid_t view_plist(const char *table, hid_t source, hid_t space, const tl_h5_range *range)
 {
-    hsize_t start = part->first, count = part->n;
+    hsize_t start = range->first, count = range->n;
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
     if (plist < 0 || H5Pset_obj_track_times(plist, false) < 0)
         goto fail;
     /* Without rows there is nothing to map: the view is an ordinary empty dataset then. */
-    if (part->n > 0 && (H5Sselect_hyperslab(source, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
-                        H5Pset_virtual(plist, space, ".", table, source) < 0))
+    if (range->n > 0 && (H5Sselect_hyperslab(source, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+                         H5Pset_virtual(plist, space, ".", table, source) < 0))
         goto fail;
     return plist;
 
@@ -83,17 +83,17 @@ fail:
     return -1;
 }
 
-static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t source, const tl_h5_part *part, hid_t links,
+static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t source, const tl_h5_range *range, hid_t links,
                             tl_error *err)
 {
     char path[300], view[320];
     tl_status st = TL_OK;
-    hsize_t count = part->n;
+    hsize_t count = range->n;
     hid_t plist = -1, dataset = -1, space = H5Screate_simple(1, &count, NULL);
 
     snprintf(path, sizeof path, "/tables/%s", table->schema->name);
-    snprintf(view, sizeof view, "/ranks/%05d/%s", (int)part->rank, table->schema->name);
-    if (space < 0 || (plist = view_plist(path, source, space, part)) < 0 ||
+    snprintf(view, sizeof view, "/ranks/%05d/%s", (int)range->rank, table->schema->name);
+    if (space < 0 || (plist = view_plist(path, source, space, range)) < 0 ||
         (dataset = H5Dcreate2(file, view, table->row_type, space, links, plist, H5P_DEFAULT)) < 0 ||
         tl_h5_mark_table(dataset, table->schema) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", view);
@@ -108,14 +108,14 @@ tl_status tl_h5_write_views(hid_t file, const tl_h5_rows *table, const tl_h5_ran
 {
     tl_status st = TL_OK;
     hsize_t extent = table->end;
-    if (ranks->parts.n > TL_H5_MAX_VIEWS)
+    if (ranks->ranges.n > TL_H5_MAX_VIEWS)
         return TL_OK;
 
     hid_t source = H5Screate_simple(1, &extent, NULL), links = H5Pcreate(H5P_LINK_CREATE);
     if (source < 0 || links < 0 || H5Pset_create_intermediate_group(links, 1) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, file, "views of table %s", table->schema->name);
-    for (size_t i = 0; st == TL_OK && i < ranks->parts.n; i++)
-        st = write_view(file, table, source, &ranks->parts.v[i], links, err);
+    for (size_t i = 0; st == TL_OK && i < ranks->ranges.n; i++)
+        st = write_view(file, table, source, &ranks->ranges.v[i], links, err);
     tl_h5_close(links);
     tl_h5_close(source);
     return st;
@@ -123,7 +123,7 @@ tl_status tl_h5_write_views(hid_t file, const tl_h5_rows *table, const tl_h5_ran
 
 void tl_h5_ranks_free(tl_h5_ranks *ranks)
 {
-    free(ranks->parts.v);
+    free(ranks->ranges.v);
     free(ranks->index_name);
     *ranks = (tl_h5_ranks){ 0 };
 }

@@ -10,15 +10,15 @@
 #define TL_H5_MAX_VIEWS 1024
 
 /* The rows of a rank: [first, first + n) of the table. */
-typedef struct tl_h5_part {
+typedef struct tl_h5_range {
     int32_t rank;
     uint64_t first, n;
-} tl_h5_part;
+} tl_h5_range;
 
 /* Zero-initialise; tl_h5_ranks_free ends it. */
 typedef struct tl_h5_ranks {
-    TL_VEC(tl_h5_part) parts; /* in rank order */
-    char *index_name;         /* of the index table, once it is written */
+    TL_VEC(tl_h5_range) ranges; /* in rank order */
+    char *index_name;           /* of the index table, once it is written */
 } tl_h5_ranks;
 
 /* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows that never came. */

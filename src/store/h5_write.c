@@ -167,9 +167,9 @@ tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, 
     stored *table = find_table(store, schema);
     if (table == NULL)
         return note(store, no_table(schema, &why), &why, err);
-    if (!tl_vec_room(&table->ranks.parts))
+    if (!tl_vec_room(&table->ranks.ranges))
         return note(store, tl_fail_memory(&why, "ranks of a table"), &why, err);
-    table->ranks.parts.v[table->ranks.parts.n++] = (tl_h5_part){ rank, first, n };
+    table->ranks.ranges.v[table->ranks.ranges.n++] = (tl_h5_range){ rank, first, n };
     return TL_OK;
 }
 
@@ -262,7 +262,7 @@ static tl_status list_expected(const tl_store *store, expected **out, size_t *n,
         const stored *table = &store->tables.v[i];
         want[(*n)++] = (expected){ table->rows.schema->name, table->rows.end };
         if (table->ranks.index_name != NULL)
-            want[(*n)++] = (expected){ table->ranks.index_name, table->ranks.parts.n };
+            want[(*n)++] = (expected){ table->ranks.index_name, table->ranks.ranges.n };
     }
     return TL_OK;
 }

@@ -59,8 +59,8 @@ static inline int32_t add_membership(int32_t rank, uint64_t members, int32_t siz
 static inline tl_participant *add_part(int32_t rank, int32_t membership, int64_t start_ns, int64_t end_ns)
 {
     static uint32_t uid;
-    CU_ASSERT_FATAL(tl_vec_room(&set.parts));
-    tl_participant *p = &set.parts.v[set.parts.n++];
+    CU_ASSERT_FATAL(tl_vec_room(&set.participants));
+    tl_participant *p = &set.participants.v[set.participants.n++];
     *p = (tl_participant){ .start_ns = start_ns,
                            .end_ns = end_ns,
                            .launch_ns = tl_ns_between(start_ns, 5 * US),
@@ -159,7 +159,7 @@ static inline void match(tl_clock_mode mode)
     tl_late_rows late = { 0 };
     tl_error err = { 0 };
     CU_ASSERT_EQUAL_FATAL(tl_match_run(&set, &exposures, mode, &tables, &late, &err), TL_OK);
-    CU_ASSERT_PTR_NULL(set.parts.v);
+    CU_ASSERT_PTR_NULL(set.participants.v);
     CU_ASSERT_PTR_NULL(exposures.v);
     free(late.v);
 }

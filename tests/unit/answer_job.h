@@ -109,7 +109,7 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
         step->flagged = 1;
         n++;
         for (int32_t from = 0; from < nranks; from++) {
-            tl_blame blame = { .to_rank = rank, .step = step->step, .from_rank = from, .cause = TL_PART_HOST,
+            tl_blame blame = { .to_rank = rank, .step = step->step, .from_rank = from, .cause = TL_ACTIVITY_HOST,
                                .waiters = 1, .direct_ns = wait_ns };
             if (from != rank)
                 put_row(j, &tl_blame_schema, &blame);
@@ -126,7 +126,7 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
     row->cause_from = TL_CAUSE_FROM_PEERS;
     snprintf(row->place, sizeof row->place, "forward");
     if (gain_ns >= 0) {
-        tl_whatif_row whatif = { .scenario = TL_SCENARIO_RANK, .rank = rank, .cause = TL_NPARTS, .gain_ns = gain_ns };
+        tl_whatif_row whatif = { .scenario = TL_SCENARIO_RANK, .rank = rank, .cause = TL_NACTIVITIES, .gain_ns = gain_ns };
         row->gain_ns = gain_ns;
         put_row(j, &tl_whatif_row_schema, &whatif);
     }
@@ -136,7 +136,7 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
 /* The replay takes wall_ns, `error` off what was measured; beyond 5 % nothing more is known. */
 static inline void replay(answer_job *j, int64_t wall_ns, double error)
 {
-    tl_whatif_row row = { .scenario = TL_SCENARIO_UNCHANGED, .rank = -1, .cause = TL_NPARTS, .time_ns = wall_ns,
+    tl_whatif_row row = { .scenario = TL_SCENARIO_UNCHANGED, .rank = -1, .cause = TL_NACTIVITIES, .time_ns = wall_ns,
                           .model_error = error };
     put_row(j, &tl_whatif_row_schema, &row);
     row.scenario = TL_SCENARIO_IDEAL;
@@ -147,14 +147,14 @@ static inline void replay(answer_job *j, int64_t wall_ns, double error)
 /* What the replay gains by repairing all suspects, or (its lowest rank named) a host. */
 static inline void gain_of(answer_job *j, tl_scenario_kind scenario, int32_t rank, int64_t gain_ns)
 {
-    tl_whatif_row row = { .scenario = (uint8_t)scenario, .rank = rank, .cause = TL_NPARTS, .gain_ns = gain_ns };
+    tl_whatif_row row = { .scenario = (uint8_t)scenario, .rank = rank, .cause = TL_NACTIVITIES, .gain_ns = gain_ns };
     put_row(j, &tl_whatif_row_schema, &row);
 }
 
 /* A row of the critical path. */
-static inline void walk(answer_job *j, int32_t rank, int part, int64_t path_ns, int64_t imbalance_ns)
+static inline void walk(answer_job *j, int32_t rank, int subseq, int64_t path_ns, int64_t imbalance_ns)
 {
-    tl_path_row row = { .rank = rank, .activity = (uint8_t)part, .path_ns = path_ns, .imbalance_ns = imbalance_ns };
+    tl_path_row row = { .rank = rank, .activity = (uint8_t)subseq, .path_ns = path_ns, .imbalance_ns = imbalance_ns };
     put_row(j, &tl_path_row_schema, &row);
 }
 

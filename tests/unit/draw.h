@@ -72,7 +72,7 @@ size_t drawn_call(const drawing *d, const char *name);
 void draw_sync(drawing *d, size_t call, int device, int stream, int wait_on_stream);
 
 /* What all devices of the view did, without a look at the host: idle time outside the n given spans (sorted, disjoint)
- * counts as TL_PART_HOST.  False when memory is out. */
+ * counts as TL_ACTIVITY_HOST.  False when memory is out. */
 bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle);
 
 #endif

@@ -48,7 +48,7 @@ static inline tl_node hand_node_of(const hand_job *h, const hand_times *t, size_
     switch (which) {
     case 0:
         node.kind = TL_NODE_LAUNCH;
-        node.part = TL_PART_HOST;
+        node.activity = TL_ACTIVITY_HOST;
         node.key = 1;
         node.done_ns = t->launched[at];
         node.work_ns = step > 0 ? t->launched[at] - t->met[step - 1] : 0;

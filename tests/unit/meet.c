@@ -18,7 +18,7 @@ static void draw_rank(meeting *m, const char *line)
             ;
         if (!isupper((unsigned char)time[i]))
             continue;
-        m->parts[m->nparts] = (tl_participant){
+        m->participants[m->nparticipants] = (tl_participant){
             .key = (uint64_t)time[i],
             .start_ns = (int64_t)i * US,
             .end_ns = (int64_t)to * US,
@@ -29,11 +29,11 @@ static void draw_rank(meeting *m, const char *line)
             .step = -1,
             .nth = -1,
             .peer = -1,
-            .uid = (uint32_t)m->nparts,
+            .uid = (uint32_t)m->nparticipants,
             .kind = TL_ALL_REDUCE,
             .rule = TL_BY_LAUNCH,
         };
-        m->nparts++;
+        m->nparticipants++;
     }
 }
 
@@ -69,11 +69,11 @@ void meeting_analyse(meeting *m)
     size_t n = 0;
     tl_error err;
 
-    if (!tl_participants_sort(m->parts, m->nparts) || !tl_runs_make(m->parts, m->nparts, &runs, &n) ||
-        !tl_runs_by_time(m->parts, runs, n))
+    if (!tl_participants_sort(m->participants, m->nparticipants) || !tl_runs_make(m->participants, m->nparticipants, &runs, &n) ||
+        !tl_runs_by_time(m->participants, runs, n))
         abort();
     for (size_t r = 0; r < n; r++) {
-        tl_collective_view c = tl_collective_of_run(m->parts, &runs[r], &m->facts);
+        tl_collective_view c = tl_collective_of_run(m->participants, &runs[r], &m->facts);
         c.number = (int64_t)r;
         for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
             if ((*a)->per_collective != NULL && (*a)->per_collective(&c, &m->out, &err) != TL_OK)

@@ -18,7 +18,7 @@
 #endif
 
 typedef struct meeting {
-    tl_participant parts[64];   size_t nparts;
+    tl_participant participants[64];   size_t nparticipants;
     tl_rank_clock ranks[16];
     tl_group_fact group;
     tl_job_facts facts;

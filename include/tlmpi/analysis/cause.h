@@ -20,25 +20,25 @@
 
 /* One name of one rank, all steps that count together. */
 typedef struct tl_cause_row {
-    uint64_t name; /* content key; 0 for parts */
+    uint64_t name; /* content key; 0 for activities */
     int64_t ns, size;
     int32_t rank;
     uint32_t count, depth; /* as in tl_detail */
     uint8_t kind;          /* tl_detail_kind */
-    uint8_t part;          /* tl_part */
+    uint8_t activity;      /* tl_activity_kind */
     uint8_t frame;
 } tl_cause_row;
 
 typedef struct tl_cause_found {
     bool found;         /* it has more time than its peers in anything */
-    tl_cause cause;     /* MIXED: no part has 80 % of the excess */
-    double share;       /* of the excess that the largest part has */
-    int64_t ns;         /* the excess, all parts together */
+    tl_cause cause;     /* MIXED: no activity has 80 % of the excess */
+    double share;       /* of the excess that the largest activity has */
+    int64_t ns;         /* the excess, all activities together */
     int64_t awaited_ns; /* so much more than it its peers communicate: they wait for it */
     uint64_t place;     /* content key of a name; 0: none stands out */
 } tl_cause_found;
 
-/* rows: of the rank and its peers, in any order; sorted here by (kind, part of parts, name, rank); no two with the same
+/* rows: of the rank and its peers, in any order; sorted here by (kind, activity, name, rank); no two with the same
  * of these.  npeers: ranks beside it; where one has no row for a name it has nothing of it.  gain_ns: what the job
  * gains when the rank is repaired; 0: not known.  Where work of the device is most of what the rank has more, and all
  * together are more than that, the rest is the lead of its host, which it has lost over that work: peers that wait for
@@ -46,8 +46,8 @@ typedef struct tl_cause_found {
  * most of what the repair gains: idle time beyond that is the same delay, met again.  False when memory is out. */
 bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int64_t gain_ns, tl_cause_found *found);
 
-/* What a part of the time (tl_part) is called where nothing more is known of it; UNKNOWN where it tells no cause. */
-tl_cause tl_cause_of_part(int part);
+/* What an activity (tl_activity_kind) is called where nothing more is known of it; UNKNOWN where it tells no cause. */
+tl_cause tl_cause_of_activity(int activity);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 

@@ -41,17 +41,17 @@ typedef struct tl_clock_procs {
     tl_status (*sum)(int64_t *values, size_t n, tl_error *err);
 } tl_clock_procs;
 
-/* Of `parts`, in the order of tl_participants_sort: finds the clocks of the job, the same on every proc.  Fills clock,
- * component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the places; the last is how far the constraints
- * leave the offset open, INT64_MAX: not at all bounded.  TL_ENOMEM. */
-tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
+/* Of `participants`, in the order of tl_participants_sort: finds the clocks of the job, the same on every proc.  Fills
+ * clock, component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the places; the last is how far the
+ * constraints leave the offset open, INT64_MAX: not at all bounded.  TL_ENOMEM. */
+tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
                          tl_rank_clock *places, size_t nplaces, tl_error *err);
 
 /* The time on the job's clock of an instant on the rank's. */
 int64_t tl_clock_correct(const tl_rank_clock *place, int64_t ns);
 
 /* Puts the times of participants on it. */
-void tl_clocks_correct(tl_participant *parts, size_t n, const tl_job_facts *job);
+void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job);
 
 /* What one rank's end of one collective says: how far from the median end of all it lies, on corrected clocks. */
 typedef struct tl_clock_end {
@@ -67,7 +67,7 @@ bool tl_clock_ends(const tl_participant *by_rank, size_t n, tl_clock_end *out, s
 
 /* Appends those of participants in the order of tl_participants_sort: of so many collectives of each group as make them
  * sure, the same ones on any number of procs.  False when memory is out. */
-bool tl_clock_ends_take(const tl_participant *parts, size_t n, const tl_job_facts *job, tl_clock_end_list *out);
+bool tl_clock_ends_take(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_end_list *out);
 
 /* How many ends of a rank there are, and what they are apart by: 1.4826 times the median, a standard deviation where
  * they scatter normally around 0. */

@@ -80,7 +80,7 @@ typedef struct tl_node {
     uint32_t segment;    /* collectives that the rank had launched before */
     int32_t step;        /* -1: before all steps, TL_STEP_AFTER: after them */
     uint8_t kind;        /* tl_node_kind */
-    uint8_t part;        /* tl_part of its work */
+    uint8_t activity;    /* tl_activity_kind of its work */
 } tl_node;
 
 typedef struct tl_edge {

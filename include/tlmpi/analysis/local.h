@@ -20,15 +20,15 @@
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
-/* Whether a part is time in which the host does something that is known by the name of a call, operator or frame, and
- * that does not take longer because the device does. */
-static inline bool tl_part_is_of_host(tl_part part)
+/* Whether an activity is time in which the host does something that is known by the name of a call, operator or frame,
+ * and that does not take longer because the device does. */
+static inline bool tl_activity_is_of_host(tl_activity_kind activity)
 {
-    return part == TL_PART_GC || part == TL_PART_INPUT || part == TL_PART_ALLOCATOR;
+    return activity == TL_ACTIVITY_GC || activity == TL_ACTIVITY_INPUT || activity == TL_ACTIVITY_ALLOCATOR;
 }
 
 typedef enum tl_detail_kind {
-    TL_DETAIL_PART, /* all of the step: the time of one part, which stands in `part`; no name; size: of GC, INPUT and
+    TL_DETAIL_ACTIVITY, /* all of the step: the time of one activity, which stands in `activity`; no name; size: of GC, INPUT and
                      * ALLOCATOR how long the host was at it, also while the device had work (ns) */
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
@@ -46,7 +46,7 @@ typedef struct tl_detail {
     uint32_t count;     /* kernels; of spans those that cover idle time; waits, all of them */
     uint32_t depth;     /* of spans: how many stand around the innermost of them; calls are innermost */
     uint8_t kind;       /* tl_detail_kind */
-    uint8_t part;       /* tl_part: of work COMPUTE, H2D or COPY; of spans what their name says of idle time */
+    uint8_t activity;   /* tl_activity_kind: of work COMPUTE, H2D or COPY; of spans what their name says of idle time */
     uint8_t frame;      /* 1: a Python function */
 } tl_detail;
 
@@ -59,8 +59,8 @@ typedef struct tl_details {
     tl_names names; /* normalised: without addresses */
 } tl_details;
 
-/* Appends the details of one rank.  Idle time of TL_PART_DEVICE is not caused by the host, so no name covers any of it.
- * A step's parts begin with the idle time before its first work.  False when memory is out. */
+/* Appends the details of one rank.  Idle time of TL_ACTIVITY_DEVICE is not caused by the host, so no name covers any of
+ * it. A step's activities begin with the idle time before its first work.  False when memory is out. */
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 

@@ -140,15 +140,15 @@ typedef struct tl_collective_run {
 } tl_collective_run;
 
 /* Puts participants in the order of (group, key, rank, start, uid).  False when memory is out. */
-bool tl_participants_sort(tl_participant *parts, size_t n);
+bool tl_participants_sort(tl_participant *participants, size_t n);
 
 /* The place after the last participant of the collective that begins at `from` < n: all of one group and key, which lie
  * together in sorted participants.
  *
  *     for (size_t from = 0, to; from < n; from = to) {
- *         to = tl_participants_end(parts, n, from);
+ *         to = tl_participants_end(participants, n, from);
  */
-size_t tl_participants_end(const tl_participant *parts, size_t n, size_t from);
+size_t tl_participants_end(const tl_participant *participants, size_t n, size_t from);
 
 /* What ties the n participants of one collective: a meeting, that none of them can leave before all have come (a
  * synchronising collective, or an exchange of two that each send to the other), or a message from one to the other. */
@@ -163,13 +163,13 @@ bool tl_participants_meet(const tl_participant *p, size_t n);
 int32_t tl_participants_sender(const tl_participant *p, size_t n);
 
 /* The collectives in sorted participants, in their order; the caller frees *runs.  False when memory is out. */
-bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns);
+bool tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns);
 
 /* In order of (first arrival, group, key).  False when memory is out. */
-bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_t n);
+bool tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n);
 
 /* Looks at one collective; its number is left 0. */
-tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
+tl_collective_view tl_collective_of_run(const tl_participant *participants, const tl_collective_run *run,
                                         const tl_job_facts *facts);
 
 /* -------------------------------------------------------------------------------------------------------- match key */
@@ -181,10 +181,10 @@ tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_co
 void tl_match_key(tl_participant *p, const tl_fate *fate);
 
 /* Of all, which are of the memberships with these fates. */
-void tl_match_keys(tl_participant *parts, size_t n, const tl_fate *fates);
+void tl_match_keys(tl_participant *participants, size_t n, const tl_fate *fates);
 
 /* Who has no key in the end gets one of its own. */
-void tl_match_alone(tl_participant *parts, size_t n);
+void tl_match_alone(tl_participant *participants, size_t n);
 
 /* A key that no other participant has; its group must be the number in the job. */
 uint64_t tl_lone_key(const tl_participant *p);

@@ -29,7 +29,7 @@
 #define TLMPI_ANALYSIS_REPLAY_H
 
 #include "tlmpi/analysis/baseline.h"
-#include "tlmpi/model/parts.h"
+#include "tlmpi/model/activity.h"
 
 /* -------------------------------------------------------------------------------------------------------------- net */
 
@@ -280,13 +280,13 @@ typedef enum tl_change_kind {
 } tl_change_kind;
 
 typedef struct tl_change {
-    uint32_t kind;  /* tl_change_kind */
-    uint32_t parts; /* IDEAL: bits 1 << tl_part; TL_PART_SYNC: waits */
-    double to;      /* BALANCE */
+    uint32_t kind;       /* tl_change_kind */
+    uint32_t activities; /* IDEAL: bits 1 << tl_activity_kind; TL_ACTIVITY_SYNC: waits */
+    double to;           /* BALANCE */
 } tl_change;
 
-/* After the folded rank in the answer to CHANGE: in which parts the ideal has changed anything, and what it takes off
- * members of collectives on links, which that does not have. */
+/* After the folded rank in the answer to CHANGE: in which activities the ideal has changed anything, and what it takes
+ * off members of collectives on links, which that does not have. */
 typedef struct tl_end_less {
     int64_t ns;
     uint32_t port, padding;
@@ -312,11 +312,11 @@ bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_
 
 /* The chain of nodes that decided when the job ended: from its last end, at every node to what was waited for last. */
 typedef struct tl_path {
-    tl_parts sum;           /* the path by what it goes through; COMM: transfers, DEVICE: latency */
-    tl_parts *by_rank;      /* [nranks] a transfer is of the rank by whose end the path leaves it */
-    tl_parts *own;          /* [nranks] what each has in all, on the path or not; of latency not known */
-    int64_t before_ns;      /* from the job's first instant to the first node of the path */
-    int64_t unexplained_ns; /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
+    tl_activity_ns sum;      /* the path by what it goes through; COMM: transfers, DEVICE: latency */
+    tl_activity_ns *by_rank; /* [nranks] a transfer is of the rank by whose end the path leaves it */
+    tl_activity_ns *own;     /* [nranks] what each has in all, on the path or not; of latency not known */
+    int64_t before_ns;       /* from the job's first instant to the first node of the path */
+    int64_t unexplained_ns;  /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
 } tl_path;
 
 /* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH.  False when memory is

@@ -9,7 +9,7 @@
 
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/model/parts.h"
+#include "tlmpi/model/activity.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/view.h"
 #include <stdbool.h>
@@ -26,26 +26,26 @@
  *
  * Where several run at once the first of compute, copy to the device, other copies, comm counts: what is left for comm
  * is what nothing of the rank's own hid.  Idle time is divided by why it was idle, as the caller says.  So any stretch
- * of a rank's time is a sum of parts, to the nanosecond, and two ranks can be compared part by part.
+ * of a rank's time is a sum of activities, to the nanosecond, and two ranks can be compared activity by activity.
  */
 
 /* A stretch of idle time and its reason. */
 typedef struct tl_idle_span {
     int64_t start_ns, end_ns;
-    tl_part part;
+    tl_activity_kind activity;
 } tl_idle_span;
 
 /* COMPUTE, H2D, COPY or COMM. */
-tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *kernel);
+tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *kernel);
 
 /* Stretches of one activity each, in columns: there are more of them than kernels.  They are disjoint, in order, and
- * touch: i lasts up to the start of i + 1.  Number n is the end, of part TL_NPARTS.  Zero-initialise; tl_activity_free
- * ends it. */
+ * touch: i lasts up to the start of i + 1.  Number n is the end, of activity TL_NACTIVITIES.  Zero-initialise;
+ * tl_activity_free ends it. */
 typedef struct tl_activity {
     int64_t *start_ns;
-    uint8_t *part; /* tl_part */
+    uint8_t *kind; /* tl_activity_kind */
     size_t n, cap;
-    tl_parts *sums; /* of all before stretch i * TL_ACTIVITY_BLOCK, for each such i */
+    tl_activity_ns *sums; /* of all before stretch i * TL_ACTIVITY_BLOCK, for each such i */
 } tl_activity;
 
 enum { TL_ACTIVITY_BLOCK = 32 };
@@ -60,12 +60,12 @@ typedef struct tl_activity_cursor {
 /* Puts the cursor where t_ns is, wherever it was; O(log n). */
 void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, int64_t t_ns);
 
-/* Adds the parts of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  Calls on one cursor come in
- * order of from_ns; one costs what its cursor passes over and O(log n), however long the stretch of time. */
+/* Adds the activities of [from_ns, to_ns) to *sum; what lies outside the activity adds nothing.  Calls on one cursor
+ * come in order of from_ns; one costs what its cursor passes over and O(log n), however long the stretch of time. */
 void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
-                     tl_parts *sum);
+                     tl_activity_ns *sum);
 
-/* -------------------------------------------------------------------------------------------------------- idle part */
+/* ---------------------------------------------------------------------------------------------------- idle activity */
 
 /* Idle time of a rank's devices, cut by what the host did instead of feeding them.
  *
@@ -90,8 +90,8 @@ bool tl_activity_find(tl_activity *activity, const tl_rank_view *view);
 
 /* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all
  * others. */
-tl_part tl_idle_part_of_call(tl_text name);
-tl_part tl_idle_part_of_op(tl_text name);
+tl_activity_kind tl_idle_activity_of_call(tl_text name);
+tl_activity_kind tl_idle_activity_of_op(tl_text name);
 
 /* -------------------------------------------------------------------------------------------------------- comm only */
 

@@ -11,7 +11,7 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
-#include "tlmpi/model/parts.h"
+#include "tlmpi/model/activity.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/view.h"
 #include <stdbool.h>
@@ -50,8 +50,8 @@ bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_
 
 /* ---------------------------------------------------------------------------------------------------------- excess */
 
-/* The excess of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, part by
- * part; 0 where it did not.
+/* The excess of one of n ranks: how much longer, in ns, it did something than the median of the other n - 1, activity
+ * by activity; 0 where it did not.
  *
  * The n values are sorted once: without any one of them, the median is one of the three in their middle, or the mean of
  * two of these three.
@@ -69,7 +69,7 @@ typedef struct tl_middle {
 
 typedef struct tl_middles {
     size_t n;
-    int64_t ns[TL_NPARTS][3];
+    int64_t ns[TL_NACTIVITIES][3];
 } tl_middles;
 
 /* The middle of n values that are `stride` bytes apart; scratch has room for n.  And the excess of `own`, one of the
@@ -77,11 +77,12 @@ typedef struct tl_middles {
 void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch);
 int64_t tl_excess_over(const tl_middle *middle, int64_t own);
 
-/* The same for each part of n tl_parts. */
-void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch);
+/* The same for each activity of n tl_activity_ns. */
+void tl_middles_find(tl_middles *middles, const tl_activity_ns *activities, size_t n, size_t stride, int64_t *scratch);
 
-/* Returns the sum of the excesses of `own`, one of the n, over all parts, and the share that each part has in it. */
-int64_t tl_excess_by_part(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS]);
+/* Returns the sum of the excesses of `own`, one of the n, over all activities, and the share that each activity has in
+ * it. */
+int64_t tl_excess_by_activity(const tl_middles *middles, const tl_activity_ns *own, uint16_t share[TL_NACTIVITIES]);
 
 /* -------------------------------------------------------------------------------------------------------- late rows */
 
@@ -93,16 +94,16 @@ typedef struct tl_late_row {
     int64_t collective;
     int64_t start_ns, end_ns; /* on the job's clock */
     int32_t rank, step;
-    int32_t own_step;          /* by the rank's own marks; step: that of the collective */
-    uint32_t uid, previous;    /* of its kernel; of that of its previous collective with the same ranks */
-    int64_t bytes;             /* size of the message, -1 when unknown */
-    uint16_t share[TL_NPARTS]; /* of the excess, by part */
-    uint16_t after_last;       /* share of the excess from after the last collective of the step before own_step */
-    uint8_t kind;              /* tl_collective, of the collective, and ... */
-    uint8_t own_kind;          /* ... of what the rank does in it: of a send or receive, which */
-    uint8_t fits;              /* two ranks or more, and nothing suspect */
-    uint8_t counted;           /* its collective may carry a verdict */
-    uint8_t pair;              /* a send and its receive */
+    int32_t own_step;               /* by the rank's own marks; step: that of the collective */
+    uint32_t uid, previous;         /* of its kernel; of that of its previous collective with the same ranks */
+    int64_t bytes;                  /* size of the message, -1 when unknown */
+    uint16_t share[TL_NACTIVITIES]; /* of the excess, by activity */
+    uint16_t after_last;            /* share of the excess from after the last collective of the step before own_step */
+    uint8_t kind;                   /* tl_collective, of the collective, and ... */
+    uint8_t own_kind;               /* ... of what the rank does in it: of a send or receive, which */
+    uint8_t fits;                   /* two ranks or more, and nothing suspect */
+    uint8_t counted;                /* its collective may carry a verdict */
+    uint8_t pair;                   /* a send and its receive */
     int32_t group;
     int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
 } tl_late_row;

@@ -5,7 +5,7 @@
 #define TLMPI_MODEL_BLAME_TABLES_H
 
 #include "tlmpi/model/coll_tables.h"
-#include "tlmpi/model/parts.h"
+#include "tlmpi/model/activity.h"
 #include "tlmpi/model/schema.h"
 #include "tlmpi/model/table.h"
 
@@ -92,7 +92,7 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", NULL *
     F(T, I32, from_rank, KEY, "",                                                                                      \
       "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
       "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
-    F(T, PART, cause, KEY, "",                                                                                         \
+    F(T, ACTIVITY, cause, KEY, "",                                                                                         \
       "in what the charged rank had more time than its peers since its previous collective "                           \
       "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
       "matched collective explains, idle time of the device by what the host did; unknown")                            \
@@ -156,7 +156,7 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
       "(stages of a pipeline) compute equally long; host_free: hosts take no time of their own, all wait for devices") \
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for all") \
-    F(T, PART, cause, KEY, "",                                                                                         \
+    F(T, ACTIVITY, cause, KEY, "",                                                                                         \
       "part of the time that is repaired: compute, h2d, copy, host_late (all work of hosts) or sync_drain (waits for " \
       "devices that peers do not have); unknown: all of it")                                                           \
     F(T, I32, group, KEY, "",                                                                                          \
@@ -181,7 +181,7 @@ TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 /* The first row of a scenario and rank in table whatif; rank -1: of all.  NULL: it was not simulated. */
 tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank);
 
-/* What the critical path goes through: tl_part by its labels here, and last the time before it. */
+/* What the critical path goes through: tl_activity_kind by its labels here, and last the time before it. */
 extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfer", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
 #define TL_CELL_PATH(name) uint8_t name

@@ -61,8 +61,9 @@ const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank);
 /* The same for the ranks of one host, and for no others; 0: the trace does not tell the host. */
 uint64_t tl_host_key(const tl_rank *row);
 
-/* What others waited for these ranks (ascending), by part of their time; TL_NPARTS: by none.  What they waited for each
+/* What others waited for these ranks (ascending), by activity; TL_NACTIVITIES: by none.  What they waited for each
  * other is left out. */
-void tl_delay_costs_by_part(const tl_table *blame, const int32_t *ranks, size_t n, int64_t parts[TL_NPARTS + 1]);
+void tl_delay_costs_by_activity(const tl_table *blame, const int32_t *ranks, size_t n,
+                                int64_t activities[TL_NACTIVITIES + 1]);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
-#include "tlmpi/model/parts.h"
+#include "tlmpi/model/activity.h"
 #include <stdint.h>
 
 /* What made participants of one key belong together. */
@@ -39,16 +39,17 @@ typedef struct tl_participant {
     int32_t step;  /* -1 for none */
     int32_t nth;   /* among those of its membership, step and kind with a launch, from 0; -1 without one; of sends and
                     * receives: among those from one rank to the other (of both at once: from the lower) */
-    int32_t part;  /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in,
+    int32_t
+        subseq;   /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in,
                     * or TL_UNCOUNTED */
-    int32_t peer;  /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
-    uint32_t uid;  /* position in traceEvents */
-    uint8_t kind;  /* tl_collective */
-    uint8_t rule;  /* tl_match_rule */
+    int32_t peer; /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
+    uint32_t uid; /* position in traceEvents */
+    uint8_t kind; /* tl_collective */
+    uint8_t rule; /* tl_match_rule */
     uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
     int32_t device, stream;
-    tl_parts since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */
-    tl_parts since_step; /* ... since the last one of the step before */
+    tl_activity_ns since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */
+    tl_activity_ns since_step; /* ... since the last one of the step before */
     /* Where these begin in the step before: how much of them, but for communication, is that step's work. */
     int64_t after_last_ns, after_last_step_ns;
     int64_t done_ns; /* when the device had done with the step; TL_TIME_UNKNOWN outside of steps */
@@ -76,7 +77,7 @@ typedef struct tl_membership {
 
 /* What some ranks take part in.  Zero-initialise; tl_participants_free ends it. */
 typedef struct tl_participants {
-    TL_VEC(tl_participant) parts;
+    TL_VEC(tl_participant) participants;
     TL_VEC(tl_membership) memberships;
 } tl_participants;
 

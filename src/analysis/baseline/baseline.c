@@ -1,5 +1,5 @@
 /* baseline.c - what is usual, and by how much a rank exceeds it. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* cells.c - what all ranks have of each class of work, by rank and step. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* links.c - between which ranks data move, and which of these links are of one sort. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

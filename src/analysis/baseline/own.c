@@ -4,7 +4,7 @@
  *
  * A step is as heavy as it is for the rank in the middle, against that rank's own steps.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>

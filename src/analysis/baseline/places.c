@@ -1,5 +1,5 @@
 /* places.c - what the same piece of host work usually takes: that before the launch at one place of one program. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
@@ -33,8 +33,8 @@ static void scatter(const tl_host_pieces *p, unsigned bits, uint32_t *index, uin
 {
     for (size_t i = 0; i < p->n; i++)
         ends[p->v[i].place >> (64 - bits)]++;
-    for (size_t part = 1; part <= (size_t)1 << bits; part++)
-        ends[part] += ends[part - 1];
+    for (size_t bucket = 1; bucket <= (size_t)1 << bits; bucket++)
+        ends[bucket] += ends[bucket - 1];
     for (size_t i = p->n; i-- > 0;)
         index[--ends[p->v[i].place >> (64 - bits)]] = (uint32_t)i;
 }
@@ -56,20 +56,20 @@ bool tl_host_pieces_compare(tl_host_pieces *p)
     unsigned bits = 1;
     while (bits < 32 && p->n >> bits > PER_PART)
         bits++;
-    size_t parts = (size_t)1 << bits, most = 0;
-    uint32_t *ends = tl_calloc(parts + 1, sizeof *ends), *index = tl_malloc((p->n + 1) * sizeof *index);
+    size_t buckets = (size_t)1 << bits, most = 0;
+    uint32_t *ends = tl_calloc(buckets + 1, sizeof *ends), *index = tl_malloc((p->n + 1) * sizeof *index);
     bool ok = ends != NULL && index != NULL && p->n < UINT32_MAX;
     if (ok)
         scatter(p, bits, index, ends);
-    for (size_t part = 0; ok && part < parts; part++)
-        most = ends[part + 1] - ends[part] > most ? ends[part + 1] - ends[part] : most;
+    for (size_t bucket = 0; ok && bucket < buckets; bucket++)
+        most = ends[bucket + 1] - ends[bucket] > most ? ends[bucket + 1] - ends[bucket] : most;
     int64_t *ns = ok ? tl_malloc((most + 1) * sizeof *ns) : NULL;
     ok = ok && ns != NULL;
-    for (size_t part = 0; ok && part < parts; part++) {
-        size_t n = ends[part + 1] - ends[part];
-        ok = tl_sort_index(index + ends[part], n, by_place, p->v);
+    for (size_t bucket = 0; ok && bucket < buckets; bucket++) {
+        size_t n = ends[bucket + 1] - ends[bucket];
+        ok = tl_sort_index(index + ends[bucket], n, by_place, p->v);
         if (ok)
-            find_baseline(p->v, index + ends[part], n, ns);
+            find_baseline(p->v, index + ends[bucket], n, ns);
     }
     free(ends);
     free(index);

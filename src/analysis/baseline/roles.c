@@ -1,5 +1,5 @@
 /* roles.c - which ranks do the same. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/components.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/mem.h"

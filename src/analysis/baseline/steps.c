@@ -1,5 +1,5 @@
 /* steps.c - the steps of a job as its nodes have them, and which of them were cut. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>

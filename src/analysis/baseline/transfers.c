@@ -8,7 +8,7 @@
  * A transfer lasts from the last arrival to the last end.  Cells are sums of it; a class has as many pieces as there
  * were collectives, and what is usual is that of one.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"

@@ -98,7 +98,7 @@ typedef struct waiter {
     bool direct;   /* what is owed is their own wait */
 } waiter;
 
-static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, int32_t step)
+static bool emit_of(blaming *b, waiter from, uint32_t i, int activity, int64_t ns, int32_t step)
 {
     uint32_t late = b->sorted[i];
     if (ns == 0)
@@ -108,37 +108,38 @@ static bool emit_of(blaming *b, waiter from, uint32_t i, int part, int64_t ns, i
         .to = b->in->arrivals[late].rank,
         .waiters = from.many ? i : 1,
         .step = step,
-        .part = part,
+        .activity = activity,
         .direct_ns = from.direct ? ns : 0,
         .indirect_ns = from.direct ? 0 : ns,
     };
     return b->take(b->arg, &cost);
 }
 
-static bool emit(blaming *b, waiter from, uint32_t i, int part, int64_t ns)
+static bool emit(blaming *b, waiter from, uint32_t i, int activity, int64_t ns)
 {
     uint32_t late = b->sorted[i];
     int32_t step = b->in->collectives[b->collective_of[late]].step;
     int64_t after_last = tl_portion(ns, b->in->arrivals[late].after_last, TL_SHARE_ONE);
-    return emit_of(b, from, i, part, after_last, step - 1) && emit_of(b, from, i, part, ns - after_last, step);
+    return emit_of(b, from, i, activity, after_last, step - 1) && emit_of(b, from, i, activity, ns - after_last, step);
 }
 
-/* What is due goes to the parts in which the late have an excess; what they waited elsewhere is kept to be passed on.
+/* What is due goes to the activities in which the late have an excess; what they waited elsewhere is kept to be passed
+ * on.
  */
 static bool cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
         const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
         int64_t left = b->due[i];
-        for (int part = 0; left > 0 && part < TL_NPARTS; part++) {
-            int64_t ns = tl_portion(b->due[i], a->share[part], TL_SHARE_ONE);
+        for (int activity = 0; left > 0 && activity < TL_NACTIVITIES; activity++) {
+            int64_t ns = tl_portion(b->due[i], a->share[activity], TL_SHARE_ONE);
             left -= ns;
-            if (part == TL_PART_COMM && b->waited[i] > 0)
+            if (activity == TL_ACTIVITY_COMM && b->waited[i] > 0)
                 b->onward[i] += ns;
-            else if (!emit(b, from, i, part, ns))
+            else if (!emit(b, from, i, activity, ns))
                 return false;
         }
-        if (!emit(b, from, i, TL_NPARTS, left))
+        if (!emit(b, from, i, TL_NACTIVITIES, left))
             return false;
     }
     return true;

@@ -6,11 +6,11 @@
  *     rank 2   [    x      ]|====|              the next, in which 0 and 1 wait, to 2
  *              slices  |1 | 2 |
  *
- * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, part by part
- * (time.h); its delay cost is spread over the parts in which it has an excess.  What falls on TL_PART_COMM it spent
- * waiting in collectives of other groups: it is passed on to those who were late there, and so on backwards in time; at
- * the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited for this one itself;
- * indirect: passed on.
+ * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, activity by
+ * activity (time.h); its delay cost is spread over the activities in which it has an excess.  What falls on
+ * TL_ACTIVITY_COMM it spent waiting in collectives of other groups: it is passed on to those who were late there, and
+ * so on backwards in time; at the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited
+ * for this one itself; indirect: passed on.
  *
  * To which step does a delay cost belong?  To that in which the late rank had its excess: what it did after the last
  * collective of a step is waited for in the next, and charged to the one in which it was done.
@@ -31,7 +31,7 @@ typedef struct tl_blame_arrival {
     uint32_t rank;     /* index, not number */
     uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
     uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
-    uint16_t share[TL_NPARTS];
+    uint16_t share[TL_NACTIVITIES];
     uint16_t after_last; /* so much of its excess it had in the step before the collective's */
 } tl_blame_arrival;
 
@@ -52,12 +52,13 @@ typedef struct tl_blame_collective {
 /* In larger groups the ranks that wait are not told apart. */
 enum { TL_BLAME_PAIRS_MAX = 32 };
 
-/* Waiting charged to one part of one rank in one step (Scalasca: delay cost); part is TL_NPARTS for unknown. */
+/* Waiting charged to one activity of one rank in one step (Scalasca: delay cost); activity is TL_NACTIVITIES for
+ * unknown. */
 typedef struct tl_delay_cost {
     uint32_t from, to; /* who waited (TL_NONE: several), and for whom: indices of ranks */
     uint32_t waiters;  /* 1, or how many the several are */
     int32_t step; /* in which `to` had what made it late: of the collective in which it came late, or the one before */
-    int part;
+    int activity;
     int64_t direct_ns, indirect_ns;
 } tl_delay_cost;
 

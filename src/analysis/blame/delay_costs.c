@@ -48,8 +48,8 @@ static bool list_arrivals(charging *a)
                                              .previous = previous == TL_MAP_NONE ? TL_NONE : previous,
                                              .uid = row->uid,
                                              .after_last = row->step == row->own_step ? row->after_last : 0 };
-        for (int part = 0; part < TL_NPARTS; part++)
-            a->arrivals[i].share[part] = row->share[part];
+        for (int activity = 0; activity < TL_NACTIVITIES; activity++)
+            a->arrivals[i].share[activity] = row->share[activity];
     }
     tl_map_free(&arrival_of);
     return ok;
@@ -75,14 +75,14 @@ static bool take_cost(void *arg, const tl_delay_cost *cost)
     charging *a = arg;
     tl_table *blame = a->blame;
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)cost->from << 32 | cost->to, (uint64_t)(int64_t)cost->step),
-                               (uint64_t)cost->part);
+                               (uint64_t)cost->activity);
     uint32_t at = tl_map_get(&a->place, key);
 
     if (at == TL_MAP_NONE) {
         tl_blame row = { .to_rank = a->in->ranks[cost->to],
                          .step = cost->step,
                          .from_rank = cost->from == TL_NONE ? -1 : a->in->ranks[cost->from],
-                         .cause = (uint8_t)cost->part };
+                         .cause = (uint8_t)cost->activity };
         at = (uint32_t)blame->n;
         if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->place, key, at) != 0)
             return false;

@@ -69,9 +69,9 @@ typedef struct answering {
 /* The row of a name of a rank; NULL when memory is out. */
 static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
 {
-    uint64_t name = d->kind == TL_DETAIL_PART ? 0 : a->details->names.v[d->name].key;
+    uint64_t name = d->kind == TL_DETAIL_ACTIVITY ? 0 : a->details->names.v[d->name].key;
     uint64_t key =
-        tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_PART ? d->part : name);
+        tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_ACTIVITY ? d->activity : name);
     uint32_t at = tl_map_get(&a->places, key);
 
     if (at == TL_MAP_NONE) {
@@ -79,7 +79,7 @@ static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
         if (!tl_vec_room(&a->found) || tl_map_put(&a->places, key, at) != 0)
             return NULL;
         a->found.v[a->found.n++] =
-            (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .part = d->part, .frame = d->frame };
+            (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .activity = d->activity, .frame = d->frame };
     }
     return &a->found.v[at];
 }

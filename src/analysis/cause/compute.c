@@ -1,5 +1,5 @@
 /* compute.c - why the work of a device takes longer than that of peers. */
-#include "parts.h"
+#include "internal.h"
 #include <math.h>
 
 /* Kernels below this share of the rank's compute tell little of how fast it computes. */
@@ -10,12 +10,12 @@ static double mean_of(double ns, double count)
     return count > 0 ? ns / count : 0;
 }
 
-uint64_t tl_cause_largest_of(const tl_cause_finding *f, int part, double all)
+uint64_t tl_cause_largest_of(const tl_cause_finding *f, int activity, double all)
 {
     const tl_cause_entry *best = NULL;
     for (size_t i = 0; i < f->n; i++) {
         const tl_cause_entry *e = &f->v[i];
-        if (e->kind == TL_DETAIL_WORK && e->part == part &&
+        if (e->kind == TL_DETAIL_WORK && e->activity == activity &&
             (best == NULL || e->ns - e->peers_ns > best->ns - best->peers_ns))
             best = e;
     }
@@ -34,7 +34,7 @@ static bool is_given_more(const tl_cause_finding *f, double longer)
 {
     for (size_t i = 0; i < f->n; i++) {
         const tl_cause_entry *e = &f->v[i];
-        bool given = e->kind == TL_DETAIL_COMM || (e->kind == TL_DETAIL_WORK && e->part == TL_PART_H2D);
+        bool given = e->kind == TL_DETAIL_COMM || (e->kind == TL_DETAIL_WORK && e->activity == TL_ACTIVITY_H2D);
         if (given && is_larger(e, longer))
             return true;
     }
@@ -44,7 +44,7 @@ static bool is_given_more(const tl_cause_finding *f, double longer)
 bool tl_cause_copies_more(const tl_cause_finding *f)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (f->v[i].kind == TL_DETAIL_WORK && f->v[i].part == TL_PART_H2D && is_larger(&f->v[i], 1))
+        if (f->v[i].kind == TL_DETAIL_WORK && f->v[i].activity == TL_ACTIVITY_H2D && is_larger(&f->v[i], 1))
             return true;
     return false;
 }
@@ -57,7 +57,7 @@ tl_cause tl_cause_of_compute(const tl_cause_finding *f, uint64_t *place)
 
     for (size_t i = 0; i < f->n; i++) {
         const tl_cause_entry *e = &f->v[i];
-        if (e->kind != TL_DETAIL_WORK || e->part != TL_PART_COMPUTE)
+        if (e->kind != TL_DETAIL_WORK || e->activity != TL_ACTIVITY_COMPUTE)
             continue;
         double over = e->ns - e->peers_ns, usual = e->peers_count > 0 ? mean_of(e->peers_ns, e->peers_count) : INFINITY;
         double own = mean_of(e->ns, e->count), each = usual < own ? usual : own;
@@ -69,7 +69,7 @@ tl_cause tl_cause_of_compute(const tl_cause_finding *f, uint64_t *place)
         all += over;
         sum += e->ns;
     }
-    *place = tl_cause_largest_of(f, TL_PART_COMPUTE, all);
+    *place = tl_cause_largest_of(f, TL_ACTIVITY_COMPUTE, all);
     double usual = sum - all, third = usual > 0 ? all / usual / 3 : 0;
     if (more >= TL_CAUSE_HALF * positive || grown >= TL_CAUSE_HALF * positive || is_given_more(f, 1 + 3 * third))
         return TL_CAUSE_MORE_WORK;
@@ -77,7 +77,8 @@ tl_cause tl_cause_of_compute(const tl_cause_finding *f, uint64_t *place)
     /* How many kernels are slower, by a third of what all are together at least? */
     for (size_t i = 0; i < f->n; i++) {
         const tl_cause_entry *e = &f->v[i];
-        if (e->kind != TL_DETAIL_WORK || e->part != TL_PART_COMPUTE || e->ns < small * sum || !(e->peers_count > 0))
+        if (e->kind != TL_DETAIL_WORK || e->activity != TL_ACTIVITY_COMPUTE || e->ns < small * sum ||
+            !(e->peers_count > 0))
             continue;
         bool longer = mean_of(e->ns, e->count) >= (1 + third) * mean_of(e->peers_ns, e->peers_count);
         kernels++;

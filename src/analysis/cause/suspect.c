@@ -138,8 +138,8 @@ int64_t tl_gain_of_asked(tl_tables *tables, const tl_straggler *row)
     const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     for (size_t i = 0; i < whatif->n; i++) {
         const tl_whatif_row *of = tl_table_row(whatif, i);
-        bool others =
-            of->scenario == TL_SCENARIO_SUSPECTS || (of->scenario == TL_SCENARIO_CAUSE && of->cause == TL_PART_HOST);
+        bool others = of->scenario == TL_SCENARIO_SUSPECTS ||
+                      (of->scenario == TL_SCENARIO_CAUSE && of->cause == TL_ACTIVITY_HOST);
         if (others && of->gain_ns / 2 >= row->gain_ns)
             return 0;
     }

@@ -19,7 +19,7 @@ static bool leaves(const tl_clock_bound *b, uint32_t i)
 /* Adds the collective at `first`, if it says anything. */
 static bool take(tl_clock_bounds *out, size_t first, size_t n)
 {
-    const tl_participant *p = out->parts + first;
+    const tl_participant *p = out->participants + first;
     tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = tl_participants_sender(p, n) };
     int64_t last_ns = INT64_MIN, left_ns = INT64_MAX;
 
@@ -42,22 +42,24 @@ static bool take(tl_clock_bounds *out, size_t first, size_t n)
     return true;
 }
 
-bool tl_clock_bounds_make(const tl_participant *parts, size_t n, const tl_rank_clock *places, size_t nplaces,
+bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *places, size_t nplaces,
                           tl_clock_bounds *out)
 {
     const tl_job_facts facts = { .ranks = places, .nranks = nplaces };
     bool ok = true;
 
-    *out = (tl_clock_bounds){ .parts = parts, .first_ns = INT64_MAX, .last_ns = -INT64_MAX, .most_ns = INT64_MAX };
+    *out = (tl_clock_bounds){
+        .participants = participants, .first_ns = INT64_MAX, .last_ns = -INT64_MAX, .most_ns = INT64_MAX
+    };
     out->place = tl_malloc((n + 1) * sizeof *out->place);
     if (out->place == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const tl_rank_clock *place = tl_rank_clock_of(&facts, parts[i].rank);
+        const tl_rank_clock *place = tl_rank_clock_of(&facts, participants[i].rank);
         out->place[i] = place != NULL ? (uint32_t)(place - places) : UINT32_MAX;
     }
     for (size_t from = 0, to; ok && from < n; from = to) {
-        to = tl_participants_end(parts, n, from);
+        to = tl_participants_end(participants, n, from);
         ok = take(out, from, to - from);
     }
     return ok;
@@ -92,7 +94,7 @@ static size_t window_of(const tl_clock_bounds *b, const tl_clock_trial *t, const
 {
     if (t->nwindows <= 1)
         return 0;
-    int64_t since = tl_ns_between(b->parts[bound->first].end_ns, t->first_ns);
+    int64_t since = tl_ns_between(b->participants[bound->first].end_ns, t->first_ns);
     size_t window = since > 0 ? (size_t)(since / t->window_ns) : 0;
     return window < t->nwindows ? window : t->nwindows - 1;
 }
@@ -104,7 +106,7 @@ static void extent_of(const tl_clock_bounds *b, const tl_clock_trial *t, const t
     *last_ns = INT64_MIN;
     *left_ns = INT64_MAX;
     for (uint32_t i = 0; i < bound->n; i++) {
-        const tl_participant *p = &b->parts[bound->first + i];
+        const tl_participant *p = &b->participants[bound->first + i];
         size_t clock = (size_t)t->clock[b->place[bound->first + i]];
         if (arrives(bound, i))
             *last_ns = tl_ns_max(*last_ns, tl_ns_between(steady(t, clock, p->start_ns), come[clock]));
@@ -130,7 +132,7 @@ bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_clock_trial *t, int
             continue;
         extent_of(b, t, bound, low + at, high + at, &last_ns, &left_ns);
         for (uint32_t i = 0; i < bound->n; i++) {
-            const tl_participant *p = &b->parts[bound->first + i];
+            const tl_participant *p = &b->participants[bound->first + i];
             size_t clock = (size_t)t->clock[b->place[bound->first + i]];
             int64_t most = tl_ns_sum(tl_ns_between(steady(t, clock, p->end_ns), last_ns), t->error_ns);
             int64_t least = tl_ns_between(tl_ns_between(steady(t, clock, p->start_ns), left_ns), t->error_ns);
@@ -176,7 +178,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
 {
     size_t at = window_of(b, t, bound) * t->nclocks;
     tl_clock_say *say = says + at;
-    const tl_participant *p = &b->parts[bound->first];
+    const tl_participant *p = &b->participants[bound->first];
     const uint32_t *place = &b->place[bound->first];
     int64_t last_ns, left_ns, sum_ns = 0, took_us = tl_ns_within(transfer_us(p, bound->n), ENDS_MOST_US);
     double reach = 1e6 / (double)took_us;

@@ -43,15 +43,15 @@ static bool is_read(const tl_job_facts *job, const tl_participant *p)
     return tl_hash_mix(p->key, 0) % (most / COLLECTIVES_READ + 1) == 0;
 }
 
-bool tl_clock_ends_take(const tl_participant *parts, size_t n, const tl_job_facts *job, tl_clock_end_list *out)
+bool tl_clock_ends_take(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_end_list *out)
 {
     for (size_t from = 0, to; from < n; from = to) {
-        to = tl_participants_end(parts, n, from);
+        to = tl_participants_end(participants, n, from);
         size_t more = 0;
-        if (!is_read(job, &parts[from]))
+        if (!is_read(job, &participants[from]))
             continue;
         if (!tl_grow((void **)&out->v, &out->cap, out->n + (to - from), sizeof *out->v) ||
-            !tl_clock_ends(parts + from, to - from, out->v + out->n, &more))
+            !tl_clock_ends(participants + from, to - from, out->v + out->n, &more))
             return false;
         out->n += more;
     }

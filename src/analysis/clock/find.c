@@ -181,7 +181,7 @@ static tl_status find(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode
     return st;
 }
 
-tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
+tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
                          tl_rank_clock *places, size_t nplaces, tl_error *err)
 {
     tl_clock_bounds b = { 0 };
@@ -192,7 +192,8 @@ tl_status tl_clocks_find(const tl_participant *parts, size_t n, tl_clock_mode mo
 
     s.clock = tl_calloc(nplaces + 1, sizeof *s.clock);
     s.say = tl_calloc(TL_CLOCK_WINDOWS * nplaces + 1, sizeof *s.say);
-    bool ok = room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(parts, n, places, nplaces, &b);
+    bool ok =
+        room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(participants, n, places, nplaces, &b);
     int64_t failed = ok ? 0 : -1;
     tl_status st = procs->least(&failed, 1, err);
     if (st == TL_OK && failed != 0)
@@ -222,10 +223,10 @@ int64_t tl_clock_correct(const tl_rank_clock *place, int64_t ns)
     return tl_ns_between(ns, tl_ns_sum(place->offset_ns, gain));
 }
 
-void tl_clocks_correct(tl_participant *parts, size_t n, const tl_job_facts *job)
+void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job)
 {
     for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &parts[i];
+        tl_participant *p = &participants[i];
         const tl_rank_clock *place = tl_rank_clock_of(job, p->rank);
         if (place == NULL || !place->applied)
             continue;

@@ -1,7 +1,7 @@
 /* culprit.c - the table of culprits: who it is, or why it is nobody, a row each. */
 #include "tlmpi/analysis/culprit.h"
 
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/participant.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 /* doubt.c - what speaks against each of the four answers about a culprit, and so how far each is to be trusted. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 
@@ -84,23 +84,23 @@ static unsigned doubts_of_data(const tl_trust *t)
     return doubts;
 }
 
-/* Whether a cause may show as this part of a rank's time; what is no part of its own contradicts none. */
-static bool may_show_as(int part, uint8_t cause)
+/* Whether a cause may show as this activity of a rank's time; what is no part of its own contradicts none. */
+static bool may_show_as(int activity, uint8_t cause)
 {
-    switch (part) {
-    case TL_PART_COMPUTE:
+    switch (activity) {
+    case TL_ACTIVITY_COMPUTE:
         return cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_THROTTLED || cause == TL_CAUSE_MORE_WORK;
-    case TL_PART_H2D:
+    case TL_ACTIVITY_H2D:
         return cause == TL_CAUSE_H2D;
-    case TL_PART_HOST:
+    case TL_ACTIVITY_HOST:
         return cause == TL_CAUSE_HOST_LATE;
-    case TL_PART_INPUT:
+    case TL_ACTIVITY_INPUT:
         return cause == TL_CAUSE_INPUT;
-    case TL_PART_GC:
+    case TL_ACTIVITY_GC:
         return cause == TL_CAUSE_GC;
-    case TL_PART_SYNC:
+    case TL_ACTIVITY_SYNC:
         return cause == TL_CAUSE_SYNC_DRAIN;
-    case TL_PART_ALLOCATOR:
+    case TL_ACTIVITY_ALLOCATOR:
         return cause == TL_CAUSE_ALLOCATOR;
     default:
         return true;
@@ -112,10 +112,10 @@ static bool may_show_as(int part, uint8_t cause)
  * of another one, or of several others together. */
 static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
 {
-    int64_t others_ns = 0, parts[TL_NPARTS + 1];
-    tl_delay_costs_by_part(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, parts);
-    for (int part = 0; part < TL_NPARTS; part++)
-        others_ns = tl_ns_add(others_ns, may_show_as(part, c->rank->cause) ? 0 : parts[part]);
+    int64_t others_ns = 0, activities[TL_NACTIVITIES + 1];
+    tl_delay_costs_by_activity(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, activities);
+    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
+        others_ns = tl_ns_add(others_ns, may_show_as(activity, c->rank->cause) ? 0 : activities[activity]);
     return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
 }
 

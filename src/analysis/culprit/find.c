@@ -1,5 +1,5 @@
 /* find.c - who holds the job up: ranks by themselves, ranks together, links. */
-#include "parts.h"
+#include "internal.h"
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

@@ -1,6 +1,6 @@
 /* measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
  * critical path. */
-#include "parts.h"
+#include "internal.h"
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

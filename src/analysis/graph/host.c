@@ -135,7 +135,7 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
             since = tl_ns_max(since, b->nodes.v[before[i]].done_ns);
     node.done_ns = at->ns;
     node.work_ns = since != INT64_MIN ? tl_ns_max(0, at->ns - since) : 0;
-    node.part = TL_PART_HOST;
+    node.activity = TL_ACTIVITY_HOST;
     uint32_t number = tl_graph_node(b, node);
     for (int i = 0; number != TL_NONE && i < 2; i++)
         if (before[i] != TL_NONE)

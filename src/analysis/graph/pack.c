@@ -3,7 +3,7 @@
  * A graph is large, and until all ranks are joined nobody looks at it.  Its numbers hardly differ from what one would
  * guess from those before them, so that difference is written, 7 bits a byte, those nearest to 0 in the fewest:
  *
- *     head     kind, part; number of edges; whether it has a key, another segment or another step than the node before
+ *     head     kind, activity; number of edges; whether it has a key, another segment or another step than the node before
  *     key      its place among the rank's keys; segment, step: by how much they differ
  *     edge     from: against the node after that of the last such edge; whether it is voted on, and its key; lag
  *     done     against the node before
@@ -98,7 +98,7 @@ static void put_head(packing *p, const tl_node *node, uint32_t nedges)
 {
     const tl_node *last = &p->guess.last;
     bool segment = node->segment != last->segment, step = node->step != last->step;
-    put(p, (uint64_t)node->kind | (uint64_t)node->part << 3);
+    put(p, (uint64_t)node->kind | (uint64_t)node->activity << 3);
     put(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) | (step ? HAS_STEP : 0U) |
                (node->key != 0 ? HAS_KEY : 0U));
     if (nedges >= MANY_EDGES)
@@ -192,7 +192,7 @@ static uint32_t get_head(unpacking *u, tl_node *node)
     uint64_t what = get(u), has = get(u);
     uint32_t nedges = has & MANY_EDGES;
     *node = (tl_node){
-        .kind = what & 7, .part = (uint8_t)(what >> 3), .segment = u->guess.last.segment, .step = u->guess.last.step
+        .kind = what & 7, .activity = (uint8_t)(what >> 3), .segment = u->guess.last.segment, .step = u->guess.last.step
     };
     if (nedges == MANY_EDGES)
         nedges = (uint32_t)get(u);

@@ -11,7 +11,7 @@ static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     node.done_ns = k->end_ns;
     node.work_ns = k->end_ns - k->start_ns; /* as long as nobody else is known to take part */
     node.kind = TL_NODE_END;
-    node.part = TL_PART_COMM;
+    node.activity = TL_ACTIVITY_COMM;
     p->end = tl_graph_node(b, node);
     if (p->end == TL_NONE || !tl_vec_room(&b->comms))
         return false;
@@ -56,7 +56,7 @@ void tl_graph_work(tl_graph_build *b)
                                                         .segment = p->segment,
                                                         .step = p->step,
                                                         .kind = TL_NODE_WORK,
-                                                        .part = (uint8_t)tl_part_of_work(b->view, k) });
+                                                        .activity = (uint8_t)tl_activity_of_work(b->view, k) });
     }
     for (size_t i = 0; i < b->view->nkernels && !b->failed; i++) {
         add_before(b, i);

@@ -1,5 +1,5 @@
 /* call.c - a call of the runtime or driver: what it queued, and what it waits for. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/call.h"
 

@@ -7,7 +7,7 @@
  * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A
  * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
  * a stack and one look at each event are enough, however deep they nest.  What the thread did that launched the work
  * after the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

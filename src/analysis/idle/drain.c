@@ -9,7 +9,7 @@
  * it, and had ended when the work after the gap was launched.  When it waited for more than drain_ns of the work
  * before the gap, it drained the device; else the queue was empty already, and the device starved.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
  * last (of equal ends what started last, then what stands last in the file), after it what starts first, of equals
  * what stands first in the file.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 

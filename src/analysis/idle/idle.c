@@ -21,7 +21,7 @@
  * Labels and thresholds are TraceLens'; where the rules depart from its own, tl_idle_rules says how.
  */
 #include "tlmpi/analysis/idle.h"
-#include "parts.h"
+#include "internal.h"
 #include <stdlib.h>
 
 /* A launch takes some of launch_ns, and at least this much of a gap is not worth another name. */

@@ -6,7 +6,7 @@
  *
  * A class is known by its words: names have other numbers on every rank.
  */
-#include "parts.h"
+#include "internal.h"
 #include "stats.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  * Which ranks were late, and how much of these parts was waiting for them, is known when ranks are matched.  On the
  * gap's own device no communication runs: what waits there is no gap.
  */
-#include "parts.h"
+#include "internal.h"
 #include "meet.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/sort.h"

@@ -2,7 +2,7 @@
 #ifndef ANALYSIS_IDLE_SCOPE_H
 #define ANALYSIS_IDLE_SCOPE_H
 
-#include "parts.h"
+#include "internal.h"
 #include "stats.h"
 
 /* What is looked at of each gap again and again: its row is large, and there may be many. */

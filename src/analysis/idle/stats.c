@@ -1,6 +1,6 @@
 /* stats.c - mean, median and deviation of the lengths of gaps. */
 #include "stats.h"
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* tally.c - time by name, in order of first addition, and what is the largest of it. */
-#include "parts.h"
+#include "internal.h"
 #include <stdlib.h>
 
 bool tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names)

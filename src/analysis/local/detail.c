@@ -5,26 +5,27 @@
 #include <stdlib.h>
 
 /* The row of a name, or NULL when memory is out. */
-static tl_detail *row_of(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t part)
+static tl_detail *row_of(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t activity)
 {
-    name = kind == TL_DETAIL_PART ? TL_NO_NAME : tl_name_key(all->view, name);
+    name = kind == TL_DETAIL_ACTIVITY ? TL_NO_NAME : tl_name_key(all->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step),
-                               kind == TL_DETAIL_PART ? part : (uint64_t)name);
+                               kind == TL_DETAIL_ACTIVITY ? activity : (uint64_t)name);
     uint32_t at = tl_map_get(&all->places, key);
     if (at == TL_MAP_NONE) {
         if (!tl_vec_room(&all->rows) || tl_map_put(&all->places, key, (uint32_t)all->rows.n) != 0)
             return NULL;
         at = (uint32_t)all->rows.n++;
-        all->rows.v[at] =
-            (tl_detail){ .rank = all->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .part = part };
+        all->rows.v[at] = (tl_detail){
+            .rank = all->view->rank, .step = step, .name = name, .kind = (uint8_t)kind, .activity = activity
+        };
     }
     return all->rows.v != NULL ? &all->rows.v[at] : NULL;
 }
 
-bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part,
+bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
                    const tl_detail *what)
 {
-    tl_detail *row = row_of(all, kind, step, name, (uint8_t)part);
+    tl_detail *row = row_of(all, kind, step, name, (uint8_t)activity);
     if (row == NULL)
         return false;
     row->ns = tl_ns_add(row->ns, what->ns);
@@ -65,7 +66,7 @@ static bool keep_most(const tl_detail_rows *all, tl_details *details)
         kept = before != NULL && before->kind == row.kind && before->step == row.step ? kept + 1 : 0;
         if (kept >= TL_DETAILS_MAX)
             continue;
-        if (row.kind != TL_DETAIL_PART) {
+        if (row.kind != TL_DETAIL_ACTIVITY) {
             tl_text name = tl_names_text(all->view->names, row.name);
             row.name = tl_names_intern(&details->names, name.p, name.n);
             ok = row.name != TL_NO_NAME;

@@ -1,4 +1,4 @@
-/* detail_device.c - what a rank's device did, by name, and the time of each step by part. */
+/* detail_device.c - what a rank's device did, by name, and the time of each step by activity. */
 #include "detail_rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -19,7 +19,7 @@ static bool add_work(tl_detail_rows *rows)
             what.size = k->kind == TL_COMPUTE ? k->blocks : k->bytes;
         what.size = what.size > 0 ? what.size : 0;
         ok = tl_detail_add(rows, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
-                           tl_part_of_work(rows->view, k), &what);
+                           tl_activity_of_work(rows->view, k), &what);
     }
     return ok;
 }
@@ -27,13 +27,13 @@ static bool add_work(tl_detail_rows *rows)
 static bool add_parts(tl_detail_rows *rows, const tl_activity *activity, tl_activity_cursor *cursor, int32_t step,
                       int64_t from_ns, int64_t to_ns)
 {
-    tl_parts sum = { { 0 } };
+    tl_activity_ns sum = { { 0 } };
     bool ok = true;
     tl_activity_add(activity, cursor, from_ns, to_ns, &sum);
-    for (int part = 0; ok && part < TL_NPARTS; part++)
-        if (sum.ns[part] > 0)
-            ok = tl_detail_add(rows, TL_DETAIL_PART, step, TL_NO_NAME, (tl_part)part,
-                               &(tl_detail){ .ns = sum.ns[part] });
+    for (int kind = 0; ok && kind < TL_NACTIVITIES; kind++)
+        if (sum.ns[kind] > 0)
+            ok = tl_detail_add(rows, TL_DETAIL_ACTIVITY, step, TL_NO_NAME, (tl_activity_kind)kind,
+                               &(tl_detail){ .ns = sum.ns[kind] });
     return ok;
 }
 

@@ -32,11 +32,11 @@ typedef struct gathering {
     tl_host_idle idle;
     uint32_t *working; /* launches of work */
     size_t nworking;
-    cover *covered;             /* by name */
-    uint32_t nwalks;            /* threads that were begun */
-    int64_t part_to[TL_NPARTS]; /* by part: where the last span that stands for it on this thread ends */
-    uint8_t *of_call, *of_op;   /* by name: its part */
-    const tl_call_rule **rule;  /* by name: what a call of it does */
+    cover *covered;                      /* by name */
+    uint32_t nwalks;                     /* threads that were begun */
+    int64_t last_end_ns[TL_NACTIVITIES]; /* by activity: where the last span that stands for it on this thread ends */
+    uint8_t *of_call, *of_op;            /* by name: its activity */
+    const tl_call_rule **rule;           /* by name: what a call of it does */
 } gathering;
 
 static bool list_working(gathering *g)
@@ -59,8 +59,8 @@ static bool prepare_host(gathering *g)
         return false;
     for (uint32_t i = 0; i + 1 < n; i++) {
         tl_text name = tl_names_text(g->view->names, i);
-        g->of_call[i] = (uint8_t)tl_idle_part_of_call(name);
-        g->of_op[i] = (uint8_t)tl_idle_part_of_op(name);
+        g->of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
+        g->of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
         g->rule[i] = tl_call_rule_of(name);
     }
     return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
@@ -70,8 +70,8 @@ static bool prepare_host(gathering *g)
 static void begin_thread(gathering *g)
 {
     g->nwalks++;
-    for (int part = 0; part < TL_NPARTS; part++)
-        g->part_to[part] = INT64_MIN;
+    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
+        g->last_end_ns[activity] = INT64_MIN;
 }
 
 /* The first launch of work from t on; INT64_MAX where there is none. */
@@ -90,26 +90,26 @@ static int32_t step_held_up(const gathering *g, int64_t start_ns)
     return tl_step_at(g->view->steps, g->view->nsteps, next_ns < INT64_MAX ? next_ns : start_ns);
 }
 
-/* What stands for a part takes its time of the host whether the device has run dry or not. */
-static bool add_time_of_part(gathering *g, tl_part part, int64_t start_ns, int64_t end_ns)
+/* What stands for an activity takes its time of the host whether the device has run dry or not. */
+static bool add_time_of_activity(gathering *g, tl_activity_kind activity, int64_t start_ns, int64_t end_ns)
 {
-    int64_t from = start_ns > g->part_to[part] ? start_ns : g->part_to[part];
-    if (!tl_part_is_of_host(part) || from >= end_ns)
+    int64_t from = start_ns > g->last_end_ns[activity] ? start_ns : g->last_end_ns[activity];
+    if (!tl_activity_is_of_host(activity) || from >= end_ns)
         return true;
-    g->part_to[part] = end_ns;
-    return tl_detail_add(g->rows, TL_DETAIL_PART, step_held_up(g, start_ns), TL_NO_NAME, part,
+    g->last_end_ns[activity] = end_ns;
+    return tl_detail_add(g->rows, TL_DETAIL_ACTIVITY, step_held_up(g, start_ns), TL_NO_NAME, activity,
                          &(tl_detail){ .size = end_ns - from });
 }
 
 /* A name within the same name covers the same time. */
-static bool add_span(gathering *g, uint32_t name, tl_part part, int64_t start_ns, int64_t end_ns, int64_t idle_ns,
-                     uint32_t depth, bool frame)
+static bool add_span(gathering *g, uint32_t name, tl_activity_kind activity, int64_t start_ns, int64_t end_ns,
+                     int64_t idle_ns, uint32_t depth, bool frame)
 {
     uint32_t key = tl_name_key(g->view, name);
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
         return true;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    return tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, part,
+    return tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, activity,
                          &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
@@ -126,8 +126,8 @@ static bool add_ops(gathering *g, const tl_thread *thread)
         while (open.n > 0 && open.v[open.n - 1] <= start)
             open.n--;
         if (ops->name[i] != TL_NO_NAME)
-            ok = add_time_of_part(g, (tl_part)g->of_op[ops->name[i]], start, end) &&
-                 add_span(g, ops->name[i], (tl_part)g->of_op[ops->name[i]], start, end,
+            ok = add_time_of_activity(g, (tl_activity_kind)g->of_op[ops->name[i]], start, end) &&
+                 add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
                           tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         ok = ok && tl_vec_room(&open);
         if (ok)
@@ -149,7 +149,7 @@ static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at
 {
     const tl_ops *ops = &g->view->ops;
     int64_t start = g->view->calls.start_ns[call], end = start + g->view->calls.dur_ns[call];
-    if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_PART_ALLOCATOR)
+    if (thread == NULL || g->of_call[g->view->calls.name[call]] == TL_ACTIVITY_ALLOCATOR)
         return g->view->calls.name[call];
     while (*at < thread->n && ops->start_ns[thread->first + *at] <= start)
         ++*at;
@@ -191,14 +191,14 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        ok = add_time_of_part(g, (tl_part)g->of_call[name], start, end) &&
-             add_span(g, name, (tl_part)g->of_call[name], start, end, tl_host_idle_within(&g->idle, &at, start, end),
-                      DEPTH_OF_CALLS, false);
+        ok = add_time_of_activity(g, (tl_activity_kind)g->of_call[name], start, end) &&
+             add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
+                      tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
         if (ok && may_wait(g, name)) {
             int64_t ns = idle_after(g, start, end, surely_waits(g, name));
-            if (ns > 0 || g->of_call[name] == TL_PART_SYNC)
+            if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
                 ok = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
-                                   g->of_call[name] == TL_PART_ALLOCATOR ? TL_PART_ALLOCATOR : TL_PART_SYNC,
+                                   g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
                                    &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
         }
     }

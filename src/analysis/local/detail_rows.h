@@ -13,13 +13,13 @@ typedef struct tl_detail_rows {
     TL_VEC(tl_detail) rows;
 } tl_detail_rows;
 
-/* Adds time, size and count to the row of a name (a row of kind TL_DETAIL_PART has a part instead).  False when memory
- * is out. */
-bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_part part,
+/* Adds time, size and count to the row of a name (a row of kind TL_DETAIL_ACTIVITY has an activity instead).  False
+ * when memory is out. */
+bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
                    const tl_detail *what);
 
-/* What the device did, and the time of each step by part; what the threads did that launch, and what they waited in.
- * False when memory is out. */
+/* What the device did, and the time of each step by activity; what the threads did that launch, and what they waited
+ * in. False when memory is out. */
 bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity);
 bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
 

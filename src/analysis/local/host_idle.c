@@ -14,13 +14,13 @@ enum { BLOCK = 16 };
 
 static bool is_idle(const tl_activity *a, size_t i)
 {
-    return a->part[i] > TL_PART_COMM;
+    return a->kind[i] > TL_ACTIVITY_COMM;
 }
 
 /* What of a stretch is idle by the host. */
 static int64_t of_host(const tl_activity *a, size_t i)
 {
-    return is_idle(a, i) && a->part[i] != TL_PART_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
+    return is_idle(a, i) && a->kind[i] != TL_ACTIVITY_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
 }
 
 /* The same of a piece of idle time that begins with stretch i; *i goes after it. */

@@ -24,7 +24,7 @@ typedef struct stretch {
 typedef struct comparing {
     const tl_rank_view *view;
     const tl_activity *activity;
-    tl_participant *parts;
+    tl_participant *participants;
     size_t n;
     int64_t begin_ns; /* where the rank's time begins to be comparable */
     uint32_t *order;  /* participants by start */
@@ -36,9 +36,9 @@ typedef struct comparing {
     size_t window;      /* where the last one stands that was looked for */
 } comparing;
 
-static int by_start(const void *parts, uint32_t a, uint32_t b)
+static int by_start(const void *participants, uint32_t a, uint32_t b)
 {
-    const tl_participant *p = parts;
+    const tl_participant *p = participants;
     if (p[a].start_ns != p[b].start_ns)
         return p[a].start_ns < p[b].start_ns ? -1 : 1;
     return TL_COMPARE(p[a].uid, p[b].uid);
@@ -56,9 +56,9 @@ static int by_launch(const void *kernels, uint32_t a, uint32_t b)
     return TL_COMPARE(k[a].launch_ns, k[b].launch_ns);
 }
 
-static int parts_by_launch(const void *parts, uint32_t a, uint32_t b)
+static int by_launch_of_kernel(const void *participants, uint32_t a, uint32_t b)
 {
-    const tl_participant *p = parts;
+    const tl_participant *p = participants;
     return TL_COMPARE(p[a].launch_ns, p[b].launch_ns);
 }
 
@@ -75,25 +75,27 @@ static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
 static bool find_done(comparing *c)
 {
     const tl_kernel *kernels = c->view->kernels;
-    uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work), *parts = tl_malloc(c->n * sizeof *parts);
+    uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work),
+             *participants = tl_malloc(c->n * sizeof *participants);
     size_t nwork = 0, next = 0;
     int64_t done = INT64_MIN;
-    bool ok = work != NULL && parts != NULL;
+    bool ok = work != NULL && participants != NULL;
 
     for (size_t i = 0; ok && i < c->view->nkernels; i++)
         if (kernels[i].kind == TL_COMPUTE && kernels[i].launch_ns != TL_TIME_UNKNOWN)
             work[nwork++] = (uint32_t)i;
     for (size_t i = 0; ok && i < c->n; i++)
-        parts[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(work, nwork, by_launch, kernels) && tl_sort_index(parts, c->n, parts_by_launch, c->parts);
+        participants[i] = (uint32_t)i;
+    ok = ok && tl_sort_index(work, nwork, by_launch, kernels) &&
+         tl_sort_index(participants, c->n, by_launch_of_kernel, c->participants);
     for (size_t i = 0; ok && i < c->n; i++) {
-        int64_t launch = c->parts[parts[i]].launch_ns;
+        int64_t launch = c->participants[participants[i]].launch_ns;
         for (; next < nwork && kernels[work[next]].launch_ns < launch; next++)
             done = tl_ns_max(done, kernels[work[next]].end_ns);
-        c->done[parts[i]] = done;
+        c->done[participants[i]] = done;
     }
     free(work);
-    free(parts);
+    free(participants);
     return ok;
 }
 
@@ -108,11 +110,11 @@ static bool find_ready(comparing *c)
     tl_map last = { 0 };
     bool ok = true;
     for (size_t i = 0; ok && i < c->n; i++) {
-        const tl_participant *p = &c->parts[c->order[i]];
+        const tl_participant *p = &c->participants[c->order[i]];
         uint32_t before = tl_map_get(&last, stream_key(p));
         int64_t ready = p->start_ns;
         if (before != TL_MAP_NONE && p->launch_ns != TL_TIME_UNKNOWN &&
-            p->start_ns - c->parts[before].end_ns <= held_ns) {
+            p->start_ns - c->participants[before].end_ns <= held_ns) {
             ready = tl_ns_max(c->done[c->order[i]], p->launch_ns);
             ready = ready < p->start_ns ? ready : p->start_ns;
         }
@@ -131,17 +133,17 @@ static bool find_previous(comparing *c)
     bool ok = true;
     for (size_t i = 0; ok && i < c->n; i++) {
         uint32_t at = c->order[i];
-        uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->parts[at].group);
+        uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->participants[at].group);
         c->previous[at] = previous == TL_MAP_NONE ? TL_NONE : previous;
-        c->parts[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->parts[previous].uid;
-        ok = tl_map_put(&last, (uint64_t)(uint32_t)c->parts[at].group, at) == 0;
+        c->participants[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->participants[previous].uid;
+        ok = tl_map_put(&last, (uint64_t)(uint32_t)c->participants[at].group, at) == 0;
     }
     tl_map_free(&last);
     return ok;
 }
 
-/* Sums the parts of all stretches, each into to[i]. */
-static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
+/* Sums the activities of all stretches, each into to[i]. */
+static bool sum_up(comparing *c, tl_activity_ns *(*to)(tl_participant *))
 {
     uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
     tl_activity_cursor cursor = { 0 };
@@ -152,23 +154,23 @@ static bool sum_up(comparing *c, tl_parts *(*to)(tl_participant *))
     bool ok = order != NULL && tl_sort_index(order, c->n, by_from, c->stretches);
     for (size_t i = 0; ok && i < c->n; i++) {
         const stretch *s = &c->stretches[order[i]];
-        tl_parts *sum = to(&c->parts[order[i]]);
-        *sum = (tl_parts){ { 0 } };
+        tl_activity_ns *sum = to(&c->participants[order[i]]);
+        *sum = (tl_activity_ns){ { 0 } };
         tl_activity_add(c->activity, &cursor, s->from_ns, s->to_ns, sum);
         /* Nothing has run yet: the host has not fed the device. */
         if (s->from_ns < first && s->from_ns < s->to_ns)
-            sum->ns[TL_PART_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
+            sum->ns[TL_ACTIVITY_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
     }
     free(order);
     return ok;
 }
 
-static tl_parts *since(tl_participant *p)
+static tl_activity_ns *since(tl_participant *p)
 {
     return &p->since;
 }
 
-static tl_parts *since_step(tl_participant *p)
+static tl_activity_ns *since_step(tl_participant *p)
 {
     return &p->since_step;
 }
@@ -185,12 +187,12 @@ static bool compare_groups(comparing *c)
         uint32_t at = c->order[i];
         if (c->previous[at] == TL_NONE)
             continue;
-        const tl_participant *previous = &c->parts[c->previous[at]];
-        tl_parts inside = { { 0 } };
+        const tl_participant *previous = &c->participants[c->previous[at]];
+        tl_activity_ns inside = { { 0 } };
         int64_t to = previous->end_ns < c->ready[at] ? previous->end_ns : c->ready[at];
         tl_activity_seek(c->activity, &cursor, previous->start_ns);
         tl_activity_add(c->activity, &cursor, previous->start_ns, to, &inside);
-        c->parts[at].since.ns[TL_PART_COMM] -= inside.ns[TL_PART_COMM];
+        c->participants[at].since.ns[TL_ACTIVITY_COMM] -= inside.ns[TL_ACTIVITY_COMM];
     }
     return true;
 }
@@ -202,9 +204,9 @@ static bool compare_steps(comparing *c)
     int32_t step = INT32_MIN;
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
-        if (c->parts[at].step != step && i > 0)
+        if (c->participants[at].step != step && i > 0)
             from = c->ready[c->order[i - 1]];
-        step = c->parts[at].step;
+        step = c->participants[at].step;
         c->stretches[at] = (stretch){ from, c->ready[at] };
     }
     return sum_up(c, since_step);
@@ -225,22 +227,22 @@ static int64_t done_with(comparing *c, int32_t step)
 static int64_t work_until(const comparing *c, int64_t from_ns, int64_t done_ns, int64_t to_ns)
 {
     tl_activity_cursor cursor = { 0 };
-    tl_parts sum = { { 0 } };
+    tl_activity_ns sum = { { 0 } };
     int64_t ns = 0;
 
     if (done_ns <= from_ns)
         return 0;
     tl_activity_seek(c->activity, &cursor, from_ns);
     tl_activity_add(c->activity, &cursor, from_ns, tl_ns_min(done_ns, to_ns), &sum);
-    for (int part = 0; part < TL_NPARTS; part++)
-        ns += part == TL_PART_COMM ? 0 : sum.ns[part];
+    for (int kind = 0; kind < TL_NACTIVITIES; kind++)
+        ns += kind == TL_ACTIVITY_COMM ? 0 : sum.ns[kind];
     return ns;
 }
 
 /* `before`: the last one of the step before, TL_NONE. */
 static void find_after_last(comparing *c, uint32_t at, uint32_t before)
 {
-    tl_participant *p = &c->parts[at];
+    tl_participant *p = &c->participants[at];
     uint32_t previous = c->previous[at];
 
     p->after_last_ns = p->after_last_step_ns = 0;
@@ -248,9 +250,9 @@ static void find_after_last(comparing *c, uint32_t at, uint32_t before)
     if (p->step < 1)
         return;
     int64_t done_ns = done_with(c, p->step - 1);
-    if (previous != TL_NONE && c->parts[previous].step == p->step - 1)
+    if (previous != TL_NONE && c->participants[previous].step == p->step - 1)
         p->after_last_ns = work_until(c, c->ready[previous], done_ns, c->ready[at]);
-    if (before != TL_NONE && c->parts[before].step == p->step - 1)
+    if (before != TL_NONE && c->participants[before].step == p->step - 1)
         p->after_last_step_ns = work_until(c, c->ready[before], done_ns, c->ready[at]);
 }
 
@@ -259,18 +261,18 @@ static void compare_after_last(comparing *c)
     uint32_t before = TL_NONE;
     int32_t step = INT32_MIN;
     for (size_t i = 0; i < c->n; i++) {
-        if (c->parts[c->order[i]].step != step && i > 0)
+        if (c->participants[c->order[i]].step != step && i > 0)
             before = c->order[i - 1];
-        step = c->parts[c->order[i]].step;
+        step = c->participants[c->order[i]].step;
         find_after_last(c, c->order[i], before);
     }
 }
 
-bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n)
+bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants, size_t n)
 {
     comparing c = { .view = view,
                     .activity = activity,
-                    .parts = parts,
+                    .participants = participants,
                     .n = n,
                     .begin_ns = beginning(view, activity),
                     .order = tl_malloc((n + 1) * sizeof *c.order),
@@ -284,8 +286,8 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
 
     for (size_t i = 0; ok && i < n; i++)
         c.order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(c.order, n, by_start, parts) && find_done(&c) && find_ready(&c) && find_previous(&c) &&
-         compare_groups(&c) && compare_steps(&c);
+    ok = ok && tl_sort_index(c.order, n, by_start, participants) && find_done(&c) && find_ready(&c) &&
+         find_previous(&c) && compare_groups(&c) && compare_steps(&c);
     if (ok) {
         tl_steps_done(view, c.step_done);
         compare_after_last(&c);

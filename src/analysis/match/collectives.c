@@ -21,52 +21,52 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Sorted by index, then put in place along the cycles of the permutation: a copy of all would double the memory. */
-static int by_key_at(const void *parts, uint32_t a, uint32_t b)
+static int by_key_at(const void *participants, uint32_t a, uint32_t b)
 {
-    return by_key((const tl_participant *)parts + a, (const tl_participant *)parts + b);
+    return by_key((const tl_participant *)participants + a, (const tl_participant *)participants + b);
 }
 
-static void permute(tl_participant *parts, uint32_t *order, size_t n)
+static void permute(tl_participant *participants, uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (order[i] == i)
             continue;
-        tl_participant held = parts[i];
+        tl_participant held = participants[i];
         size_t hole = i;
         while (order[hole] != i) {
             size_t next = order[hole];
-            parts[hole] = parts[next];
+            participants[hole] = participants[next];
             order[hole] = (uint32_t)hole;
             hole = next;
         }
-        parts[hole] = held;
+        participants[hole] = held;
         order[hole] = (uint32_t)hole;
     }
 }
 
-bool tl_participants_sort(tl_participant *parts, size_t n)
+bool tl_participants_sort(tl_participant *participants, size_t n)
 {
     if (n > UINT32_MAX - 1)
         return false;
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     for (size_t i = 0; order != NULL && i < n; i++)
         order[i] = (uint32_t)i;
-    bool ok = order != NULL && tl_sort_index(order, n, by_key_at, parts);
+    bool ok = order != NULL && tl_sort_index(order, n, by_key_at, participants);
     if (ok)
-        permute(parts, order, n);
+        permute(participants, order, n);
     free(order);
     return ok;
 }
 
-bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **runs, size_t *nruns)
+bool tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns)
 {
     TL_VEC(tl_collective_run) made = { 0 };
     for (size_t from = 0, to; from < n; from = to) {
-        tl_collective_run run = { .first = from, .s_first_ns = parts[from].start_ns };
-        to = tl_participants_end(parts, n, from);
+        tl_collective_run run = { .first = from, .s_first_ns = participants[from].start_ns };
+        to = tl_participants_end(participants, n, from);
         run.n = to - from;
         for (size_t i = from; i < to; i++)
-            run.s_first_ns = parts[i].start_ns < run.s_first_ns ? parts[i].start_ns : run.s_first_ns;
+            run.s_first_ns = participants[i].start_ns < run.s_first_ns ? participants[i].start_ns : run.s_first_ns;
         if (!tl_vec_room(&made)) {
             free(made.v);
             return false;
@@ -79,7 +79,7 @@ bool tl_runs_make(const tl_participant *parts, size_t n, tl_collective_run **run
 }
 
 typedef struct timed_runs {
-    const tl_participant *parts;
+    const tl_participant *participants;
     const tl_collective_run *runs;
 } timed_runs;
 
@@ -89,13 +89,13 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     const tl_collective_run *x = &t->runs[a], *y = &t->runs[b];
     int order = TL_COMPARE(x->s_first_ns, y->s_first_ns);
     if (order == 0)
-        order = TL_COMPARE(t->parts[x->first].group, t->parts[y->first].group);
-    return order != 0 ? order : TL_COMPARE(t->parts[x->first].key, t->parts[y->first].key);
+        order = TL_COMPARE(t->participants[x->first].group, t->participants[y->first].group);
+    return order != 0 ? order : TL_COMPARE(t->participants[x->first].key, t->participants[y->first].key);
 }
 
-bool tl_runs_by_time(const tl_participant *parts, tl_collective_run *runs, size_t n)
+bool tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n)
 {
-    const timed_runs context = { parts, runs };
+    const timed_runs context = { participants, runs };
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
     for (size_t i = 0; order != NULL && i < n; i++)
@@ -175,10 +175,10 @@ static int32_t step_of(const tl_participant *p, size_t n)
     return 2 * count > told ? most : lowest;
 }
 
-tl_collective_view tl_collective_of_run(const tl_participant *parts, const tl_collective_run *run,
+tl_collective_view tl_collective_of_run(const tl_participant *participants, const tl_collective_run *run,
                                         const tl_job_facts *facts)
 {
-    const tl_participant *p = parts + run->first;
+    const tl_participant *p = participants + run->first;
     static const tl_group_fact nobody = { .size = -1 };
     const tl_group_fact *group =
         p->group >= 0 && (size_t)p->group < facts->ngroups ? &facts->groups[p->group] : &nobody;

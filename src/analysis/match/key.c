@@ -34,15 +34,15 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     if (p->peer != TL_NO_PEER) {
         /* Nothing else will do: each rank counts its own sends, and they end when they like. */
         if (p->nth < 0 || p->peer < 0) {
-            p->key = p->peer >= 0 && p->part != TL_UNCOUNTED ? tl_lone_key(p) : 0;
+            p->key = p->peer >= 0 && p->subseq != TL_UNCOUNTED ? tl_lone_key(p) : 0;
             return;
         }
         bool sends = tl_is_sender((tl_collective)p->kind, p->rank, p->peer);
         int32_t from = sends ? p->rank : p->peer, to = sends ? p->peer : p->rank;
-        p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->part, p->nth, 0));
+        p->key = some(mix3(mix3(group, TL_BY_PAIR, from, to), p->subseq, p->nth, 0));
         p->rule = TL_BY_PAIR;
     } else if (fate->by_seq && p->seq >= 0) {
-        p->key = some(mix3(group, TL_BY_SEQ, p->seq, p->part));
+        p->key = some(mix3(group, TL_BY_SEQ, p->seq, p->subseq));
         p->rule = TL_BY_SEQ;
     } else if (p->nth >= 0 && (p->step >= 0 || fate->by_loose_launch)) {
         p->key = some(mix3(mix3(group, TL_BY_LAUNCH, p->step, p->kind), p->nth, 0, 0));
@@ -50,17 +50,17 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
     }
 }
 
-void tl_match_keys(tl_participant *parts, size_t n, const tl_fate *fates)
+void tl_match_keys(tl_participant *participants, size_t n, const tl_fate *fates)
 {
     for (size_t i = 0; i < n; i++)
-        tl_match_key(&parts[i], &fates[parts[i].group]);
+        tl_match_key(&participants[i], &fates[participants[i].group]);
 }
 
-void tl_match_alone(tl_participant *parts, size_t n)
+void tl_match_alone(tl_participant *participants, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (parts[i].key == 0)
-            parts[i].key = tl_lone_key(&parts[i]);
+        if (participants[i].key == 0)
+            participants[i].key = tl_lone_key(&participants[i]);
 }
 
 uint64_t tl_lone_key(const tl_participant *p)

@@ -133,9 +133,9 @@ static bool add_part(collecting *k, const tl_kernel *kernel, const stream_use *u
     const tl_coll *c = &k->view->colls[kernel->coll];
     tl_membership *m = &k->set->memberships.v[membership];
 
-    if (!tl_vec_room(&k->set->parts))
+    if (!tl_vec_room(&k->set->participants))
         return false;
-    k->set->parts.v[k->set->parts.n++] = (tl_participant){
+    k->set->participants.v[k->set->participants.n++] = (tl_participant){
         .start_ns = kernel->start_ns,
         .end_ns = kernel->end_ns,
         .launch_ns = kernel->launch_ns,
@@ -196,9 +196,9 @@ static bool add_parts(collecting *k)
 
 /* -------------------------------------------------------------------------------------------------------- counting */
 
-static int by_launch(const void *parts, uint32_t a, uint32_t b)
+static int by_launch(const void *participants, uint32_t a, uint32_t b)
 {
-    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
     if (x->launch_ns != y->launch_ns)
         return x->launch_ns < y->launch_ns ? -1 : 1;
     if (x->start_ns != y->start_ns)
@@ -206,9 +206,9 @@ static int by_launch(const void *parts, uint32_t a, uint32_t b)
     return x->uid < y->uid ? -1 : x->uid > y->uid;
 }
 
-static int by_start(const void *parts, uint32_t a, uint32_t b)
+static int by_start(const void *participants, uint32_t a, uint32_t b)
 {
-    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
     return x->uid < y->uid ? -1 : x->uid > y->uid;
@@ -234,10 +234,10 @@ static void keep_end(tl_membership *m, const tl_participant *p)
 }
 
 /* nth of those with a launch, in order of launch; and what a group needs to know to choose its rule. */
-static bool count_launched(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
+static bool count_launched(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &parts[order[i]];
+        tl_participant *p = &participants[order[i]];
         tl_membership *m = &k->set->memberships.v[p->group];
         if (p->launch_ns == TL_TIME_UNKNOWN || p->peer != TL_NO_PEER)
             continue;
@@ -256,15 +256,15 @@ static bool count_launched(collecting *k, tl_participant *parts, const uint32_t 
     return true;
 }
 
-/* The part of those that share a seq: the kernels of one coalesced launch, in order of start. */
-static bool count_parts(collecting *k, tl_participant *parts, const uint32_t *order, size_t n)
+/* The subseq of those that share a seq: the kernels of one coalesced launch, in order of start. */
+static bool count_parts(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &parts[order[i]];
+        tl_participant *p = &participants[order[i]];
         if (p->seq < 0 || p->peer != TL_NO_PEER)
             continue;
-        p->part = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
-        if (p->part < 0)
+        p->subseq = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
+        if (p->subseq < 0)
             return false;
     }
     return true;
@@ -272,25 +272,25 @@ static bool count_parts(collecting *k, tl_participant *parts, const uint32_t *or
 
 static bool number(collecting *k)
 {
-    tl_participant *parts = k->set->parts.v + k->first_part;
-    size_t n = k->set->parts.n - k->first_part;
+    tl_participant *participants = k->set->participants.v + k->first_part;
+    size_t n = k->set->participants.n - k->first_part;
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     bool ok = order != NULL;
 
     for (size_t i = 0; ok && i < n; i++)
         order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, n, by_launch, parts) && count_launched(k, parts, order, n) &&
-         tl_pairs_count(k->view, parts, order, n);
+    ok = ok && tl_sort_index(order, n, by_launch, participants) && count_launched(k, participants, order, n) &&
+         tl_pairs_count(k->view, participants, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
-    ok = ok && tl_sort_index(order, n, by_start, parts) && count_parts(k, parts, order, n);
+    ok = ok && tl_sort_index(order, n, by_start, participants) && count_parts(k, participants, order, n);
     free(order);
     return ok;
 }
 
 tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err)
 {
-    collecting k = { .view = view, .set = set, .first_part = set->parts.n };
+    collecting k = { .view = view, .set = set, .first_part = set->participants.n };
 
     if (view->ncolls == 0)
         return TL_OK;

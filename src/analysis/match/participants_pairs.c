@@ -22,7 +22,7 @@
 
 typedef struct pairing {
     const tl_rank_view *view;
-    tl_participant *parts;
+    tl_participant *participants;
     size_t n;
     tl_map all;  /* way and step -> how many go there */
     tl_map most; /* way -> how many at most in a step that the recording has whole */
@@ -66,7 +66,7 @@ static uint64_t way_of(const tl_participant *p, bool out)
 
 static uint64_t way_in_step(const tl_participant *p, bool out)
 {
-    return tl_hash_mix(way_of(p, out), (uint64_t)p->part);
+    return tl_hash_mix(way_of(p, out), (uint64_t)p->subseq);
 }
 
 static bool goes(const tl_participant *p, bool out)
@@ -83,17 +83,17 @@ static bool is_counted(const tl_participant *p)
 static void leave_uncounted(pairing *k)
 {
     for (size_t i = 0; i < k->n; i++)
-        if (k->parts[i].peer >= 0)
-            k->parts[i].part = TL_UNCOUNTED;
+        if (k->participants[i].peer >= 0)
+            k->participants[i].subseq = TL_UNCOUNTED;
 }
 
 static bool count_ways(pairing *k)
 {
     for (size_t i = 0; i < k->n; i++) {
-        tl_participant *p = &k->parts[i];
+        tl_participant *p = &k->participants[i];
         if (!is_counted(p))
             continue;
-        p->part = step_of(k, p);
+        p->subseq = step_of(k, p);
         for (int out = 0; out < 2; out++) {
             if (!goes(p, out))
                 continue;
@@ -123,7 +123,7 @@ static bool nth_of(pairing *k, const tl_participant *p, bool out, int32_t *nth)
 static bool count_launched(pairing *k, const uint32_t *by_launch)
 {
     for (size_t i = 0; i < k->n; i++) {
-        tl_participant *p = &k->parts[by_launch[i]];
+        tl_participant *p = &k->participants[by_launch[i]];
         int32_t out = -1, in = -1;
         if (!is_counted(p))
             continue;
@@ -138,9 +138,9 @@ static bool count_launched(pairing *k, const uint32_t *by_launch)
 /* ------------------------------------------------------------------------------------------------- before the
  * recording */
 
-static int by_stream(const void *parts, uint32_t a, uint32_t b)
+static int by_stream(const void *participants, uint32_t a, uint32_t b)
 {
-    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
     if (x->device != y->device)
         return x->device < y->device ? -1 : 1;
     if (x->stream != y->stream)
@@ -152,7 +152,7 @@ static int by_stream(const void *parts, uint32_t a, uint32_t b)
 
 /* The participants of one stream, in order. */
 typedef struct row {
-    tl_participant *parts;
+    tl_participant *participants;
     const uint32_t *of;
     size_t n;
     size_t first;             /* the first with a launch */
@@ -161,7 +161,7 @@ typedef struct row {
 
 static tl_participant *at(const row *r, size_t i)
 {
-    return &r->parts[r->of[i]];
+    return &r->participants[r->of[i]];
 }
 
 static bool may_be_pair(const tl_participant *p)
@@ -208,7 +208,7 @@ static void extend_pattern(const row *r)
         p->kind = like->kind;
         p->peer = like->peer;
         p->nth = like->nth;
-        p->part = like->part - (int32_t)steps;
+        p->subseq = like->subseq - (int32_t)steps;
         p->group = like->group;
     }
 }
@@ -218,14 +218,15 @@ static bool look_before(pairing *k)
     uint32_t *of = tl_malloc((k->n + 1) * sizeof *of);
     for (size_t i = 0; of != NULL && i < k->n; i++)
         of[i] = (uint32_t)i;
-    bool ok = of != NULL && tl_sort_index(of, k->n, by_stream, k->parts);
+    bool ok = of != NULL && tl_sort_index(of, k->n, by_stream, k->participants);
 
     for (size_t from = 0, to; ok && from < k->n; from = to) {
-        const tl_participant *first = &k->parts[of[from]];
-        for (to = from;
-             to < k->n && k->parts[of[to]].device == first->device && k->parts[of[to]].stream == first->stream; to++)
+        const tl_participant *first = &k->participants[of[from]];
+        for (to = from; to < k->n && k->participants[of[to]].device == first->device &&
+                        k->participants[of[to]].stream == first->stream;
+             to++)
             ;
-        row r = { .parts = k->parts, .of = of + from, .n = to - from };
+        row r = { .participants = k->participants, .of = of + from, .n = to - from };
         if (!is_of_pairs(&r))
             continue;
         for (size_t i = 0; i < r.n; i++)
@@ -238,9 +239,9 @@ static bool look_before(pairing *k)
     return ok;
 }
 
-bool tl_pairs_count(const tl_rank_view *view, tl_participant *parts, const uint32_t *by_launch, size_t n)
+bool tl_pairs_count(const tl_rank_view *view, tl_participant *participants, const uint32_t *by_launch, size_t n)
 {
-    pairing k = { .view = view, .parts = parts, .n = n };
+    pairing k = { .view = view, .participants = participants, .n = n };
     bool ok = true;
 
     if (view->nsteps == 0)

@@ -42,10 +42,10 @@ bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
     TL_VEC(tl_sighting) seen = { 0 };
     bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped), ok = stepped != NULL;
 
-    for (size_t i = 0; ok && i < set->parts.n; i++)
-        stepped[set->parts.v[i].group] |= set->parts.v[i].step >= 0;
-    for (size_t i = 0; ok && i < set->parts.n; i++) {
-        const tl_participant *p = &set->parts.v[i];
+    for (size_t i = 0; ok && i < set->participants.n; i++)
+        stepped[set->participants.v[i].group] |= set->participants.v[i].step >= 0;
+    for (size_t i = 0; ok && i < set->participants.n; i++) {
+        const tl_participant *p = &set->participants.v[i];
         uint64_t item = tl_sighting_item(p);
         if (stepped[p->group] &&
             p->step < 0) /* ranks begin to record at different moments: their first are not the same */

@@ -2,10 +2,11 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/model/coll.h"
 
-size_t tl_participants_end(const tl_participant *parts, size_t n, size_t from)
+size_t tl_participants_end(const tl_participant *participants, size_t n, size_t from)
 {
     size_t to = from + 1;
-    while (to < n && parts[to].group == parts[from].group && parts[to].key == parts[from].key)
+    while (to < n && participants[to].group == participants[from].group &&
+           participants[to].key == participants[from].key)
         to++;
     return to;
 }

@@ -1,5 +1,5 @@
 /* absent.c - ranks that take part in collectives and have no trace: who they are. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll_tables.h"
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  *        |<---- early ---->|<-------- longer -------->|            who was expected last came late if it was not earlier by more
  *                                                                  than the transfer is longer
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

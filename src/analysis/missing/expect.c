@@ -9,7 +9,7 @@
  * the same begins in a collective which the absent one has not, or in which nobody has a trace, it goes on over that:
  * its transfer, and the ways there.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

@@ -3,7 +3,7 @@
  * Ranks do the same if they have a group of collectives in common that is smaller than the job, themselves or through
  * others, and talk to the same sides; without such groups all that talk to the same sides.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/components.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>

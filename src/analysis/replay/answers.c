@@ -119,15 +119,15 @@ static bool move_ends(const tl_rank_ideal *ideal, tl_changes *c, end_list *ends)
     return true;
 }
 
-/* Only those parts; which of them are left. */
-static uint32_t mask(tl_changes *c, uint32_t parts)
+/* Only those activities; which of them are left. */
+static uint32_t mask(tl_changes *c, uint32_t activities)
 {
     uint32_t left = 0;
     for (uint32_t v = 0; v < c->open.n; v++) {
-        uint32_t part = 1U << c->open.nodes[v].part;
-        c->less_ns[v] = (part & parts) != 0 ? c->less_ns[v] : 0;
-        c->gone[v] = c->gone[v] && (parts >> TL_PART_SYNC & 1U) != 0;
-        left |= (c->less_ns[v] != 0 ? part : 0) | (c->gone[v] ? 1U << TL_PART_SYNC : 0);
+        uint32_t activity = 1U << c->open.nodes[v].activity;
+        c->less_ns[v] = (activity & activities) != 0 ? c->less_ns[v] : 0;
+        c->gone[v] = c->gone[v] && (activities >> TL_ACTIVITY_SYNC & 1U) != 0;
+        left |= (c->less_ns[v] != 0 ? activity : 0) | (c->gone[v] ? 1U << TL_ACTIVITY_SYNC : 0);
     }
     return left;
 }
@@ -138,18 +138,18 @@ bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_
     tl_folded folded = { 0 };
     end_list ends = { 0 };
     tl_change how;
-    uint32_t parts = 0;
+    uint32_t activities = 0;
     bool ok = tl_bytes_get(in, &how, sizeof how) && tl_changes_open(rank, frame, &c) && apply_plans(told, in, &c);
     if (ok && how.kind == TL_CHANGE_IDEAL) {
         ok = tl_rank_ideal_apply(&told->ideal, &c) && move_ends(&told->ideal, &c, &ends);
-        parts = mask(&c, how.parts);
+        activities = mask(&c, how.activities);
     } else if (ok && how.kind == TL_CHANGE_BALANCE) {
         tl_balance_rank(how.to, &c);
     } else if (ok && how.kind == TL_CHANGE_HOST) {
         tl_free_host(&c);
     }
     ok = ok && tl_folded_make(&c, NULL, &folded, NULL) && tl_folded_put(&folded, rank->of->graph.ncomms, out) &&
-         tl_bytes_put(out, &parts, sizeof parts) && tl_bytes_put_list(out, ends.v, ends.n, sizeof *ends.v);
+         tl_bytes_put(out, &activities, sizeof activities) && tl_bytes_put_list(out, ends.v, ends.n, sizeof *ends.v);
     tl_changes_free(&c);
     tl_folded_free(&folded);
     free(ends.v);

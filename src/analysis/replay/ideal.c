@@ -5,7 +5,7 @@
  * What is to spare of a rank's family in a step is never more than what it has too much of all classes together: who
  * runs one kernel where others run another is not faster without it.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>

@@ -31,14 +31,14 @@ static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
 }
 
 /* What it has in all: of members of collectives that waited, what they took after the meeting. */
-static tl_parts sum_own(const tl_open_rank *o)
+static tl_activity_ns sum_own(const tl_open_rank *o)
 {
-    tl_parts own = { 0 };
+    tl_activity_ns own = { 0 };
     for (uint32_t v = 0; v < o->n; v++) {
         uint32_t port = tl_port_of(o, v);
-        own.ns[o->nodes[v].part] += o->nodes[v].work_ns;
+        own.ns[o->nodes[v].activity] += o->nodes[v].work_ns;
         if (port != TL_NONE)
-            own.ns[TL_PART_COMM] += o->nodes[v].done_ns - o->of->ports[port].met_ns - o->nodes[v].work_ns;
+            own.ns[TL_ACTIVITY_COMM] += o->nodes[v].done_ns - o->of->ports[port].met_ns - o->nodes[v].work_ns;
     }
     return own;
 }
@@ -65,7 +65,7 @@ static bool answer_back(const tl_open_rank *o, tl_bytes *out)
             last = (last_end){ o->nodes[v].done_ns, v, back[v] };
     for (size_t p = 0; ok && p < nports; p++)
         of_ports[p] = back[o->of->ports[p].arrival];
-    tl_parts own = sum_own(o);
+    tl_activity_ns own = sum_own(o);
     ok = ok && tl_bytes_put(out, &own, sizeof own) && tl_bytes_put(out, &last, sizeof last) &&
          tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
     free(order);
@@ -76,7 +76,7 @@ static bool answer_back(const tl_open_rank *o, tl_bytes *out)
 
 /* What the path goes through on a rank. */
 typedef struct walked {
-    tl_parts sum;
+    tl_activity_ns sum;
     int64_t unexplained_ns;
     int64_t begin_ns; /* when that was done from which the path comes, if it begins here; else INT64_MIN */
 } walked;
@@ -86,8 +86,9 @@ static void walk_back(const tl_open_rank *o, uint32_t v, walked *w)
 {
     for (uint32_t edge; (edge = last_edge(o, v)) != TL_NONE; v = o->edges[edge].from) {
         const tl_node *node = &o->nodes[v];
-        w->sum.ns[node->part] += node->work_ns;
-        w->sum.ns[node->kind == TL_NODE_END ? TL_PART_COMM : TL_PART_DEVICE] += o->edges[edge].lag_ns + o->rest_ns[v];
+        w->sum.ns[node->activity] += node->work_ns;
+        w->sum.ns[node->kind == TL_NODE_END ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE] +=
+            o->edges[edge].lag_ns + o->rest_ns[v];
         if (node->kind != TL_NODE_END && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
             w->unexplained_ns += o->rest_ns[v];
         if (o->edges[edge].from >= o->n)
@@ -169,22 +170,22 @@ static void add_transfers(const walking *w)
     for (size_t r = 0; r < w->g->nranks; r++)
         for (size_t p = 0; p < w->g->ranks[r].nports; p++) {
             uint32_t meeting = w->g->ranks[r].ports[p].meeting;
-            w->out->own[r].ns[TL_PART_COMM] += meeting != TL_NONE ? w->g->meetings[meeting].work_ns : 0;
+            w->out->own[r].ns[TL_ACTIVITY_COMM] += meeting != TL_NONE ? w->g->meetings[meeting].work_ns : 0;
         }
 }
 
-static void add(walking *w, uint32_t rank, tl_part part, int64_t ns)
+static void add(walking *w, uint32_t rank, tl_activity_kind activity, int64_t ns)
 {
-    w->out->sum.ns[part] += ns;
+    w->out->sum.ns[activity] += ns;
     if (rank != TL_NONE)
-        w->out->by_rank[rank].ns[part] += ns;
+        w->out->by_rank[rank].ns[activity] += ns;
 }
 
 static void step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, const tl_meeting_edge *edge)
 {
     int64_t rest = tl_meeting_rest_ns(w->g, meeting);
-    add(w, rank, TL_PART_COMM, w->g->meetings[meeting].work_ns);
-    add(w, rank, TL_PART_DEVICE, edge->lag_ns + rest);
+    add(w, rank, TL_ACTIVITY_COMM, w->g->meetings[meeting].work_ns);
+    add(w, rank, TL_ACTIVITY_DEVICE, edge->lag_ns + rest);
     if (rest > 2 * TL_ROUNDING_NS)
         w->out->unexplained_ns += rest;
 }
@@ -265,8 +266,8 @@ static bool walk_ranks(walking *w)
         if (w->nodes[r].n == 0)
             continue;
         ok = tl_bytes_get(&w->asked.out[r], &on, sizeof on);
-        for (int part = 0; ok && part < TL_NPARTS; part++)
-            add(w, r, (tl_part)part, on.sum.ns[part]);
+        for (int activity = 0; ok && activity < TL_NACTIVITIES; activity++)
+            add(w, r, (tl_activity_kind)activity, on.sum.ns[activity]);
         w->out->unexplained_ns += ok ? on.unexplained_ns : 0;
         if (!ok || on.begin_ns == INT64_MIN)
             continue;

@@ -1,5 +1,5 @@
 /* plan.c - what a repair of a rank comes to: by how much which of its work exceeds the baseline, in which steps. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* repair.c - a rank's excess over its baseline, taken off its work. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>

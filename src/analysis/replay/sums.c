@@ -5,7 +5,7 @@
  *
  * All of b made shorter would spare time in the wrong places; so every stretch is compared by itself.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"

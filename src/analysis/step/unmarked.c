@@ -23,9 +23,9 @@
 enum { FEWEST_STEPS = 2, UNKNOWN = INT32_MIN };
 
 /* A rank's part in a collective. */
-typedef struct part {
+typedef struct participation {
     uint32_t turn, row, nkernels; /* nkernels: of what the rank computed before it, since the one before */
-} part;
+} participation;
 
 typedef struct numbering {
     tl_late_row *rows;
@@ -33,9 +33,9 @@ typedef struct numbering {
     uint32_t *collective_of; /* [nrows] */
     int32_t *step_of;        /* [ncollectives <= nrows] */
     const tl_rank_graphs *graphs;
-    size_t *first; /* [ngraphs + 1]: parts of each */
-    part *parts;   /* a rank's together, in order of launch */
-    tl_map row_of; /* (rank, uid) */
+    size_t *first;                 /* [ngraphs + 1]: participations of each */
+    participation *participations; /* a rank's together, in order of launch */
+    tl_map row_of;                 /* (rank, uid) */
 } numbering;
 
 static void numbering_free(numbering *n)
@@ -44,7 +44,7 @@ static void numbering_free(numbering *n)
     free(n->collective_of);
     free(n->step_of);
     free(n->first);
-    free(n->parts);
+    free(n->participations);
 }
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
@@ -54,19 +54,19 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
 
 static int by_turn(const void *a, const void *b)
 {
-    const part *x = a, *y = b;
+    const participation *x = a, *y = b;
     return x->turn != y->turn ? TL_COMPARE(x->turn, y->turn) : TL_COMPARE(x->row, y->row);
 }
 
 static bool list_parts(numbering *n)
 {
-    size_t ngraphs = n->graphs->of.n, ncollectives = 0, nparts = 0;
+    size_t ngraphs = n->graphs->of.n, ncollectives = 0, ntaken = 0;
 
     n->collective_of = tl_malloc((n->nrows + 1) * sizeof *n->collective_of);
     n->step_of = tl_malloc((n->nrows + 1) * sizeof *n->step_of);
     n->first = tl_malloc((ngraphs + 1) * sizeof *n->first);
-    n->parts = tl_malloc((n->nrows + 1) * sizeof *n->parts);
-    bool ok = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->parts != NULL;
+    n->participations = tl_malloc((n->nrows + 1) * sizeof *n->participations);
+    bool ok = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->participations != NULL;
     for (size_t i = 0; ok && i < n->nrows; i++) {
         const tl_late_row *row = &n->rows[i];
         ncollectives += i == 0 || row->collective != row[-1].collective;
@@ -76,39 +76,39 @@ static bool list_parts(numbering *n)
     }
     for (size_t g = 0; ok && g < ngraphs; g++) {
         const tl_rank_graph *of = &n->graphs->of.v[g];
-        n->first[g] = nparts;
+        n->first[g] = ntaken;
         for (size_t i = 0; i < of->ncomms; i++) {
             const tl_node_comm *c = &of->comms[i];
             uint32_t row = tl_map_get(&n->row_of, kernel_key(of->rank, c->uid));
-            if (row != TL_MAP_NONE && nparts < n->nrows)
-                n->parts[nparts++] = (part){ .turn = c->turn, .row = row, .nkernels = c->nwork };
+            if (row != TL_MAP_NONE && ntaken < n->nrows)
+                n->participations[ntaken++] = (participation){ .turn = c->turn, .row = row, .nkernels = c->nwork };
         }
-        if (nparts - n->first[g] > 1)
-            qsort(n->parts + n->first[g], nparts - n->first[g], sizeof *n->parts, by_turn);
+        if (ntaken - n->first[g] > 1)
+            qsort(n->participations + n->first[g], ntaken - n->first[g], sizeof *n->participations, by_turn);
     }
     if (ok)
-        n->first[ngraphs] = nparts;
+        n->first[ngraphs] = ntaken;
     return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
-/* The parts of the rank that has most; of equal ones the lowest. */
-static const part *choose_rank(const numbering *n, size_t *nown)
+/* The participations of the rank that has most; of equal ones the lowest. */
+static const participation *choose_rank(const numbering *n, size_t *nown)
 {
-    const part *own = n->parts;
+    const participation *own = n->participations;
     *nown = 0;
     for (size_t g = 0; g < n->graphs->of.n; g++)
         if (n->first[g + 1] - n->first[g] > *nown) {
             *nown = n->first[g + 1] - n->first[g];
-            own = n->parts + n->first[g];
+            own = n->participations + n->first[g];
         }
     return own;
 }
 
 /* What had been launched before the recording began lacks what others of the same kind tell: the first that does not.
  * Where nothing tells, all are the same. */
-static size_t first_known(const numbering *n, const part *own, size_t nown)
+static size_t first_known(const numbering *n, const participation *own, size_t nown)
 {
     for (size_t i = 0; i < nown; i++)
         if (n->rows[own[i].row].bytes >= 0)
@@ -133,7 +133,7 @@ typedef struct seam {
     double pause_ns;
 } seam;
 
-static seam look_at(const numbering *n, const part *own, size_t nown, size_t period, size_t at)
+static seam look_at(const numbering *n, const participation *own, size_t nown, size_t period, size_t at)
 {
     seam s = { .at = at };
     size_t count = 0;
@@ -150,7 +150,7 @@ static seam look_at(const numbering *n, const part *own, size_t nown, size_t per
 /* Where steps begin in a period: after all have met, if they do.  What one rank has after it there, all have; elsewhere
  * the first stage of a pipeline may be a few micro-batches into a step that the last has not begun.  Of several such
  * places, where the pause is longest. */
-static size_t find_seam(const numbering *n, const part *own, size_t nown, size_t period)
+static size_t find_seam(const numbering *n, const participation *own, size_t nown, size_t period)
 {
     seam best = { .pause_ns = -1 };
     for (size_t at = 0; at < period; at++) {
@@ -175,7 +175,7 @@ static uint64_t about(uint32_t n)
     return digits;
 }
 
-static uint64_t token_of(const numbering *n, const part *p, int by)
+static uint64_t token_of(const numbering *n, const participation *p, int by)
 {
     const tl_late_row *row = &n->rows[p->row];
     bool told = by >= BY_SIZE && tl_is_synchronising((tl_collective)row->kind);
@@ -188,7 +188,7 @@ static uint64_t token_of(const numbering *n, const part *p, int by)
 static bool number_one(numbering *n, size_t *nsteps)
 {
     size_t nown, period = 0;
-    const part *own = choose_rank(n, &nown);
+    const participation *own = choose_rank(n, &nown);
     size_t known = first_known(n, own, nown);
     uint64_t *tokens = tl_malloc((nown + 1) * sizeof *tokens);
     int64_t *times_ns = tl_malloc((nown + 1) * sizeof *times_ns);
@@ -227,7 +227,7 @@ static void spread(numbering *n)
         for (size_t g = 0; g < ngraphs; g++) {
             int32_t next = UNKNOWN;
             for (size_t i = n->first[g + 1]; i-- > n->first[g];) {
-                int32_t *step = &n->step_of[n->collective_of[n->parts[i].row]];
+                int32_t *step = &n->step_of[n->collective_of[n->participations[i].row]];
                 changed = changed || (*step == UNKNOWN && next != UNKNOWN);
                 next = *step != UNKNOWN ? *step : next;
                 *step = next;

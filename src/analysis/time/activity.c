@@ -6,18 +6,18 @@
 #include "tlmpi/base/text.h"
 #include <stdlib.h>
 
-tl_part tl_part_of_work(const tl_rank_view *view, const tl_kernel *k)
+tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *k)
 {
     if (k->kind == TL_COMPUTE)
-        return TL_PART_COMPUTE;
+        return TL_ACTIVITY_COMPUTE;
     if (k->kind == TL_COMM)
-        return TL_PART_COMM;
+        return TL_ACTIVITY_COMM;
     if (k->kind != TL_MEMCPY || k->name == TL_NO_NAME)
-        return TL_PART_COPY;
+        return TL_ACTIVITY_COPY;
     tl_text name = tl_names_text(view->names, k->name);
     bool to_device =
         tl_text_has(name, "HtoD") || tl_text_has(name, "HOST_TO_DEVICE") || tl_text_has(name, "HostToDevice");
-    return to_device ? TL_PART_H2D : TL_PART_COPY;
+    return to_device ? TL_ACTIVITY_H2D : TL_ACTIVITY_COPY;
 }
 
 /* Room for one more, in both columns. */
@@ -27,20 +27,20 @@ static bool room(tl_activity *a)
     if (a->n < cap)
         return true;
     if (!tl_grow((void **)&a->start_ns, &cap, a->n + 1, sizeof *a->start_ns) ||
-        !tl_grow((void **)&a->part, &same, cap, sizeof *a->part))
+        !tl_grow((void **)&a->kind, &same, cap, sizeof *a->kind))
         return false;
     a->cap = cap;
     return true;
 }
 
-static bool append(tl_activity *a, int64_t start_ns, tl_part part)
+static bool append(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
 {
-    if (a->n > 0 && a->part[a->n - 1] == part)
+    if (a->n > 0 && a->kind[a->n - 1] == kind)
         return true;
     if (!room(a))
         return false;
     a->start_ns[a->n] = start_ns;
-    a->part[a->n++] = (uint8_t)part;
+    a->kind[a->n++] = (uint8_t)kind;
     return true;
 }
 
@@ -53,10 +53,10 @@ static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl
     while (from_ns < to_ns) {
         const tl_idle_span *span = *next < n && idle[*next].start_ns < to_ns ? &idle[*next] : NULL;
         if (span == NULL)
-            return append(a, from_ns, TL_PART_HOST);
-        if (span->start_ns > from_ns && !append(a, from_ns, TL_PART_HOST))
+            return append(a, from_ns, TL_ACTIVITY_HOST);
+        if (span->start_ns > from_ns && !append(a, from_ns, TL_ACTIVITY_HOST))
             return false;
-        if (!append(a, span->start_ns > from_ns ? span->start_ns : from_ns, span->part))
+        if (!append(a, span->start_ns > from_ns ? span->start_ns : from_ns, span->activity))
             return false;
         from_ns = span->end_ns;
         if (from_ns < to_ns)
@@ -77,7 +77,7 @@ static bool go_on(tl_sweep *s, int64_t to_ns)
                 return false;
             s->now = to_ns;
         } else {
-            if (!append(s->out, s->now, (tl_part)layer))
+            if (!append(s->out, s->now, (tl_activity_kind)layer))
                 return false;
             s->now = s->busy_to[layer] < to_ns ? s->busy_to[layer] : to_ns;
         }
@@ -96,7 +96,7 @@ tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t firs
 
 bool tl_sweep_work(tl_sweep *s, const tl_kernel *k)
 {
-    tl_part layer = tl_part_of_work(s->view, k);
+    tl_activity_kind layer = tl_activity_of_work(s->view, k);
     if (!go_on(s, k->start_ns))
         return false;
     s->busy_to[layer] = tl_ns_max(s->busy_to[layer], k->end_ns);
@@ -107,7 +107,7 @@ bool tl_sweep_work(tl_sweep *s, const tl_kernel *k)
 /* What came before each block of stretches. */
 static bool sum_blocks(tl_activity *a)
 {
-    tl_parts sum = { { 0 } };
+    tl_activity_ns sum = { { 0 } };
 
     free(a->sums);
     a->sums = tl_malloc((a->n / TL_ACTIVITY_BLOCK + 1) * sizeof *a->sums);
@@ -115,7 +115,7 @@ static bool sum_blocks(tl_activity *a)
         if (i % TL_ACTIVITY_BLOCK == 0)
             a->sums[i / TL_ACTIVITY_BLOCK] = sum;
         if (i < a->n)
-            sum.ns[a->part[i]] = tl_ns_sum(sum.ns[a->part[i]], tl_ns_between(a->start_ns[i + 1], a->start_ns[i]));
+            sum.ns[a->kind[i]] = tl_ns_sum(sum.ns[a->kind[i]], tl_ns_between(a->start_ns[i + 1], a->start_ns[i]));
     }
     return a->sums != NULL;
 }
@@ -126,14 +126,14 @@ bool tl_sweep_end(tl_sweep *s)
     if (!go_on(s, s->last) || !room(a))
         return false;
     a->start_ns[a->n] = s->last;
-    a->part[a->n] = TL_NPARTS;
+    a->kind[a->n] = TL_NACTIVITIES;
     return sum_blocks(a);
 }
 
 void tl_activity_free(tl_activity *activity)
 {
     free(activity->start_ns);
-    free(activity->part);
+    free(activity->kind);
     free(activity->sums);
     *activity = (tl_activity){ 0 };
 }
@@ -145,15 +145,16 @@ void tl_activity_seek(const tl_activity *a, tl_activity_cursor *cursor, int64_t 
     cursor->at = low;
 }
 
-/* Adds the parts of [from_ns, to_ns) that lie in the stretches [i, end). */
-static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns, tl_parts *sum)
+/* Adds the activities of [from_ns, to_ns) that lie in the stretches [i, end). */
+static void add_stretches(const tl_activity *a, size_t i, size_t end, int64_t from_ns, int64_t to_ns,
+                          tl_activity_ns *sum)
 {
     for (; i < end && a->start_ns[i] < to_ns; i++) {
         int64_t start = a->start_ns[i], stop = a->start_ns[i + 1];
         start = start > from_ns ? start : from_ns;
         stop = stop < to_ns ? stop : to_ns;
         if (stop > start)
-            sum->ns[a->part[i]] += stop - start;
+            sum->ns[a->kind[i]] += stop - start;
     }
 }
 
@@ -172,7 +173,8 @@ static size_t block_at(const tl_activity *a, size_t block, int64_t t_ns)
 }
 
 /* The rest of the first block, the sums of whole blocks, and the beginning of the last one. */
-void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns, tl_parts *sum)
+void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
+                     tl_activity_ns *sum)
 {
     while (cursor->at < a->n && a->start_ns[cursor->at + 1] <= from_ns)
         cursor->at++;
@@ -181,7 +183,7 @@ void tl_activity_add(const tl_activity *a, tl_activity_cursor *cursor, int64_t f
     if (next >= a->n || a->start_ns[next] >= to_ns)
         return;
     size_t last = block_at(a, first, to_ns);
-    for (int part = 0; part < TL_NPARTS; part++)
-        sum->ns[part] += a->sums[last].ns[part] - a->sums[first].ns[part];
+    for (int kind = 0; kind < TL_NACTIVITIES; kind++)
+        sum->ns[kind] += a->sums[last].ns[kind] - a->sums[first].ns[kind];
     add_stretches(a, last * TL_ACTIVITY_BLOCK, a->n, from_ns, to_ns, sum);
 }

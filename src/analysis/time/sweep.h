@@ -6,7 +6,7 @@
 #include "tlmpi/analysis/time.h"
 
 /* The layers of work, the first hides those that follow; comm is the last. */
-enum { TL_WORK_LAYERS = TL_PART_COMM + 1 };
+enum { TL_WORK_LAYERS = TL_ACTIVITY_COMM + 1 };
 
 typedef struct tl_sweep {
     tl_activity *out;

@@ -4,7 +4,7 @@
  * is dropped, and what the others are needed for is found anew; of very many the half that is needed least, so that n
  * of them take n log n replays and not n^2.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@ typedef struct choosing {
     const tl_baseline *b;
     tl_findings *out;
     tl_costing *costing;
-    bool *chosen;  /* by unit */
-    bool *some;    /* by unit, scratch */
-    double *part;  /* by unit: needed_ns of its steps */
-    double *parts; /* the same of those chosen, ascending */
+    bool *chosen;   /* by unit */
+    bool *some;     /* by unit, scratch */
+    double *share;  /* by unit: needed_ns of its steps */
+    double *shares; /* the same of those chosen, ascending */
     double least_cost;
 } choosing;
 
@@ -40,7 +40,7 @@ static void find_needed(choosing *c)
         c->chosen[u] = false;
         units[u].needed_ns = c->out->together_ns - tl_cost_of(c->costing, c->chosen);
         c->chosen[u] = true;
-        c->part[u] = (double)units[u].needed_ns / span_of(c, &units[u]);
+        c->share[u] = (double)units[u].needed_ns / span_of(c, &units[u]);
     }
 }
 
@@ -51,14 +51,14 @@ static bool drop(choosing *c)
     bool any = false;
     for (size_t u = 0; u < c->out->units.n; u++)
         if (c->chosen[u])
-            c->parts[n++] = c->part[u];
+            c->shares[n++] = c->share[u];
     if (n == 0)
         return false;
     bool many = n > (size_t)TL_CHOICE_MANY;
-    tl_real_sort(c->parts, n);
-    double most = c->parts[many ? tl_lower_middle(n) : 0];
+    tl_real_sort(c->shares, n);
+    double most = c->shares[many ? tl_lower_middle(n) : 0];
     for (size_t u = 0; u < c->out->units.n && (many || !any); u++) {
-        if (!c->chosen[u] || c->part[u] > most || c->part[u] >= c->least_cost)
+        if (!c->chosen[u] || c->share[u] > most || c->share[u] >= c->least_cost)
             continue;
         c->chosen[u] = false;
         c->out->units.v[u].needed_ns = 0;
@@ -148,10 +148,10 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
                    .least_cost = least_cost,
                    .chosen = tl_calloc(out->units.n + 1, sizeof *c.chosen),
                    .some = tl_calloc(out->units.n + 1, sizeof *c.some),
-                   .part = tl_calloc(out->units.n + 1, sizeof *c.part),
-                   .parts = tl_calloc(out->units.n + 1, sizeof *c.parts) };
+                   .share = tl_calloc(out->units.n + 1, sizeof *c.share),
+                   .shares = tl_calloc(out->units.n + 1, sizeof *c.shares) };
     c.costing = tl_costing_new(b, out);
-    bool ok = c.chosen != NULL && c.some != NULL && c.part != NULL && c.parts != NULL && c.costing != NULL;
+    bool ok = c.chosen != NULL && c.some != NULL && c.share != NULL && c.shares != NULL && c.costing != NULL;
     if (ok) {
         eliminate(&c);
         ok = tl_exchanges_find(b, c.chosen, out);
@@ -163,7 +163,7 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
     tl_costing_free(c.costing);
     free(c.chosen);
     free(c.some);
-    free(c.part);
-    free(c.parts);
+    free(c.share);
+    free(c.shares);
     return ok;
 }

@@ -1,6 +1,6 @@
 /* cost.c - what the job would gain were some units repaired: one replay each, of the graph folded to what their repairs
  * change. */
-#include "parts.h"
+#include "internal.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
  * Of several that are slow at the same time: the one rank that all of them have and no link like them that is not slow;
  * or the ranks of the one host of which that is true.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 #include <string.h>

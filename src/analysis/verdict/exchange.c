@@ -7,7 +7,7 @@
  *
  * One alone is sent more than the others; of several nobody can tell who exchanges with whom.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"

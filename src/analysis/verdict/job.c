@@ -1,6 +1,6 @@
 /* job.c - from what ranks were late for in collectives, and the graphs of their work, to a verdict on each: the order
  * of it all. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/base/mem.h"

@@ -1,5 +1,5 @@
 /* links.c - links on which data are slow, as rows, and the ranks at their ends. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"

@@ -1,5 +1,5 @@
 /* path_rows.c - the critical path as rows of its table. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/model/blame_tables.h"
 
 typedef struct writing {
@@ -15,16 +15,17 @@ static bool add(const writing *w, int32_t rank, int activity, int64_t path_ns, i
                               .path_ns = path_ns,
                               .share = w->whole_ns > 0 ? (double)path_ns / (double)w->whole_ns : 0,
                               .own_ns = own_ns,
-                              .imbalance_ns =
-                                  rank < 0 && activity < TL_PART_DEVICE && path_ns > own_ns ? path_ns - own_ns : 0 };
+                              .imbalance_ns = rank < 0 && activity < TL_ACTIVITY_DEVICE && path_ns > own_ns
+                                                  ? path_ns - own_ns
+                                                  : 0 };
     return (path_ns == 0 && own_ns == 0) || tl_table_append(w->table, &row, 1);
 }
 
-static int64_t mean_own(const tl_path *path, size_t nranks, int part)
+static int64_t mean_own(const tl_path *path, size_t nranks, int activity)
 {
     int64_t sum = 0;
     for (size_t r = 0; r < nranks; r++)
-        sum += path->own[r].ns[part] / (int64_t)nranks;
+        sum += path->own[r].ns[activity] / (int64_t)nranks;
     return sum;
 }
 
@@ -33,13 +34,13 @@ bool tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_t
     writing w = { .path = path, .table = table, .whole_ns = path->before_ns };
     bool ok = true;
 
-    for (int part = 0; part < TL_NPARTS; part++)
-        w.whole_ns += path->sum.ns[part];
-    for (int part = 0; ok && part < TL_NPARTS; part++)
-        ok = add(&w, -1, part, path->sum.ns[part], mean_own(path, nranks, part));
-    ok = ok && add(&w, -1, TL_NPARTS, path->before_ns, 0);
+    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
+        w.whole_ns += path->sum.ns[activity];
+    for (int activity = 0; ok && activity < TL_NACTIVITIES; activity++)
+        ok = add(&w, -1, activity, path->sum.ns[activity], mean_own(path, nranks, activity));
+    ok = ok && add(&w, -1, TL_NACTIVITIES, path->before_ns, 0);
     for (size_t r = 0; r < nranks; r++)
-        for (int part = 0; ok && part < TL_NPARTS; part++)
-            ok = add(&w, ranks[r], part, path->by_rank[r].ns[part], path->own[r].ns[part]);
+        for (int activity = 0; ok && activity < TL_NACTIVITIES; activity++)
+            ok = add(&w, ranks[r], activity, path->by_rank[r].ns[activity], path->own[r].ns[activity]);
     return ok && tl_table_sort(table);
 }

@@ -1,5 +1,5 @@
 /* pattern.c - when somebody is late, all units of a rank or of a link together. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include <math.h>
 

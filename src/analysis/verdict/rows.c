@@ -1,5 +1,5 @@
 /* rows.c - a findings as rows of the result's tables. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/analysis/blame.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"

@@ -6,7 +6,7 @@
  *     balanced    ranks of all roles compute equally long
  *     host_free   hosts take no time of their own
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
@@ -23,10 +23,11 @@ typedef struct trying {
     int64_t ideal_ns; /* what the ideal gains */
 } trying;
 
-static const tl_part causes[] = { TL_PART_COMPUTE, TL_PART_H2D, TL_PART_COPY, TL_PART_HOST, TL_PART_SYNC };
+static const tl_activity_kind causes[] = { TL_ACTIVITY_COMPUTE, TL_ACTIVITY_H2D, TL_ACTIVITY_COPY, TL_ACTIVITY_HOST,
+                                           TL_ACTIVITY_SYNC };
 
 static const tl_whatif_row of_all = {
-    .rank = -1, .cause = TL_NPARTS, .group = -1, .share = NAN, .slowdown = NAN, .model_error = NAN
+    .rank = -1, .cause = TL_NACTIVITIES, .group = -1, .share = NAN, .slowdown = NAN, .model_error = NAN
 };
 
 static bool append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
@@ -53,9 +54,9 @@ static bool add(trying *t, tl_whatif_row row)
 }
 
 /* A part of the ideal. */
-static bool add_ideal(trying *t, tl_whatif_row row, unsigned parts, const bool *sorts)
+static bool add_ideal(trying *t, tl_whatif_row row, unsigned activities, const bool *sorts)
 {
-    const tl_scenario s = { .parts = parts, .sorts = sorts };
+    const tl_scenario s = { .activities = activities, .sorts = sorts };
     return tl_trial_gain(t->trial, &s, &row.gain_ns) && add(t, row);
 }
 

@@ -8,7 +8,7 @@
  *
  * Otherwise nothing is told: healthy rings are done in some order, too.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"

@@ -1,5 +1,5 @@
 /* trial.c - what a scenario gains: ranks are asked what stays of them then, and all of it is replayed once. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -82,8 +82,8 @@ static tl_change change_of(const tl_trial *t, const tl_scenario *s, size_t rank)
     if (s->host != 0)
         return (tl_change){ .kind = t->b->host_of[rank] == s->host && t->j->rank_ns[rank] >= 0 ? TL_CHANGE_UNITS
                                                                                                : TL_CHANGE_NONE };
-    return (tl_change){ .kind = (s->parts & t->parts_of[rank]) != 0 ? TL_CHANGE_IDEAL : TL_CHANGE_NONE,
-                        .parts = s->parts };
+    return (tl_change){ .kind = (s->activities & t->parts_of[rank]) != 0 ? TL_CHANGE_IDEAL : TL_CHANGE_NONE,
+                        .activities = s->activities };
 }
 
 /* The chosen units of a rank, by their numbers there. */
@@ -119,15 +119,15 @@ static bool put_changes(tl_trial *t, const tl_scenario *s, tl_asked *asked)
 static bool get_changed(tl_trial *t, const tl_scenario *s, size_t rank, tl_bytes *in)
 {
     tl_end_less *ends = NULL;
-    uint32_t parts = 0;
+    uint32_t activities = 0;
     size_t n = 0;
-    bool ok = tl_folded_get(&t->changed[rank], in) && tl_bytes_get(in, &parts, sizeof parts) &&
+    bool ok = tl_folded_get(&t->changed[rank], in) && tl_bytes_get(in, &activities, sizeof activities) &&
               tl_bytes_get_list(in, (void **)&ends, &n, sizeof *ends);
     for (size_t i = 0; ok && i < n; i++)
         t->end_less[rank][ends[i].port] = tl_ns_max(t->end_less[rank][ends[i].port], ends[i].ns);
     free(ends);
-    if (ok && s->parts != 0)
-        t->parts_of[rank] &= parts | ~s->parts;
+    if (ok && s->activities != 0)
+        t->parts_of[rank] &= activities | ~s->activities;
     return ok;
 }
 

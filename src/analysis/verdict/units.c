@@ -12,7 +12,7 @@
  * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
  * as many others, whichever these are.  Tries are then the roles and families, and sorts of links: each has a largest.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"

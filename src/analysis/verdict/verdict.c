@@ -1,5 +1,5 @@
 /* verdict.c - the verdict from beginning to end: lateness, significance, cost, choice. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 

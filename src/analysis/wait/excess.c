@@ -1,4 +1,4 @@
-/* excess.c - what one of many did more of than the others: over the median of the other n - 1, part by part. */
+/* excess.c - what one of many did more of than the others: over the median of the other n - 1, activity by activity. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include <string.h>
@@ -19,13 +19,13 @@ static void find_middle(const void *values, size_t n, size_t stride, int64_t *sc
     middle[2] = scratch[at + 1];
 }
 
-void tl_middles_find(tl_middles *middles, const tl_parts *parts, size_t n, size_t stride, int64_t *scratch)
+void tl_middles_find(tl_middles *middles, const tl_activity_ns *activities, size_t n, size_t stride, int64_t *scratch)
 {
     *middles = (tl_middles){ .n = n };
     if (n < 2)
         return;
-    for (int part = 0; part < TL_NPARTS; part++)
-        find_middle(&parts->ns[part], n, stride, scratch, middles->ns[part]);
+    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
+        find_middle(&activities->ns[activity], n, stride, scratch, middles->ns[activity]);
 }
 
 void tl_middle_find(tl_middle *middle, const int64_t *values, size_t n, size_t stride, int64_t *scratch)
@@ -61,18 +61,18 @@ int64_t tl_excess_over(const tl_middle *middle, int64_t own)
     return middle->n < 2 ? 0 : over_others(middle->ns, middle->n, own);
 }
 
-int64_t tl_excess_by_part(const tl_middles *middles, const tl_parts *own, uint16_t share[TL_NPARTS])
+int64_t tl_excess_by_activity(const tl_middles *middles, const tl_activity_ns *own, uint16_t share[TL_NACTIVITIES])
 {
-    int64_t excess[TL_NPARTS], sum = 0;
+    int64_t excess[TL_NACTIVITIES], sum = 0;
 
-    memset(share, 0, TL_NPARTS * sizeof *share);
+    memset(share, 0, TL_NACTIVITIES * sizeof *share);
     if (middles->n < 2)
         return 0;
-    for (int part = 0; part < TL_NPARTS; part++) {
-        excess[part] = over_others(middles->ns[part], middles->n, own->ns[part]);
-        sum += excess[part];
+    for (int activity = 0; activity < TL_NACTIVITIES; activity++) {
+        excess[activity] = over_others(middles->ns[activity], middles->n, own->ns[activity]);
+        sum += excess[activity];
     }
-    for (int part = 0; sum > 0 && part < TL_NPARTS; part++)
-        share[part] = (uint16_t)tl_portion(TL_SHARE_ONE, excess[part], sum);
+    for (int activity = 0; sum > 0 && activity < TL_NACTIVITIES; activity++)
+        share[activity] = (uint16_t)tl_portion(TL_SHARE_ONE, excess[activity], sum);
     return sum;
 }

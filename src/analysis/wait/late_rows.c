@@ -14,13 +14,14 @@ typedef struct doings {
 
 /* How much of an excess was there after the last collective of the step before; communication is none of it. */
 static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, const int64_t *first, int64_t own,
-                                 int64_t excess, const uint16_t share[TL_NPARTS], int64_t *scratch)
+                                 int64_t excess, const uint16_t share[TL_NACTIVITIES], int64_t *scratch)
 {
     if (own == 0)
         return 0;
     if (of->n == 0)
         tl_middle_find(of, first, c->n, sizeof *c->by_rank, scratch);
-    int64_t after_last = tl_excess_over(of, own), all = excess - tl_portion(excess, share[TL_PART_COMM], TL_SHARE_ONE);
+    int64_t after_last = tl_excess_over(of, own),
+            all = excess - tl_portion(excess, share[TL_ACTIVITY_COMM], TL_SHARE_ONE);
     return (uint16_t)(all > 0 ? tl_portion(TL_SHARE_ONE, after_last < all ? after_last : all, all) : 0);
 }
 
@@ -30,12 +31,12 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
     const tl_participant *first = c->by_rank;
     if (d->since.n == 0)
         tl_middles_find(&d->since, &first->since, c->n, sizeof *first, d->scratch);
-    int64_t excess = tl_excess_by_part(&d->since, &p->since, row->share);
+    int64_t excess = tl_excess_by_activity(&d->since, &p->since, row->share);
     if (excess < late_ns - late_ns / 4) {
         if (d->since_step.n == 0)
             tl_middles_find(&d->since_step, &first->since_step, c->n, sizeof *first, d->scratch);
-        uint16_t wider[TL_NPARTS];
-        int64_t more = tl_excess_by_part(&d->since_step, &p->since_step, wider);
+        uint16_t wider[TL_NACTIVITIES];
+        int64_t more = tl_excess_by_activity(&d->since_step, &p->since_step, wider);
         if (more > excess) {
             memcpy(row->share, wider, sizeof wider);
             row->after_last = share_after_last(&d->after_last_step, c, &first->after_last_step_ns,

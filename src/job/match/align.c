@@ -5,7 +5,7 @@
  *     its proc     items         ends and keys of its row, by way of the owner of the group, to the procs that need them
  *     every proc   aligns        the rows of its ranks
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/mem.h"
@@ -159,16 +159,16 @@ tl_status tl_match_align(tl_matching *m, tl_error *err)
     size_t open = 0, before, total;
     bool more = true;
 
-    for (size_t i = 0; i < m->set->parts.n; i++)
-        open += m->set->parts.v[i].key == 0;
+    for (size_t i = 0; i < m->set->participants.n; i++)
+        open += m->set->participants.v[i].key == 0;
     tl_status st = tl_count_before(open, &before, &total, err);
     if (st != TL_OK || total == 0)
         return st;
-    bool ok = tl_align_rows_make(&r, m->set->parts.v, m->set->parts.n);
+    bool ok = tl_align_rows_make(&r, m->set->participants.v, m->set->participants.n);
     st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
     for (int round = 0; st == TL_OK && more && round < MOST_ROUNDS; round++)
         st = align_round(&r, round == 0, &more, err);
     tl_align_rows_free(&r);
-    tl_match_alone(m->set->parts.v, m->set->parts.n);
+    tl_match_alone(m->set->participants.v, m->set->participants.n);
     return st;
 }

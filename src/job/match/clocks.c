@@ -4,7 +4,7 @@
  *     owners of collectives    bounds, agreed on round by round (clock.h)      a clock a rank, known to all
  *     owners of collectives    ends     ->  owners of ranks   scatter   ->     proc 0: table clock
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -17,7 +17,7 @@ static tl_status move_ends(const tl_matching *m, tl_clock_end **moved, size_t *n
     const tl_job_facts facts = { m->groups, m->ngroups, m->ranks, m->nranks };
     tl_clock_end_list mine = { 0 };
     int32_t *to = NULL;
-    bool ok = tl_clock_ends_take(m->set->parts.v, m->set->parts.n, &facts, &mine) &&
+    bool ok = tl_clock_ends_take(m->set->participants.v, m->set->participants.n, &facts, &mine) &&
               (to = tl_malloc((mine.n + 1) * sizeof *to)) != NULL;
 
     for (size_t i = 0; ok && i < mine.n; i++)
@@ -58,9 +58,10 @@ tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err)
 {
     static const tl_clock_procs procs = { tl_reduce_least, tl_reduce_sum };
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
-    tl_status st = tl_clocks_find(m->set->parts.v, m->set->parts.n, mode, &procs, m->ranks, m->nranks, err);
+    tl_status st =
+        tl_clocks_find(m->set->participants.v, m->set->participants.n, mode, &procs, m->ranks, m->nranks, err);
     if (st != TL_OK)
         return st;
-    tl_clocks_correct(m->set->parts.v, m->set->parts.n, &facts);
+    tl_clocks_correct(m->set->participants.v, m->set->participants.n, &facts);
     return doubt(m, err);
 }

@@ -1,5 +1,5 @@
 /* groups.c - ranks and process groups of the job: decided on proc 0, known to all. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/par/par.h"

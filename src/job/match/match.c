@@ -1,5 +1,5 @@
 /* match.c - the phases of matching, one after the other. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
@@ -9,7 +9,7 @@
 /* Keys by the rules that need nothing but the participant and its group; what these leave, by alignment. */
 static tl_status give_keys(tl_matching *m, tl_error *err)
 {
-    tl_match_keys(m->set->parts.v, m->set->parts.n, m->fates);
+    tl_match_keys(m->set->participants.v, m->set->participants.n, m->fates);
     tl_status st = tl_match_pairs(m, err);
     return st == TL_OK ? tl_match_align(m, err) : st;
 }
@@ -22,7 +22,7 @@ static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, si
     tl_status st = TL_OK;
 
     for (size_t r = 0; st == TL_OK && r < n; r++) {
-        tl_collective_view c = tl_collective_of_run(m->set->parts.v, &runs[r], &facts);
+        tl_collective_view c = tl_collective_of_run(m->set->participants.v, &runs[r], &facts);
         c.number = first + (int64_t)r;
         for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
             if ((*a)->per_collective != NULL)

@@ -1,5 +1,5 @@
 /* move.c - participants change procs: to the owner of their key, then to whom their time belongs. */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -14,31 +14,33 @@ static tl_status move_participants(tl_participants *set, const int32_t *to, tl_e
     size_t n = 0;
     if (tl_par_nprocs() == 1)
         return TL_OK;
-    tl_status st = tl_par_shuffle(set->parts.v, set->parts.n, sizeof *set->parts.v, to, &moved, &n, err);
+    tl_status st =
+        tl_par_shuffle(set->participants.v, set->participants.n, sizeof *set->participants.v, to, &moved, &n, err);
 
     if (st != TL_OK)
         return st;
-    free(set->parts.v);
-    set->parts.v = moved;
-    set->parts.n = set->parts.cap = n;
+    free(set->participants.v);
+    set->participants.v = moved;
+    set->participants.n = set->participants.cap = n;
     return TL_OK;
 }
 
 tl_status tl_match_to_owners(tl_matching *m, tl_error *err)
 {
-    size_t n = m->set->parts.n;
+    size_t n = m->set->participants.n;
     int32_t *to = tl_malloc((n + 1) * sizeof *to);
     uint64_t nprocs = (uint64_t)tl_par_nprocs();
 
     for (size_t i = 0; to != NULL && i < n; i++)
-        to[i] = (int32_t)(m->set->parts.v[i].key % nprocs);
+        to[i] = (int32_t)(m->set->participants.v[i].key % nprocs);
     tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "the owners of collectives"), err);
     if (st == TL_OK)
         st = move_participants(m->set, to, err);
     free(to);
     if (st == TL_OK) {
-        st = tl_participants_sort(m->set->parts.v, m->set->parts.n) ? TL_OK
-                                                                    : tl_fail_memory(err, "the order of collectives");
+        st = tl_participants_sort(m->set->participants.v, m->set->participants.n)
+                 ? TL_OK
+                 : tl_fail_memory(err, "the order of collectives");
         st = tl_par_agree(st, err);
     }
     return st;
@@ -85,7 +87,7 @@ static int32_t proc_of(const int64_t *borders, size_t n, int64_t ns)
 static int32_t *goals(const tl_matching *m, const tl_collective_run *runs, size_t n, const int64_t *borders,
                       size_t nborders)
 {
-    int32_t *to = tl_malloc((m->set->parts.n + 1) * sizeof *to);
+    int32_t *to = tl_malloc((m->set->participants.n + 1) * sizeof *to);
     for (size_t r = 0; to != NULL && r < n; r++) {
         int32_t proc = proc_of(borders, nborders, runs[r].s_first_ns);
         for (size_t i = 0; i < runs[r].n; i++)
@@ -97,7 +99,8 @@ static int32_t *goals(const tl_matching *m, const tl_collective_run *runs, size_
 /* This proc's runs, in order of time. */
 static tl_status order(const tl_matching *m, tl_collective_run **runs, size_t *n, tl_error *err)
 {
-    bool ok = tl_runs_make(m->set->parts.v, m->set->parts.n, runs, n) && tl_runs_by_time(m->set->parts.v, *runs, *n);
+    bool ok = tl_runs_make(m->set->participants.v, m->set->participants.n, runs, n) &&
+              tl_runs_by_time(m->set->participants.v, *runs, *n);
     return tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the order of collectives"), err);
 }
 
@@ -121,8 +124,9 @@ tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nru
     free(to);
     free(borders);
     if (st == TL_OK) {
-        st = tl_participants_sort(m->set->parts.v, m->set->parts.n) ? TL_OK
-                                                                    : tl_fail_memory(err, "the order of collectives");
+        st = tl_participants_sort(m->set->participants.v, m->set->participants.n)
+                 ? TL_OK
+                 : tl_fail_memory(err, "the order of collectives");
         st = tl_par_agree(st, err);
     }
     if (st == TL_OK)

@@ -2,7 +2,7 @@
  *
  * Where there are none nothing travels.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/hash.h"
@@ -34,8 +34,8 @@ tl_status tl_match_pairs(tl_matching *m, tl_error *err)
 {
     size_t open = 0, before, total, n = 0;
 
-    for (size_t i = 0; i < m->set->parts.n; i++)
-        open += m->set->parts.v[i].key == 0 && m->set->parts.v[i].peer != TL_NO_PEER;
+    for (size_t i = 0; i < m->set->participants.n; i++)
+        open += m->set->participants.v[i].key == 0 && m->set->participants.v[i].peer != TL_NO_PEER;
     tl_status st = tl_count_before(open, &before, &total, err);
     if (st != TL_OK || total == 0)
         return st;

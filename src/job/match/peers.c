@@ -9,7 +9,7 @@
  *
  * The home of a rank is a function of its place among the ranks, so that homes one after the other have them in order.
  */
-#include "parts.h"
+#include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/par/par.h"

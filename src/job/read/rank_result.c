@@ -92,15 +92,15 @@ static void own_work_free(own_work *own)
 static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_error *err)
 {
     tl_participants *set = how->participants;
-    size_t first = set->parts.n;
+    size_t first = set->participants.n;
     tl_status st = tl_participants_collect(view, set, err);
-    tl_participant *mine = set->parts.n > first ? set->parts.v + first : NULL;
+    tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
     if (st == TL_OK)
         st = tl_host_calls_find(view, &own->calls, err);
     if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
                          tl_details_collect(view, &own->activity, how->details) &&
-                         tl_local_since(view, &own->activity, mine, set->parts.n - first)))
+                         tl_local_since(view, &own->activity, mine, set->participants.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
     return st;
 }
@@ -168,7 +168,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     else
         st = how->read(how->read_arg, item, &reading, &trace, &why);
     describe_reading(&trace, item, &row);
-    size_t nparts = how->analyse ? how->participants->parts.n : 0;
+    size_t nparticipants = how->analyse ? how->participants->participants.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
     size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
@@ -177,7 +177,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         st = analyse(&trace, how, &row, out, &why);
     if (st != TL_OK) {
         if (how->analyse) { /* nor has it a part in anything */
-            how->participants->parts.n = nparts;
+            how->participants->participants.n = nparticipants;
             how->participants->memberships.n = nmemberships;
             how->exposures->n = nexposures;
             how->details->rows.n = ndetails;

@@ -178,8 +178,8 @@ static void take_first(tl_tables *tables, tl_answers *out)
     if (tl_is_link(first))
         out->link = link_of(tables, first);
     else
-        tl_delay_costs_by_part(tl_tables_get(tables, &tl_blame_schema), ranks,
-                               tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->parts);
+        tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), ranks,
+                                   tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->activities);
 }
 
 static void take_culprits(tl_tables *tables, tl_answers *out)

@@ -94,9 +94,9 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
             j, "cause_from",
             tl_cause_from_labels[c->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS : TL_CAUSE_FROM_CHARGES]);
         tl_put_begin(j, "waited_ns", '{');
-        for (int p = 0; p <= TL_NPARTS; p++)
-            if (a->parts[p] > 0)
-                tl_put_int(j, tl_part_labels[p], a->parts[p]);
+        for (int p = 0; p <= TL_NACTIVITIES; p++)
+            if (a->activities[p] > 0)
+                tl_put_int(j, tl_activity_labels[p], a->activities[p]);
         tl_put_end(j, '}');
     } else if (c != NULL) {
         tl_put_word(j, "kind", a->link->kind < TL_NCOLLECTIVES ? tl_collective_labels[a->link->kind] : "unknown");

@@ -145,11 +145,12 @@ static void which_rank(const asking *q)
 static int next_part(const tl_answers *a, const int *first, int n)
 {
     int largest = -1;
-    for (int p = 0; p <= TL_NPARTS; p++) {
+    for (int p = 0; p <= TL_NACTIVITIES; p++) {
         bool said = false;
         for (int i = 0; i < n; i++)
             said |= first[i] == p;
-        if (!said && a->parts[p] > a->culprits[0].blame_ns / 100 && (largest < 0 || a->parts[p] > a->parts[largest]))
+        if (!said && a->activities[p] > a->culprits[0].blame_ns / 100 &&
+            (largest < 0 || a->activities[p] > a->activities[largest]))
             largest = p;
     }
     return largest;
@@ -159,18 +160,19 @@ static int next_part(const tl_answers *a, const int *first, int n)
 static void say_parts(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *c = &a->culprits[0];
-    int parts[PARTS_NAMED + 1], n = 0;
+    int activities[PARTS_NAMED + 1], n = 0;
 
-    while (n < PARTS_NAMED && (parts[n] = next_part(a, parts, n)) >= 0)
+    while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
         n++;
     tl_wrap_words(w, "of");
     tl_wrap_piece(w, "%s", tl_duration(c->blame_ns).text);
     tl_wrap_words(w, tl_is_several(c) ? "that others wait for them in all:" : "that others wait for it in all:");
     for (int i = 0; i < n; i++) {
-        tl_wrap_piece(w, "%s", tl_duration(a->parts[parts[i]]).text);
-        tl_wrap_piece(w, "%s%s", tl_part_labels[parts[i]], i + 1 < n || next_part(a, parts, n) >= 0 ? "," : "");
+        tl_wrap_piece(w, "%s", tl_duration(a->activities[activities[i]]).text);
+        tl_wrap_piece(w, "%s%s", tl_activity_labels[activities[i]],
+                      i + 1 < n || next_part(a, activities, n) >= 0 ? "," : "");
     }
-    if (next_part(a, parts, n) >= 0)
+    if (next_part(a, activities, n) >= 0)
         tl_wrap_piece(w, "...");
 }
 

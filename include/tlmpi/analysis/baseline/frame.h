@@ -73,7 +73,7 @@ uint32_t tl_segment_of(const tl_frame *frame, const tl_node *node);
 /* Whether it is a kernel that computes, in a full step. */
 static inline bool tl_computes(const tl_frame *f, const tl_node *node)
 {
-    return node->part == TL_PART_COMPUTE && node->kind == TL_NODE_WORK &&
+    return node->activity == TL_ACTIVITY_COMPUTE && node->kind == TL_NODE_WORK &&
            !f->cut[tl_step_index(f->steps, f->nsteps, node->step)];
 }
 

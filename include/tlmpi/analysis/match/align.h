@@ -44,12 +44,12 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
 /* Some participants by group, rank and end: those of one group and rank are a row.  Borrows them; tl_align_rows_free
  * ends it. */
 typedef struct tl_align_rows {
-    tl_participant *parts;
+    tl_participant *participants;
     uint32_t *order;
     size_t n;
 } tl_align_rows;
 
-bool tl_align_rows_make(tl_align_rows *rows, tl_participant *parts, size_t n);
+bool tl_align_rows_make(tl_align_rows *rows, tl_participant *participants, size_t n);
 void tl_align_rows_free(tl_align_rows *rows);
 
 /* How many of a row have a key, how many are open. */

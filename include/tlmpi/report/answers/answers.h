@@ -63,9 +63,9 @@ typedef struct tl_answers {
     const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
     size_t nculprits;
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
-    int64_t parts[TL_NPARTS + 1]; /* what others waited for the first, by part of its time; TL_NPARTS: by none */
-    const tl_straggler *most;     /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
-    int64_t most_ns;              /* that each of the others waited for it in steps, in the mean */
+    int64_t activities[TL_NACTIVITIES + 1]; /* what others waited for the first, by activity; TL_NACTIVITIES: by none */
+    const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
+    int64_t most_ns;          /* that each of the others waited for it in steps, in the mean */
     const char *why;          /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size; NULL: the
                                * clocks are it */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */

@@ -62,7 +62,7 @@ static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
 /* ---------------------------------------------------------------------------------------------------- what is open */
 
 /* Fills open and free, and the distances of what has the same key; how many of these. */
-static bool part(aligning *k, int64_t *apart, size_t *npinned)
+static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
 {
     tl_map place = { 0 };
     bool *taken = tl_calloc(k->nref + 1, sizeof *taken), ok = taken != NULL;
@@ -298,7 +298,7 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
     k.free = tl_malloc((nref + 1) * sizeof *k.free);
     for (size_t i = 0; i < n; i++)
         match[i] = -1;
-    bool ok = apart != NULL && k.open != NULL && k.free != NULL && part(&k, apart, &npinned);
+    bool ok = apart != NULL && k.open != NULL && k.free != NULL && subseq(&k, apart, &npinned);
     if (ok && npinned > 0) {
         k.pinned = true;
         k.ahead_ns = tl_median(apart, npinned);

@@ -5,10 +5,10 @@
 
 tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n)
 {
-    tl_pair_item *items = tl_malloc((set->parts.n + 1) * sizeof *items);
+    tl_pair_item *items = tl_malloc((set->participants.n + 1) * sizeof *items);
     *n = 0;
-    for (size_t i = 0; items != NULL && i < set->parts.n; i++) {
-        const tl_participant *p = &set->parts.v[i];
+    for (size_t i = 0; items != NULL && i < set->participants.n; i++) {
+        const tl_participant *p = &set->participants.v[i];
         if (p->peer != TL_NO_PEER)
             items[(*n)++] = (tl_pair_item){ .key = p->key,
                                             .lone = tl_lone_key(p),
@@ -36,7 +36,7 @@ bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *gro
 void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set)
 {
     for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &set->parts.v[items[i].place];
+        tl_participant *p = &set->participants.v[items[i].place];
         if (p->key != 0)
             continue;
         p->key = items[i].key;

@@ -8,12 +8,12 @@
 
 static tl_participant *at(const tl_align_rows *r, size_t i)
 {
-    return &r->parts[r->order[i]];
+    return &r->participants[r->order[i]];
 }
 
-static int by_end(const void *parts, uint32_t a, uint32_t b)
+static int by_end(const void *participants, uint32_t a, uint32_t b)
 {
-    const tl_participant *x = (const tl_participant *)parts + a, *y = (const tl_participant *)parts + b;
+    const tl_participant *x = (const tl_participant *)participants + a, *y = (const tl_participant *)participants + b;
     int order = TL_COMPARE(x->group, y->group);
     if (order == 0)
         order = TL_COMPARE(x->rank, y->rank);
@@ -22,12 +22,12 @@ static int by_end(const void *parts, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
 }
 
-bool tl_align_rows_make(tl_align_rows *r, tl_participant *parts, size_t n)
+bool tl_align_rows_make(tl_align_rows *r, tl_participant *participants, size_t n)
 {
-    *r = (tl_align_rows){ parts, tl_malloc((n + 1) * sizeof *r->order), n };
+    *r = (tl_align_rows){ participants, tl_malloc((n + 1) * sizeof *r->order), n };
     for (size_t i = 0; r->order != NULL && i < n; i++)
         r->order[i] = (uint32_t)i;
-    return r->order != NULL && tl_sort_index(r->order, n, by_end, parts);
+    return r->order != NULL && tl_sort_index(r->order, n, by_end, participants);
 }
 
 void tl_align_rows_free(tl_align_rows *r)

@@ -16,7 +16,7 @@ typedef struct job {
     tl_blame_collective collectives[MANY];
     tl_blame_input in;
     /* what came out */
-    int64_t direct[64], indirect[64], part[TL_NPARTS + 1], pair[64][64], of_step[16], sum;
+    int64_t direct[64], indirect[64], activity[TL_NACTIVITIES + 1], pair[64][64], of_step[16], sum;
     int calls;
 } job;
 
@@ -34,13 +34,13 @@ static uint32_t collective(job *j, int32_t step)
     return (uint32_t)j->in.ncollectives++;
 }
 
-/* One more arrival at the newest collective, all of whose excess is `part` (TL_NPARTS: none). */
-static uint32_t arrive(job *j, uint32_t rank, int64_t start, int64_t end, int part, uint32_t previous)
+/* One more arrival at the newest collective, all of whose excess is `activity` (TL_NACTIVITIES: none). */
+static uint32_t arrive(job *j, uint32_t rank, int64_t start, int64_t end, int activity, uint32_t previous)
 {
     tl_blame_arrival *a = &j->arrivals[j->in.narrivals];
     *a = (tl_blame_arrival){ .start_ns = start, .end_ns = end, .rank = rank, .previous = previous };
-    if (part < TL_NPARTS)
-        a->share[part] = TL_SHARE_ONE;
+    if (activity < TL_NACTIVITIES)
+        a->share[activity] = TL_SHARE_ONE;
     j->collectives[j->in.ncollectives - 1].n++;
     return (uint32_t)j->in.narrivals++;
 }
@@ -51,7 +51,7 @@ static bool note(void *arg, const tl_delay_cost *c)
     j->calls++;
     j->direct[c->to] += c->direct_ns;
     j->indirect[c->to] += c->indirect_ns;
-    j->part[c->part] += c->direct_ns + c->indirect_ns;
+    j->activity[c->activity] += c->direct_ns + c->indirect_ns;
     if (c->from != TL_NONE)
         j->pair[c->from][c->to] += c->direct_ns + c->indirect_ns;
     j->of_step[c->step & 15] += c->direct_ns + c->indirect_ns;
@@ -93,15 +93,15 @@ static void slices_are_shared_by_those_who_are_late_in_them(void)
 {
     job *j = new_job(3);
     collective(j, 7);
-    arrive(j, 0, 40, 170, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 90, 170, TL_PART_HOST, TL_NONE);
-    arrive(j, 2, 120, 170, TL_PART_COMPUTE, TL_NONE);
+    arrive(j, 0, 40, 170, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 90, 170, TL_ACTIVITY_HOST, TL_NONE);
+    arrive(j, 2, 120, 170, TL_ACTIVITY_COMPUTE, TL_NONE);
     blame(j);
     CU_ASSERT_EQUAL(j->pair[0][1], 25);
     CU_ASSERT_EQUAL(j->pair[0][2], 25 + 30);
     CU_ASSERT_EQUAL(j->pair[1][2], 30);
-    CU_ASSERT_EQUAL(j->part[TL_PART_HOST], 25);
-    CU_ASSERT_EQUAL(j->part[TL_PART_COMPUTE], 85);
+    CU_ASSERT_EQUAL(j->activity[TL_ACTIVITY_HOST], 25);
+    CU_ASSERT_EQUAL(j->activity[TL_ACTIVITY_COMPUTE], 85);
     CU_ASSERT_EQUAL(j->sum, all_waits(j));
     free(j);
 }
@@ -112,9 +112,9 @@ static void what_it_had_in_the_step_before_is_charged_to_that(void)
 {
     job *j = new_job(3);
     collective(j, 7);
-    arrive(j, 0, 40, 170, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 90, 170, TL_PART_COMPUTE, TL_NONE);
-    arrive(j, 2, 120, 170, TL_PART_COMPUTE, TL_NONE);
+    arrive(j, 0, 40, 170, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 90, 170, TL_ACTIVITY_COMPUTE, TL_NONE);
+    arrive(j, 2, 120, 170, TL_ACTIVITY_COMPUTE, TL_NONE);
     j->arrivals[1].after_last = TL_SHARE_ONE / 5 * 4;
     blame(j);
     CU_ASSERT_EQUAL(j->of_step[6], 20);
@@ -128,15 +128,15 @@ static void nobody_is_owed_more_than_its_own_kernel(void)
 {
     job *j = new_job(3);
     collective(j, 7);
-    arrive(j, 0, 0, 50, TL_NPARTS, TL_NONE); /* its clock, or its profiler, ends it before the others come */
-    arrive(j, 1, 30, 200, TL_NPARTS, TL_NONE);
-    arrive(j, 2, 100, 200, TL_NPARTS, TL_NONE);
+    arrive(j, 0, 0, 50, TL_NACTIVITIES, TL_NONE); /* its clock, or its profiler, ends it before the others come */
+    arrive(j, 1, 30, 200, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 2, 100, 200, TL_NACTIVITIES, TL_NONE);
     blame(j);
     CU_ASSERT_EQUAL(j->pair[0][1], 15);
     CU_ASSERT_EQUAL(j->pair[0][2], 15 + 20);
     CU_ASSERT_EQUAL(j->pair[1][2], 70);
     CU_ASSERT_EQUAL(j->sum, 120);
-    CU_ASSERT_EQUAL(j->part[TL_NPARTS], 120);
+    CU_ASSERT_EQUAL(j->activity[TL_NACTIVITIES], 120);
     free(j);
 }
 
@@ -146,10 +146,10 @@ static void who_may_leave_early_is_owed_by_those_who_came_before(void)
     job *j = new_job(4);
     collective(j, 7);
     j->collectives[0].loose = 1;
-    arrive(j, 0, 0, 49 * US, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 30 * US, 200 * US, TL_NPARTS, TL_NONE);
-    arrive(j, 2, 100 * US, 200 * US, TL_NPARTS, TL_NONE);
-    arrive(j, 3, 70 * US, 79 * US, TL_NPARTS, TL_NONE); /* nobody came in its time */
+    arrive(j, 0, 0, 49 * US, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 30 * US, 200 * US, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 2, 100 * US, 200 * US, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 3, 70 * US, 79 * US, TL_NACTIVITIES, TL_NONE); /* nobody came in its time */
     blame(j);
     CU_ASSERT_EQUAL(j->pair[0][1], 30 * US);
     CU_ASSERT_EQUAL(j->pair[0][2] + j->pair[0][3], 0);
@@ -164,9 +164,9 @@ static void who_may_leave_early_is_owed_by_those_who_came_before(void)
     j = new_job(3);
     collective(j, 7);
     j->collectives[0].loose = 1;
-    arrive(j, 0, 0, 94 * US, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 30 * US, 200 * US, TL_NPARTS, TL_NONE);
-    arrive(j, 2, 100 * US, 200 * US, TL_NPARTS, TL_NONE);
+    arrive(j, 0, 0, 94 * US, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 30 * US, 200 * US, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 2, 100 * US, 200 * US, TL_NACTIVITIES, TL_NONE);
     blame(j);
     CU_ASSERT_EQUAL(j->pair[0][1], 15 * US);
     CU_ASSERT_EQUAL(j->pair[0][2], 15 * US + 64 * US);
@@ -181,14 +181,14 @@ static void at_one_instant_the_previous_one_comes_first(void)
     for (uint32_t before = 0; before < 2; before++) {
         job *j = new_job(4);
         collective(j, 1);
-        uint32_t elsewhere = arrive(j, 0, 10, 30, TL_NPARTS, TL_NONE);
-        arrive(j, 1, 20, 30, TL_NPARTS, TL_NONE);
+        uint32_t elsewhere = arrive(j, 0, 10, 30, TL_NACTIVITIES, TL_NONE);
+        arrive(j, 1, 20, 30, TL_NACTIVITIES, TL_NONE);
         collective(j, 1);
-        uint32_t late = arrive(j, 0, 10, 60, TL_PART_COMM, TL_NONE);
-        arrive(j, 2, 0, 60, TL_NPARTS, TL_NONE);
-        arrive(j, 3, 50, 60, TL_NPARTS, TL_NONE);
+        uint32_t late = arrive(j, 0, 10, 60, TL_ACTIVITY_COMM, TL_NONE);
+        arrive(j, 2, 0, 60, TL_NACTIVITIES, TL_NONE);
+        arrive(j, 3, 50, 60, TL_NACTIVITIES, TL_NONE);
         collective(j, 1);
-        uint32_t previous = arrive(j, 0, 10, 12, TL_NPARTS, TL_NONE);
+        uint32_t previous = arrive(j, 0, 10, 12, TL_NACTIVITIES, TL_NONE);
         j->arrivals[late].previous = previous;
         j->arrivals[elsewhere].uid = before ? 1 : 2;
         j->arrivals[previous].uid = before ? 2 : 1;
@@ -205,19 +205,19 @@ static void who_waited_elsewhere_passes_it_on(void)
 {
     job *j = new_job(3);
     collective(j, 1);
-    uint32_t first = arrive(j, 0, 0, 10, TL_NPARTS, TL_NONE);
-    arrive(j, 2, 0, 10, TL_NPARTS, TL_NONE);
+    uint32_t first = arrive(j, 0, 0, 10, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 2, 0, 10, TL_NACTIVITIES, TL_NONE);
     collective(j, 1);
-    arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+    arrive(j, 0, 20, 90, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 80, 90, TL_ACTIVITY_COMPUTE, TL_NONE);
     collective(j, 2);
-    arrive(j, 0, 100, 120, TL_PART_COMM, first);
-    arrive(j, 2, 30, 120, TL_NPARTS, first + 1);
+    arrive(j, 0, 100, 120, TL_ACTIVITY_COMM, first);
+    arrive(j, 2, 30, 120, TL_NACTIVITIES, first + 1);
     blame(j);
     CU_ASSERT_EQUAL(j->direct[1], 60);
     CU_ASSERT_EQUAL(j->indirect[1], 70);
     CU_ASSERT_EQUAL(j->direct[0] + j->indirect[0], 0);
-    CU_ASSERT_EQUAL(j->part[TL_PART_COMPUTE], 130);
+    CU_ASSERT_EQUAL(j->activity[TL_ACTIVITY_COMPUTE], 130);
     CU_ASSERT_EQUAL(j->sum, all_waits(j));
     free(j);
 }
@@ -227,17 +227,17 @@ static void the_last_common_collective_wipes_the_slate(void)
 {
     job *j = new_job(3);
     collective(j, 1);
-    arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+    arrive(j, 0, 20, 90, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 80, 90, TL_ACTIVITY_COMPUTE, TL_NONE);
     collective(j, 1);
-    uint32_t common = arrive(j, 0, 95, 99, TL_NPARTS, TL_NONE);
-    arrive(j, 2, 95, 99, TL_NPARTS, TL_NONE);
+    uint32_t common = arrive(j, 0, 95, 99, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 2, 95, 99, TL_NACTIVITIES, TL_NONE);
     collective(j, 2);
-    arrive(j, 0, 200, 220, TL_PART_COMM, common);
-    arrive(j, 2, 150, 220, TL_NPARTS, common + 1);
+    arrive(j, 0, 200, 220, TL_ACTIVITY_COMM, common);
+    arrive(j, 2, 150, 220, TL_NACTIVITIES, common + 1);
     blame(j);
     CU_ASSERT_EQUAL(j->direct[0], 50);
-    CU_ASSERT_EQUAL(j->part[TL_PART_COMM], 50);
+    CU_ASSERT_EQUAL(j->activity[TL_ACTIVITY_COMM], 50);
     CU_ASSERT_EQUAL(j->sum, 110);
     free(j);
 }
@@ -246,8 +246,8 @@ static void what_may_carry_no_verdict_is_not_charged(void)
 {
     job *j = new_job(2);
     collective(j, 1);
-    arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
-    arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+    arrive(j, 0, 20, 90, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, 80, 90, TL_ACTIVITY_COMPUTE, TL_NONE);
     j->collectives[0].how = TL_BLAME_IGNORED;
     blame(j);
     CU_ASSERT_EQUAL(j->calls, 0);
@@ -270,12 +270,12 @@ static void no_nanosecond_is_lost(void)
             for (uint32_t r = from; r < from + n && j->in.narrivals < MANY; r++) {
                 int64_t start = begin + unit_below(&random, 300);
                 uint32_t at = arrive(j, r, start, start + unit_below(&random, 400),
-                                     (int)unit_below(&random, TL_NPARTS + 1), last_of[r][group]);
+                                     (int)unit_below(&random, TL_NACTIVITIES + 1), last_of[r][group]);
                 last_of[r][group] = at;
                 if (unit_below(&random, 3) == 0) {
                     memset(j->arrivals[at].share, 0, sizeof j->arrivals[at].share);
-                    for (int p = 0; p < TL_NPARTS; p++)
-                        j->arrivals[at].share[p] = (uint16_t)unit_below(&random, TL_SHARE_ONE / TL_NPARTS);
+                    for (int p = 0; p < TL_NACTIVITIES; p++)
+                        j->arrivals[at].share[p] = (uint16_t)unit_below(&random, TL_SHARE_ONE / TL_NACTIVITIES);
                 }
             }
             j->collectives[c].how = (uint8_t)(unit_below(&random, 8) != 0 ? TL_BLAME_CHARGES : unit_below(&random, 2));
@@ -292,7 +292,7 @@ static void large_groups_are_charged_alike(void)
     job *j = new_job(40);
     collective(j, 1);
     for (uint32_t r = 0; r < 40; r++)
-        arrive(j, r, r == 17 ? 1000 : 10 * r, r == 3 ? 500 : 1500, TL_PART_COMPUTE, TL_NONE);
+        arrive(j, r, r == 17 ? 1000 : 10 * r, r == 3 ? 500 : 1500, TL_ACTIVITY_COMPUTE, TL_NONE);
     blame(j);
     CU_ASSERT_EQUAL(j->sum, all_waits(j));
     int64_t expected = 0; /* by hand: 17 is late in every slice, 39 comes at 390 */
@@ -317,9 +317,9 @@ static void waits_of_centuries_are_refused(void)
     tl_error err;
     job *j = new_job(3);
     collective(j, 1);
-    arrive(j, 0, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
-    arrive(j, 1, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NPARTS, TL_NONE);
-    arrive(j, 2, INT64_C(1) << 61, INT64_C(1) << 61, TL_NPARTS, TL_NONE);
+    arrive(j, 0, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 1, -(INT64_C(1) << 61), INT64_C(1) << 61, TL_NACTIVITIES, TL_NONE);
+    arrive(j, 2, INT64_C(1) << 61, INT64_C(1) << 61, TL_NACTIVITIES, TL_NONE);
     CU_ASSERT_EQUAL(tl_delay_cost_each(&j->in, note, j, &err), TL_EINPUT);
     CU_ASSERT_EQUAL(j->calls, 0);
     free(j);
@@ -332,8 +332,8 @@ static void without_memory_it_says_so(void)
         tl_error err;
         job *j = new_job(2);
         collective(j, 1);
-        arrive(j, 0, 20, 90, TL_NPARTS, TL_NONE);
-        arrive(j, 1, 80, 90, TL_PART_COMPUTE, TL_NONE);
+        arrive(j, 0, 20, 90, TL_NACTIVITIES, TL_NONE);
+        arrive(j, 1, 80, 90, TL_ACTIVITY_COMPUTE, TL_NONE);
         tl_mem_fail_after(n);
         tl_status st = tl_delay_cost_each(&j->in, note, j, &err);
         tl_mem_fail_after(0);

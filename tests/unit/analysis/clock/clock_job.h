@@ -18,8 +18,8 @@ typedef struct job {
     size_t nplaces;
     int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
     double drift[MOST];  /* ns a ns */
-    tl_participant parts[MANY];
-    size_t nparts;
+    tl_participant participants[MANY];
+    size_t nparticipants;
     uint64_t key;
 } job;
 
@@ -42,8 +42,8 @@ static inline int64_t shown(int32_t rank, int64_t ns)
 
 static inline void add(int32_t rank, tl_collective kind, int32_t peer, int64_t start_ns, int64_t end_ns)
 {
-    CU_ASSERT_FATAL(j.nparts < MANY);
-    j.parts[j.nparts++] = (tl_participant){ .key = j.key,
+    CU_ASSERT_FATAL(j.nparticipants < MANY);
+    j.participants[j.nparticipants++] = (tl_participant){ .key = j.key,
                                             .start_ns = shown(rank, start_ns),
                                             .end_ns = shown(rank, end_ns),
                                             .launch_ns = TL_TIME_UNKNOWN,
@@ -69,8 +69,8 @@ static inline tl_status find(tl_clock_mode mode)
 {
     static const tl_clock_procs procs = { alone, alone };
     tl_error err;
-    CU_ASSERT_FATAL(tl_participants_sort(j.parts, j.nparts));
-    return tl_clocks_find(j.parts, j.nparts, mode, &procs, j.places, j.nplaces, &err);
+    CU_ASSERT_FATAL(tl_participants_sort(j.participants, j.nparticipants));
+    return tl_clocks_find(j.participants, j.nparticipants, mode, &procs, j.places, j.nplaces, &err);
 }
 
 #endif

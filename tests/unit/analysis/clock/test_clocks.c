@@ -249,12 +249,12 @@ static void no_memory_is_told(void)
     begin(2, 1);
     j.ahead[1] = 7 * MS;
     wait_in_turn(20, 3 * MS, 100 * US);
-    CU_ASSERT_FATAL(tl_participants_sort(j.parts, j.nparts));
+    CU_ASSERT_FATAL(tl_participants_sort(j.participants, j.nparticipants));
     for (size_t n = 1; n <= 4; n++) {
         static const tl_clock_procs procs = { alone, alone };
         tl_error err;
         tl_mem_fail_after(n);
-        CU_ASSERT_EQUAL(tl_clocks_find(j.parts, j.nparts, TL_CLOCK_AUTO, &procs, j.places, 2, &err), TL_ENOMEM);
+        CU_ASSERT_EQUAL(tl_clocks_find(j.participants, j.nparticipants, TL_CLOCK_AUTO, &procs, j.places, 2, &err), TL_ENOMEM);
         tl_mem_fail_after(0);
     }
 }

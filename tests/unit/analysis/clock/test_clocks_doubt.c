@@ -30,8 +30,8 @@ static void only_what_nobody_leaves_early_tells(void)
         j.key++;
         add(0, kinds[k], TL_NO_PEER, 0, MS);
         add(1, kinds[k], TL_NO_PEER, 9 * MS, 10 * MS);
-        j.parts[0].bytes = 1024;
-        j.parts[1].bytes = 2048;
+        j.participants[0].bytes = 1024;
+        j.participants[1].bytes = 2048;
         CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
         CU_ASSERT_FALSE(j.places[1].applied);
     }
@@ -45,7 +45,7 @@ static void what_ends_differ_by_is_told(void)
     j.key++;
     for (int32_t r = 0; r < 3; r++)
         add(r, TL_ALL_REDUCE, TL_NO_PEER, 0, MS + r * 30 * US);
-    CU_ASSERT_TRUE(tl_clock_ends(j.parts, 3, ends, &n));
+    CU_ASSERT_TRUE(tl_clock_ends(j.participants, 3, ends, &n));
     CU_ASSERT_EQUAL_FATAL(n, 3);
     CU_ASSERT_EQUAL(ends[0].apart_ns, 30 * US);
     CU_ASSERT_EQUAL(ends[1].apart_ns, 0);
@@ -53,8 +53,8 @@ static void what_ends_differ_by_is_told(void)
     tl_clock_scatter s = tl_clock_scatter_of(ends, 1);
     CU_ASSERT_EQUAL(s.sigma_ns, 44478);
     CU_ASSERT_EQUAL(s.ends, 1);
-    j.parts[1].kind = TL_BROADCAST;
-    CU_ASSERT_TRUE(tl_clock_ends(j.parts, 3, ends, &n));
+    j.participants[1].kind = TL_BROADCAST;
+    CU_ASSERT_TRUE(tl_clock_ends(j.participants, 3, ends, &n));
     CU_ASSERT_EQUAL(n, 0);
 }
 

@@ -196,13 +196,13 @@ static void charges_that_speak_of_another_part_are_a_doubt(void)
     CU_ASSERT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     const tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
     for (size_t i = 0; i < blame->n; i++)
-        ((tl_blame *)tl_table_row(blame, i))->cause = TL_PART_COMPUTE;
+        ((tl_blame *)tl_table_row(blame, i))->cause = TL_ACTIVITY_COMPUTE;
     CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     CU_ASSERT_EQUAL(answers_of(j)->phase.confidence, TL_CONFIDENCE_MEDIUM);
     for (size_t i = 0; i < blame->n; i++) /* a third each: two of them of what it is not */
-        ((tl_blame *)tl_table_row(blame, i))->cause = (uint8_t)(i % 3 == 0   ? TL_PART_HOST
-                                                                : i % 3 == 1 ? TL_PART_COMPUTE
-                                                                             : TL_PART_ALLOCATOR);
+        ((tl_blame *)tl_table_row(blame, i))->cause = (uint8_t)(i % 3 == 0   ? TL_ACTIVITY_HOST
+                                                                : i % 3 == 1 ? TL_ACTIVITY_COMPUTE
+                                                                             : TL_ACTIVITY_ALLOCATOR);
     CU_ASSERT_NOT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_CHARGES, 0);
     job_free(j);
 }

@@ -49,7 +49,7 @@ static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
     hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.0001;
     gain_in_steps(j, 25 * MS, 0);
     tl_blame after = {
-        .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_PART_HOST, .waiters = 1, .direct_ns = 200 * MS
+        .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 200 * MS
     };
     put_row(j, &tl_blame_schema, &after);
     CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
@@ -162,12 +162,12 @@ static void who_holds_how_much_of_the_critical_path(void)
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     CU_ASSERT_TRUE(isnan(answers_of(j)->culprits[0].path_share));
     CU_ASSERT_EQUAL(j->answers.path.ns, 0);
-    walk(j, -1, TL_PART_COMPUTE, 300 * MS, 0);
-    walk(j, -1, TL_PART_HOST, 400 * MS, 160 * MS);
-    walk(j, -1, TL_NPARTS, 100 * MS, 0);
-    walk(j, 0, TL_PART_COMPUTE, 300 * MS, 0);
-    walk(j, 2, TL_PART_COMPUTE, 0, 0);
-    walk(j, 2, TL_PART_HOST, 400 * MS, 0);
+    walk(j, -1, TL_ACTIVITY_COMPUTE, 300 * MS, 0);
+    walk(j, -1, TL_ACTIVITY_HOST, 400 * MS, 160 * MS);
+    walk(j, -1, TL_NACTIVITIES, 100 * MS, 0);
+    walk(j, 0, TL_ACTIVITY_COMPUTE, 300 * MS, 0);
+    walk(j, 2, TL_ACTIVITY_COMPUTE, 0, 0);
+    walk(j, 2, TL_ACTIVITY_HOST, 400 * MS, 0);
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->path.ns, 800 * MS);
     CU_ASSERT_EQUAL(a->path.rank, 2);

@@ -58,9 +58,9 @@ static void ranks_late_in_turn_are_one_culprit(void)
     hold_up(j, 1, 1, 4, 30 * MS, 4 * MS)->p_value = 0.5;
     hold_up(j, 2, 5, 8, 20 * MS, 5 * MS)->cause = TL_CAUSE_GC;
     gain_of(j, TL_SCENARIO_SUSPECTS, -1, 160 * MS);
-    walk(j, -1, TL_PART_HOST, 800 * MS, 0);
-    walk(j, 1, TL_PART_HOST, 200 * MS, 0);
-    walk(j, 2, TL_PART_HOST, 300 * MS, 0);
+    walk(j, -1, TL_ACTIVITY_HOST, 800 * MS, 0);
+    walk(j, 1, TL_ACTIVITY_HOST, 200 * MS, 0);
+    walk(j, 2, TL_ACTIVITY_HOST, 300 * MS, 0);
     verdict_of(j, 1)->late_count = 9;
     verdict_of(j, 2)->late_count = 7;
     const tl_answers *a = answers_of(j);
@@ -283,8 +283,8 @@ static void times_from_nowhere_do_no_harm(void)
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     static const tl_schema *const touched[] = { &tl_blame_schema, &tl_blame_step_schema, &tl_step_schema,
                                                 &tl_breakdown_schema, &tl_path_row_schema };
-    walk(j, -1, TL_PART_HOST, 1, 1);
-    walk(j, 2, TL_PART_HOST, 1, 1);
+    walk(j, -1, TL_ACTIVITY_HOST, 1, 1);
+    walk(j, 2, TL_ACTIVITY_HOST, 1, 1);
     for (size_t t = 0; t < COUNT(touched); t++) {
         tl_table *table = tl_tables_get(&j->tables, touched[t]);
         for (size_t i = 0; i < table->n; i++)

@@ -46,7 +46,7 @@ static void same_as_its_own(const tl_rank_graph *own, const tl_open_rank *o)
     for (uint32_t v = 0; v < o->n; v++) {
         const tl_node *a = &own->nodes[v], *b = &o->nodes[v];
         uint32_t port = port_ended_by(o->of, v), nedges = b[1].first_edge - b->first_edge;
-        CU_ASSERT(a->done_ns == b->done_ns && a->kind == b->kind && a->part == b->part);
+        CU_ASSERT(a->done_ns == b->done_ns && a->kind == b->kind && a->activity == b->activity);
         CU_ASSERT(a->step == b->step && a->segment == b->segment);
         if (port != TL_NONE && o->of->ports[port].meeting != TL_NONE) {
             CU_ASSERT_EQUAL(tl_port_of(o, v), port);

@@ -17,7 +17,7 @@ static drawing *many_things(void)
 static bool same_node(const tl_node *a, const tl_node *b)
 {
     return a->done_ns == b->done_ns && a->work_ns == b->work_ns && a->key == b->key && a->first_edge == b->first_edge &&
-           a->segment == b->segment && a->step == b->step && a->kind == b->kind && a->part == b->part;
+           a->segment == b->segment && a->step == b->step && a->kind == b->kind && a->activity == b->activity;
 }
 
 static bool same_edge(const tl_edge *a, const tl_edge *b)
@@ -76,7 +76,7 @@ static void whatever_its_numbers_are(void)
         g.nodes[v] = (tl_node){ .done_ns = v % 2 ? INT64_MIN / 4 : INT64_MAX / 4, .work_ns = v % 3 ? INT64_MAX / 4 : 0,
                                 .key = v % 5, .first_edge = e, .segment = v % 4 ? UINT32_MAX : v,
                                 .step = v % 3 ? TL_STEP_AFTER : -1, .kind = (uint8_t)(v % (TL_NODE_END + 1)),
-                                .part = (uint8_t)(v % TL_NPARTS) };
+                                .activity = (uint8_t)(v % TL_NACTIVITIES) };
         for (uint32_t from = 0; from < v; from++)
             g.edges[e++] = (tl_edge){ .lag_ns = from % 2 ? INT64_MIN / 2 : INT64_MAX, .vote = from % 3 ? 0 : UINT64_MAX,
                                       .from = (N - 1 + from * 7) % N };

@@ -29,12 +29,12 @@ static tl_detail row_of(tl_detail_kind kind, int32_t step, const char *name)
     return (tl_detail){ .ns = 0 };
 }
 
-static int64_t part_of(int32_t step, tl_part part)
+static int64_t part_of(int32_t step, tl_activity_kind activity)
 {
     int64_t ns = 0;
     for (size_t i = 0; i < details.rows.n; i++) {
         const tl_detail *row = &details.rows.v[i];
-        if (row->kind == TL_DETAIL_PART && row->step == step && row->part == part)
+        if (row->kind == TL_DETAIL_ACTIVITY && row->step == step && row->activity == activity)
             ns += row->ns;
     }
     return ns;
@@ -57,7 +57,7 @@ static void work_counts_by_name_and_step(void)
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "A").size, 40);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 2, "A").ns, 2 * US);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").size, 4096);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").part, TL_PART_COPY);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "M").activity, TL_ACTIVITY_COPY);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_WORK, 1, "C").count, 0);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_COMM, 1, "C").size, 512);
     drawing_free(d);
@@ -69,11 +69,11 @@ static void a_steps_parts_begin_with_the_idle_time_before_its_first_work(void)
                       "host:      a.............b........", /**/
                       "compute 7: .AAA...........BBBB....", "comm 9:    ....CC................D", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(part_of(1, TL_PART_COMPUTE), 3 * US);
-    CU_ASSERT_EQUAL(part_of(1, TL_PART_COMM), 2 * US);
-    CU_ASSERT_EQUAL(part_of(1, TL_PART_HOST), 0);
-    CU_ASSERT_EQUAL(part_of(2, TL_PART_HOST), 9 * US);
-    CU_ASSERT_EQUAL(part_of(2, TL_PART_COMPUTE), 4 * US);
+    CU_ASSERT_EQUAL(part_of(1, TL_ACTIVITY_COMPUTE), 3 * US);
+    CU_ASSERT_EQUAL(part_of(1, TL_ACTIVITY_COMM), 2 * US);
+    CU_ASSERT_EQUAL(part_of(1, TL_ACTIVITY_HOST), 0);
+    CU_ASSERT_EQUAL(part_of(2, TL_ACTIVITY_HOST), 9 * US);
+    CU_ASSERT_EQUAL(part_of(2, TL_ACTIVITY_COMPUTE), 4 * US);
     drawing_free(d);
 }
 
@@ -102,7 +102,7 @@ static void a_batch_that_is_copied_ahead_begins_no_step(void)
                       "memcpy 13: .M.M.M..................", NULL);
     collect(d);
     for (int32_t step = 1; step <= 3; step++)
-        CU_ASSERT_EQUAL(part_of(step, TL_PART_COMPUTE), 8 * US);
+        CU_ASSERT_EQUAL(part_of(step, TL_ACTIVITY_COMPUTE), 8 * US);
     drawing_free(d);
 }
 
@@ -114,8 +114,8 @@ static void a_step_waits_for_its_own_batch(void)
                       "compute 7: .AAAAAA......CCCCC", /**/
                       "memcpy 13: ....BBBBBBBBB.....", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(part_of(1, TL_PART_COPY), 0);
-    CU_ASSERT_EQUAL(part_of(2, TL_PART_COPY), 6 * US);
+    CU_ASSERT_EQUAL(part_of(1, TL_ACTIVITY_COPY), 0);
+    CU_ASSERT_EQUAL(part_of(2, TL_ACTIVITY_COPY), 6 * US);
     drawing_free(d);
 }
 
@@ -137,7 +137,7 @@ static void spans_have_the_idle_time_that_they_cover(void)
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::inner").depth, 2);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "aten::early").count, 0);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").ns, 2 * US);
-    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").part, TL_PART_ALLOCATOR);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "hipMalloc").activity, TL_ACTIVITY_ALLOCATOR);
     CU_ASSERT_TRUE(row_of(TL_DETAIL_HOST, 1, "hipMalloc").depth > 2);
     drawing_free(d);
 }
@@ -150,7 +150,7 @@ static void what_stands_behind_a_steps_last_launch_is_of_the_step_it_holds_up(vo
                       "compute 7:     .A..........BBBB.......", /**/
                       "mark save:     ..========.............", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(part_of(2, TL_PART_HOST), 10 * US);
+    CU_ASSERT_EQUAL(part_of(2, TL_ACTIVITY_HOST), 10 * US);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 1, "save").ns, 0);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, 2, "save").ns, 8 * US);
     drawing_free(d);
@@ -170,7 +170,7 @@ static void idle_time_of_the_device_itself_is_no_names(void)
     drawing *d = draw("host:      ab......................", "compute 7: .AAAAAAAAAAA......BB....",
                       "op aten::add: ..................====", "op aten::mul: ...........======", NULL);
     collect(d);
-    CU_ASSERT_EQUAL(part_of(-1, TL_PART_DEVICE), 6 * US);
+    CU_ASSERT_EQUAL(part_of(-1, TL_ACTIVITY_DEVICE), 6 * US);
     CU_ASSERT_EQUAL(row_of(TL_DETAIL_HOST, -1, "aten::mul").count, 0);
     drawing_free(d);
 }
@@ -239,8 +239,8 @@ static void what_stands_for_a_part_takes_the_hosts_time_under_cover_too(void)
     collect(d);
     for (size_t i = 0; i < details.rows.n; i++) {
         const tl_detail *row = &details.rows.v[i];
-        if (row->kind == TL_DETAIL_PART)
-            *(row->part == TL_PART_ALLOCATOR ? &allocator : &garbage) += row->size;
+        if (row->kind == TL_DETAIL_ACTIVITY)
+            *(row->activity == TL_ACTIVITY_ALLOCATOR ? &allocator : &garbage) += row->size;
     }
     CU_ASSERT_EQUAL(allocator, 5 * US);
     CU_ASSERT_EQUAL(garbage, 2 * US); /* what lies within it is no more */

@@ -10,9 +10,9 @@ static tl_collective_view view_of(meeting *m)
 {
     tl_collective_run *runs = NULL;
     size_t n = 0;
-    CU_ASSERT_FATAL(tl_participants_sort(m->parts, m->nparts) && tl_runs_make(m->parts, m->nparts, &runs, &n));
+    CU_ASSERT_FATAL(tl_participants_sort(m->participants, m->nparticipants) && tl_runs_make(m->participants, m->nparticipants, &runs, &n));
     CU_ASSERT_EQUAL_FATAL(n, 1);
-    tl_collective_view c = tl_collective_of_run(m->parts, runs, &m->facts);
+    tl_collective_view c = tl_collective_of_run(m->participants, runs, &m->facts);
     free(runs);
     return c;
 }
@@ -22,19 +22,19 @@ static void participants_of_one_key_lie_together_by_rank(void)
     meeting *m = meet("0: AA..BB", "1: BB..AA", "2: .AA.BB", NULL);
     tl_collective_run *runs = NULL;
     size_t n = 0;
-    CU_ASSERT_FATAL(tl_participants_sort(m->parts, m->nparts) && tl_runs_make(m->parts, m->nparts, &runs, &n));
+    CU_ASSERT_FATAL(tl_participants_sort(m->participants, m->nparticipants) && tl_runs_make(m->participants, m->nparticipants, &runs, &n));
     CU_ASSERT_EQUAL_FATAL(n, 2);
     for (size_t i = 0; i < 6; i++) {
-        CU_ASSERT_EQUAL(m->parts[i].rank, (int32_t)(i % 3));
-        CU_ASSERT_EQUAL(m->parts[i].key, i < 3 ? 'A' : 'B');
+        CU_ASSERT_EQUAL(m->participants[i].rank, (int32_t)(i % 3));
+        CU_ASSERT_EQUAL(m->participants[i].key, i < 3 ? 'A' : 'B');
     }
     CU_ASSERT_EQUAL(runs[0].s_first_ns, 0);
     CU_ASSERT_EQUAL(runs[1].s_first_ns, 0);
-    m->parts[0].start_ns = 9 * US; /* A now begins later than B */
-    m->parts[2].start_ns = 9 * US;
-    m->parts[1].start_ns = 9 * US;
+    m->participants[0].start_ns = 9 * US; /* A now begins later than B */
+    m->participants[2].start_ns = 9 * US;
+    m->participants[1].start_ns = 9 * US;
     free(runs);
-    CU_ASSERT_FATAL(tl_runs_make(m->parts, m->nparts, &runs, &n) && tl_runs_by_time(m->parts, runs, n));
+    CU_ASSERT_FATAL(tl_runs_make(m->participants, m->nparticipants, &runs, &n) && tl_runs_by_time(m->participants, runs, n));
     CU_ASSERT_EQUAL(runs[0].first, 3);
     CU_ASSERT_EQUAL(runs[1].first, 0);
     free(runs);
@@ -59,21 +59,21 @@ static int as_sorted(const void *a, const void *b)
 static void sorting_is_sorting(void)
 {
     uint64_t state = 7;
-    tl_participant parts[500], wanted[500];
+    tl_participant participants[500], wanted[500];
     for (int round = 0; round < 20; round++) {
-        size_t n = unit_below(&state, COUNT(parts));
-        memset(parts, 0, sizeof parts);
+        size_t n = unit_below(&state, COUNT(participants));
+        memset(participants, 0, sizeof participants);
         for (size_t i = 0; i < n; i++)
-            parts[i] = (tl_participant){ .key = unit_below(&state, 5),
+            participants[i] = (tl_participant){ .key = unit_below(&state, 5),
                                          .group = (int32_t)unit_below(&state, 2),
                                          .rank = (int32_t)unit_below(&state, 4),
                                          .start_ns = (int64_t)unit_below(&state, 3),
                                          .uid = (uint32_t)i };
-        memcpy(wanted, parts, sizeof wanted);
+        memcpy(wanted, participants, sizeof wanted);
         qsort(wanted, n, sizeof *wanted, as_sorted);
-        CU_ASSERT_TRUE(tl_participants_sort(parts, n));
+        CU_ASSERT_TRUE(tl_participants_sort(participants, n));
         for (size_t i = 0; i < n; i++)
-            CU_ASSERT_EQUAL(parts[i].uid, wanted[i].uid);
+            CU_ASSERT_EQUAL(participants[i].uid, wanted[i].uid);
     }
 }
 
@@ -102,18 +102,18 @@ static void who_is_missing_names_the_state(void)
 static void a_pair_is_two(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", "2: ....", NULL);
-    m->parts[0].kind = TL_RECV, m->parts[0].peer = 1, m->parts[0].rule = TL_BY_PAIR;
-    m->parts[1].kind = TL_SEND, m->parts[1].peer = 0, m->parts[1].rule = TL_BY_PAIR;
+    m->participants[0].kind = TL_RECV, m->participants[0].peer = 1, m->participants[0].rule = TL_BY_PAIR;
+    m->participants[1].kind = TL_SEND, m->participants[1].peer = 0, m->participants[1].rule = TL_BY_PAIR;
     tl_collective_view c = view_of(m);
     CU_ASSERT_EQUAL(c.state, TL_COLL_WHOLE);
     CU_ASSERT_EQUAL(c.suspect, TL_SUSPECT_NOTHING);
     CU_ASSERT_EQUAL(c.rule, TL_BY_PAIR);
     CU_ASSERT_EQUAL(c.size, 2);
     CU_ASSERT_EQUAL(c.kind, TL_SEND_RECV);
-    m->nparts = 1;
+    m->nparticipants = 1;
     CU_ASSERT_EQUAL(view_of(m).state, TL_COLL_UNMATCHED);
     CU_ASSERT_EQUAL(view_of(m).kind, TL_RECV);
-    m->parts[0].peer = 9; /* a rank without a trace */
+    m->participants[0].peer = 9; /* a rank without a trace */
     CU_ASSERT_EQUAL(view_of(m).state, TL_COLL_PARTIAL);
     meeting_free(m);
 }
@@ -123,11 +123,11 @@ static void what_ranks_disagree_on_is_suspect(void)
     for (int what = 0; what < 5; what++) {
         meeting *m = meet("0: AAAA", "1: ..AA", NULL);
         for (int i = 0; i < 2; i++)
-            m->parts[i].bytes = 8, m->parts[i].dtype = 5;
-        m->parts[1].kind = what == TL_SUSPECT_KIND ? TL_ALL_GATHER : TL_ALL_REDUCE;
-        m->parts[1].dtype = what == TL_SUSPECT_DTYPE ? 6 : 5;
-        m->parts[1].bytes = what == TL_SUSPECT_SIZE ? 9 : 8;
-        m->parts[1].rank = what == TL_SUSPECT_TWICE ? 0 : 1;
+            m->participants[i].bytes = 8, m->participants[i].dtype = 5;
+        m->participants[1].kind = what == TL_SUSPECT_KIND ? TL_ALL_GATHER : TL_ALL_REDUCE;
+        m->participants[1].dtype = what == TL_SUSPECT_DTYPE ? 6 : 5;
+        m->participants[1].bytes = what == TL_SUSPECT_SIZE ? 9 : 8;
+        m->participants[1].rank = what == TL_SUSPECT_TWICE ? 0 : 1;
         CU_ASSERT_EQUAL(view_of(m).suspect, what);
         meeting_free(m);
     }
@@ -136,14 +136,14 @@ static void what_ranks_disagree_on_is_suspect(void)
 static void what_a_rank_does_not_tell_contradicts_nothing(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", "2: ..AA", NULL);
-    m->parts[0].kind = TL_COLL_UNKNOWN;
-    m->parts[1].bytes = 8, m->parts[2].dtype = 6;
+    m->participants[0].kind = TL_COLL_UNKNOWN;
+    m->participants[1].bytes = 8, m->participants[2].dtype = 6;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
     CU_ASSERT_EQUAL(view_of(m).kind, TL_ALL_REDUCE);
-    m->parts[2].kind = TL_BROADCAST; /* two that tell, after one that does not */
+    m->participants[2].kind = TL_BROADCAST; /* two that tell, after one that does not */
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_KIND);
-    m->parts[2].kind = TL_ALL_REDUCE;
-    m->parts[2].bytes = 9;
+    m->participants[2].kind = TL_ALL_REDUCE;
+    m->participants[2].bytes = 9;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_SIZE);
     meeting_free(m);
 }
@@ -151,11 +151,11 @@ static void what_a_rank_does_not_tell_contradicts_nothing(void)
 static void an_all_to_all_may_be_uneven_and_named_by_its_kernel(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", NULL);
-    m->parts[0].kind = TL_SEND_RECV, m->parts[1].kind = TL_ALL_TO_ALL;
-    m->parts[0].bytes = 5, m->parts[1].bytes = 6;
+    m->participants[0].kind = TL_SEND_RECV, m->participants[1].kind = TL_ALL_TO_ALL;
+    m->participants[0].bytes = 5, m->participants[1].bytes = 6;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
     CU_ASSERT_EQUAL(view_of(m).kind, TL_ALL_TO_ALL);
-    m->parts[1].kind = TL_ALL_REDUCE;
+    m->participants[1].kind = TL_ALL_REDUCE;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_KIND);
     meeting_free(m);
 }
@@ -164,16 +164,16 @@ static void an_all_to_all_may_be_uneven_and_named_by_its_kernel(void)
 static void what_cannot_be_one_collective_in_time_is_suspect(void)
 {
     meeting *m = meet("0: A", "1: A", NULL);
-    m->parts[1].start_ns = m->parts[0].end_ns + 600 * US;
-    m->parts[1].end_ns = m->parts[1].start_ns + 100 * US;
+    m->participants[1].start_ns = m->participants[0].end_ns + 600 * US;
+    m->participants[1].end_ns = m->participants[1].start_ns + 100 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
     m->ranks[1].clock = 1; /* another clock, sure to 40 us */
     m->ranks[1].sigma_ns = 40 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
-    m->parts[1].start_ns = 0;
-    m->parts[1].end_ns = 1200 * US;
+    m->participants[1].start_ns = 0;
+    m->participants[1].end_ns = 1200 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_ENDS);
-    m->parts[1].kind = m->parts[0].kind = TL_ALL_TO_ALL;
+    m->participants[1].kind = m->participants[0].kind = TL_ALL_TO_ALL;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
     meeting_free(m);
 }
@@ -182,17 +182,17 @@ static void what_cannot_be_one_collective_in_time_is_suspect(void)
 static void what_nobody_names_must_at_least_be_near(void)
 {
     meeting *m = meet("0: A", "1: A", NULL);
-    m->parts[0].kind = m->parts[1].kind = TL_SEND_RECV;
-    m->parts[1].end_ns += 4000 * US;
+    m->participants[0].kind = m->participants[1].kind = TL_SEND_RECV;
+    m->participants[1].end_ns += 4000 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
-    m->parts[1].end_ns += 2000 * US;
+    m->participants[1].end_ns += 2000 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_ENDS);
-    m->parts[1].start_ns += 5500 * US;
+    m->participants[1].start_ns += 5500 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
-    m->parts[0].kind = TL_ALL_TO_ALL; /* as one of them knows */
-    m->parts[0].bytes = 5000, m->parts[1].bytes = 6000;
+    m->participants[0].kind = TL_ALL_TO_ALL; /* as one of them knows */
+    m->participants[0].bytes = 5000, m->participants[1].bytes = 6000;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
-    m->parts[1].bytes = 5000; /* each gets something from the other: both have come before either is done */
+    m->participants[1].bytes = 5000; /* each gets something from the other: both have come before either is done */
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
     meeting_free(m);
 }
@@ -210,7 +210,7 @@ static void a_pair_waits_for_its_sender_or_its_receiver(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         meeting *m = meet("0: AAAA", "1: ..AA", NULL);
-        m->parts[0].kind = (uint8_t)cases[i].early, m->parts[1].kind = (uint8_t)cases[i].late;
+        m->participants[0].kind = (uint8_t)cases[i].early, m->participants[1].kind = (uint8_t)cases[i].late;
         tl_collective_view c = view_of(m);
         CU_ASSERT_EQUAL(tl_wait_state_of(&c), cases[i].state);
         meeting_free(m);
@@ -220,7 +220,7 @@ static void a_pair_waits_for_its_sender_or_its_receiver(void)
 static void a_wait_is_booked_once(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", "2: .AAA", NULL);
-    m->parts[0].kind = m->parts[1].kind = m->parts[2].kind = TL_SEND_RECV;
+    m->participants[0].kind = m->participants[1].kind = m->participants[2].kind = TL_SEND_RECV;
     tl_collective_view c = view_of(m);
     CU_ASSERT_EQUAL(tl_wait_state_of(&c), TL_WAIT_LATE_RANK);
     c.uncertainty_ns = 2 * US;
@@ -235,13 +235,13 @@ static void a_wait_is_booked_once(void)
 static void nothing_is_received_before_it_is_sent(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", NULL);
-    m->parts[0].peer = 1, m->parts[0].rule = TL_BY_PAIR;
-    m->parts[1].peer = 0, m->parts[1].rule = TL_BY_PAIR;
-    m->parts[1].start_ns += 700 * US;
-    m->parts[1].end_ns += 700 * US;
-    m->parts[0].kind = TL_SEND, m->parts[1].kind = TL_RECV; /* sent into a buffer: that may be */
+    m->participants[0].peer = 1, m->participants[0].rule = TL_BY_PAIR;
+    m->participants[1].peer = 0, m->participants[1].rule = TL_BY_PAIR;
+    m->participants[1].start_ns += 700 * US;
+    m->participants[1].end_ns += 700 * US;
+    m->participants[0].kind = TL_SEND, m->participants[1].kind = TL_RECV; /* sent into a buffer: that may be */
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
-    m->parts[0].kind = TL_RECV, m->parts[1].kind = TL_SEND;
+    m->participants[0].kind = TL_RECV, m->participants[1].kind = TL_SEND;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_WAIT);
     meeting_free(m);
 }
@@ -252,8 +252,8 @@ static void a_pair_lies_where_its_two_ranks_are(void)
     meeting *m = meet("0: AA", "1: AA", "2: ..", NULL);
     m->group.span = TL_SPAN_INTER_NODE;
     CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_INTER_NODE);
-    m->parts[0].peer = 1, m->parts[1].peer = 0;
-    m->parts[0].rule = m->parts[1].rule = TL_BY_PAIR;
+    m->participants[0].peer = 1, m->participants[1].peer = 0;
+    m->participants[0].rule = m->participants[1].rule = TL_BY_PAIR;
     CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_INTRA_NODE);
     m->ranks[1].host = 1;
     CU_ASSERT_EQUAL(view_of(m).span, TL_SPAN_INTER_NODE);
@@ -276,8 +276,8 @@ static void clocks_matter_where_there_are_several(void)
     CU_ASSERT_EQUAL(view_of(m).uncertainty_ns, 20); /* on one host, it may be one clock */
     m->ranks[1].host = 1;
     CU_ASSERT_EQUAL(view_of(m).uncertainty_ns, TL_CLOCK_UNTIED_NS);
-    m->parts[0].end_ns = m->parts[1].start_ns - 1000000 * US; /* which clocks that far apart explain */
-    m->parts[0].start_ns = m->parts[0].end_ns - 1000 * US;
+    m->participants[0].end_ns = m->participants[1].start_ns - 1000000 * US; /* which clocks that far apart explain */
+    m->participants[0].start_ns = m->participants[0].end_ns - 1000 * US;
     CU_ASSERT_EQUAL(view_of(m).suspect, TL_SUSPECT_NOTHING);
     meeting_free(m);
 }
@@ -286,8 +286,8 @@ static void clocks_matter_where_there_are_several(void)
 static void absurd_times_overflow_nothing(void)
 {
     meeting *m = meet("0: AAAA", "1: AAAA", NULL);
-    m->parts[0].start_ns = m->parts[0].end_ns = INT64_MIN + 5;
-    m->parts[1].start_ns = m->parts[1].end_ns = INT64_MAX - 5;
+    m->participants[0].start_ns = m->participants[0].end_ns = INT64_MIN + 5;
+    m->participants[1].start_ns = m->participants[1].end_ns = INT64_MAX - 5;
     meeting_analyse(m);
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->suspect, TL_SUSPECT_WAIT);
     CU_ASSERT_EQUAL(meeting_arrival(m, 0)->wait_ns, 0);

@@ -4,7 +4,7 @@
 
 static const tl_fate plain_fate = { .group_key = 5, .by_loose_launch = 1 }, seq_fate = { .group_key = 5, .by_seq = 1 };
 
-static tl_participant part(int32_t rank)
+static tl_participant subseq(int32_t rank)
 {
     return (
         tl_participant){ .rank = rank, .seq = -1, .step = 4, .nth = 2, .peer = -1, .kind = TL_ALL_REDUCE, .uid = 9 };
@@ -12,7 +12,7 @@ static tl_participant part(int32_t rank)
 
 static void rules_come_in_order(void)
 {
-    tl_participant p = part(0), q = part(1);
+    tl_participant p = subseq(0), q = subseq(1);
     tl_match_key(&p, &plain_fate);
     tl_match_key(&q, &plain_fate);
     CU_ASSERT_EQUAL(p.rule, TL_BY_LAUNCH);
@@ -26,7 +26,7 @@ static void rules_come_in_order(void)
     tl_match_key(&q, &seq_fate);
     CU_ASSERT_EQUAL(p.rule, TL_BY_SEQ);
     CU_ASSERT_EQUAL(p.key, q.key);
-    q.part = 1;
+    q.subseq = 1;
     tl_match_key(&q, &seq_fate);
     CU_ASSERT_NOT_EQUAL(p.key, q.key);
 
@@ -40,7 +40,7 @@ static void rules_come_in_order(void)
 
 static void outside_a_step_ranks_must_have_launched_alike(void)
 {
-    tl_participant p = part(0);
+    tl_participant p = subseq(0);
     p.step = -1;
     tl_match_key(&p, &plain_fate);
     CU_ASSERT_EQUAL(p.rule, TL_BY_LAUNCH);
@@ -50,7 +50,7 @@ static void outside_a_step_ranks_must_have_launched_alike(void)
 
 static void a_send_meets_the_receive_of_its_receiver(void)
 {
-    tl_participant send = part(3), recv = part(7), back = part(3);
+    tl_participant send = subseq(3), recv = subseq(7), back = subseq(3);
     send.kind = TL_SEND, send.peer = 7, send.seq = 1;
     recv.kind = TL_RECV, recv.peer = 3, recv.seq = 8; /* each rank counts its own */
     back.kind = TL_RECV, back.peer = 7;
@@ -78,7 +78,7 @@ static void a_send_meets_the_receive_of_its_receiver(void)
 /* Both at once: counted by what the lower sends to the upper. */
 static void who_sends_and_receives_meets_who_does_both(void)
 {
-    tl_participant low = part(3), high = part(7), send = part(3);
+    tl_participant low = subseq(3), high = subseq(7), send = subseq(3);
     low.kind = high.kind = TL_SEND_RECV;
     send.kind = TL_SEND;
     low.peer = send.peer = 7, high.peer = 3;
@@ -88,7 +88,7 @@ static void who_sends_and_receives_meets_who_does_both(void)
     CU_ASSERT_EQUAL(low.rule, TL_BY_PAIR);
     CU_ASSERT_EQUAL(low.key, high.key);
     CU_ASSERT_EQUAL(low.key, send.key);
-    high.part = 2; /* of another step */
+    high.subseq = 2; /* of another step */
     tl_match_key(&high, &seq_fate);
     CU_ASSERT_NOT_EQUAL(low.key, high.key);
 }

@@ -22,9 +22,9 @@ static void forget(drawing *d)
 static const tl_participant *at(int column)
 {
     static const tl_participant none;
-    for (size_t i = 0; i < set.parts.n; i++)
-        if (set.parts.v[i].start_ns == column * US)
-            return &set.parts.v[i];
+    for (size_t i = 0; i < set.participants.n; i++)
+        if (set.participants.v[i].start_ns == column * US)
+            return &set.participants.v[i];
     CU_FAIL("nobody starts there");
     return &none;
 }
@@ -135,7 +135,7 @@ static void stream_and_family_stand_for_a_group(void)
     for (int i = 0; i < 4; i++) /* another rank, whose streams have other numbers */
         d->kernels[i].stream += 13;
     collect(d);
-    CU_ASSERT_EQUAL(of(at(0))->members_key, first.memberships.v[first.parts.v[0].group].members_key);
+    CU_ASSERT_EQUAL(of(at(0))->members_key, first.memberships.v[first.participants.v[0].group].members_key);
     tl_participants_free(&first);
     forget(d);
 }
@@ -162,10 +162,10 @@ static void kernels_of_one_number_have_parts_in_order_of_start(void)
     }
     d->colls[1].seq = 6; /* B */
     collect(d);
-    CU_ASSERT_EQUAL(at(0)->part, 0);
-    CU_ASSERT_EQUAL(at(2)->part, 1);
-    CU_ASSERT_EQUAL(at(4)->part, 2);
-    CU_ASSERT_EQUAL(at(6)->part, 0);
+    CU_ASSERT_EQUAL(at(0)->subseq, 0);
+    CU_ASSERT_EQUAL(at(2)->subseq, 1);
+    CU_ASSERT_EQUAL(at(4)->subseq, 2);
+    CU_ASSERT_EQUAL(at(6)->subseq, 0);
     forget(d);
 }
 
@@ -190,7 +190,7 @@ static void sends_are_counted_by_receiver(void)
         d->kernels[i].step = -1;
     collect(d);
     CU_ASSERT_EQUAL(at(2)->nth, -1);
-    CU_ASSERT_EQUAL(at(2)->part, TL_UNCOUNTED);
+    CU_ASSERT_EQUAL(at(2)->subseq, TL_UNCOUNTED);
     forget(d);
 }
 
@@ -246,12 +246,12 @@ static void sends_before_the_first_step_are_the_last_of_theirs(void)
     }
     collect(d);
     CU_ASSERT_EQUAL(at(1)->nth, 1);
-    CU_ASSERT_EQUAL(at(1)->part, 3);
+    CU_ASSERT_EQUAL(at(1)->subseq, 3);
     CU_ASSERT_EQUAL(at(5)->nth, 0);
-    CU_ASSERT_EQUAL(at(5)->part, 4);
+    CU_ASSERT_EQUAL(at(5)->subseq, 4);
     CU_ASSERT_EQUAL(at(8)->nth, 1);
     CU_ASSERT_EQUAL(at(13)->nth, 0);
-    CU_ASSERT_EQUAL(at(13)->part, 5);
+    CU_ASSERT_EQUAL(at(13)->subseq, 5);
     forget(d);
     d = draw("steps:  ......4444444.....", "host:   a.b.c......", "comm 7: .A.B..C....", NULL);
     for (int i = 0; i < 3; i++) {
@@ -284,14 +284,14 @@ static void what_was_launched_before_the_recording_is_what_comes_there_in_a_step
     collect(d);
     CU_ASSERT_EQUAL(at(0)->kind, TL_RECV);
     CU_ASSERT_EQUAL(at(0)->peer, 5);
-    CU_ASSERT_EQUAL(at(0)->part, 3);
+    CU_ASSERT_EQUAL(at(0)->subseq, 3);
     CU_ASSERT_EQUAL(at(2)->kind, TL_SEND);
     CU_ASSERT_EQUAL(at(2)->peer, 3);
-    CU_ASSERT_EQUAL(at(2)->part, 4);
+    CU_ASSERT_EQUAL(at(2)->subseq, 4);
     CU_ASSERT_EQUAL(at(2)->nth, 0);
     CU_ASSERT_EQUAL(at(4)->kind, TL_RECV);
-    CU_ASSERT_EQUAL(at(4)->part, 4);
-    CU_ASSERT_EQUAL(at(8)->part, 5);
+    CU_ASSERT_EQUAL(at(4)->subseq, 4);
+    CU_ASSERT_EQUAL(at(8)->subseq, 5);
     d->colls[5].p2p = false; /* the stream has something else, too: nobody knows */
     d->colls[5].kind = TL_ALL_REDUCE;
     tl_participants_free(&set);
@@ -307,11 +307,11 @@ static void a_second_rank_adds_its_own_memberships(void)
     collect(d);
     d->view.rank = 1;
     collect(d);
-    CU_ASSERT_EQUAL(set.parts.n, 4);
+    CU_ASSERT_EQUAL(set.participants.n, 4);
     CU_ASSERT_EQUAL(set.memberships.n, 2);
     CU_ASSERT_EQUAL(set.memberships.v[1].rank, 1);
-    CU_ASSERT_EQUAL(set.parts.v[2].group, 1);
-    CU_ASSERT_EQUAL(set.parts.v[2].rank, 1);
+    CU_ASSERT_EQUAL(set.participants.v[2].group, 1);
+    CU_ASSERT_EQUAL(set.participants.v[2].rank, 1);
     forget(d);
 }
 

@@ -41,7 +41,7 @@ static int64_t gain_of(const hand_job *h, const tl_changes *ranks)
     return gain;
 }
 
-/* Of the ideal the parts with bits 1 << tl_part; TL_PART_SYNC: waits. */
+/* Of the ideal the activities with bits 1 << tl_activity_kind; TL_ACTIVITY_SYNC: waits. */
 static int64_t gain_of_parts(const hand_job *h, unsigned parts)
 {
     tl_ideal *ideal = tl_ideal_new(&h->baseline);
@@ -51,8 +51,8 @@ static int64_t gain_of_parts(const hand_job *h, unsigned parts)
         tl_changes *c = &ranks[r];
         CU_ASSERT_FATAL(ideal_apply(ideal, r, c));
         for (uint32_t v = 0; v < c->open.n; v++) {
-            c->less_ns[v] *= parts >> c->open.nodes[v].part & 1U;
-            c->gone[v] = c->gone[v] && (parts >> TL_PART_SYNC & 1U) != 0;
+            c->less_ns[v] *= parts >> c->open.nodes[v].activity & 1U;
+            c->gone[v] = c->gone[v] && (parts >> TL_ACTIVITY_SYNC & 1U) != 0;
         }
     }
     int64_t gain = gain_of(h, ranks);
@@ -65,8 +65,8 @@ static void chance_costs_what_all_would_save_together(void)
 {
     hand_job *h = hand_new(RANKS, STEPS, host, device);
     hand_baseline(h);
-    CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_PART_COMPUTE), STEPS * SLOW_NS - LATE_NS); /* in step 2 rank 0 is as late as that */
-    CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_PART_HOST), 0);                            /* and another's device later still */
+    CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_ACTIVITY_COMPUTE), STEPS * SLOW_NS - LATE_NS); /* in step 2 rank 0 is as late as that */
+    CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_ACTIVITY_HOST), 0);                            /* and another's device later still */
     CU_ASSERT_EQUAL(gain_of_parts(h, ~0U), STEPS * SLOW_NS);
     CU_ASSERT_EQUAL(gain_of_parts(h, 0), 0);
     hand_free(h);
@@ -79,7 +79,7 @@ static void other_kernels_for_the_same_are_nothing_to_spare(void)
     for (size_t s = 0; s < STEPS; s++)
         hand_node(h, 1, s, 1)->key = 77;
     hand_baseline(h);
-    CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_PART_COMPUTE), STEPS * SLOW_NS);
+    CU_ASSERT_EQUAL(gain_of_parts(h, 1U << TL_ACTIVITY_COMPUTE), STEPS * SLOW_NS);
     hand_free(h);
 }
 

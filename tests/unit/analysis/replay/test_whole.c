@@ -211,7 +211,7 @@ static void a_path_that_comes_to_a_cycle_ends_there(void)
     int64_t sum = 0, start_ns = 0;
     cross(&j);
     CU_ASSERT_FATAL(tl_path_of(&j.graph, j.baseline.asker, start_ns, &path));
-    for (int part = 0; part < TL_NPARTS; part++)
+    for (int part = 0; part < TL_NACTIVITIES; part++)
         sum += path.sum.ns[part];
     CU_ASSERT(path.before_ns > 0 && path.unexplained_ns >= path.before_ns);
     CU_ASSERT_EQUAL(sum + path.before_ns, 20 - start_ns);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char letters[TL_NPARTS + 1] = "chox.igsad";
+static const char letters[TL_NACTIVITIES + 1] = "chox.igsad";
 
 /* The activity as text, a microsecond a letter, from 0 on. */
 static const char *text_of(const tl_activity *a)
@@ -16,7 +16,7 @@ static const char *text_of(const tl_activity *a)
     size_t end = 0;
     for (size_t i = 0; i < a->n; i++)
         for (int64_t t = a->start_ns[i]; t < a->start_ns[i + 1]; t += US, end = (size_t)(t / US))
-            text[t / US] = letters[a->part[i]];
+            text[t / US] = letters[a->kind[i]];
     text[end] = 0;
     return text;
 }
@@ -35,10 +35,10 @@ static void each_instant_is_one_thing(void)
 static void idle_time_is_divided_as_the_caller_says(void)
 {
     drawing *d = draw("compute 7: AA......BB....CC...DD", NULL);
-    tl_idle_span idle[] = { { 3 * US, 5 * US, TL_PART_GC },
-                            { 5 * US, 8 * US, TL_PART_SYNC },
-                            { 9 * US, 15 * US, TL_PART_INPUT },
-                            { 17 * US, 40 * US, TL_PART_DEVICE } };
+    tl_idle_span idle[] = { { 3 * US, 5 * US, TL_ACTIVITY_GC },
+                            { 5 * US, 8 * US, TL_ACTIVITY_SYNC },
+                            { 9 * US, 15 * US, TL_ACTIVITY_INPUT },
+                            { 17 * US, 40 * US, TL_ACTIVITY_DEVICE } };
     tl_activity a = { 0 };
     CU_ASSERT_TRUE_FATAL(draw_activity(&a, &d->view, idle, 4));
     CU_ASSERT_STRING_EQUAL(text_of(&a), "cc.ggssscciiiicc.ddcc");
@@ -77,9 +77,9 @@ static void any_stretch_is_the_sum_of_its_parts(void)
     tl_activity_cursor cursor = { 0 };
     for (int from = 0; from < 13; from++) {
         for (int to = from; to <= 13; to++) {
-            tl_parts sum = { { 0 } };
+            tl_activity_ns sum = { { 0 } };
             tl_activity_add(&a, &cursor, from * US, to * US, &sum);
-            int64_t expected[TL_NPARTS] = { 0 };
+            int64_t expected[TL_NACTIVITIES] = { 0 };
             for (int i = from; i < to; i++)
                 if (i >= 1 && i < 11)
                     expected[strchr(letters, ".cccxx..ccc"[i]) - letters] += US;
@@ -108,11 +108,11 @@ static void a_long_stretch_of_time_is_the_sum_of_its_parts(void)
     for (int to = 0; to <= LENGTH; to++) {
         tl_activity_cursor cursor = { 0 };
         for (int from = 0; from < to; from++) {
-            tl_parts sum = { { 0 } };
+            tl_activity_ns sum = { { 0 } };
             tl_activity_add(&a, &cursor, from * US, to * US, &sum);
-            int64_t expected[TL_NPARTS] = { 0 };
+            int64_t expected[TL_NACTIVITIES] = { 0 };
             for (int i = from > 1 ? from : 1; i < to && i * US < a.start_ns[a.n]; i++)
-                expected[i % 3 == 0 ? TL_PART_HOST : i % 3 == 1 ? TL_PART_COMPUTE : TL_PART_COMM] += US;
+                expected[i % 3 == 0 ? TL_ACTIVITY_HOST : i % 3 == 1 ? TL_ACTIVITY_COMPUTE : TL_ACTIVITY_COMM] += US;
             wrong += memcmp(sum.ns, expected, sizeof expected) != 0;
         }
     }
@@ -126,10 +126,10 @@ static void nothing_on_the_device_is_nothing(void)
     drawing *d = draw("host: a.b", NULL);
     tl_activity a = { 0 };
     tl_activity_cursor cursor = { 0 };
-    tl_parts sum = { { 0 } };
+    tl_activity_ns sum = { { 0 } };
     CU_ASSERT_TRUE_FATAL(draw_activity(&a, &d->view, NULL, 0));
     tl_activity_add(&a, &cursor, 0, 100 * US, &sum);
-    for (int p = 0; p < TL_NPARTS; p++)
+    for (int p = 0; p < TL_NACTIVITIES; p++)
         CU_ASSERT_EQUAL(sum.ns[p], 0);
     tl_activity_free(&a);
     drawing_free(d);

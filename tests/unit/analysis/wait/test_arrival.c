@@ -60,8 +60,8 @@ static void nobody_waits_past_the_end_of_its_own_kernel(void)
 static void the_lowest_rank_that_knows_it_tells_the_step(void)
 {
     meeting *m = meet("0: AAAA.BB.", "1: ..AA.BB.", "2: ..AA.BB.", NULL);
-    for (size_t i = 0; i < m->nparts; i++)
-        m->parts[i].step = m->parts[i].start_ns < 5 * US ? m->parts[i].rank - 1 + 7 * (m->parts[i].rank > 0) : -1;
+    for (size_t i = 0; i < m->nparticipants; i++)
+        m->participants[i].step = m->participants[i].start_ns < 5 * US ? m->participants[i].rank - 1 + 7 * (m->participants[i].rank > 0) : -1;
     meeting_analyse(m);
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->n, 3);
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->step, 7);
@@ -72,7 +72,7 @@ static void the_lowest_rank_that_knows_it_tells_the_step(void)
 static void a_rank_may_leave_an_all_to_all_early(void)
 {
     meeting *m = meet("0: AAAAAA...", "1: ....AAAAA", NULL);
-    m->parts[0].kind = m->parts[1].kind = TL_ALL_TO_ALL;
+    m->participants[0].kind = m->participants[1].kind = TL_ALL_TO_ALL;
     meeting_analyse(m);
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->loose, 1);
     CU_ASSERT_EQUAL(meeting_collective(m, 0)->transfer_ns, 5 * US); /* the shortest kernel */
@@ -85,10 +85,10 @@ static void a_rank_may_leave_an_all_to_all_early(void)
 static void who_leaves_a_broadcast_early_has_not_waited_for_the_last(void)
 {
     meeting *m = meet("0: AAAA.....", "1: ..AAAA...", "2: .......AA", NULL);
-    for (size_t i = 0; i < m->nparts; i++) {
-        m->parts[i].kind = TL_BROADCAST;
-        m->parts[i].start_ns *= 10;
-        m->parts[i].end_ns *= 10;
+    for (size_t i = 0; i < m->nparticipants; i++) {
+        m->participants[i].kind = TL_BROADCAST;
+        m->participants[i].start_ns *= 10;
+        m->participants[i].end_ns *= 10;
     }
     meeting_analyse(m);
     CU_ASSERT_EQUAL(meeting_arrival(m, 0)->lead_ns, 70 * US);
@@ -158,8 +158,8 @@ static void one_rank_alone_waits_for_nobody(void)
 static void a_launch_lag_is_never_negative(void)
 {
     meeting *m = meet("0: ..AAA", "1: ..AAA", "2: ..AAA", NULL);
-    m->parts[0].launch_ns = 1 * US;
-    m->parts[1].launch_ns = 3 * US;
+    m->participants[0].launch_ns = 1 * US;
+    m->participants[1].launch_ns = 3 * US;
     meeting_analyse(m);
     CU_ASSERT_EQUAL(meeting_arrival(m, 0)->launch_lag_ns, 1 * US);
     CU_ASSERT_EQUAL(meeting_arrival(m, 1)->launch_lag_ns, 0);
@@ -173,7 +173,7 @@ static void bandwidth_is_of_the_time_after_the_last_arrival(void)
 {
     meeting *m = meet("0: AAAAAAAAAA", "1: ......AAAA", "2: ......AAAA", "3: ......AAAA", NULL);
     for (int i = 0; i < 4; i++)
-        m->parts[i].bytes = 8000;
+        m->participants[i].bytes = 8000;
     meeting_analyse(m);
     CU_ASSERT_DOUBLE_EQUAL(meeting_collective(m, 0)->algbw_gb_s, 2, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(meeting_collective(m, 0)->busbw_gb_s, 3, 1e-12);
@@ -241,8 +241,8 @@ static const tl_quality *quality(tl_tables *job, const char *check)
 static meeting *three_collectives(void)
 {
     meeting *m = meet("0: AAAA..BBBB..CC..D", "1: ..AA...BBB..CC...", NULL);
-    for (size_t i = 0; i < m->nparts; i++)
-        m->parts[i].bytes = m->parts[i].key == 'A' ? 1000 : m->parts[i].key == 'B' ? 1023 : 4096;
+    for (size_t i = 0; i < m->nparticipants; i++)
+        m->participants[i].bytes = m->participants[i].key == 'A' ? 1000 : m->participants[i].key == 'B' ? 1023 : 4096;
     meeting_analyse(m);
     return m;
 }

@@ -75,12 +75,12 @@ static void parts_of_the_delay_are_named_largest_first(void)
     answer_job *j = job_of(2, 4);
     hold_up(j, 1, 1, 4, 10 * MS, -1);
     tl_blame *rows = (tl_blame *)tl_table_row(tl_tables_get(&j->tables, &tl_blame_schema), 0);
-    rows[0].cause = TL_PART_COMPUTE;
-    rows[1].cause = TL_PART_COMPUTE;
+    rows[0].cause = TL_ACTIVITY_COMPUTE;
+    rows[1].cause = TL_ACTIVITY_COMPUTE;
     rows[1].direct_ns = 25 * MS;
     rows[2].direct_ns = 300 * 1000; /* less than a hundredth */
     expect(asked(j), "of 45.3 ms that others wait for it in all: 35.0 ms compute, 10.3 ms");
-    rows[2].cause = TL_PART_GC;
+    rows[2].cause = TL_ACTIVITY_GC;
     expect(asked(j), "45.3 ms that others wait for it in all: 35.0 ms compute, 10.0 ms");
     job_free(j);
 }
@@ -171,8 +171,8 @@ static void the_file_is_a_word_for_a_shell(void)
 static void the_critical_path_is_evidence(void)
 {
     answer_job *j = job_of(4, 8);
-    walk(j, -1, TL_PART_COMPUTE, 800 * MS, 20 * MS);
-    walk(j, 2, TL_PART_COMPUTE, 800 * MS, 0);
+    walk(j, -1, TL_ACTIVITY_COMPUTE, 800 * MS, 20 * MS);
+    walk(j, 2, TL_ACTIVITY_COMPUTE, 800 * MS, 0);
     expect(asked(j), "  Evidence: the critical path across ranks is 100.0 % compute - 2.5 % of it is\n"
                      "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);

@@ -45,8 +45,8 @@ static void a_straggler_is_a_paragraph(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.012);
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
-    walk(j, -1, TL_PART_HOST, 800 * MS, 0);
-    walk(j, 2, TL_PART_HOST, 572 * MS, 0);
+    walk(j, -1, TL_ACTIVITY_HOST, 800 * MS, 0);
+    walk(j, 2, TL_ACTIVITY_HOST, 572 * MS, 0);
     CU_ASSERT_STRING_EQUAL(verdict(j),
                            "Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it\n"
                            "  costs 25.0 ms of a step of 100 ms\n"
@@ -220,9 +220,9 @@ static void ranks_without_a_trace_are_not_acquitted(void)
     const char *text = verdict(j);
     CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank waits", 56);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "  trust   medium - 2 ranks have no trace; 16 of 16"));
-    walk(j, 1, TL_PART_COMPUTE, 5 * MS, 0);
-    walk(j, 4, TL_PART_COMPUTE, 5 * MS, 0);
-    walk(j, 4, TL_PART_COMM, 5 * MS, 0);
+    walk(j, 1, TL_ACTIVITY_COMPUTE, 5 * MS, 0);
+    walk(j, 4, TL_ACTIVITY_COMPUTE, 5 * MS, 0);
+    walk(j, 4, TL_ACTIVITY_COMM, 5 * MS, 0);
     CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "  trust   medium - 2 ranks have no trace (others stand for 1 in the simulation);\n"
                                               "          16 of 16"));
     job_free(j);

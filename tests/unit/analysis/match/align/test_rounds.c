@@ -5,21 +5,21 @@
 
 enum { MS = 1000000, MOST = 64 };
 
-static tl_participant parts[MOST];
-static size_t nparts;
+static tl_participant participants[MOST];
+static size_t nparticipants;
 
 /* One of group 0 that ends then; key 0: it is open. */
 static void ends(int32_t rank, int64_t ms, uint64_t key)
 {
-    parts[nparts] = (tl_participant){ .key = key,
+    participants[nparticipants] = (tl_participant){ .key = key,
                                       .start_ns = (ms - 1) * MS,
                                       .end_ns = ms * MS,
                                       .bytes = 8 * ms,
                                       .rank = rank,
                                       .peer = TL_NO_PEER,
-                                      .uid = (uint32_t)nparts,
+                                      .uid = (uint32_t)nparticipants,
                                       .kind = TL_ALL_REDUCE };
-    nparts++;
+    nparticipants++;
 }
 
 /* The reference of a round; -1: there is none. */
@@ -41,25 +41,25 @@ static void those_without_a_key_take_that_of_the_reference(void)
     tl_align_references references = { 0 };
     tl_align_sents sent = { 0 };
     tl_align_groups groups = { 0 };
-    nparts = 0;
+    nparticipants = 0;
     for (int64_t ms = 10; ms < 60; ms += 10) {
         ends(0, ms, 0);
         ends(1, ms, ms == 30 ? 0 : (uint64_t)ms);
     }
     ends(2, 77, 0);
 
-    CU_ASSERT_TRUE_FATAL(tl_align_rows_make(&rows, parts, nparts));
+    CU_ASSERT_TRUE_FATAL(tl_align_rows_make(&rows, participants, nparticipants));
     CU_ASSERT_EQUAL(reference(&rows, true, &references), 1);
     CU_ASSERT_TRUE_FATAL(tl_align_need(&rows, &references, &groups) && tl_align_offer(&rows, &references, &sent));
     CU_ASSERT_EQUAL(groups.n, 1);
     CU_ASSERT_EQUAL(sent.n, 5);
     CU_ASSERT_TRUE_FATAL(tl_align_round(&rows, &references, &sent));
-    for (size_t i = 0; i + 1 < nparts; i += 2) {
-        CU_ASSERT_NOT_EQUAL(parts[i].key, 0);
-        CU_ASSERT_EQUAL(parts[i].key, parts[i + 1].key); /* also the one that was open on both */
-        CU_ASSERT_EQUAL(parts[i].rule, TL_BY_ENDTIME);
+    for (size_t i = 0; i + 1 < nparticipants; i += 2) {
+        CU_ASSERT_NOT_EQUAL(participants[i].key, 0);
+        CU_ASSERT_EQUAL(participants[i].key, participants[i + 1].key); /* also the one that was open on both */
+        CU_ASSERT_EQUAL(participants[i].rule, TL_BY_ENDTIME);
     }
-    CU_ASSERT_EQUAL(parts[nparts - 1].key, 0);
+    CU_ASSERT_EQUAL(participants[nparticipants - 1].key, 0);
     CU_ASSERT_EQUAL(reference(&rows, false, &references), -1);
     tl_align_rows_free(&rows);
     free(references.v);
@@ -73,13 +73,13 @@ static void the_next_reference_has_most_that_are_open(void)
 {
     tl_align_rows rows;
     tl_align_references references = { 0 };
-    nparts = 0;
+    nparticipants = 0;
     for (int64_t ms = 10; ms < 60; ms += 10) {
         ends(0, ms, (uint64_t)ms);
         ends(1, ms + 3, 0);
         ends(2, ms + 3, 0);
     }
-    CU_ASSERT_TRUE_FATAL(tl_align_rows_make(&rows, parts, nparts));
+    CU_ASSERT_TRUE_FATAL(tl_align_rows_make(&rows, participants, nparticipants));
     CU_ASSERT_EQUAL(reference(&rows, true, &references), 0);
     CU_ASSERT_EQUAL(reference(&rows, false, &references), 1);
     tl_align_rows_free(&rows);

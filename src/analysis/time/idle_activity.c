@@ -1,4 +1,4 @@
-/* idle_part.c - gaps of the device, cut by spans of the host. */
+/* idle_activity.c - gaps of the device, cut by spans of the host. */
 #include "tlmpi/analysis/time.h"
 #include "sweep.h"
 #include "tlmpi/base/hash.h"
@@ -15,8 +15,8 @@ static const int64_t sync_slack_ns = 2000;
 /* What a host needs at most to launch again after a wait. */
 static const int64_t restart_ns = 100000;
 
-/* The parts that host spans stand for, the strongest first. */
-static const tl_part named[] = { TL_PART_GC, TL_PART_INPUT, TL_PART_ALLOCATOR, TL_PART_SYNC };
+/* The activities that host spans stand for, the strongest first. */
+static const tl_activity_kind named[] = { TL_ACTIVITY_GC, TL_ACTIVITY_INPUT, TL_ACTIVITY_ALLOCATOR, TL_ACTIVITY_SYNC };
 enum { NNAMED = sizeof named / sizeof named[0] };
 
 typedef struct finding {
@@ -37,15 +37,15 @@ static bool has_any(tl_text name, const char *const *words)
     return false;
 }
 
-tl_part tl_idle_part_of_call(tl_text name)
+tl_activity_kind tl_idle_activity_of_call(tl_text name)
 {
     tl_does does = (tl_does)tl_call_rule_of(name)->does;
     if (does == TL_DOES_WAIT)
-        return TL_PART_SYNC;
-    return does == TL_DOES_ALLOCATE || does == TL_DOES_FREE ? TL_PART_ALLOCATOR : TL_PART_HOST;
+        return TL_ACTIVITY_SYNC;
+    return does == TL_DOES_ALLOCATE || does == TL_DOES_FREE ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_HOST;
 }
 
-tl_part tl_idle_part_of_op(tl_text name)
+tl_activity_kind tl_idle_activity_of_op(tl_text name)
 {
     static const char *const garbage[] = {
         "gc.collect",      "gc_collect", "method collect", "function collect", "garbage collect",
@@ -54,21 +54,21 @@ tl_part tl_idle_part_of_op(tl_text name)
     static const char *const input[] = { "DataLoader", "dataloader", "data_loader", "next_batch",
                                          "get_batch",  "load_batch", "_next_data",  NULL };
     if (has_any(name, garbage) || tl_text_is(name, "gc"))
-        return TL_PART_GC;
-    return has_any(name, input) ? TL_PART_INPUT : TL_PART_HOST;
+        return TL_ACTIVITY_GC;
+    return has_any(name, input) ? TL_ACTIVITY_INPUT : TL_ACTIVITY_HOST;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- spans */
 
-/* Adds the spans of one thread whose names stand for something to `found`, which is grown by part. */
+/* Adds the spans of one thread whose names stand for something to `found`, which is grown by activity. */
 typedef struct spans_found {
     TL_VEC(tl_span) of[NNAMED];
 } spans_found;
 
-static bool note(spans_found *found, tl_part part, int64_t start_ns, int64_t dur_ns)
+static bool note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
 {
-    for (int i = 0; part != TL_PART_HOST && i < NNAMED; i++) {
-        if (named[i] != part)
+    for (int i = 0; activity != TL_ACTIVITY_HOST && i < NNAMED; i++) {
+        if (named[i] != activity)
             continue;
         if (!tl_vec_room(&found->of[i]))
             return false;
@@ -96,8 +96,8 @@ static bool collect_spans(finding *f)
 
     for (size_t i = 0; ok && i < view->names->n; i++) {
         tl_text name = tl_names_text(view->names, (uint32_t)i);
-        of_call[i] = (uint8_t)tl_idle_part_of_call(name);
-        of_op[i] = (uint8_t)tl_idle_part_of_op(name);
+        of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
+        of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
     }
     for (size_t t = 0; t < view->calls.nthreads; t++) {
         const tl_thread *thread = &view->calls.threads[t];
@@ -127,17 +127,17 @@ static bool collect_spans(finding *f)
 
 /* ------------------------------------------------------------------------------------------------------------ gaps */
 
-static bool append(finding *f, int64_t start_ns, int64_t end_ns, tl_part part)
+static bool append(finding *f, int64_t start_ns, int64_t end_ns, tl_activity_kind activity)
 {
     if (start_ns >= end_ns)
         return true;
     if (!tl_vec_room(&f->found))
         return false;
-    f->found.v[f->found.n++] = (tl_idle_span){ start_ns, end_ns, part };
+    f->found.v[f->found.n++] = (tl_idle_span){ start_ns, end_ns, activity };
     return true;
 }
 
-/* The first span of a named part that ends after t; NULL where there is none. */
+/* The first span of a named activity that ends after t; NULL where there is none. */
 static const tl_span *meets(finding *f, int p, int64_t t_ns)
 {
     while (f->at[p] < f->spans[p].n && f->spans[p].v[f->at[p]].end_ns <= t_ns)
@@ -146,23 +146,23 @@ static const tl_span *meets(finding *f, int p, int64_t t_ns)
 }
 
 /* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
-static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_part rest)
+static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
 {
     while (from_ns < to_ns) {
         int64_t until = to_ns;
-        tl_part part = rest;
+        tl_activity_kind activity = rest;
         for (int p = 0; p < NNAMED; p++) {
             const tl_span *span = meets(f, p, from_ns);
             if (span == NULL || span->start_ns >= until)
                 continue;
             if (span->start_ns <= from_ns) {
-                part = named[p];
+                activity = named[p];
                 until = span->end_ns < until ? span->end_ns : until;
                 break;
             }
             until = span->start_ns;
         }
-        if (!append(f, from_ns, until, part))
+        if (!append(f, from_ns, until, activity))
             return false;
         from_ns = until;
     }
@@ -196,14 +196,14 @@ static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
     if (in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
-        return append(f, lo, hi, TL_PART_DEVICE);
+        return append(f, lo, hi, TL_ACTIVITY_DEVICE);
     }
     int64_t wait_end = wait_into(f, lo);
     if (wait_end != INT64_MIN)
         f->drained = true;
     int64_t idle_from = wait_end > lo ? wait_end : lo;
     bool restart = f->drained && hi - idle_from <= restart_ns;
-    return cut(f, lo, hi, restart ? TL_PART_SYNC : TL_PART_HOST);
+    return cut(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
 }
 
 /* The idle time before each piece of work, cut, to the sweep. */

@@ -1,6 +1,6 @@
-/* parts.h - repairs of what a rank has more of than its peers. */
-#ifndef ANALYSIS_REPLAY_PARTS_H
-#define ANALYSIS_REPLAY_PARTS_H
+/* internal.h - repairs of what a rank has more of than its peers. */
+#ifndef ANALYSIS_REPLAY_INTERNAL_H
+#define ANALYSIS_REPLAY_INTERNAL_H
 
 #include "tlmpi/analysis/replay.h"
 

@@ -1,4 +1,4 @@
-/* parts.h - what the files of the idle classification share.
+/* internal.h - what the files of the idle classification share.
  *
  *     idle.c     the order of it all, and the label
  *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
@@ -9,8 +9,8 @@
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
  *     sums.c     gaps -> sums, and by label;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
  */
-#ifndef ANALYSIS_IDLE_PARTS_H
-#define ANALYSIS_IDLE_PARTS_H
+#ifndef ANALYSIS_IDLE_INTERNAL_H
+#define ANALYSIS_IDLE_INTERNAL_H
 
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/below.h"

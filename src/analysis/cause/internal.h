@@ -1,7 +1,7 @@
-/* parts.h - what cause.c has found out of the excess of one rank, and what of it is called what: the work of the
+/* internal.h - what cause.c has found out of the excess of one rank, and what of it is called what: the work of the
  * device (compute.c), and the time in which it was idle (idle.c). */
-#ifndef ANALYSIS_CAUSE_PARTS_H
-#define ANALYSIS_CAUSE_PARTS_H
+#ifndef ANALYSIS_CAUSE_INTERNAL_H
+#define ANALYSIS_CAUSE_INTERNAL_H
 
 #include "tlmpi/analysis/cause.h"
 
@@ -15,24 +15,25 @@ typedef struct tl_cause_entry {
     uint64_t name;
     double ns, peers_ns;
     double count, peers_count;
-    double size, peers_size, peers_most; /* of each piece of work, of a part all; the most that any peer has */
+    double size, peers_size, peers_most; /* of each piece of work, of an activity all; the most that any peer has */
     double spread;                       /* of the peers' ns: they differ by chance, and so may the rank */
     uint32_t depth;
-    uint8_t kind, part;
+    uint8_t kind, activity;
     bool frame;
 } tl_cause_entry;
 
 typedef struct tl_cause_finding {
     tl_cause_entry *v;
     size_t n;
-    double over[TL_NPARTS]; /* excess of each part */
-    double more[TL_NPARTS]; /* host's time for a part beyond that of the peers, whether the device ran dry or not */
-    double all, idle;       /* positive ones: all, and those of idle time that is the host's doing */
-    bool common[TL_NPARTS]; /* the peers' hosts do most of it, too */
+    double over[TL_NACTIVITIES]; /* excess of each activity */
+    double more
+        [TL_NACTIVITIES]; /* host's time for an activity beyond that of the peers, whether the device ran dry or not */
+    double all, idle;     /* positive ones: all, and those of idle time that is the host's doing */
+    bool common[TL_NACTIVITIES]; /* the peers' hosts do most of it, too */
 } tl_cause_finding;
 
-/* The name of a part of the device's work with the largest excess, if it has half of all; else 0. */
-uint64_t tl_cause_largest_of(const tl_cause_finding *f, int part, double all);
+/* The name of an activity of the device's work with the largest excess, if it has half of all; else 0. */
+uint64_t tl_cause_largest_of(const tl_cause_finding *f, int activity, double all);
 /* Why kernels took longer, and which one it was; *place 0: all of them, or no single one. */
 tl_cause tl_cause_of_compute(const tl_cause_finding *f, uint64_t *place);
 /* What there is more of has to come to the device, too. */

@@ -1,6 +1,6 @@
-/* parts.h - the steps of matching, each a file. */
-#ifndef JOB_MATCH_PARTS_H
-#define JOB_MATCH_PARTS_H
+/* internal.h - the steps of matching, each a file. */
+#ifndef JOB_MATCH_INTERNAL_H
+#define JOB_MATCH_INTERNAL_H
 
 #include "tlmpi/job/match.h"
 #include "tlmpi/analysis/clock.h"

@@ -1,7 +1,7 @@
-/* parts.h - who holds the job up, before it is a row of table culprit: who it is (find.c), what it costs (measure.c),
- * what makes it doubtful (doubt.c). */
-#ifndef ANALYSIS_CULPRIT_PARTS_H
-#define ANALYSIS_CULPRIT_PARTS_H
+/* internal.h - who holds the job up, before it is a row of table culprit: who it is (find.c), what it costs
+ * (measure.c), what makes it doubtful (doubt.c). */
+#ifndef ANALYSIS_CULPRIT_INTERNAL_H
+#define ANALYSIS_CULPRIT_INTERNAL_H
 
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/culprit_table.h"

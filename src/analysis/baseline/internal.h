@@ -1,6 +1,6 @@
-/* parts.h - the pieces of a baseline, in the order in which they are made. */
-#ifndef ANALYSIS_BASELINE_PARTS_H
-#define ANALYSIS_BASELINE_PARTS_H
+/* internal.h - the pieces of a baseline, in the order in which they are made. */
+#ifndef ANALYSIS_BASELINE_INTERNAL_H
+#define ANALYSIS_BASELINE_INTERNAL_H
 
 #include "tlmpi/analysis/baseline.h"
 #include "tlmpi/base/hash.h"

@@ -1,6 +1,6 @@
-/* parts.h - the steps of a verdict, in order. */
-#ifndef ANALYSIS_VERDICT_PARTS_H
-#define ANALYSIS_VERDICT_PARTS_H
+/* internal.h - the steps of a verdict, in order. */
+#ifndef ANALYSIS_VERDICT_INTERNAL_H
+#define ANALYSIS_VERDICT_INTERNAL_H
 
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/verdict.h"
@@ -73,7 +73,7 @@ bool tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, 
 
 /* trial.c: what the job would gain otherwise. */
 typedef struct tl_scenario {
-    unsigned parts;            /* of the ideal, bits 1 << tl_part (TL_PART_SYNC: waits) */
+    unsigned activities;       /* of the ideal, bits 1 << tl_activity_kind (TL_ACTIVITY_SYNC: waits) */
     const bool *sorts;         /* [nsorts] of the ideal, transfers on links of these; NULL: none */
     uint64_t host;             /* the chosen units of its ranks are repaired; 0: none */
     const tl_balance *balance; /* NULL: as it is */

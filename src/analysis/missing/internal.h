@@ -1,6 +1,6 @@
-/* parts.h - between the files of this room: who has no trace, and when those are expected. */
-#ifndef ANALYSIS_MISSING_PARTS_H
-#define ANALYSIS_MISSING_PARTS_H
+/* internal.h - between the files of this room: who has no trace, and when those are expected. */
+#ifndef ANALYSIS_MISSING_INTERNAL_H
+#define ANALYSIS_MISSING_INTERNAL_H
 
 #include "tlmpi/analysis/missing.h"
 

@@ -1,4 +1,4 @@
-/* test_idle_part.c - what the host did instead of feeding the device, on drawings. */
+/* test_idle_activity.c - what the host did instead of feeding the device, on drawings. */
 #include "draw.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char letters[TL_NPARTS + 1] = "chox.igsad";
+static const char letters[TL_NACTIVITIES + 1] = "chox.igsad";
 
 /* The idle time as text, a microsecond a letter, ' ' where the device is busy; '.': the host was late. */
 static const char *parts_of(const drawing *d)
@@ -17,9 +17,9 @@ static const char *parts_of(const drawing *d)
     memset(text, ' ', sizeof text);
     CU_ASSERT_TRUE_FATAL(tl_activity_find(&a, &d->view));
     for (size_t i = 0; i < a.n; i++)
-        for (int64_t t = a.start_ns[i]; a.part[i] > TL_PART_COMM && t < a.start_ns[i + 1];
+        for (int64_t t = a.start_ns[i]; a.kind[i] > TL_ACTIVITY_COMM && t < a.start_ns[i + 1];
              t += US, n = (size_t)(t / US))
-            text[t / US] = letters[a.part[i]];
+            text[t / US] = letters[a.kind[i]];
     text[n] = 0;
     tl_activity_free(&a);
     return text;
@@ -94,7 +94,7 @@ static void long_thought_after_a_wait_is_the_hosts(void)
     tl_activity a = { 0 };
     CU_ASSERT_TRUE_FATAL(tl_activity_find(&a, &d->view));
     CU_ASSERT_EQUAL_FATAL(a.n, 3);
-    CU_ASSERT_EQUAL(a.part[1], TL_PART_HOST);
+    CU_ASSERT_EQUAL(a.kind[1], TL_ACTIVITY_HOST);
     tl_activity_free(&a);
     drawing_free(d);
 }
@@ -103,24 +103,24 @@ static void names_are_known_in_all_their_spellings(void)
 {
     static const struct {
         const char *name;
-        tl_part of_call, of_op;
+        tl_activity_kind of_call, of_op;
     } cases[] = {
-        { "cudaDeviceSynchronize", TL_PART_SYNC, TL_PART_HOST },
-        { "hipStreamSynchronize", TL_PART_SYNC, TL_PART_HOST },
-        { "cuMemCreate", TL_PART_ALLOCATOR, TL_PART_HOST },
-        { "hipFree", TL_PART_ALLOCATOR, TL_PART_HOST },
-        { "cudaHostRegister", TL_PART_ALLOCATOR, TL_PART_HOST },
-        { "cudaLaunchKernel", TL_PART_HOST, TL_PART_HOST },
-        { "Python GC", TL_PART_HOST, TL_PART_GC },
-        { "<built-in function collect>", TL_PART_HOST, TL_PART_GC },
-        { "gc", TL_PART_HOST, TL_PART_GC },
-        { "torch/utils/data/dataloader.py(733): __next__", TL_PART_HOST, TL_PART_INPUT },
-        { "aten::gcd", TL_PART_HOST, TL_PART_HOST },
+        { "cudaDeviceSynchronize", TL_ACTIVITY_SYNC, TL_ACTIVITY_HOST },
+        { "hipStreamSynchronize", TL_ACTIVITY_SYNC, TL_ACTIVITY_HOST },
+        { "cuMemCreate", TL_ACTIVITY_ALLOCATOR, TL_ACTIVITY_HOST },
+        { "hipFree", TL_ACTIVITY_ALLOCATOR, TL_ACTIVITY_HOST },
+        { "cudaHostRegister", TL_ACTIVITY_ALLOCATOR, TL_ACTIVITY_HOST },
+        { "cudaLaunchKernel", TL_ACTIVITY_HOST, TL_ACTIVITY_HOST },
+        { "Python GC", TL_ACTIVITY_HOST, TL_ACTIVITY_GC },
+        { "<built-in function collect>", TL_ACTIVITY_HOST, TL_ACTIVITY_GC },
+        { "gc", TL_ACTIVITY_HOST, TL_ACTIVITY_GC },
+        { "torch/utils/data/dataloader.py(733): __next__", TL_ACTIVITY_HOST, TL_ACTIVITY_INPUT },
+        { "aten::gcd", TL_ACTIVITY_HOST, TL_ACTIVITY_HOST },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         const tl_text name = { cases[i].name, strlen(cases[i].name) };
-        CU_ASSERT_EQUAL(tl_idle_part_of_call(name), cases[i].of_call);
-        CU_ASSERT_EQUAL(tl_idle_part_of_op(name), cases[i].of_op);
+        CU_ASSERT_EQUAL(tl_idle_activity_of_call(name), cases[i].of_call);
+        CU_ASSERT_EQUAL(tl_idle_activity_of_op(name), cases[i].of_op);
     }
 }
 
