@@ -16,7 +16,7 @@ numbers()
             sed -e 's@"[^"]*"@""@g' -e "s@'[^']*'@@g" "$file" | awk -v file="${file#"$1"/}" '
                 BEGIN {
                     allowed["src/analysis/graph/pack.c"] = "bits"            # of bytes: what is written is what is read
-                    allowed["src/analysis/baseline/places.c"] = "bits"       # of a hash, and how many share some of them
+                    allowed["src/analysis/baseline/host_pieces.c"] = "bits"       # of a hash, and how many share some of them
                     allowed["src/analysis/replay/changes.c"] = "size"        # of a cache
                     allowed["src/analysis/replay/fold.c"] = "size"           # of a fold: times are the same whatever it is
                     allowed["src/analysis/verdict/shape.c"] = "rounds"       # of a search that ends by itself long before

@@ -88,7 +88,7 @@ static void describe_column(FILE *out, const tl_field *field)
     w.column = DOC_AT;
     tl_wrap_words(&w, "one of:");
     for (size_t i = 0; field->labels[i] != NULL; i++)
-        tl_wrap_piece(&w, "%s%s", field->labels[i], field->labels[i + 1] != NULL ? "," : "");
+        tl_wrap_printf(&w, "%s%s", field->labels[i], field->labels[i + 1] != NULL ? "," : "");
     tl_wrap_end(&w);
 }
 

@@ -94,8 +94,8 @@ static inline size_t home_of(const tl_map *map, uint64_t key)
     return ((size_t)((group ^ group >> 32) * ROOT7 >> 20) << 4 | (size_t)(key & 15)) & (map->cap - 1);
 }
 
-/* The place of key, or the empty place where it belongs.  At least half of the places are empty, so one is found. */
-static size_t place_of(const tl_map *map, uint64_t key)
+/* The slot of key, or the empty slot where it belongs.  At least half of the slots are empty, so one is found. */
+static size_t slot_of(const tl_map *map, uint64_t key)
 {
     size_t mask = map->cap - 1, i = home_of(map, key);
 
@@ -106,12 +106,12 @@ static size_t place_of(const tl_map *map, uint64_t key)
 
 uint32_t tl_map_get(const tl_map *map, uint64_t key)
 {
-    return map->cap == 0 ? TL_MAP_NONE : map->values[place_of(map, key)];
+    return map->cap == 0 ? TL_MAP_NONE : map->values[slot_of(map, key)];
 }
 
 uint32_t *tl_map_at(tl_map *map, uint64_t key)
 {
-    uint32_t *value = map->cap == 0 ? NULL : &map->values[place_of(map, key)];
+    uint32_t *value = map->cap == 0 ? NULL : &map->values[slot_of(map, key)];
     return value != NULL && *value != TL_MAP_NONE ? value : NULL;
 }
 
@@ -132,7 +132,7 @@ static bool widen(tl_map *map)
     for (size_t i = 0; i < map->cap; i++) {
         if (map->values[i] == TL_MAP_NONE)
             continue;
-        size_t to = place_of(&wide, map->keys[i]);
+        size_t to = slot_of(&wide, map->keys[i]);
         wide.keys[to] = map->keys[i];
         wide.values[to] = map->values[i];
     }
@@ -146,7 +146,7 @@ int tl_map_put(tl_map *map, uint64_t key, uint32_t value)
 {
     if (map->n >= map->cap / 2 && !widen(map))
         return -1;
-    size_t i = place_of(map, key);
+    size_t i = slot_of(map, key);
     if (map->values[i] == TL_MAP_NONE)
         map->n++;
     map->keys[i] = key;

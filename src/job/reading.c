@@ -45,7 +45,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
         const tl_plan_item *item = &j->plan.items[task.item];
         tl_rank_result result;
         tl_error why = { 0 };
-        if (task.piece > 0) {
+        if (task.slice > 0) {
             tl_team_help(&endpoint, item, &task, &reading);
             continue;
         }

@@ -28,24 +28,24 @@ void tl_ranks_text(const int32_t *ranks, size_t n, char *out, size_t size)
     memset(out, 0, size);
     for (size_t i = 0, m; i < n; i += m) {
         int64_t stride;
-        char piece[48];
+        char range[48];
         m = progression(ranks + i, n - i, &stride);
         if (m < 3)
             m = 1;
         const char *comma = i > 0 ? "," : "";
         if (m == 1)
-            snprintf(piece, sizeof piece, "%s%d", comma, (int)ranks[i]);
+            snprintf(range, sizeof range, "%s%d", comma, (int)ranks[i]);
         else if (stride == 1)
-            snprintf(piece, sizeof piece, "%s%d-%d", comma, (int)ranks[i], (int)ranks[i + m - 1]);
+            snprintf(range, sizeof range, "%s%d-%d", comma, (int)ranks[i], (int)ranks[i + m - 1]);
         else
-            snprintf(piece, sizeof piece, "%s%d-%d/%d", comma, (int)ranks[i], (int)ranks[i + m - 1], (int)stride);
-        size_t length = strlen(piece), room = i + m < n ? 4 : 0;
+            snprintf(range, sizeof range, "%s%d-%d/%d", comma, (int)ranks[i], (int)ranks[i + m - 1], (int)stride);
+        size_t length = strlen(range), room = i + m < n ? 4 : 0;
         if (used + length + room > size) {
             if (used + 4 <= size)
                 memcpy(out + used, ",...", 4);
             return;
         }
-        memcpy(out + used, piece, length);
+        memcpy(out + used, range, length);
         used += length;
     }
 }

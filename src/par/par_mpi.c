@@ -108,7 +108,7 @@ tl_status tl_par_agree(tl_status status, tl_error *err)
 void tl_par_bcast(void *bytes, size_t n)
 {
     for (size_t at = 0; nprocs > 1 && at < n; at += TL_PIECE_BYTES)
-        tl_tree_tell((char *)bytes + at, tl_piece_size(n, at), 0);
+        tl_tree_tell((char *)bytes + at, tl_slice_size(n, at), 0);
 }
 
 void tl_par_barrier(void)

@@ -2,7 +2,7 @@
  *
  *     card     each proc's size, and its bytes where they are few
  *     room     proc 0 makes it, and tells whether it has it
- *     pieces   of the others' bytes, all procs at once, straight to their places
+ *     chunks   of the others' bytes, all procs at once, straight to their places
  */
 #include "par_mpi_gather.h"
 #include "local.h"
@@ -28,7 +28,7 @@ typedef struct gathering {
     card *cards; /* of every proc, and so the requests */
     MPI_Request *requests;
     char *bytes;           /* total of them */
-    size_t total, longest; /* ... that come in pieces, of a proc */
+    size_t total, longest; /* ... that come in chunks, of a proc */
 } gathering;
 
 static gathering all;
@@ -61,15 +61,15 @@ static bool make_room(gathering *g)
     return g->bytes != NULL;
 }
 
-/* The k-th piece of every proc that has one. */
-static void take_pieces(gathering *g, size_t k)
+/* The k-th chunk of every proc that has one. */
+static void take_chunks(gathering *g, size_t k)
 {
     char *to = g->bytes;
     for (int i = 0; i < g->nprocs; i++) {
         size_t n = (size_t)g->cards[i].n, at = k * TL_PIECE_BYTES;
         g->requests[i] = MPI_REQUEST_NULL;
         if (i != 0 && n > CARD_BYTES && at < n) {
-            MPI_Irecv(to + at, (int)tl_piece_size(n, at), MPI_BYTE, i, PIECE_TAG, tl_tree_comm(), &g->requests[i]);
+            MPI_Irecv(to + at, (int)tl_slice_size(n, at), MPI_BYTE, i, PIECE_TAG, tl_tree_comm(), &g->requests[i]);
             tl_ring(i);
         }
         to += n;
@@ -105,7 +105,7 @@ static tl_status gather_here(const void *bytes, const card *mine, void **out, si
         to += n;
     }
     for (size_t k = 0; k * TL_PIECE_BYTES < all.longest; k++)
-        take_pieces(&all, k);
+        take_chunks(&all, k);
     *out = all.bytes;
     *nout = all.total;
     all.bytes = NULL;
@@ -123,10 +123,10 @@ static tl_status gather_there(const void *bytes, const card *mine)
     tl_wait_sent(1, &request);
     tl_par_bcast(&go, 1);
     for (size_t at = 0; go && n > CARD_BYTES && at < n; at += TL_PIECE_BYTES) {
-        MPI_Isend((const char *)bytes + at, (int)tl_piece_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(),
+        MPI_Isend((const char *)bytes + at, (int)tl_slice_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(),
                   &request);
         tl_ring(0);
-        tl_wait_with(0, &request, tl_piece_size(n, at));
+        tl_wait_with(0, &request, tl_slice_size(n, at));
     }
     return go ? TL_OK : TL_ENOMEM;
 }

@@ -23,10 +23,10 @@ typedef struct exchange {
     const unsigned char *rows;
     size_t size, block_rows;
     int nprocs, proc;
-    uint64_t *give, *take; /* rows to and from each proc */
-    size_t *order;         /* rows by the proc they go to, in their order */
-    size_t *first;         /* of each proc in `order` */
-    size_t *place, *taken; /* of each proc's rows in `out`, and how many have come */
+    uint64_t *give, *take;  /* rows to and from each proc */
+    size_t *order;          /* rows by the proc they go to, in their order */
+    size_t *first;          /* of each proc in `order` */
+    size_t *put_at, *taken; /* of each proc's rows in `out`, and how many have come */
     unsigned char *out;
     size_t nout;
     MPI_Request *requests; /* a receive for each proc, then BLOCKS_OUT sends */
@@ -49,8 +49,8 @@ static void receive(exchange *x, int p)
     if (left == 0 || p == x->proc)
         return;
     size_t n = rows_of_block(x, left);
-    MPI_Irecv(x->out + (x->place[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, ROWS_TAG, tl_tree_comm(),
-              &x->requests[p]);
+    MPI_Irecv(x->out + (x->put_at[p] + x->taken[p]) * x->size, (int)(n * x->size), MPI_BYTE, p, ROWS_TAG,
+              tl_tree_comm(), &x->requests[p]);
     x->taken[p] += n;
     x->open++;
 }
@@ -89,7 +89,7 @@ static void move_rows(exchange *x)
         x->requests[i] = MPI_REQUEST_NULL;
     for (int p = 0; p < x->nprocs; p++)
         receive(x, p);
-    copy_rows(x, x->first[x->proc], (size_t)x->give[x->proc], x->out + x->place[x->proc] * x->size);
+    copy_rows(x, x->first[x->proc], (size_t)x->give[x->proc], x->out + x->put_at[x->proc] * x->size);
     x->to = 1;
     for (int b = 0; b < BLOCKS_OUT; b++)
         send(x, b);
@@ -131,7 +131,7 @@ static bool make_room(exchange *x, size_t n)
     size_t procs = (size_t)x->nprocs;
     x->nout = 0;
     for (size_t p = 0; p < procs; p++) {
-        x->place[p] = x->nout;
+        x->put_at[p] = x->nout;
         x->nout += (size_t)x->take[p];
     }
     x->order = tl_calloc(n + 1, sizeof *x->order);
@@ -146,11 +146,11 @@ static bool make_counts(exchange *x)
     x->give = tl_calloc(procs, sizeof *x->give);
     x->take = tl_calloc(procs, sizeof *x->take);
     x->first = tl_calloc(procs, sizeof *x->first);
-    x->place = tl_calloc(procs, sizeof *x->place);
+    x->put_at = tl_calloc(procs, sizeof *x->put_at);
     x->taken = tl_calloc(procs, sizeof *x->taken);
     x->requests = tl_calloc(2 * procs + BLOCKS_OUT, sizeof *x->requests);
     x->done = tl_calloc(procs + BLOCKS_OUT, sizeof *x->done);
-    return x->give != NULL && x->take != NULL && x->first != NULL && x->place != NULL && x->taken != NULL &&
+    return x->give != NULL && x->take != NULL && x->first != NULL && x->put_at != NULL && x->taken != NULL &&
            x->requests != NULL && x->done != NULL;
 }
 
@@ -201,7 +201,7 @@ tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t 
     free(x.give);
     free(x.take);
     free(x.first);
-    free(x.place);
+    free(x.put_at);
     free(x.taken);
     free(x.requests);
     free(x.done);

@@ -14,11 +14,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A count in MPI is an int: what is longer goes in pieces of this many bytes. */
+/* A count in MPI is an int: what is longer goes in chunks of this many bytes. */
 #define TL_PIECE_BYTES ((size_t)16 << 20)
 
-/* Of n bytes the piece that begins at `at`. */
-static inline size_t tl_piece_size(size_t n, size_t at)
+/* Of n bytes the chunk that begins at `at`. */
+static inline size_t tl_slice_size(size_t n, size_t at)
 {
     return n - at < TL_PIECE_BYTES ? n - at : TL_PIECE_BYTES;
 }

@@ -30,7 +30,7 @@ typedef struct bell {
 
 static MPI_Comm here = MPI_COMM_NULL; /* the procs of this host */
 static bell *bells;                   /* of the procs of this host; NULL: there are none */
-static int *place_of;                 /* of each proc of the job in `bells`, or MPI_UNDEFINED */
+static int *node_rank_of;             /* of each proc of the job in `bells`, or MPI_UNDEFINED */
 static bool all_here;                 /* no proc is on another host */
 static uint32_t heard;                /* rings of the own bell at the end of the last nap */
 static int *ended;                    /* room for what MPI_Testsome says */
@@ -56,8 +56,8 @@ static bool find_places(int nprocs)
 {
     MPI_Group world, group;
     int *procs = tl_calloc((size_t)nprocs, sizeof *procs);
-    place_of = tl_calloc((size_t)nprocs, sizeof *place_of);
-    if (procs == NULL || place_of == NULL) {
+    node_rank_of = tl_calloc((size_t)nprocs, sizeof *node_rank_of);
+    if (procs == NULL || node_rank_of == NULL) {
         free(procs);
         return false;
     }
@@ -65,7 +65,7 @@ static bool find_places(int nprocs)
         procs[i] = i;
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Comm_group(here, &group);
-    MPI_Group_translate_ranks(world, nprocs, procs, group, place_of);
+    MPI_Group_translate_ranks(world, nprocs, procs, group, node_rank_of);
     MPI_Group_free(&world);
     MPI_Group_free(&group);
     free(procs);
@@ -74,7 +74,7 @@ static bool find_places(int nprocs)
 
 bool tl_bells_start(void)
 {
-    int nprocs = tl_par_nprocs(), nhere = 0, place = 0;
+    int nprocs = tl_par_nprocs(), nhere = 0, node_rank = 0;
     bell *first = NULL;
 
     ended = tl_calloc(2 * (size_t)nprocs, sizeof *ended);
@@ -83,10 +83,10 @@ bool tl_bells_start(void)
 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &nhere);
-    MPI_Comm_rank(here, &place);
+    MPI_Comm_rank(here, &node_rank);
     if (nhere > 1)
         first = tl_shared_start(here, (size_t)nhere * sizeof *first);
-    bool made = first != NULL && make_bell(&first[place]) && find_places(nprocs);
+    bool made = first != NULL && make_bell(&first[node_rank]) && find_places(nprocs);
     /* Nobody rings before all bells are made, and nobody counts on bells that some do not have. */
     bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
     if (made && everywhere)
@@ -101,17 +101,17 @@ void tl_bells_end(void)
     all_here = false;
     tl_shared_end();
     MPI_Comm_free(&here);
-    free(place_of);
+    free(node_rank_of);
     free(ended);
-    place_of = NULL;
+    node_rank_of = NULL;
     ended = NULL;
 }
 
 void tl_ring(int proc)
 {
-    if (bells == NULL || place_of[proc] == MPI_UNDEFINED)
+    if (bells == NULL || node_rank_of[proc] == MPI_UNDEFINED)
         return;
-    bell *b = &bells[place_of[proc]];
+    bell *b = &bells[node_rank_of[proc]];
     pthread_mutex_lock(&b->mutex);
     b->rings++;
     if ((int32_t)(b->rings - b->wanted) >= 0)
@@ -124,7 +124,7 @@ static uint32_t count_rings(void)
 {
     if (bells == NULL)
         return 0;
-    bell *b = &bells[place_of[tl_par_proc()]];
+    bell *b = &bells[node_rank_of[tl_par_proc()]];
     pthread_mutex_lock(&b->mutex);
     uint32_t rings = b->rings;
     pthread_mutex_unlock(&b->mutex);
@@ -135,7 +135,7 @@ static uint32_t count_rings(void)
 static void sleep_until(uint32_t rings, long ns)
 {
     struct timespec until;
-    bell *b = &bells[place_of[tl_par_proc()]];
+    bell *b = &bells[node_rank_of[tl_par_proc()]];
 
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += ns;

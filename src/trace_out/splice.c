@@ -20,17 +20,17 @@ typedef struct copying {
 
 tl_splice tl_splice_of(const tl_read_report *r)
 {
-    tl_splice s = { .text_bytes = r->text_bytes, .copy_to = r->text_bytes, .place = TL_BEHIND_BEGIN };
+    tl_splice s = { .text_bytes = r->text_bytes, .copy_to = r->text_bytes, .position = TL_BEHIND_BEGIN };
 
     s.insert_at = r->array_begin;
     if (r->entries_end > r->array_begin) {
-        s.place = TL_BEHIND_ENTRY;
+        s.position = TL_BEHIND_ENTRY;
         s.insert_at = r->entries_end;
     } else if (r->array_end != UINT64_MAX) {
-        s.place = TL_BEFORE_END;
+        s.position = TL_BEFORE_END;
         s.insert_at = r->array_end;
     }
-    if (s.place == TL_BEHIND_BEGIN && r->whole_to == 0)
+    if (s.position == TL_BEHIND_BEGIN && r->whole_to == 0)
         return s; /* nobody knows what is whole: no byte of it is given up */
     if (!r->closed) {
         s.copy_to = s.insert_at;
@@ -87,23 +87,23 @@ static tl_status copy_to(copying *c, uint64_t to, tl_sink *sink, tl_error *err)
 }
 
 /* Whether the text around the place is what it was when it was read. */
-static bool is_unchanged(copying *c, tl_splice_position place)
+static bool is_unchanged(copying *c, tl_splice_position position)
 {
-    if (place == TL_BEFORE_END)
+    if (position == TL_BEFORE_END)
         return refill(c) && c->buf[c->used] == ']';
-    return place == TL_BEHIND_BEGIN || c->last == '}';
+    return position == TL_BEHIND_BEGIN || c->last == '}';
 }
 
 static tl_status add_events(copying *c, const tl_splice *splice, tl_splice_add *add, void *arg, uint64_t *nevents,
                             tl_error *err)
 {
-    tl_out_writer w = { .sink = c->sink, .after_entry = splice->place == TL_BEHIND_ENTRY };
-    if (!is_unchanged(c, splice->place))
+    tl_out_writer w = { .sink = c->sink, .after_entry = splice->position == TL_BEHIND_ENTRY };
+    if (!is_unchanged(c, splice->position))
         return fail_changed(c, err);
-    if (splice->place == TL_BEFORE_END) /* there may be something that is no entry */
+    if (splice->position == TL_BEFORE_END) /* there may be something that is no entry */
         w.after_entry = c->last != '[' && c->last != ',';
     tl_status st = add(arg, &w, err);
-    if (w.nevents > 0 && splice->place == TL_BEFORE_END)
+    if (w.nevents > 0 && splice->position == TL_BEFORE_END)
         (void)tl_sink_put(c->sink, "\n", 1);
     *nevents = w.nevents;
     return st;

@@ -46,7 +46,7 @@ static void a_failure_without_words_is_told_too(void)
 
 static void bytes_reach_all(void)
 {
-    /* None to more than one piece of the sending side. */
+    /* None to more than one chunk of the sending side. */
     static const size_t sizes[] = { 0, 1, 1000, 17 * MB + 3 };
     size_t ntests = all <= 8 ? COUNT(sizes) : COUNT(sizes) - 1;
 
@@ -64,7 +64,7 @@ static void unequal_shares_come_in_proc_order(void)
     check_gather(10);
     check_gather(100000);
     if (all <= 8)
-        check_gather(9 * MB); /* of proc 2 and above in several pieces */
+        check_gather(9 * MB); /* of proc 2 and above in several chunks */
 }
 
 static void shares_without_sizes_come_too(void)

@@ -179,7 +179,7 @@ static size_t to_columns(drawing *d, drawn *v, size_t n, struct drawn_columns *c
         c->kind[i] = v[i].kind;
         c->copy[i] = -1;
         c->place[i] = (uint32_t)(v[i].stream + 1);
-        d->places[v[i].stream + 1] = (tl_place){ -1, v[i].stream };
+        d->places[v[i].stream + 1] = (tl_stream_id){ -1, v[i].stream };
         if (i == 0 || v[i].track != v[i - 1].track)
             c->threads[nthreads++] = (tl_thread){ v[i].track, i, 0 };
         c->threads[nthreads - 1].n++;
@@ -194,7 +194,7 @@ static void show_host(drawing *d)
     d->view.calls = (tl_calls){ c->start_ns, c->dur_ns, c->correlation, c->name,    c->uid,
                                 c->place,    c->copy,   d->ncalls,      c->threads, ncall_threads };
     d->view.ops = (tl_ops){ o->start_ns, o->dur_ns, o->name, o->uid, o->kind, d->nops, o->threads, nop_threads };
-    d->view.places = d->places;
+    d->view.streams = d->places;
 }
 
 /* "word", "word 7", "word 1/7", and then perhaps a name; the timeline stands after the last ": ". */

@@ -58,7 +58,7 @@ typedef struct drawing {
         uint8_t kind[DRAWN];
         tl_thread threads[DRAWN];
     } call_columns, op_columns;
-    tl_place places[DRAWN];
+    tl_stream_id places[DRAWN];
 } drawing;
 
 /* Draws rank 0.  Ends with drawing_free. */

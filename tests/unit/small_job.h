@@ -308,7 +308,7 @@ static inline void small_free(small_job *j)
 
 /* --------------------------------------------------------------------------------------------------- what it shows */
 
-/* Everything that whatif.h wants, made of the views. */
+/* Everything that the replays want, made of the views. */
 typedef struct small_model {
     tl_program programs[SMALL_RANKS];
     int32_t roles[SMALL_RANKS];

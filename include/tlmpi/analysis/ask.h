@@ -21,11 +21,11 @@ typedef enum tl_question {
     TL_ASK_SETTLE,      /* graph/settle.c */
     TL_ASK_WAYS,        /* graph/ways.c */
     TL_ASK_CELLS,       /* baseline/frame.c */
-    TL_ASK_HOST_PIECES, /* baseline/places.c: of all ranks at once; there is no answer */
+    TL_ASK_HOST_PIECES, /* baseline/host_pieces.c: of all ranks at once; there is no answer */
     TL_ASK_SUMS,        /* replay/sums.c */
-    TL_ASK_UNITS,       /* replay/taken.c */
+    TL_ASK_UNITS,       /* replay/answers.c */
     TL_ASK_IDEAL,       /* replay/ideal.c */
-    TL_ASK_CHANGE,      /* replay/scenario.c */
+    TL_ASK_CHANGE,      /* replay/answers.c */
     TL_ASK_PATH,        /* replay/path.c */
     TL_ASK_NOTHING      /* there are no more questions */
 } tl_question;

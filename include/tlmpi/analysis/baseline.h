@@ -38,9 +38,9 @@ typedef struct tl_role_ranks {
 
 /* Ranks between which data move: those of a group; of sends and receives the two, for both ways. */
 typedef struct tl_link_ranks {
-    int32_t group;        /* row of table group; -1: unknown */
-    uint32_t role, place; /* its sort, and its place there */
-    uint32_t first, n;    /* its ranks: link_members[first .. first + n), indices, ascending */
+    int32_t group;         /* row of table group; -1: unknown */
+    uint32_t role, member; /* its sort, and which of it */
+    uint32_t first, n;     /* its ranks: link_members[first .. first + n), indices, ascending */
     bool pair;
 } tl_link_ranks;
 

@@ -42,13 +42,13 @@ typedef struct tl_clock_procs {
 } tl_clock_procs;
 
 /* Of `participants`, in the order of tl_participants_sort: finds the clocks of the job, the same on every proc.  Fills
- * clock, component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the places; the last is how far the
+ * clock, component, applied, offset_ns, drift_ppb, middle_ns and sigma_ns of the rank_clocks; the last is how far the
  * constraints leave the offset open, INT64_MAX: not at all bounded.  TL_ENOMEM. */
 tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
-                         tl_rank_clock *places, size_t nplaces, tl_error *err);
+                         tl_rank_clock *rank_clocks, size_t nrank_clocks, tl_error *err);
 
 /* The time on the job's clock of an instant on the rank's. */
-int64_t tl_clock_correct(const tl_rank_clock *place, int64_t ns);
+int64_t tl_clock_correct(const tl_rank_clock *rank_clock, int64_t ns);
 
 /* Puts the times of participants on it. */
 void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job);
@@ -84,14 +84,14 @@ tl_clock_scatter tl_clock_scatter_of(tl_clock_end *ends, size_t n);
 /* Appends that of each rank of which there are ends; puts them in order.  False when memory is out. */
 bool tl_clock_scatters(tl_clock_end *ends, size_t n, tl_clock_scatter_list *out);
 
-/* A row of table clock for each place, which all have a row in table rank; false when memory is out.  And what the
+/* A row of table clock for each rank, which all have a row in table rank; false when memory is out.  And what the
  * memberships say of host and device clocks into them. */
-bool tl_clock_rows_begin(const tl_rank_clock *places, size_t nplaces, const tl_table *ranks, tl_table *table);
+bool tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table);
 void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table);
 
-/* Lowers the sigma of the places to what ends leave open, each clock to the median of its ranks, and fills the rows of
- * table clock, one a place.  Puts `scatter` in order.  TL_ENOMEM. */
-tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *places, size_t nplaces, tl_table *table,
-                         tl_error *err);
+/* Lowers the sigma of the rank_clocks to what ends leave open, each clock to the median of its ranks, and fills the
+ * rows of table clock, one a rank.  Puts `scatter` in order.  TL_ENOMEM. */
+tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *rank_clocks, size_t nrank_clocks,
+                         tl_table *table, tl_error *err);
 
 #endif

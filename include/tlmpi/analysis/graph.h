@@ -38,7 +38,7 @@
  * Which work on another stream something waits for, in this order: what recorded waits name; without any such record,
  * of communication, the computing that was launched last before it; and where something starts later than all that
  * explains, what ended right before on another stream and was launched no later.  An edge of the first two kinds
- * belongs to the program, not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
+ * belongs to the sequence, not to one rank: where it is impossible once, it is nowhere (tl_graph_make).
  *
  * A host waits, too, where a launch found the queue full (held.c), and in pauses of which no call tells (untold.c).
  * Ranks without a trace come from the meetings in which they were before (missing.h).

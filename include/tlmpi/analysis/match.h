@@ -58,11 +58,11 @@ typedef struct tl_job_facts {
     size_t nranks; /* ranks that have a trace */
 } tl_job_facts;
 
-/* A place for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its
- * own.  The caller frees *places.  False when memory is out. */
-bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **places, size_t *n);
+/* A clock for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its
+ * own.  The caller frees *rank_clocks.  False when memory is out. */
+bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n);
 
-/* The rank's place, or NULL: it has no trace. */
+/* The rank's clock, or NULL: it has no trace. */
 const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank);
 
 /* ----------------------------------------------------------------------------------------------------------- groups */

@@ -1,6 +1,6 @@
 /* time.h - what did the devices of one rank do, and when?
  *
- * From the view of one rank: its work as sets of instants, and as one activity after the other; the pieces in which it
+ * From the view of one rank: its work as sets of instants, and as one activity after the other; the spans in which it
  * does nothing but communicate; its steps; the tables step, breakdown, stream_idle and interval, and its row of table
  * rank.  Uses no other folder.
  */
@@ -99,10 +99,10 @@ tl_activity_kind tl_idle_activity_of_op(tl_text name);
  *
  *     stream 7     [ A  ]..............[ B ]
  *     stream 20    ....[ 1    ]....[ 2    ]
- *     pieces            |  1 |     |2|
+ *     spans            |  1 |     |2|
  *
  * What the device waits in a collective shows as work: the kernel runs until the last rank has come.  How much of a
- * piece was waiting is known when ranks are matched.
+ * span was waiting is known when ranks are matched.
  */
 
 /* Communication without compute that overlaps it. */
@@ -113,18 +113,18 @@ typedef struct tl_comm_span {
 
 typedef TL_VEC(tl_comm_span) tl_comm_spans;
 
-/* The pieces of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint,
+/* The spans of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint,
  * and in order of time.  False when memory is out. */
 bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out);
 
 /* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
- * kernel into any number of pieces; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
- * which the pieces are taken to be spread evenly. */
+ * kernel into any number of spans; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
+ * which the spans are taken to be spread evenly. */
 enum { TL_EXPOSURES_MOST = 16 };
 
 typedef struct tl_exposure {
     int64_t from_ns, to_ns;
-    int64_t ns; /* of a piece: all of it */
+    int64_t ns; /* of a span: all of it */
     int32_t rank, device;
     uint32_t uid; /* of the kernel */
     uint32_t padding;
@@ -157,7 +157,7 @@ int64_t tl_interval_first(const tl_table *intervals);
  *     done                           ^4                    ^5
  *
  * What was launched in a step is its work, whenever it runs.  What the device is idle for after it is of the next step,
- * as in the replay (graph/program.h).  A copy on a stream of its own may be the next step's batch, and is no end of
+ * as in the replay (graph.h).  A copy on a stream of its own may be the next step's batch, and is no end of
  * this one.
  */
 

@@ -17,23 +17,23 @@
 
 /* One piece of device work: a kernel, a copy or a memset. */
 typedef struct tl_kernel {
-    int64_t start_ns, end_ns;           /* end_ns >= start_ns */
-    int64_t launch_ns;                  /* start of the runtime or driver call that queued it; TL_TIME_UNKNOWN when the
-                                         * launch is not in the trace */
-    int64_t correlation;                /* -1 when absent */
-    int64_t bytes;                      /* of a copy or memset; -1 when unknown */
-    uint32_t name;                      /* id in names */
-    uint32_t launch;                    /* index into launches, TL_NONE */
-    uint32_t uid;                       /* position in traceEvents */
-    int32_t device, stream;             /* -1 when the trace does not say */
-    int32_t step;                       /* number of its tl_step_window; -1 for none */
+    int64_t start_ns, end_ns; /* end_ns >= start_ns */
+    int64_t launch_ns;        /* start of the runtime or driver call that queued it; TL_TIME_UNKNOWN when the
+                               * launch is not in the trace */
+    int64_t correlation;      /* -1 when absent */
+    int64_t bytes;            /* of a copy or memset; -1 when unknown */
+    uint32_t name;            /* id in names */
+    uint32_t launch;          /* index into launches, TL_NONE */
+    uint32_t uid;             /* position in traceEvents */
+    int32_t device, stream;   /* -1 when the trace does not say */
+    int32_t step;             /* number of its tl_step_window; -1 for none */
     union {
-        uint32_t blocks;                /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
-        uint32_t coll;                  /* of comm: index into colls */
+        uint32_t blocks; /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
+        uint32_t coll;   /* of comm: index into colls */
     };
-    uint8_t kind;                       /* tl_kind: compute, comm, memcpy, memset */
-    uint8_t collective;                 /* tl_collective, when kind is comm */
-    uint8_t unclassified;               /* 1: a kernel that no rule names, counted as compute */
+    uint8_t kind;         /* tl_kind: compute, comm, memcpy, memset */
+    uint8_t collective;   /* tl_collective, when kind is comm */
+    uint8_t unclassified; /* 1: a kernel that no rule names, counted as compute */
 } tl_kernel;
 
 static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)
@@ -44,12 +44,12 @@ static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)
 /* A device-side wait that the profiler recorded (cuda_sync); not work, never busy time. */
 typedef struct tl_sync {
     int64_t start_ns, end_ns;
-    int64_t correlation;                /* -1 when absent */
-    int64_t call_ns;                    /* the call it belongs to, TL_TIME_UNKNOWN */
+    int64_t correlation; /* -1 when absent */
+    int64_t call_ns;     /* the call it belongs to, TL_TIME_UNKNOWN */
     uint32_t name, uid;
-    int32_t device, stream;             /* -1 when absent */
-    int32_t wait_on_stream;             /* of a wait for a recorded event: the stream that recorded it; -1 when absent */
-    int64_t wait_on_correlation;        /* ... and the correlation of the call that did; -1 when absent */
+    int32_t device, stream;      /* -1 when absent */
+    int32_t wait_on_stream;      /* of a wait for a recorded event: the stream that recorded it; -1 when absent */
+    int64_t wait_on_correlation; /* ... and the correlation of the call that did; -1 when absent */
     int32_t step;
 } tl_sync;
 
@@ -57,7 +57,7 @@ typedef struct tl_sync {
 typedef struct tl_launch {
     int64_t start_ns, end_ns;
     uint32_t name, uid, track;
-    uint32_t nkernels;                  /* one call of a graph launch queues many */
+    uint32_t nkernels; /* one call of a graph launch queues many */
 } tl_launch;
 
 /* One training step: ProfilerStep#number of the host's marks, from its start to the start of the next mark; the last
@@ -74,54 +74,62 @@ typedef struct tl_step_window {
 
 /* The events of one thread: [first, first + n) of calls, or of ops. */
 typedef struct tl_thread {
-    uint32_t track;                     /* number of its (pid, tid) pair: the same in calls, ops and launches */
+    uint32_t track; /* number of its (pid, tid) pair: the same in calls, ops and launches */
     size_t first, n;
 } tl_thread;
 
 /* Device and stream as the arguments of a call name them; -1 where they do not. */
-typedef struct tl_place {
+typedef struct tl_stream_id {
     int32_t device, stream;
-} tl_place;
+} tl_stream_id;
 
 /* Runtime and driver calls, all of them; by (thread, start, longer first, uid). */
 typedef struct tl_calls {
     const int64_t *start_ns, *dur_ns;
-    const int64_t *correlation;         /* -1 when absent */
+    const int64_t *correlation; /* -1 when absent */
     const uint32_t *name, *uid;
-    const uint32_t *place;              /* index into the view's places */
-    const int8_t *copy;                 /* the `kind` of a copy's arguments: 1 to the device, 2 from it, 3 on it; -1 absent */
+    const uint32_t *stream; /* index into the view's streams */
+    const int8_t *copy;     /* the `kind` of a copy's arguments: 1 to the device, 2 from it, 3 on it; -1 absent */
     size_t n;
-    const tl_thread *threads;   size_t nthreads;    /* by track */
+    const tl_thread *threads; /* by track */
+    size_t nthreads;
 } tl_calls;
 
-typedef enum tl_op_kind { TL_OP, TL_FRAME, TL_ANNOTATION } tl_op_kind;      /* operator, Python function, user annotation */
+typedef enum tl_op_kind { TL_OP, TL_FRAME, TL_ANNOTATION } tl_op_kind; /* operator, Python function, user annotation */
 
 /* Operators, Python functions and user annotations; by (thread, start, longer first, uid).  On a thread they nest, so
  * what begins later and has not ended stands deeper. */
 typedef struct tl_ops {
     const int64_t *start_ns, *dur_ns;
     const uint32_t *name, *uid;
-    const uint8_t *kind;                /* tl_op_kind */
+    const uint8_t *kind; /* tl_op_kind */
     size_t n;
-    const tl_thread *threads;   size_t nthreads;    /* by track */
+    const tl_thread *threads; /* by track */
+    size_t nthreads;
 } tl_ops;
 
 typedef struct tl_rank_view {
     int32_t rank;
-    const tl_kernel *kernels;   size_t nkernels;    /* by (device, stream, start, end, uid) */
-    const tl_sync *syncs;       size_t nsyncs;      /* likewise */
-    const tl_launch *launches;  size_t nlaunches;   /* by (start, uid) */
-    const tl_step_window *steps;       size_t nsteps;      /* by start; windows do not overlap */
-    size_t nlost_steps;                 /* marks left out: no step has so large a number */
-    const tl_coll *colls;       size_t ncolls;      /* in the order of their kernels */
-    const tl_group *groups;     size_t ngroups;     /* process groups, in order of first use */
+    const tl_kernel *kernels; /* by (device, stream, start, end, uid) */
+    size_t nkernels;
+    const tl_sync *syncs; /* likewise */
+    size_t nsyncs;
+    const tl_launch *launches; /* by (start, uid) */
+    size_t nlaunches;
+    const tl_step_window *steps; /* by start; windows do not overlap */
+    size_t nsteps;
+    size_t nlost_steps;   /* marks left out: no step has so large a number */
+    const tl_coll *colls; /* in the order of their kernels */
+    size_t ncolls;
+    const tl_group *groups; /* process groups, in order of first use */
+    size_t ngroups;
     const tl_names *names;
 
     /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */
     tl_calls calls;
     tl_ops ops;
-    const tl_place *places;
-    const uint32_t *name_key;           /* by name: that of the same text without addresses ("0x7f3c" -> "0x..."), by
+    const tl_stream_id *streams;
+    const uint32_t *name_key; /* by name: that of the same text without addresses ("0x7f3c" -> "0x..."), by
                                          * which what is equal but for them is known as equal; NULL: no name has one */
 } tl_rank_view;
 

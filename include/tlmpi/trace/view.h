@@ -87,7 +87,7 @@ typedef struct tl_linked {
     struct tl_linked_host { /* what the host did */
         tl_columns calls, ops;
         tl_thread *call_threads, *op_threads;
-        tl_place *places;
+        tl_stream_id *streams;
         uint32_t *name_key;
     } host;
     tl_coll *colls;

@@ -26,7 +26,7 @@ typedef enum tl_splice_position {
 /* Where to cut; offsets in the text. */
 typedef struct tl_splice {
     uint64_t text_bytes; /* of the trace: another number says that it has changed since it was read */
-    tl_splice_position place;
+    tl_splice_position position;
     uint64_t insert_at; /* the new events go here */
     uint64_t copy_to;   /* nothing from here on is copied; text_bytes where all is */
     char closing[72];   /* goes after it all: the brackets that the text lacks */

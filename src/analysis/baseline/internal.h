@@ -22,7 +22,7 @@ void tl_class_free(tl_work_class *class);
 /* cells.c: cuts, alike, classes, class_of_kind, nkinds, compute_ns. */
 bool tl_baseline_cells(tl_baseline *out);
 
-/* places.c: what is usual of pieces of hosts, in the frames of ranks. */
+/* host_pieces.c: what is usual of pieces of hosts, in the frames of ranks. */
 bool tl_baseline_host_pieces(const tl_baseline *baseline);
 
 /* own.c: heavy. */

@@ -192,14 +192,14 @@ static bool number_sorts(listing *l)
         if (!ok)
             break;
         l->links.v[i].role = role;
-        l->links.v[i].place = out->roles[role].n++;
+        l->links.v[i].member = out->roles[role].n++;
     }
     for (size_t q = out->nroles; ok && q < out->nroles + out->nsorts; q++) {
         out->roles[q].first = at;
         at += out->roles[q].n;
     }
     for (uint32_t i = 0; ok && i < l->links.n; i++)
-        out->members[out->roles[l->links.v[i].role].first + l->links.v[i].place] = i;
+        out->members[out->roles[l->links.v[i].role].first + l->links.v[i].member] = i;
     tl_map_free(&sort_of_key);
     tl_map_free(&turns);
     return ok;

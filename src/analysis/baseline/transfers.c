@@ -96,7 +96,7 @@ bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
         ok = class != TL_NONE;
         if (!ok)
             break;
-        size_t cell = link->place * out->nsteps + step;
+        size_t cell = link->member * out->nsteps + step;
         out->classes[class].ns[cell] += meeting->work_ns + out->tail_ns[m];
         out->classes[class].sure_ns[cell] += shortest_of(in, i);
         out->classes[class].pieces[cell]++;
@@ -200,7 +200,7 @@ int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, in
         if (class.family != TL_FAMILY_TRANSFER || class.role != b->links[link].role)
             continue;
         class.ns = class.sure_ns;
-        int64_t own_ns, baseline_ns = tl_baseline_of_link(b, &class, b->links[link].place, on, &own_ns, scratch);
+        int64_t own_ns, baseline_ns = tl_baseline_of_link(b, &class, b->links[link].member, on, &own_ns, scratch);
         late_ns += own_ns - baseline_ns;
     }
     return late_ns;

@@ -29,9 +29,9 @@ typedef struct blaming {
     uint32_t *order;         /* collectives by last start */
     uint32_t *turn;          /* [ncollectives]: place in order */
     uint32_t *collective_of; /* [narrivals] */
-    uint32_t *by_start;      /* the arrivals of each collective, in its place, by start */
+    uint32_t *by_start;      /* the arrivals of each collective, which stand as in order, by start */
     uint32_t *by_rank;       /* arrivals by (rank, start) */
-    uint32_t *place;         /* [narrivals]: place in by_rank */
+    uint32_t *position;      /* [narrivals]: index in by_rank */
     int64_t *passed;         /* [narrivals]: charged to the arrival's wait by later collectives */
     /* of one collective, in order of start */
     const uint32_t *sorted; /* its part of by_start */
@@ -63,7 +63,7 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
     int64_t from_ns = a->previous != TL_NONE ? b->in->arrivals[a->previous].end_ns : INT64_MIN, sum = 0, given = 0;
     uint32_t receiver = TL_NONE;
 
-    uint32_t nearest = b->place[at], farthest = nearest > LOOK_BACK ? nearest - LOOK_BACK : 0;
+    uint32_t nearest = b->position[at], farthest = nearest > LOOK_BACK ? nearest - LOOK_BACK : 0;
 
     for (uint32_t i = nearest; i-- > farthest;) {
         uint32_t j = b->by_rank[i];
@@ -145,29 +145,30 @@ static bool cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter
     return true;
 }
 
-/* How many have come by the end of the wait of the one at `place`; where nobody may leave early it waits for all n. */
-static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t place)
+/* How many have come by the end of the wait of the one at `position`; where nobody may leave early it waits for all
+ * n. */
+static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t position)
 {
     const tl_blame_arrival *a = b->in->arrivals;
-    int64_t left_ns = tl_ns_sum(a[b->sorted[place]].end_ns, TL_CLOCK_ERROR_NS);
+    int64_t left_ns = tl_ns_sum(a[b->sorted[position]].end_ns, TL_CLOCK_ERROR_NS);
     uint32_t m = n;
-    if (b->in->collectives[b->collective_of[b->sorted[place]]].loose)
-        while (m > place + 2 && a[b->sorted[m - 1]].start_ns > left_ns)
+    if (b->in->collectives[b->collective_of[b->sorted[position]]].loose)
+        while (m > position + 2 && a[b->sorted[m - 1]].start_ns > left_ns)
             m--;
     return m;
 }
 
-/* due[i]: what is charged to the i-th arrival of the amount that the one at `place` is owed, by its wait. */
-static void divide_one(blaming *b, uint32_t n, uint32_t place, int64_t amount, int64_t wait)
+/* due[i]: what is charged to the i-th arrival of the amount that the one at `position` is owed, by its wait. */
+static void divide_one(blaming *b, uint32_t n, uint32_t position, int64_t amount, int64_t wait)
 {
     const tl_blame_arrival *a = b->in->arrivals;
-    uint32_t m = waited_for(b, n, place);
+    uint32_t m = waited_for(b, n, position);
     wide each = 0;
     int64_t given = 0;
 
-    for (uint32_t i = place + 1; i < n; i++) {
+    for (uint32_t i = position + 1; i < n; i++) {
         int64_t from = a[b->sorted[i - 1]].start_ns,
-                to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[place]]);
+                to = tl_ns_min(a[b->sorted[i]].start_ns, b->until[b->sorted[position]]);
         if (to > from && i < m)
             each += ((wide)amount * (to - from) / wait << FRACTION) / (m - i);
         b->due[i] = i < m ? (int64_t)(each >> FRACTION) : 0;
@@ -195,15 +196,15 @@ static void divide_many(blaming *b, uint32_t n, int64_t last)
     b->due[n - 1] += all - given;
 }
 
-static bool settle(blaming *b, uint32_t n, uint32_t place, bool own)
+static bool settle(blaming *b, uint32_t n, uint32_t position, bool own)
 {
-    uint32_t at = b->sorted[place];
+    uint32_t at = b->sorted[position];
     int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
     if (amount == 0 || wait == 0)
         return true;
-    divide_one(b, n, place, amount, wait);
+    divide_one(b, n, position, amount, wait);
     const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
-    return cost_of_the_late(b, n, place + 1, from);
+    return cost_of_the_late(b, n, position + 1, from);
 }
 
 static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
@@ -293,13 +294,13 @@ static bool prepare(blaming *b)
     b->collective_of = tl_malloc(na * sizeof *b->collective_of);
     b->by_start = tl_malloc(na * sizeof *b->by_start);
     b->by_rank = tl_malloc(na * sizeof *b->by_rank);
-    b->place = tl_malloc(na * sizeof *b->place);
+    b->position = tl_malloc(na * sizeof *b->position);
     b->passed = tl_calloc(na, sizeof *b->passed);
     b->due = tl_malloc(largest * sizeof *b->due);
     b->onward = tl_malloc(largest * sizeof *b->onward);
     b->waited = tl_malloc(largest * sizeof *b->waited);
     if (b->last == NULL || b->until == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL ||
-        b->by_start == NULL || b->by_rank == NULL || b->place == NULL || b->passed == NULL || b->due == NULL ||
+        b->by_start == NULL || b->by_rank == NULL || b->position == NULL || b->passed == NULL || b->due == NULL ||
         b->onward == NULL || b->waited == NULL)
         return false;
 
@@ -316,14 +317,14 @@ static bool prepare(blaming *b)
     for (uint32_t i = 0; i < in->ncollectives; i++)
         b->turn[b->order[i]] = i;
     for (uint32_t i = 0; i < in->narrivals; i++)
-        b->place[b->by_rank[i]] = i;
+        b->position[b->by_rank[i]] = i;
     return true;
 }
 
 static void blaming_free(blaming *b)
 {
-    void *all[] = { b->last,    b->until, b->order,  b->turn, b->collective_of, b->by_start,
-                    b->by_rank, b->place, b->passed, b->due,  b->onward,        b->waited };
+    void *all[] = { b->last,    b->until,    b->order,  b->turn, b->collective_of, b->by_start,
+                    b->by_rank, b->position, b->passed, b->due,  b->onward,        b->waited };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free(all[i]);
 }

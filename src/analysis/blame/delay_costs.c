@@ -14,7 +14,7 @@ typedef struct charging {
     tl_blame_arrival *arrivals; /* one a row */
     tl_blame_collective *collectives;
     size_t ncollectives;
-    tl_map place; /* of a charge in the table of blame */
+    tl_map index_of; /* of a charge in the table of blame */
 } charging;
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
@@ -76,7 +76,7 @@ static bool take_cost(void *arg, const tl_delay_cost *cost)
     tl_table *blame = a->blame;
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)cost->from << 32 | cost->to, (uint64_t)(int64_t)cost->step),
                                (uint64_t)cost->activity);
-    uint32_t at = tl_map_get(&a->place, key);
+    uint32_t at = tl_map_get(&a->index_of, key);
 
     if (at == TL_MAP_NONE) {
         tl_blame row = { .to_rank = a->in->ranks[cost->to],
@@ -84,7 +84,7 @@ static bool take_cost(void *arg, const tl_delay_cost *cost)
                          .from_rank = cost->from == TL_NONE ? -1 : a->in->ranks[cost->from],
                          .cause = (uint8_t)cost->activity };
         at = (uint32_t)blame->n;
-        if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->place, key, at) != 0)
+        if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->index_of, key, at) != 0)
             return false;
     }
     tl_blame *row = tl_table_row(blame, at);
@@ -104,7 +104,7 @@ tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_count
         count_late(&a);
         st = tl_delay_cost_each(&input, take_cost, &a, err);
     }
-    tl_map_free(&a.place);
+    tl_map_free(&a.index_of);
     free(a.arrivals);
     free(a.collectives);
     if (st == TL_EINPUT)

@@ -62,7 +62,7 @@ static int64_t times(int64_t x, size_t n)
 typedef struct answering {
     const tl_details *details;
     const tl_asking *of;
-    tl_map steps, others, places;
+    tl_map steps, others, index_of;
     TL_VEC(tl_cause_row) found;
 } answering;
 
@@ -72,11 +72,11 @@ static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
     uint64_t name = d->kind == TL_DETAIL_ACTIVITY ? 0 : a->details->names.v[d->name].key;
     uint64_t key =
         tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_ACTIVITY ? d->activity : name);
-    uint32_t at = tl_map_get(&a->places, key);
+    uint32_t at = tl_map_get(&a->index_of, key);
 
     if (at == TL_MAP_NONE) {
         at = (uint32_t)a->found.n;
-        if (!tl_vec_room(&a->found) || tl_map_put(&a->places, key, at) != 0)
+        if (!tl_vec_room(&a->found) || tl_map_put(&a->index_of, key, at) != 0)
             return NULL;
         a->found.v[a->found.n++] =
             (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .activity = d->activity, .frame = d->frame };
@@ -118,7 +118,7 @@ bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
     tl_map_free(&ranks);
     tl_map_free(&a.steps);
     tl_map_free(&a.others);
-    tl_map_free(&a.places);
+    tl_map_free(&a.index_of);
     *rows = a.found.v;
     *n = a.found.n;
     return whole;

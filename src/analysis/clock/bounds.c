@@ -28,7 +28,7 @@ static bool take(tl_clock_bounds *out, size_t first, size_t n)
     if (b.sender < 0 && !tl_participants_meet(p, n))
         return true;
     for (uint32_t i = 0; i < b.n; i++) {
-        if (out->place[first + i] == UINT32_MAX)
+        if (out->rank_clock[first + i] == UINT32_MAX)
             return true;
         last_ns = arrives(&b, i) ? tl_ns_max(last_ns, p[i].start_ns) : last_ns;
         left_ns = leaves(&b, i) ? tl_ns_min(left_ns, p[i].end_ns) : left_ns;
@@ -42,21 +42,21 @@ static bool take(tl_clock_bounds *out, size_t first, size_t n)
     return true;
 }
 
-bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *places, size_t nplaces,
-                          tl_clock_bounds *out)
+bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
+                          size_t nrank_clocks, tl_clock_bounds *out)
 {
-    const tl_job_facts facts = { .ranks = places, .nranks = nplaces };
+    const tl_job_facts facts = { .ranks = rank_clocks, .nranks = nrank_clocks };
     bool ok = true;
 
     *out = (tl_clock_bounds){
         .participants = participants, .first_ns = INT64_MAX, .last_ns = -INT64_MAX, .most_ns = INT64_MAX
     };
-    out->place = tl_malloc((n + 1) * sizeof *out->place);
-    if (out->place == NULL)
+    out->rank_clock = tl_malloc((n + 1) * sizeof *out->rank_clock);
+    if (out->rank_clock == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const tl_rank_clock *place = tl_rank_clock_of(&facts, participants[i].rank);
-        out->place[i] = place != NULL ? (uint32_t)(place - places) : UINT32_MAX;
+        const tl_rank_clock *rank_clock = tl_rank_clock_of(&facts, participants[i].rank);
+        out->rank_clock[i] = rank_clock != NULL ? (uint32_t)(rank_clock - rank_clocks) : UINT32_MAX;
     }
     for (size_t from = 0, to; ok && from < n; from = to) {
         to = tl_participants_end(participants, n, from);
@@ -67,7 +67,7 @@ bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl
 
 void tl_clock_bounds_free(tl_clock_bounds *b)
 {
-    free(b->place);
+    free(b->rank_clock);
     free(b->all.v);
     *b = (tl_clock_bounds){ 0 };
 }
@@ -107,7 +107,7 @@ static void extent_of(const tl_clock_bounds *b, const tl_clock_trial *t, const t
     *left_ns = INT64_MAX;
     for (uint32_t i = 0; i < bound->n; i++) {
         const tl_participant *p = &b->participants[bound->first + i];
-        size_t clock = (size_t)t->clock[b->place[bound->first + i]];
+        size_t clock = (size_t)t->clock[b->rank_clock[bound->first + i]];
         if (arrives(bound, i))
             *last_ns = tl_ns_max(*last_ns, tl_ns_between(steady(t, clock, p->start_ns), come[clock]));
         if (leaves(bound, i))
@@ -133,7 +133,7 @@ bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_clock_trial *t, int
         extent_of(b, t, bound, low + at, high + at, &last_ns, &left_ns);
         for (uint32_t i = 0; i < bound->n; i++) {
             const tl_participant *p = &b->participants[bound->first + i];
-            size_t clock = (size_t)t->clock[b->place[bound->first + i]];
+            size_t clock = (size_t)t->clock[b->rank_clock[bound->first + i]];
             int64_t most = tl_ns_sum(tl_ns_between(steady(t, clock, p->end_ns), last_ns), t->error_ns);
             int64_t least = tl_ns_between(tl_ns_between(steady(t, clock, p->start_ns), left_ns), t->error_ns);
             if (leaves(bound, i) && is_known(most) && most < low[at + clock]) {
@@ -179,7 +179,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
     size_t at = window_of(b, t, bound) * t->nclocks;
     tl_clock_say *say = says + at;
     const tl_participant *p = &b->participants[bound->first];
-    const uint32_t *place = &b->place[bound->first];
+    const uint32_t *rank_clock = &b->rank_clock[bound->first];
     int64_t last_ns, left_ns, sum_ns = 0, took_us = tl_ns_within(transfer_us(p, bound->n), ENDS_MOST_US);
     double reach = 1e6 / (double)took_us;
     int64_t weight = (int64_t)(reach * reach / 1e3) + 1;
@@ -188,7 +188,7 @@ static void say_of(const tl_clock_bounds *b, const tl_clock_trial *t, const tl_c
     extent_of(b, t, bound, offset, offset, &last_ns, &left_ns);
     for (int round = 0; round < 2; round++)
         for (uint32_t i = 0; i < bound->n; i++) {
-            size_t clock = (size_t)t->clock[place[i]];
+            size_t clock = (size_t)t->clock[rank_clock[i]];
             int64_t ns = tl_ns_between(tl_ns_between(steady(t, clock, p[i].end_ns), offset[clock]), left_ns);
             if (round == 0) {
                 sum_ns = tl_ns_sum(sum_ns, ns);
@@ -215,9 +215,9 @@ bool tl_clock_bounds_label(const tl_clock_bounds *b, const tl_clock_trial *t, in
         const tl_clock_bound *bound = &b->all.v[k];
         int64_t least = INT64_MAX;
         for (uint32_t i = 0; i < bound->n; i++)
-            least = tl_ns_min(least, label[t->clock[b->place[bound->first + i]]]);
+            least = tl_ns_min(least, label[t->clock[b->rank_clock[bound->first + i]]]);
         for (uint32_t i = 0; i < bound->n; i++) {
-            int64_t *mine = &label[t->clock[b->place[bound->first + i]]];
+            int64_t *mine = &label[t->clock[b->rank_clock[bound->first + i]]];
             settled = settled && *mine == least;
             *mine = least;
         }

@@ -19,14 +19,14 @@ typedef struct tl_clock_bound {
 /* Those of one proc.  Zero-initialise; tl_clock_bounds_free ends it. */
 typedef struct tl_clock_bounds {
     const tl_participant *participants;
-    uint32_t *place; /* by participant: of its rank, among the places */
+    uint32_t *rank_clock; /* by participant: of its rank, among the rank_clocks */
     TL_VEC(tl_clock_bound) all;
     int64_t first_ns, last_ns; /* of their arrivals; first above last where there are none */
     int64_t most_ns;           /* those broken by more on recorded clocks are taken for wrong matches, and left out */
 } tl_clock_bounds;
 
-bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *places, size_t nplaces,
-                          tl_clock_bounds *out);
+bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
+                          size_t nrank_clocks, tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 
 /* Clocks as they are tried: `clock` of each place; nclocks in all, with a drift each; offsets are by window of time and

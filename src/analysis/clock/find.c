@@ -59,9 +59,9 @@ static tl_status try_clocks(tl_clock_search *s, tl_clock_bounds *b, int64_t *bro
 static void number_clocks(tl_clock_search *s, bool by_host)
 {
     s->nclocks = 0;
-    for (size_t i = 0; i < s->nplaces; i++) {
-        size_t k = by_host && s->places[i].host >= 0 ? 0 : i;
-        while (k < i && s->places[k].host != s->places[i].host)
+    for (size_t i = 0; i < s->nrank_clocks; i++) {
+        size_t k = by_host && s->rank_clocks[i].host >= 0 ? 0 : i;
+        while (k < i && s->rank_clocks[k].host != s->rank_clocks[i].host)
             k++;
         s->clock[i] = k < i ? s->clock[k] : (int32_t)s->nclocks++;
     }
@@ -90,7 +90,7 @@ static void set_zero(tl_clock_search *s, int64_t *value)
 {
     for (size_t component = 0; component < s->nclocks; component++) {
         size_t n = 0;
-        for (size_t i = 0; i < s->nplaces; i++)
+        for (size_t i = 0; i < s->nrank_clocks; i++)
             if (s->component[s->clock[i]] == (int64_t)component)
                 s->values[n++] = value[s->clock[i]];
         if (n == 0)
@@ -102,20 +102,20 @@ static void set_zero(tl_clock_search *s, int64_t *value)
     }
 }
 
-/* What was tried, into the places. */
+/* What was tried, into the rank_clocks. */
 static void keep(tl_clock_search *s, tl_clock_mode mode)
 {
     const tl_clock_trial t = tl_clock_trial_of(s, 1);
     set_zero(s, s->offset);
     set_zero(s, s->drift);
-    for (size_t i = 0; i < s->nplaces; i++) {
+    for (size_t i = 0; i < s->nrank_clocks; i++) {
         size_t c = (size_t)s->clock[i];
-        s->places[i].clock = s->clock[i];
-        s->places[i].component = (int32_t)s->component[c];
-        s->places[i].offset_ns = s->offset[c];
-        s->places[i].drift_ppb = s->drift[c];
-        s->places[i].middle_ns = t.middle_ns;
-        s->places[i].applied = mode != TL_CLOCK_NONE && (s->offset[c] != 0 || s->drift[c] != 0);
+        s->rank_clocks[i].clock = s->clock[i];
+        s->rank_clocks[i].component = (int32_t)s->component[c];
+        s->rank_clocks[i].offset_ns = s->offset[c];
+        s->rank_clocks[i].drift_ppb = s->drift[c];
+        s->rank_clocks[i].middle_ns = t.middle_ns;
+        s->rank_clocks[i].applied = mode != TL_CLOCK_NONE && (s->offset[c] != 0 || s->drift[c] != 0);
     }
 }
 
@@ -124,12 +124,12 @@ static tl_status bound(tl_clock_search *s, tl_error *err)
 {
     bool feasible;
     tl_status st = tl_clock_settle_from_one(s, 1, &feasible, err);
-    for (size_t i = 0; st == TL_OK && i < s->nplaces; i++) {
+    for (size_t i = 0; st == TL_OK && i < s->nrank_clocks; i++) {
         size_t c = (size_t)s->clock[i];
         int64_t ahead = tl_ns_between(s->offset[c], s->offset[s->component[c]]);
         bool bounded = feasible && tl_clock_is_bounded(s->low[c], s->high[c]);
         int64_t most = tl_ns_max(tl_ns_between(s->low[c], ahead), tl_ns_between(ahead, s->high[c]));
-        s->places[i].sigma_ns = bounded ? tl_ns_max(most, 0) : INT64_MAX;
+        s->rank_clocks[i].sigma_ns = bounded ? tl_ns_max(most, 0) : INT64_MAX;
     }
     return st;
 }
@@ -176,36 +176,36 @@ static tl_status find(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode
         least++;
     if (st == TL_OK && least > 0)
         st = try_one(s, b, mode, true, true, &least, err);
-    if (st == TL_OK && least > 0 && s->nclocks < s->nplaces) /* else each rank has had a clock of its own */
+    if (st == TL_OK && least > 0 && s->nclocks < s->nrank_clocks) /* else each rank has had a clock of its own */
         st = try_one(s, b, mode, false, true, &least, err);
     return st;
 }
 
 tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
-                         tl_rank_clock *places, size_t nplaces, tl_error *err)
+                         tl_rank_clock *rank_clocks, size_t nrank_clocks, tl_error *err)
 {
     tl_clock_bounds b = { 0 };
     tl_clock_search s = {
-        .b = &b, .procs = procs, .places = places, .nplaces = nplaces, .error_ns = TL_CLOCK_ERROR_NS
+        .b = &b, .procs = procs, .rank_clocks = rank_clocks, .nrank_clocks = nrank_clocks, .error_ns = TL_CLOCK_ERROR_NS
     };
-    int64_t *room = tl_calloc((3 + 5 * TL_CLOCK_WINDOWS) * nplaces + 2, sizeof *room);
+    int64_t *room = tl_calloc((3 + 5 * TL_CLOCK_WINDOWS) * nrank_clocks + 2, sizeof *room);
 
-    s.clock = tl_calloc(nplaces + 1, sizeof *s.clock);
-    s.say = tl_calloc(TL_CLOCK_WINDOWS * nplaces + 1, sizeof *s.say);
-    bool ok =
-        room != NULL && s.clock != NULL && s.say != NULL && tl_clock_bounds_make(participants, n, places, nplaces, &b);
+    s.clock = tl_calloc(nrank_clocks + 1, sizeof *s.clock);
+    s.say = tl_calloc(TL_CLOCK_WINDOWS * nrank_clocks + 1, sizeof *s.say);
+    bool ok = room != NULL && s.clock != NULL && s.say != NULL &&
+              tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
     int64_t failed = ok ? 0 : -1;
     tl_status st = procs->least(&failed, 1, err);
     if (st == TL_OK && failed != 0)
         st = tl_fail_memory(err, "the clocks");
     if (st == TL_OK) {
         s.component = room;
-        s.drift = room + nplaces;
-        s.values = room + 2 * nplaces;
-        s.offset = room + 3 * nplaces;
-        s.middle = s.offset + TL_CLOCK_WINDOWS * nplaces;
-        s.half = s.middle + TL_CLOCK_WINDOWS * nplaces;
-        s.low = s.half + TL_CLOCK_WINDOWS * nplaces;
+        s.drift = room + nrank_clocks;
+        s.values = room + 2 * nrank_clocks;
+        s.offset = room + 3 * nrank_clocks;
+        s.middle = s.offset + TL_CLOCK_WINDOWS * nrank_clocks;
+        s.half = s.middle + TL_CLOCK_WINDOWS * nrank_clocks;
+        s.low = s.half + TL_CLOCK_WINDOWS * nrank_clocks;
         st = find(&s, &b, mode, err);
     }
     tl_clock_bounds_free(&b);
@@ -215,25 +215,25 @@ tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_
     return st;
 }
 
-int64_t tl_clock_correct(const tl_rank_clock *place, int64_t ns)
+int64_t tl_clock_correct(const tl_rank_clock *rank_clock, int64_t ns)
 {
-    if (!place->applied || ns == TL_TIME_UNKNOWN)
+    if (!rank_clock->applied || ns == TL_TIME_UNKNOWN)
         return ns;
-    int64_t gain = tl_clock_gained(place->drift_ppb, tl_ns_between(ns, place->middle_ns));
-    return tl_ns_between(ns, tl_ns_sum(place->offset_ns, gain));
+    int64_t gain = tl_clock_gained(rank_clock->drift_ppb, tl_ns_between(ns, rank_clock->middle_ns));
+    return tl_ns_between(ns, tl_ns_sum(rank_clock->offset_ns, gain));
 }
 
 void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job)
 {
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &participants[i];
-        const tl_rank_clock *place = tl_rank_clock_of(job, p->rank);
-        if (place == NULL || !place->applied)
+        const tl_rank_clock *rank_clock = tl_rank_clock_of(job, p->rank);
+        if (rank_clock == NULL || !rank_clock->applied)
             continue;
-        int64_t end_ns = tl_clock_correct(place, p->end_ns);
-        p->start_ns = tl_clock_correct(place, p->start_ns);
+        int64_t end_ns = tl_clock_correct(rank_clock, p->end_ns);
+        p->start_ns = tl_clock_correct(rank_clock, p->start_ns);
         p->end_ns = end_ns > p->start_ns ? end_ns : p->start_ns;
-        p->launch_ns = tl_clock_correct(place, p->launch_ns);
-        p->done_ns = tl_clock_correct(place, p->done_ns);
+        p->launch_ns = tl_clock_correct(rank_clock, p->launch_ns);
+        p->done_ns = tl_clock_correct(rank_clock, p->done_ns);
     }
 }

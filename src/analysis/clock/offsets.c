@@ -98,7 +98,7 @@ tl_status tl_clock_take_middle(tl_clock_search *s, size_t nwindows, bool *feasib
 
 /* Where a clock belongs by what its ends say, and by the middle of what is feasible: each weighs as it is sure, by how
  * far members may differ in a transfer, and by half the width. */
-static int64_t place_of(const tl_clock_search *s, size_t i)
+static int64_t start_offset_of(const tl_clock_search *s, size_t i)
 {
     const tl_clock_say *say = &s->say[i];
     if (say->weight == 0)
@@ -106,8 +106,8 @@ static int64_t place_of(const tl_clock_search *s, size_t i)
     double ends_us = (double)s->offset[i] / 1e3 + (double)say->late / (double)say->weight;
     double took_us = (double)say->took / (double)say->weight, half_us = (double)s->half[i] / 1e3;
     double share = took_us * took_us / (took_us * took_us + half_us * half_us);
-    double place = share * (double)s->middle[i] + (1 - share) * 1e3 * ends_us, far = (double)TL_CLOCK_FAR;
-    return llround(fmax(-far, fmin(far, place)));
+    double rank_clock = share * (double)s->middle[i] + (1 - share) * 1e3 * ends_us, far = (double)TL_CLOCK_FAR;
+    return llround(fmax(-far, fmin(far, rank_clock)));
 }
 
 tl_status tl_clock_agree_ends(tl_clock_search *s, size_t nwindows, tl_error *err)
@@ -124,7 +124,7 @@ tl_status tl_clock_agree_ends(tl_clock_search *s, size_t nwindows, tl_error *err
         most = 0;
         for (size_t i = 0; st == TL_OK && i < n; i++) {
             int64_t was_ns = s->offset[i];
-            s->offset[i] = place_of(s, i);
+            s->offset[i] = start_offset_of(s, i);
             most = tl_ns_max(most, was_ns > s->offset[i] ? was_ns - s->offset[i] : s->offset[i] - was_ns);
         }
     }

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tl_clock_rows_begin(const tl_rank_clock *places, size_t nplaces, const tl_table *ranks, tl_table *table)
+bool tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table)
 {
     const tl_rank *row = (const tl_rank *)(const void *)ranks->rows;
-    for (size_t i = 0; i < nplaces; i++, row++) {
-        while (row->rank != places[i].rank)
+    for (size_t i = 0; i < nrank_clocks; i++, row++) {
+        while (row->rank != rank_clocks[i].rank)
             row++;
         tl_clock *clock = tl_table_add(table);
         if (clock == NULL)
@@ -38,12 +38,12 @@ void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table
 }
 
 /* What the ends of the ranks of a clock leave open, in the middle; INT64_MAX: none tells. */
-static int64_t sigma_of(const tl_table *rows, const tl_rank_clock *places, size_t nplaces, int32_t clock,
+static int64_t sigma_of(const tl_table *rows, const tl_rank_clock *rank_clocks, size_t nrank_clocks, int32_t clock,
                         const int64_t *sigma, int64_t *room)
 {
     size_t n = 0;
-    for (size_t i = 0; i < nplaces; i++)
-        if (places[i].clock == clock && ((const tl_clock *)tl_table_row(rows, i))->anchors > 0)
+    for (size_t i = 0; i < nrank_clocks; i++)
+        if (rank_clocks[i].clock == clock && ((const tl_clock *)tl_table_row(rows, i))->anchors > 0)
             room[n++] = sigma[i];
     return n > 0 ? tl_median(room, n) : INT64_MAX;
 }
@@ -54,11 +54,11 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *places, size_t nplaces, tl_table *table,
-                         tl_error *err)
+tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *rank_clocks, size_t nrank_clocks,
+                         tl_table *table, tl_error *err)
 {
-    int64_t *sigma = tl_calloc(nplaces + 1, sizeof *sigma), *room = tl_calloc(nplaces + 1, sizeof *room);
-    int64_t *of_clock = tl_calloc(nplaces + 1, sizeof *of_clock);
+    int64_t *sigma = tl_calloc(nrank_clocks + 1, sizeof *sigma), *room = tl_calloc(nrank_clocks + 1, sizeof *room);
+    int64_t *of_clock = tl_calloc(nrank_clocks + 1, sizeof *of_clock);
 
     if (sigma == NULL || room == NULL || of_clock == NULL) {
         free(sigma);
@@ -68,32 +68,33 @@ tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *pla
     }
     if (n > 0)
         qsort(scatter, n, sizeof *scatter, by_rank);
-    for (size_t i = 0, k = 0; i < nplaces; i++) {
+    for (size_t i = 0, k = 0; i < nrank_clocks; i++) {
         tl_clock *row = tl_table_row(table, i);
-        while (k < n && scatter[k].rank < places[i].rank)
+        while (k < n && scatter[k].rank < rank_clocks[i].rank)
             k++;
-        if (k < n && scatter[k].rank == places[i].rank) {
+        if (k < n && scatter[k].rank == rank_clocks[i].rank) {
             row->anchors = scatter[k].ends;
             sigma[i] = scatter[k].sigma_ns;
         }
     }
-    for (size_t i = 0; i < nplaces; i++) {
-        size_t clock = (size_t)places[i].clock;
+    for (size_t i = 0; i < nrank_clocks; i++) {
+        size_t clock = (size_t)rank_clocks[i].clock;
         tl_clock *row = tl_table_row(table, i);
         if (i == 0 || of_clock[clock] == 0)
             of_clock[clock] =
-                1 + tl_ns_min(sigma_of(table, places, nplaces, places[i].clock, sigma, room), INT64_MAX - 1);
-        row->clock = places[i].clock;
-        row->component = places[i].component;
-        row->offset_ns = places[i].offset_ns;
-        row->drift_ppb = places[i].drift_ppb;
-        row->applied = places[i].applied;
-        row->bound_ns = places[i].sigma_ns < INT64_MAX ? places[i].sigma_ns : -1;
-        places[i].sigma_ns = tl_ns_min(places[i].sigma_ns, of_clock[clock] - 1);
+                1 +
+                tl_ns_min(sigma_of(table, rank_clocks, nrank_clocks, rank_clocks[i].clock, sigma, room), INT64_MAX - 1);
+        row->clock = rank_clocks[i].clock;
+        row->component = rank_clocks[i].component;
+        row->offset_ns = rank_clocks[i].offset_ns;
+        row->drift_ppb = rank_clocks[i].drift_ppb;
+        row->applied = rank_clocks[i].applied;
+        row->bound_ns = rank_clocks[i].sigma_ns < INT64_MAX ? rank_clocks[i].sigma_ns : -1;
+        rank_clocks[i].sigma_ns = tl_ns_min(rank_clocks[i].sigma_ns, of_clock[clock] - 1);
         /* Ranks of nobody knows which host whose clocks are possible as recorded may well share one. */
-        if (places[i].host < 0 && !places[i].applied)
-            places[i].sigma_ns = 0;
-        row->sigma_ns = places[i].sigma_ns < INT64_MAX - 1 ? places[i].sigma_ns : -1;
+        if (rank_clocks[i].host < 0 && !rank_clocks[i].applied)
+            rank_clocks[i].sigma_ns = 0;
+        row->sigma_ns = rank_clocks[i].sigma_ns < INT64_MAX - 1 ? rank_clocks[i].sigma_ns : -1;
     }
     free(sigma);
     free(room);

@@ -7,13 +7,13 @@
 /* Drifts are read off offsets in so many windows of time. */
 enum { TL_CLOCK_WINDOWS = 8 };
 
-/* Of `places`; by window and clock stands [window * nclocks + clock]. */
+/* Of `rank_clocks`; by window and clock stands [window * nclocks + clock]. */
 typedef struct tl_clock_search {
     const tl_clock_bounds *b;
     const tl_clock_procs *procs;
-    tl_rank_clock *places;
-    size_t nplaces;
-    int32_t *clock; /* by place: the numbering that is tried */
+    tl_rank_clock *rank_clocks;
+    size_t nrank_clocks;
+    int32_t *clock; /* by rank: the numbering that is tried */
     size_t nclocks;
     int64_t *component;        /* by clock: the lowest clock that bounds tie it to */
     int64_t *low, *high;       /* by window and clock */

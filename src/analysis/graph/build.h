@@ -55,8 +55,8 @@ typedef struct tl_draft_edge {
 typedef struct tl_graph_kernel {
     int64_t launch_ns; /* beginning of its call on the clock of the device; TL_TIME_UNKNOWN */
     uint64_t name;     /* content key of its name without addresses; of copies without kinds of memory */
-    uint64_t place;    /* its place in the program of its step */
-    uint64_t piece;    /* which of its name it is between two collectives of its step */
+    uint64_t position; /* its position in the sequence of its step */
+    uint64_t key;      /* which of its name it is between two collectives of its step */
     uint32_t turn;     /* its place in the order of launches */
     uint32_t segment;
     uint32_t nwork; /* kernels that compute, launched since the last communication */
@@ -99,7 +99,7 @@ typedef struct tl_graph_build {
 uint32_t tl_graph_node(tl_graph_build *b, tl_node node);
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote);
 
-/* place.c: all of the above up to `streams`, and the rest of `placed` but its nodes.  False when memory is out. */
+/* sequence.c: all of the above up to `streams`, and the rest of `placed` but its nodes.  False when memory is out. */
 bool tl_graph_place(tl_graph_build *b);
 
 /* held.c: fills `held`, once kernels are in order. */

@@ -52,12 +52,12 @@ static bool add_call(finding *f, const tl_thread *thread, size_t i)
 
     if (sort == CALL_OTHER || calls->dur_ns[i] <= 0)
         return true;
-    const tl_place *place = &f->view->places[calls->place[i]];
+    const tl_stream_id *stream = &f->view->streams[calls->stream[i]];
     tl_waiting_call wait = { .start_ns = calls->start_ns[i],
                              .end_ns = calls->start_ns[i] + calls->dur_ns[i],
                              .track = thread->track,
-                             .device = place->device,
-                             .stream = place->stream,
+                             .device = stream->device,
+                             .stream = stream->stream,
                              .kind = sort == CALL_FREE     ? TL_CALL_FREES
                                      : sort == CALL_DEVICE ? TL_CALL_WAITS_DEVICE
                                                            : TL_CALL_WAITS_STREAM };

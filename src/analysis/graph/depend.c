@@ -28,11 +28,11 @@ typedef struct depending {
 
 static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
 {
-    uint64_t vote = tl_hash_mix(b->placed[to].place, b->placed[from].place);
+    uint64_t vote = tl_hash_mix(b->placed[to].position, b->placed[from].position);
     return vote != 0 ? vote : 1;
 }
 
-/* An edge as the program has it; where it cannot be, it is false everywhere.  Until when it explains that work starts
+/* An edge as the sequence has it; where it cannot be, it is false everywhere.  Until when it explains that work starts
  * late. */
 static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
 {

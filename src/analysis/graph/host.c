@@ -146,7 +146,7 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
 static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at, uint32_t kernel)
 {
     return add_after(b, r, at,
-                     (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].piece : 0,
+                     (tl_node){ .key = kernel != TL_NONE ? b->placed[kernel].key : 0,
                                 .segment = kernel != TL_NONE ? b->placed[kernel].segment : segment_at(b, at->ns),
                                 .step = step_at(b, at->ns),
                                 .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });

@@ -25,12 +25,12 @@ static bool add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_
 {
     const tl_calls *c = &k->view->calls;
     const tl_sync *sync = sync_of(k, syncs, call);
-    const tl_place *place = &k->view->places[c->place[call]];
+    const tl_stream_id *stream = &k->view->streams[c->stream[call]];
     tl_idle_wait w = { .start_ns = c->start_ns[call],
                        .end_ns = c->start_ns[call] + c->dur_ns[call],
                        .call = call,
                        .uid = c->uid[call],
-                       .device = place->device,
+                       .device = stream->device,
                        .stream = -1,
                        .kind = kind };
 
@@ -41,7 +41,7 @@ static bool add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_
         w.device = sync->device;
     }
     if (kind == TL_SYNC_STREAM)
-        w.stream = sync != NULL && sync->stream >= 0 ? sync->stream : place->stream;
+        w.stream = sync != NULL && sync->stream >= 0 ? sync->stream : stream->stream;
     else if (kind == TL_SYNC_EVENT && sync != NULL)
         w.stream = sync->wait_on_stream;
     if (!tl_vec_room(&k->waits))
@@ -162,13 +162,13 @@ static bool take_graph(tl_idle_rank *k, uint32_t call, collected *c)
 static bool take_hold(tl_idle_rank *k, uint32_t call, uint32_t track, collected *c)
 {
     const tl_sync *sync = sync_of(k, &c->syncs, call);
-    const tl_place *place = &k->view->places[k->view->calls.place[call]];
+    const tl_stream_id *stream = &k->view->streams[k->view->calls.stream[call]];
     int64_t start = k->view->calls.start_ns[call];
 
     if (sync != NULL && sync->stream >= 0)
         return add_hold(k, sync->device, sync->stream, start);
-    if (place->stream >= 0)
-        return add_hold(k, place->device, place->stream, start);
+    if (stream->stream >= 0)
+        return add_hold(k, stream->device, stream->stream, start);
     if (!tl_vec_room(&c->unplaced))
         return false;
     c->unplaced.v[c->unplaced.n++] = (unplaced){ start, track };

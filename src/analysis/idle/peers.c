@@ -18,13 +18,13 @@
 #include <stdlib.h>
 
 /* Devices and streams that are waited for are told apart up to so many. */
-enum { PLACES_MOST = 64 };
+enum { SCOPES_MOST = 64 };
 
-/* What communicates alone in a place: a stream, a device (stream -1), or all the rank has (both -1). */
-typedef struct place {
+/* What communicates alone in a scope: a stream, a device (stream -1), or all the rank has (both -1). */
+typedef struct scope {
     int32_t device, stream;
-    tl_comm_spans pieces;
-} place;
+    tl_comm_spans spans;
+} scope;
 
 /* The waits of one thread, of those that run at once the first to begin. */
 typedef struct stay {
@@ -36,8 +36,8 @@ typedef struct finding {
     tl_idle_rank *k;
     tl_table *out;
     tl_meets meets;
-    uint32_t *order, *chosen; /* kernels by start: all; those of a place */
-    TL_VEC(place) places;
+    uint32_t *order, *chosen; /* kernels by start: all; those of a scope */
+    TL_VEC(scope) scopes;
     TL_VEC(stay) stays; /* by (track, start) */
 } finding;
 
@@ -100,34 +100,34 @@ static bool lies_in(const tl_kernel *k, int32_t device, int32_t stream)
 }
 
 /* What communicates alone there; NULL when memory is out. */
-static const tl_comm_spans *pieces_of(finding *f, int32_t device, int32_t stream)
+static const tl_comm_spans *spans_of(finding *f, int32_t device, int32_t stream)
 {
     const tl_rank_view *v = f->k->view;
     size_t n = 0;
 
-    if (f->places.n >= PLACES_MOST)
+    if (f->scopes.n >= SCOPES_MOST)
         device = stream = -1;
-    for (size_t i = 0; i < f->places.n; i++)
-        if (f->places.v[i].device == device && f->places.v[i].stream == stream)
-            return &f->places.v[i].pieces;
-    if (!tl_vec_room(&f->places))
+    for (size_t i = 0; i < f->scopes.n; i++)
+        if (f->scopes.v[i].device == device && f->scopes.v[i].stream == stream)
+            return &f->scopes.v[i].spans;
+    if (!tl_vec_room(&f->scopes))
         return NULL;
-    place *p = &f->places.v[f->places.n++];
-    *p = (place){ .device = device, .stream = stream };
+    scope *p = &f->scopes.v[f->scopes.n++];
+    *p = (scope){ .device = device, .stream = stream };
     for (size_t i = 0; i < v->nkernels; i++)
         if (lies_in(&v->kernels[f->order[i]], device, stream))
             f->chosen[n++] = f->order[i];
-    return tl_comm_only(v->kernels, f->chosen, n, &p->pieces) ? &p->pieces : NULL;
+    return tl_comm_only(v->kernels, f->chosen, n, &p->spans) ? &p->spans : NULL;
 }
 
 /* Adds what communicates alone there in [from_ns, to_ns), if it is over by by_ns; *found: whether there was any. */
-static bool add_pieces(finding *f, const tl_gap *gap, const tl_comm_spans *pieces, int64_t from_ns, int64_t to_ns,
-                       int64_t by_ns, tl_peer_evidence evidence, bool *found)
+static bool add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans, int64_t from_ns, int64_t to_ns,
+                      int64_t by_ns, tl_peer_evidence evidence, bool *found)
 {
     size_t low = 0; /* to the first that ends after the beginning */
-    TL_BISECT(low, pieces->n, mid, pieces->v[mid].end_ns <= from_ns);
-    for (size_t i = low; i < pieces->n && pieces->v[i].start_ns < to_ns; i++) {
-        const tl_comm_span *p = &pieces->v[i];
+    TL_BISECT(low, spans->n, mid, spans->v[mid].end_ns <= from_ns);
+    for (size_t i = low; i < spans->n && spans->v[i].start_ns < to_ns; i++) {
+        const tl_comm_span *p = &spans->v[i];
         const tl_kernel *k = &f->k->view->kernels[p->kernel];
         int64_t from = p->start_ns > from_ns ? p->start_ns : from_ns, to = p->end_ns < to_ns ? p->end_ns : to_ns;
         if (k->end_ns > by_ns || k->device == gap->device)
@@ -187,9 +187,9 @@ static bool add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
         const tl_idle_wait *w = &f->k->waits.v[s->wait];
         int64_t from = s->start_ns > gap->start_ns ? s->start_ns : gap->start_ns;
         int64_t to = s->end_ns < gap->end_ns ? s->end_ns : gap->end_ns;
-        const tl_comm_spans *pieces = pieces_of(f, w->device, w->stream);
-        if (pieces == NULL ||
-            !add_pieces(f, gap, pieces, from, to, w->end_ns + f->k->config->sync_ns, TL_PEER_SYNC, found))
+        const tl_comm_spans *spans = spans_of(f, w->device, w->stream);
+        if (spans == NULL ||
+            !add_spans(f, gap, spans, from, to, w->end_ns + f->k->config->sync_ns, TL_PEER_SYNC, found))
             return false;
     }
     return true;
@@ -249,9 +249,9 @@ static bool look_at(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool se
 {
     bool found = false;
     if (several && gap->cpu_during_gap == TL_DOING_DEPENDENCY) {
-        const tl_comm_spans *pieces = pieces_of(f, -1, -1);
-        return pieces != NULL &&
-               add_pieces(f, gap, pieces, gap->start_ns, gap->end_ns, gap->end_ns, TL_PEER_DEPENDENCY, &found);
+        const tl_comm_spans *spans = spans_of(f, -1, -1);
+        return spans != NULL &&
+               add_spans(f, gap, spans, gap->start_ns, gap->end_ns, gap->end_ns, TL_PEER_DEPENDENCY, &found);
     }
     if (several && g->track != TL_NONE && !add_waits(f, gap, g->track, &found))
         return false;
@@ -298,9 +298,9 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
         for (size_t i = 0; whole && i < devices[d].gaps.n; i++)
             whole = look_at(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
     tl_meets_free(&f.meets);
-    for (size_t i = 0; i < f.places.n; i++)
-        free(f.places.v[i].pieces.v);
-    free(f.places.v);
+    for (size_t i = 0; i < f.scopes.n; i++)
+        free(f.scopes.v[i].spans.v);
+    free(f.scopes.v);
     free(f.stays.v);
     free(f.order);
     free(f.chosen);

@@ -83,15 +83,15 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row)
         uint32_t name = tally->v[i].name;
         int64_t x = tally->v[i].ns;
         row->ops_ns = tl_idle_plus(row->ops_ns, x);
-        size_t place = 3;
-        for (; place > 0 && x > ns[place - 1]; place--) /* of equals the first stands first */
-            if (place < 3) {
-                names[place] = names[place - 1];
-                ns[place] = ns[place - 1];
+        size_t position = 3;
+        for (; position > 0 && x > ns[position - 1]; position--) /* of equals the first stands first */
+            if (position < 3) {
+                names[position] = names[position - 1];
+                ns[position] = ns[position - 1];
             }
-        if (place < 3) {
-            names[place] = name;
-            ns[place] = x;
+        if (position < 3) {
+            names[position] = name;
+            ns[position] = x;
         }
     }
     row->dominant_op = names[0];

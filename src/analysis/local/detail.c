@@ -10,9 +10,9 @@ static tl_detail *row_of(tl_detail_rows *all, tl_detail_kind kind, int32_t step,
     name = kind == TL_DETAIL_ACTIVITY ? TL_NO_NAME : tl_name_key(all->view, name);
     uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step),
                                kind == TL_DETAIL_ACTIVITY ? activity : (uint64_t)name);
-    uint32_t at = tl_map_get(&all->places, key);
+    uint32_t at = tl_map_get(&all->index_of, key);
     if (at == TL_MAP_NONE) {
-        if (!tl_vec_room(&all->rows) || tl_map_put(&all->places, key, (uint32_t)all->rows.n) != 0)
+        if (!tl_vec_room(&all->rows) || tl_map_put(&all->index_of, key, (uint32_t)all->rows.n) != 0)
             return NULL;
         at = (uint32_t)all->rows.n++;
         all->rows.v[at] = (tl_detail){
@@ -83,7 +83,7 @@ bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, t
 {
     tl_detail_rows rows = { .view = view };
     bool ok = tl_detail_device(&rows, activity) && tl_detail_host(&rows, activity) && keep_most(&rows, details);
-    tl_map_free(&rows.places);
+    tl_map_free(&rows.index_of);
     free(rows.rows.v);
     return ok;
 }

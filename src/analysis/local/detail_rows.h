@@ -9,7 +9,7 @@
 /* Zero-initialise but for view. */
 typedef struct tl_detail_rows {
     const tl_rank_view *view;
-    tl_map places; /* (kind, step, name) -> index in rows */
+    tl_map index_of; /* (kind, step, name) -> index in rows */
     TL_VEC(tl_detail) rows;
 } tl_detail_rows;
 

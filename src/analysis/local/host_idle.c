@@ -1,7 +1,7 @@
 /* host_idle.c - sums of the idle time that the host causes.
  *
  *     activity    ccc.ccch..ccccccssccccc.cccc      idle: h, s by the host, . by the device
- *     pieces         |   |--      |-     |          each from the first instant without work to the next work
+ *     spans         |   |--      |-     |          each from the first instant without work to the next work
  */
 #include "host_idle.h"
 #include "tlmpi/base/mem.h"
@@ -23,8 +23,8 @@ static int64_t of_host(const tl_activity *a, size_t i)
     return is_idle(a, i) && a->kind[i] != TL_ACTIVITY_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
 }
 
-/* The same of a piece of idle time that begins with stretch i; *i goes after it. */
-static int64_t of_piece(const tl_activity *a, size_t *i)
+/* The same of a span of idle time that begins with stretch i; *i goes after it. */
+static int64_t of_span(const tl_activity *a, size_t *i)
 {
     int64_t sum = 0;
     for (; *i < a->n && is_idle(a, *i); ++*i)
@@ -50,7 +50,7 @@ bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
     }
     for (size_t i = 0; i < a->n; i++) {
         int64_t *leaf = &idle->longest[n + i / BLOCK];
-        *leaf = tl_ns_max(*leaf, of_piece(a, &i)); /* after a piece there is work, which needs no look */
+        *leaf = tl_ns_max(*leaf, of_span(a, &i)); /* after a span there is work, which needs no look */
     }
     for (size_t i = n; i-- > 1;)
         idle->longest[i] = tl_ns_max(idle->longest[2 * i], idle->longest[2 * i + 1]);
@@ -115,14 +115,14 @@ static size_t begins_after(const tl_activity *a, int64_t t_ns)
     return low;
 }
 
-/* The most in a piece that begins with one of the stretches [from, to). */
+/* The most in a span that begins with one of the stretches [from, to). */
 static int64_t longest_of(const tl_activity *a, size_t from, size_t to)
 {
     int64_t most = 0;
     for (size_t i = from; i < to; i++) {
         size_t after = i;
         if (is_idle(a, i) && (i == 0 || !is_idle(a, i - 1)))
-            most = tl_ns_max(most, of_piece(a, &after));
+            most = tl_ns_max(most, of_span(a, &after));
     }
     return most;
 }

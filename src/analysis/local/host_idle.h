@@ -1,5 +1,5 @@
 /* host_idle.h - idle time of the device that the host causes, in ns: how much of it lies in a span, and in one
- * contiguous piece. */
+ * contiguous span. */
 #ifndef ANALYSIS_LOCAL_HOST_IDLE_H
 #define ANALYSIS_LOCAL_HOST_IDLE_H
 
@@ -9,7 +9,7 @@
 typedef struct tl_host_idle {
     const tl_activity *activity;
     int64_t *before;  /* by block of stretches: the idle time before it */
-    int64_t *longest; /* the most in a piece that begins in a block; a tree: leaf b stands at nblocks + b, a node has
+    int64_t *longest; /* the most in a span that begins in a block; a tree: leaf b stands at nblocks + b, a node has
                        * the larger of its two */
     size_t nblocks;
 } tl_host_idle;
@@ -22,7 +22,7 @@ void tl_host_idle_free(tl_host_idle *idle);
  * start. */
 int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_ns, int64_t end_ns);
 
-/* The most of it in one piece of idle time that begins after `from`, at `to` at the latest. */
+/* The most of it in one span of idle time that begins after `from`, at `to` at the latest. */
 int64_t tl_host_idle_longest(const tl_host_idle *idle, int64_t from_ns, int64_t to_ns);
 
 #endif

@@ -32,17 +32,17 @@ static void add_to(tl_bandwidth *sum, const tl_bandwidth *row)
 }
 
 /* Adds the row to the one with its keys, a new one where there is none. */
-static bool collect(tl_table *sums, tl_map *places, const tl_bandwidth *row)
+static bool collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
 {
     uint64_t key =
         tl_hash_mix(tl_hash_mix(tl_hash_mix((uint64_t)row->group, row->kind), row->span), (uint64_t)row->bytes_from);
     for (;; key++) {
-        uint32_t at = tl_map_get(places, key);
+        uint32_t at = tl_map_get(index_of, key);
         if (at == TL_MAP_NONE) {
             tl_bandwidth empty = {
                 .group = row->group, .kind = row->kind, .bytes_from = row->bytes_from, .span = row->span
             };
-            if (tl_map_put(places, key, (uint32_t)sums->n) != 0 || !tl_table_append(sums, &empty, 1))
+            if (tl_map_put(index_of, key, (uint32_t)sums->n) != 0 || !tl_table_append(sums, &empty, 1))
                 return false;
             at = (uint32_t)sums->n - 1;
         }
@@ -59,7 +59,7 @@ static tl_status fold(tl_tables *out, tl_error *err)
 {
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *sums = tl_tables_get(out, &tl_bandwidth_schema);
-    tl_map places = { 0 };
+    tl_map index_of = { 0 };
     bool ok = true;
 
     for (size_t i = 0; ok && i < collectives->n; i++) {
@@ -79,9 +79,9 @@ static tl_status fold(tl_tables *out, tl_error *err)
             .transfer_min_ns = c->transfer_ns,
             .transfer_max_ns = c->transfer_ns,
         };
-        ok = collect(sums, &places, &row);
+        ok = collect(sums, &index_of, &row);
     }
-    tl_map_free(&places);
+    tl_map_free(&index_of);
     return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 
@@ -99,11 +99,11 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     tl_table *rows = tl_tables_get(job, &tl_bandwidth_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     tl_table sums = { .schema = &tl_bandwidth_schema };
-    tl_map places = { 0 };
+    tl_map index_of = { 0 };
     bool ok = true;
 
     for (size_t i = 0; ok && i < rows->n; i++)
-        ok = collect(&sums, &places, tl_table_row(rows, i));
+        ok = collect(&sums, &index_of, tl_table_row(rows, i));
     for (size_t i = 0; ok && i < sums.n; i++) {
         tl_bandwidth *row = tl_table_row(&sums, i);
         bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
@@ -113,7 +113,7 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     rows->n = 0;
     ok = ok && tl_table_append(rows, sums.rows, sums.n) && tl_table_sort(rows);
     tl_table_free(&sums);
-    tl_map_free(&places);
+    tl_map_free(&index_of);
     return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 

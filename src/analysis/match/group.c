@@ -44,21 +44,21 @@ static tl_status fold(tl_tables *out, tl_error *err)
 {
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *groups = tl_tables_get(out, &tl_group_row_schema);
-    tl_map places = { 0 };
+    tl_map index_of = { 0 };
     bool ok = true;
 
     for (size_t i = 0; ok && i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
-        uint32_t at = tl_map_get(&places, (uint64_t)c->group);
+        uint32_t at = tl_map_get(&index_of, (uint64_t)c->group);
         if (at == TL_MAP_NONE) {
             tl_group_row row = { .group = c->group };
             at = (uint32_t)groups->n;
-            ok = tl_table_append(groups, &row, 1) && tl_map_put(&places, (uint64_t)c->group, at) == 0;
+            ok = tl_table_append(groups, &row, 1) && tl_map_put(&index_of, (uint64_t)c->group, at) == 0;
         }
         if (ok)
             count(tl_table_row(groups, at), c);
     }
-    tl_map_free(&places);
+    tl_map_free(&index_of);
     return ok ? TL_OK : tl_fail_memory(err, "the process groups");
 }
 

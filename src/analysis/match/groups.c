@@ -100,13 +100,13 @@ static int32_t count_hosts(int32_t *hosts, size_t n)
 
 static int32_t host_of(const tl_deciding *d, uint32_t membership)
 {
-    const tl_rank_clock *place = tl_rank_clock_of(d->job, d->m[membership].rank);
-    return place != NULL ? place->host : -1;
+    const tl_rank_clock *clock = tl_rank_clock_of(d->job, d->m[membership].rank);
+    return clock != NULL ? clock->host : -1;
 }
 
 /* Hosts, and whether all ranks of the group are known to be on one: several hosts are several, whoever else is there.
  */
-static void place(draft *g, const tl_deciding *d, int32_t *room)
+static void clock(draft *g, const tl_deciding *d, int32_t *room)
 {
     for (size_t i = g->from; i < g->to; i++)
         room[i - g->from] = host_of(d, d->order[i]);
@@ -158,7 +158,7 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
     g.row.seen = (int32_t)n;
     if (first->inferred)
         tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
-    place(&g, d, room);
+    clock(&g, d, room);
     for (size_t i = from; i < to; i++) {
         d->fates[d->order[i]].by_seq = by_seq;
         d->fates[d->order[i]].by_loose_launch = alike;

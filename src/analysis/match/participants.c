@@ -72,9 +72,9 @@ static uint32_t named_membership(collecting *k, uint32_t group)
     return k->of_group[group];
 }
 
-static uint32_t inferred_membership(collecting *k, int32_t place, tl_collective family)
+static uint32_t inferred_membership(collecting *k, int32_t position, tl_collective family)
 {
-    uint64_t key = tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)place), family);
+    uint64_t key = tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)position), family);
     uint32_t at = tl_map_get(&k->inferred, key);
     if (at != TL_MAP_NONE)
         return at;
@@ -167,7 +167,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, const stream_use *u
 static bool add_parts(collecting *k)
 {
     const tl_rank_view *view = k->view;
-    int32_t place = 0;
+    int32_t position = 0;
 
     for (size_t from = 0, to; from < view->nkernels; from = to) {
         for (to = from; to < view->nkernels && view->kernels[to].device == view->kernels[from].device &&
@@ -184,12 +184,12 @@ static bool add_parts(collecting *k)
             group = group != TL_NONE ? group : use.group;
             used |= group == TL_NONE && !use.of_pairs;
             uint32_t m = group != TL_NONE ? named_membership(k, group)
-                                          : inferred_membership(k, use.of_pairs ? -1 : place,
+                                          : inferred_membership(k, use.of_pairs ? -1 : position,
                                                                 family_of((tl_collective)kernel->collective));
             if (m == UINT32_MAX || !add_part(k, kernel, &use, m))
                 return false;
         }
-        place += used;
+        position += used;
     }
     return true;
 }

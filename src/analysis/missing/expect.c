@@ -33,8 +33,8 @@ struct tl_expecting {
     int64_t *transfer_ns; /* by row; 0 where somebody without a trace may have come late */
     uint32_t *order;      /* rows by rank and start */
     uint32_t *first_row;  /* by rank that has a trace: where its rows begin there */
-    uint32_t *place;      /* by row: which of its rank's it is there */
-    tl_ways_to *found;    /* by place: of the rank in hand, from meetings of the one without a trace */
+    uint32_t *position;   /* by row: which of its rank's it is there */
+    tl_ways_to *found;    /* by position: of the rank in hand, from meetings of the one without a trace */
     tl_way *room;         /* for these */
     TL_VEC(shown) shown;
     tl_map row_in; /* by rank and collective: a row */
@@ -138,7 +138,7 @@ static bool list_times(tl_expecting *x)
         first = i == 0 || rows[x->order[i - 1]].rank != rows[x->order[i]].rank ? i : first;
         if (rank < x->in->nranks)
             x->first_row[rank] = first;
-        x->place[x->order[i]] = i - first;
+        x->position[x->order[i]] = i - first;
         most = i - first >= most ? i - first + 1 : most;
     }
     x->found = tl_malloc((most + 1) * sizeof *x->found);
@@ -164,9 +164,9 @@ tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *a
                          .transfer_ns = tl_malloc((in->nrows + 1) * sizeof *x->transfer_ns),
                          .order = tl_malloc((in->nrows + 1) * sizeof *x->order),
                          .first_row = tl_calloc(in->nranks + 1, sizeof *x->first_row),
-                         .place = tl_malloc((in->nrows + 1) * sizeof *x->place) };
+                         .position = tl_malloc((in->nrows + 1) * sizeof *x->position) };
     if (x->role != NULL && x->first != NULL && x->next != NULL && x->followed != NULL && x->turn != NULL &&
-        x->transfer_ns != NULL && x->order != NULL && x->first_row != NULL && x->place != NULL &&
+        x->transfer_ns != NULL && x->order != NULL && x->first_row != NULL && x->position != NULL &&
         find_roles(x, nranks) && list_turns(x) && list_times(x))
         return x;
     tl_expecting_free(x);
@@ -185,7 +185,7 @@ void tl_expecting_free(tl_expecting *x)
     free(x->transfer_ns);
     free(x->order);
     free(x->first_row);
-    free(x->place);
+    free(x->position);
     free(x->found);
     free(x->room);
     free(x->shown.v);
@@ -233,10 +233,10 @@ void tl_way_add(tl_ways_to *to, tl_way way)
 /* Over meetings in which the one without a trace is not the way goes on. */
 static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t row)
 {
-    tl_ways_to *f = &x->found[x->place[row]];
+    tl_ways_to *f = &x->found[x->position[row]];
     for (uint32_t i = ways->of[row][0]; i < ways->of[row][0] + ways->of[row][1]; i++) {
         tl_way way = ways->list.v[i];
-        const tl_ways_to *over = &x->found[x->place[way.from]];
+        const tl_ways_to *over = &x->found[x->position[way.from]];
         uint32_t from = met_of(x, way.from);
         if (from != TL_MAP_NONE)
             tl_way_add(f, (tl_way){ way.ns, met[from].done_ns, from });

@@ -38,7 +38,7 @@ uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *
  * False when memory is out. */
 bool tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
 
-/* expect.c: a collective in the program of a step. */
+/* expect.c: a collective in the sequence of a step. */
 typedef struct tl_turn {
     uint64_t what;
     int64_t collective; /* its number */

@@ -217,6 +217,6 @@ int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
     uint32_t link = tl_link_of(b, meeting), class = link != TL_NONE ? b->meeting_class[meeting] : TL_NONE;
     if (class == TL_NONE)
         return 0;
-    size_t cell = b->links[link].place * b->nsteps + tl_meeting_step(b, meeting);
+    size_t cell = b->links[link].member * b->nsteps + tl_meeting_step(b, meeting);
     return share_of(llround(s->spare_ns[class][cell]), b->classes[class].ns[cell], ns);
 }

@@ -39,7 +39,7 @@ static bool repair_steps(repairing *r)
     for (size_t c = 0; c < b->nclasses; c++)
         if (b->classes[c].role == link->role && b->classes[c].family == TL_FAMILY_TRANSFER)
             r->classes[c].baseline_ns =
-                tl_baseline_of(b, &b->classes[c], link->place, r->on, &r->classes[c].own_ns, r->scratch);
+                tl_baseline_of(b, &b->classes[c], link->member, r->on, &r->classes[c].own_ns, r->scratch);
     for (uint32_t m = 0; ok && m < g->nmeetings; m++)
         if (b->link_of[m] == r->repair->rank)
             ok = add(r, m, g->meetings[m].work_ns, TL_NONE, m);

@@ -208,25 +208,25 @@ static tl_status reduce(tl_tables *job, tl_error *err)
 {
     tl_table *table = tl_tables_get(job, &tl_breakdown_schema);
     tl_table sums = { .schema = &tl_breakdown_schema };
-    tl_map place = { 0 };
+    tl_map index_of = { 0 };
     bool ok = true;
 
     for (size_t i = 0; ok && i < table->n; i++) {
         const tl_breakdown *row = tl_table_row(table, i);
         if (row->device != -1)
             continue;
-        uint32_t at = tl_map_get(&place, (uint64_t)(int64_t)row->step);
+        uint32_t at = tl_map_get(&index_of, (uint64_t)(int64_t)row->step);
         if (at == TL_MAP_NONE) {
             tl_breakdown empty = { .rank = -1, .device = -1, .step = row->step };
             at = (uint32_t)sums.n;
-            ok = tl_table_append(&sums, &empty, 1) && tl_map_put(&place, (uint64_t)(int64_t)row->step, at) == 0;
+            ok = tl_table_append(&sums, &empty, 1) && tl_map_put(&index_of, (uint64_t)(int64_t)row->step, at) == 0;
         }
         if (ok)
             add_to(tl_table_row(&sums, at), row);
     }
     ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
     tl_table_free(&sums);
-    tl_map_free(&place);
+    tl_map_free(&index_of);
     return ok ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
 }
 

@@ -7,7 +7,7 @@
 /* Kernels in order of start, up to an instant. */
 typedef struct sweep {
     tl_comm_spans *out;
-    size_t first; /* piece of this sweep */
+    size_t first; /* span of this sweep */
     int64_t now;
     int64_t compute_to; /* the last end of compute that has begun */
     int64_t comm_to;    /* and of communication: that of kernel `comm` */
@@ -67,9 +67,9 @@ int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
 /* Pieces of one device on their way to exposures. */
 typedef struct packing {
     const tl_rank_view *view;
-    size_t first;      /* kernel of the device */
-    uint32_t *npieces; /* by kernel, from the first */
-    uint32_t *last;    /* by kernel: its last exposure, TL_NONE */
+    size_t first;     /* kernel of the device */
+    uint32_t *nspans; /* by kernel, from the first */
+    uint32_t *last;   /* by kernel: its last exposure, TL_NONE */
     tl_exposures *out;
 } packing;
 
@@ -85,7 +85,7 @@ static bool add(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns, int
     return true;
 }
 
-/* A piece of a kernel that has too many: to the stretches in which it lies. */
+/* A span of a kernel that has too many: to the stretches in which it lies. */
 static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
@@ -105,16 +105,16 @@ static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
     return true;
 }
 
-static bool pack(packing *p, const tl_comm_spans *pieces)
+static bool pack(packing *p, const tl_comm_spans *spans)
 {
-    for (size_t i = 0; i < pieces->n; i++)
-        p->npieces[pieces->v[i].kernel - p->first]++;
-    for (size_t i = 0; i < pieces->n; i++) {
-        const tl_comm_span *piece = &pieces->v[i];
-        const tl_kernel *k = &p->view->kernels[piece->kernel];
-        int64_t from = tl_ns_between(piece->start_ns, k->start_ns), to = tl_ns_between(piece->end_ns, k->start_ns);
-        bool many = p->npieces[piece->kernel - p->first] > TL_EXPOSURES_MOST;
-        if (!(many ? spread(p, piece->kernel, from, to) : add(p, piece->kernel, from, to, to - from)))
+    for (size_t i = 0; i < spans->n; i++)
+        p->nspans[spans->v[i].kernel - p->first]++;
+    for (size_t i = 0; i < spans->n; i++) {
+        const tl_comm_span *span = &spans->v[i];
+        const tl_kernel *k = &p->view->kernels[span->kernel];
+        int64_t from = tl_ns_between(span->start_ns, k->start_ns), to = tl_ns_between(span->end_ns, k->start_ns);
+        bool many = p->nspans[span->kernel - p->first] > TL_EXPOSURES_MOST;
+        if (!(many ? spread(p, span->kernel, from, to) : add(p, span->kernel, from, to, to - from)))
             return false;
     }
     return true;
@@ -123,20 +123,20 @@ static bool pack(packing *p, const tl_comm_spans *pieces)
 static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
 {
     uint32_t *order = tl_malloc(n * sizeof *order);
-    packing p = { view, first, tl_calloc(n, sizeof *p.npieces), tl_malloc(n * sizeof *p.last), out };
-    tl_comm_spans pieces = { 0 };
-    bool ok = order != NULL && p.npieces != NULL && p.last != NULL;
+    packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out };
+    tl_comm_spans spans = { 0 };
+    bool ok = order != NULL && p.nspans != NULL && p.last != NULL;
 
     for (size_t i = 0; ok && i < n; i++) {
         order[i] = (uint32_t)(first + i);
         p.last[i] = TL_NONE;
     }
     ok = ok && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
-         tl_comm_only(view->kernels, order, n, &pieces) && pack(&p, &pieces);
+         tl_comm_only(view->kernels, order, n, &spans) && pack(&p, &spans);
     free(order);
-    free(p.npieces);
+    free(p.nspans);
     free(p.last);
-    free(pieces.v);
+    free(spans.v);
     return ok;
 }
 

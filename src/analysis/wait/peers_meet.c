@@ -29,7 +29,7 @@ static int by_time(const void *rows, uint32_t a, uint32_t b)
 /* The next of its name in its step on its rank; counters: how many there were. */
 static bool take(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *counters, tl_host_meetings *out)
 {
-    const tl_rank_clock *place = tl_rank_clock_of(facts, row->rank);
+    const tl_rank_clock *rank_clock = tl_rank_clock_of(facts, row->rank);
     uint64_t name = tl_hash_mix(tl_hash_bytes(row->awaited, sizeof row->awaited), (uint64_t)(int64_t)row->step);
     uint64_t counter = tl_hash_mix(name, (uint64_t)(int64_t)row->rank);
     uint32_t nth = tl_map_get(counters, counter);
@@ -38,9 +38,9 @@ static bool take(const tl_gap_peer *row, const tl_job_facts *facts, tl_map *coun
     nth = nth == TL_MAP_NONE ? 0 : nth;
     if (!tl_vec_room(out) || tl_map_put(counters, counter, nth + 1) != 0)
         return false;
-    if (place != NULL && place->applied) {
-        start = tl_clock_correct(place, start);
-        end = tl_clock_correct(place, end);
+    if (rank_clock != NULL && rank_clock->applied) {
+        start = tl_clock_correct(rank_clock, start);
+        end = tl_clock_correct(rank_clock, end);
     }
     out->v[out->n++] = (tl_host_meeting){ tl_hash_mix(name, nth), start, end, row->rank, (uint32_t)row->awaited_uid };
     return true;

@@ -41,16 +41,16 @@ done:
     return st;
 }
 
-/* The step windows as pieces of the time line: piece i is [from[i], from[i + 1]) and belongs to step[i]. */
+/* The step windows as intervals of the time line: interval i is [from[i], from[i + 1]) and belongs to step[i]. */
 typedef struct step_line {
     double *from;
     int64_t *step;
-    size_t *free_from; /* the first piece from this one on that has no step yet, as far as is known */
+    size_t *free_from; /* the first interval from this one on that has no step yet, as far as is known */
     size_t n;
 } step_line;
 
-/* The last piece that begins at or before ts; SIZE_MAX when ts lies before all. */
-static size_t piece_at(const step_line *line, double ts)
+/* The last interval that begins at or before ts; SIZE_MAX when ts lies before all. */
+static size_t interval_at(const step_line *line, double ts)
 {
     size_t low = 0;
     TL_BISECT(low, line->n, mid, line->from[mid] <= ts);
@@ -72,7 +72,7 @@ static bool is_window(const tl_hta_row *row, const tl_hta_symbols *symbols)
 }
 
 /* Where windows overlap the last one in file order counts.  They are laid down from the last to the first, each only on
- * what is still free, so that a piece is written once however many windows lie above each other. */
+ * what is still free, so that an interval is written once however many windows lie above each other. */
 static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     const tl_hta_row *rows = frame->rows.v;
@@ -100,8 +100,8 @@ static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
 
     for (size_t i = frame->rows.n; i-- > 0;)
         if (is_window(&rows[i], symbols)) {
-            size_t beyond = piece_at(line, rows[i].end);
-            for (size_t k = first_free(line, piece_at(line, rows[i].ts)); k < beyond; k = first_free(line, k)) {
+            size_t beyond = interval_at(line, rows[i].end);
+            for (size_t k = first_free(line, interval_at(line, rows[i].ts)); k < beyond; k = first_free(line, k)) {
                 line->step[k] = symbols->v.v[rows[i].name].step;
                 line->free_from[k] = k + 1;
             }
@@ -111,7 +111,7 @@ static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
 
 static int64_t step_at(const step_line *line, double ts)
 {
-    size_t i = piece_at(line, ts);
+    size_t i = interval_at(line, ts);
     return i == SIZE_MAX ? TL_HTA_NO_STEP : line->step[i];
 }
 

@@ -20,8 +20,8 @@
 static int32_t home_of(const tl_matching *m, int32_t rank)
 {
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
-    const tl_rank_clock *place = tl_rank_clock_of(&facts, rank);
-    return place != NULL ? (int32_t)((size_t)(place - m->ranks) * (size_t)tl_par_nprocs() / m->nranks) : 0;
+    const tl_rank_clock *rank_clock = tl_rank_clock_of(&facts, rank);
+    return rank_clock != NULL ? (int32_t)((size_t)(rank_clock - m->ranks) * (size_t)tl_par_nprocs() / m->nranks) : 0;
 }
 
 /* Collective.  *n rows of `size` bytes at *rows go where to[] says, which is NULL when memory is out; freed, as are the

@@ -108,7 +108,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
 
 /* -------------------------------------------------------------------------------------------------------- the plan */
 
-/* A team's piece of a file has at least so many bytes. */
+/* A team's slice of a file has at least so many bytes. */
 #define LEAST_PIECE ((uint64_t)8 << 20)
 
 static bool is_plain(const tl_plan_item *item)
@@ -169,7 +169,7 @@ static void form_teams(tl_plan *plan)
     uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
 
     for (size_t i = 0; i < plan->n; i++) {
-        plan->items[i].npieces = 1;
+        plan->items[i].nslices = 1;
         total += is_plain(&plan->items[i]) ? plan->items[i].bytes : 0;
     }
     for (size_t i = 0; i < plan->n && total > 0; i++) {
@@ -178,7 +178,7 @@ static void form_teams(tl_plan *plan)
             continue;
         uint64_t share = 1 + (uint64_t)((double)spare * ((double)item->bytes / (double)total));
         uint64_t most = item->bytes / LEAST_PIECE;
-        item->npieces = (int32_t)(share < most ? share : most > 0 ? most : 1);
+        item->nslices = (int32_t)(share < most ? share : most > 0 ? most : 1);
     }
 }
 

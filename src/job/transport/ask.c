@@ -138,7 +138,7 @@ static bool get(tl_bytes *in, int32_t *index, int32_t *rank, tl_bytes *bytes)
     return ok;
 }
 
-/* Collective: what is usual of pieces is found where those of the same place meet. */
+/* Collective: what is usual of pieces is found where those of the same position meet. */
 static bool compare_pieces(tl_held *held, tl_host_pieces *own)
 {
     tl_host_pieces all = { 0 };
@@ -148,7 +148,7 @@ static bool compare_pieces(tl_held *held, tl_host_pieces *own)
     int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
     for (size_t i = 0; to != NULL && i < own->n; i++) {
         own->v[i].proc = tl_par_proc();
-        to[i] = (int32_t)(own->v[i].place % (uint64_t)tl_par_nprocs());
+        to[i] = (int32_t)(own->v[i].position % (uint64_t)tl_par_nprocs());
     }
     tl_status st = tl_par_agree(to != NULL ? TL_OK : TL_ENOMEM, &err);
     if (st == TL_OK)

@@ -18,7 +18,7 @@ struct tl_writer {
     size_t ntables;
     uint64_t nrows[TL_EVENT_TABLES_MAX]; /* placed so far */
     int64_t next;                        /* trace to hand out ... */
-    int32_t next_piece, leader;          /* ... this piece of it; who has its piece 0 */
+    int32_t next_slice, leader;          /* ... this slice of it; who has its slice 0 */
     int64_t placed;                      /* traces before this one have their place */
     struct waiting {
         tl_bytes counts;
@@ -215,17 +215,17 @@ static bool take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
     return place_ready(w);
 }
 
-/* The next trace, or the next piece of the trace at hand: a team that has begun gets all its members. */
+/* The next trace, or the next slice of the trace at hand: a team that has begun gets all its members. */
 static void hand_out(tl_writer *w, int to)
 {
     tl_task task = { -1, 0, to };
 
-    if (w->next_piece > 0 || ((size_t)w->next < w->plan->n && w->status == TL_OK)) {
-        w->leader = w->next_piece == 0 ? to : w->leader;
-        task = (tl_task){ w->next, w->next_piece, w->leader };
-        w->next_piece++;
-        if (w->next_piece == w->plan->items[w->next].npieces) {
-            w->next_piece = 0;
+    if (w->next_slice > 0 || ((size_t)w->next < w->plan->n && w->status == TL_OK)) {
+        w->leader = w->next_slice == 0 ? to : w->leader;
+        task = (tl_task){ w->next, w->next_slice, w->leader };
+        w->next_slice++;
+        if (w->next_slice == w->plan->items[w->next].nslices) {
+            w->next_slice = 0;
             w->next++;
         }
     }
@@ -249,7 +249,7 @@ void tl_writer_take(tl_writer *w, int from, int tag, const void *bytes, size_t n
         break;
     case TL_MESSAGE_READY:
     case TL_MESSAGE_GO:
-    case TL_MESSAGE_PIECE:
+    case TL_MESSAGE_SLICE:
         fine = tl_unexpected_put(w->unexpected, from, tag, bytes, n);
         break;
     default:

@@ -5,7 +5,7 @@
 #include "tlmpi/job/transport/messages.h"
 #include "tlmpi/job/transport/work_queue.h"
 
-/* Says where the writer puts messages to proc 0 that are not for the writer: its own answers, and pieces of traces. */
+/* Says where the writer puts messages to proc 0 that are not for the writer: its own answers, and slices of traces. */
 void tl_writer_unexpected(tl_writer *writer, tl_unexpected *queue);
 
 /* Handles one message. */

@@ -14,7 +14,7 @@ bool tl_has_imbalance(const tl_answers *a)
 static void say_cost(tl_wrap *w, const tl_answers *a, int64_t ns, bool more)
 {
     tl_wrap_words(w, "costs");
-    tl_wrap_piece(w, "%.1f %%%s", 100 * (double)ns / (double)a->wall_ns, more ? ";" : "");
+    tl_wrap_printf(w, "%.1f %%%s", 100 * (double)ns / (double)a->wall_ns, more ? ";" : "");
 }
 
 void tl_say_imbalance(tl_wrap *w, const tl_answers *a)
@@ -26,9 +26,9 @@ void tl_say_imbalance(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, "beside what is named above,");
     if (of->roles_ns > 0) {
         tl_wrap_words(w, "that rank");
-        tl_wrap_piece(w, "%" PRId32, of->rank);
+        tl_wrap_printf(w, "%" PRId32, of->rank);
         tl_wrap_words(w, "and those that do the same compute");
-        tl_wrap_piece(w, "%.2f", of->times);
+        tl_wrap_printf(w, "%.2f", of->times);
         tl_wrap_words(w, "times as long as the others");
         say_cost(w, a, of->roles_ns, of->chance_ns > 0 || of->hosts_ns > 0);
     }

@@ -42,7 +42,7 @@ static tl_wrap answer_line(const asking *q)
 
 static void end_with_table(tl_wrap *w, const asking *q, const char *table)
 {
-    tl_wrap_piece(w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
+    tl_wrap_printf(w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
     tl_wrap_end(w);
 }
 
@@ -72,14 +72,14 @@ static void say_others_too(const asking *q)
     }
     if (a->nculprits > NEXT_NAMED + 1) {
         tl_wrap w = paragraph(q, "Also:");
-        tl_wrap_piece(&w, "%zu more;", a->nculprits - NEXT_NAMED - 1);
+        tl_wrap_printf(&w, "%zu more;", a->nculprits - NEXT_NAMED - 1);
         tl_wrap_words(&w, "tables straggler and link have them.");
         tl_wrap_end(&w);
     }
     if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
         tl_wrap w = paragraph(q, "Without the delays of all that stand out the job takes");
-        tl_wrap_piece(&w, "%s less", tl_duration(a->together_gain_ns).text);
-        tl_wrap_piece(&w, "(%s).", tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
+        tl_wrap_printf(&w, "%s less", tl_duration(a->together_gain_ns).text);
+        tl_wrap_printf(&w, "(%s).", tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
         tl_wrap_end(&w);
     }
 }
@@ -90,17 +90,17 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
     if (!tl_is_link(c)) {
         if (q->a->trust.judged > 0) {
             tl_wrap_words(&w, tl_is_several(c) ? "one of them comes last in" : "it comes last in");
-            tl_wrap_piece(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
+            tl_wrap_printf(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
             tl_wrap_words(&w, "collectives;");
         }
         if (tl_is_several(c))
-            tl_wrap_piece(&w, "rank %" PRId32 " alone:", c->rank);
-        tl_wrap_piece(&w, "z = %.1f", c->z);
+            tl_wrap_printf(&w, "rank %" PRId32 " alone:", c->rank);
+        tl_wrap_printf(&w, "z = %.1f", c->z);
     } else {
         tl_wrap_words(&w, "its transfers take");
-        tl_wrap_piece(&w, "%.1f times", q->a->link->ratio);
+        tl_wrap_printf(&w, "%.1f times", q->a->link->ratio);
         tl_wrap_words(&w, "as long as they should;");
-        tl_wrap_piece(&w, "z = %.1f", c->z);
+        tl_wrap_printf(&w, "z = %.1f", c->z);
     }
     end_with_table(&w, q, tl_is_link(c) ? "link" : "straggler");
     if (isnan(c->path_share))
@@ -119,10 +119,10 @@ static void which_rank(const asking *q)
         tl_wrap_end(&w);
         if (q->a->finding == TL_FOUND_NOBODY) {
             w = paragraph(q, "Evidence:");
-            tl_wrap_piece(&w, "%s of %s", tl_grouped(q->a->trust.matched).text,
-                          tl_grouped(q->a->trust.collectives).text);
+            tl_wrap_printf(&w, "%s of %s", tl_grouped(q->a->trust.matched).text,
+                           tl_grouped(q->a->trust.collectives).text);
             tl_wrap_words(&w, "collectives matched across");
-            tl_wrap_piece(&w, "%zu ranks", q->a->trust.nranks);
+            tl_wrap_printf(&w, "%zu ranks", q->a->trust.nranks);
             end_with_table(&w, q, "straggler");
         }
         say_answer_confidence(q, &q->a->rank, false);
@@ -165,25 +165,25 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
     while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
         n++;
     tl_wrap_words(w, "of");
-    tl_wrap_piece(w, "%s", tl_duration(c->blame_ns).text);
+    tl_wrap_printf(w, "%s", tl_duration(c->blame_ns).text);
     tl_wrap_words(w, tl_is_several(c) ? "that others wait for them in all:" : "that others wait for it in all:");
     for (int i = 0; i < n; i++) {
-        tl_wrap_piece(w, "%s", tl_duration(a->activities[activities[i]]).text);
-        tl_wrap_piece(w, "%s%s", tl_activity_labels[activities[i]],
-                      i + 1 < n || next_part(a, activities, n) >= 0 ? "," : "");
+        tl_wrap_printf(w, "%s", tl_duration(a->activities[activities[i]]).text);
+        tl_wrap_printf(w, "%s%s", tl_activity_labels[activities[i]],
+                       i + 1 < n || next_part(a, activities, n) >= 0 ? "," : "");
     }
     if (next_part(a, activities, n) >= 0)
-        tl_wrap_piece(w, "...");
+        tl_wrap_printf(w, "...");
 }
 
 static void say_phase_of_rank(const asking *q, const tl_culprit *c)
 {
     tl_wrap w = answer_line(q);
 
-    tl_wrap_piece(&w, "%s:", tl_cause_labels[c->cause]);
+    tl_wrap_printf(&w, "%s:", tl_cause_labels[c->cause]);
     tl_wrap_words(&w, tl_cause_in_words(c->cause));
     if (!c->same_cause)
-        tl_wrap_piece(&w, "(rank %" PRId32 ")", c->rank);
+        tl_wrap_printf(&w, "(rank %" PRId32 ")", c->rank);
     if (c->cause_share > 0)
         tl_say_phrase(&w, tl_cause_share_in_words(c));
     if (c->place[0] != '\0') {
@@ -204,10 +204,10 @@ static void say_path(const asking *q)
         return;
     tl_wrap w = paragraph(q, "Evidence:");
     tl_wrap_words(&w, "the critical path across ranks is");
-    tl_wrap_piece(&w, "%s", tl_share_in_words(path->activity_share).text);
+    tl_wrap_printf(&w, "%s", tl_share_in_words(path->activity_share).text);
     tl_wrap_words(&w, path->activity);
-    tl_wrap_piece(&w, "-");
-    tl_wrap_piece(&w, "%s", tl_share_in_words(path->imbalance_share).text);
+    tl_wrap_printf(&w, "-");
+    tl_wrap_printf(&w, "%s", tl_share_in_words(path->imbalance_share).text);
     tl_wrap_words(&w, "of it is there only because ranks differ");
     end_with_table(&w, q, "critical_path");
 }
@@ -219,11 +219,11 @@ static void which_phase(const asking *q)
         say_phase_of_rank(q, &q->a->culprits[0]);
     } else if (has_culprit(q)) {
         tl_wrap w = answer_line(q);
-        tl_wrap_piece(&w, "%s:", tl_cause_labels[TL_CAUSE_SLOW_LINK]);
+        tl_wrap_printf(&w, "%s:", tl_cause_labels[TL_CAUSE_SLOW_LINK]);
         tl_say_phrase(&w, tl_link_in_words(q->a->link));
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
-        tl_wrap_piece(&w, "%s", tl_duration(q->a->culprits[0].lost_ns).text);
+        tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].lost_ns).text);
         tl_wrap_words(&w, "of transfers beyond what they should take");
         end_with_table(&w, q, "link");
     } else if (q->a->worst.name == NULL) {
@@ -237,9 +237,9 @@ static void which_phase(const asking *q)
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
         tl_wrap_words(&w, "idle");
-        tl_wrap_piece(&w, "%s,", tl_share_in_words((double)q->a->idle_ns / (double)q->a->wall_sum_ns).text);
+        tl_wrap_printf(&w, "%s,", tl_share_in_words((double)q->a->idle_ns / (double)q->a->wall_sum_ns).text);
         tl_wrap_words(&w, "exposed comm");
-        tl_wrap_piece(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
+        tl_wrap_printf(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
         tl_wrap_words(&w, "of all ranks' time");
         end_with_table(&w, q, "breakdown");
         say_path(q);
@@ -256,7 +256,7 @@ static void others_waiting(const asking *q)
     fputs("Do others wait?\n", q->out);
     tl_wrap w = answer_line(q);
     if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
-        tl_wrap_piece(&w, "Yes:");
+        tl_wrap_printf(&w, "Yes:");
         tl_say_waiters(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
         tl_wrap_words(&w, has_culprit(q) ? "Nobody is seen to wait." : "For no rank above the others.");
@@ -267,13 +267,13 @@ static void others_waiting(const asking *q)
     if (a->finding >= TL_FOUND_NOBODY && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
         tl_wrap_words(&w, "for late ranks all together wait");
-        tl_wrap_piece(&w, "%s,", tl_duration(a->wait_ns).text);
-        tl_wrap_piece(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
+        tl_wrap_printf(&w, "%s,", tl_duration(a->wait_ns).text);
+        tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
         tl_wrap_words(&w, "of their time");
         if (has_culprit(q) && a->wait_ns > 0) {
-            tl_wrap_piece(&w, "-");
+            tl_wrap_printf(&w, "-");
             tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "for them" : "for it");
-            tl_wrap_piece(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);
+            tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);
             tl_wrap_words(&w, "of that");
         }
         end_with_table(&w, q, "blame");
@@ -299,22 +299,22 @@ static void persistence(const asking *q)
         return;
     }
     const tl_culprit *c = &a->culprits[0];
-    tl_wrap_piece(&w, "%s:", tl_pattern_labels[c->pattern]);
+    tl_wrap_printf(&w, "%s:", tl_pattern_labels[c->pattern]);
     tl_say_phrase(&w, tl_pattern_in_words(c, &a->trust));
     tl_wrap_end(&w);
     w = paragraph(q, "Evidence:");
     if (!tl_is_link(c)) {
-        tl_wrap_piece(&w, "%" PRId64 " of %zu", c->steps_flagged, a->trust.nsteps);
+        tl_wrap_printf(&w, "%" PRId64 " of %zu", c->steps_flagged, a->trust.nsteps);
         tl_wrap_words(&w, "steps flagged;");
         if (c->steps_beside > 0) {
-            tl_wrap_piece(&w, "%" PRId64, c->steps_beside);
+            tl_wrap_printf(&w, "%" PRId64, c->steps_beside);
             tl_wrap_words(&w, "more that do not count: it costs less in them, or recordings begin or end there;");
         }
     }
     if (isnan(c->p_value))
         tl_wrap_words(&w, "no test of significance");
     else
-        tl_wrap_piece(&w, "p = %.4f", c->p_value);
+        tl_wrap_printf(&w, "p = %.4f", c->p_value);
     end_with_table(&w, q, tl_is_link(c) ? "link" : "blame_step");
     say_answer_confidence(q, &a->persistence, true);
 }

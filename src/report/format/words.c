@@ -65,10 +65,10 @@ void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all
         named += n;
         const char *comma = named < all ? "," : "";
         if (n == 1)
-            tl_wrap_piece(wrap, "%" PRId64 "%s", first[0], comma);
+            tl_wrap_printf(wrap, "%" PRId64 "%s", first[0], comma);
         else
-            tl_wrap_piece(wrap, "%" PRId64 "-%" PRId64 "%s", first[0], first[n - 1], comma);
+            tl_wrap_printf(wrap, "%" PRId64 "-%" PRId64 "%s", first[0], first[n - 1], comma);
     }
     if (named < all)
-        tl_wrap_piece(wrap, "and %s more", tl_grouped((int64_t)(all - named)).text);
+        tl_wrap_printf(wrap, "and %s more", tl_grouped((int64_t)(all - named)).text);
 }

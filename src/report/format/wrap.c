@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-void tl_wrap_piece(tl_wrap *wrap, const char *format, ...)
+void tl_wrap_printf(tl_wrap *wrap, const char *format, ...)
 {
     char text[1024], safe[sizeof text];
     va_list args;
@@ -34,7 +34,7 @@ void tl_wrap_words(tl_wrap *wrap, const char *text)
 {
     while (*(text += strspn(text, " ")) != '\0') {
         size_t n = strcspn(text, " ");
-        tl_wrap_piece(wrap, "%.*s", n < 1023 ? (int)n : 1023, text);
+        tl_wrap_printf(wrap, "%.*s", n < 1023 ? (int)n : 1023, text);
         text += n;
     }
 }

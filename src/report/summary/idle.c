@@ -110,7 +110,7 @@ static void say_ranks(tl_wrap *w, const tl_idle_job *c)
                  c->ranks > 2 ? " most" : "");
     else
         snprintf(ranks, sizeof ranks, "rank %" PRId32 "%s", c->worst_rank, c->ranks > 1 ? " most" : "");
-    tl_wrap_piece(w, "- %s", ranks);
+    tl_wrap_printf(w, "- %s", ranks);
 }
 
 static const tl_idle_job *cause_at(const tl_summary *s, int32_t place)
@@ -141,9 +141,9 @@ static void say_doubts(FILE *out, const tl_idle *job)
     if (job->graph_under_recorded == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "%" PRId64 " of %" PRId64, job->graph_under_recorded, job->graph_launches);
+    tl_wrap_printf(&w, "%" PRId64 " of %" PRId64, job->graph_under_recorded, job->graph_launches);
     tl_wrap_words(&w, "graph launches were not recorded, or not whole:");
-    tl_wrap_piece(&w, "%.1f %%", tl_percent(job->under_recorded_ns, job->macro_ns));
+    tl_wrap_printf(&w, "%.1f %%", tl_percent(job->under_recorded_ns, job->macro_ns));
     tl_wrap_words(&w, "of the idle time may be work.");
     tl_wrap_end(&w);
 }
@@ -156,7 +156,7 @@ static void say_peers(FILE *out, const tl_idle *job)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_words(&w, "Of the idle time");
-    tl_wrap_piece(&w, "%.1f %%", pct);
+    tl_wrap_printf(&w, "%.1f %%", pct);
     tl_wrap_words(&w, "was waiting for other ranks (table gap_peer); the rest is the ranks' own.");
     tl_wrap_end(&w);
 }
@@ -190,11 +190,11 @@ static void say_for_whom(tl_wrap *w, const tl_summary *s)
         return;
     }
     tl_wrap_words(w, "of the devices' time. Of all waits table blame charges");
-    tl_wrap_piece(w, "%.1f %%;", charged);
+    tl_wrap_printf(w, "%.1f %%;", charged);
     for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
         if (others[k] < 0.05)
             continue;
-        tl_wrap_piece(w, "%.1f %%", others[k]);
+        tl_wrap_printf(w, "%.1f %%", others[k]);
         tl_wrap_words(w, of[k].words);
     }
     tl_wrap_words(w, "see table quality.");
@@ -208,9 +208,9 @@ static void say_waiting(FILE *out, const tl_summary *s, const tl_idle *job, cons
         return;
     fprintf(out, "%sWaiting:%s", look->bold, look->off);
     tl_wrap w = { .out = out, .indent = 2, .column = strlen("Waiting:"), .begun = true };
-    tl_wrap_piece(&w, "%.1f ms", (double)job->waiting_ns / 1e6);
+    tl_wrap_printf(&w, "%.1f ms", (double)job->waiting_ns / 1e6);
     tl_wrap_words(&w, "in nothing but communication that waited for late ranks,");
-    tl_wrap_piece(&w, "%.1f %%", pct);
+    tl_wrap_printf(&w, "%.1f %%", pct);
     say_for_whom(&w, s);
     tl_wrap_end(&w);
 }
@@ -220,12 +220,12 @@ static void say_idle(FILE *out, const tl_summary *s, const tl_idle *job, const t
 
     fprintf(out, "%sIdle:%s", look->bold, look->off);
     tl_wrap head = { .out = out, .indent = 2, .column = strlen("Idle:"), .begun = true };
-    tl_wrap_piece(&head, "%.1f ms", (double)job->macro_ns / 1e6);
-    tl_wrap_piece(&head, "in %" PRId64 " gap%s", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
+    tl_wrap_printf(&head, "%.1f ms", (double)job->macro_ns / 1e6);
+    tl_wrap_printf(&head, "in %" PRId64 " gap%s", job->macro_gaps, job->macro_gaps == 1 ? "" : "s");
     tl_wrap_words(&head, "longer than noise,");
-    tl_wrap_piece(&head, "%.1f %%", tl_percent(job->macro_ns, job->busy_ns + job->macro_ns));
+    tl_wrap_printf(&head, "%.1f %%", tl_percent(job->macro_ns, job->busy_ns + job->macro_ns));
     tl_wrap_words(&head, "of the devices' time;");
-    tl_wrap_piece(&head, "tlmpi show FILE idle_job --sort total_ns");
+    tl_wrap_printf(&head, "tlmpi show FILE idle_job --sort total_ns");
     tl_wrap_words(&head, "has all causes.");
     tl_wrap_end(&head);
     for (int32_t place = 1; place <= CAUSES_SHOWN; place++) {

@@ -52,7 +52,7 @@ static void say_rules(tl_wrap *w, const tl_summary *s)
             words[n++] = rules[i].word;
     for (size_t i = 0; i < n; i++) {
         const char *before = i == 0 ? "by " : i + 1 == n ? "and " : "";
-        tl_wrap_piece(w, "%s%s%s", before, words[i], i + 1 == n ? ";" : i + 2 < n ? "," : "");
+        tl_wrap_printf(w, "%s%s%s", before, words[i], i + 1 == n ? ";" : i + 2 < n ? "," : "");
     }
 }
 
@@ -61,30 +61,30 @@ static void say_matched(FILE *out, const tl_summary *s, const tl_quality *matche
     const tl_quality *ends = check_of(s, TL_CHECK_END_TOGETHER), *clocks = check_of(s, TL_CHECK_CLOCKS);
     tl_wrap w = { .out = out, .indent = 2 };
 
-    tl_wrap_piece(&w, "Collectives:");
+    tl_wrap_printf(&w, "Collectives:");
     if (check_of(s, TL_CHECK_ALONE)->count == check_of(s, TL_CHECK_ALONE)->of) {
-        tl_wrap_piece(&w, "%" PRId64 ",", matched->of);
+        tl_wrap_printf(&w, "%" PRId64 ",", matched->of);
         tl_wrap_words(&w, "of one rank each: there is nobody to compare with.");
         tl_wrap_end(&w);
         return;
     }
-    tl_wrap_piece(&w, "%" PRId64 " of %" PRId64, matched->count, matched->of);
-    tl_wrap_piece(&w, "matched,");
+    tl_wrap_printf(&w, "%" PRId64 " of %" PRId64, matched->count, matched->of);
+    tl_wrap_printf(&w, "matched,");
     say_rules(&w, s);
     if (ends->of > 0) {
         tl_wrap_words(&w, "ends agree within");
-        tl_wrap_piece(&w, "%.0f us;", us(ends->worst_ns));
+        tl_wrap_printf(&w, "%.0f us;", us(ends->worst_ns));
     }
     if (clocks->count == 1) {
         tl_wrap_words(&w, "1 clock.");
     } else {
-        tl_wrap_piece(&w, "%" PRId64 " clocks,", clocks->count);
+        tl_wrap_printf(&w, "%" PRId64 " clocks,", clocks->count);
         if (s->answers != NULL && s->answers->trust.untied)
             tl_wrap_words(&w, "not all of which anything compares (table clock).");
         else if (clocks->worst_ns < 500)
             tl_wrap_words(&w, "less than 1 us apart.");
         else
-            tl_wrap_piece(&w, "%s apart.", apart(clocks->worst_ns).text);
+            tl_wrap_printf(&w, "%s apart.", apart(clocks->worst_ns).text);
     }
     tl_wrap_end(&w);
 }
@@ -99,7 +99,7 @@ static void say_suspects(tl_wrap *w, const tl_summary *s, int64_t n)
             snprintf(words + used, sizeof words - used, "%s%s", used > 0 ? ", " : "",
                      tl_suspicion_labels[TL_SUSPECT_KIND + c - TL_CHECK_KIND]);
     }
-    tl_wrap_piece(w, "%" PRId64 " suspect (%s);", n, words);
+    tl_wrap_printf(w, "%" PRId64 " suspect (%s);", n, words);
 }
 
 static void say_unmatched(FILE *out, const tl_summary *s)
@@ -113,9 +113,9 @@ static void say_unmatched(FILE *out, const tl_summary *s)
         return;
     tl_wrap_words(&w, "Not matched:");
     if (missing > 0)
-        tl_wrap_piece(&w, "%" PRId64 " with a rank missing%s", missing, alone + suspect > 0 ? "," : ";");
+        tl_wrap_printf(&w, "%" PRId64 " with a rank missing%s", missing, alone + suspect > 0 ? "," : ";");
     if (alone > 0)
-        tl_wrap_piece(&w, "%" PRId64 " alone%s", alone, suspect > 0 ? "," : ";");
+        tl_wrap_printf(&w, "%" PRId64 " alone%s", alone, suspect > 0 ? "," : ";");
     if (suspect > 0)
         say_suspects(&w, s, suspect);
     tl_wrap_words(&w, "see table quality.");
@@ -130,9 +130,9 @@ static void say_clocks(FILE *out, const tl_summary *s)
     if (shifted->count == 0)
         return;
     tl_wrap_words(&w, "Clocks: the times of");
-    tl_wrap_piece(&w, "%" PRId64 " rank%s", shifted->count, shifted->count == 1 ? "" : "s");
+    tl_wrap_printf(&w, "%" PRId64 " rank%s", shifted->count, shifted->count == 1 ? "" : "s");
     tl_wrap_words(&w, "were shifted,");
-    tl_wrap_piece(&w, "by up to %s;", apart(shifted->worst_ns).text);
+    tl_wrap_printf(&w, "by up to %s;", apart(shifted->worst_ns).text);
     tl_wrap_words(&w, "see table clock.");
     tl_wrap_end(&w);
 }

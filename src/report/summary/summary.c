@@ -39,7 +39,7 @@ static void say_facts(tl_wrap *w, const facts *list)
         char text[FACT_BYTES + 1];
         snprintf(text, sizeof text, "%s%s", list->v[i], i + 1 < list->n ? "," : "");
         if (strlen(text) < TL_LINE_COLUMNS / 2)
-            tl_wrap_piece(w, "%s", text);
+            tl_wrap_printf(w, "%s", text);
         else
             tl_wrap_words(w, text);
     }
@@ -169,11 +169,11 @@ static void say_events(FILE *out, const tl_summary *s)
         repaired += s->ranks[i].repaired;
     }
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "parsed %s event%s", tl_grouped(events).text, tl_plural(events));
-    tl_wrap_piece(&w, "in %.2f s", s->seconds);
-    tl_wrap_piece(&w, "on %d proc%s;", s->nprocs, tl_plural(s->nprocs));
-    tl_wrap_piece(&w, "%s dropped,", tl_grouped(dropped).text);
-    tl_wrap_piece(&w, "%s repaired", tl_grouped(repaired).text);
+    tl_wrap_printf(&w, "parsed %s event%s", tl_grouped(events).text, tl_plural(events));
+    tl_wrap_printf(&w, "in %.2f s", s->seconds);
+    tl_wrap_printf(&w, "on %d proc%s;", s->nprocs, tl_plural(s->nprocs));
+    tl_wrap_printf(&w, "%s dropped,", tl_grouped(dropped).text);
+    tl_wrap_printf(&w, "%s repaired", tl_grouped(repaired).text);
     tl_wrap_end(&w);
 }
 
@@ -191,13 +191,13 @@ static void say_unclassified(FILE *out, const tl_summary *s)
     tl_wrap w = { .out = out, .indent = 2 };
     if (unclassified > 0) {
         tl_wrap_words(&w, "Unclassified:");
-        tl_wrap_piece(&w, "%.1f %%", tl_percent(unclassified, all));
+        tl_wrap_printf(&w, "%.1f %%", tl_percent(unclassified, all));
         tl_wrap_words(&w,
                       "of kernel time has a name that no rule knows; it counts as compute (--rules FILE adds rules).");
         tl_wrap_end(&w);
     }
     if (several > 0) {
-        tl_wrap_piece(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
+        tl_wrap_printf(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
         tl_wrap_words(&w, "several devices; the lines above sum over them.");
         tl_wrap_end(&w);
     }
@@ -212,13 +212,13 @@ static void say_output(FILE *out, const tl_summary *s)
     char path[1000];
     tl_shell_word(path, sizeof path, s->output);
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "Wrote");
-    tl_wrap_piece(&w, "%s", path);
-    tl_wrap_piece(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
+    tl_wrap_printf(&w, "Wrote");
+    tl_wrap_printf(&w, "%s", path);
+    tl_wrap_printf(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
     if (tl_whole_row(s, -1) != NULL)
-        tl_wrap_piece(&w, "Next: tlmpi ask %s", path);
+        tl_wrap_printf(&w, "Next: tlmpi ask %s", path);
     else /* nothing to ask for: what the traces hold */
-        tl_wrap_piece(&w, "Next: tlmpi show %s rank", path);
+        tl_wrap_printf(&w, "Next: tlmpi show %s rank", path);
     tl_wrap_end(&w);
 }
 

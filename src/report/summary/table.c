@@ -141,8 +141,8 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     if (lines[best].mark[0] == '\0')
         print_line(out, &lines[best], look);
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
-    tl_wrap_piece(&w, "the %zu", worst);
+    tl_wrap_printf(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
+    tl_wrap_printf(&w, "the %zu", worst);
     tl_wrap_words(&w, "with the most exposed comm + idle,");
     tl_wrap_words(&w, marked > 0 ? "some that are marked, the median and the best." : "the median and the best.");
     tl_wrap_end(&w);

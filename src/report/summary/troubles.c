@@ -25,11 +25,11 @@ void tl_say_numbering(FILE *out, const tl_summary *s)
     tl_wrap_words(&w, "Ranks numbered");
     if (by_name > 0) {
         tl_wrap_words(&w, "by the file's name:");
-        tl_wrap_piece(&w, "%s%s", tl_grouped(by_name).text, by_order > 0 ? "," : ".");
+        tl_wrap_printf(&w, "%s%s", tl_grouped(by_name).text, by_order > 0 ? "," : ".");
     }
     if (by_order > 0) {
         tl_wrap_words(&w, "by the order of the files:");
-        tl_wrap_piece(&w, "%s.", tl_grouped(by_order).text);
+        tl_wrap_printf(&w, "%s.", tl_grouped(by_order).text);
     }
     tl_wrap_end(&w);
 }
@@ -39,7 +39,7 @@ void tl_say_run(FILE *out, const tl_summary *s)
     if (s->nruns <= 1)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "Run %d of %d", s->run, s->nruns);
+    tl_wrap_printf(&w, "Run %d of %d", s->run, s->nruns);
     tl_wrap_words(&w, s->run_asked ? "was analysed, as --run asked."
                                    : "was analysed; --run list lists them, --run N chooses.");
     tl_wrap_end(&w);
@@ -64,8 +64,8 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
         fprintf(out, "%s%s%s%s%s", head, look->bad, label, look->off, colon);
         tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + strlen(label) + strlen(colon), .begun = true };
         if (rank->dropped > 0)
-            tl_wrap_piece(&w, "%s event%s lost%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
-                          *error ? ";" : "");
+            tl_wrap_printf(&w, "%s event%s lost%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
+                           *error ? ";" : "");
         tl_wrap_words(&w, error);
         tl_wrap_end(&w);
     }
@@ -84,7 +84,7 @@ static void say_idlers(FILE *out, const tl_summary *s)
     if (n > 0 && n < s->nranks) {
         tl_wrap w = { .out = out, .indent = 2 };
         tl_wrap_words(&w, "No device work in the trace of");
-        tl_wrap_piece(&w, "%s rank%s:", tl_grouped((int64_t)n).text, tl_plural((int64_t)n));
+        tl_wrap_printf(&w, "%s rank%s:", tl_grouped((int64_t)n).text, tl_plural((int64_t)n));
         tl_say_ranks(&w, idlers, n, n);
         tl_wrap_end(&w);
     }
@@ -96,7 +96,8 @@ static void say_missing(FILE *out, const tl_summary *s)
     if (s->nmissing == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_piece(&w, "No trace of %s rank%s:", tl_grouped((int64_t)s->nmissing).text, tl_plural((int64_t)s->nmissing));
+    tl_wrap_printf(&w, "No trace of %s rank%s:", tl_grouped((int64_t)s->nmissing).text,
+                   tl_plural((int64_t)s->nmissing));
     tl_say_ranks(&w, s->missing, s->nmissing_listed, s->nmissing);
     tl_wrap_end(&w);
 }

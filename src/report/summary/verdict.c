@@ -32,10 +32,10 @@ static void say_cause(FILE *out, const tl_culprit *c)
 {
     tl_wrap w = label(out, "cause");
 
-    tl_wrap_piece(&w, "%s:", tl_cause_labels[c->cause]);
+    tl_wrap_printf(&w, "%s:", tl_cause_labels[c->cause]);
     tl_wrap_words(&w, tl_cause_in_words(c->cause));
     if (!c->same_cause)
-        tl_wrap_piece(&w, "(rank %" PRId32 ")", c->rank);
+        tl_wrap_printf(&w, "(rank %" PRId32 ")", c->rank);
     if (c->cause_share > 0 && c->cause_share < 0.995)
         tl_say_phrase(&w, tl_cause_share_in_words(c));
     tl_wrap_end(&w);
@@ -52,9 +52,9 @@ static void say_gain(FILE *out, const tl_answers *a)
 
     tl_say_phrase(&w, tl_gain_in_words(a, &a->culprits[0]));
     if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
-        tl_wrap_piece(&w, "-");
+        tl_wrap_printf(&w, "-");
         tl_wrap_words(&w, "all that stand out together");
-        tl_wrap_piece(&w, "%s", tl_duration(a->together_gain_ns).text);
+        tl_wrap_printf(&w, "%s", tl_duration(a->together_gain_ns).text);
     }
     tl_wrap_end(&w);
 }
@@ -68,7 +68,7 @@ static void say_next(FILE *out, const tl_answers *a)
     }
     if (a->nculprits > NEXT_SHOWN + 1) {
         tl_wrap w = label(out, "");
-        tl_wrap_piece(&w, "and %zu more", a->nculprits - NEXT_SHOWN - 1);
+        tl_wrap_printf(&w, "and %zu more", a->nculprits - NEXT_SHOWN - 1);
         tl_wrap_words(&w, "(tables straggler, link)");
         tl_wrap_end(&w);
     }

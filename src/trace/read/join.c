@@ -14,7 +14,7 @@ bool tl_trace_continues(const tl_trace *ok, const tl_trace *next)
     return a->stopped_at != UINT64_MAX && a->stopped_at == b->first_entry;
 }
 
-/* What the ids of a piece are in the whole. */
+/* What the ids of a slice are in the whole. */
 typedef struct renumbering {
     uint32_t *name, *track, *lane;
     uint16_t *category;
@@ -130,7 +130,7 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
 static bool append_doc(tl_trace *ok, const tl_trace *next)
 {
     size_t cap = ok->ndoc;
-    if (ok->report.closed || next->ndoc == 0) /* after the end of the array the piece that has it read on to the end */
+    if (ok->report.closed || next->ndoc == 0) /* after the end of the array the slice that has it read on to the end */
         return true;
     if (!tl_grow((void **)&ok->doc, &cap, ok->ndoc + next->ndoc, 1))
         return false;

@@ -12,7 +12,7 @@
 #include "tlmpi/trace/text/split.h"
 #include <stdlib.h>
 
-/* So many bytes before a piece are read, too: they tell whether its first brace starts an entry. */
+/* So many bytes before a slice are read, too: they tell whether its first brace starts an entry. */
 #define LOOK_BACK 256u
 
 #define NO_JSON "expected JSON, found an entry that is none or has no end"
@@ -55,18 +55,18 @@ static size_t probe_hooked(void *arg, const char *p)
 
 /* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of
  * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning; or memory is out. */
-static bool read_carefully(reading *r, const tl_piece *piece, bool *mended, uint64_t *fault)
+static bool read_carefully(reading *r, const tl_split_item *item, bool *mended, uint64_t *fault)
 {
-    tl_text text = piece->text;
+    tl_text text = item->text;
     size_t consumed, ignored;
 
     *mended = false;
     if (tl_event_read_yajl(&r->scratch, text, &r->fields, &consumed))
         return true;
-    *fault = piece->offset + consumed;
+    *fault = item->offset + consumed;
     if (r->scratch.no_memory)
         return false;
-    if (tl_split_reject(&r->split, piece, fault))
+    if (tl_split_reject(&r->split, item, fault))
         return false;
     if (!tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1)) {
         r->scratch.no_memory = true;
@@ -80,10 +80,10 @@ static bool read_carefully(reading *r, const tl_piece *piece, bool *mended, uint
 }
 
 /* A document among the entries, as a file has that two were written to. */
-static bool is_document(const reading *r, const tl_piece *piece)
+static bool is_document(const reading *r, const tl_split_item *item)
 {
     return !(r->fields.seen >> TL_KEY_PH & 1) && !(r->fields.seen >> TL_KEY_CAT & 1) &&
-           tl_split_is_document(&r->split, piece);
+           tl_split_is_document(&r->split, item);
 }
 
 static void drop(tl_read_report *report, uint64_t fault, const char *expected)
@@ -129,28 +129,28 @@ static void undo(reading *r)
     r->trace->report.fractional_ts = r->before.fractional_ts;
 }
 
-static void take_entry(reading *r, const tl_piece *piece)
+static void take_entry(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
     bool mended = false;
-    uint64_t fault = piece->offset;
+    uint64_t fault = item->offset;
     const char *why = "";
 
     remember(r);
-    bool fast = piece->probed || (!r->options->yajl_only && r->split.probe(r, piece->text.p) == piece->text.n);
-    if (!fast && !read_carefully(r, piece, &mended, &fault)) {
+    bool fast = item->probed || (!r->options->yajl_only && r->split.probe(r, item->text.p) == item->text.n);
+    if (!fast && !read_carefully(r, item, &mended, &fault)) {
         report->no_memory = r->scratch.no_memory;
         if (!report->no_memory)
             drop(report, fault, NO_JSON);
         return;
     }
-    if (is_document(r, piece)) {
-        drop(report, piece->offset, "expected an entry, found the beginning of a document");
+    if (is_document(r, item)) {
+        drop(report, item->offset, "expected an entry, found the beginning of a document");
         tl_split_resync(&r->split);
         return;
     }
-    report->entries_end = piece->offset + piece->text.n;
-    tl_taken taken = tl_events_take(&r->trace->events, &r->take, &r->fields, piece->uid, &report->fractional_ts, &why);
+    report->entries_end = item->offset + item->text.n;
+    tl_taken taken = tl_events_take(&r->trace->events, &r->take, &r->fields, item->uid, &report->fractional_ts, &why);
     switch (taken) {
     case TL_TAKEN_KEPT:
     case TL_TAKEN_REPAIRED:
@@ -162,7 +162,7 @@ static void take_entry(reading *r, const tl_piece *piece)
         report->filtered++;
         break;
     case TL_TAKEN_BAD:
-        drop(report, piece->offset, why);
+        drop(report, item->offset, why);
         return;
     case TL_TAKEN_NO_MEMORY:
         report->no_memory = true;
@@ -173,21 +173,21 @@ static void take_entry(reading *r, const tl_piece *piece)
         tl_report_bad(report, fault, "expected JSON, found an entry that is almost JSON", "repaired it");
     } else if (taken == TL_TAKEN_REPAIRED || taken == TL_TAKEN_UNTIMED) {
         report->repaired++;
-        tl_report_bad(report, piece->offset, why, "kept that entry");
+        tl_report_bad(report, item->offset, why, "kept that entry");
     }
 }
 
 /* After the last entry a comma is missing, or a brace too many, and nothing else. */
-static void take_loose(reading *r, const tl_piece *piece)
+static void take_loose(reading *r, const tl_split_item *item)
 {
     tl_read_report *report = &r->trace->report;
 
     if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
         report->repaired++;
-    if (piece->text.p[0] == '{')
-        tl_report_bad(report, piece->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+    if (item->text.p[0] == '{')
+        tl_report_bad(report, item->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
     else
-        tl_report_bad(report, piece->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
+        tl_report_bad(report, item->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
 }
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
@@ -227,50 +227,50 @@ static void forget(reading *r)
 static void read_entries(reading *r, tl_source *source)
 {
     tl_read_report *report = &r->trace->report;
-    tl_piece piece;
+    tl_split_item item;
 
     while (!report->no_memory) {
-        switch (tl_split_next(&r->split, &piece)) {
-        case TL_PIECE_MORE:
+        switch (tl_split_next(&r->split, &item)) {
+        case TL_SPLIT_MORE:
             if (!read_block(r, source))
                 return;
             break;
-        case TL_PIECE_ENTRY:
-            take_entry(r, &piece);
+        case TL_SPLIT_ENTRY:
+            take_entry(r, &item);
             break;
-        case TL_PIECE_BAD:
+        case TL_SPLIT_BAD:
             report->dropped++;
-            tl_report_bad(report, piece.fault, "expected an entry of traceEvents, found something else",
+            tl_report_bad(report, item.fault, "expected an entry of traceEvents, found something else",
                           "passed over it to the next entry");
             break;
-        case TL_PIECE_BROKEN:
-            drop(report, piece.fault, NO_JSON);
+        case TL_SPLIT_BROKEN:
+            drop(report, item.fault, NO_JSON);
             break;
-        case TL_PIECE_CUT:
+        case TL_SPLIT_CUT:
             report->dropped++;
-            r->cut_at = piece.offset < r->cut_at ? piece.offset : r->cut_at;
+            r->cut_at = item.offset < r->cut_at ? item.offset : r->cut_at;
             r->cut_entries = r->split.nentries;
             break;
-        case TL_PIECE_TORN:
+        case TL_SPLIT_TORN:
             undo(r);
-            drop(report, piece.fault, "expected ',' or ']' behind an entry, found it torn");
+            drop(report, item.fault, "expected ',' or ']' behind an entry, found it torn");
             break;
-        case TL_PIECE_LOOSE:
-            take_loose(r, &piece);
+        case TL_SPLIT_LOOSE:
+            take_loose(r, &item);
             break;
-        case TL_PIECE_RESTART:
+        case TL_SPLIT_RESTART:
             forget(r);
             break;
-        case TL_PIECE_NO_MEMORY:
+        case TL_SPLIT_NO_MEMORY:
             report->no_memory = true;
             return;
-        case TL_PIECE_END:
+        case TL_SPLIT_END:
             return;
         }
     }
 }
 
-/* Where the reading of a piece begins in the text. */
+/* Where the reading of a slice begins in the text. */
 static uint64_t first_byte(const tl_read_range *range)
 {
     return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
@@ -318,7 +318,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     *out = (tl_trace){ .meta = TL_META_INIT };
     out->report.first_bad_byte = -1;
     out->report.base_at = UINT64_MAX;
-    if (options->hook != NULL && options->range != NULL) /* pieces are joined without it */
+    if (options->hook != NULL && options->range != NULL) /* slices are joined without it */
         return tl_fail(err, TL_EINTERNAL, "%s: a piece cannot be read with a hook", path);
     tl_status st = tl_source_open(path, &source, err);
     if (st != TL_OK)

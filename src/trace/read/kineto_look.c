@@ -125,11 +125,11 @@ static void forget_entries(look *l)
 static void read_head(look *l)
 {
     uint64_t next_check = (uint64_t)64 << 10;
-    tl_piece piece;
+    tl_split_item piece;
 
     while (!l->no_memory && (l->split.nentries < HEAD_ENTRIES_MAX || l->split.nested)) {
         switch (tl_split_next(&l->split, &piece)) {
-        case TL_PIECE_MORE:
+        case TL_SPLIT_MORE:
             if ((begins_as_no_json(l) && tl_source_text_bytes(l->source) >= NO_JSON_MAX) || !read_block(l))
                 return;
             if (!l->split.found && tl_source_text_bytes(l->source) >= next_check) {
@@ -138,30 +138,30 @@ static void read_head(look *l)
                     return;
             }
             break;
-        case TL_PIECE_ENTRY:
+        case TL_SPLIT_ENTRY:
             if (!l->has_ts && take_entry(l, piece.text) && !l->split.nested)
                 return;
             break;
-        case TL_PIECE_CUT:
+        case TL_SPLIT_CUT:
             if (!l->has_first)
                 l->first_is_event = tl_text_has(piece.text, "\"ph\"");
             break;
-        case TL_PIECE_BAD:
-        case TL_PIECE_BROKEN:
+        case TL_SPLIT_BAD:
+        case TL_SPLIT_BROKEN:
             if (l->split.bare && !l->has_first)
                 return;
             break;
-        case TL_PIECE_TORN:
-        case TL_PIECE_LOOSE:
+        case TL_SPLIT_TORN:
+        case TL_SPLIT_LOOSE:
             break;
-        case TL_PIECE_RESTART:
+        case TL_SPLIT_RESTART:
             forget_entries(l);
             break;
-        case TL_PIECE_END:
+        case TL_SPLIT_END:
             if (!l->split.found)
                 forget_entries(l);
             return;
-        case TL_PIECE_NO_MEMORY:
+        case TL_SPLIT_NO_MEMORY:
             l->no_memory = true;
         }
     }

@@ -45,7 +45,7 @@ void tl_report_end(tl_read_report *report, const tl_split *split, const tl_sourc
     report->source_fault = ended->status != TL_OK;
     if (report->source_fault)
         report_source(report, source, ended);
-    report->source_fault |= split->nested; /* a piece cannot tell whose array that is */
+    report->source_fault |= split->nested; /* a slice cannot tell whose array that is */
     if (split->fault_at != UINT64_MAX) {
         report->source_fault = true;
         tl_report_bad(report, split->fault_at, split->fault, "read around it what can be told");

@@ -1,6 +1,6 @@
 /* report.h - what is wrong with a trace, as its report says it: the byte, what was expected there, what was done.
  *
- *     tl_report_bad(report, piece.fault, "expected ',' or ']' after an entry, found another one", "kept both");
+ *     tl_report_bad(report, item.fault, "expected ',' or ']' after an entry, found another one", "kept both");
  *
  * Of several things the report keeps the first by its place in the text, and of what ends the bytes early that alone.
  */

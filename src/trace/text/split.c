@@ -86,9 +86,9 @@ void tl_split_eof(tl_split *s)
     s->eof = true;
 }
 
-tl_piece tl_split_piece(const tl_split *s, uint64_t fault)
+tl_split_item tl_split_found(const tl_split *s, uint64_t fault)
 {
-    return (tl_piece){ { s->buf + s->at, s->scan - s->at }, s->base + s->at, fault, s->nentries - 1, false };
+    return (tl_split_item){ { s->buf + s->at, s->scan - s->at }, s->base + s->at, fault, s->nentries - 1, false };
 }
 
 char tl_split_before(const tl_split *s, size_t i)
@@ -107,7 +107,7 @@ void tl_split_closing(const tl_split *s, char *out, size_t cap)
     out[n] = '\0';
 }
 
-static int step(tl_split *s, tl_piece *piece)
+static int step(tl_split *s, tl_split_item *item)
 {
     switch (s->state) {
     case DOC:
@@ -118,27 +118,27 @@ static int step(tl_split *s, tl_piece *piece)
         tl_split_leave_entry(s);
         return STEP_ON;
     case GAP:
-        return tl_split_gap(s, piece);
+        return tl_split_gap(s, item);
     case ELEMENT:
-        return tl_split_element(s, piece);
+        return tl_split_element(s, item);
     case ENTRY:
-        return tl_split_entry(s, piece);
+        return tl_split_entry(s, item);
     default:
         return tl_split_seek(s);
     }
 }
 
-tl_piece_kind tl_split_next(tl_split *s, tl_piece *piece)
+tl_split_result tl_split_next(tl_split *s, tl_split_item *item)
 {
     int taken;
 
     do
-        taken = step(s, piece);
+        taken = step(s, item);
     while (taken == STEP_ON);
     if (taken != STEP_MORE)
-        return (tl_piece_kind)taken;
+        return (tl_split_result)taken;
     if (!s->eof)
-        return TL_PIECE_MORE;
+        return TL_SPLIT_MORE;
     tl_split_finish(s);
-    return TL_PIECE_END;
+    return TL_SPLIT_END;
 }

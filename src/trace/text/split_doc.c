@@ -111,7 +111,7 @@ static int begin_array(tl_split *s)
         s->nentries = 0;
         s->first_entry = UINT64_MAX;
     }
-    return restart ? TL_PIECE_RESTART : STEP_ON;
+    return restart ? TL_SPLIT_RESTART : STEP_ON;
 }
 
 bool tl_split_end_array(tl_split *s)
@@ -140,7 +140,7 @@ static int begin_bare(tl_split *s)
     }
     s->bare = true;
     s->scan++;
-    return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+    return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
 }
 
 static bool key_is(const tl_split *s, const char *word)
@@ -260,12 +260,12 @@ static int take_outer(tl_split *s)
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
         if (begins_damaged(s, c))
-            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+            return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
     }
     if (!tl_grammar_step(&s->outer, c))
-        return s->outer.no_memory ? (int)TL_PIECE_NO_MEMORY : lose(s, tl_grammar_wants(&s->outer));
+        return s->outer.no_memory ? (int)TL_SPLIT_NO_MEMORY : lose(s, tl_grammar_wants(&s->outer));
     if (!take_byte(s))
-        return TL_PIECE_NO_MEMORY;
+        return TL_SPLIT_NO_MEMORY;
     s->complete = tl_grammar_is_over(&s->outer);
     note_whole(s, c);
     follow_key(s, before, c);
@@ -349,7 +349,7 @@ int tl_split_lost(tl_split *s)
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
         if (begins_here(s))
-            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+            return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
     }
     for (; s->scan < s->end && tl_split_sees(s, s->scan); s->at = s->scan) {
         char c = s->buf[s->scan];
@@ -358,10 +358,10 @@ int tl_split_lost(tl_split *s)
         bool entry = c == '{' && is_surely_entry(s, s->scan, to);
         do
             if (!entry && !take_byte(s))
-                return TL_PIECE_NO_MEMORY;
+                return TL_SPLIT_NO_MEMORY;
         while (s->scan < after);
         if (entry || after > 0)
-            return tl_split_enter_array(s) ? begin_array(s) : TL_PIECE_NO_MEMORY;
+            return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
     }
     return STEP_MORE;
 }

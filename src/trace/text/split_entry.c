@@ -118,12 +118,12 @@ static bool ends_in_object(tl_text entry)
     return i > 0 && entry.p[i - 1] == '}';
 }
 
-int tl_split_give(tl_split *s, bool probed, tl_piece *piece)
+int tl_split_give(tl_split *s, bool probed, tl_split_item *item)
 {
     s->state = GIVEN;
-    *piece = tl_split_piece(s, s->base + s->at);
-    piece->probed = probed;
-    return TL_PIECE_ENTRY;
+    *item = tl_split_found(s, s->base + s->at);
+    item->probed = probed;
+    return TL_SPLIT_ENTRY;
 }
 
 /* How the entry ends matters only where no comma follows. */
@@ -143,24 +143,24 @@ void tl_split_leave_entry(tl_split *s)
 }
 
 /* The entry ends neither before scan nor, for what is known, after it. */
-static int give_up(tl_split *s, bool broken, tl_piece *piece)
+static int give_up(tl_split *s, bool broken, tl_split_item *item)
 {
     bool holds = false, cut = !broken && s->scan < s->at + TL_ENTRY_MAX;
 
-    *piece = tl_split_piece(s, s->base + s->scan);
+    *item = tl_split_found(s, s->base + s->scan);
     if (!tl_split_doom(s, s->scan, broken, &holds))
-        return TL_PIECE_NO_MEMORY;
-    return cut ? (int)TL_PIECE_CUT : (int)TL_PIECE_BROKEN;
+        return TL_SPLIT_NO_MEMORY;
+    return cut ? (int)TL_SPLIT_CUT : (int)TL_SPLIT_BROKEN;
 }
 
-int tl_split_entry(tl_split *s, tl_piece *piece)
+int tl_split_entry(tl_split *s, tl_split_item *item)
 {
     size_t most = s->end - s->at < TL_ENTRY_MAX ? s->end : s->at + TL_ENTRY_MAX;
 
     if (!s->checking) {
         size_t to = s->end - s->at < SHORT_ENTRY ? s->end : s->at + SHORT_ENTRY;
         if (braces_close(s, to))
-            return tl_split_give(s, false, piece);
+            return tl_split_give(s, false, item);
         if (to < s->at + SHORT_ENTRY && !s->eof)
             return STEP_MORE;
         s->checking = true;
@@ -168,10 +168,10 @@ int tl_split_entry(tl_split *s, tl_piece *piece)
     }
     s->scan += tl_grammar_run(&s->inner, s->buf + s->scan, most - s->scan);
     if (s->inner.no_memory)
-        return TL_PIECE_NO_MEMORY;
+        return TL_SPLIT_NO_MEMORY;
     if (tl_grammar_is_over(&s->inner))
-        return tl_split_give(s, false, piece);
+        return tl_split_give(s, false, item);
     if (s->scan < most)
-        return give_up(s, true, piece);
-    return s->scan == s->at + TL_ENTRY_MAX || s->eof ? give_up(s, false, piece) : STEP_MORE;
+        return give_up(s, true, item);
+    return s->scan == s->at + TL_ENTRY_MAX || s->eof ? give_up(s, false, item) : STEP_MORE;
 }

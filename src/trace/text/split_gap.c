@@ -16,22 +16,22 @@
 
 #define ELEMENT_MAX ((size_t)64 << 10)
 
-static tl_piece one_byte(const tl_split *s)
+static tl_split_item one_byte(const tl_split *s)
 {
-    return (tl_piece){ { s->buf + s->scan, 1 }, s->base + s->scan, s->base + s->scan, s->nentries - 1, false };
+    return (tl_split_item){ { s->buf + s->scan, 1 }, s->base + s->scan, s->base + s->scan, s->nentries - 1, false };
 }
 
 /* Something that is no entry, from scan to `end`; 0: nobody knows where it ends. */
-static int bad(tl_split *s, size_t end, tl_piece *piece)
+static int bad(tl_split *s, size_t end, tl_split_item *item)
 {
     s->nentries++;
     s->after = AFTER_NOTHING;
-    *piece = one_byte(s);
+    *item = one_byte(s);
     if (end > 0)
         s->scan = end;
     else
         tl_split_seek_from(s, s->scan + 1);
-    return TL_PIECE_BAD;
+    return TL_SPLIT_BAD;
 }
 
 /* Whether the entry goes on where it seems to have ended, at the byte c, and what it says is not to be believed. */
@@ -43,27 +43,27 @@ static bool is_torn(const tl_split *s, char c)
 }
 
 /* After an entry stands neither a comma nor the end of the array, but the byte at scan. */
-static int unseparated(tl_split *s, char c, tl_piece *piece)
+static int unseparated(tl_split *s, char c, tl_split_item *item)
 {
     if (c == '}' && !s->bare) {
         if (!tl_split_sees(s, s->scan))
             return STEP_MORE;
         if (s->eof && tl_split_skip(s, s->scan + 1, s->end) == s->end)
-            return tl_split_end_array(s) ? STEP_ON : TL_PIECE_NO_MEMORY;
+            return tl_split_end_array(s) ? STEP_ON : TL_SPLIT_NO_MEMORY;
     }
     bool torn = is_torn(s, c), brace = c == '}' && !torn;
 
     s->after = brace ? AFTER_ENTRY : AFTER_NOTHING;
-    *piece = one_byte(s);
+    *item = one_byte(s);
     if (torn)
         tl_split_seek_from(s, s->scan + 1);
     s->scan += brace;
-    return torn ? (int)TL_PIECE_TORN : brace || c == '{' ? (int)TL_PIECE_LOOSE : STEP_ON;
+    return torn ? (int)TL_SPLIT_TORN : brace || c == '{' ? (int)TL_SPLIT_LOOSE : STEP_ON;
 }
 
 /* -------------------------------------------------------------------------------------------------------- elements */
 
-static int entry_begins(tl_split *s, tl_piece *piece)
+static int entry_begins(tl_split *s, tl_split_item *item)
 {
     if (s->base + s->scan >= s->stop_at) {
         s->stopped = true;
@@ -75,15 +75,15 @@ static int entry_begins(tl_split *s, tl_piece *piece)
     s->after = AFTER_NOTHING;
     s->nentries++;
     if (tl_split_is_doomed(s, s->scan)) {
-        *piece = one_byte(s);
-        piece->fault = s->doomed_by;
+        *item = one_byte(s);
+        item->fault = s->doomed_by;
         tl_split_seek_from(s, s->scan + 1);
-        return TL_PIECE_BROKEN;
+        return TL_SPLIT_BROKEN;
     }
     size_t n = s->probe != NULL ? s->probe(s->probe_arg, s->buf + s->scan) : 0;
     if (n > 0 && n <= TL_ENTRY_MAX) {
         s->scan += n;
-        return tl_split_give(s, true, piece);
+        return tl_split_give(s, true, item);
     }
     s->state = ENTRY;
     s->entry_depth = 0;
@@ -110,14 +110,14 @@ static bool may_end_array(const tl_split *s)
     return !entry && (brace || s->bare || s->buf[next] == ',');
 }
 
-static int array_ends(tl_split *s, tl_piece *piece)
+static int array_ends(tl_split *s, tl_split_item *item)
 {
     if (!tl_split_sees(s, s->scan))
         return STEP_MORE;
     if (!may_end_array(s))
-        return bad(s, s->scan + 1, piece);
+        return bad(s, s->scan + 1, item);
     if (s->outer.depth == 0 && !tl_split_enter_array(s))
-        return TL_PIECE_NO_MEMORY;
+        return TL_SPLIT_NO_MEMORY;
     s->closed = true;
     s->array_end = s->base + s->scan;
     s->state = DOC;
@@ -130,7 +130,7 @@ static int array_ends(tl_split *s, tl_piece *piece)
 }
 
 /* A number or word, where an entry should be. */
-static int bare_element(tl_split *s, tl_piece *piece)
+static int bare_element(tl_split *s, tl_split_item *item)
 {
     if (!tl_split_sees(s, s->scan))
         return STEP_MORE;
@@ -141,26 +141,26 @@ static int bare_element(tl_split *s, tl_piece *piece)
         i++;
     size_t next = tl_split_skip(s, i, to);
     bool over = next < to && (s->buf[next] == ',' || s->buf[next] == ']');
-    return bad(s, i > s->scan && over ? i : 0, piece);
+    return bad(s, i > s->scan && over ? i : 0, item);
 }
 
 /* A string or array, where an entry should be.  A bracket right before an entry is a stray one. */
-static int element_begins(tl_split *s, tl_piece *piece)
+static int element_begins(tl_split *s, tl_split_item *item)
 {
     if (!tl_split_sees(s, s->scan))
         return STEP_MORE;
     size_t to = tl_split_horizon(s, s->scan), next = tl_split_skip(s, s->scan + 1, to);
     if (s->buf[s->scan] == '[' && next < to && s->buf[next] == '{' && tl_split_entry_at(s, next, to) == TL_SIGHT_YES)
-        return bad(s, s->scan + 1, piece);
+        return bad(s, s->scan + 1, item);
     if (!s->bare && tl_split_key_at(s, s->scan, to, tl_document_keys) == TL_SIGHT_YES)
-        return tl_split_end_array(s) ? STEP_ON : TL_PIECE_NO_MEMORY;
+        return tl_split_end_array(s) ? STEP_ON : TL_SPLIT_NO_MEMORY;
     s->state = ELEMENT;
     tl_grammar_reset(&s->inner);
     return STEP_ON;
 }
 
 /* The element reaches from at to scan. */
-static int element_ends(tl_split *s, tl_piece *piece)
+static int element_ends(tl_split *s, tl_split_item *item)
 {
     size_t end = s->scan, to = tl_split_horizon(s, end), next = tl_split_skip(s, end, to);
     char c = next < to ? s->buf[next] : ',';
@@ -170,41 +170,41 @@ static int element_ends(tl_split *s, tl_piece *piece)
     if (c == ':' && s->buf[s->at] == '"' && s->after == AFTER_COMMA) {
         s->after = AFTER_NOTHING;
         s->scan = s->at;
-        *piece = one_byte(s);
+        *item = one_byte(s);
         tl_split_seek_from(s, end);
-        return TL_PIECE_TORN;
+        return TL_SPLIT_TORN;
     }
     if (s->buf[s->at] == '[' && !tl_split_doom(s, end, false, &holds))
-        return TL_PIECE_NO_MEMORY;
+        return TL_SPLIT_NO_MEMORY;
     s->scan = s->at;
     s->state = GAP;
-    return bad(s, (c == ',' || c == ']') && !holds ? end : 0, piece);
+    return bad(s, (c == ',' || c == ']') && !holds ? end : 0, item);
 }
 
-int tl_split_element(tl_split *s, tl_piece *piece)
+int tl_split_element(tl_split *s, tl_split_item *item)
 {
     size_t most = s->end - s->at < ELEMENT_MAX ? s->end : s->at + ELEMENT_MAX;
 
     s->scan += tl_grammar_run(&s->inner, s->buf + s->scan, most - s->scan);
     if (s->inner.no_memory)
-        return TL_PIECE_NO_MEMORY;
+        return TL_SPLIT_NO_MEMORY;
     if (tl_grammar_is_over(&s->inner) && !tl_split_sees(s, s->scan))
         return STEP_MORE;
     if (tl_grammar_is_over(&s->inner))
-        return element_ends(s, piece);
+        return element_ends(s, item);
     if (s->scan == s->end && s->scan < s->at + ELEMENT_MAX && !s->eof)
         return STEP_MORE;
     s->scan = s->at; /* nothing that ends */
     s->state = GAP;
-    return bad(s, 0, piece);
+    return bad(s, 0, item);
 }
 
 /* --------------------------------------------------------------------------------------------------------- the gap */
 
-int tl_split_gap(tl_split *s, tl_piece *piece)
+int tl_split_gap(tl_split *s, tl_split_item *item)
 {
     if (s->stopped)
-        return TL_PIECE_END;
+        return TL_SPLIT_END;
     for (; s->scan < s->end; s->scan++) {
         char c = s->buf[s->scan];
         if (tl_split_is_space(c))
@@ -215,17 +215,17 @@ int tl_split_gap(tl_split *s, tl_piece *piece)
         }
         s->at = s->scan;
         if (s->after == AFTER_ENTRY && c != ']')
-            return unseparated(s, c, piece);
+            return unseparated(s, c, item);
         switch (c) {
         case '{':
-            return entry_begins(s, piece);
+            return entry_begins(s, item);
         case ']':
-            return array_ends(s, piece);
+            return array_ends(s, item);
         case '"':
         case '[':
-            return element_begins(s, piece);
+            return element_begins(s, item);
         default:
-            return bare_element(s, piece);
+            return bare_element(s, item);
         }
     }
     s->at = s->scan;

@@ -1,7 +1,7 @@
 /* split_parts.h - what the parts of the splitter share: split_doc.c, split_gap.c, split_entry.c, split_seek.c.
  *
  * Whatever is decided by looking ahead or behind looks so many bytes far and no further, and waits until they are
- * there: so the pieces do not depend on the blocks that the text comes in.
+ * there: so the items do not depend on the blocks that the text comes in.
  */
 #ifndef TLMPI_TRACE_TEXT_SPLIT_PARTS_H
 #define TLMPI_TRACE_TEXT_SPLIT_PARTS_H
@@ -21,7 +21,7 @@ enum {
 /* tl_split.after */
 enum { AFTER_NOTHING, AFTER_ENTRY, AFTER_COMMA };
 
-/* What a state's step comes to, beside a tl_piece_kind. */
+/* What a state's step comes to, beside a tl_split_result. */
 enum { STEP_ON = -1, STEP_MORE = -2 };
 
 #define LOOK_AHEAD  ((size_t)256)
@@ -71,9 +71,9 @@ tl_sight tl_split_entry_at(const tl_split *s, size_t i, size_t to);
 /* The states. */
 int tl_split_doc(tl_split *s);
 int tl_split_lost(tl_split *s);
-int tl_split_gap(tl_split *s, tl_piece *piece);
-int tl_split_element(tl_split *s, tl_piece *piece);
-int tl_split_entry(tl_split *s, tl_piece *piece);
+int tl_split_gap(tl_split *s, tl_split_item *item);
+int tl_split_element(tl_split *s, tl_split_item *item);
+int tl_split_entry(tl_split *s, tl_split_item *item);
 int tl_split_seek(tl_split *s);
 
 /* The grammar of the document as after the '[' of the array.  False: memory is out. */
@@ -85,11 +85,11 @@ bool tl_split_end_array(tl_split *s);
 /* The text is over: what that says about the document. */
 void tl_split_finish(tl_split *s);
 
-/* The piece that reaches from at to scan. */
-tl_piece tl_split_piece(const tl_split *s, uint64_t fault);
+/* The item that reaches from at to scan. */
+tl_split_item tl_split_found(const tl_split *s, uint64_t fault);
 
 /* Gives the entry that reaches from at to scan; later, on to what stands after it. */
-int tl_split_give(tl_split *s, bool probed, tl_piece *piece);
+int tl_split_give(tl_split *s, bool probed, tl_split_item *item);
 void tl_split_leave_entry(tl_split *s);
 
 /* On to SEEK, from index i on. */

@@ -176,16 +176,16 @@ bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds)
     return ok;
 }
 
-bool tl_split_reject(tl_split *s, const tl_piece *piece, uint64_t *fault)
+bool tl_split_reject(tl_split *s, const tl_split_item *item, uint64_t *fault)
 {
     size_t n;
     bool ignored;
 
     tl_grammar_reset(&s->inner);
-    n = tl_grammar_run(&s->inner, piece->text.p, piece->text.n);
-    if (s->inner.no_memory || (n == piece->text.n && tl_grammar_is_over(&s->inner)))
+    n = tl_grammar_run(&s->inner, item->text.p, item->text.n);
+    if (s->inner.no_memory || (n == item->text.n && tl_grammar_is_over(&s->inner)))
         return false;
-    *fault = piece->offset + n;
+    *fault = item->offset + n;
     (void)tl_split_doom(s, s->at + n, true, &ignored); /* without memory it only takes longer */
     return true;
 }
@@ -195,10 +195,10 @@ void tl_split_resync(tl_split *s)
     tl_split_seek_from(s, s->at + 1);
 }
 
-bool tl_split_is_document(const tl_split *s, const tl_piece *piece)
+bool tl_split_is_document(const tl_split *s, const tl_split_item *item)
 {
-    size_t at = (size_t)(piece->text.p - s->buf);
-    size_t to = piece->text.n > LOOK_AHEAD ? at + LOOK_AHEAD : at + piece->text.n;
+    size_t at = (size_t)(item->text.p - s->buf);
+    size_t to = item->text.n > LOOK_AHEAD ? at + LOOK_AHEAD : at + item->text.n;
     return tl_split_key_at(s, at + 1, to, tl_document_keys) == TL_SIGHT_YES;
 }
 

@@ -5,7 +5,7 @@
  */
 #include "host.h"
 #include "part.h"
-#include "place.h"
+#include "stream_order.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 #include <string.h>
@@ -60,15 +60,15 @@ static bool put_in_order(tl_columns *c, size_t ntracks, tl_thread **threads, siz
     return ok;
 }
 
-static bool list_places(const tl_events *e, struct tl_linked_host *h)
+static bool list_streams(const tl_events *e, struct tl_linked_host *h)
 {
-    h->places = tl_malloc(e->lanes.n * sizeof *h->places);
-    for (size_t i = 0; h->places != NULL && i < e->lanes.n; i++)
-        h->places[i] = (tl_place){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
-    return h->places != NULL;
+    h->streams = tl_malloc(e->lanes.n * sizeof *h->streams);
+    for (size_t i = 0; h->streams != NULL && i < e->lanes.n; i++)
+        h->streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
+    return h->streams != NULL;
 }
 
-/* The kind of a copy, as the view has it, in the place of that and 1. */
+/* The kind of a copy, as the view has it, at that and 1. */
 static const int8_t *copies_of(tl_columns *calls)
 {
     for (size_t i = 0; i < calls->n; i++)
@@ -87,7 +87,7 @@ static void show(struct tl_linked_host *h, tl_rank_view *view)
     c->correlation = h->calls.corr;
     c->name = h->calls.name;
     c->uid = h->calls.uid;
-    c->place = h->calls.lane;
+    c->stream = h->calls.lane;
     c->copy = copies_of(&h->calls);
     c->threads = h->call_threads;
     o->n = h->ops.n;
@@ -97,7 +97,7 @@ static void show(struct tl_linked_host *h, tl_rank_view *view)
     o->uid = h->ops.uid;
     o->kind = h->ops.kind;
     o->threads = h->op_threads;
-    view->places = h->places;
+    view->streams = h->streams;
     view->name_key = h->name_key;
 }
 
@@ -174,7 +174,7 @@ bool tl_host_link(tl_events *e, tl_linked *out)
     tl_rank_view *view = &out->view;
 
     if (!put_in_order(&h->ops, e->tracks.n, &h->op_threads, &view->ops.nthreads) ||
-        !put_in_order(&h->calls, e->tracks.n, &h->call_threads, &view->calls.nthreads) || !list_places(e, h) ||
+        !put_in_order(&h->calls, e->tracks.n, &h->call_threads, &view->calls.nthreads) || !list_streams(e, h) ||
         !make_keys(&e->names, h))
         return false;
     show(h, view);
@@ -189,11 +189,11 @@ void tl_linked_free_host(tl_linked *linked)
     tl_columns_free(&h->ops);
     free(h->call_threads);
     free(h->op_threads);
-    free(h->places);
+    free(h->streams);
     free(h->name_key);
     *h = (struct tl_linked_host){ 0 };
     linked->view.calls = (tl_calls){ 0 };
     linked->view.ops = (tl_ops){ 0 };
-    linked->view.places = NULL;
+    linked->view.streams = NULL;
     linked->view.name_key = NULL;
 }

@@ -14,10 +14,10 @@
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
-typedef enum numbering { BY_EITHER, BY_PLACE, BY_RANK, BY_NEITHER } numbering;
+typedef enum numbering { BY_EITHER, BY_GROUP_RANK, BY_RANK, BY_NEITHER } numbering;
 
-/* The place of a rank in a group; -1 where it is not in it. */
-static int32_t place_in(const tl_group *g, int32_t rank)
+/* The number of a rank in a group; -1 where it is not in it. */
+static int32_t group_rank_of(const tl_group *g, int32_t rank)
 {
     for (size_t i = 0; i < g->nmembers; i++)
         if (g->members[i] == rank)
@@ -25,22 +25,22 @@ static int32_t place_in(const tl_group *g, int32_t rank)
     return -1;
 }
 
-static bool has_place(const tl_group *g, int32_t number)
+static bool is_group_rank(const tl_group *g, int32_t number)
 {
     return number < 0 || (size_t)number < g->nmembers;
 }
 
 static bool has_rank(const tl_group *g, int32_t number)
 {
-    return number < 0 || place_in(g, number) >= 0;
+    return number < 0 || group_rank_of(g, number) >= 0;
 }
 
 /* What the numbers of one piece of communication can be. */
 static numbering numbering_of(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
-    bool place = e->own == place_in(g, rank) && has_place(g, e->from) && has_place(g, e->to);
+    bool group_rank = e->own == group_rank_of(g, rank) && is_group_rank(g, e->from) && is_group_rank(g, e->to);
     bool ranks = e->own == rank && has_rank(g, e->from) && has_rank(g, e->to);
-    return place && ranks ? BY_EITHER : place ? BY_PLACE : ranks ? BY_RANK : BY_NEITHER;
+    return group_rank && ranks ? BY_EITHER : group_rank ? BY_GROUP_RANK : ranks ? BY_RANK : BY_NEITHER;
 }
 
 static bool is_numbered(const tl_comm_ends *e)
@@ -56,9 +56,9 @@ static bool is_known(const tl_group_book *book, uint32_t group)
 /* Where both fit: the one by which the two are nearer to each other in the group. */
 static numbering nearer(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
-    int32_t own = place_in(g, rank), other = e->to >= 0 ? e->to : e->from;
-    int32_t by_place = abs(other - own), by_rank = abs(place_in(g, other) - own);
-    return by_place < by_rank ? BY_PLACE : BY_RANK;
+    int32_t own = group_rank_of(g, rank), other = e->to >= 0 ? e->to : e->from;
+    int32_t by_group_rank = abs(other - own), by_rank = abs(group_rank_of(g, other) - own);
+    return by_group_rank < by_rank ? BY_GROUP_RANK : BY_RANK;
 }
 
 /* For each group what the annotations of this rank mean by their numbers, as the first says that is one of both alone.
@@ -75,9 +75,9 @@ static numbering *judge_groups(const tl_group_book *book, int32_t rank, const tl
     return of;
 }
 
-static int32_t rank_at(const tl_group *g, int32_t place)
+static int32_t rank_at(const tl_group *g, int32_t group_rank)
 {
-    return place >= 0 && (size_t)place < g->nmembers ? g->members[place] : -1;
+    return group_rank >= 0 && (size_t)group_rank < g->nmembers ? g->members[group_rank] : -1;
 }
 
 static void number_in_group(const tl_group *g, int32_t rank, numbering how, tl_comm_ends *e)
@@ -86,8 +86,8 @@ static void number_in_group(const tl_group *g, int32_t rank, numbering how, tl_c
     if (own == BY_NEITHER)
         return;
     how = own != BY_EITHER ? own : how != BY_EITHER ? how : nearer(g, rank, e);
-    e->src = e->src >= 0 ? e->src : how == BY_PLACE ? rank_at(g, e->from) : e->from;
-    e->dst = e->dst >= 0 ? e->dst : how == BY_PLACE ? rank_at(g, e->to) : e->to;
+    e->src = e->src >= 0 ? e->src : how == BY_GROUP_RANK ? rank_at(g, e->from) : e->from;
+    e->dst = e->dst >= 0 ? e->dst : how == BY_GROUP_RANK ? rank_at(g, e->to) : e->to;
 }
 
 /* Without a group only ranks can be told, and these only where no annotation calls this rank anything else. */
@@ -102,7 +102,7 @@ static bool are_ranks(int32_t rank, const tl_coll *colls, const tl_comm_ends *en
 /* The other one of two; -1 where the group is not of two, or not of this rank. */
 static int32_t other_of_two(const tl_group *g, int32_t rank)
 {
-    if (g->nmembers != 2 || place_in(g, rank) < 0)
+    if (g->nmembers != 2 || group_rank_of(g, rank) < 0)
         return -1;
     return g->members[g->members[0] == rank];
 }

@@ -3,7 +3,7 @@
 #define TLMPI_TRACE_VIEW_WORK_H
 
 #include "comm.h"
-#include "place.h"
+#include "stream_order.h"
 
 /* What the rare arguments say of a piece of work. */
 typedef struct tl_work_args {

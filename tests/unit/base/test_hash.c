@@ -152,7 +152,7 @@ static void keys_that_count_up_do_not_pile_up(void)
         for (uint32_t i = 0; i < N; i++)
             CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, (uint64_t)i << shift, i), 0);
         for (uint32_t i = 0; i < N; i++)
-            steps += (place_of(&map, (uint64_t)i << shift) - home_of(&map, (uint64_t)i << shift)) & (map.cap - 1);
+            steps += (slot_of(&map, (uint64_t)i << shift) - home_of(&map, (uint64_t)i << shift)) & (map.cap - 1);
         CU_ASSERT(steps < 16 * N);
         if (shift == 0)
             CU_ASSERT(steps < N);

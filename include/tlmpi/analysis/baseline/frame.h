@@ -77,7 +77,7 @@ static inline bool tl_computes(const tl_frame *f, const tl_node *node)
            !f->cut[tl_step_index(f->steps, f->nsteps, node->step)];
 }
 
-/* Whether it is work of a host that has a place in the program: before a launch, or a call that waits for one. */
+/* Whether it is work of a host that has a position in the sequence: before a launch, or a call that waits for one. */
 static inline bool tl_is_host_piece(const tl_node *node)
 {
     return node->key != 0 && node->work_ns > 0 && (node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN);
@@ -86,13 +86,13 @@ static inline bool tl_is_host_piece(const tl_node *node)
 /* The answer to CELLS, and the frame of the rank from then on.  False: memory is out. */
 bool tl_cells_answer(const tl_open_rank *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
-/* A piece of host work at its place in the program of a role. */
+/* A piece of host work at its position in the sequence of a step, of a role. */
 typedef struct tl_host_piece {
-    uint64_t place; /* the same for the same piece */
-    int64_t ns;     /* what it takes; then what is usual of it */
-    int32_t proc;   /* free for who sends it */
-    uint32_t held;  /* which rank it is of, there, ... */
-    uint32_t at;    /* ... and which of its placed nodes */
+    uint64_t position; /* the same for the same piece */
+    int64_t ns;        /* what it takes; then what is usual of it */
+    int32_t proc;      /* free for who sends it */
+    uint32_t held;     /* which rank it is of, there, ... */
+    uint32_t at;       /* ... and which of its placed nodes */
 } tl_host_piece;
 
 typedef TL_VEC(tl_host_piece) tl_host_pieces;
@@ -100,7 +100,7 @@ typedef TL_VEC(tl_host_piece) tl_host_pieces;
 /* Appends those of a rank; its frame gets room for what is usual of them.  False: memory is out. */
 bool tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
 
-/* Of all that have the same places: what is usual.  False: memory is out. */
+/* Of all that have the same positions: what is usual.  False: memory is out. */
 bool tl_host_pieces_compare(tl_host_pieces *pieces);
 
 #endif

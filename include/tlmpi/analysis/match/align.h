@@ -101,10 +101,10 @@ typedef struct tl_pair_item {
     uint64_t lone; /* the key that it gets alone */
     int64_t end_ns;
     int32_t group, rank;
-    int32_t peer;  /* -2: unknown */
-    int32_t sends; /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
-    int32_t proc;  /* whose it is: the caller's */
-    size_t place;  /* of its participant there */
+    int32_t peer;    /* -2: unknown */
+    int32_t sends;   /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
+    int32_t proc;    /* whose it is: the caller's */
+    size_t position; /* of its participant there */
 } tl_pair_item;
 
 /* The sends and receives of a set, in their order; the caller frees them.  NULL when memory is out. */

@@ -19,7 +19,7 @@ typedef struct tl_plan_item {
     int64_t mtime_ns;
     uint64_t bytes;
     tl_rank_source rank_source;
-    int32_t npieces; /* procs that read it together; 1 but for large plain files where procs abound */
+    int32_t nslices; /* procs that read it together; 1 but for large plain files where procs abound */
     bool alone;      /* the only file: its text was not searched for its rank, the reading will tell */
     bool unreadable; /* the look at it has failed: `why` says how */
     const char *why;

@@ -21,9 +21,9 @@ enum {
     TL_MESSAGE_FIRST_ROWS,
     TL_MESSAGE_CHUNK,
     TL_MESSAGE_ROWS,
-    TL_MESSAGE_READY,    /* member to leader: the piece with this number (int32_t) is read */
+    TL_MESSAGE_READY,    /* member to leader: the slice with this number (int32_t) is read */
     TL_MESSAGE_GO,       /* leader to member, or writer to proc: send what is ready */
-    TL_MESSAGE_PIECE,    /* member to leader: about 1 MB of the piece */
+    TL_MESSAGE_SLICE,    /* member to leader: about 1 MB of the slice */
     TL_MESSAGE_QUESTION, /* proc 0 to those who hold ranks, and ... */
     TL_MESSAGE_ANSWER    /* ... back: how many bytes (size_t), and then about 1 MB of them at a time */
 };
@@ -31,8 +31,8 @@ enum {
 /* ITEM: what a proc is to read next. */
 typedef struct tl_task {
     int64_t item;   /* number of the trace in the plan; -1: there is no more */
-    int32_t piece;  /* which of the npieces of the trace */
-    int32_t leader; /* proc that reads piece 0 and puts the pieces together */
+    int32_t slice;  /* which of the nslices of the trace */
+    int32_t leader; /* proc that reads slice 0 and puts the slices together */
 } tl_task;
 
 /* COUNTS: this, rows of each event table (uint64_t each), then each name: its length (uint32_t) and bytes. */

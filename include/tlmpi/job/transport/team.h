@@ -1,16 +1,16 @@
 /* team.h - several procs on one plain trace.
  *
- *     leader (piece 0)     reads its piece, then takes the others in order, each proven by the one before it (trace/join.h)
- *     member (piece k)     reads its piece, says READY, and sends it when it is told to GO
+ *     leader (slice 0)     reads its slice, then takes the others in order, each proven by the one before it (trace/read/join.h)
+ *     member (slice k)     reads its slice, says READY, and sends it when it is told to GO
  *
- * If a piece is not proven, the leader reads the whole file alone: never a wrong count.
+ * If a slice is not proven, the leader reads the whole file alone: never a wrong count.
  */
 #ifndef TLMPI_JOB_TRANSPORT_TEAM_H
 #define TLMPI_JOB_TRANSPORT_TEAM_H
 
 #include "tlmpi/job/transport/work_queue.h"
 
-/* The leader's reading, as tl_rank_reading.read; arg is the tl_endpoint.  An item of one piece is simply read. */
+/* The leader's reading, as tl_rank_reading.read; arg is the tl_endpoint.  An item of one slice is simply read. */
 tl_status tl_team_read(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
                        tl_error *err);
 

@@ -6,7 +6,7 @@
  *
  *     proc p                              writer (proc 0)
  *     NEXT                     ->
- *                              <-         ITEM   the next trace, or the next piece of one; none when there is no more
+ *                              <-         ITEM   the next trace, or the next slice of one; none when there is no more
  *     COUNTS item, rows, names ->                the answer waits until all earlier traces have told theirs
  *                              <-         PLACE  epoch, first row in each table, row of each name in /names
  *     CHUNK, ROWS ...          ->                written at once, in whatever order they come; with --reproducible a trace
@@ -16,7 +16,7 @@
  * others: a function of the traces alone.
  *
  * The first header of the room job/transport, which alone sends from one proc to another: traces to be read and their
- * rows here, pieces of a large trace in team.h, what all have or proc 0 has in rows.h.  May use par, store, read, and
+ * rows here, slices of a large trace in team.h, what all have or proc 0 has in rows.h.  May use par, store, read, and
  * what it carries: model, trace, graph.
  */
 #ifndef TLMPI_JOB_TRANSPORT_WORK_QUEUE_H
@@ -58,7 +58,7 @@ void tl_endpoint_open(tl_endpoint *endpoint, tl_writer *writer);
 /* Says on stderr that a message cannot be kept or understood, and ends all procs: none can go on without it. */
 _Noreturn void tl_messages_broken(void);
 
-/* The next trace, or piece of one, that this proc is to read. */
+/* The next trace, or slice of one, that this proc is to read. */
 tl_task tl_work_queue_next(tl_endpoint *endpoint);
 
 /* Sends to any proc; proc 0 answers what comes to the writer meanwhile. */

@@ -1,11 +1,11 @@
 /* wrap.h - words in lines of 80 columns.
  *
  *     tl_wrap w = { .out = stdout, .indent = 4 };
- *     tl_wrap_piece(&w, "%d traces,", n);         kept together
+ *     tl_wrap_printf(&w, "%d traces,", n);         kept together
  *     tl_wrap_words(&w, "of a job, and so on");   broken where it has spaces
  *     tl_wrap_end(&w);
  *
- * A piece that is longer than a line stands whole on a line of its own: a path must stay one that can be copied.
+ * A text that is longer than a line stands whole on a line of its own: a path must stay one that can be copied.
  */
 #ifndef TLMPI_REPORT_FORMAT_WRAP_H
 #define TLMPI_REPORT_FORMAT_WRAP_H
@@ -20,16 +20,16 @@ typedef struct tl_wrap {
     FILE *out;
     size_t indent; /* of every line but the first */
     size_t column; /* characters in this line; a caller that has begun the line itself sets it */
-    bool begun;    /* a piece stands in this line: the next one is parted from it by a space */
+    bool begun;    /* a text stands in this line: the next one is parted from it by a space */
 } tl_wrap;
 
-/* One piece (of up to 1,023 bytes, the rest is cut), control bytes made harmless. */
-void tl_wrap_piece(tl_wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* One text (of up to 1,023 bytes, the rest is cut), control bytes made harmless. */
+void tl_wrap_printf(tl_wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The words of a text, each a piece. */
+/* The words of a text, each by itself. */
 void tl_wrap_words(tl_wrap *wrap, const char *text);
 
-/* Ends the line; the next piece begins a new one at column 0. */
+/* Ends the line; the next text begins a new one at column 0. */
 void tl_wrap_end(tl_wrap *wrap);
 
 #endif

@@ -1,11 +1,11 @@
-/* join.h - pieces of one trace, read apart, to the trace.
+/* join.h - slices of one trace, read apart, to the trace.
  *
- *     piece 0   [ entry entry ent|ry ]                      begins at the true beginning
- *     piece 1                    | ......[ entry entry ... ]   begins at a guess: the first place that can only be the start
+ *     slice 0   [ entry entry ent|ry ]                      begins at the true beginning
+ *     slice 1                    | ......[ entry entry ... ]   begins at a guess: the first place that can only be the start
  *                                                              of an entry
  *
- * Piece 0 is right.  A piece that is right says where the first entry after it starts; if the next piece begins just
- * there, and no entry was lost on the way, that piece is right, too.  So a wrong guess always shows, and then the file
+ * Slice 0 is right.  A slice that is right says where the first entry after it starts; if the next slice begins just
+ * there, and no entry was lost on the way, that slice is right, too.  So a wrong guess always shows, and then the file
  * is read again by one proc.
  */
 #ifndef TLMPI_TRACE_READ_JOIN_H
@@ -16,10 +16,10 @@
 /* Whether `next` is proven to continue `whole`. */
 bool tl_trace_continues(const tl_trace *whole, const tl_trace *next);
 
-/* Appends a piece that continues *whole.  *next may be freed afterwards.  TL_ENOMEM. */
+/* Appends a slice that continues *whole.  *next may be freed afterwards.  TL_ENOMEM. */
 tl_status tl_trace_append(tl_trace *whole, const tl_trace *next, tl_error *err);
 
-/* When all pieces are in: reads the text around the array.  The report then says what reading the file in one would
+/* When all slices are in: reads the text around the array.  The report then says what reading the file in one would
  * say. */
 void tl_trace_complete(tl_trace *whole);
 

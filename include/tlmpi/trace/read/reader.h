@@ -21,7 +21,7 @@
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta.h"
 
-/* A piece of a plain file, for several procs on one trace: the entries that start in [from, to).  The first piece
+/* A slice of a plain file, for several procs on one trace: the entries that start in [from, to).  The first slice
  * starts at 0, the last ends at UINT64_MAX. */
 typedef struct tl_read_range {
     uint64_t from, to;
@@ -58,8 +58,8 @@ typedef struct tl_read_report {
     bool fractional_ts;     /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
     bool no_memory;         /* reading stopped there: memory is out */
 
-    /* Where a piece begins and ends, for join.h. */
-    bool bare, closed;    /* the file is a bare array; the array's end lies in this piece */
+    /* Where a slice begins and ends, for join.h. */
+    bool bare, closed;    /* the file is a bare array; the array's end lies in this slice */
     uint64_t first_entry; /* offset of its first entry; UINT64_MAX without one */
     uint64_t stopped_at;  /* offset of the first entry after it; UINT64_MAX where the text or the array ended */
 
@@ -75,7 +75,7 @@ typedef struct tl_trace {
     tl_events events;
     tl_meta meta;
     tl_read_report report;
-    char *doc; /* of a piece: its part of the text around the array, not yet read into meta */
+    char *doc; /* of a slice: its part of the text around the array, not yet read into meta */
     size_t ndoc;
 } tl_trace;
 
@@ -119,7 +119,7 @@ typedef struct tl_reader {
      * fails. */
     void (*look)(const char *path, bool deep, bool should_be, tl_look *out);
 
-    /* As tl_trace_read.  A format whose files cannot be read in pieces refuses options->range with TL_EINTERNAL; the
+    /* As tl_trace_read.  A format whose files cannot be read in slices refuses options->range with TL_EINTERNAL; the
      * file is then read in one. */
     tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
 } tl_reader;

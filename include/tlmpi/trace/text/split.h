@@ -9,12 +9,12 @@
  *     tl_split s;
  *     tl_split_init(&s);
  *     for (;;) {
- *         switch (tl_split_next(&s, &piece)) {
- *         case TL_PIECE_MORE:  p = tl_split_space(&s, &cap);  read up to cap bytes to p;  tl_split_fill(&s, n);  break;
- *         case TL_PIECE_ENTRY: piece.text is one entry, from its '{' to its '}';  break;
+ *         switch (tl_split_next(&s, &item)) {
+ *         case TL_SPLIT_MORE:  p = tl_split_space(&s, &cap);  read up to cap bytes to p;  tl_split_fill(&s, n);  break;
+ *         case TL_SPLIT_ENTRY: item.text is one entry, from its '{' to its '}';  break;
  *         ...
  *
- * Text that is damaged is read as far as it can be told what it was.  The pieces depend on the text alone, not on the
+ * Text that is damaged is read as far as it can be told what it was.  The items depend on the text alone, not on the
  * blocks it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
  *
  *   An entry that cannot be JSON costs itself: the next place that can only be the start of an entry goes on.  One that may
@@ -39,27 +39,27 @@
 /* So much of the text around the array is kept; what is beyond is passed over. */
 #define TL_DOC_MAX ((size_t)64 << 20)
 
-typedef enum tl_piece_kind {
-    TL_PIECE_MORE,    /* the buffer is used up: fill it, or call tl_split_eof */
-    TL_PIECE_ENTRY,   /* one entry, brackets and strings in order as far as its end shows */
-    TL_PIECE_BAD,     /* something in the array that is no entry; passed over */
-    TL_PIECE_BROKEN,  /* the beginning of an entry that is no JSON, or too long; passed over */
-    TL_PIECE_TORN,    /* the entry given last is not to be trusted: something stands after it that cannot */
-    TL_PIECE_LOOSE,   /* the entry given last is whole, but the comma after it is missing, or there is a brace too many
+typedef enum tl_split_result {
+    TL_SPLIT_MORE,    /* the buffer is used up: fill it, or call tl_split_eof */
+    TL_SPLIT_ENTRY,   /* one entry, brackets and strings in order as far as its end shows */
+    TL_SPLIT_BAD,     /* something in the array that is no entry; passed over */
+    TL_SPLIT_BROKEN,  /* the beginning of an entry that is no JSON, or too long; passed over */
+    TL_SPLIT_TORN,    /* the entry given last is not to be trusted: something stands after it that cannot */
+    TL_SPLIT_LOOSE,   /* the entry given last is whole, but the comma after it is missing, or there is a brace too many
                        */
-    TL_PIECE_CUT,     /* the text ends inside this entry */
-    TL_PIECE_RESTART, /* the entries so far were those of something else: forget them */
-    TL_PIECE_END,     /* the text is over, after tl_split_eof */
-    TL_PIECE_NO_MEMORY
-} tl_piece_kind;
+    TL_SPLIT_CUT,     /* the text ends inside this entry */
+    TL_SPLIT_RESTART, /* the entries so far were those of something else: forget them */
+    TL_SPLIT_END,     /* the text is over, after tl_split_eof */
+    TL_SPLIT_NO_MEMORY
+} tl_split_result;
 
-typedef struct tl_piece {
+typedef struct tl_split_item {
     tl_text text;    /* ENTRY: whole; else what there is of it.  Valid until the next call */
     uint64_t offset; /* in the text, of text.p[0] */
     uint64_t fault;  /* in the text, of the byte that is wrong (BAD, BROKEN, TORN, LOOSE); where it ends (CUT) */
     uint32_t uid;    /* position in the array, from 0 */
     bool probed;     /* ENTRY: the probe has recognised it */
-} tl_piece;
+} tl_split_item;
 
 typedef struct tl_split {
     /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.
@@ -125,19 +125,19 @@ void tl_split_free(tl_split *split);
  * one. */
 void tl_split_begin_inside(tl_split *split, uint64_t base, size_t after);
 
-/* The next piece. */
-tl_piece_kind tl_split_next(tl_split *split, tl_piece *piece);
+/* The next item. */
+tl_split_result tl_split_next(tl_split *split, tl_split_item *item);
 
-/* After TL_PIECE_MORE: a place for at least one byte, *cap of them; then the number that was read.  NULL: memory is
+/* After TL_SPLIT_MORE: a place for at least one byte, *cap of them; then the number that was read.  NULL: memory is
  * out. */
 char *tl_split_space(tl_split *split, size_t *cap);
 void tl_split_fill(tl_split *split, size_t n);
 void tl_split_eof(tl_split *split);
 
 /* The ENTRY given last is not what a reader of JSON takes.  True: it cannot be mended, *fault is the offset in the text
- * of the byte that cannot be there, and the next piece is looked for after its beginning.  False: nothing is wrong with
+ * of the byte that cannot be there, and the next item is looked for after its beginning.  False: nothing is wrong with
  * it that tl_repair_json does not mend. */
-bool tl_split_reject(tl_split *split, const tl_piece *piece, uint64_t *fault);
+bool tl_split_reject(tl_split *split, const tl_split_item *item, uint64_t *fault);
 
 /* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first
  * byte. */
@@ -148,6 +148,6 @@ void tl_split_resync(tl_split *split);
 void tl_split_closing(const tl_split *split, char *out, size_t cap);
 
 /* Whether the ENTRY given last begins as a document does. */
-bool tl_split_is_document(const tl_split *split, const tl_piece *piece);
+bool tl_split_is_document(const tl_split *split, const tl_split_item *item);
 
 #endif

@@ -64,18 +64,18 @@ static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
 /* Fills open and free, and the distances of what has the same key; how many of these. */
 static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
 {
-    tl_map place = { 0 };
+    tl_map index_of = { 0 };
     bool *taken = tl_calloc(k->nref + 1, sizeof *taken), ok = taken != NULL;
 
     *npinned = 0;
     for (size_t j = 0; ok && j < k->nref; j++)
-        ok = tl_map_put(&place, k->ref[j].key, (uint32_t)j) == 0;
+        ok = tl_map_put(&index_of, k->ref[j].key, (uint32_t)j) == 0;
     for (size_t i = 0; ok && i < k->n; i++) {
         if (k->mine[i].key == 0) {
             k->open[k->nopen++] = (uint32_t)i;
             continue;
         }
-        uint32_t j = tl_map_get(&place, k->mine[i].key);
+        uint32_t j = tl_map_get(&index_of, k->mine[i].key);
         if (j == TL_MAP_NONE)
             continue;
         taken[j] = true;
@@ -83,7 +83,7 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
     for (size_t i = 0; ok && *npinned == 0 && i < k->n; i++) { /* only loose ones: better than nothing */
-        uint32_t j = k->mine[i].key != 0 ? tl_map_get(&place, k->mine[i].key) : TL_MAP_NONE;
+        uint32_t j = k->mine[i].key != 0 ? tl_map_get(&index_of, k->mine[i].key) : TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
@@ -94,7 +94,7 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
         k->reach_ns = is_loose(k->mine[k->open[i]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
     for (size_t j = 0; j < k->nfree; j++)
         k->reach_ns = is_loose(k->ref[k->free[j]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
-    tl_map_free(&place);
+    tl_map_free(&index_of);
     free(taken);
     return ok;
 }

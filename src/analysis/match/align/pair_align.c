@@ -100,20 +100,20 @@ static uint32_t only_neighbour(const aligning *a, const row *r)
 /* How far r's clock is ahead of q's, by what both have a key for; 0 where that is nothing. */
 static bool find_ahead(const aligning *a, const row *r, const row *q, int64_t *ahead_ns)
 {
-    tl_map place = { 0 };
+    tl_map index_of = { 0 };
     size_t n = 0;
     bool ok = true;
 
     for (size_t i = q->from; ok && i < q->to; i++)
         if (at(a, i)->key != 0 && at(a, i)->peer == r->rank)
-            ok = tl_map_put(&place, at(a, i)->key, (uint32_t)i) == 0;
+            ok = tl_map_put(&index_of, at(a, i)->key, (uint32_t)i) == 0;
     for (size_t i = r->from; ok && i < r->to; i++) {
-        uint32_t j = at(a, i)->key != 0 ? tl_map_get(&place, at(a, i)->key) : TL_MAP_NONE;
+        uint32_t j = at(a, i)->key != 0 ? tl_map_get(&index_of, at(a, i)->key) : TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             a->apart[n++] = tl_ns_between(at(a, i)->end_ns, at(a, j)->end_ns);
     }
     *ahead_ns = n > 0 ? tl_median(a->apart, n) : 0;
-    tl_map_free(&place);
+    tl_map_free(&index_of);
     return ok;
 }
 

@@ -18,7 +18,7 @@ tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_
                                             .peer = p->peer,
                                             .sends = tl_is_sender((tl_collective)p->kind, p->rank, p->peer),
                                             .proc = proc,
-                                            .place = i };
+                                            .position = i };
     }
     return items;
 }
@@ -36,7 +36,7 @@ bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *gro
 void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set)
 {
     for (size_t i = 0; i < n; i++) {
-        tl_participant *p = &set->participants.v[items[i].place];
+        tl_participant *p = &set->participants.v[items[i].position];
         if (p->key != 0)
             continue;
         p->key = items[i].key;

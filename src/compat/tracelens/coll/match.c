@@ -83,7 +83,7 @@ bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
 {
     tl_names texts = { 0 };
     uint64_t nrows = 0, ntexts;
-    size_t place = out->n;
+    size_t position = out->n;
     bool whole = tl_bytes_put(out, &nrows, sizeof nrows);
 
     for (uint32_t i = 0; whole && i < lens->e->n; i++) {
@@ -107,7 +107,7 @@ bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
         whole = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
     }
     if (whole)
-        memcpy(out->v + place, &nrows, sizeof nrows);
+        memcpy(out->v + position, &nrows, sizeof nrows);
     tl_names_free(&texts);
     return whole;
 }

@@ -24,20 +24,20 @@ bool tl_lens_sweep_to(tl_lens_sweep *sweep, const tl_lens *lens, const tl_lens_g
 void tl_lens_shares_clear(tl_lens_shares *shares)
 {
     for (size_t i = 0; i < shares->rows.n; i++)
-        shares->place[shares->rows.v[i].name == TL_NO_NAME ? shares->lens->e->names.n : shares->rows.v[i].name] = 0;
+        shares->position[shares->rows.v[i].name == TL_NO_NAME ? shares->lens->e->names.n : shares->rows.v[i].name] = 0;
     shares->rows.n = 0;
 }
 
 bool tl_lens_shares_add(tl_lens_shares *shares, uint32_t name, double us)
 {
-    uint32_t *place = &shares->place[name == TL_NO_NAME ? shares->lens->e->names.n : name];
-    if (*place == 0) {
+    uint32_t *position = &shares->position[name == TL_NO_NAME ? shares->lens->e->names.n : name];
+    if (*position == 0) {
         if (!tl_vec_room(&shares->rows))
             return false;
         shares->rows.v[shares->rows.n++] = (tl_lens_share){ name, 0.0 };
-        *place = (uint32_t)shares->rows.n;
+        *position = (uint32_t)shares->rows.n;
     }
-    shares->rows.v[*place - 1].us += us;
+    shares->rows.v[*position - 1].us += us;
     return true;
 }
 
@@ -58,14 +58,14 @@ const tl_lens_share *tl_lens_shares_largest(const tl_lens_shares *shares, const 
 bool tl_lens_shares_begin(tl_lens_shares *shares, const tl_lens *lens)
 {
     shares->lens = lens;
-    shares->place = tl_calloc(lens->e->names.n + 1, sizeof *shares->place);
-    return shares->place != NULL;
+    shares->position = tl_calloc(lens->e->names.n + 1, sizeof *shares->position);
+    return shares->position != NULL;
 }
 
 void tl_lens_shares_free(tl_lens_shares *shares)
 {
     free(shares->rows.v);
-    free(shares->place);
+    free(shares->position);
 }
 
 /* ------------------------------------------------------------------------------------------------------- operators */

@@ -30,7 +30,7 @@ typedef struct tl_lens_share {
 typedef struct tl_lens_shares {
     const tl_lens *lens;
     TL_VEC(tl_lens_share) rows; /* names in order of first sight */
-    uint32_t *place;            /* name -> its place in rows, plus one; TL_NO_NAME stands at the end */
+    uint32_t *position;         /* name -> its place in rows, plus one; TL_NO_NAME stands at the end */
 } tl_lens_shares;
 
 /* False: memory is out. */

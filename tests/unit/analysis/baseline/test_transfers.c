@@ -21,7 +21,7 @@ static const char *late_of(const linked_job *j, size_t link)
     int64_t scratch[64];
     CU_ASSERT_TRUE_FATAL(tl_lateness(&j->baseline, l->role, TL_FAMILY_TRANSFER, late_ns, scratch));
     for (size_t s = 0; s < j->baseline.nsteps; s++) {
-        double x = late_ns[l->place * j->baseline.nsteps + s] / (100 * (double)LINKED_US);
+        double x = late_ns[l->member * j->baseline.nsteps + s] / (100 * (double)LINKED_US);
         text[s] = (char)(x < 0 ? '-' : '0' + (int)(x + 0.5));
     }
     text[j->baseline.nsteps] = 0;

@@ -14,8 +14,8 @@
 enum { MOST = 8, MANY = 4096 };
 
 typedef struct job {
-    tl_rank_clock places[MOST];
-    size_t nplaces;
+    tl_rank_clock rank_clocks[MOST];
+    size_t nrank_clocks;
     int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
     double drift[MOST];  /* ns a ns */
     tl_participant participants[MANY];
@@ -30,8 +30,8 @@ static inline void begin(size_t n, size_t share)
 {
     memset(&j, 0, sizeof j);
     for (size_t i = 0; i < n; i++)
-        j.places[i] = (tl_rank_clock){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
-    j.nplaces = n;
+        j.rank_clocks[i] = (tl_rank_clock){ .rank = (int32_t)i, .host = share > 0 ? (int32_t)(i / share) : -1 };
+    j.nrank_clocks = n;
 }
 
 /* What the clock of a rank shows at a time. */
@@ -70,7 +70,7 @@ static inline tl_status find(tl_clock_mode mode)
     static const tl_clock_procs procs = { alone, alone };
     tl_error err;
     CU_ASSERT_FATAL(tl_participants_sort(j.participants, j.nparticipants));
-    return tl_clocks_find(j.participants, j.nparticipants, mode, &procs, j.places, j.nplaces, &err);
+    return tl_clocks_find(j.participants, j.nparticipants, mode, &procs, j.rank_clocks, j.nrank_clocks, &err);
 }
 
 #endif

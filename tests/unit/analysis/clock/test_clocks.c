@@ -8,9 +8,9 @@ static void meet_at(const int64_t *start_ns, int64_t transfer_ns)
 {
     int64_t last_ns = INT64_MIN;
     j.key++;
-    for (size_t i = 0; i < j.nplaces; i++)
+    for (size_t i = 0; i < j.nrank_clocks; i++)
         last_ns = start_ns[i] > last_ns ? start_ns[i] : last_ns;
-    for (size_t i = 0; i < j.nplaces; i++)
+    for (size_t i = 0; i < j.nrank_clocks; i++)
         add((int32_t)i, TL_ALL_REDUCE, TL_NO_PEER, start_ns[i], last_ns + transfer_ns);
 }
 
@@ -25,7 +25,7 @@ static void send_at(int32_t from, int32_t to, int64_t sent_ns, int64_t send_end_
 /* By how much a rank's clock is still ahead of rank 0's, at a time. */
 static int64_t left_at(int32_t rank, int64_t ns)
 {
-    return tl_clock_correct(&j.places[rank], shown(rank, ns)) - tl_clock_correct(&j.places[0], shown(0, ns));
+    return tl_clock_correct(&j.rank_clocks[rank], shown(rank, ns)) - tl_clock_correct(&j.rank_clocks[0], shown(0, ns));
 }
 
 static void check_left(int32_t rank, int64_t ns, int64_t most_ns)
@@ -57,10 +57,10 @@ static void ends_that_differ_are_no_offset(void)
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
     for (size_t i = 0; i < 4; i++) {
-        CU_ASSERT_EQUAL(j.places[i].offset_ns, 0);
-        CU_ASSERT_FALSE(j.places[i].applied);
-        CU_ASSERT_EQUAL(j.places[i].clock, (int32_t)i);
-        CU_ASSERT_EQUAL(j.places[i].component, 0);
+        CU_ASSERT_EQUAL(j.rank_clocks[i].offset_ns, 0);
+        CU_ASSERT_FALSE(j.rank_clocks[i].applied);
+        CU_ASSERT_EQUAL(j.rank_clocks[i].clock, (int32_t)i);
+        CU_ASSERT_EQUAL(j.rank_clocks[i].component, 0);
     }
 }
 
@@ -70,15 +70,15 @@ static void what_is_impossible_is_corrected(void)
     j.ahead[1] = 7 * MS;
     wait_in_turn(20, 3 * MS, 100 * US);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_TRUE(j.places[1].applied);
-    CU_ASSERT_FALSE(j.places[0].applied); /* of two the lower is right */
+    CU_ASSERT_TRUE(j.rank_clocks[1].applied);
+    CU_ASSERT_FALSE(j.rank_clocks[0].applied); /* of two the lower is right */
     check_left(1, 100 * MS, 10 * US);
-    CU_ASSERT_TRUE(j.places[1].sigma_ns <= 150 * US); /* the transfer, and the clock error */
+    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns <= 150 * US); /* the transfer, and the clock error */
 
-    j.places[1].applied = 0;
+    j.rank_clocks[1].applied = 0;
     CU_ASSERT_EQUAL(find(TL_CLOCK_NONE), TL_OK);
-    CU_ASSERT_FALSE(j.places[1].applied);
-    CU_ASSERT_TRUE(llabs(j.places[1].offset_ns - 7 * MS) <= 10 * US); /* told all the same */
+    CU_ASSERT_FALSE(j.rank_clocks[1].applied);
+    CU_ASSERT_TRUE(llabs(j.rank_clocks[1].offset_ns - 7 * MS) <= 10 * US); /* told all the same */
 }
 
 /* Whatever the clocks are off by, the same corrected times come out. */
@@ -111,12 +111,12 @@ static void the_clock_error_is_forgiven(void)
     add(0, TL_ALL_REDUCE, TL_NO_PEER, 0, MS);
     add(1, TL_ALL_REDUCE, TL_NO_PEER, MS + TL_CLOCK_ERROR_NS, 2 * MS);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_FALSE(j.places[1].applied);
+    CU_ASSERT_FALSE(j.rank_clocks[1].applied);
     j.key++;
     add(0, TL_ALL_REDUCE, TL_NO_PEER, 4 * MS, 5 * MS);
     add(1, TL_ALL_REDUCE, TL_NO_PEER, 5 * MS + TL_CLOCK_ERROR_NS + 1, 6 * MS);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_TRUE(j.places[1].applied);
+    CU_ASSERT_TRUE(j.rank_clocks[1].applied);
 }
 
 /* Nothing is received before it is sent; that it was sent before anybody asked for it says nothing. */
@@ -125,8 +125,8 @@ static void messages_bound_clocks_in_their_direction(void)
     begin(2, 1);
     send_at(0, 1, 0, MS, 5 * MS, 6 * MS);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_FALSE(j.places[1].applied);
-    CU_ASSERT_EQUAL(j.places[1].sigma_ns, INT64_MAX);
+    CU_ASSERT_FALSE(j.rank_clocks[1].applied);
+    CU_ASSERT_EQUAL(j.rank_clocks[1].sigma_ns, INT64_MAX);
 
     begin(2, 1);
     j.ahead[1] = -4 * MS;
@@ -136,7 +136,7 @@ static void messages_bound_clocks_in_their_direction(void)
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
     check_left(1, 0, 10 * US);
-    CU_ASSERT_TRUE(j.places[1].sigma_ns <= MS + 2 * TL_CLOCK_ERROR_NS);
+    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns <= MS + 2 * TL_CLOCK_ERROR_NS);
 }
 
 /* Rank 1 is always last, by 30 ms: its clock may be 30 ms ahead, as far as waiting tells.  But all leave together. */
@@ -147,14 +147,14 @@ static void where_bounds_are_wide_ends_tell(void)
     for (int k = 0; k < 20; k++)
         meet_at((const int64_t[]){ k * 50 * MS, k * 50 * MS + 30 * MS }, 200 * US);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_FALSE(j.places[1].applied); /* it seems to wait less, but nothing is impossible */
+    CU_ASSERT_FALSE(j.rank_clocks[1].applied); /* it seems to wait less, but nothing is impossible */
 
     begin(2, 1);
     j.ahead[1] = 2 * MS;
     for (int k = 0; k < 20; k++)
         meet_at((const int64_t[]){ k * 50 * MS, k * 50 * MS + 30 * MS }, 200 * US);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_TRUE(j.places[1].applied);
+    CU_ASSERT_TRUE(j.rank_clocks[1].applied);
     check_left(1, 0, 20 * US);
 }
 
@@ -168,9 +168,9 @@ static void ranks_of_a_host_share_a_clock(void)
         meet_at(starts, 200 * US);
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_EQUAL(j.places[1].clock, j.places[0].clock);
-    CU_ASSERT_EQUAL(j.places[3].clock, j.places[2].clock);
-    CU_ASSERT_EQUAL(j.places[2].offset_ns, j.places[3].offset_ns);
+    CU_ASSERT_EQUAL(j.rank_clocks[1].clock, j.rank_clocks[0].clock);
+    CU_ASSERT_EQUAL(j.rank_clocks[3].clock, j.rank_clocks[2].clock);
+    CU_ASSERT_EQUAL(j.rank_clocks[2].offset_ns, j.rank_clocks[3].offset_ns);
     check_left(2, 0, 150 * US);
 }
 
@@ -185,7 +185,7 @@ static void a_rank_that_its_host_cannot_explain_gets_a_clock_of_its_own(void)
         meet_at(starts, 100 * US);
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_NOT_EQUAL(j.places[2].clock, j.places[0].clock);
+    CU_ASSERT_NOT_EQUAL(j.rank_clocks[2].clock, j.rank_clocks[0].clock);
     check_left(1, 0, 30 * US);
     check_left(2, 0, 30 * US);
 }
@@ -200,7 +200,7 @@ static void a_drift_is_found_where_no_offset_fits(void)
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
     for (int64_t at = 0; at <= 2 * SEC; at += SEC / 2)
         check_left(1, at, 40 * US);
-    CU_ASSERT_TRUE(llabs(llabs(j.places[1].drift_ppb) - 100000) < 5000);
+    CU_ASSERT_TRUE(llabs(llabs(j.rank_clocks[1].drift_ppb) - 100000) < 5000);
 }
 
 /* One of 200 was matched with the next of its kind, a second later. */
@@ -226,9 +226,9 @@ static void what_no_clock_explains_changes_none(void)
         add(1 - k % 2, TL_ALL_REDUCE, TL_NO_PEER, k * 5 * SEC + SEC, k * 5 * SEC + SEC + MS);
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_FALSE(j.places[0].applied);
-    CU_ASSERT_FALSE(j.places[1].applied);
-    CU_ASSERT_EQUAL(j.places[1].sigma_ns, INT64_MAX);
+    CU_ASSERT_FALSE(j.rank_clocks[0].applied);
+    CU_ASSERT_FALSE(j.rank_clocks[1].applied);
+    CU_ASSERT_EQUAL(j.rank_clocks[1].sigma_ns, INT64_MAX);
 }
 
 static void a_forced_clock_goes_to_the_middle(void)
@@ -237,9 +237,9 @@ static void a_forced_clock_goes_to_the_middle(void)
     j.ahead[1] = 300 * US;
     wait_in_turn(20, 3 * MS, 400 * US);
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_FALSE(j.places[1].applied);
+    CU_ASSERT_FALSE(j.rank_clocks[1].applied);
     CU_ASSERT_EQUAL(find(TL_CLOCK_FORCE), TL_OK);
-    CU_ASSERT_TRUE(j.places[1].applied);
+    CU_ASSERT_TRUE(j.rank_clocks[1].applied);
     check_left(1, 0, 10 * US);
 }
 
@@ -254,7 +254,7 @@ static void no_memory_is_told(void)
         static const tl_clock_procs procs = { alone, alone };
         tl_error err;
         tl_mem_fail_after(n);
-        CU_ASSERT_EQUAL(tl_clocks_find(j.participants, j.nparticipants, TL_CLOCK_AUTO, &procs, j.places, 2, &err), TL_ENOMEM);
+        CU_ASSERT_EQUAL(tl_clocks_find(j.participants, j.nparticipants, TL_CLOCK_AUTO, &procs, j.rank_clocks, 2, &err), TL_ENOMEM);
         tl_mem_fail_after(0);
     }
 }

@@ -16,9 +16,9 @@ static void clocks_that_nothing_compares_are_components(void)
         add(3, TL_ALL_REDUCE, TL_NO_PEER, k * MS, k * MS + 500 * US);
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-    CU_ASSERT_EQUAL(j.places[0].component, j.places[1].component);
-    CU_ASSERT_EQUAL(j.places[2].component, j.places[3].component);
-    CU_ASSERT_NOT_EQUAL(j.places[0].component, j.places[2].component);
+    CU_ASSERT_EQUAL(j.rank_clocks[0].component, j.rank_clocks[1].component);
+    CU_ASSERT_EQUAL(j.rank_clocks[2].component, j.rank_clocks[3].component);
+    CU_ASSERT_NOT_EQUAL(j.rank_clocks[0].component, j.rank_clocks[2].component);
 }
 
 /* A broadcast, an all-to-all and a collective in which sizes disagree say nothing of clocks. */
@@ -33,7 +33,7 @@ static void only_what_nobody_leaves_early_tells(void)
         j.participants[0].bytes = 1024;
         j.participants[1].bytes = 2048;
         CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
-        CU_ASSERT_FALSE(j.places[1].applied);
+        CU_ASSERT_FALSE(j.rank_clocks[1].applied);
     }
 }
 
@@ -68,10 +68,10 @@ static void what_is_in_doubt_stands_in_the_table(void)
     begin(3, 1);
     for (int32_t i = 0; i < 3; i++) {
         CU_ASSERT_FATAL(tl_table_add(&table) != NULL);
-        j.places[i].clock = i;
-        j.places[i].sigma_ns = i == 0 ? 60 * US : i == 1 ? 40 * US : INT64_MAX;
+        j.rank_clocks[i].clock = i;
+        j.rank_clocks[i].sigma_ns = i == 0 ? 60 * US : i == 1 ? 40 * US : INT64_MAX;
     }
-    CU_ASSERT_EQUAL(tl_clocks_fill(scatter, 2, j.places, 3, &table, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_clocks_fill(scatter, 2, j.rank_clocks, 3, &table, &err), TL_OK);
     const tl_clock *rows = (const tl_clock *)(const void *)table.rows;
     CU_ASSERT_EQUAL(rows[0].bound_ns, 60 * US);
     CU_ASSERT_EQUAL(rows[0].sigma_ns, 50 * US);

@@ -1,4 +1,4 @@
-/* test_piece.c - the net of pieces of ranks is done when all nodes of the job are, one by one, whatever is changed. */
+/* test_folded.c - the net of folded ranks is done when all nodes of the job are, one by one, whatever is changed. */
 #include "graph_drawn.h"
 #include "hand_graph.h"
 #include "tlmpi/base/mem.h"

@@ -16,18 +16,18 @@ static int64_t two_devices(size_t rank, size_t step)
 /* Each is there once, and what waits for what is after it. */
 static void expect_order(const tl_net *net)
 {
-    size_t *place = calloc(net->n + 1, sizeof *place);
-    if (place == NULL)
+    size_t *member = calloc(net->n + 1, sizeof *member);
+    if (member == NULL)
         abort();
     for (size_t i = 0; i < net->n; i++)
-        place[net->order[i]] += 1 + i;
+        member[net->order[i]] += 1 + i;
     for (uint32_t v = 0; v < net->n; v++) {
-        CU_ASSERT_FATAL(place[v] > 0 && place[v] <= net->n);
-        CU_ASSERT_EQUAL(net->order[place[v] - 1], v);
+        CU_ASSERT_FATAL(member[v] > 0 && member[v] <= net->n);
+        CU_ASSERT_EQUAL(net->order[member[v] - 1], v);
         for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++)
-            CU_ASSERT(place[net->from[e]] < place[v]);
+            CU_ASSERT(member[net->from[e]] < member[v]);
     }
-    free(place);
+    free(member);
 }
 
 static void two_pieces_and_a_meeting_are_a_net(void)

@@ -108,7 +108,7 @@ static void brackets_are_kept_to_any_depth(void)
     tl_grammar_free(&g);
 }
 
-/* Texts made of the pieces that JSON is made of: the grammar takes an object whole exactly if yajl does, after the
+/* Texts made of the tokens that JSON is made of: the grammar takes an object whole exactly if yajl does, after the
  * repair. */
 static void it_takes_what_the_careful_reader_takes(void)
 {

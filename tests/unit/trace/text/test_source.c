@@ -20,7 +20,7 @@ static void fill_text(void)
         n += (size_t)snprintf(text + n, 64, "{\"ph\": \"X\", \"ts\": %u, \"dur\": %u},\n", i * 7919u, i * i % 1009u);
 }
 
-/* All of a file, read in pieces of `piece` bytes. */
+/* All of a file, read in blocks of `block` bytes. */
 typedef struct result {
     tl_status open_status;
     size_t n;                       /* bytes, in got */
@@ -30,7 +30,7 @@ typedef struct result {
     bool gzip;
 } result;
 
-static result read_all(const char *path, size_t piece)
+static result read_all(const char *path, size_t block)
 {
     result r = { 0 };
     tl_source *s = NULL;
@@ -41,7 +41,7 @@ static result read_all(const char *path, size_t piece)
     if (r.open_status != TL_OK)
         return r;
     while (ends < 3) {              /* the end stays the end */
-        tl_status st = tl_source_read(s, got + r.n, piece < sizeof got - r.n ? piece : sizeof got - r.n, &n, &r.err);
+        tl_status st = tl_source_read(s, got + r.n, block < sizeof got - r.n ? block : sizeof got - r.n, &n, &r.err);
         r.n += n;
         if (st != TL_OK)
             r.faults++;
@@ -64,11 +64,11 @@ static bool is_text(const result *r, size_t n)
 
 static void a_plain_file_comes_as_it_is(void)
 {
-    static const size_t sizes[] = { 0, 1, 2, 3, 1000, 300000 }, pieces[] = { 1, 2, 77, 1 << 19 };
+    static const size_t sizes[] = { 0, 1, 2, 3, 1000, 300000 }, blocks[] = { 1, 2, 77, 1 << 19 };
     for (size_t i = 0; i < 6; i++) {
         const char *path = scratch_write("plain.json", text, sizes[i]);
         for (size_t k = 0; k < 4; k++) {
-            result r = read_all(path, pieces[k]);
+            result r = read_all(path, blocks[k]);
             CU_ASSERT(is_text(&r, sizes[i]));
             CU_ASSERT_EQUAL(r.faults, 0);
             CU_ASSERT_FALSE(r.gzip);
@@ -81,9 +81,9 @@ static void gzip_is_known_by_its_bytes(void)
 {
     size_t n = scratch_gzip(text, 300000, 6, packed, sizeof packed);
     const char *path = scratch_write("packed.json", packed, n);
-    static const size_t pieces[] = { 1, 77, 65536, 1 << 19 };
+    static const size_t blocks[] = { 1, 77, 65536, 1 << 19 };
     for (size_t k = 0; k < 4; k++) {
-        result r = read_all(path, pieces[k]);
+        result r = read_all(path, blocks[k]);
         CU_ASSERT(is_text(&r, 300000));
         CU_ASSERT_EQUAL(r.faults, 0);
         CU_ASSERT_TRUE(r.gzip);
@@ -230,8 +230,8 @@ static void a_header_may_end_anywhere_in_the_buffer(void)
     CU_ASSERT_EQUAL(r.faults, 0);
 }
 
-/* A writer that gives `piece` bytes at a time to a FIFO. */
-static void from_a_pipe(const void *bytes, size_t n, size_t piece, size_t expected)
+/* A writer that gives `block` bytes at a time to a FIFO. */
+static void from_a_pipe(const void *bytes, size_t n, size_t block, size_t expected)
 {
     const char *path = scratch_path("pipe");
     (void)unlink(path);
@@ -240,8 +240,8 @@ static void from_a_pipe(const void *bytes, size_t n, size_t piece, size_t expect
     CU_ASSERT_FATAL(child >= 0);
     if (child == 0) {
         int fd = open(path, O_WRONLY);
-        for (size_t at = 0; at < n; at += piece)
-            if (write(fd, (const char *)bytes + at, piece < n - at ? piece : n - at) < 0)
+        for (size_t at = 0; at < n; at += block)
+            if (write(fd, (const char *)bytes + at, block < n - at ? block : n - at) < 0)
                 _exit(1);
         _exit(0);
     }

@@ -34,14 +34,14 @@ static found feed(const char *text, size_t n, size_t block)
 {
     found f = { .nbad = 0 };
     tl_split s;
-    tl_piece piece;
+    tl_split_item item;
     size_t at = 0, cap;
     bool go_on = true;
 
     tl_split_init(&s);
     while (go_on) {
-        switch (tl_split_next(&s, &piece)) {
-        case TL_PIECE_MORE: {
+        switch (tl_split_next(&s, &item)) {
+        case TL_SPLIT_MORE: {
             char *space = tl_split_space(&s, &cap);
             CU_ASSERT_PTR_NOT_NULL_FATAL(space);
             size_t m = n - at < block ? n - at : block;
@@ -54,36 +54,36 @@ static found feed(const char *text, size_t n, size_t block)
                 tl_split_eof(&s);
             break;
         }
-        case TL_PIECE_ENTRY:
-            if (!plausible(piece.text)) {
+        case TL_SPLIT_ENTRY:
+            if (!plausible(item.text)) {
                 f.nbad++;
                 tl_split_resync(&s);
                 break;
             }
-            CU_ASSERT(memcmp(text + piece.offset, piece.text.p, piece.text.n) == 0);
+            CU_ASSERT(memcmp(text + item.offset, item.text.p, item.text.n) == 0);
             f.nentries++;
-            if (strlen(f.entries) + piece.text.n + 2 < sizeof f.entries) {
-                strncat(f.entries, piece.text.p, piece.text.n);
+            if (strlen(f.entries) + item.text.n + 2 < sizeof f.entries) {
+                strncat(f.entries, item.text.p, item.text.n);
                 strcat(f.entries, "\n");
             }
             break;
-        case TL_PIECE_BAD:
+        case TL_SPLIT_BAD:
             f.nbad++;
             break;
-        case TL_PIECE_BROKEN:
-        case TL_PIECE_CUT:
+        case TL_SPLIT_BROKEN:
+        case TL_SPLIT_CUT:
             f.nbad++;
             f.cut = true;
             break;
-        case TL_PIECE_TORN:
-        case TL_PIECE_LOOSE:
+        case TL_SPLIT_TORN:
+        case TL_SPLIT_LOOSE:
             f.nodd++;
             break;
-        case TL_PIECE_RESTART:
+        case TL_SPLIT_RESTART:
             f.entries[0] = 0;
             break;
-        case TL_PIECE_END:
-        case TL_PIECE_NO_MEMORY:
+        case TL_SPLIT_END:
+        case TL_SPLIT_NO_MEMORY:
             go_on = false;
         }
     }
@@ -185,7 +185,7 @@ static void commas_too_many_do_no_harm(void)
     check("{\"traceEvents\":[{\"ph\":\"a\"},,{\"ph\":\"b\"},]}", "{\"ph\":\"a\"}\n{\"ph\":\"b\"}\n", "{\"traceEvents\":[]}", 0, true);
 }
 
-/* Random entries with escapes and brackets in strings: every block size gives the same pieces. */
+/* Random entries with escapes and brackets in strings: every block size gives the same items. */
 static void block_sizes_do_not_matter(void)
 {
     static const char *const bits[] = { "\\\"", "\\\\", "{", "}", "[", "]", "a", ",", ":", " ", "\\u00e9", "\xC3\xA9" };

@@ -127,10 +127,10 @@ static void calls_know_their_stream_and_the_direction_of_a_copy(void)
                                                                                       "\"bytes\":64"),
         "");
     CU_ASSERT_EQUAL_FATAL(v->calls.n, 4);
-    CU_ASSERT_EQUAL(v->places[v->calls.place[0]].stream, 20);
-    CU_ASSERT_EQUAL(v->places[v->calls.place[0]].device, 1);
-    CU_ASSERT_EQUAL(v->places[v->calls.place[1]].stream, -1);
-    CU_ASSERT_EQUAL(v->places[v->calls.place[2]].stream, -1); /* a pointer is no number of a stream */
+    CU_ASSERT_EQUAL(v->streams[v->calls.stream[0]].stream, 20);
+    CU_ASSERT_EQUAL(v->streams[v->calls.stream[0]].device, 1);
+    CU_ASSERT_EQUAL(v->streams[v->calls.stream[1]].stream, -1);
+    CU_ASSERT_EQUAL(v->streams[v->calls.stream[2]].stream, -1); /* a pointer is no number of a stream */
     CU_ASSERT_EQUAL(v->calls.copy[0], -1);
     CU_ASSERT_EQUAL(v->calls.copy[2], 2);
     CU_ASSERT_EQUAL(v->calls.copy[3], 1);

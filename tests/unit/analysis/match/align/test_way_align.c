@@ -20,7 +20,7 @@ static void add(const char *line, bool sends, int ahead)
                                    .rank = sends ? SENDER : RECEIVER,
                                    .peer = sends ? RECEIVER : SENDER,
                                    .sends = sends,
-                                   .place = (size_t)line[i] };
+                                   .position = (size_t)line[i] };
         n++;
     }
 }
@@ -38,7 +38,7 @@ static bool is_right(void)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            if ((items[i].key == items[j].key) != (items[i].place == items[j].place))
+            if ((items[i].key == items[j].key) != (items[i].position == items[j].position))
                 return false;
     return true;
 }
@@ -76,11 +76,11 @@ static void keys_are_taken_on(void)
 {
     draw_way("ab.c.....de.f.....", ".b.c.....de.f.....", 0);
     for (size_t i = 0; i < n; i++)
-        items[i].key = items[i].sends ? items[i].place : 0;
+        items[i].key = items[i].sends ? items[i].position : 0;
     CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
     CU_ASSERT_TRUE(is_right());
     for (size_t i = 0; i < n; i++)
-        CU_ASSERT_EQUAL(items[i].key, items[i].place);
+        CU_ASSERT_EQUAL(items[i].key, items[i].position);
 }
 
 /* One way says nothing about another; who has no partner is alone. */

@@ -1,4 +1,5 @@
-/* place.c - where each kernel stands: when it was handed over, in the order of launches, in the program of its step. */
+/* sequence.c - where each kernel stands: when it was handed over, in the order of launches, in the sequence of its
+ * step. */
 #include "build.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -172,14 +173,15 @@ static void put_before_steps(tl_graph_build *b)
     }
 }
 
-/* --------------------------------------------------------------------------------------------------------- programs */
+/* -------------------------------------------------------------------------------------------------------- sequences */
 
 typedef struct step_sequence {
     uint64_t does; /* streams and names of its work in the order of launches */
     uint32_t n;
 } step_sequence;
 
-/* A step's program is what it launches, in order; a place in it is the same on every rank that launches the same. */
+/* A step's sequence is what it launches, in order; a position in it is the same on every rank that launches the
+ * same. */
 static bool find_sequences(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
@@ -202,11 +204,11 @@ static bool find_sequences(tl_graph_build *b)
         step_sequence *p = &sequences.v[number];
         p->does = tl_hash_mix(tl_hash_mix(p->does, (uint64_t)(uint32_t)k->stream), b->placed[b->by_turn[turn]].name);
         sequence_of[turn] = number;
-        b->placed[b->by_turn[turn]].place = p->n++;
+        b->placed[b->by_turn[turn]].position = p->n++;
     }
     for (size_t turn = 0; ok && sequences.v != NULL && turn < view->nkernels; turn++) {
         tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
-        p->place = tl_hash_mix(sequences.v[sequence_of[turn]].does, p->place);
+        p->position = tl_hash_mix(sequences.v[sequence_of[turn]].does, p->position);
     }
     free(sequences.v);
     free(sequence_of);
@@ -223,7 +225,7 @@ static bool count(tl_map *counts, uint64_t what, uint32_t *n)
 }
 
 /* Names are counted between two collectives, so that what one rank launches besides leaves the others what they are. */
-static bool find_pieces(tl_graph_build *b)
+static bool find_keys(tl_graph_build *b)
 {
     tl_map counts = { 0 }, first_of = { 0 }; /* by step + 1: its first segment */
     bool ok = true;
@@ -238,7 +240,7 @@ static bool find_pieces(tl_graph_build *b)
         }
         uint64_t what = tl_hash_mix(tl_hash_mix(p->segment - first, p->name), 1);
         ok = ok && count(&counts, tl_hash_mix(what, step), &n);
-        p->piece = ok ? tl_hash_mix(what, n) : 0;
+        p->key = ok ? tl_hash_mix(what, n) : 0;
     }
     tl_map_free(&counts);
     tl_map_free(&first_of);
@@ -264,7 +266,7 @@ bool tl_graph_place(tl_graph_build *b)
     hand_over(b);
     list_streams(b);
     put_before_steps(b);
-    if (!find_latency(b) || !put_in_order(b) || !find_sequences(b) || !find_pieces(b))
+    if (!find_latency(b) || !put_in_order(b) || !find_sequences(b) || !find_keys(b))
         return false;
     tl_graph_find_held(b);
     return true;

@@ -1,4 +1,4 @@
-/* places.c - the ranks that have a trace, and on which hosts they are. */
+/* rank_clocks.c - the ranks that have a trace, and on which hosts they are. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 /* The number of a host is the row of its first rank. */
-bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **places, size_t *n)
+bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n)
 {
     tl_map hosts = { 0 };
-    *places = tl_calloc(ranks->n + 1, sizeof **places);
+    *rank_clocks = tl_calloc(ranks->n + 1, sizeof **rank_clocks);
     *n = 0;
-    bool ok = *places != NULL;
+    bool ok = *rank_clocks != NULL;
 
     for (size_t i = 0; ok && i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
@@ -23,7 +23,7 @@ bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **places, size_t *
             host = (uint32_t)i;
             ok = tl_map_put(&hosts, key, host) == 0;
         }
-        (*places)[(*n)++] =
+        (*rank_clocks)[(*n)++] =
             (tl_rank_clock){ .rank = row->rank, .host = key != 0 ? (int32_t)host : -1, .clock = (int32_t)i };
     }
     tl_map_free(&hosts);

@@ -1,8 +1,8 @@
-/* place.c - device work in the order of devices, streams and time.
+/* stream_order.c - device work in the order of devices, streams and time.
  *
  * Streams take turns in a trace, but each by itself is almost in order: so events are parted by stream first.
  */
-#include "place.h"
+#include "stream_order.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
@@ -46,12 +46,12 @@ typedef struct parting {
     const tl_events *e;
     const tl_columns *c;
     tl_streams *streams;
-    tl_map map;      /* (device, stream) -> number */
-    uint32_t *of;    /* by event: the number of its stream */
-    uint32_t *place; /* by number: the place in order */
+    tl_map map;         /* (device, stream) -> number */
+    uint32_t *of;       /* by event: the number of its stream */
+    uint32_t *position; /* by number: the place in order */
 } parting;
 
-static int by_place(const void *a, const void *b)
+static int by_position(const void *a, const void *b)
 {
     const tl_stream_events *x = a, *y = b;
     return x->device != y->device ? TL_COMPARE(x->device, y->device) : TL_COMPARE(x->stream, y->stream);
@@ -104,31 +104,31 @@ static bool part(parting *p, uint32_t *order)
     tl_streams *streams = p->streams;
     size_t at = 0;
 
-    p->place = tl_malloc((streams->n + 1) * sizeof *p->place);
-    if (p->place == NULL)
+    p->position = tl_malloc((streams->n + 1) * sizeof *p->position);
+    if (p->position == NULL)
         return false;
     if (streams->n > 1)
-        qsort(streams->v, streams->n, sizeof *streams->v, by_place);
+        qsort(streams->v, streams->n, sizeof *streams->v, by_position);
     for (uint32_t i = 0; i < streams->n; i++) {
-        p->place[streams->v[i].number] = i;
+        p->position[streams->v[i].number] = i;
         streams->v[i].first = at;
         at += streams->v[i].n;
         streams->v[i].n = 0;
     }
     for (size_t i = 0; i < p->c->n; i++) {
-        tl_stream_events *stream = &streams->v[p->place[p->of[i]]];
+        tl_stream_events *stream = &streams->v[p->position[p->of[i]]];
         order[stream->first + stream->n++] = (uint32_t)i;
     }
     return true;
 }
 
-bool tl_order_by_place(const tl_events *e, const tl_columns *c, uint32_t *order, tl_streams *streams)
+bool tl_order_by_stream(const tl_events *e, const tl_columns *c, uint32_t *order, tl_streams *streams)
 {
     parting p = { .e = e, .c = c, .streams = streams, .of = tl_malloc(c->n * sizeof *p.of) };
     bool ok = p.of != NULL && find_streams(&p) && part(&p, order);
 
     free(p.of);
-    free(p.place);
+    free(p.position);
     tl_map_free(&p.map);
     for (size_t i = 0; ok && i < streams->n; i++)
         ok = tl_sort_index(order + streams->v[i].first, streams->v[i].n, by_time, c);

@@ -1,4 +1,5 @@
-/* places.c - what the same piece of host work usually takes: that before the launch at one place of one program. */
+/* host_pieces.c - what the same piece of host work usually takes: that before the launch at one position of one
+ * sequence. */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
@@ -11,39 +12,39 @@ bool tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, uint
         return false;
     for (uint32_t v = 0, at = 0; v < o->n; v++)
         if (tl_is_host_piece(&o->nodes[v]))
-            out->v[out->n++] =
-                (tl_host_piece){ .place = tl_hash_mix(tl_hash_mix(o->nodes[v].key, (uint32_t)o->nodes[v].step), role),
-                                 .ns = o->nodes[v].work_ns,
-                                 .held = held,
-                                 .at = at++ };
+            out->v[out->n++] = (tl_host_piece){ .position = tl_hash_mix(
+                                                    tl_hash_mix(o->nodes[v].key, (uint32_t)o->nodes[v].step), role),
+                                                .ns = o->nodes[v].work_ns,
+                                                .held = held,
+                                                .at = at++ };
     return true;
 }
 
-static int by_place(const void *context, uint32_t a, uint32_t b)
+static int by_position(const void *context, uint32_t a, uint32_t b)
 {
     const tl_host_piece *v = context;
-    return TL_COMPARE(v[a].place, v[b].place);
+    return TL_COMPARE(v[a].position, v[b].position);
 }
 
-/* Places are hashes: pieces fall into as many parts of about the same size as some bits of them tell apart. */
+/* Positions are hashes: pieces fall into as many parts of about the same size as some bits of them tell apart. */
 enum { PER_PART = 64 };
 
 /* index[n] in order of parts; ends[parts + 1] gets where each begins. */
 static void scatter(const tl_host_pieces *p, unsigned bits, uint32_t *index, uint32_t *ends)
 {
     for (size_t i = 0; i < p->n; i++)
-        ends[p->v[i].place >> (64 - bits)]++;
+        ends[p->v[i].position >> (64 - bits)]++;
     for (size_t bucket = 1; bucket <= (size_t)1 << bits; bucket++)
         ends[bucket] += ends[bucket - 1];
     for (size_t i = p->n; i-- > 0;)
-        index[--ends[p->v[i].place >> (64 - bits)]] = (uint32_t)i;
+        index[--ends[p->v[i].position >> (64 - bits)]] = (uint32_t)i;
 }
 
-/* Of pieces in order of places. */
+/* Of pieces in order of positions. */
 static void find_baseline(tl_host_piece *v, const uint32_t *index, size_t n, int64_t *ns)
 {
     for (size_t i = 0, to; i < n; i = to) {
-        for (to = i; to < n && v[index[to]].place == v[index[i]].place; to++)
+        for (to = i; to < n && v[index[to]].position == v[index[i]].position; to++)
             ns[to - i] = v[index[to]].ns;
         int64_t baseline = to - i > 1 ? tl_baseline_median(ns, to - i) : 0;
         for (size_t k = i; k < to; k++)
@@ -67,7 +68,7 @@ bool tl_host_pieces_compare(tl_host_pieces *p)
     ok = ok && ns != NULL;
     for (size_t bucket = 0; ok && bucket < buckets; bucket++) {
         size_t n = ends[bucket + 1] - ends[bucket];
-        ok = tl_sort_index(index + ends[bucket], n, by_place, p->v);
+        ok = tl_sort_index(index + ends[bucket], n, by_position, p->v);
         if (ok)
             find_baseline(p->v, index + ends[bucket], n, ns);
     }

@@ -1,6 +1,6 @@
-/* piece.c - a piece of a trace, from one proc to another.  Both ends are the same program on the same kind of machine:
+/* slice.c - a slice of a trace, from one proc to another.  Both ends are the same program on the same kind of machine:
  * structs travel as they are. */
-#include "piece.h"
+#include "slice.h"
 #include <stdlib.h>
 
 #define MESSAGE_BYTES ((size_t)1 << 20)
@@ -13,7 +13,7 @@ typedef struct byte_stream {
 
 static void flush(byte_stream *w)
 {
-    tl_endpoint_send(w->endpoint, w->peer, TL_MESSAGE_PIECE, w->message.v, w->message.n);
+    tl_endpoint_send(w->endpoint, w->peer, TL_MESSAGE_SLICE, w->message.v, w->message.n);
     w->message.n = 0;
 }
 
@@ -37,7 +37,7 @@ static void get(byte_stream *w, void *bytes, size_t n)
     while (n > 0) {
         if (w->message.at == w->message.n) {
             free(w->message.v);
-            w->message = tl_endpoint_await(w->endpoint, w->peer, TL_MESSAGE_PIECE).message;
+            w->message = tl_endpoint_await(w->endpoint, w->peer, TL_MESSAGE_SLICE).message;
         }
         size_t left = w->message.n - w->message.at, part = left < n ? left : n;
         if (!tl_bytes_get(&w->message, p, part) || part == 0)
@@ -57,20 +57,20 @@ static void *get_array(byte_stream *w, size_t n, size_t size)
     return v;
 }
 
-typedef struct piece_head {
+typedef struct slice_head {
     tl_read_report report;
     uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits, ngrids;
-} piece_head;
+} slice_head;
 
-void tl_piece_send(tl_endpoint *endpoint, int to, const tl_trace *piece)
+void tl_slice_send(tl_endpoint *endpoint, int to, const tl_trace *slice)
 {
     byte_stream w = { .endpoint = endpoint, .peer = to };
-    const tl_events *e = &piece->events;
-    piece_head head = { piece->report,   piece->ndoc, e->n,       e->names.n, e->tracks.n, e->lanes.n,
+    const tl_events *e = &slice->events;
+    slice_head head = { slice->report,   slice->ndoc, e->n,       e->names.n, e->tracks.n, e->lanes.n,
                         e->categories.n, e->copies.n, e->colls.n, e->waits.n, e->grids.n };
 
     put(&w, &head, sizeof head);
-    put(&w, piece->doc, piece->ndoc);
+    put(&w, slice->doc, slice->ndoc);
     for (uint32_t i = 0; i < e->names.n; i++) {
         tl_text text = tl_names_text(&e->names, i);
         uint64_t n = text.n;
@@ -110,17 +110,17 @@ static void get_names(byte_stream *w, tl_names *names, uint64_t n)
     }
 }
 
-void tl_piece_receive(tl_endpoint *endpoint, int from, tl_trace *piece)
+void tl_slice_receive(tl_endpoint *endpoint, int from, tl_trace *slice)
 {
     byte_stream w = { .endpoint = endpoint, .peer = from };
-    tl_events *e = &piece->events;
-    piece_head head;
+    tl_events *e = &slice->events;
+    slice_head head;
 
-    *piece = (tl_trace){ .meta = TL_META_INIT };
+    *slice = (tl_trace){ .meta = TL_META_INIT };
     get(&w, &head, sizeof head);
-    piece->report = head.report;
-    piece->ndoc = head.ndoc;
-    piece->doc = get_array(&w, head.ndoc, 1);
+    slice->report = head.report;
+    slice->ndoc = head.ndoc;
+    slice->doc = get_array(&w, head.ndoc, 1);
     get_names(&w, &e->names, head.nnames);
     e->tracks.v = get_array(&w, e->tracks.n = head.ntracks, sizeof *e->tracks.v);
     e->lanes.v = get_array(&w, e->lanes.n = head.nlanes, sizeof *e->lanes.v);

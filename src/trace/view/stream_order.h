@@ -1,6 +1,6 @@
-/* place.h - where device work ran, and its order by that. */
-#ifndef TLMPI_TRACE_VIEW_PLACE_H
-#define TLMPI_TRACE_VIEW_PLACE_H
+/* stream_order.h - where device work ran, and its order by that. */
+#ifndef TLMPI_TRACE_VIEW_STREAM_ORDER_H
+#define TLMPI_TRACE_VIEW_STREAM_ORDER_H
 
 #include "tlmpi/trace/view.h"
 
@@ -18,6 +18,6 @@ typedef TL_VEC(tl_stream_events) tl_streams;
 
 /* order[i]: which event of a device, of columns in file order, comes to i in a view: by (device, stream, start, end),
  * then as in the file.  *streams, which the caller frees in any case, are in order, too.  False when memory is out. */
-bool tl_order_by_place(const tl_events *events, const tl_columns *columns, uint32_t *order, tl_streams *streams);
+bool tl_order_by_stream(const tl_events *events, const tl_columns *columns, uint32_t *order, tl_streams *streams);
 
 #endif
