@@ -1,6 +1,6 @@
 /* own.c - what a rank that nobody is like needs in its other steps.
  *
- *     usual in step s  =  what it needs in its other steps  *  how heavy s is for all
+ *     baseline in step s  =  what it needs in its other steps  *  how heavy s is for all
  *
  * A step is as heavy as it is for the rank in the middle, against that rank's own steps.
  */
@@ -68,7 +68,7 @@ bool tl_baseline_own(tl_baseline *out)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ usual */
+/* ------------------------------------------------------------------------------------------------------------ baseline */
 
 static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t step)
 {
@@ -90,13 +90,13 @@ int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, con
 {
     size_t n = list_others(b, class, on, scratch);
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;
-    double usual = 0;
+    double baseline = 0;
     *own_ns = 0;
     for (size_t s = 0; s < b->nsteps; s++) {
         *own_ns += on[s] ? class->ns[s] : 0;
-        usual += on[s] ? (double)others * heaviness(b, class, s) : 0;
+        baseline += on[s] ? (double)others * heaviness(b, class, s) : 0;
     }
-    return others < 0 ? *own_ns : (int64_t)usual;
+    return others < 0 ? *own_ns : (int64_t)baseline;
 }
 
 void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)

@@ -16,10 +16,10 @@ void tl_asking_free(tl_asking *a)
 
 static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
 {
-    bool whole = true;
-    for (size_t i = 0; whole && i < n; i++)
-        whole = tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1) == 0;
-    return whole;
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1) == 0;
+    return ok;
 }
 
 /* What stands for a rank's other step: no rank has such a number. */
@@ -105,15 +105,15 @@ bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
 {
     tl_map ranks = { 0 };
     answering a = { .details = details, .of = of };
-    bool whole = put_all(&ranks, of->ranks, of->nranks) && put_all(&a.steps, of->steps, of->nsteps);
+    bool ok = put_all(&ranks, of->ranks, of->nranks) && put_all(&a.steps, of->steps, of->nsteps);
 
-    for (uint32_t i = 0; whole && i < of->nothers; i++)
-        whole = tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i) == 0;
-    for (size_t r = 0; whole && r < runs->n; r++) {
+    for (uint32_t i = 0; ok && i < of->nothers; i++)
+        ok = tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i) == 0;
+    for (size_t r = 0; ok && r < runs->n; r++) {
         const tl_rank_run *run = &runs->v[r];
         bool asked = tl_map_get(&ranks, (uint64_t)(int64_t)run->rank) != TL_MAP_NONE;
-        for (size_t i = run->first; whole && asked && i < run->end; i++)
-            whole = add_detail(&a, &details->rows.v[i]);
+        for (size_t i = run->first; ok && asked && i < run->end; i++)
+            ok = add_detail(&a, &details->rows.v[i]);
     }
     tl_map_free(&ranks);
     tl_map_free(&a.steps);
@@ -121,5 +121,5 @@ bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
     tl_map_free(&a.index_of);
     *rows = a.found.v;
     *n = a.found.n;
-    return whole;
+    return ok;
 }

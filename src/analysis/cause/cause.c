@@ -225,19 +225,19 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, in
 {
     double *scratch = tl_malloc(3 * (npeers + 1) * sizeof *scratch);
     tl_cause_finding f = { .v = tl_malloc((n + 1) * sizeof *f.v) };
-    bool whole = scratch != NULL && f.v != NULL;
+    bool ok = scratch != NULL && f.v != NULL;
 
     *found = (tl_cause_found){ .cause = TL_CAUSE_UNKNOWN };
-    if (whole && n > 1)
+    if (ok && n > 1)
         qsort(rows, n, sizeof *rows, by_key);
-    for (size_t i = 0, to; whole && i < n; i = to) {
+    for (size_t i = 0, to; ok && i < n; i = to) {
         for (to = i + 1; to < n && same_key(&rows[i], &rows[to]); to++)
             ;
         f.v[f.n++] = compare(rows + i, to - i, rank, npeers, scratch);
     }
-    if (whole && npeers > 0)
+    if (ok && npeers > 0)
         find(&f, gain_ns, found);
     free(scratch);
     free(f.v);
-    return whole;
+    return ok;
 }

@@ -59,18 +59,19 @@ tl_cause tl_cause_of_compute(const tl_cause_finding *f, uint64_t *place)
         const tl_cause_entry *e = &f->v[i];
         if (e->kind != TL_DETAIL_WORK || e->activity != TL_ACTIVITY_COMPUTE)
             continue;
-        double over = e->ns - e->peers_ns, usual = e->peers_count > 0 ? mean_of(e->peers_ns, e->peers_count) : INFINITY;
-        double own = mean_of(e->ns, e->count), each = usual < own ? usual : own;
+        double over = e->ns - e->peers_ns,
+               peers_mean = e->peers_count > 0 ? mean_of(e->peers_ns, e->peers_count) : INFINITY;
+        double own = mean_of(e->ns, e->count), each = peers_mean < own ? peers_mean : own;
         if (e->count > e->peers_count)
             more += (e->count - e->peers_count) * each;
-        if (over > 0 && is_larger(e, own / usual))
+        if (over > 0 && is_larger(e, own / peers_mean))
             grown += over;
         positive += over > 0 ? over : 0;
         all += over;
         sum += e->ns;
     }
     *place = tl_cause_largest_of(f, TL_ACTIVITY_COMPUTE, all);
-    double usual = sum - all, third = usual > 0 ? all / usual / 3 : 0;
+    double peers_mean = sum - all, third = peers_mean > 0 ? all / peers_mean / 3 : 0;
     if (more >= TL_CAUSE_HALF * positive || grown >= TL_CAUSE_HALF * positive || is_given_more(f, 1 + 3 * third))
         return TL_CAUSE_MORE_WORK;
 

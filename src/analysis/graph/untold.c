@@ -4,9 +4,9 @@
  *     device       [   a   ][     b    ]              on at the same short lag after b has ended
  *
  * All pauses between two such calls, on all ranks, are judged together.  They waited for work of a name if at least
- * three of them, with most of their time, end at the usual lag of that name on their rank, and chance would hardly make
+ * three of them, with most of their time, end at the median lag of that name on their rank, and chance would hardly make
  * so many end alike: work of that name that ended n times in a pause ends within d of any lag in about 1 - exp(-2 d n /
- * pause) of all cases. Clocks of host and device differ from rank to rank, so the usual lag is each rank's own.
+ * pause) of all cases. Clocks of host and device differ from rank to rank, so the median lag is each rank's own.
  */
 #include "join.h"
 #include "tlmpi/base/quantile.h"
@@ -42,19 +42,19 @@ static int by_calls(const void *a, const void *b)
 
 /* What speaks for one name. */
 typedef struct evidence {
-    size_t nnear;        /* pauses that end at the usual lag */
+    size_t nnear;        /* pauses that end at the median lag */
     int64_t near_ns;     /* how long these are together */
-    int64_t lag_ns;      /* median of the usual lags of ranks */
+    int64_t lag_ns;      /* median of the median lags of ranks */
     int64_t most_lag_ns; /* the longest of them */
     double log_chance;
 } evidence;
 
-static bool is_near(const candidate *c, int64_t usual_ns)
+static bool is_near(const candidate *c, int64_t median_lag_ns)
 {
-    return llabs((long long)(c->lag_ns - usual_ns)) <= TL_WAKE_SPREAD_NS;
+    return llabs((long long)(c->lag_ns - median_lag_ns)) <= TL_WAKE_SPREAD_NS;
 }
 
-/* The usual lag of the rank whose candidates begin at `from`; *to: where they end. */
+/* The median lag of the rank whose candidates begin at `from`; *to: where they end. */
 static int64_t median_lag(judging *j, size_t from, size_t end, size_t *to)
 {
     size_t n = 0;
@@ -63,7 +63,7 @@ static int64_t median_lag(judging *j, size_t from, size_t end, size_t *to)
     return tl_median(j->lags, n);
 }
 
-/* Of the candidates [from, end), all of one name.  usual: room for the usual lags of ranks. */
+/* Of the candidates [from, end), all of one name.  medians: room for the median lags of ranks. */
 static evidence weigh(judging *j, size_t from, size_t end, int64_t *median)
 {
     evidence e = { .most_lag_ns = INT64_MIN };

@@ -75,22 +75,22 @@ static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
 {
     tl_map next = { 0 }; /* track -> launch */
     size_t launch = k->view->nlaunches;
-    bool whole = true;
+    bool ok = true;
 
     if (n > 0)
         qsort(v, n, sizeof *v, by_start_back);
-    for (size_t i = 0; whole && i < n; i++) {
-        for (; whole && launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
-            whole = k->first_kernel[launch - 1] == TL_NONE || /* another call with its number has the work */
-                    tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1)) == 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        for (; ok && launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
+            ok = k->first_kernel[launch - 1] == TL_NONE || /* another call with its number has the work */
+                 tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1)) == 0;
         uint32_t at = tl_map_get(&next, v[i].track);
-        if (!whole || at == TL_MAP_NONE)
+        if (!ok || at == TL_MAP_NONE)
             continue;
         const tl_kernel *work = &k->view->kernels[k->first_kernel[at]];
-        whole = add_hold(k, work->device, work->stream, v[i].start_ns);
+        ok = add_hold(k, work->device, work->stream, v[i].start_ns);
     }
     tl_map_free(&next);
-    return whole;
+    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- graphs */
@@ -120,19 +120,19 @@ static bool add_under(tl_idle_rank *k, int64_t start_ns)
 /* Marks those with less than half of the median of their equals. */
 static bool judge_graphs(tl_idle_rank *k, graph *v, size_t n)
 {
-    bool whole = true;
+    bool ok = true;
     if (n > 0)
         qsort(v, n, sizeof *v, by_graph);
-    for (size_t from = 0, to; whole && from < n; from = to) {
+    for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from + 1; to < n && v[to].name == v[from].name; to++)
             ;
         uint64_t median = (uint64_t)v[from + tl_lower_middle(to - from)].nkernels +
                           v[from + tl_upper_middle(to - from)].nkernels; /* twice */
-        for (size_t i = from; whole && i < to && 4 * (uint64_t)v[i].nkernels < median; i++)
-            whole = add_under(k, v[i].start_ns);
+        for (size_t i = from; ok && i < to && 4 * (uint64_t)v[i].nkernels < median; i++)
+            ok = add_under(k, v[i].start_ns);
     }
     tl_ns_sort(k->under.v, k->under.n);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
@@ -276,12 +276,12 @@ bool tl_idle_prepare(tl_idle_rank *k)
 
     k->name = tl_malloc((nnames + 1) * sizeof *k->name);
     k->name_known = tl_calloc(nnames + 1, 1);
-    bool whole = k->name != NULL && k->name_known != NULL && find_first_kernels(k) && map_syncs(k, &c.syncs) &&
-                 take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) &&
-                 judge_graphs(k, c.graphs.v, c.graphs.n);
-    if (whole && k->waits.n > 0)
+    bool ok = k->name != NULL && k->name_known != NULL && find_first_kernels(k) && map_syncs(k, &c.syncs) &&
+              take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) &&
+              judge_graphs(k, c.graphs.v, c.graphs.n);
+    if (ok && k->waits.n > 0)
         qsort(k->waits.v, k->waits.n, sizeof *k->waits.v, by_start);
-    if (whole && k->holds.n > 0)
+    if (ok && k->holds.n > 0)
         qsort(k->holds.v, k->holds.n, sizeof *k->holds.v, by_stream);
     find_main_thread(k);
     for (size_t i = 0; i < k->view->ops.n; i++)
@@ -289,7 +289,7 @@ bool tl_idle_prepare(tl_idle_rank *k)
     free(c.unplaced.v);
     free(c.graphs.v);
     tl_map_free(&c.syncs);
-    return whole && tl_idle_find_ends(k) && tl_idle_drain_prepare(k);
+    return ok && tl_idle_find_ends(k) && tl_idle_drain_prepare(k);
 }
 
 void tl_idle_free(tl_idle_rank *k)

@@ -124,20 +124,20 @@ static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
 /* A thread through n gaps; by: their numbers, NULL for all. */
 static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32_t *by, size_t n, op_walk *s)
 {
-    bool whole = true;
+    bool ok = true;
 
     *s = (op_walk){ .o = o, .at = t->first, .end = t->first + t->n, .stack = { s->stack.v, 0, s->stack.cap } };
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         uint32_t gap = by != NULL ? by[i] : (uint32_t)i;
         if (s->at == s->end && s->stack.n == 0)
             break;
         if (s->stack.n == 0 && o->start_ns[s->at] >= w->rows[gap].end_ns)
             continue;
-        whole = own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
-        if (whole && w->ops.n > 0)
+        ok = own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
+        if (ok && w->ops.n > 0)
             enter_ops(w, gap, t->track, o != &w->k->view->ops);
     }
-    return whole;
+    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------- annotations */
@@ -331,11 +331,11 @@ bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
     op_walk s = { 0 };
     annotations a = { 0 };
     size_t least, ties;
-    bool whole = w.by_thread != NULL && tl_idle_tally_make(&w.ops, v->names) && tl_idle_tally_make(&w.calls, v->names);
+    bool ok = w.by_thread != NULL && tl_idle_tally_make(&w.ops, v->names) && tl_idle_tally_make(&w.calls, v->names);
 
     limit_threads(&v->ops, &least, &ties);
-    whole = whole && order_by_thread(&w);
-    for (size_t t = 0; whole && t < v->ops.nthreads; t++) {
+    ok = ok && order_by_thread(&w);
+    for (size_t t = 0; ok && t < v->ops.nthreads; t++) {
         const tl_thread *thread = &v->ops.threads[t];
         const uint32_t *by = NULL;
         size_t n = d->gaps.n;
@@ -343,23 +343,23 @@ bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
         ties -= thread->n == least && ties > 0;
         if (!asked)
             n = gaps_of(&w, thread->track, &by);
-        whole = walk_ops(&w, &v->ops, thread, by, n, &s);
+        ok = walk_ops(&w, &v->ops, thread, by, n, &s);
     }
-    whole = whole && annotations_make(&a, v, k->nops[TL_ANNOTATION]);
-    for (size_t t = 0; whole && t < a.ops.nthreads; t++) {
+    ok = ok && annotations_make(&a, v, k->nops[TL_ANNOTATION]);
+    for (size_t t = 0; ok && t < a.ops.nthreads; t++) {
         const uint32_t *by;
         size_t n = gaps_of(&w, a.threads[t].track, &by);
-        whole = walk_ops(&w, &a.ops, &a.threads[t], by, n, &s);
+        ok = walk_ops(&w, &a.ops, &a.threads[t], by, n, &s);
     }
     annotations_free(&a);
-    for (size_t t = 0; whole && t < v->calls.nthreads; t++) {
+    for (size_t t = 0; ok && t < v->calls.nthreads; t++) {
         const uint32_t *by;
         size_t n = gaps_of(&w, v->calls.threads[t].track, &by);
-        whole = walk_calls(&w, &v->calls.threads[t], by, n);
+        ok = walk_calls(&w, &v->calls.threads[t], by, n);
     }
     tl_idle_tally_free(&w.ops);
     tl_idle_tally_free(&w.calls);
     free(w.by_thread);
     free(s.stack.v);
-    return whole;
+    return ok;
 }

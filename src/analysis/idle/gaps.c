@@ -48,11 +48,11 @@ static int32_t uid_of(uint32_t uid)
 
 /* Whose doing counts in the gap: the thread that launched the work after it; where that is not known the thread that
  * launches most on this device, or most of all. */
-static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t usual)
+static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t main_track)
 {
     if (launch != TL_NONE)
         return k->view->launches[launch].track;
-    return usual != TL_NONE ? usual : k->main_track;
+    return main_track != TL_NONE ? main_track : k->main_track;
 }
 
 /* The columns that tell of the work around the gap. */
@@ -117,7 +117,7 @@ static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise,
 }
 
 static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g,
-                      uint32_t usual)
+                      uint32_t main_track)
 {
     if (!tl_vec_room(&d->gaps))
         return false;
@@ -125,7 +125,7 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
     if (row == NULL)
         return false;
     g.launch = k->view->kernels[g.next].launch;
-    g.track = thread_of(k, g.launch, usual);
+    g.track = thread_of(k, g.launch, main_track);
     d->gaps.v[d->gaps.n++] = g;
     row->rank = k->view->rank;
     row->device = d->device;
@@ -205,29 +205,29 @@ static bool reserve(const tl_idle_rank *k, tl_idle_device *d, const uint32_t *or
 }
 
 static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise,
-                 uint32_t usual)
+                 uint32_t main_track)
 {
     if (!reserve(k, d, order, gaps, noise))
         return false;
     timeline t = start_timeline(k, order, d->n);
-    bool whole = true;
-    while (whole && next_gap(&t, &d->sums.busy_ns)) {
+    bool ok = true;
+    while (ok && next_gap(&t, &d->sums.busy_ns)) {
         if (t.hi - t.lo < k->config->noise_ns) {
-            whole = add_noise(k, d, noise, t.lo, t.hi);
+            ok = add_noise(k, d, noise, t.lo, t.hi);
             continue;
         }
-        whole = add_macro(k, d, gaps, t.lo, t.hi, (tl_idle_gap){ .prev = t.prev, .next = order[t.next] }, usual);
+        ok = add_macro(k, d, gaps, t.lo, t.hi, (tl_idle_gap){ .prev = t.prev, .next = order[t.next] }, main_track);
     }
-    return whole;
+    return ok;
 }
 
 /* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
-static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *usual)
+static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *main_track)
 {
     uint32_t ntracks = 0;
     size_t most = 0;
 
-    *usual = TL_NONE;
+    *main_track = TL_NONE;
     for (size_t i = 0; i < k->view->nlaunches; i++)
         ntracks = k->view->launches[i].track >= ntracks ? k->view->launches[i].track + 1 : ntracks;
     size_t *count = tl_calloc(ntracks, sizeof *count);
@@ -239,7 +239,7 @@ static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t
     for (uint32_t t = 0; t < ntracks; t++)
         if (count[t] > most) {
             most = count[t];
-            *usual = t;
+            *main_track = t;
         }
     free(count);
     return true;
@@ -298,19 +298,19 @@ static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t 
 
 bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise)
 {
-    uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), usual = TL_NONE;
-    bool whole = order != NULL;
+    uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), main_track = TL_NONE;
+    bool ok = order != NULL;
 
     d->first_row = gaps->n;
     d->first_noise = noise->n;
-    for (size_t i = 0; whole && k->end_ns != NULL && i < d->n; i++) {
+    for (size_t i = 0; ok && k->end_ns != NULL && i < d->n; i++) {
         const tl_kernel *a = &k->view->kernels[d->first + i];
         int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns = tl_idle_plus(d->sums.overrun_ns, a->end_ns - end);
     }
-    whole = whole && main_thread(k, d, &usual) && order_work(k, d, order) &&
-            (d->n == 0 || walk(k, d, order, gaps, noise, usual));
+    ok = ok && main_thread(k, d, &main_track) && order_work(k, d, order) &&
+         (d->n == 0 || walk(k, d, order, gaps, noise, main_track));
     free(order);
-    return whole;
+    return ok;
 }

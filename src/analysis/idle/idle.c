@@ -112,19 +112,19 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
     tl_idle_rank k = { .view = view, .config = &config->idle };
     size_t n = count_devices(&k), first = 0;
     tl_idle_device *devices = tl_calloc(n, sizeof *devices);
-    bool whole = devices != NULL && tl_idle_prepare(&k);
+    bool ok = devices != NULL && tl_idle_prepare(&k);
 
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         take_device(&k, &devices[i], first);
         first += devices[i].n;
-        whole = classify(&k, &devices[i], out);
+        ok = classify(&k, &devices[i], out);
     }
-    whole = whole && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
+    ok = ok && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
     for (size_t i = 0; devices != NULL && i < n; i++)
         free(devices[i].gaps.v);
     free(devices);
     tl_idle_free(&k);
-    return whole ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
+    return ok ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
 
 const tl_idle_rule tl_idle_rules[] = {

@@ -114,8 +114,8 @@ static bool number_places(const tl_table *job, int64_t all_ns)
 
     for (size_t i = 0; index != NULL && i < job->n; i++)
         index[i] = (uint32_t)i;
-    bool whole = index != NULL && (job->n == 0 || tl_sort_index(index, job->n, by_total, rows));
-    for (size_t i = 0; whole && i < job->n; i++) {
+    bool ok = index != NULL && (job->n == 0 || tl_sort_index(index, job->n, by_total, rows));
+    for (size_t i = 0; ok && i < job->n; i++) {
         tl_idle_job *row = &rows[index[i]];
         sum = tl_idle_plus(sum, row->total_ns);
         row->place = (int32_t)i + 1;
@@ -123,7 +123,7 @@ static bool number_places(const tl_table *job, int64_t all_ns)
         row->cumulative_pct = tl_idle_pct(sum, all_ns);
     }
     free(index);
-    return whole;
+    return ok;
 }
 
 static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
@@ -134,28 +134,28 @@ static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
     share *shares = tl_malloc((summary->n + 1) * sizeof *shares);
     size_t n = 0, most = summary->n > nranks ? summary->n : nranks;
     int64_t *scratch = tl_malloc((most + 1) * sizeof *scratch);
-    bool whole = index != NULL && shares != NULL && scratch != NULL;
+    bool ok = index != NULL && shares != NULL && scratch != NULL;
 
-    for (size_t i = 0; whole && i < summary->n; i++) {
+    for (size_t i = 0; ok && i < summary->n; i++) {
         const tl_idle_summary *row = row_at(summary, (uint32_t)i);
         if (row->device == -1 && row->place > 0)
             index[n++] = (uint32_t)i;
     }
-    whole = whole && (n == 0 || tl_sort_index(index, n, by_class_and_rank, summary));
-    for (size_t from = 0, to; whole && from < n; from = to) {
+    ok = ok && (n == 0 || tl_sort_index(index, n, by_class_and_rank, summary));
+    for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from + 1; to < n && by_class(summary, index[from], index[to]) == 0; to++)
             ;
         size_t m = take_shares(summary, index + from, to - from, shares);
         tl_idle_job *row = tl_table_add(job);
-        whole = row != NULL;
-        if (whole)
+        ok = row != NULL;
+        if (ok)
             fill(row, shares, m, nranks > m ? nranks : m, scratch);
     }
-    whole = whole && tl_table_sort(job) && number_places(job, all_ns);
+    ok = ok && tl_table_sort(job) && number_places(job, all_ns);
     free(index);
     free(shares);
     free(scratch);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------- sums of the job */
@@ -241,18 +241,18 @@ static bool reduce_overview(tl_tables *tables, const tl_idle *idle)
     tl_table *table = tl_tables_get(tables, &tl_idle_overview_schema), sums = { .schema = &tl_idle_overview_schema };
     uint32_t *index = tl_malloc((table->n + 1) * sizeof *index);
     size_t n = 0;
-    bool whole = index != NULL;
+    bool ok = index != NULL;
     int64_t all_ns = 0; /* of the step that is added: its ALL comes first */
 
-    for (size_t i = 0; whole && i < table->n; i++)
+    for (size_t i = 0; ok && i < table->n; i++)
         if (((const tl_idle_overview *)tl_table_row(table, i))->device == -1)
             index[n++] = (uint32_t)i;
-    whole = whole && (n == 0 || tl_sort_index(index, n, by_labels, table));
-    for (size_t from = 0, to; whole && from < n; from = to) {
+    ok = ok && (n == 0 || tl_sort_index(index, n, by_labels, table));
+    for (size_t from = 0, to; ok && from < n; from = to) {
         const tl_idle_overview *first = tl_table_row(table, index[from]);
         tl_idle_overview *sum = tl_table_add(&sums);
-        whole = sum != NULL;
-        if (!whole)
+        ok = sum != NULL;
+        if (!ok)
             break;
         sum->step = first->step;
         sum->drain_type = first->drain_type;
@@ -263,10 +263,10 @@ static bool reduce_overview(tl_tables *tables, const tl_idle *idle)
             all_ns = sum->total_ns;
         finish_overview(sum, all_ns, idle);
     }
-    whole = whole && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
+    ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
     tl_table_free(&sums);
     free(index);
-    return whole;
+    return ok;
 }
 
 tl_status tl_idle_reduce(tl_tables *job, tl_error *err)

@@ -292,11 +292,11 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     bool several = n > 1 && k->view->ncolls > 0;
 
-    bool whole = prepare(&f, several) && add_collectives(&f);
+    bool ok = prepare(&f, several) && add_collectives(&f);
 
-    for (size_t d = 0; whole && (several || f.meets.threads.n > 0) && d < n; d++)
-        for (size_t i = 0; whole && i < devices[d].gaps.n; i++)
-            whole = look_at(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
+    for (size_t d = 0; ok && (several || f.meets.threads.n > 0) && d < n; d++)
+        for (size_t i = 0; ok && i < devices[d].gaps.n; i++)
+            ok = look_at(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
     tl_meets_free(&f.meets);
     for (size_t i = 0; i < f.scopes.n; i++)
         free(f.scopes.v[i].spans.v);
@@ -304,5 +304,5 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     free(f.stays.v);
     free(f.order);
     free(f.chosen);
-    return whole;
+    return ok;
 }

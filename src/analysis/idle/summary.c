@@ -203,49 +203,49 @@ static bool find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
 {
     tl_map map = { 0 };
     uint32_t *class = tl_malloc((s->ngaps + 1) * sizeof *class);
-    bool whole = class != NULL;
+    bool ok = class != NULL;
 
     *nruns = 0;
-    for (uint32_t i = 0; whole && i < s->ngaps; i++) {
+    for (uint32_t i = 0; ok && i < s->ngaps; i++) {
         class[i] = class_of(s, i, &map, runs, nruns);
-        whole = class[i] != TL_MAP_NONE;
-        if (whole) {
+        ok = class[i] != TL_MAP_NONE;
+        if (ok) {
             runs[class[i]].to++;
             runs[class[i]].total_ns += s->brief[i].ns;
         }
     }
-    for (size_t r = 0, from = 0; whole && r < *nruns; r++) {
+    for (size_t r = 0, from = 0; ok && r < *nruns; r++) {
         size_t n = runs[r].to;
         runs[r].from = runs[r].to = from;
         from += n;
     }
-    for (uint32_t i = 0; whole && i < s->ngaps; i++)
+    for (uint32_t i = 0; ok && i < s->ngaps; i++)
         s->index[runs[class[i]].to++] = i;
     tl_map_free(&map);
     free(class);
-    return whole;
+    return ok;
 }
 
 bool tl_idle_summary_rows(const tl_idle_scope *s, tl_table *table)
 {
     class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
     size_t nruns = 0;
-    bool whole = runs != NULL;
+    bool ok = runs != NULL;
 
     tl_idle_number(s->index, s->ngaps);
-    if (whole && s->ngaps > 0) {
+    if (ok && s->ngaps > 0) {
         tl_idle_lengths(s, s->index, s->ngaps);
         tl_idle_summary *all = add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, s->ngaps, &s->all);
-        whole = all != NULL;
-        if (whole)
+        ok = all != NULL;
+        if (ok)
             say_longest(s, s->index, s->ngaps, all);
     }
-    whole = whole && find_classes(s, runs, &nruns);
-    if (whole && nruns > 0)
+    ok = ok && find_classes(s, runs, &nruns);
+    if (ok && nruns > 0)
         qsort(runs, nruns, sizeof *runs, by_total);
-    whole = whole && add_classes(s, table, runs, nruns);
+    ok = ok && add_classes(s, table, runs, nruns);
     free(runs);
     for (size_t i = 0; i < s->nnoise; i++)
         s->durations[i] = s->noise[i].duration_ns;
-    return whole && add_summary(s, table, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise, &s->all_noise) != NULL;
+    return ok && add_summary(s, table, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise, &s->all_noise) != NULL;
 }

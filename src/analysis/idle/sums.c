@@ -189,15 +189,15 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     s->durations = tl_malloc((most + 1) * sizeof *s->durations);
     s->brief = tl_malloc((s->ngaps + 1) * sizeof *s->brief);
     tl_table *of_labels = tl_tables_get(out, &tl_idle_overview_schema);
-    bool whole = s->index != NULL && s->durations != NULL && s->brief != NULL;
-    if (whole)
+    bool ok = s->index != NULL && s->durations != NULL && s->brief != NULL;
+    if (ok)
         be_brief(s);
-    whole = whole && tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) && overview_rows(s, of_labels) &&
-            tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
+    ok = ok && tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) && overview_rows(s, of_labels) &&
+         tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
     free(s->index);
     free(s->durations);
     free(s->brief);
-    return whole;
+    return ok;
 }
 
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
@@ -207,23 +207,23 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
         .k = k, .device = -1, .ngaps = gaps->n - devices[0].first_row, .nnoise = noise->n - devices[0].first_noise
     };
     tl_idle all = { 0 };
-    bool whole = true;
+    bool ok = true;
 
     s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[0].first_row) : NULL;
     s.noise = s.nnoise > 0 ? tl_table_row(noise, devices[0].first_noise) : NULL;
     for (size_t i = 0; i < n; i++)
         tl_idle_add(&all, &devices[i].sums);
     say_host(k, &all);
-    whole = sum_scope(&s, &all, out);
-    for (size_t i = 0; whole && n > 1 && i < n; i++) {
+    ok = sum_scope(&s, &all, out);
+    for (size_t i = 0; ok && n > 1 && i < n; i++) {
         s.device = devices[i].device;
         s.ngaps = devices[i].gaps.n;
         s.nnoise = (size_t)devices[i].sums.noise_gaps;
         s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[i].first_row) : NULL;
         s.noise = s.nnoise > 0 ? tl_table_row(noise, devices[i].first_noise) : NULL;
-        whole = sum_scope(&s, &devices[i].sums, out);
+        ok = sum_scope(&s, &devices[i].sums, out);
     }
-    return whole && tl_table_sort(tl_tables_get(out, &tl_idle_schema)) &&
+    return ok && tl_table_sort(tl_tables_get(out, &tl_idle_schema)) &&
            tl_table_sort(tl_tables_get(out, &tl_idle_overview_schema)) &&
            tl_table_sort(tl_tables_get(out, &tl_idle_summary_schema));
 }

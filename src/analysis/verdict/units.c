@@ -138,10 +138,10 @@ static double worst_of(finding *f, size_t member, const bool *up, size_t most)
     size_t n = 0;
     for (size_t s = 0; s < f->nfull; s++)
         f->column[s] = x[s];
-    double usual = fmax(0, tl_real_median(f->column, f->nfull)), sum = 0;
+    double baseline = fmax(0, tl_real_median(f->column, f->nfull)), sum = 0;
     for (size_t s = 0; s < f->nfull; s++)
-        if (!up[s] && x[s] > usual)
-            f->column[n++] = x[s] - usual;
+        if (!up[s] && x[s] > baseline)
+            f->column[n++] = x[s] - baseline;
     tl_real_sort(f->column, n);
     for (size_t i = 0; i < n && i < most; i++)
         sum += f->column[n - 1 - i];

@@ -73,14 +73,14 @@ static int by_pair(const void *a, const void *b)
 
 static bool collect_flows(heat *h, const tl_colls *colls)
 {
-    bool whole = true;
+    bool ok = true;
 
     for (size_t i = 0; i < colls->rows.n; i++) {
         const tl_coll_row *row = &colls->rows.v[i];
         if (!tl_text_is(tl_names_text(&colls->texts, row->name), "all_to_allv"))
             continue;
-        if (!read_split(h, tl_names_text(&colls->texts, row->in_split), &whole)) {
-            if (!whole)
+        if (!read_split(h, tl_names_text(&colls->texts, row->in_split), &ok)) {
+            if (!ok)
                 return false;
             continue;
         }

@@ -71,10 +71,10 @@ static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
     return row;
 }
 
-static uint32_t intern(tl_names *texts, tl_text text, bool *whole)
+static uint32_t intern(tl_names *texts, tl_text text, bool *ok)
 {
     uint32_t id = tl_names_intern(texts, text.p, text.n);
-    *whole = *whole && id != TL_NO_NAME;
+    *ok = *ok && id != TL_NO_NAME;
     return id;
 }
 
@@ -84,32 +84,32 @@ bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
     tl_names texts = { 0 };
     uint64_t nrows = 0, ntexts;
     size_t position = out->n;
-    bool whole = tl_bytes_put(out, &nrows, sizeof nrows);
+    bool ok = tl_bytes_put(out, &nrows, sizeof nrows);
 
-    for (uint32_t i = 0; whole && i < lens->e->n; i++) {
+    for (uint32_t i = 0; ok && i < lens->e->n; i++) {
         if (!is_collective(lens, i))
             continue;
         tl_coll_row row = row_of(lens, i, rank);
         uint32_t *ids[] = TEXTS(&row);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             if (*ids[k] != TL_NO_NAME)
-                *ids[k] = intern(&texts, tl_names_text(&lens->e->names, *ids[k]), &whole);
+                *ids[k] = intern(&texts, tl_names_text(&lens->e->names, *ids[k]), &ok);
         if (row.name == TL_NO_NAME && (tl_lens_says(lens, i) & TL_LENS_CUSTOM_REDUCE))
-            row.name = intern(&texts, TL_TEXT("allreduce"), &whole);
-        whole = whole && tl_bytes_put(out, &row, sizeof row);
+            row.name = intern(&texts, TL_TEXT("allreduce"), &ok);
+        ok = ok && tl_bytes_put(out, &row, sizeof row);
         nrows++;
     }
     ntexts = texts.n;
-    whole = whole && tl_bytes_put(out, &ntexts, sizeof ntexts);
-    for (uint32_t i = 0; whole && i < texts.n; i++) {
+    ok = ok && tl_bytes_put(out, &ntexts, sizeof ntexts);
+    for (uint32_t i = 0; ok && i < texts.n; i++) {
         tl_text text = tl_names_text(&texts, i);
         uint64_t n = text.n;
-        whole = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
+        ok = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
     }
-    if (whole)
+    if (ok)
         memcpy(out->v + position, &nrows, sizeof nrows);
     tl_names_free(&texts);
-    return whole;
+    return ok;
 }
 
 static uint64_t get(const char **at)
@@ -124,29 +124,29 @@ bool tl_colls_unpack(tl_colls *colls, const char **at)
 {
     size_t before = colls->rows.n;
     uint64_t nrows = get(at);
-    bool whole = tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows + 1, sizeof *colls->rows.v);
+    bool ok = tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows + 1, sizeof *colls->rows.v);
 
-    if (whole && nrows > 0)
+    if (ok && nrows > 0)
         memcpy(&colls->rows.v[before], *at, nrows * sizeof *colls->rows.v);
     *at += nrows * sizeof *colls->rows.v;
     uint64_t ntexts = get(at);
     uint32_t *id = tl_malloc((ntexts + 1) * sizeof *id);
-    whole = whole && id != NULL;
+    ok = ok && id != NULL;
     for (uint64_t i = 0; i < ntexts; i++) {
         tl_text text = { .n = get(at) };
         text.p = *at;
         *at += text.n;
-        if (whole)
-            id[i] = intern(&colls->texts, text, &whole);
+        if (ok)
+            id[i] = intern(&colls->texts, text, &ok);
     }
-    for (size_t i = before; whole && i < before + nrows; i++) {
+    for (size_t i = before; ok && i < before + nrows; i++) {
         uint32_t *ids[] = TEXTS(&colls->rows.v[i]);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             *ids[k] = *ids[k] != TL_NO_NAME ? id[*ids[k]] : TL_NO_NAME;
     }
-    colls->rows.n += whole ? nrows : 0;
+    colls->rows.n += ok ? nrows : 0;
     free(id);
-    return whole;
+    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- matching */
@@ -169,14 +169,14 @@ static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
 static bool sort_rows(tl_colls *colls, uint32_t *index)
 {
     tl_coll_row *sorted = tl_malloc((colls->rows.n + 1) * sizeof *sorted);
-    bool whole = sorted != NULL && tl_sort_index(index, colls->rows.n, by_rank, colls);
+    bool ok = sorted != NULL && tl_sort_index(index, colls->rows.n, by_rank, colls);
 
-    for (size_t i = 0; whole && i < colls->rows.n; i++)
+    for (size_t i = 0; ok && i < colls->rows.n; i++)
         sorted[i] = colls->rows.v[index[i]];
-    if (whole && colls->rows.n > 0)
+    if (ok && colls->rows.n > 0)
         memcpy(colls->rows.v, sorted, colls->rows.n * sizeof *sorted);
     free(sorted);
-    return whole;
+    return ok;
 }
 
 /* No row of any rank has a group, and each rank's rows lie on one stream. */
@@ -201,9 +201,9 @@ static bool is_plain(const tl_colls *colls, uint32_t unknown)
 
 static bool name_groups(tl_colls *colls)
 {
-    bool whole = true;
-    uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group"), &whole);
-    uint32_t all = intern(&colls->texts, TL_TEXT("all"), &whole);
+    bool ok = true;
+    uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group"), &ok);
+    uint32_t all = intern(&colls->texts, TL_TEXT("all"), &ok);
 
     colls->plain = is_plain(colls, unknown);
     for (size_t i = 0; i < colls->rows.n; i++) {
@@ -213,27 +213,27 @@ static bool name_groups(tl_colls *colls)
         else if (tl_names_text(&colls->texts, *group).n == 0)
             *group = unknown;
     }
-    return whole;
+    return ok;
 }
 
 /* Numbers the collectives and gathers the rows of each. */
 static bool gather(tl_colls *colls)
 {
     tl_map known = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (size_t i = 0; whole && i < colls->rows.n; i++) {
+    for (size_t i = 0; ok && i < colls->rows.n; i++) {
         tl_coll_row *row = &colls->rows.v[i];
         uint64_t key = (uint64_t)row->group << 32 | row->index;
         row->collective = tl_map_get(&known, key);
         if (row->collective != TL_MAP_NONE)
             continue;
         row->collective = (uint32_t)colls->ncollectives++;
-        whole = tl_map_put(&known, key, row->collective) == 0;
+        ok = tl_map_put(&known, key, row->collective) == 0;
     }
     tl_map_free(&known);
     colls->first = tl_calloc(colls->ncollectives + 2, sizeof *colls->first);
-    if (!whole || colls->first == NULL)
+    if (!ok || colls->first == NULL)
         return false;
     /* Counts, then their sums, then each row to the place that its collective has reached. */
     for (size_t i = 0; i < colls->rows.n; i++)
@@ -266,19 +266,19 @@ bool tl_colls_match(tl_colls *colls)
     uint32_t *index = tl_malloc((n + 1) * sizeof *index);
 
     colls->by_collective = tl_calloc(n + 1, sizeof *colls->by_collective);
-    bool whole = index != NULL && colls->by_collective != NULL && n < UINT32_MAX;
-    for (uint32_t i = 0; whole && i < n; i++)
+    bool ok = index != NULL && colls->by_collective != NULL && n < UINT32_MAX;
+    for (uint32_t i = 0; ok && i < n; i++)
         index[i] = i;
-    whole = whole && sort_rows(colls, index) && name_groups(colls);
-    for (uint32_t i = 0; whole && i < n; i++)
+    ok = ok && sort_rows(colls, index) && name_groups(colls);
+    for (uint32_t i = 0; ok && i < n; i++)
         index[i] = i;
-    whole = whole && tl_sort_index(index, n, by_rank_group_and_time, colls);
-    for (size_t i = 0; whole && i < n; i++) {
+    ok = ok && tl_sort_index(index, n, by_rank_group_and_time, colls);
+    for (size_t i = 0; ok && i < n; i++) {
         tl_coll_row *row = &colls->rows.v[index[i]];
         const tl_coll_row *last = i > 0 ? &colls->rows.v[index[i - 1]] : NULL;
         row->index = last != NULL && last->rank == row->rank && last->group == row->group ? last->index + 1 : 0;
     }
     free(index);
     judge_columns(colls);
-    return whole && gather(colls);
+    return ok && gather(colls);
 }

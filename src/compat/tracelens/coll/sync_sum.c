@@ -105,27 +105,27 @@ tl_status tl_coll_write_sync_sums(const tl_coll_syncs *s, const char *dir, tl_er
 {
     const tl_coll_sync **v = tl_malloc((s->v.n + 1) * sizeof *v);
     TL_VEC(sum) sums = { 0 };
-    bool whole = v != NULL;
+    bool ok = v != NULL;
     tl_status st;
 
-    for (size_t i = 0; whole && i < s->v.n; i++)
+    for (size_t i = 0; ok && i < s->v.n; i++)
         v[i] = &s->v.v[i];
-    if (whole)
+    if (ok)
         qsort(v, s->v.n, sizeof *v, by_group);
-    for (size_t i = 0, next; whole && i < s->v.n; i = next) {
+    for (size_t i = 0, next; ok && i < s->v.n; i = next) {
         for (next = i + 1; next < s->v.n && in_groups(v[i], v[next]) == 0;)
             next++;
-        whole = tl_vec_room(&sums);
-        if (!whole)
+        ok = tl_vec_room(&sums);
+        if (!ok)
             break;
         sum *g = &sums.v[sums.n++];
         *g = (sum){ .v = &v[i], .n = next - i };
         for (size_t k = 0; k < g->n; k++)
             g->total += g->v[k]->latency;
     }
-    if (whole && sums.n > 0)
+    if (ok && sums.n > 0)
         qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
-    st = whole ? write_sums(s, sums.v, sums.n, dir, err) : tl_fail_memory(err, "sums of collectives");
+    st = ok ? write_sums(s, sums.v, sums.n, dir, err) : tl_fail_memory(err, "sums of collectives");
     free(v);
     free(sums.v);
     return st;

@@ -159,13 +159,13 @@ bool tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
     if (n == 0)
         return true;
     turn *turns = n < NOTHING - 1 ? tl_malloc(n * sizeof *turns) : NULL;
-    bool whole = turns != NULL && make(&t, spans, n);
+    bool ok = turns != NULL && make(&t, spans, n);
 
-    for (size_t i = 0; whole && i < n; i++)
+    for (size_t i = 0; ok && i < n; i++)
         turns[i] = (turn){ spans[i].end, i };
-    if (whole)
+    if (ok)
         qsort(turns, n, sizeof *turns, by_end);
-    for (size_t i = 0; whole && i < n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         size_t at = turns[i].span;
         covered[at] = sum_below(&t, t.nlatest) - sum_below(&t, spans[at].first + 1);
         cover(&t, 1, 0, t.nleaves, piece_at(&t, spans[at].from), piece_at(&t, spans[at].to), (latest)at + 1);
@@ -174,5 +174,5 @@ bool tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
     free(t.edge);
     free(t.nodes);
     free(t.sums);
-    return whole;
+    return ok;
 }

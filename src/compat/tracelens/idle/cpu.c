@@ -135,24 +135,24 @@ static tl_text name_text(const tl_lens_host *host, uint32_t name, const char *no
 static bool label_launch(tl_lens_host *host, tl_lens_gap *gap, bool *labelled)
 {
     double dur = gap->hi - gap->lo, l = gap->launch_to_exec;
-    bool whole;
+    bool ok;
 
     *labelled = true;
     gap->cpu = TL_LENS_LAUNCH_ANOMALY;
     if (!gap->prequeued && l > ANOMALY_US && l > ANOMALY_SHARE * dur) {
-        whole = say_number(host, "launch_to_exec=", 1, l, MICRO "s (launched_during_gap)");
+        ok = say_number(host, "launch_to_exec=", 1, l, MICRO "s (launched_during_gap)");
     } else if (gap->prequeued && dur > QUEUED_ANOMALY_US) {
-        whole = say_number(host, "gap=", 1, dur, MICRO "s, ") &&
-                say_number(host, "launch_to_exec=", 1, l, MICRO "s (prequeued)");
+        ok = say_number(host, "gap=", 1, dur, MICRO "s, ") &&
+             say_number(host, "launch_to_exec=", 1, l, MICRO "s (prequeued)");
     } else if (dur - l < OVERHEAD_US) {
         gap->cpu = TL_LENS_LAUNCH_OVERHEAD_ONLY;
-        whole = say_number(host, "app_overhead=", 1, dur - l, MICRO "s, ") &&
-                say_number(host, "launch_to_exec=", 1, l, MICRO "s");
+        ok = say_number(host, "app_overhead=", 1, dur - l, MICRO "s, ") &&
+             say_number(host, "launch_to_exec=", 1, l, MICRO "s");
     } else {
         *labelled = false;
         return true;
     }
-    return whole && take_word(host, &gap->detail) &&
+    return ok && take_word(host, &gap->detail) &&
            put_word(host, gap->prequeued ? "prequeued" : "launched_during_gap", &gap->key);
 }
 

@@ -122,9 +122,9 @@ static bool find_gaps(finding *f)
     const tl_lens *lens = f->lens;
     size_t n;
     uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
-    bool whole = index != NULL;
+    bool ok = index != NULL;
 
-    for (size_t i = 0; whole && i < n;) {
+    for (size_t i = 0; ok && i < n;) {
         uint32_t from = index[i], to = from;
         double start = tl_lens_ts(lens, from), end = tl_lens_end(lens, from);
         for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
@@ -132,10 +132,10 @@ static bool find_gaps(finding *f)
                 to = index[i];
                 end = tl_lens_end(lens, to);
             }
-        whole = add_gap(f, start, end, from, to);
+        ok = add_gap(f, start, end, from, to);
     }
     free(index);
-    return whole;
+    return ok;
 }
 
 /* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow
@@ -143,20 +143,20 @@ static bool find_gaps(finding *f)
 static bool name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
 {
     tl_map ends = { 0 }, starts = { 0 };
-    bool whole = true;
+    bool ok = true;
 
-    for (uint32_t i = 0; whole && i < lens->e->n; i++)
+    for (uint32_t i = 0; ok && i < lens->e->n; i++)
         if (tl_lens_is_gpu(lens, i))
-            whole = tl_map_put(&ends, (uint64_t)tl_lens_thousandths(tl_lens_end(lens, i)), i) == 0 &&
-                    tl_map_put(&starts, (uint64_t)tl_lens_thousandths(tl_lens_ts(lens, i)), i) == 0;
-    for (size_t k = 0; whole && k < idle->gaps.n; k++) {
+            ok = tl_map_put(&ends, (uint64_t)tl_lens_thousandths(tl_lens_end(lens, i)), i) == 0 &&
+                 tl_map_put(&starts, (uint64_t)tl_lens_thousandths(tl_lens_ts(lens, i)), i) == 0;
+    for (size_t k = 0; ok && k < idle->gaps.n; k++) {
         tl_lens_gap *gap = &idle->gaps.v[k];
         gap->before = tl_map_get(&ends, (uint64_t)tl_lens_thousandths(gap->lo));
         gap->after = tl_map_get(&starts, (uint64_t)tl_lens_thousandths(gap->hi));
     }
     tl_map_free(&ends);
     tl_map_free(&starts);
-    return whole;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------ neighbours */
@@ -280,23 +280,23 @@ tl_status tl_lens_idle_find(tl_lens_idle *idle, const tl_lens *lens, tl_error *e
     walk w = { .lens = lens };
     tl_lens_host *host = NULL;
 
-    bool whole = find_gaps(&f) && name_neighbours(lens, idle);
-    if (whole && idle->nmacro > 0) {
+    bool ok = find_gaps(&f) && name_neighbours(lens, idle);
+    if (ok && idle->nmacro > 0) {
         w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
         w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
         host = tl_lens_host_new(lens, &idle->words);
-        whole = w.gpu != NULL && w.calls != NULL && host != NULL;
+        ok = w.gpu != NULL && w.calls != NULL && host != NULL;
     }
-    for (size_t i = 0; whole && i < idle->gaps.n; i++) {
+    for (size_t i = 0; ok && i < idle->gaps.n; i++) {
         tl_lens_gap *gap = &idle->gaps.v[i];
         if (tl_lens_is_noise(gap))
             continue;
         find_next(&w, gap);
-        whole = find_sync(&w, gap) && tl_lens_host_label(host, gap);
+        ok = find_sync(&w, gap) && tl_lens_host_label(host, gap);
     }
     free(w.gpu);
     free(w.calls);
     free(w.running.v);
     tl_lens_host_free(host);
-    return whole ? TL_OK : tl_fail_memory(err, "the gaps of a rank");
+    return ok ? TL_OK : tl_fail_memory(err, "the gaps of a rank");
 }

@@ -175,7 +175,7 @@ static void put_statistics(tl_sheet *sheet, const gap_group *group, bool std)
 static bool put_summary(tl_sheet *sheet, const grouping *g, const gap_group *noise)
 {
     double share = 0;
-    bool whole = true;
+    bool ok = true;
 
     if (g->all.n > 0) {
         put_labels(sheet, g, &g->all);
@@ -197,7 +197,7 @@ static bool put_summary(tl_sheet *sheet, const grouping *g, const gap_group *noi
     put_statistics(sheet, noise, true);
     tl_sheet_words(sheet, "");
     tl_sheet_end_row(sheet);
-    for (size_t i = 0; whole && i < g->groups.n; i++) {
+    for (size_t i = 0; ok && i < g->groups.n; i++) {
         const gap_group *group = &g->groups.v[i];
         double percent = group->total / 1000 / (g->all.total / 1000) * 100;
         share += percent;
@@ -207,10 +207,10 @@ static bool put_summary(tl_sheet *sheet, const grouping *g, const gap_group *noi
         tl_sheet_real(sheet, percent);
         tl_sheet_real(sheet, share);
         put_statistics(sheet, group, true);
-        whole = put_ids(sheet, group);
+        ok = put_ids(sheet, group);
         tl_sheet_end_row(sheet);
     }
-    return whole;
+    return ok;
 }
 
 static tl_status write_summary(grouping *g, const char *dir, tl_error *err)
@@ -231,9 +231,9 @@ static tl_status write_summary(grouping *g, const char *dir, tl_error *err)
     if (st != TL_OK)
         return st;
     tl_sheet_look(&sheet);
-    bool whole = put_summary(&sheet, g, &noise);
+    bool ok = put_summary(&sheet, g, &noise);
     tl_sheet_write(&sheet);
-    if (!whole || !put_summary(&sheet, g, &noise)) {
+    if (!ok || !put_summary(&sheet, g, &noise)) {
         tl_sheet_abandon(&sheet);
         return tl_fail_memory(err, "a row of a table");
     }

@@ -191,22 +191,22 @@ static bool share_self_times(const tl_lens_self *self, const tl_lens_gap *gap, t
     const double scale = fmin(1e6, 0x1p60 / (gap->hi - gap->lo));
     size_t steps = STEPS * (self->frames.n + 1);
     int64_t *crowd = NULL;
-    bool whole = true;
+    bool ok = true;
 
     tl_lens_shares_clear(shares);
-    for (size_t i = 0, next; whole && i < self->frames.n; i = next) {
+    for (size_t i = 0, next; ok && i < self->frames.n; i = next) {
         double us = 0;
         next = after_extent(self, i);
         if (crowd == NULL && !covered(self, i, next, &steps, &us)) {
             crowd = self_times_of_crowd(self, gap, scale);
-            whole = crowd != NULL;
+            ok = crowd != NULL;
         }
         double own = crowd != NULL ? (double)crowd[i] / scale : (v[i].to - v[i].from) - us;
-        for (size_t k = i; whole && own > 0 && k < next; k++)
-            whole = tl_lens_shares_add(shares, v[k].name, own);
+        for (size_t k = i; ok && own > 0 && k < next; k++)
+            ok = tl_lens_shares_add(shares, v[k].name, own);
     }
     free(crowd);
-    return whole;
+    return ok;
 }
 
 bool tl_lens_self_times(tl_lens_self *self, const tl_lens_gap *gap, tl_lens_shares *shares)

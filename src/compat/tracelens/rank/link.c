@@ -97,7 +97,7 @@ static bool assign(linking *k)
 bool tl_lens_link(tl_lens *lens)
 {
     linking k = { .lens = lens, .by_correlation = links_by_correlation(lens) };
-    bool whole = false;
+    bool ok = false;
 
     for (size_t i = 0; i < lens->e->n; i++)
         lens->launch[i] = TL_NONE;
@@ -106,11 +106,11 @@ bool tl_lens_link(tl_lens *lens)
         for (size_t i = 0; i < lens->e->n; i++)
             k.target[i] = TL_NONE;
         collect_targets(&k);
-        whole = assign(&k);
+        ok = assign(&k);
     }
     tl_map_free(&k.starts);
     tl_map_free(&k.ends);
     tl_map_free(&k.graphs);
     free(k.target);
-    return whole;
+    return ok;
 }

@@ -105,18 +105,18 @@ tl_status tl_lens_timeline_of(tl_lens_timeline *t, const tl_lens *lens, bool lin
 
     *t = (tl_lens_timeline){ .any = false };
     uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
-    bool whole = index != NULL && merge(&busy, lens, index, n, ANY, linked_only) &&
-                 merge(&compute, lens, index, n, COMPUTATION, linked_only) &&
-                 merge(&comm, lens, index, n, COMMUNICATION, linked_only) &&
-                 merge(&copy, lens, index, n, COPY, linked_only);
-    if (whole) {
+    bool ok = index != NULL && merge(&busy, lens, index, n, ANY, linked_only) &&
+              merge(&compute, lens, index, n, COMPUTATION, linked_only) &&
+              merge(&comm, lens, index, n, COMMUNICATION, linked_only) &&
+              merge(&copy, lens, index, n, COPY, linked_only);
+    if (ok) {
         measure_busy(t, &busy);
         t->computation = length(&compute);
         t->comm = length(&comm);
         t->memcpy = length(&copy);
-        whole = subtract(&exposed, &comm, &compute);
+        ok = subtract(&exposed, &comm, &compute);
         t->exposed_comm = length(&exposed);
-        whole = whole && subtract(&alone, &copy, &compute) && subtract(&exposed, &alone, &comm);
+        ok = ok && subtract(&alone, &copy, &compute) && subtract(&exposed, &alone, &comm);
         t->exposed_memcpy = length(&exposed);
     }
     free(index);
@@ -126,7 +126,7 @@ tl_status tl_lens_timeline_of(tl_lens_timeline *t, const tl_lens *lens, bool lin
     free(copy.v);
     free(alone.v);
     free(exposed.v);
-    return whole ? TL_OK : tl_fail_memory(err, "the timeline of a rank");
+    return ok ? TL_OK : tl_fail_memory(err, "the timeline of a rank");
 }
 
 static void put_row(tl_sheet *sheet, const char *type, double us, double total)

@@ -133,8 +133,8 @@ tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, const tl_verbatim *
     lens->set = tl_calloc(e->n + 1, sizeof *lens->set);
     lens->launch = tl_calloc(e->n + 1, sizeof *lens->launch);
     lens->says = tl_calloc(e->names.n + 1, sizeof *lens->says);
-    bool whole = set_of_category != NULL && lens->set != NULL && lens->launch != NULL && lens->says != NULL;
-    for (size_t i = 0; whole && i < e->n; i++) {
+    bool ok = set_of_category != NULL && lens->set != NULL && lens->launch != NULL && lens->says != NULL;
+    for (size_t i = 0; ok && i < e->n; i++) {
         uint8_t *known = &set_of_category[e->category[i]]; /* and one, 0 is not yet */
         if (*known == 0)
             *known = (uint8_t)(set_of(e, i) + 1);
@@ -144,8 +144,8 @@ tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, const tl_verbatim *
             lens->says[name] = what_says(tl_names_text(&e->names, name));
     }
     free(set_of_category);
-    whole = whole && tl_lens_link(lens);
-    return whole ? TL_OK : tl_fail_memory(err, "the view of a rank");
+    ok = ok && tl_lens_link(lens);
+    return ok ? TL_OK : tl_fail_memory(err, "the view of a rank");
 }
 
 void tl_lens_free(tl_lens *lens)
