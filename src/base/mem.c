@@ -1,6 +1,7 @@
 /* mem.c - checked sizes, growth by doubling, and a switch that makes an allocation fail. */
 #include "tlmpi/base/mem.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,50 @@ void *tl_calloc(size_t n, size_t size)
     if (denied() || (size > 0 && n > SIZE_MAX / size))
         return NULL;
     return n > 0 && size > 0 ? calloc(n, size) : calloc(1, 1);
+}
+
+/* What stands before each array of an arena. */
+struct tl_arena_block {
+    struct tl_arena_block *before;
+    max_align_t array[];
+};
+
+static void *add_block(tl_arena *arena, size_t n, size_t size, void *(*get)(size_t bytes))
+{
+    const size_t head = sizeof *arena->last;
+    n += n == 0;
+    struct tl_arena_block *block = size <= (SIZE_MAX - head) / n ? get(head + n * size) : NULL;
+    if (block == NULL) {
+        arena->failed = true;
+        return NULL;
+    }
+    block->before = arena->last;
+    arena->last = block;
+    return block->array;
+}
+
+static void *get_zeroed(size_t bytes)
+{
+    return tl_calloc(1, bytes);
+}
+
+void *tl_arena_take(tl_arena *arena, size_t n, size_t size)
+{
+    return add_block(arena, n, size, tl_malloc);
+}
+
+void *tl_arena_zeroed(tl_arena *arena, size_t n, size_t size)
+{
+    return add_block(arena, n, size, get_zeroed);
+}
+
+void tl_arena_free(tl_arena *arena)
+{
+    for (struct tl_arena_block *block = arena->last, *before; block != NULL; block = before) {
+        before = block->before;
+        free(block);
+    }
+    *arena = (tl_arena){ 0 };
 }
 
 bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)

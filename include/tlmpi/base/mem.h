@@ -25,6 +25,27 @@ void *tl_malloc(size_t size);
  * The elements stay; on failure (false) both are as they were. */
 bool tl_grow(void **array, size_t *capacity, size_t need, size_t size);
 
+/* The arrays of one phase, which end together; whether all were to be had is asked once.
+ *
+ *     tl_arena arena = { 0 };
+ *     int64_t *due = tl_arena_take(&arena, n, sizeof *due);
+ *     bool *late = tl_arena_zeroed(&arena, n, sizeof *late);
+ *     bool ok = !arena.failed && find_late(due, late, n);
+ *     tl_arena_free(&arena);
+ *
+ * Each array is an allocation of its own: none grows, and a large one goes back to the system. */
+typedef struct tl_arena {
+    struct tl_arena_block *last;
+    bool failed; /* an array was not to be had: NULL was returned for it */
+} tl_arena;
+
+/* n * size bytes (room for one element at least); what is in them is not known, or 0. */
+void *tl_arena_take(tl_arena *arena, size_t n, size_t size);
+void *tl_arena_zeroed(tl_arena *arena, size_t n, size_t size);
+
+/* Ends all its arrays.  It may be used again, as one that is new. */
+void tl_arena_free(tl_arena *arena);
+
 /* A copy of the first n bytes of text with a 0 after it; NULL when memory is out. */
 char *tl_strndup(const char *text, size_t n);
 

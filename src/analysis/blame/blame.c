@@ -23,11 +23,12 @@ typedef struct blaming {
     const tl_blame_input *in;
     bool (*take)(void *, const tl_delay_cost *);
     void *arg;
+    tl_arena arena;
     /* of all */
     int64_t *last;           /* [ncollectives] last start */
     int64_t *until;          /* [narrivals]: the end of its wait */
     uint32_t *order;         /* collectives by last start */
-    uint32_t *turn;          /* [ncollectives]: place in order */
+    uint32_t *turn;          /* [ncollectives]: index in order */
     uint32_t *collective_of; /* [narrivals] */
     uint32_t *by_start;      /* the arrivals of each collective, which stand as in order, by start */
     uint32_t *by_rank;       /* arrivals by (rank, start) */
@@ -283,25 +284,23 @@ static bool look_at(blaming *b, uint32_t number)
 static bool prepare(blaming *b)
 {
     const tl_blame_input *in = b->in;
-    size_t na = in->narrivals + 1, nc = in->ncollectives + 1, largest = 1;
+    size_t na = in->narrivals, nc = in->ncollectives, largest = 1;
 
     for (size_t c = 0; c < in->ncollectives; c++)
         largest = in->collectives[c].n > largest ? in->collectives[c].n : largest;
-    b->last = tl_malloc(nc * sizeof *b->last);
-    b->until = tl_malloc(na * sizeof *b->until);
-    b->order = tl_malloc(nc * sizeof *b->order);
-    b->turn = tl_malloc(nc * sizeof *b->turn);
-    b->collective_of = tl_malloc(na * sizeof *b->collective_of);
-    b->by_start = tl_malloc(na * sizeof *b->by_start);
-    b->by_rank = tl_malloc(na * sizeof *b->by_rank);
-    b->position = tl_malloc(na * sizeof *b->position);
-    b->passed = tl_calloc(na, sizeof *b->passed);
-    b->due = tl_malloc(largest * sizeof *b->due);
-    b->onward = tl_malloc(largest * sizeof *b->onward);
-    b->waited = tl_malloc(largest * sizeof *b->waited);
-    if (b->last == NULL || b->until == NULL || b->order == NULL || b->turn == NULL || b->collective_of == NULL ||
-        b->by_start == NULL || b->by_rank == NULL || b->position == NULL || b->passed == NULL || b->due == NULL ||
-        b->onward == NULL || b->waited == NULL)
+    b->last = tl_arena_take(&b->arena, nc, sizeof *b->last);
+    b->until = tl_arena_take(&b->arena, na, sizeof *b->until);
+    b->order = tl_arena_take(&b->arena, nc, sizeof *b->order);
+    b->turn = tl_arena_take(&b->arena, nc, sizeof *b->turn);
+    b->collective_of = tl_arena_take(&b->arena, na, sizeof *b->collective_of);
+    b->by_start = tl_arena_take(&b->arena, na, sizeof *b->by_start);
+    b->by_rank = tl_arena_take(&b->arena, na, sizeof *b->by_rank);
+    b->position = tl_arena_take(&b->arena, na, sizeof *b->position);
+    b->passed = tl_arena_zeroed(&b->arena, na, sizeof *b->passed);
+    b->due = tl_arena_take(&b->arena, largest, sizeof *b->due);
+    b->onward = tl_arena_take(&b->arena, largest, sizeof *b->onward);
+    b->waited = tl_arena_take(&b->arena, largest, sizeof *b->waited);
+    if (b->arena.failed)
         return false;
 
     for (uint32_t c = 0; c < in->ncollectives; c++) {
@@ -321,14 +320,6 @@ static bool prepare(blaming *b)
     return true;
 }
 
-static void blaming_free(blaming *b)
-{
-    void *all[] = { b->last,    b->until,    b->order,  b->turn, b->collective_of, b->by_start,
-                    b->by_rank, b->position, b->passed, b->due,  b->onward,        b->waited };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free(all[i]);
-}
-
 /* Whether all waits together are a time that can be summed; times that a damaged trace invents need not be. */
 static bool measurable(const blaming *b)
 {
@@ -346,7 +337,7 @@ tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, c
     bool ok = prepare(&b);
 
     if (ok && !measurable(&b)) {
-        blaming_free(&b);
+        tl_arena_free(&b.arena);
         return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
     }
     for (size_t i = input->ncollectives; ok && i-- > 0;) {
@@ -354,6 +345,6 @@ tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, c
         if (c->how != TL_BLAME_IGNORED && c->n > 0)
             ok = work_on(&b, c, b.last[b.order[i]]);
     }
-    blaming_free(&b);
+    tl_arena_free(&b.arena);
     return ok ? TL_OK : tl_fail_memory(err, "the blame");
 }

@@ -48,6 +48,31 @@ static void a_growing_array_keeps_its_elements(void)
     free(vec.v);
 }
 
+static void what_an_arena_lacked_is_known_in_the_end(void)
+{
+    tl_arena arena = { 0 };
+    double *taken = tl_arena_take(&arena, 1000, sizeof *taken);
+    char *zeroed = tl_arena_zeroed(&arena, 1000, 1);
+    CU_ASSERT_FATAL(taken != NULL && zeroed != NULL && tl_arena_take(&arena, 0, sizeof *taken) != NULL);
+    for (int i = 0; i < 1000; i++) {
+        taken[i] = i;
+        CU_ASSERT_EQUAL(zeroed[i], 0);
+    }
+    CU_ASSERT_FALSE(arena.failed);
+
+    tl_mem_fail_after(1);
+    CU_ASSERT_PTR_NULL(tl_arena_zeroed(&arena, 1, 1));
+    CU_ASSERT_PTR_NOT_NULL(tl_arena_take(&arena, 1, 1));
+    CU_ASSERT_TRUE(arena.failed);
+    CU_ASSERT_PTR_NULL(tl_arena_take(&arena, SIZE_MAX / 8, 16));
+    CU_ASSERT_PTR_NULL(tl_arena_take(&arena, SIZE_MAX, 1));
+    CU_ASSERT_EQUAL(taken[999], 999);
+
+    tl_arena_free(&arena);
+    CU_ASSERT_FALSE(arena.failed);
+    CU_ASSERT_PTR_NULL(arena.last);
+}
+
 static void the_kth_allocation_fails_and_harms_nothing(void)
 {
     int *v = NULL;
@@ -188,6 +213,7 @@ static const unit_test tests[] = {
     TEST(sizes_that_overflow_are_refused),
     TEST(nothing_is_memory_too),
     TEST(a_growing_array_keeps_its_elements),
+    TEST(what_an_arena_lacked_is_known_in_the_end),
     TEST(the_kth_allocation_fails_and_harms_nothing),
     TEST(a_copy_ends_where_it_was_cut),
     TEST(an_error_is_one_line),
