@@ -25,6 +25,7 @@ typedef struct shown {
 struct tl_expecting {
     const tl_absentees *absentees;
     const tl_missing_input *in;
+    tl_arena arena;
     uint32_t *role;       /* by rank, those without a trace after the others */
     uint32_t *first;      /* by role: the lowest rank that has a trace; TL_NONE */
     uint32_t *next;       /* by rank: the next of its role */
@@ -141,11 +142,11 @@ static bool list_times(tl_expecting *x)
         x->position[x->order[i]] = i - first;
         most = i - first >= most ? i - first + 1 : most;
     }
-    x->found = tl_malloc((most + 1) * sizeof *x->found);
-    x->room = tl_malloc((most + 1) * TL_WAYS_MOST * sizeof *x->room);
-    for (size_t i = 0; x->found != NULL && x->room != NULL && i < most; i++)
+    x->found = tl_arena_take(&x->arena, most, sizeof *x->found);
+    x->room = tl_arena_take(&x->arena, (size_t)most * TL_WAYS_MOST, sizeof *x->room);
+    for (size_t i = 0; !x->arena.failed && i < most; i++)
         x->found[i].v = x->room + i * TL_WAYS_MOST;
-    return x->found != NULL && x->room != NULL;
+    return !x->arena.failed;
 }
 
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees)
@@ -154,20 +155,18 @@ tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *a
     tl_expecting *x = tl_calloc(1, sizeof *x);
     if (x == NULL)
         return NULL;
-    *x = (tl_expecting){ .absentees = absentees,
-                         .in = in,
-                         .role = tl_malloc((nranks + 1) * sizeof *x->role),
-                         .first = tl_malloc((nranks + 1) * sizeof *x->first),
-                         .next = tl_malloc((in->nranks + 1) * sizeof *x->next),
-                         .followed = tl_calloc(nranks + 1, sizeof *x->followed),
-                         .turn = tl_calloc(in->nrows + 1, sizeof *x->turn),
-                         .transfer_ns = tl_malloc((in->nrows + 1) * sizeof *x->transfer_ns),
-                         .order = tl_malloc((in->nrows + 1) * sizeof *x->order),
-                         .first_row = tl_calloc(in->nranks + 1, sizeof *x->first_row),
-                         .position = tl_malloc((in->nrows + 1) * sizeof *x->position) };
-    if (x->role != NULL && x->first != NULL && x->next != NULL && x->followed != NULL && x->turn != NULL &&
-        x->transfer_ns != NULL && x->order != NULL && x->first_row != NULL && x->position != NULL &&
-        find_roles(x, nranks) && list_turns(x) && list_times(x))
+    x->absentees = absentees;
+    x->in = in;
+    x->role = tl_arena_take(&x->arena, nranks, sizeof *x->role);
+    x->first = tl_arena_take(&x->arena, nranks, sizeof *x->first);
+    x->next = tl_arena_take(&x->arena, in->nranks, sizeof *x->next);
+    x->followed = tl_arena_zeroed(&x->arena, nranks, sizeof *x->followed);
+    x->turn = tl_arena_zeroed(&x->arena, in->nrows, sizeof *x->turn);
+    x->transfer_ns = tl_arena_take(&x->arena, in->nrows, sizeof *x->transfer_ns);
+    x->order = tl_arena_take(&x->arena, in->nrows, sizeof *x->order);
+    x->first_row = tl_arena_zeroed(&x->arena, in->nranks, sizeof *x->first_row);
+    x->position = tl_arena_take(&x->arena, in->nrows, sizeof *x->position);
+    if (!x->arena.failed && find_roles(x, nranks) && list_turns(x) && list_times(x))
         return x;
     tl_expecting_free(x);
     return NULL;
@@ -177,17 +176,7 @@ void tl_expecting_free(tl_expecting *x)
 {
     if (x == NULL)
         return;
-    free(x->role);
-    free(x->first);
-    free(x->next);
-    free(x->followed);
-    free(x->turn);
-    free(x->transfer_ns);
-    free(x->order);
-    free(x->first_row);
-    free(x->position);
-    free(x->found);
-    free(x->room);
+    tl_arena_free(&x->arena);
     free(x->shown.v);
     tl_map_free(&x->row_in);
     tl_map_free(&x->turns);
