@@ -2,7 +2,6 @@
 #include "tlmpi/base/order.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include <stdlib.h>
 #include <string.h>
 
 #define PLACED UINT32_MAX
@@ -11,6 +10,7 @@ typedef struct ordering {
     size_t n;
     const uint32_t *first_edge, *from;
     const int64_t *when_ns;
+    tl_arena arena;
     uint32_t *degree;   /* by node: what it waits for that is not in order yet; PLACED: it is itself */
     uint32_t *first_to; /* [n + 2]: by node, those that wait for it */
     uint32_t *to;
@@ -65,7 +65,7 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 static bool break_circle(ordering *o)
 {
     if (o->by_time == NULL) {
-        o->by_time = tl_malloc((o->n + 1) * sizeof *o->by_time);
+        o->by_time = tl_arena_take(&o->arena, o->n, sizeof *o->by_time);
         if (o->by_time == NULL)
             return false;
         for (uint32_t v = 0; v < o->n; v++)
@@ -89,16 +89,13 @@ static bool break_circle(ordering *o)
 bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
                     bool *dropped, size_t *ndropped)
 {
-    ordering o = { .n = n,
-                   .first_edge = first_edge,
-                   .from = from,
-                   .when_ns = when_ns,
-                   .degree = tl_malloc((n + 1) * sizeof *o.degree),
-                   .first_to = tl_calloc(n + 2, sizeof *o.first_to),
-                   .to = tl_malloc((first_edge[n] + (size_t)1) * sizeof *o.to),
-                   .order = order,
-                   .dropped = dropped };
-    bool ok = o.degree != NULL && o.first_to != NULL && o.to != NULL;
+    ordering o = {
+        .n = n, .first_edge = first_edge, .from = from, .when_ns = when_ns, .order = order, .dropped = dropped
+    };
+    o.degree = tl_arena_take(&o.arena, n, sizeof *o.degree);
+    o.first_to = tl_arena_zeroed(&o.arena, n + 2, sizeof *o.first_to);
+    o.to = tl_arena_take(&o.arena, first_edge[n], sizeof *o.to);
+    bool ok = !o.arena.failed;
     if (ok) {
         start(&o);
         go_on(&o);
@@ -108,9 +105,6 @@ bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, 
         go_on(&o);
     }
     *ndropped = o.ndropped;
-    free(o.degree);
-    free(o.first_to);
-    free(o.to);
-    free(o.by_time);
+    tl_arena_free(&o.arena);
     return ok;
 }
