@@ -34,7 +34,7 @@ static bool list_graphs(tl_joining *j)
         tl_job_rank *rank = &j->out->ranks[r];
         *rank = (tl_job_rank){ .nnodes = g->nnodes, .nports = g->ncomms };
         rank->ports = tl_calloc(g->ncomms + 1, sizeof *rank->ports);
-        j->release_of[r] = tl_malloc((g->npauses + 1) * sizeof **j->release_of);
+        j->release_of[r] = tl_arena_take(&j->arena, g->npauses, sizeof **j->release_of);
         if (rank->ports == NULL || j->release_of[r] == NULL)
             return false;
         for (size_t c = 0; c < g->ncomms; c++)
@@ -64,7 +64,7 @@ static bool map_comms(const tl_joining *j, tl_map *comms)
 static bool find_members(tl_joining *j)
 {
     tl_map comms = { 0 };
-    j->members = tl_malloc((j->in->nrows + 1) * sizeof *j->members);
+    j->members = tl_arena_take(&j->arena, j->in->nrows, sizeof *j->members);
     bool ok = j->members != NULL && map_comms(j, &comms);
     for (size_t i = 0; ok && i < j->in->nrows; i++) {
         size_t rank = tl_index_of(j->in->ranks, j->in->nranks, j->in->rows[i].rank);
@@ -139,7 +139,7 @@ static bool number_steps(tl_joining *j)
         size_t nsegments = j->graphs[r]->ncomms + 1;
         if (tl_index_of(j->in->marked, j->in->nmarked, j->in->ranks[r]) < j->in->nmarked)
             continue;
-        j->step_of[r] = tl_malloc(nsegments * sizeof **j->step_of);
+        j->step_of[r] = tl_arena_take(&j->arena, nsegments, sizeof **j->step_of);
         ok = j->step_of[r] != NULL;
         for (size_t s = 0; ok && s < nsegments; s++)
             j->step_of[r][s] = STEP_UNKNOWN;
@@ -215,15 +215,12 @@ tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_g
 {
     size_t n = input->nranks;
     *out = (tl_graph){ .nranks = n, .ranks = tl_calloc(n + 1, sizeof *out->ranks) };
-    tl_joining j = { .in = input,
-                     .asker = asker,
-                     .out = out,
-                     .graphs = tl_calloc(n + 1, sizeof *j.graphs),
-                     .release_of = tl_calloc(n + 1, sizeof *j.release_of),
-                     .step_of = tl_calloc(n + 1, sizeof *j.step_of),
-                     .shifts = tl_calloc(n + 1, sizeof *j.shifts) };
-    bool ok = out->ranks != NULL && j.graphs != NULL && j.release_of != NULL && j.step_of != NULL && j.shifts != NULL &&
-              list_graphs(&j) && find_members(&j);
+    tl_joining j = { .in = input, .asker = asker, .out = out };
+    j.graphs = tl_arena_zeroed(&j.arena, n, sizeof *j.graphs);
+    j.release_of = tl_arena_zeroed(&j.arena, n, sizeof *j.release_of);
+    j.step_of = tl_arena_zeroed(&j.arena, n, sizeof *j.step_of);
+    j.shifts = tl_arena_zeroed(&j.arena, n, sizeof *j.shifts);
+    bool ok = out->ranks != NULL && !j.arena.failed && list_graphs(&j) && find_members(&j);
 
     if (ok) {
         tl_graph_meet(&j);
@@ -233,15 +230,7 @@ tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_g
     out->meetings = j.meetings.v;
     out->edges = j.edges.v;
     tl_comers_free(j.comers);
-    for (size_t r = 0; r < n; r++) {
-        free(j.release_of != NULL ? j.release_of[r] : NULL);
-        free(j.step_of != NULL ? j.step_of[r] : NULL);
-    }
-    free(j.graphs);
-    free(j.release_of);
-    free(j.step_of);
-    free(j.shifts);
-    free(j.members);
+    tl_arena_free(&j.arena);
     free(j.false_votes.v);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of the job");
 }

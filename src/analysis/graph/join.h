@@ -23,6 +23,7 @@ typedef struct tl_joining {
     const tl_graph_input *in;
     const tl_asker *asker;
     tl_graph *out;
+    tl_arena arena;               /* of all but what is in lists */
     const tl_rank_graph **graphs; /* by rank */
     uint32_t **release_of;        /* by rank and pause */
     tl_clock_shift *shifts;

@@ -1,10 +1,10 @@
 /* order.c - an order in which each node of a rank comes after all that it waits for, and an END after its ARRIVAL. */
 #include "tlmpi/base/order.h"
 #include "join.h"
-#include <stdlib.h>
 
 /* A graph as that order wants it. */
 typedef struct plain {
+    tl_arena arena;
     uint32_t *first_edge, *from;
     int64_t *done_ns;
     bool *dropped;
@@ -13,11 +13,12 @@ typedef struct plain {
 static bool make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, plain *out)
 {
     uint32_t nedges = nodes[n].first_edge;
-    *out = (plain){ .first_edge = tl_malloc((n + (size_t)1) * sizeof *out->first_edge),
-                    .from = tl_malloc((nedges + (size_t)1) * sizeof *out->from),
-                    .done_ns = tl_malloc((n + (size_t)1) * sizeof *out->done_ns),
-                    .dropped = tl_malloc(nedges + (size_t)1) };
-    if (out->first_edge == NULL || out->from == NULL || out->done_ns == NULL || out->dropped == NULL)
+    *out = (plain){ 0 };
+    out->first_edge = tl_arena_take(&out->arena, n + (size_t)1, sizeof *out->first_edge);
+    out->from = tl_arena_take(&out->arena, nedges, sizeof *out->from);
+    out->done_ns = tl_arena_take(&out->arena, n, sizeof *out->done_ns);
+    out->dropped = tl_arena_take(&out->arena, nedges, sizeof *out->dropped);
+    if (out->arena.failed)
         return false;
     for (uint32_t v = 0; v < n; v++) {
         out->first_edge[v] = nodes[v].first_edge;
@@ -28,14 +29,6 @@ static bool make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, p
     }
     out->first_edge[n] = nedges;
     return true;
-}
-
-static void free_plain(plain *p)
-{
-    free(p->first_edge);
-    free(p->from);
-    free(p->done_ns);
-    free(p->dropped);
 }
 
 static void drop(tl_rank_graph *g, const bool *dropped)
@@ -59,7 +52,7 @@ bool tl_graph_order(tl_rank_graph *g, uint32_t *order, size_t *ndropped)
               tl_order_nodes(g->nnodes, p.first_edge, p.from, p.done_ns, order, p.dropped, ndropped);
     if (ok && *ndropped > 0)
         drop(g, p.dropped);
-    free_plain(&p);
+    tl_arena_free(&p.arena);
     return ok;
 }
 
@@ -69,6 +62,6 @@ bool tl_open_order(const tl_open_rank *o, uint32_t *order)
     size_t ndropped; /* none: it has settled */
     bool ok = make_plain(o->n, o->nodes, o->edges, &p) &&
               tl_order_nodes(o->n, p.first_edge, p.from, p.done_ns, order, p.dropped, &ndropped);
-    free_plain(&p);
+    tl_arena_free(&p.arena);
     return ok;
 }

@@ -143,15 +143,7 @@ tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *call
         *out = (tl_rank_graph){ .rank = view->rank };
     }
     tl_graph_hosts_free(hosts);
-    free(b.placed);
-    free(b.by_end);
-    free(b.by_turn);
-    free(b.latest_ns);
-    free(b.streams);
-    free(b.handed_ns);
-    free(b.blocking);
-    free(b.held);
-    free(b.launched);
+    tl_arena_free(&b.arena);
     free(b.edges.v);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of a rank");
 }

@@ -250,17 +250,16 @@ static bool find_keys(tl_graph_build *b)
 bool tl_graph_place(tl_graph_build *b)
 {
     size_t n = b->view->nkernels, nlaunches = b->view->nlaunches;
-    b->placed = tl_malloc((n + 1) * sizeof *b->placed);
-    b->by_end = tl_malloc((n + 1) * sizeof *b->by_end);
-    b->by_turn = tl_malloc((n + 1) * sizeof *b->by_turn);
-    b->latest_ns = tl_malloc((n + 1) * sizeof *b->latest_ns);
-    b->streams = tl_malloc((n + 1) * sizeof *b->streams);
-    b->handed_ns = tl_malloc((nlaunches + 1) * sizeof *b->handed_ns);
-    b->blocking = tl_malloc((nlaunches + 1) * sizeof *b->blocking);
-    b->held = tl_calloc(nlaunches + 1, sizeof *b->held);
-    b->launched = tl_malloc((nlaunches + 1) * sizeof *b->launched);
-    if (b->placed == NULL || b->by_end == NULL || b->by_turn == NULL || b->latest_ns == NULL || b->streams == NULL ||
-        b->handed_ns == NULL || b->blocking == NULL || b->held == NULL || b->launched == NULL)
+    b->placed = tl_arena_take(&b->arena, n, sizeof *b->placed);
+    b->by_end = tl_arena_take(&b->arena, n, sizeof *b->by_end);
+    b->by_turn = tl_arena_take(&b->arena, n, sizeof *b->by_turn);
+    b->latest_ns = tl_arena_take(&b->arena, n, sizeof *b->latest_ns);
+    b->streams = tl_arena_take(&b->arena, n, sizeof *b->streams);
+    b->handed_ns = tl_arena_take(&b->arena, nlaunches, sizeof *b->handed_ns);
+    b->blocking = tl_arena_take(&b->arena, nlaunches, sizeof *b->blocking);
+    b->held = tl_arena_zeroed(&b->arena, nlaunches, sizeof *b->held);
+    b->launched = tl_arena_take(&b->arena, nlaunches, sizeof *b->launched);
+    if (b->arena.failed)
         return false;
     b->lag_ns = lag_of(b->view);
     hand_over(b);

@@ -39,6 +39,7 @@ typedef struct settling {
     size_t nports, npauses, nsegments, nvotes;
     tl_map false_votes;
     const tl_rank_graph *from;
+    tl_arena arena;
     tl_node *nodes; /* [nnodes + 1] its own */
     tl_edge *edges;
     tl_rank_graph graph;
@@ -66,18 +67,17 @@ static bool start(settling *s)
 {
     const tl_rank_graph *g = s->from;
     size_t room = g->nedges + g->npauses + g->ncomms + 1;
-    s->nodes = tl_malloc((g->nnodes + 1) * sizeof *s->nodes);
-    s->edges = tl_malloc((g->nedges + 1) * sizeof *s->edges);
-    s->port_of = tl_malloc((g->nnodes + 1) * sizeof *s->port_of);
-    s->wait_of = tl_calloc(g->nnodes + 1, sizeof *s->wait_of);
-    s->order = tl_malloc((g->nnodes + 1) * sizeof *s->order);
+    s->nodes = tl_arena_take(&s->arena, g->nnodes + 1, sizeof *s->nodes);
+    s->edges = tl_arena_take(&s->arena, g->nedges, sizeof *s->edges);
+    s->port_of = tl_arena_take(&s->arena, g->nnodes, sizeof *s->port_of);
+    s->wait_of = tl_arena_zeroed(&s->arena, g->nnodes, sizeof *s->wait_of);
+    s->order = tl_arena_take(&s->arena, g->nnodes, sizeof *s->order);
     s->graph = (tl_rank_graph){ .rank = g->rank,
                                 .nnodes = g->nnodes,
                                 .ncomms = g->ncomms,
                                 .nodes = tl_malloc((g->nnodes + 1) * sizeof *s->graph.nodes),
                                 .edges = tl_malloc(room * sizeof *s->graph.edges) };
-    return s->nodes != NULL && s->edges != NULL && s->port_of != NULL && s->wait_of != NULL && s->order != NULL &&
-           s->graph.nodes != NULL && s->graph.edges != NULL;
+    return !s->arena.failed && s->graph.nodes != NULL && s->graph.edges != NULL;
 }
 
 static void end(settling *s)
@@ -86,11 +86,7 @@ static void end(settling *s)
     free(s->step_of);
     free(s->votes);
     tl_map_free(&s->false_votes);
-    free(s->nodes);
-    free(s->edges);
-    free(s->port_of);
-    free(s->wait_of);
-    free(s->order);
+    tl_arena_free(&s->arena);
     free(s->steps);
 }
 

@@ -176,12 +176,13 @@ bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t
         for (size_t p = 0; p < graphs[r]->npauses; p++)
             release_of[r][p] = TL_NONE;
     }
-    judging j = { .v = tl_malloc((nreleases + 1) * sizeof *j.v),
-                  .lags = tl_malloc((nreleases + 1) * sizeof *j.lags),
+    tl_arena arena = { 0 };
+    judging j = { .v = tl_arena_take(&arena, nreleases, sizeof *j.v),
+                  .lags = tl_arena_take(&arena, nreleases, sizeof *j.lags),
                   .release_of = release_of };
-    calls_sum *sums = tl_malloc((out->npauses + 1) * sizeof *sums);
-    int64_t *median = tl_malloc((nranks + 1) * sizeof *median);
-    bool ok = j.v != NULL && j.lags != NULL && sums != NULL && median != NULL;
+    calls_sum *sums = tl_arena_take(&arena, out->npauses, sizeof *sums);
+    int64_t *median = tl_arena_take(&arena, nranks, sizeof *median);
+    bool ok = !arena.failed;
 
     if (ok) {
         list(graphs, nranks, &j, sums);
@@ -193,9 +194,6 @@ bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t
             judge_calls(&j, i, to, sums[s].ns, median, out);
         }
     }
-    free(j.v);
-    free(j.lags);
-    free(sums);
-    free(median);
+    tl_arena_free(&arena);
     return ok;
 }

@@ -13,6 +13,7 @@
 
 typedef struct going {
     const tl_open_rank *open;
+    tl_arena arena;
     tl_ways_to *at; /* by node; from ports */
     tl_way *room;
     uint32_t *order;   /* nodes */
@@ -105,43 +106,38 @@ static bool go(going *g)
 /* The question: by port its row.  The answer: the ways from row to row, and by port where its own are. */
 bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
-    size_t n = rank->n + (size_t)1;
-    going g = { .open = rank,
-                .at = tl_malloc(n * sizeof *g.at),
-                .room = tl_malloc(n * TL_WAYS_MOST * sizeof *g.room),
-                .order = tl_malloc(n * sizeof *g.order),
-                .port_of = tl_malloc(n * sizeof *g.port_of),
-                .of = tl_calloc(rank->of->graph.ncomms + 1, sizeof *g.of) };
-    bool ok = g.at != NULL && g.room != NULL && g.order != NULL && g.port_of != NULL && g.of != NULL &&
-              tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && go(&g);
+    size_t n = rank->n;
+    going g = { .open = rank };
+    g.at = tl_arena_take(&g.arena, n, sizeof *g.at);
+    g.room = tl_arena_take(&g.arena, n * TL_WAYS_MOST, sizeof *g.room);
+    g.order = tl_arena_take(&g.arena, n, sizeof *g.order);
+    g.port_of = tl_arena_take(&g.arena, n, sizeof *g.port_of);
+    g.of = tl_arena_zeroed(&g.arena, rank->of->graph.ncomms, sizeof *g.of);
+    bool ok = !g.arena.failed && tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && go(&g);
     for (size_t i = 0; ok && i < g.list.n; i++)
         g.list.v[i].from = g.row_of[g.list.v[i].from];
     ok = ok && tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v) &&
          tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
-    free(g.at);
-    free(g.room);
-    free(g.order);
-    free(g.port_of);
+    tl_arena_free(&g.arena);
     free(g.row_of);
     free(g.list.v);
-    free(g.of);
     return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
 /* The row of each port of each rank that is followed; NULL of others. */
-static bool find_rows(const tl_joining *j, uint32_t **row_of)
+static bool find_rows(const tl_joining *j, tl_arena *arena, uint32_t **row_of)
 {
     for (uint32_t r = 0; r < j->in->nranks; r++) {
         size_t n = j->out->ranks[r].nports;
         if (!tl_comers_follow(j->comers, r) || j->out->ranks[r].nnodes == 0)
             continue;
-        row_of[r] = tl_malloc((n + 1) * sizeof **row_of);
-        for (size_t p = 0; row_of[r] != NULL && p < n; p++)
-            row_of[r][p] = TL_NONE;
+        row_of[r] = tl_arena_take(arena, n, sizeof **row_of);
         if (row_of[r] == NULL)
             return false;
+        for (size_t p = 0; p < n; p++)
+            row_of[r][p] = TL_NONE;
     }
     for (uint32_t i = 0; i < j->in->nrows; i++)
         if (j->members[i].port != TL_NONE && row_of[j->members[i].rank] != NULL)
@@ -172,18 +168,17 @@ static bool get_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_wa
 bool tl_graph_ways(const tl_joining *j, tl_ways *out)
 {
     size_t n = j->in->nranks;
-    uint32_t **row_of = tl_calloc(n + 1, sizeof *row_of);
+    tl_arena arena = { 0 };
+    uint32_t **row_of = tl_arena_zeroed(&arena, n, sizeof *row_of);
     tl_asked asked;
     out->of = tl_calloc(j->in->nrows + 1, sizeof *out->of);
-    bool ok = tl_asked_new(n, &asked) && row_of != NULL && out->of != NULL && find_rows(j, row_of);
+    bool ok = tl_asked_new(n, &asked) && row_of != NULL && out->of != NULL && find_rows(j, &arena, row_of);
     for (size_t r = 0; ok && r < n; r++)
         ok = row_of[r] == NULL || tl_bytes_put_list(&asked.in[r], row_of[r], j->out->ranks[r].nports, sizeof **row_of);
     ok = ok && tl_ask_ranks(j->asker, TL_ASK_WAYS, &asked);
     for (size_t r = 0; ok && r < n; r++)
         ok = row_of[r] == NULL || get_answer(row_of[r], j->in->nrows, &asked.out[r], out);
-    for (size_t r = 0; row_of != NULL && r < n; r++)
-        free(row_of[r]);
-    free(row_of);
+    tl_arena_free(&arena);
     tl_asked_free(&asked);
     return ok;
 }
