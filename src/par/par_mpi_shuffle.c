@@ -23,6 +23,7 @@ typedef struct exchange {
     const unsigned char *rows;
     size_t size, block_rows;
     int nprocs, proc;
+    tl_arena arena;         /* of all but `out` */
     uint64_t *give, *take;  /* rows to and from each proc */
     size_t *order;          /* rows by the proc they go to, in their order */
     size_t *first;          /* of each proc in `order` */
@@ -134,24 +135,23 @@ static bool make_room(exchange *x, size_t n)
         x->put_at[p] = x->nout;
         x->nout += (size_t)x->take[p];
     }
-    x->order = tl_calloc(n + 1, sizeof *x->order);
+    x->order = tl_arena_zeroed(&x->arena, n, sizeof *x->order);
     x->out = tl_calloc(x->nout + 1, x->size);
-    x->blocks = tl_calloc(BLOCKS_OUT * x->block_rows, x->size);
-    return x->order != NULL && x->out != NULL && x->blocks != NULL;
+    x->blocks = tl_arena_zeroed(&x->arena, BLOCKS_OUT * x->block_rows, x->size);
+    return !x->arena.failed && x->out != NULL;
 }
 
 static bool make_counts(exchange *x)
 {
     size_t procs = (size_t)x->nprocs;
-    x->give = tl_calloc(procs, sizeof *x->give);
-    x->take = tl_calloc(procs, sizeof *x->take);
-    x->first = tl_calloc(procs, sizeof *x->first);
-    x->put_at = tl_calloc(procs, sizeof *x->put_at);
-    x->taken = tl_calloc(procs, sizeof *x->taken);
-    x->requests = tl_calloc(2 * procs + BLOCKS_OUT, sizeof *x->requests);
-    x->done = tl_calloc(procs + BLOCKS_OUT, sizeof *x->done);
-    return x->give != NULL && x->take != NULL && x->first != NULL && x->put_at != NULL && x->taken != NULL &&
-           x->requests != NULL && x->done != NULL;
+    x->give = tl_arena_zeroed(&x->arena, procs, sizeof *x->give);
+    x->take = tl_arena_zeroed(&x->arena, procs, sizeof *x->take);
+    x->first = tl_arena_zeroed(&x->arena, procs, sizeof *x->first);
+    x->put_at = tl_arena_zeroed(&x->arena, procs, sizeof *x->put_at);
+    x->taken = tl_arena_zeroed(&x->arena, procs, sizeof *x->taken);
+    x->requests = tl_arena_zeroed(&x->arena, 2 * procs + BLOCKS_OUT, sizeof *x->requests);
+    x->done = tl_arena_zeroed(&x->arena, procs + BLOCKS_OUT, sizeof *x->done);
+    return !x->arena.failed;
 }
 
 static void count_rows(exchange *x, size_t n, const int32_t *to)
@@ -198,15 +198,7 @@ tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t 
         *nout = x.nout;
         x.out = NULL;
     }
-    free(x.give);
-    free(x.take);
-    free(x.first);
-    free(x.put_at);
-    free(x.taken);
-    free(x.requests);
-    free(x.done);
-    free(x.order);
-    free(x.blocks);
+    tl_arena_free(&x.arena);
     free(x.out);
     return st;
 }
