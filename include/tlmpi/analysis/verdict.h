@@ -69,6 +69,7 @@ typedef struct tl_unit {
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
     TL_VEC(tl_unit) units; /* significant ones; by rank, then family; then by link */
+    tl_arena arena;        /* of the arrays below */
     tl_folded *folded;     /* [nranks] unchanged */
     size_t nsteps, nranks;
     int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and between them */

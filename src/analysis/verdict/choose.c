@@ -7,13 +7,13 @@
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct choosing {
     const tl_baseline *b;
     tl_findings *out;
     tl_costing *costing;
+    tl_arena arena;
     bool *chosen;   /* by unit */
     bool *some;     /* by unit, scratch */
     double *share;  /* by unit: needed_ns of its steps */
@@ -143,15 +143,12 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
 {
     if (out->units.n == 0)
         return true;
-    choosing c = { .b = b,
-                   .out = out,
-                   .least_cost = least_cost,
-                   .chosen = tl_calloc(out->units.n + 1, sizeof *c.chosen),
-                   .some = tl_calloc(out->units.n + 1, sizeof *c.some),
-                   .share = tl_calloc(out->units.n + 1, sizeof *c.share),
-                   .shares = tl_calloc(out->units.n + 1, sizeof *c.shares) };
-    c.costing = tl_costing_new(b, out);
-    bool ok = c.chosen != NULL && c.some != NULL && c.share != NULL && c.shares != NULL && c.costing != NULL;
+    choosing c = { .b = b, .out = out, .costing = tl_costing_new(b, out), .least_cost = least_cost };
+    c.chosen = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.chosen);
+    c.some = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.some);
+    c.share = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.share);
+    c.shares = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.shares);
+    bool ok = c.costing != NULL && !c.arena.failed;
     if (ok) {
         eliminate(&c);
         ok = tl_exchanges_find(b, c.chosen, out);
@@ -161,9 +158,6 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
         join_links(&c);
     }
     tl_costing_free(c.costing);
-    free(c.chosen);
-    free(c.some);
-    free(c.share);
-    free(c.shares);
+    tl_arena_free(&c.arena);
     return ok;
 }

@@ -21,6 +21,7 @@ struct tl_costing {
     const tl_baseline *b;
     const tl_findings *findings;
     size_t nunits;
+    tl_arena arena;
     taken_list *taken; /* by unit */
     tl_net net;
     int64_t *done_ns;   /* [net.n] of the last replay */
@@ -181,11 +182,11 @@ tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
     c->b = b;
     c->findings = findings;
     c->nunits = findings->units.n;
-    c->taken = tl_calloc(c->nunits + 1, sizeof *c->taken);
-    c->ends_ns = tl_malloc((b->nsteps + 1) * sizeof *c->ends_ns);
-    c->step_ends = tl_malloc((b->nsteps + 1) * sizeof *c->step_ends);
-    if (c->taken != NULL && c->ends_ns != NULL && c->step_ends != NULL && make_net(c)) {
-        c->done_ns = tl_malloc((c->net.n + 1) * sizeof *c->done_ns);
+    c->taken = tl_arena_zeroed(&c->arena, c->nunits, sizeof *c->taken);
+    c->ends_ns = tl_arena_take(&c->arena, b->nsteps, sizeof *c->ends_ns);
+    c->step_ends = tl_arena_take(&c->arena, b->nsteps, sizeof *c->step_ends);
+    if (!c->arena.failed && make_net(c)) {
+        c->done_ns = tl_arena_take(&c->arena, c->net.n, sizeof *c->done_ns);
         if (c->done_ns != NULL) {
             c->end_ns = tl_net_replay(&c->net, c->done_ns);
             tl_net_step_ends(&c->net, c->done_ns, c->ends_ns);
@@ -202,11 +203,8 @@ void tl_costing_free(tl_costing *c)
         return;
     for (size_t u = 0; c->taken != NULL && u < c->nunits; u++)
         free(c->taken[u].of.v);
-    free(c->taken);
+    tl_arena_free(&c->arena);
     tl_net_free(&c->net);
-    free(c->done_ns);
-    free(c->ends_ns);
-    free(c->step_ends);
     free(c);
 }
 

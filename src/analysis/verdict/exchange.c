@@ -11,7 +11,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
-#include <stdlib.h>
 
 /* Whether that is a class of members that stay, of the kind of collective. */
 static bool is_stay(const tl_work_class *class, uint8_t *kind)
@@ -93,12 +92,13 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
 {
     size_t n = out->units.n;
     tl_unit *units = out->units.v;
+    tl_arena arena = { 0 };
     pairing p = { .b = b,
-                  .late_ns = tl_calloc(n + 1, sizeof *p.late_ns),
-                  .both = tl_malloc(b->nsteps + 1),
-                  .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *p.scratch) };
-    uint32_t *one = tl_malloc((n + 1) * sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
-    bool ok = p.late_ns != NULL && p.both != NULL && p.scratch != NULL && one != NULL;
+                  .late_ns = tl_arena_zeroed(&arena, n, sizeof *p.late_ns),
+                  .both = tl_arena_take(&arena, b->nsteps, sizeof *p.both),
+                  .scratch = tl_arena_take(&arena, b->graph->nranks + b->nsteps, sizeof *p.scratch) };
+    uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
+    bool ok = !arena.failed;
 
     for (size_t u = 0; ok && u < n; u++) {
         tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };
@@ -117,9 +117,6 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
     }
     for (uint32_t u = 0; ok && u < n; u++)
         units[u].with = one[u] != TL_NONE && one[one[u]] == u ? one[u] : TL_NONE;
-    free(p.late_ns);
-    free(p.both);
-    free(p.scratch);
-    free(one);
+    tl_arena_free(&arena);
     return ok;
 }

@@ -5,12 +5,12 @@
 #include "tlmpi/model/coll_tables.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 typedef struct writing {
     const tl_findings *j;
     const tl_baseline *b;
     const tl_verdict_ranks *in;
+    tl_arena arena;
     size_t *index;    /* [nsteps] of the steps that have rows, their places among the baseline's */
     int32_t *numbers; /* [nsteps] */
     size_t nsteps;
@@ -261,20 +261,15 @@ static bool write(writing *w, tl_tables *tables)
 tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                           tl_tables *tables, tl_error *err)
 {
-    writing w = { .j = findings,
-                  .b = baseline,
-                  .in = ranks,
-                  .groups = tl_tables_get(tables, &tl_group_row_schema),
-                  .index = tl_malloc((baseline->nsteps + 1) * sizeof *w.index),
-                  .numbers = tl_malloc((baseline->nsteps + 1) * sizeof *w.numbers),
-                  .on = tl_malloc(baseline->nsteps + 1) };
-    bool ok = w.index != NULL && w.numbers != NULL && w.on != NULL;
-    if (ok) {
+    writing w = { .j = findings, .b = baseline, .in = ranks, .groups = tl_tables_get(tables, &tl_group_row_schema) };
+    w.index = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.index);
+    w.numbers = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.numbers);
+    w.on = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.on);
+    if (!w.arena.failed)
         list_steps(&w);
-        w.delay_cost_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.delay_cost_ns);
-        w.wall_ns = tl_calloc(ranks->nranks * w.nsteps + 1, sizeof *w.wall_ns);
-        ok = w.delay_cost_ns != NULL && w.wall_ns != NULL;
-    }
+    w.delay_cost_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.delay_cost_ns);
+    w.wall_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.wall_ns);
+    bool ok = !w.arena.failed;
     if (ok) {
         tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers,
                                w.nsteps, w.delay_cost_ns, w.wall_ns);
@@ -282,10 +277,6 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
         ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
              tl_scenario_rows(findings, baseline, ranks, whatif) && tl_table_sort(whatif);
     }
-    free(w.index);
-    free(w.numbers);
-    free(w.on);
-    free(w.delay_cost_ns);
-    free(w.wall_ns);
+    tl_arena_free(&w.arena);
     return ok ? TL_OK : tl_fail_memory(err, "the rows of the verdict");
 }

@@ -13,7 +13,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A level is refitted so often at most; it hardly ever takes more than three. */
@@ -131,13 +130,14 @@ static tl_pattern pattern_of(const tl_shape *shape, const bool *up, size_t n)
 
 bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up)
 {
+    tl_arena arena = { 0 };
     fit f = { .x = x,
               .n = n,
               .sigma = sigma,
-              .up = tl_calloc(n + 1, sizeof *f.up),
-              .best = tl_calloc(n + 1, sizeof *f.best),
-              .from = tl_calloc(2 * n + 1, sizeof *f.from) };
-    bool ok = f.up != NULL && f.best != NULL && f.from != NULL;
+              .up = tl_arena_zeroed(&arena, n, sizeof *f.up),
+              .best = tl_arena_zeroed(&arena, n, sizeof *f.best),
+              .from = tl_arena_zeroed(&arena, 2 * n, sizeof *f.from) };
+    bool ok = !arena.failed;
     size_t begin = 0;
 
     if (ok) {
@@ -152,8 +152,6 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
         }
         out->pattern = drifts ? TL_PATTERN_DRIFTING : pattern_of(out, up, n);
     }
-    free(f.up);
-    free(f.best);
-    free(f.from);
+    tl_arena_free(&arena);
     return ok;
 }

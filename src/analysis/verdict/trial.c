@@ -8,6 +8,7 @@ struct tl_trial {
     const tl_findings *j;
     const tl_baseline *b;
     tl_ideal *ideal;
+    tl_arena arena;
     uint32_t
         *parts_of; /* [nranks] bits of parts in which the ideal changes anything there, as far as it has been asked */
     int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
@@ -34,7 +35,7 @@ static bool find_transfers(tl_trial *t)
         t->meeting_less[m] = tl_ideal_of_transfer(t->ideal, m, g->meetings[m].work_ns);
     for (size_t r = 0; ok && r < g->nranks; r++) {
         size_t nports = g->ranks[r].nports;
-        t->end_less[r] = tl_calloc(nports + 1, sizeof **t->end_less);
+        t->end_less[r] = tl_arena_zeroed(&t->arena, nports, sizeof **t->end_less);
         ok = t->end_less[r] != NULL;
         for (size_t p = 0; ok && p < nports; p++)
             t->end_less[r][p] =
@@ -140,15 +141,12 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b)
     tl_asked asked = { 0 };
     if (t == NULL)
         return NULL;
-    *t = (tl_trial){ .j = findings,
-                     .b = b,
-                     .ideal = tl_ideal_new(b),
-                     .parts_of = tl_malloc((nranks + 1) * sizeof *t->parts_of),
-                     .meeting_less = tl_calloc(b->graph->nmeetings + 1, sizeof *t->meeting_less),
-                     .end_less = tl_calloc(nranks + 1, sizeof *t->end_less),
-                     .changed = tl_calloc(nranks + 1, sizeof *t->changed) };
-    bool ok = t->ideal != NULL && t->parts_of != NULL && t->meeting_less != NULL && t->end_less != NULL &&
-              t->changed != NULL && find_transfers(t) && tl_asked_new(nranks, &asked);
+    *t = (tl_trial){ .j = findings, .b = b, .ideal = tl_ideal_new(b) };
+    t->parts_of = tl_arena_take(&t->arena, nranks, sizeof *t->parts_of);
+    t->meeting_less = tl_arena_zeroed(&t->arena, b->graph->nmeetings, sizeof *t->meeting_less);
+    t->end_less = tl_arena_zeroed(&t->arena, nranks, sizeof *t->end_less);
+    t->changed = tl_arena_zeroed(&t->arena, nranks, sizeof *t->changed);
+    bool ok = t->ideal != NULL && !t->arena.failed && find_transfers(t) && tl_asked_new(nranks, &asked);
     for (size_t r = 0; ok && r < nranks; r++) {
         bool alone =
             b->roles[b->role_of[r]].n < 2 && findings->rank_ns[r] < 0; /* there is nobody like it, and it is not late */
@@ -167,13 +165,8 @@ void tl_trial_free(tl_trial *t)
 {
     if (t == NULL)
         return;
-    for (size_t r = 0; t->end_less != NULL && r < t->b->graph->nranks; r++)
-        free(t->end_less[r]);
     tl_ideal_free(t->ideal);
-    free(t->parts_of);
-    free(t->meeting_less);
-    free(t->end_less);
-    free(t->changed);
+    tl_arena_free(&t->arena);
     tl_whole_free(&t->whole);
     free(t);
 }

@@ -25,6 +25,7 @@ typedef struct finding {
     tl_findings *out;
     double alpha;
     size_t nfull; /* steps that are not cut */
+    tl_arena arena;
     double *x;    /* lateness of a role: [members * nsteps] */
     double *full; /* the same in full steps */
     double *column;
@@ -328,19 +329,16 @@ static double least_scale(finding *f)
 bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
 {
     size_t n = b->nlinks > b->graph->nranks ? b->nlinks : b->graph->nranks, most = n * b->nsteps;
-    finding f = { .b = b,
-                  .out = out,
-                  .alpha = alpha,
-                  .x = tl_malloc((most + 1) * sizeof *f.x),
-                  .full = tl_malloc((most + 1) * sizeof *f.full),
-                  .column = tl_malloc((most + n + b->nsteps + 1) * sizeof *f.column),
-                  .scratch = tl_malloc((n + b->nsteps + 1) * sizeof *f.scratch),
-                  .up = tl_malloc(b->nsteps + 1),
-                  .taken = tl_malloc(b->nsteps + 1),
-                  .rest_up = tl_malloc(b->nsteps + 1),
-                  .rest = tl_malloc((b->nsteps + 1) * sizeof *f.rest) };
-    bool ok = f.x != NULL && f.full != NULL && f.column != NULL && f.scratch != NULL && f.up != NULL &&
-              f.taken != NULL && f.rest_up != NULL && f.rest != NULL;
+    finding f = { .b = b, .out = out, .alpha = alpha };
+    f.x = tl_arena_take(&f.arena, most, sizeof *f.x);
+    f.full = tl_arena_take(&f.arena, most, sizeof *f.full);
+    f.column = tl_arena_take(&f.arena, most + n + b->nsteps, sizeof *f.column);
+    f.scratch = tl_arena_take(&f.arena, n + b->nsteps, sizeof *f.scratch);
+    f.up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.up);
+    f.taken = tl_arena_take(&f.arena, b->nsteps, sizeof *f.taken);
+    f.rest_up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest_up);
+    f.rest = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest);
+    bool ok = !f.arena.failed;
 
     for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++) {
         out->z[i] = NAN;
@@ -359,13 +357,6 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
         ok = look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
     if (out->units.n > 1)
         qsort(out->units.v, out->units.n, sizeof *out->units.v, by_rank);
-    free(f.x);
-    free(f.full);
-    free(f.column);
-    free(f.scratch);
-    free(f.up);
-    free(f.taken);
-    free(f.rest_up);
-    free(f.rest);
+    tl_arena_free(&f.arena);
     return ok;
 }

@@ -74,17 +74,15 @@ static bool time_steps(const tl_baseline *b, tl_findings *out)
 
 tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out, tl_error *err)
 {
-    size_t n = b->graph->nranks, cells = n * b->nsteps + 1;
-    *out = (tl_findings){ .nsteps = b->nsteps,
-                          .nranks = n,
-                          .folded = tl_calloc(n + 1, sizeof *out->folded),
-                          .step_ns = tl_calloc(b->nsteps + 1, sizeof *out->step_ns),
-                          .z = tl_calloc(cells, sizeof *out->z),
-                          .late_ns = tl_calloc(cells, sizeof *out->late_ns),
-                          .rank_ns = tl_malloc((n + 1) * sizeof *out->rank_ns),
-                          .rank_step_ns = tl_calloc(cells, sizeof *out->rank_step_ns) };
-    bool ok = out->folded != NULL && out->step_ns != NULL && out->z != NULL && out->late_ns != NULL &&
-              out->rank_ns != NULL && out->rank_step_ns != NULL;
+    size_t n = b->graph->nranks, cells = n * b->nsteps;
+    *out = (tl_findings){ .nsteps = b->nsteps, .nranks = n };
+    out->folded = tl_arena_zeroed(&out->arena, n, sizeof *out->folded);
+    out->step_ns = tl_arena_zeroed(&out->arena, b->nsteps, sizeof *out->step_ns);
+    out->z = tl_arena_zeroed(&out->arena, cells, sizeof *out->z);
+    out->late_ns = tl_arena_zeroed(&out->arena, cells, sizeof *out->late_ns);
+    out->rank_ns = tl_arena_take(&out->arena, n, sizeof *out->rank_ns);
+    out->rank_step_ns = tl_arena_zeroed(&out->arena, cells, sizeof *out->rank_step_ns);
+    bool ok = !out->arena.failed;
 
     for (size_t r = 0; ok && r < n; r++)
         out->rank_ns[r] = -1;
@@ -100,11 +98,6 @@ void tl_findings_free(tl_findings *j)
     free(j->units.v);
     for (size_t r = 0; j->folded != NULL && r < j->nranks; r++)
         tl_folded_free(&j->folded[r]);
-    free(j->folded);
-    free(j->step_ns);
-    free(j->z);
-    free(j->late_ns);
-    free(j->rank_ns);
-    free(j->rank_step_ns);
+    tl_arena_free(&j->arena);
     *j = (tl_findings){ 0 };
 }
