@@ -87,6 +87,7 @@ bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t 
 typedef struct tl_changes {
     const tl_frame *frame;
     tl_open_rank open;    /* the caller's */
+    tl_arena arena;       /* of the arrays below */
     uint32_t *step_of;    /* [n] index of the step */
     int64_t *less_ns;     /* [n] */
     bool *gone;           /* [n]: the second of its two edges is; what released a wait */

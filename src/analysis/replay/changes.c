@@ -1,7 +1,6 @@
 /* changes.c - a rank opened to be changed. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
-#include <stdlib.h>
 #include <string.h>
 
 static bool make_room(tl_changes *c)
@@ -9,18 +8,14 @@ static bool make_room(tl_changes *c)
     size_t n = c->open.n + (size_t)1;
     if (n <= c->room)
         return true;
-    free(c->kind_of);
-    free(c->step_of);
-    free(c->baseline_ns);
-    free(c->less_ns);
-    free(c->gone);
+    tl_arena_free(&c->arena);
     c->room = n;
-    c->kind_of = tl_malloc(n * sizeof *c->kind_of);
-    c->step_of = tl_malloc(n * sizeof *c->step_of);
-    c->baseline_ns = tl_malloc(n * sizeof *c->baseline_ns);
-    c->less_ns = tl_malloc(n * sizeof *c->less_ns);
-    c->gone = tl_malloc(n * sizeof *c->gone);
-    return c->kind_of != NULL && c->step_of != NULL && c->baseline_ns != NULL && c->less_ns != NULL && c->gone != NULL;
+    c->kind_of = tl_arena_take(&c->arena, n, sizeof *c->kind_of);
+    c->step_of = tl_arena_take(&c->arena, n, sizeof *c->step_of);
+    c->baseline_ns = tl_arena_take(&c->arena, n, sizeof *c->baseline_ns);
+    c->less_ns = tl_arena_take(&c->arena, n, sizeof *c->less_ns);
+    c->gone = tl_arena_take(&c->arena, n, sizeof *c->gone);
+    return !c->arena.failed;
 }
 
 void tl_changes_reset(tl_changes *c)
@@ -79,10 +74,6 @@ void tl_changes_compare(tl_changes *c)
 
 void tl_changes_free(tl_changes *c)
 {
-    free(c->kind_of);
-    free(c->step_of);
-    free(c->baseline_ns);
-    free(c->less_ns);
-    free(c->gone);
+    tl_arena_free(&c->arena);
     *c = (tl_changes){ 0 };
 }

@@ -12,8 +12,9 @@
 
 typedef struct making {
     const tl_changes *c;
-    uint32_t *order;     /* [n] nodes */
-    uint32_t *at;        /* [n] by node: its place in the net, after the origin */
+    tl_arena arena;
+    uint32_t *order;     /* nodes */
+    uint32_t *at;        /* by node: its place in the net, after the origin */
     tl_net net;          /* of the whole rank */
     uint8_t *marks;      /* by node of the net */
     uint32_t *number_of; /* likewise: in the fold */
@@ -23,22 +24,12 @@ static bool start(making *m)
 {
     const tl_open_rank *o = &m->c->open;
     size_t n = o->n + (size_t)1;
-    m->order = tl_malloc(n * sizeof *m->order);
-    m->at = tl_malloc(n * sizeof *m->at);
-    m->marks = tl_calloc(n + 1, sizeof *m->marks);
-    m->number_of = tl_malloc((n + 1) * sizeof *m->number_of);
-    return m->order != NULL && m->at != NULL && m->marks != NULL && m->number_of != NULL &&
-           tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->frame->nsteps, &m->net) &&
+    m->order = tl_arena_take(&m->arena, o->n, sizeof *m->order);
+    m->at = tl_arena_take(&m->arena, o->n, sizeof *m->at);
+    m->marks = tl_arena_zeroed(&m->arena, n, sizeof *m->marks);
+    m->number_of = tl_arena_take(&m->arena, n, sizeof *m->number_of);
+    return !m->arena.failed && tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->frame->nsteps, &m->net) &&
            tl_open_order(o, m->order);
-}
-
-static void end(making *m)
-{
-    free(m->order);
-    free(m->at);
-    free(m->marks);
-    free(m->number_of);
-    tl_net_free(&m->net);
 }
 
 static void put_edges(making *m, uint32_t v)
@@ -164,7 +155,8 @@ bool tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *
         mark_all(&m, marks);
         ok = put_ends(&m) && tl_net_fold(&m.net, m.marks, &out->net, m.number_of) && hand_out(&m, out, number_of);
     }
-    end(&m);
+    tl_arena_free(&m.arena);
+    tl_net_free(&m.net);
     return ok;
 }
 

@@ -12,6 +12,7 @@
 
 struct tl_ideal {
     const tl_baseline *b;
+    tl_arena arena;
     double **spare_ns; /* by class: [members * nsteps] */
     int64_t *scratch;
 };
@@ -33,7 +34,7 @@ static bool find_excess(tl_ideal *s)
         const tl_work_class *class = &s->b->classes[c];
         if (!is_compared(class))
             continue;
-        s->spare_ns[c] = tl_calloc(cells_of(s->b, class) + 1, sizeof **s->spare_ns);
+        s->spare_ns[c] = tl_arena_zeroed(&s->arena, cells_of(s->b, class), sizeof **s->spare_ns);
         ok = s->spare_ns[c] != NULL && tl_excess(s->b, class, s->spare_ns[c], s->scratch);
     }
     return ok;
@@ -86,9 +87,9 @@ tl_ideal *tl_ideal_new(const tl_baseline *b)
     if (s == NULL)
         return NULL;
     s->b = b;
-    s->spare_ns = tl_calloc(b->nclasses + 1, sizeof *s->spare_ns);
-    s->scratch = tl_malloc((b->graph->nranks + b->nlinks + b->nsteps + 1) * sizeof *s->scratch);
-    if (s->spare_ns != NULL && s->scratch != NULL && find_excess(s) && net_all(s))
+    s->spare_ns = tl_arena_zeroed(&s->arena, b->nclasses, sizeof *s->spare_ns);
+    s->scratch = tl_arena_take(&s->arena, b->graph->nranks + b->nlinks + b->nsteps, sizeof *s->scratch);
+    if (!s->arena.failed && find_excess(s) && net_all(s))
         return s;
     tl_ideal_free(s);
     return NULL;
@@ -98,10 +99,7 @@ void tl_ideal_free(tl_ideal *s)
 {
     if (s == NULL)
         return;
-    for (size_t c = 0; s->spare_ns != NULL && c < s->b->nclasses; c++)
-        free(s->spare_ns[c]);
-    free(s->spare_ns);
-    free(s->scratch);
+    tl_arena_free(&s->arena);
     free(s);
 }
 

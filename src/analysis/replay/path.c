@@ -51,11 +51,12 @@ typedef struct last_end {
 
 static bool answer_back(const tl_open_rank *o, tl_bytes *out)
 {
-    size_t n = o->n + (size_t)1, nports = o->of->graph.ncomms;
-    uint32_t *order = tl_malloc(n * sizeof *order), *back = tl_malloc(n * sizeof *back);
-    uint32_t *of_ports = tl_malloc((nports + 1) * sizeof *of_ports);
+    size_t nports = o->of->graph.ncomms;
+    tl_arena arena = { 0 };
+    uint32_t *order = tl_arena_take(&arena, o->n, sizeof *order), *back = tl_arena_take(&arena, o->n, sizeof *back);
+    uint32_t *of_ports = tl_arena_take(&arena, nports, sizeof *of_ports);
     last_end last = { INT64_MIN, TL_NONE, TL_NONE };
-    bool ok = order != NULL && back != NULL && of_ports != NULL && tl_open_order(o, order);
+    bool ok = !arena.failed && tl_open_order(o, order);
     for (uint32_t i = 0; ok && i < o->n; i++) {
         uint32_t v = order[i], port = tl_port_of(o, v), edge = last_edge(o, v);
         back[v] = port != TL_NONE ? port : edge != TL_NONE ? back[o->edges[edge].from] : TL_NONE;
@@ -68,9 +69,7 @@ static bool answer_back(const tl_open_rank *o, tl_bytes *out)
     tl_activity_ns own = sum_own(o);
     ok = ok && tl_bytes_put(out, &own, sizeof own) && tl_bytes_put(out, &last, sizeof last) &&
          tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
-    free(order);
-    free(back);
-    free(of_ports);
+    tl_arena_free(&arena);
     return ok;
 }
 

@@ -57,6 +57,7 @@ typedef struct planning {
     const tl_baseline *b;
     const tl_repair *repair;
     tl_repair_plan *plan;
+    tl_arena arena;
     size_t *window_at; /* [nsteps] 1 + the window that a step is compared in; 0: none */
     bool *more;        /* [nkinds * nsteps]: where the rank has more pieces of work of the device than peers */
     bool *on;          /* [nsteps] scratch */
@@ -159,22 +160,19 @@ int64_t tl_pieces_beyond(const tl_baseline *b, const tl_work_class *class, size_
 
 bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repair_plan *out)
 {
-    size_t nkinds = b->nkinds[repair->rank], cells = nkinds * b->nsteps + 1;
-    planning p = { .b = b,
-                   .repair = repair,
-                   .plan = out,
-                   .window_at = tl_calloc(b->nsteps + 1, sizeof *p.window_at),
-                   .more = tl_calloc(cells, sizeof *p.more),
-                   .on = tl_calloc(b->nsteps + 1, sizeof *p.on),
-                   .scratch = tl_malloc((b->graph->nranks + b->nsteps + 1) * sizeof *p.scratch) };
+    size_t nkinds = b->nkinds[repair->rank], cells = nkinds * b->nsteps;
+    planning p = { .b = b, .repair = repair, .plan = out };
+    p.window_at = tl_arena_zeroed(&p.arena, b->nsteps, sizeof *p.window_at);
+    p.more = tl_arena_zeroed(&p.arena, cells, sizeof *p.more);
+    p.on = tl_arena_zeroed(&p.arena, b->nsteps, sizeof *p.on);
+    p.scratch = tl_arena_take(&p.arena, b->graph->nranks + b->nsteps, sizeof *p.scratch);
     *out = (tl_repair_plan){ .family = repair->family,
                              .nkinds = nkinds,
                              .nsteps = b->nsteps,
                              .window = tl_calloc(cells, sizeof *out->window),
                              .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
                              .drop = tl_calloc(cells, sizeof *out->drop) };
-    bool ok = p.window_at != NULL && p.more != NULL && p.on != NULL && p.scratch != NULL && out->window != NULL &&
-              out->also != NULL && out->drop != NULL;
+    bool ok = !p.arena.failed && out->window != NULL && out->also != NULL && out->drop != NULL;
     if (ok) {
         find_windows(&p);
         out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
@@ -187,9 +185,6 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
         find_drops(&p);
     if (ok && repair->family == TL_FAMILY_ADDITIONAL)
         ok = tl_repair_plan_sums(b, repair->rank, out);
-    free(p.window_at);
-    free(p.more);
-    free(p.on);
-    free(p.scratch);
+    tl_arena_free(&p.arena);
     return ok;
 }
