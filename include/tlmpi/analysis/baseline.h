@@ -58,6 +58,8 @@ typedef struct tl_baseline {
     const tl_graph *graph;
     const tl_asker *asker; /* who knows where its ranks are */
     size_t nroles, nsteps, nclasses, nsorts, nlinks;
+    /* Of all arrays but role_of, which is handed on, and those that grow: roles, members, classes, links and theirs. */
+    tl_arena arena;
     tl_role_ranks *roles; /* [nroles + nsorts] */
     uint32_t *members;
     uint32_t *role_of;       /* [nranks] */

@@ -16,31 +16,14 @@ tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const i
 
 void tl_baseline_free(tl_baseline *b)
 {
-    for (size_t c = 0; c < b->nclasses; c++)
-        tl_class_free(&b->classes[c]);
-    free(b->classes);
+    tl_arena_free(&b->arena);
     free(b->roles);
     free(b->members);
     free(b->role_of);
-    free(b->index_in_role);
-    free(b->talks);
-    free(b->steps);
-    free(b->cut);
+    free(b->classes);
     tl_map_free(&b->class_of);
-    free(b->meeting_class);
-    free(b->cuts);
-    free(b->comparable);
     free(b->links);
     free(b->link_members);
-    free(b->host_of);
-    free(b->link_of);
-    free(b->tail_ns);
-    for (size_t r = 0; b->class_of_kind != NULL && r < b->graph->nranks; r++)
-        free(b->class_of_kind[r]);
-    free(b->class_of_kind);
-    free(b->nkinds);
-    free(b->compute_ns);
-    free(b->heavy);
     *b = (tl_baseline){ 0 };
 }
 

@@ -28,24 +28,15 @@ static void find_cuts(tl_baseline *b)
 
 /* ---------------------------------------------------------------------------------------------------------- classes */
 
-static bool class_init(const tl_baseline *b, tl_family family, uint32_t role, uint64_t key, tl_work_class *out)
+static bool class_init(tl_baseline *b, tl_family family, uint32_t role, uint64_t key, tl_work_class *out)
 {
-    size_t cells = b->roles[role].n * b->nsteps + 1;
-    bool transfer = family == TL_FAMILY_TRANSFER;
-    *out = (tl_work_class){ .key = key,
-                            .role = role,
-                            .family = (uint8_t)family,
-                            .ns = tl_calloc(cells, sizeof *out->ns),
-                            .pieces = tl_calloc(cells, sizeof *out->pieces),
-                            .sure_ns = transfer ? tl_calloc(cells, sizeof *out->sure_ns) : NULL };
-    return out->ns != NULL && out->pieces != NULL && (out->sure_ns != NULL || !transfer);
-}
-
-void tl_class_free(tl_work_class *class)
-{
-    free(class->ns);
-    free(class->pieces);
-    free(class->sure_ns);
+    size_t cells = b->roles[role].n * b->nsteps;
+    *out = (tl_work_class){ .key = key, .role = role, .family = (uint8_t)family };
+    out->ns = tl_arena_zeroed(&b->arena, cells, sizeof *out->ns);
+    out->pieces = tl_arena_zeroed(&b->arena, cells, sizeof *out->pieces);
+    if (family == TL_FAMILY_TRANSFER)
+        out->sure_ns = tl_arena_zeroed(&b->arena, cells, sizeof *out->sure_ns);
+    return !b->arena.failed;
 }
 
 static uint64_t key_of(tl_family family, uint32_t role, uint64_t key)
@@ -66,13 +57,10 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
         return number;
     if (!tl_grow((void **)&b->classes, &b->class_room, b->nclasses + 1, sizeof *b->classes))
         return TL_NONE;
-    tl_work_class class;
     number = (uint32_t)b->nclasses;
-    if (!class_init(b, family, role, key, &class) || tl_map_put(&b->class_of, all, number) != 0) {
-        tl_class_free(&class);
+    if (!class_init(b, family, role, key, &b->classes[number]) || tl_map_put(&b->class_of, all, number) != 0)
         return TL_NONE;
-    }
-    b->classes[b->nclasses++] = class;
+    b->nclasses++;
     return number;
 }
 
@@ -90,7 +78,7 @@ static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
 /* Its kinds of work become classes of its role. */
 static bool take(tl_baseline *b, size_t rank, const tl_work_kind *kinds, const int64_t *ns, const uint32_t *pieces)
 {
-    uint32_t *class_of = b->class_of_kind[rank] = tl_malloc((b->nkinds[rank] + 1) * sizeof *class_of);
+    uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);
     for (size_t k = 0; class_of != NULL && k < b->nkinds[rank]; k++) {
         class_of[k] = tl_class_at(b, (tl_family)kinds[k].family, b->role_of[rank], kinds[k].key);
         if (class_of[k] == TL_NONE)
@@ -137,13 +125,12 @@ static bool ask(tl_baseline *b)
 bool tl_baseline_cells(tl_baseline *out)
 {
     size_t nranks = out->graph->nranks;
-    out->cuts = tl_calloc(nranks * out->nsteps + 1, sizeof *out->cuts);
-    out->comparable = tl_calloc(out->nroles * out->nsteps + 1, sizeof *out->comparable);
-    out->compute_ns = tl_calloc(nranks + 1, sizeof *out->compute_ns);
-    out->class_of_kind = tl_calloc(nranks + 1, sizeof *out->class_of_kind);
-    out->nkinds = tl_calloc(nranks + 1, sizeof *out->nkinds);
-    if (out->cuts == NULL || out->comparable == NULL || out->compute_ns == NULL || out->class_of_kind == NULL ||
-        out->nkinds == NULL)
+    out->cuts = tl_arena_zeroed(&out->arena, nranks * out->nsteps, sizeof *out->cuts);
+    out->comparable = tl_arena_zeroed(&out->arena, out->nroles * out->nsteps, sizeof *out->comparable);
+    out->compute_ns = tl_arena_zeroed(&out->arena, nranks, sizeof *out->compute_ns);
+    out->class_of_kind = tl_arena_zeroed(&out->arena, nranks, sizeof *out->class_of_kind);
+    out->nkinds = tl_arena_zeroed(&out->arena, nranks, sizeof *out->nkinds);
+    if (out->arena.failed)
         return false;
     find_cuts(out);
     return ask(out);

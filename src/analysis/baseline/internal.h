@@ -17,8 +17,6 @@ bool tl_baseline_steps(tl_baseline *out);
  * out. */
 uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t key);
 
-void tl_class_free(tl_work_class *class);
-
 /* cells.c: cuts, alike, classes, class_of_kind, nkinds, compute_ns. */
 bool tl_baseline_cells(tl_baseline *out);
 

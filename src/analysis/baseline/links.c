@@ -5,7 +5,6 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/facts.h"
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct listing {
@@ -40,7 +39,7 @@ static const tl_group_row *group_of(const listing *l, int32_t group)
 static bool list_hosts(listing *l)
 {
     size_t n = l->out->graph->nranks;
-    l->out->host_of = tl_calloc(n + 1, sizeof *l->out->host_of);
+    l->out->host_of = tl_arena_zeroed(&l->out->arena, n, sizeof *l->out->host_of);
     for (size_t i = 0; l->out->host_of != NULL && i < l->in->hosts->n; i++) {
         const tl_rank *row = tl_table_row(l->in->hosts, i);
         size_t r = tl_index_of(l->in->ranks, n, row->rank);
@@ -215,7 +214,7 @@ static bool make_room(tl_baseline *out, size_t nlinks)
 bool tl_baseline_links(const tl_link_input *input, tl_baseline *out)
 {
     listing l = { .out = out, .in = input };
-    out->link_of = tl_malloc((out->graph->nmeetings + 1) * sizeof *out->link_of);
+    out->link_of = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->link_of);
     bool ok = out->link_of != NULL && list_groups(&l) && list_hosts(&l) && list_links(&l) &&
               make_room(out, l.links.n) && number_sorts(&l);
 

@@ -7,7 +7,6 @@
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/parameters.h"
-#include <stdlib.h>
 
 /* Work that takes time; of what is counted nothing is compared with a rank's own steps. */
 enum { OWN_FAMILIES = TL_FAMILY_HOST + 1 };
@@ -50,11 +49,12 @@ static void weigh(const tl_baseline *b, const double *ns, double *middle, double
 
 bool tl_baseline_own(tl_baseline *out)
 {
-    size_t n = out->graph->nranks, cells = n * out->nsteps + 1, most = n > out->nsteps ? n : out->nsteps;
-    double *ns = tl_malloc(cells * sizeof *ns), *middle = tl_malloc((n + 1) * sizeof *middle);
-    double *scratch = tl_malloc((most + 1) * sizeof *scratch);
-    out->heavy = tl_malloc((OWN_FAMILIES * out->nsteps + 1) * sizeof *out->heavy);
-    bool ok = ns != NULL && middle != NULL && scratch != NULL && out->heavy != NULL;
+    size_t n = out->graph->nranks, cells = n * out->nsteps, most = n > out->nsteps ? n : out->nsteps;
+    tl_arena arena = { 0 };
+    double *ns = tl_arena_take(&arena, cells, sizeof *ns), *middle = tl_arena_take(&arena, n, sizeof *middle);
+    double *scratch = tl_arena_take(&arena, most, sizeof *scratch);
+    out->heavy = tl_arena_take(&out->arena, OWN_FAMILIES * out->nsteps, sizeof *out->heavy);
+    bool ok = !arena.failed && out->heavy != NULL;
 
     for (int family = 0; ok && family < OWN_FAMILIES; family++) {
         for (size_t i = 0; i < cells; i++)
@@ -62,9 +62,7 @@ bool tl_baseline_own(tl_baseline *out)
         sum_up(out, (tl_family)family, ns);
         weigh(out, ns, middle, scratch, out->heavy + (size_t)family * out->nsteps);
     }
-    free(ns);
-    free(middle);
-    free(scratch);
+    tl_arena_free(&arena);
     return ok;
 }
 

@@ -121,16 +121,16 @@ static void number(finding *f, size_t nranks, tl_baseline *out)
 bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out)
 {
     size_t nranks = out->graph->nranks;
-    out->talks = tl_calloc(nranks + 1, sizeof *out->talks);
-    finding f = { .v = tl_malloc((nrows + nranks + 1) * sizeof *f.v),
+    tl_arena arena = { 0 };
+    out->talks = tl_arena_zeroed(&out->arena, nranks, sizeof *out->talks);
+    finding f = { .v = tl_arena_take(&arena, nrows + nranks, sizeof *f.v),
                   .talks = out->talks,
-                  .up = tl_malloc((nranks + 1) * sizeof *f.up) };
+                  .up = tl_arena_take(&arena, nranks, sizeof *f.up) };
     out->roles = tl_calloc(nranks + 1, sizeof *out->roles);
     out->members = tl_malloc((nranks + 1) * sizeof *out->members);
     out->role_of = tl_malloc((nranks + 1) * sizeof *out->role_of);
-    out->index_in_role = tl_malloc((nranks + 1) * sizeof *out->index_in_role);
-    bool ok = f.v != NULL && f.talks != NULL && f.up != NULL && out->roles != NULL && out->members != NULL &&
-              out->role_of != NULL && out->index_in_role != NULL;
+    out->index_in_role = tl_arena_take(&out->arena, nranks, sizeof *out->index_in_role);
+    bool ok = !arena.failed && !out->arena.failed && out->roles != NULL && out->members != NULL && out->role_of != NULL;
 
     for (uint32_t r = 0; ok && r < nranks; r++)
         f.up[r] = r;
@@ -141,7 +141,6 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
             join_all(&f, out->graph);
         number(&f, nranks, out);
     }
-    free(f.v);
-    free(f.up);
+    tl_arena_free(&arena);
     return ok;
 }

@@ -2,7 +2,6 @@
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
-#include <stdlib.h>
 
 static bool list_numbers(tl_baseline *out)
 {
@@ -10,7 +9,7 @@ static bool list_numbers(tl_baseline *out)
     size_t n = 0;
     for (size_t r = 0; r < g->nranks; r++)
         n += g->ranks[r].nsteps;
-    out->steps = tl_malloc((n + 1) * sizeof *out->steps);
+    out->steps = tl_arena_take(&out->arena, n, sizeof *out->steps);
     if (out->steps == NULL)
         return false;
     n = 0;
@@ -59,10 +58,8 @@ static void find_cut(tl_baseline *out)
 bool tl_baseline_steps(tl_baseline *out)
 {
     bool ok = list_numbers(out);
-    if (ok) {
-        out->cut = tl_calloc(out->nsteps + 1, sizeof *out->cut);
-        ok = out->cut != NULL;
-    }
+    out->cut = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->cut);
+    ok = ok && out->cut != NULL;
     if (ok)
         find_cut(out);
     return ok;

@@ -46,16 +46,14 @@ static int64_t size_class(const tl_baseline *b, const tl_link_ranks *link, const
 }
 
 /* By meeting: how much later than the first the last member is done. */
-static int64_t *find_tails(const tl_graph *g)
+static void find_tails(const tl_graph *g, int64_t *tail_ns)
 {
-    int64_t *tail_ns = tl_calloc(g->nmeetings + 1, sizeof *tail_ns);
-    for (size_t r = 0; tail_ns != NULL && r < g->nranks; r++)
+    for (size_t r = 0; r < g->nranks; r++)
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
             const tl_port *port = &g->ranks[r].ports[p];
             if (port->meeting != TL_NONE)
                 tail_ns[port->meeting] = tl_ns_max(tail_ns[port->meeting], port->tail_ns);
         }
-    return tail_ns;
 }
 
 /* Of the rows of one collective, from the first: how long that member stays that stays shortest of those who meet the
@@ -76,10 +74,12 @@ bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
 {
     const tl_graph *g = out->graph;
     size_t i = 0;
-    out->tail_ns = find_tails(g);
-    out->meeting_class = tl_malloc((g->nmeetings + 1) * sizeof *out->meeting_class);
-    bool ok = out->tail_ns != NULL && out->meeting_class != NULL;
+    out->tail_ns = tl_arena_zeroed(&out->arena, g->nmeetings, sizeof *out->tail_ns);
+    out->meeting_class = tl_arena_take(&out->arena, g->nmeetings, sizeof *out->meeting_class);
+    bool ok = !out->arena.failed;
 
+    if (ok)
+        find_tails(g, out->tail_ns);
     for (uint32_t m = 0; ok && m < g->nmeetings; m++) {
         const tl_meeting *meeting = &g->meetings[m];
         size_t step = tl_meeting_step(out, m);
