@@ -30,6 +30,7 @@ typedef struct gathering {
     const tl_rank_view *view;
     const tl_activity *activity;
     tl_host_idle idle;
+    tl_arena arena;
     uint32_t *working; /* launches of work */
     size_t nworking;
     cover *covered;                      /* by name */
@@ -41,7 +42,7 @@ typedef struct gathering {
 
 static bool list_working(gathering *g)
 {
-    g->working = tl_malloc((g->view->nlaunches + 1) * sizeof *g->working);
+    g->working = tl_arena_take(&g->arena, g->view->nlaunches, sizeof *g->working);
     for (size_t i = 0; g->working != NULL && i < g->view->nlaunches; i++)
         if (g->view->launches[i].nkernels > 0)
             g->working[g->nworking++] = (uint32_t)i;
@@ -50,14 +51,14 @@ static bool list_working(gathering *g)
 
 static bool prepare_host(gathering *g)
 {
-    size_t n = g->view->names->n + 1;
-    g->covered = tl_calloc(n, sizeof *g->covered);
-    g->of_call = tl_malloc(n);
-    g->of_op = tl_malloc(n);
-    g->rule = tl_malloc(n * sizeof *g->rule);
-    if (g->covered == NULL || g->of_call == NULL || g->of_op == NULL || g->rule == NULL)
+    size_t n = g->view->names->n;
+    g->covered = tl_arena_zeroed(&g->arena, n, sizeof *g->covered);
+    g->of_call = tl_arena_take(&g->arena, n, sizeof *g->of_call);
+    g->of_op = tl_arena_take(&g->arena, n, sizeof *g->of_op);
+    g->rule = tl_arena_take(&g->arena, n, sizeof *g->rule);
+    if (g->arena.failed)
         return false;
-    for (uint32_t i = 0; i + 1 < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         tl_text name = tl_names_text(g->view->names, i);
         g->of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
         g->of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
@@ -227,12 +228,8 @@ static bool add_host(gathering *g)
             ok = add_calls(g, &view->calls.threads[t],
                            thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
     tl_map_free(&launching);
-    free(g->covered);
     tl_host_idle_free(&g->idle);
-    free(g->working);
-    free(g->of_call);
-    free(g->of_op);
-    free(g->rule);
+    tl_arena_free(&g->arena);
     return ok;
 }
 

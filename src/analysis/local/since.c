@@ -27,7 +27,8 @@ typedef struct comparing {
     tl_participant *participants;
     size_t n;
     int64_t begin_ns; /* where the rank's time begins to be comparable */
-    uint32_t *order;  /* participants by start */
+    tl_arena arena;
+    uint32_t *order; /* participants by start */
     int64_t *ready;
     uint32_t *previous; /* index of the previous one in the group, TL_NONE */
     stretch *stretches;
@@ -270,19 +271,16 @@ static void compare_after_last(comparing *c)
 
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants, size_t n)
 {
-    comparing c = { .view = view,
-                    .activity = activity,
-                    .participants = participants,
-                    .n = n,
-                    .begin_ns = beginning(view, activity),
-                    .order = tl_malloc((n + 1) * sizeof *c.order),
-                    .ready = tl_malloc((n + 1) * sizeof *c.ready),
-                    .previous = tl_malloc((n + 1) * sizeof *c.previous),
-                    .stretches = tl_malloc((n + 1) * sizeof *c.stretches),
-                    .done = tl_malloc((n + 1) * sizeof *c.done),
-                    .step_done = tl_malloc((view->nsteps + 1) * sizeof *c.step_done) };
-    bool ok = c.order != NULL && c.ready != NULL && c.previous != NULL && c.stretches != NULL && c.done != NULL &&
-              c.step_done != NULL;
+    comparing c = {
+        .view = view, .activity = activity, .participants = participants, .n = n, .begin_ns = beginning(view, activity)
+    };
+    c.order = tl_arena_take(&c.arena, n, sizeof *c.order);
+    c.ready = tl_arena_take(&c.arena, n, sizeof *c.ready);
+    c.previous = tl_arena_take(&c.arena, n, sizeof *c.previous);
+    c.stretches = tl_arena_take(&c.arena, n, sizeof *c.stretches);
+    c.done = tl_arena_take(&c.arena, n, sizeof *c.done);
+    c.step_done = tl_arena_take(&c.arena, view->nsteps, sizeof *c.step_done);
+    bool ok = !c.arena.failed;
 
     for (size_t i = 0; ok && i < n; i++)
         c.order[i] = (uint32_t)i;
@@ -292,11 +290,6 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
         tl_steps_done(view, c.step_done);
         compare_after_last(&c);
     }
-    free(c.order);
-    free(c.ready);
-    free(c.previous);
-    free(c.stretches);
-    free(c.done);
-    free(c.step_done);
+    tl_arena_free(&c.arena);
     return ok;
 }
