@@ -144,6 +144,7 @@ static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32
 
 /* The n annotations among the operators, as operators of their own; but for the marks of steps, which are a column. */
 typedef struct annotations {
+    tl_arena arena;
     int64_t *start_ns, *dur_ns;
     uint32_t *name;
     uint8_t *kind;
@@ -153,12 +154,12 @@ typedef struct annotations {
 
 static bool annotations_make(annotations *a, const tl_rank_view *v, size_t n)
 {
-    *a = (annotations){ .start_ns = tl_malloc(n * sizeof *a->start_ns),
-                        .dur_ns = tl_malloc(n * sizeof *a->dur_ns),
-                        .name = tl_malloc(n * sizeof *a->name),
-                        .kind = tl_calloc(n, sizeof *a->kind),
-                        .threads = tl_malloc(v->ops.nthreads * sizeof *a->threads) };
-    if (a->start_ns == NULL || a->dur_ns == NULL || a->name == NULL || a->kind == NULL || a->threads == NULL)
+    a->start_ns = tl_arena_take(&a->arena, n, sizeof *a->start_ns);
+    a->dur_ns = tl_arena_take(&a->arena, n, sizeof *a->dur_ns);
+    a->name = tl_arena_take(&a->arena, n, sizeof *a->name);
+    a->kind = tl_arena_zeroed(&a->arena, n, sizeof *a->kind);
+    a->threads = tl_arena_take(&a->arena, v->ops.nthreads, sizeof *a->threads);
+    if (a->arena.failed)
         return false;
     n = 0;
     for (size_t t = 0; t < v->ops.nthreads; t++) {
@@ -182,15 +183,6 @@ static bool annotations_make(annotations *a, const tl_rank_view *v, size_t n)
                        .threads = a->threads,
                        .nthreads = v->ops.nthreads };
     return true;
-}
-
-static void annotations_free(annotations *a)
-{
-    free(a->start_ns);
-    free(a->dur_ns);
-    free(a->name);
-    free(a->kind);
-    free(a->threads);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
@@ -351,7 +343,7 @@ bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
         size_t n = gaps_of(&w, a.threads[t].track, &by);
         ok = walk_ops(&w, &a.ops, &a.threads[t], by, n, &s);
     }
-    annotations_free(&a);
+    tl_arena_free(&a.arena);
     for (size_t t = 0; ok && t < v->calls.nthreads; t++) {
         const uint32_t *by;
         size_t n = gaps_of(&w, v->calls.threads[t].track, &by);

@@ -130,11 +130,12 @@ static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
 {
     const tl_table *summary = tl_tables_get(tables, &tl_idle_summary_schema);
     tl_table *job = tl_tables_get(tables, &tl_idle_job_schema);
-    uint32_t *index = tl_malloc((summary->n + 1) * sizeof *index);
-    share *shares = tl_malloc((summary->n + 1) * sizeof *shares);
     size_t n = 0, most = summary->n > nranks ? summary->n : nranks;
-    int64_t *scratch = tl_malloc((most + 1) * sizeof *scratch);
-    bool ok = index != NULL && shares != NULL && scratch != NULL;
+    tl_arena arena = { 0 };
+    uint32_t *index = tl_arena_take(&arena, summary->n, sizeof *index);
+    share *shares = tl_arena_take(&arena, summary->n, sizeof *shares);
+    int64_t *scratch = tl_arena_take(&arena, most, sizeof *scratch);
+    bool ok = !arena.failed;
 
     for (size_t i = 0; ok && i < summary->n; i++) {
         const tl_idle_summary *row = row_at(summary, (uint32_t)i);
@@ -152,9 +153,7 @@ static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
             fill(row, shares, m, nranks > m ? nranks : m, scratch);
     }
     ok = ok && tl_table_sort(job) && number_places(job, all_ns);
-    free(index);
-    free(shares);
-    free(scratch);
+    tl_arena_free(&arena);
     return ok;
 }
 
