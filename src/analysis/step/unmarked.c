@@ -30,6 +30,7 @@ typedef struct participation {
 typedef struct numbering {
     tl_late_row *rows;
     size_t nrows;
+    tl_arena arena;
     uint32_t *collective_of; /* [nrows] */
     int32_t *step_of;        /* [ncollectives <= nrows] */
     const tl_rank_graphs *graphs;
@@ -41,10 +42,7 @@ typedef struct numbering {
 static void numbering_free(numbering *n)
 {
     tl_map_free(&n->row_of);
-    free(n->collective_of);
-    free(n->step_of);
-    free(n->first);
-    free(n->participations);
+    tl_arena_free(&n->arena);
 }
 
 static uint64_t kernel_key(int32_t rank, uint32_t uid)
@@ -62,11 +60,11 @@ static bool list_parts(numbering *n)
 {
     size_t ngraphs = n->graphs->of.n, ncollectives = 0, ntaken = 0;
 
-    n->collective_of = tl_malloc((n->nrows + 1) * sizeof *n->collective_of);
-    n->step_of = tl_malloc((n->nrows + 1) * sizeof *n->step_of);
-    n->first = tl_malloc((ngraphs + 1) * sizeof *n->first);
-    n->participations = tl_malloc((n->nrows + 1) * sizeof *n->participations);
-    bool ok = n->collective_of != NULL && n->step_of != NULL && n->first != NULL && n->participations != NULL;
+    n->collective_of = tl_arena_take(&n->arena, n->nrows, sizeof *n->collective_of);
+    n->step_of = tl_arena_take(&n->arena, n->nrows, sizeof *n->step_of);
+    n->first = tl_arena_take(&n->arena, ngraphs + 1, sizeof *n->first);
+    n->participations = tl_arena_take(&n->arena, n->nrows, sizeof *n->participations);
+    bool ok = !n->arena.failed;
     for (size_t i = 0; ok && i < n->nrows; i++) {
         const tl_late_row *row = &n->rows[i];
         ncollectives += i == 0 || row->collective != row[-1].collective;
