@@ -7,7 +7,6 @@
  */
 #include "groups_infer.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
@@ -213,7 +212,11 @@ static size_t end_of_key(const tl_deciding *d, size_t from)
 
 static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
-    bool ok = d->order != NULL && d->first_sighting != NULL && d->by_rank != NULL && d->slow_ring != NULL;
+    d->order = tl_arena_take(&d->arena, d->n, sizeof *d->order);
+    d->by_rank = tl_arena_take(&d->arena, d->n, sizeof *d->by_rank);
+    d->slow_ring = tl_arena_zeroed(&d->arena, d->n, sizeof *d->slow_ring);
+    d->first_sighting = tl_arena_take(&d->arena, d->n + 1, sizeof *d->first_sighting);
+    bool ok = !d->arena.failed;
     size_t s = 0;
 
     for (size_t i = 0; ok && i <= d->n; i++) {
@@ -243,20 +246,9 @@ tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_
                            const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
                            tl_group_fact **facts, tl_error *err)
 {
-    tl_deciding d = { .m = memberships,
-                      .job = job,
-                      .n = n,
-                      .sightings = sightings,
-                      .fates = fates,
-                      .order = tl_malloc((n + 1) * sizeof *d.order),
-                      .by_rank = tl_malloc((n + 1) * sizeof *d.by_rank),
-                      .slow_ring = tl_calloc(n + 1, sizeof *d.slow_ring),
-                      .first_sighting = tl_malloc((n + 1) * sizeof *d.first_sighting) };
+    tl_deciding d = { .m = memberships, .job = job, .n = n, .sightings = sightings, .fates = fates };
     *facts = NULL;
     bool ok = decide(&d, nsightings, groups, facts);
-    free(d.order);
-    free(d.by_rank);
-    free(d.slow_ring);
-    free(d.first_sighting);
+    tl_arena_free(&d.arena);
     return ok ? TL_OK : tl_fail_memory(err, "the process groups");
 }

@@ -3,6 +3,7 @@
 #define ANALYSIS_MATCH_GROUPS_INFER_H
 
 #include "tlmpi/analysis/match.h"
+#include "tlmpi/base/mem.h"
 
 /* While groups are decided. */
 typedef struct tl_deciding {
@@ -10,6 +11,7 @@ typedef struct tl_deciding {
     const tl_job_facts *job;
     size_t n;
     const tl_sighting *sightings;
+    tl_arena arena;
     size_t *first_sighting; /* of each membership; n + 1 of them */
     uint32_t *order;
     uint32_t *by_rank; /* memberships by rank and members */

@@ -291,14 +291,15 @@ static bool match_open(const aligning *k, int64_t *match)
 bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match)
 {
     aligning k = { .mine = mine, .ref = ref, .n = n, .nref = nref, .reach_ns = CLOSE_NS };
-    int64_t *apart = tl_malloc((n + 1) * sizeof *apart);
+    tl_arena arena = { 0 };
+    int64_t *apart = tl_arena_take(&arena, n, sizeof *apart);
     size_t npinned = 0;
 
-    k.open = tl_malloc((n + 1) * sizeof *k.open);
-    k.free = tl_malloc((nref + 1) * sizeof *k.free);
+    k.open = tl_arena_take(&arena, n, sizeof *k.open);
+    k.free = tl_arena_take(&arena, nref, sizeof *k.free);
     for (size_t i = 0; i < n; i++)
         match[i] = -1;
-    bool ok = apart != NULL && k.open != NULL && k.free != NULL && subseq(&k, apart, &npinned);
+    bool ok = !arena.failed && subseq(&k, apart, &npinned);
     if (ok && npinned > 0) {
         k.pinned = true;
         k.ahead_ns = tl_median(apart, npinned);
@@ -306,8 +307,6 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
         find_shift(&k);
     }
     ok = ok && match_open(&k, match);
-    free(apart);
-    free(k.open);
-    free(k.free);
+    tl_arena_free(&arena);
     return ok;
 }

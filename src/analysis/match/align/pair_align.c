@@ -210,12 +210,13 @@ static bool list_rows(aligning *a, size_t from, size_t n, size_t *to)
 
 bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
 {
+    tl_arena arena = { 0 };
     aligning a = { .items = items,
-                   .order = tl_malloc((n + 1) * sizeof *a.order),
-                   .apart = tl_malloc((n + 1) * sizeof *a.apart),
-                   .mine = tl_malloc((n + 1) * sizeof *a.mine),
-                   .theirs = tl_malloc((n + 1) * sizeof *a.theirs) };
-    bool ok = a.order != NULL && a.apart != NULL && a.mine != NULL && a.theirs != NULL && n < UINT32_MAX;
+                   .order = tl_arena_take(&arena, n, sizeof *a.order),
+                   .apart = tl_arena_take(&arena, n, sizeof *a.apart),
+                   .mine = tl_arena_take(&arena, n, sizeof *a.mine),
+                   .theirs = tl_arena_take(&arena, n, sizeof *a.theirs) };
+    bool ok = !arena.failed && n < UINT32_MAX;
 
     for (size_t i = 0; ok && i < n; i++)
         a.order[i] = (uint32_t)i;
@@ -228,10 +229,7 @@ bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
     for (size_t i = 0; i < n; i++)
         if (items[i].key == 0)
             items[i].key = items[i].lone;
-    free(a.order);
-    free(a.apart);
-    free(a.mine);
-    free(a.theirs);
+    tl_arena_free(&arena);
     free(a.rows.v);
     return ok;
 }

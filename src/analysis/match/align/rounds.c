@@ -199,10 +199,11 @@ static int by_sent_group(const void *sent, uint32_t a, uint32_t b)
 
 bool tl_align_round(const tl_align_rows *r, const tl_align_references *references, const tl_align_sents *sent)
 {
-    uint32_t *order = tl_malloc((sent->n + 1) * sizeof *order);
-    bench b = { tl_malloc((r->n + 1) * sizeof *b.mine), tl_malloc((sent->n + 1) * sizeof *b.ref),
-                tl_malloc((r->n + 1) * sizeof *b.match) };
-    bool ok = order != NULL && b.mine != NULL && b.ref != NULL && b.match != NULL;
+    tl_arena arena = { 0 };
+    uint32_t *order = tl_arena_take(&arena, sent->n, sizeof *order);
+    bench b = { tl_arena_take(&arena, r->n, sizeof *b.mine), tl_arena_take(&arena, sent->n, sizeof *b.ref),
+                tl_arena_take(&arena, r->n, sizeof *b.match) };
+    bool ok = !arena.failed;
     size_t at_sent = 0;
 
     for (size_t i = 0; ok && i < sent->n; i++)
@@ -221,9 +222,6 @@ bool tl_align_round(const tl_align_rows *r, const tl_align_references *reference
         }
         ok = align_row(r, from, to, &b, nref);
     }
-    free(order);
-    free(b.mine);
-    free(b.ref);
-    free(b.match);
+    tl_arena_free(&arena);
     return ok;
 }
