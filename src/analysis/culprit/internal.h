@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_CULPRIT_INTERNAL_H
 #define ANALYSIS_CULPRIT_INTERNAL_H
 
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
@@ -62,6 +63,7 @@ typedef struct tl_step_cost {
 /* Zero-initialise; tl_measures_free ends it. */
 typedef struct tl_measures {
     const tl_judgement *of;
+    tl_arena arena;
     tl_step_cost *steps; /* [nsteps], ascending by number; one more, for what is in none of them */
     size_t nsteps;
     tl_step_cost *flagged; /* scratch, as many */

@@ -2,7 +2,6 @@
  * critical path. */
 #include "internal.h"
 
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -34,11 +33,11 @@ bool tl_measures_begin(tl_measures *m)
                    *ranks = tl_tables_get(m->of->tables, &tl_rank_schema);
     const tl_blame_step *rows = tl_table_row(table, 0);
 
-    m->steps = tl_calloc(table->n + 1, sizeof *m->steps);
-    m->flagged = tl_calloc(table->n + 1, sizeof *m->flagged);
-    m->waits = tl_malloc((ranks->n + 1) * sizeof *m->waits);
-    m->waiters = tl_malloc((ranks->n + 1) * sizeof *m->waiters);
-    if (m->steps == NULL || m->flagged == NULL || m->waits == NULL || m->waiters == NULL)
+    m->steps = tl_arena_zeroed(&m->arena, table->n + 1, sizeof *m->steps);
+    m->flagged = tl_arena_zeroed(&m->arena, table->n + 1, sizeof *m->flagged);
+    m->waits = tl_arena_take(&m->arena, ranks->n, sizeof *m->waits);
+    m->waiters = tl_arena_take(&m->arena, ranks->n, sizeof *m->waiters);
+    if (m->arena.failed)
         return false;
     for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
         m->steps[m->nsteps++] = (tl_step_cost){ .step = rows[i].step, .length_ns = rows[i].step_ns };
@@ -51,10 +50,7 @@ bool tl_measures_begin(tl_measures *m)
 
 void tl_measures_free(tl_measures *m)
 {
-    free(m->steps);
-    free(m->flagged);
-    free(m->waits);
-    free(m->waiters);
+    tl_arena_free(&m->arena);
 }
 
 /* That of all others where the job has no such step. */
