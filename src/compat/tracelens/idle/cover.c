@@ -28,6 +28,7 @@ typedef struct node {
 #define NOTHING UINT32_MAX
 
 typedef struct timeline {
+    tl_arena arena;
     int64_t *edge; /* pieces lie between neighbours */
     size_t npieces, nleaves;
     node *nodes;   /* nodes[1] is the root, 2i and 2i + 1 stand under i, leaves from nleaves on */
@@ -104,7 +105,7 @@ static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, s
 
 static bool make(timeline *t, const tl_cover_span *spans, size_t n)
 {
-    t->edge = tl_malloc(2 * n * sizeof *t->edge);
+    t->edge = tl_arena_take(&t->arena, 2 * n, sizeof *t->edge);
     if (t->edge == NULL)
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -120,9 +121,9 @@ static bool make(timeline *t, const tl_cover_span *spans, size_t n)
     for (t->nleaves = 1; t->nleaves < t->npieces;)
         t->nleaves *= 2;
     t->nlatest = n + 1;
-    t->nodes = tl_calloc(2 * t->nleaves, sizeof *t->nodes);
-    t->sums = tl_calloc(t->nlatest + 1, sizeof *t->sums);
-    if (t->nodes == NULL || t->sums == NULL)
+    t->nodes = tl_arena_zeroed(&t->arena, 2 * t->nleaves, sizeof *t->nodes);
+    t->sums = tl_arena_zeroed(&t->arena, t->nlatest + 1, sizeof *t->sums);
+    if (t->arena.failed)
         return false;
     for (size_t i = 0; i < t->nleaves; i++)
         t->nodes[t->nleaves + i] = (node){ 0, NOTHING, i < t->npieces ? t->edge[i + 1] - t->edge[i] : 0 };
@@ -155,10 +156,10 @@ static int by_end(const void *a, const void *b)
 
 bool tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
 {
-    timeline t = { .edge = NULL };
+    timeline t = { .arena = { 0 } };
     if (n == 0)
         return true;
-    turn *turns = n < NOTHING - 1 ? tl_malloc(n * sizeof *turns) : NULL;
+    turn *turns = n < NOTHING - 1 ? tl_arena_take(&t.arena, n, sizeof *turns) : NULL;
     bool ok = turns != NULL && make(&t, spans, n);
 
     for (size_t i = 0; ok && i < n; i++)
@@ -170,9 +171,6 @@ bool tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
         covered[at] = sum_below(&t, t.nlatest) - sum_below(&t, spans[at].first + 1);
         cover(&t, 1, 0, t.nleaves, piece_at(&t, spans[at].from), piece_at(&t, spans[at].to), (latest)at + 1);
     }
-    free(turns);
-    free(t.edge);
-    free(t.nodes);
-    free(t.sums);
+    tl_arena_free(&t.arena);
     return ok;
 }
