@@ -11,6 +11,7 @@ typedef struct census {
     size_t n;
     tl_sighting *sightings;
     size_t nsightings;
+    tl_arena arena;           /* of what follows */
     size_t *counts, *sighted; /* by proc */
     int32_t *to;              /* the proc that it is from */
     tl_fate *fates;
@@ -19,12 +20,12 @@ typedef struct census {
 static bool make_room(census *c)
 {
     size_t at = 0;
-    c->to = tl_calloc(c->n + 1, sizeof *c->to);
-    c->fates = tl_calloc(c->n + 1, sizeof *c->fates);
+    c->to = tl_arena_zeroed(&c->arena, c->n, sizeof *c->to);
+    c->fates = tl_arena_zeroed(&c->arena, c->n, sizeof *c->fates);
     for (int p = 0; c->to != NULL && p < tl_par_nprocs(); p++)
         for (size_t i = 0; i < c->counts[p]; i++)
             c->to[at++] = p;
-    return c->to != NULL && c->fates != NULL;
+    return !c->arena.failed;
 }
 
 /* Sightings number the memberships of their proc: now those of the job. */
@@ -61,9 +62,9 @@ static tl_status take_census(const tl_matching *m, census *c, tl_error *err)
     size_t nmine = 0;
     tl_status st = TL_OK;
 
-    c->counts = tl_calloc((size_t)tl_par_nprocs(), sizeof *c->counts);
-    c->sighted = tl_calloc((size_t)tl_par_nprocs(), sizeof *c->sighted);
-    if (c->counts == NULL || c->sighted == NULL || !tl_sightings_draw(m->set, &mine, &nmine))
+    c->counts = tl_arena_zeroed(&c->arena, (size_t)tl_par_nprocs(), sizeof *c->counts);
+    c->sighted = tl_arena_zeroed(&c->arena, (size_t)tl_par_nprocs(), sizeof *c->sighted);
+    if (c->arena.failed || !tl_sightings_draw(m->set, &mine, &nmine))
         st = tl_fail_memory(err, "the process groups");
     st = tl_par_agree(st, err);
     if (st == TL_OK)
@@ -79,10 +80,7 @@ static void census_free(census *c)
 {
     free(c->memberships);
     free(c->sightings);
-    free(c->counts);
-    free(c->sighted);
-    free(c->to);
-    free(c->fates);
+    tl_arena_free(&c->arena);
 }
 
 tl_status tl_match_groups(tl_matching *m, tl_error *err)
