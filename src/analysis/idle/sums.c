@@ -5,7 +5,6 @@
  */
 #include "scope.h"
 #include "tlmpi/base/sort.h"
-#include <stdlib.h>
 
 /* -------------------------------------------------------------------------------------------------------- by label */
 
@@ -177,6 +176,7 @@ static void be_brief(tl_idle_scope *s)
 static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
 {
     size_t most = s->ngaps > s->nnoise ? s->ngaps : s->nnoise;
+    tl_arena arena = { 0 };
     tl_idle row = *sums;
 
     row.rank = s->k->view->rank;
@@ -185,18 +185,16 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     row.utilization_pct = tl_idle_pct(row.busy_ns, tl_idle_plus(row.busy_ns, row.macro_ns));
     s->busy_ns = row.busy_ns;
     s->macro_ns = row.macro_ns;
-    s->index = tl_malloc((most + 1) * sizeof *s->index);
-    s->durations = tl_malloc((most + 1) * sizeof *s->durations);
-    s->brief = tl_malloc((s->ngaps + 1) * sizeof *s->brief);
+    s->index = tl_arena_take(&arena, most, sizeof *s->index);
+    s->durations = tl_arena_take(&arena, most, sizeof *s->durations);
+    s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
     tl_table *of_labels = tl_tables_get(out, &tl_idle_overview_schema);
-    bool ok = s->index != NULL && s->durations != NULL && s->brief != NULL;
+    bool ok = !arena.failed;
     if (ok)
         be_brief(s);
     ok = ok && tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) && overview_rows(s, of_labels) &&
          tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
-    free(s->index);
-    free(s->durations);
-    free(s->brief);
+    tl_arena_free(&arena);
     return ok;
 }
 
