@@ -2,7 +2,6 @@
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
-#include <stdlib.h>
 
 typedef struct longer {
     int64_t own_ns, baseline_ns;
@@ -56,21 +55,20 @@ static bool repair_steps(repairing *r)
 
 bool tl_repair_link(const tl_baseline *b, const tl_repair *repair, tl_transfer_list *out)
 {
-    bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
+    tl_arena arena = { 0 };
+    bool *one = tl_arena_zeroed(&arena, b->nsteps, sizeof *one);
     repairing r = { .b = b,
                     .repair = repair,
                     .on = repair->drifts ? one : repair->on,
-                    .classes = tl_calloc(b->nclasses + 1, sizeof *r.classes),
-                    .scratch = tl_malloc((b->nlinks + b->nsteps + 1) * sizeof *r.scratch),
+                    .classes = tl_arena_zeroed(&arena, b->nclasses, sizeof *r.classes),
+                    .scratch = tl_arena_take(&arena, b->nlinks + b->nsteps, sizeof *r.scratch),
                     .out = out };
-    bool ok = one != NULL && r.classes != NULL && r.scratch != NULL && (repair->drifts || repair_steps(&r));
+    bool ok = !arena.failed && (repair->drifts || repair_steps(&r));
     for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {
         one[s] = repair->on[s];
         ok = !one[s] || repair_steps(&r);
         one[s] = false;
     }
-    free(r.classes);
-    free(r.scratch);
-    free(one);
+    tl_arena_free(&arena);
     return ok;
 }
