@@ -3,7 +3,6 @@
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* Wrong matches are looked for so often. */
@@ -188,12 +187,12 @@ tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_
     tl_clock_search s = {
         .b = &b, .procs = procs, .rank_clocks = rank_clocks, .nrank_clocks = nrank_clocks, .error_ns = TL_CLOCK_ERROR_NS
     };
-    int64_t *room = tl_calloc((3 + 5 * TL_CLOCK_WINDOWS) * nrank_clocks + 2, sizeof *room);
+    tl_arena arena = { 0 };
+    int64_t *room = tl_arena_zeroed(&arena, (3 + 5 * TL_CLOCK_WINDOWS) * nrank_clocks + 2, sizeof *room);
 
-    s.clock = tl_calloc(nrank_clocks + 1, sizeof *s.clock);
-    s.say = tl_calloc(TL_CLOCK_WINDOWS * nrank_clocks + 1, sizeof *s.say);
-    bool ok = room != NULL && s.clock != NULL && s.say != NULL &&
-              tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
+    s.clock = tl_arena_zeroed(&arena, nrank_clocks, sizeof *s.clock);
+    s.say = tl_arena_zeroed(&arena, TL_CLOCK_WINDOWS * nrank_clocks, sizeof *s.say);
+    bool ok = !arena.failed && tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
     int64_t failed = ok ? 0 : -1;
     tl_status st = procs->least(&failed, 1, err);
     if (st == TL_OK && failed != 0)
@@ -209,9 +208,7 @@ tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_
         st = find(&s, &b, mode, err);
     }
     tl_clock_bounds_free(&b);
-    free(s.clock);
-    free(s.say);
-    free(room);
+    tl_arena_free(&arena);
     return st;
 }
 

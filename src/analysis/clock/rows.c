@@ -57,13 +57,13 @@ static int by_rank(const void *a, const void *b)
 tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *rank_clocks, size_t nrank_clocks,
                          tl_table *table, tl_error *err)
 {
-    int64_t *sigma = tl_calloc(nrank_clocks + 1, sizeof *sigma), *room = tl_calloc(nrank_clocks + 1, sizeof *room);
-    int64_t *of_clock = tl_calloc(nrank_clocks + 1, sizeof *of_clock);
+    tl_arena arena = { 0 };
+    int64_t *sigma = tl_arena_zeroed(&arena, nrank_clocks, sizeof *sigma);
+    int64_t *room = tl_arena_zeroed(&arena, nrank_clocks, sizeof *room);
+    int64_t *of_clock = tl_arena_zeroed(&arena, nrank_clocks, sizeof *of_clock);
 
-    if (sigma == NULL || room == NULL || of_clock == NULL) {
-        free(sigma);
-        free(room);
-        free(of_clock);
+    if (arena.failed) {
+        tl_arena_free(&arena);
         return tl_fail_memory(err, "the clocks");
     }
     if (n > 0)
@@ -96,8 +96,6 @@ tl_status tl_clocks_fill(tl_clock_scatter *scatter, size_t n, tl_rank_clock *ran
             rank_clocks[i].sigma_ns = 0;
         row->sigma_ns = rank_clocks[i].sigma_ns < INT64_MAX - 1 ? rank_clocks[i].sigma_ns : -1;
     }
-    free(sigma);
-    free(room);
-    free(of_clock);
+    tl_arena_free(&arena);
     return TL_OK;
 }
