@@ -8,7 +8,6 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
-#include <stdlib.h>
 
 /* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
  * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
@@ -43,6 +42,7 @@ done:
 
 /* The step windows as intervals of the time line: interval i is [from[i], from[i + 1]) and belongs to step[i]. */
 typedef struct step_line {
+    tl_arena arena;
     double *from;
     int64_t *step;
     size_t *free_from; /* the first interval from this one on that has no step yet, as far as is known */
@@ -80,10 +80,10 @@ static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
 
     for (size_t i = 0; i < frame->rows.n; i++)
         nedges += is_window(&rows[i], symbols) ? 2 : 0;
-    line->from = tl_malloc((nedges + 1) * sizeof *line->from);
-    line->step = tl_malloc((nedges + 1) * sizeof *line->step);
-    line->free_from = tl_malloc((nedges + 1) * sizeof *line->free_from);
-    if (line->from == NULL || line->step == NULL || line->free_from == NULL)
+    line->from = tl_arena_take(&line->arena, nedges, sizeof *line->from);
+    line->step = tl_arena_take(&line->arena, nedges, sizeof *line->step);
+    line->free_from = tl_arena_take(&line->arena, nedges + 1, sizeof *line->free_from);
+    if (line->arena.failed)
         return false;
 
     for (size_t i = 0; i < frame->rows.n; i++)
@@ -148,8 +148,6 @@ tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbol
             rows[i].iteration = launch != NULL ? launch->iteration : TL_HTA_NO_STEP;
         }
 done:
-    free(line.from);
-    free(line.step);
-    free(line.free_from);
+    tl_arena_free(&line.arena);
     return st;
 }
