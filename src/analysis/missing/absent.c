@@ -9,7 +9,6 @@ typedef TL_VEC(uint32_t) uint32_list;
 
 struct tl_absentees {
     const tl_missing_input *in;
-    tl_arena arena; /* of all but lists */
     size_t ngroups;
     size_t *first;     /* [ngroups + 1] by group: ... */
     uint32_t *members; /* ... its absent ranks, indices of `ranks` */
@@ -109,10 +108,10 @@ static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
     ok = ok && tl_sort_index(order, groups->n, by_group, groups);
     if (ok && groups->n > 0)
         a->ngroups = (size_t)(((const tl_group_row *)tl_table_row(groups, order[groups->n - 1]))->group + 1);
-    a->first = tl_arena_zeroed(&a->arena, a->ngroups + 1, sizeof *a->first);
-    a->sort = tl_arena_zeroed(&a->arena, a->ngroups, sizeof *a->sort);
-    a->size = tl_arena_zeroed(&a->arena, a->ngroups, sizeof *a->size);
-    ok = ok && !a->arena.failed;
+    a->first = tl_calloc(a->ngroups + 2, sizeof *a->first);
+    a->sort = tl_calloc(a->ngroups + 1, sizeof *a->sort);
+    a->size = tl_calloc(a->ngroups + 1, sizeof *a->size);
+    ok = ok && a->first != NULL && a->sort != NULL && a->size != NULL;
     for (size_t i = 0, g = 0; ok && i < groups->n; i++) {
         const tl_group_row *row = tl_table_row(groups, order[i]);
         for (; row->group >= 0 && g <= (size_t)row->group; g++)
@@ -134,18 +133,16 @@ enum { NOBODY = -1, SEVERAL = -2 };
 
 static bool find_peers(tl_absentees *a)
 {
-    a->peer = tl_arena_take(&a->arena, a->in->nranks, sizeof *a->peer);
-    if (a->peer == NULL)
-        return false;
-    for (size_t r = 0; r < a->in->nranks; r++)
+    a->peer = tl_malloc((a->in->nranks + 1) * sizeof *a->peer);
+    for (size_t r = 0; a->peer != NULL && r < a->in->nranks; r++)
         a->peer[r] = NOBODY;
-    for (size_t i = 0; i < a->in->nrows; i++) {
+    for (size_t i = 0; a->peer != NULL && i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         size_t r = tl_index_of(a->in->ranks, a->in->nranks, row->rank);
         if (r < a->in->nranks && row->peer >= 0 && !has_trace(a->in, row->peer))
             a->peer[r] = a->peer[r] == NOBODY || a->peer[r] == row->peer ? row->peer : SEVERAL;
     }
-    return true;
+    return a->peer != NULL;
 }
 
 /* Sends and receives that are launched together name nobody. */
@@ -220,8 +217,11 @@ void tl_absentees_free(tl_absentees *a)
 {
     if (a == NULL)
         return;
-    tl_arena_free(&a->arena);
+    free(a->first);
     free(a->members);
+    free(a->sort);
+    free(a->size);
     free(a->ranks);
+    free(a->peer);
     free(a);
 }

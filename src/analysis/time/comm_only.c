@@ -122,12 +122,10 @@ static bool pack(packing *p, const tl_comm_spans *spans)
 
 static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
 {
-    tl_arena arena = { 0 };
-    uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
-    packing p = { view, first, tl_arena_zeroed(&arena, n, sizeof *p.nspans), tl_arena_take(&arena, n, sizeof *p.last),
-                  out };
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out };
     tl_comm_spans spans = { 0 };
-    bool ok = !arena.failed;
+    bool ok = order != NULL && p.nspans != NULL && p.last != NULL;
 
     for (size_t i = 0; ok && i < n; i++) {
         order[i] = (uint32_t)(first + i);
@@ -135,7 +133,9 @@ static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_expo
     }
     ok = ok && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
          tl_comm_only(view->kernels, order, n, &spans) && pack(&p, &spans);
-    tl_arena_free(&arena);
+    free(order);
+    free(p.nspans);
+    free(p.last);
     free(spans.v);
     return ok;
 }
