@@ -47,8 +47,8 @@ bool tl_cause_is_of_host(tl_cause cause)
 }
 
 const char *const tl_cause_from_labels[] = {
-    [TL_CAUSE_FROM_CHARGES] = "charges",
-    [TL_CAUSE_FROM_PEERS] = "peers",
+    [TL_CAUSE_FROM_NOTHING] = "nothing",
+    [TL_CAUSE_FROM_GAIN] = "gain",
     NULL,
 };
 

@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include <CUnit/CUnit.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -332,4 +333,12 @@ bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idl
     if (!whole)
         activity->n = 0;
     return whole;
+}
+
+void find_activity(tl_activity *activity, const drawing *d)
+{
+    tl_host_spans spans = { 0 };
+    CU_ASSERT_TRUE_FATAL(tl_host_spans_find(&spans, &d->view));
+    CU_ASSERT_TRUE_FATAL(tl_activity_find(activity, &d->view, &spans));
+    tl_host_spans_free(&spans);
 }

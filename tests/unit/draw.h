@@ -75,4 +75,7 @@ void draw_sync(drawing *d, size_t call, int device, int stream, int wait_on_stre
  * counts as TL_ACTIVITY_HOST.  False when memory is out. */
 bool draw_activity(tl_activity *activity, const tl_rank_view *view, const tl_idle_span *idle, size_t nidle);
 
+/* The activity of the drawing, its idle time by what its host did. */
+void find_activity(tl_activity *activity, const drawing *d);
+
 #endif

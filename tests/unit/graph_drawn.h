@@ -46,10 +46,13 @@ static inline drawing *stretched(drawing *d, int64_t us)
 static inline tl_rank_graph graph_of_rank(const drawing *d)
 {
     tl_host_calls *calls = NULL;
+    tl_host_spans spans = { 0 };
     tl_rank_graph g = { 0 };
     tl_error err;
     CU_ASSERT_EQUAL_FATAL(tl_host_calls_find(&d->view, &calls, &err), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(tl_rank_graph_make(&d->view, calls, &g, &err), TL_OK);
+    CU_ASSERT_TRUE_FATAL(tl_host_spans_find(&spans, &d->view));
+    CU_ASSERT_EQUAL_FATAL(tl_rank_graph_make(&d->view, calls, &spans, &g, &err), TL_OK);
+    tl_host_spans_free(&spans);
     tl_host_calls_free(calls);
     return g;
 }

@@ -1,13 +1,12 @@
-/* cause.h - why is a rank late, and at which place: what it did in the steps in which it stands out, against its peers.
+/* cause.h - what a rank that is late did otherwise than its peers: which of its work it is, and under which name.
  *
  *     name          rank 3    peers                        excess of 3 over their median
  *     gemm          40 ms     20, 20, 21 ms    same count  20 ms: slower
  *     relu           5 ms      5,  5,  5 ms                -
  *     gc.collect     3 ms      0,  0,  0 ms                3 ms of idle time
  *
- * First by the parts of the time, then by names within the largest: the same kernels, all or a few of them longer, or
- * more of them, or larger ones; for idle time the innermost name that covers 80 % of what any name covers.  A pure
- * function of rows.
+ * What it is late for is known from replays (verdict.h).  Names tell where; and of computing, whether some kernels take
+ * longer, or all, or there is more to compute on.
  *
  * May use local.
  */
@@ -20,7 +19,7 @@
 
 /* One name of one rank, all steps that count together. */
 typedef struct tl_cause_row {
-    uint64_t name; /* content key; 0 for activities */
+    uint64_t name; /* content key */
     int64_t ns, size;
     int32_t rank;
     uint32_t count, depth; /* as in tl_detail */
@@ -30,24 +29,15 @@ typedef struct tl_cause_row {
 } tl_cause_row;
 
 typedef struct tl_cause_found {
-    bool found;         /* it has more time than its peers in anything */
-    tl_cause cause;     /* MIXED: no activity has 80 % of the excess */
-    double share;       /* of the excess that the largest activity has */
-    int64_t ns;         /* the excess, all activities together */
-    int64_t awaited_ns; /* so much more than it its peers communicate: they wait for it */
-    uint64_t place;     /* content key of a name; 0: none stands out */
+    tl_cause cause; /* COMPUTE_SLOW may be THROTTLED or MORE_WORK; the others are what they were */
+    uint64_t place; /* content key of a name; 0: none stands out */
 } tl_cause_found;
 
-/* rows: of the rank and its peers, in any order; sorted here by (kind, activity, name, rank); no two with the same
- * of these.  npeers: ranks beside it; where one has no row for a name it has nothing of it.  gain_ns: what the job
- * gains when the rank is repaired; 0: not known.  Where work of the device is most of what the rank has more, and all
- * together are more than that, the rest is the lead of its host, which it has lost over that work: peers that wait for
- * it launch ahead meanwhile.  The same holds where one copy, or one thing that the host is known to have done, makes up
- * most of what the repair gains: idle time beyond that is the same delay, met again.  False when memory is out. */
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int64_t gain_ns, tl_cause_found *found);
-
-/* What an activity (tl_activity_kind) is called where nothing more is known of it; UNKNOWN where it tells no cause. */
-tl_cause tl_cause_of_activity(int activity);
+/* rows: of the rank and its peers, in any order; sorted here by (kind, name, rank); no two with the same of these.
+ * npeers: ranks beside it; where one has no row for a name it has nothing of it.  cause: what the rank is late for.
+ * gain_ns: what its repair gains.  False when memory is out. */
+bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, int64_t gain_ns,
+                   tl_cause_found *found);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
@@ -90,20 +80,11 @@ typedef struct tl_cause_input {
     size_t nranks;
 } tl_cause_input;
 
-/* Rows of the suspects in the table of stragglers; *suspects is the caller's to free.  False when memory is out. */
+/* Rows of the ranks that are late for something of their own in the table of stragglers; *suspects is the caller's to
+ * free.  False when memory is out. */
 bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n);
 
-/* Asks about one: its flagged steps, or its window; without peers the others, or else all ranks.  *lost_ns: the wall
- * time that they lost.  False when memory is out. */
-bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking,
-                    int64_t *lost_ns);
-
-/* What its repair gains; 0, not known, where others hide that: the suspects together, or all hosts if none were late,
- * gain twice as much. */
-int64_t tl_gain_of_asked(tl_tables *tables, const tl_straggler *row);
-
-/* Enters what has been found: what it has more than its peers is the cause, if that is most of what they waited for
- * it. */
-void tl_take_cause(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row);
+/* Asks about one: its flagged steps; without peers the others, or else all ranks.  False when memory is out. */
+bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking);
 
 #endif

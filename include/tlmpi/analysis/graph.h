@@ -137,9 +137,10 @@ typedef struct tl_host_calls tl_host_calls;
 tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_error *err);
 void tl_host_calls_free(tl_host_calls *calls);
 
-/* The graph of the view's rank into *out, which tl_rank_graph_free ends, also after a failure.  A view without device
+/* The graph of the view's rank, whose host spans are known, into *out, which tl_rank_graph_free ends, also after a failure.  A view without device
  * work gives one without nodes, and so does one that spans more than 19 hours: its times are wrong.  TL_ENOMEM. */
-tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, tl_rank_graph *out, tl_error *err);
+tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
+                             tl_rank_graph *out, tl_error *err);
 void tl_rank_graph_free(tl_rank_graph *graph);
 
 /* Nodes and edges become bytes, to be kept or sent until they are joined.  False when memory is out. */

@@ -20,16 +20,7 @@
  * work counts from the beginning of the rank's first step.  False when memory is out. */
 bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
-/* Whether an activity is time in which the host does something that is known by the name of a call, operator or frame,
- * and that does not take longer because the device does. */
-static inline bool tl_activity_is_of_host(tl_activity_kind activity)
-{
-    return activity == TL_ACTIVITY_GC || activity == TL_ACTIVITY_INPUT || activity == TL_ACTIVITY_ALLOCATOR;
-}
-
 typedef enum tl_detail_kind {
-    TL_DETAIL_ACTIVITY, /* all of the step: the time of one activity, which stands in `activity`; no name; size: of GC, INPUT and
-                     * ALLOCATOR how long the host was at it, also while the device had work (ns) */
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
     TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
@@ -42,7 +33,7 @@ typedef struct tl_detail {
     int64_t ns;
     int64_t size;       /* what is unknown counts 0 */
     int32_t rank, step; /* step -1: outside all steps */
-    uint32_t name;      /* id in the details' names; TL_NO_NAME for parts */
+    uint32_t name;      /* id in the details' names */
     uint32_t count;     /* kernels; of spans those that cover idle time; waits, all of them */
     uint32_t depth;     /* of spans: how many stand around the innermost of them; calls are innermost */
     uint8_t kind;       /* tl_detail_kind */
@@ -60,7 +51,7 @@ typedef struct tl_details {
 } tl_details;
 
 /* Appends the details of one rank.  Idle time of TL_ACTIVITY_DEVICE is not caused by the host, so no name covers any of
- * it. A step's activities begin with the idle time before its first work.  False when memory is out. */
+ * it.   False when memory is out. */
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 

@@ -175,7 +175,7 @@ typedef struct tl_repair_plan {
     int64_t *own_ns;      /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
     int64_t *baseline_ns; /* ... and what its peers need */
     bool *also;           /* [nsteps] steps that were cut, and are repaired as the others are */
-    int64_t *drop;        /* [nkinds * nsteps] WAIT: how many go */
+    int64_t *drop;        /* [nkinds * nsteps] WAIT: how many go; HOST: how many peers do not have */
     struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
     size_t nsums;
 } tl_repair_plan;
@@ -265,8 +265,9 @@ void tl_free_host(tl_changes *changes);
 /* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
 typedef struct tl_taken {
     int64_t ns;
-    uint32_t node; /* of the folded rank */
-    uint32_t unit; /* which of the plans */
+    uint32_t node;              /* of the folded rank */
+    uint32_t unit;              /* which of the plans */
+    uint32_t activity, padding; /* tl_activity_kind; of a wait SYNC, or ALLOCATOR */
 } tl_taken;
 
 #define TL_GONE INT64_MIN

@@ -9,6 +9,7 @@
 
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/span.h"
 #include "tlmpi/model/activity.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/view.h"
@@ -65,6 +66,29 @@ void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, i
 void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
                      tl_activity_ns *sum);
 
+/* -------------------------------------------------------------------------------------------------------- host spans */
+
+/* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all
+ * others. */
+tl_activity_kind tl_idle_activity_of_call(tl_text name);
+tl_activity_kind tl_idle_activity_of_op(tl_text name);
+
+/* When threads that launch did something that is known by its name; the strongest kind first.  Zero-initialise;
+ * tl_host_spans_free ends it. */
+enum { TL_HOST_SPANS = 4 };
+extern const tl_activity_kind tl_host_span_kinds[TL_HOST_SPANS]; /* GC, INPUT, ALLOCATOR, SYNC */
+
+typedef struct tl_host_spans {
+    tl_spans of[TL_HOST_SPANS];
+} tl_host_spans;
+
+/* Needs what the host did.  False when memory is out. */
+bool tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view);
+void tl_host_spans_free(tl_host_spans *spans);
+
+/* What the host did for more than half of [from_ns, to_ns): GC, INPUT or ALLOCATOR; HOST where none of them. */
+tl_activity_kind tl_host_activity_in(const tl_host_spans *spans, int64_t from_ns, int64_t to_ns);
+
 /* ---------------------------------------------------------------------------------------------------- idle activity */
 
 /* Idle time of a rank's devices, cut by what the host did instead of feeding them.
@@ -84,14 +108,9 @@ void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, in
  *     host         all else
  */
 
-/* The activity of a view, all its devices together, its idle time divided so; needs what the host did.  False when
- * memory is out. */
-bool tl_activity_find(tl_activity *activity, const tl_rank_view *view);
-
-/* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all
- * others. */
-tl_activity_kind tl_idle_activity_of_call(tl_text name);
-tl_activity_kind tl_idle_activity_of_op(tl_text name);
+/* The activity of a view, all its devices together, its idle time divided so; spans: of the view.  False when memory is
+ * out. */
+bool tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans);
 
 /* -------------------------------------------------------------------------------------------------------- comm only */
 

@@ -66,6 +66,12 @@ typedef struct tl_unit {
     int64_t needed_ns; /* what the repair of all that are chosen would gain less without its */
 } tl_unit;
 
+/* Why a rank is late: what the repair of one thing that it does gains, of what that of all of it does. */
+typedef struct tl_rank_cause {
+    tl_cause cause; /* UNKNOWN: none of its units is chosen; MIXED: nothing has TL_CAUSE_SHARE of it */
+    double share;   /* the largest; NAN: none is */
+} tl_rank_cause;
+
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
     TL_VEC(tl_unit) units; /* significant ones; by rank, then family; then by link */
@@ -81,6 +87,7 @@ typedef struct tl_findings {
     int64_t *late_ns; /* [ranks * nsteps] lateness of all families */
     int64_t *rank_ns; /* [ranks] what the repair of all chosen units of a rank gains alone; -1: none is chosen */
     int64_t *rank_step_ns; /* [ranks * nsteps] ... by step */
+    tl_rank_cause *causes; /* [ranks] of those of whom units are chosen */
 } tl_findings;
 
 /* On one proc.  TL_ENOMEM. */

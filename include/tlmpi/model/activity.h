@@ -22,6 +22,10 @@ typedef enum tl_activity_kind {
     TL_NACTIVITIES
 } tl_activity_kind;
 
+/* As bits: what a host does before it hands work over; a wait for the device is none of it. */
+#define TL_HOST_ACTIVITIES                                                                                             \
+    (1U << TL_ACTIVITY_HOST | 1U << TL_ACTIVITY_INPUT | 1U << TL_ACTIVITY_GC | 1U << TL_ACTIVITY_ALLOCATOR)
+
 typedef struct tl_activity_ns {
     int64_t ns[TL_NACTIVITIES];
 } tl_activity_ns;

@@ -33,8 +33,8 @@ extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NU
 bool tl_cause_is_of_host(tl_cause cause);
 
 /* What the share of a cause is one of. */
-typedef enum tl_cause_from { TL_CAUSE_FROM_CHARGES, TL_CAUSE_FROM_PEERS } tl_cause_from;
-extern const char *const tl_cause_from_labels[]; /* "charges", "peers", NULL */
+typedef enum tl_cause_from { TL_CAUSE_FROM_NOTHING, TL_CAUSE_FROM_GAIN } tl_cause_from;
+extern const char *const tl_cause_from_labels[]; /* "nothing", "gain", NULL */
 
 /* When a rank is late. */
 typedef enum tl_pattern {
@@ -251,15 +251,9 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "chance of a z as large in any rank, link and set of steps of a job where nobody is late, by Student's t; none " \
       "where it is not named")                                                                                         \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
-      "why it came late: in what it had more time than its peers, where that explains what "                           \
-      "they waited, else what table blame says; mixed: no cause has 80 %")                                             \
-    F(T, F64, cause_share, MEASURE, "",                                                                                \
-      "part that the largest cause has, of what cause_from says; of what it took longer than its peers waiting does "  \
-      "not count, nor what they take longer by chance, nor idle time that is the same delay met again: so it is no "   \
-      "share of blame_ns, which table blame divides by cause")                                                         \
-    F(T, CAUSE_FROM, cause_from, LABEL, "",                                                                            \
-      "peers: what it took longer than its peers in the flagged steps; charges: what others waited for it in these, "  \
-      "by table blame")                                                                                                \
+      "what it is late for: of its work, its host or its waits, what alone gains 80 % of what its repair gains; mixed: nothing does")\
+    F(T, F64, cause_share, MEASURE, "", "what that gains, or of mixed the largest, as a part of what its repair gains")\
+    F(T, CAUSE_FROM, cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")              \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
       "peers it is; empty where none stands out")                                                                      \

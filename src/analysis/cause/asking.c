@@ -69,9 +69,8 @@ typedef struct answering {
 /* The row of a name of a rank; NULL when memory is out. */
 static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
 {
-    uint64_t name = d->kind == TL_DETAIL_ACTIVITY ? 0 : a->details->names.v[d->name].key;
-    uint64_t key =
-        tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), d->kind == TL_DETAIL_ACTIVITY ? d->activity : name);
+    uint64_t name = a->details->names.v[d->name].key;
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)(int64_t)rank, d->kind), name);
     uint32_t at = tl_map_get(&a->index_of, key);
 
     if (at == TL_MAP_NONE) {

@@ -1,10 +1,10 @@
-/* suspect.c - who is asked, about which steps and against whom; and what is made of the answer. */
+/* suspect.c - who is asked, about which steps and against whom. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-/* All stragglers are asked for; of others that stand out only so many as make up this number. */
-enum { SUSPECTS = 8, PEERS_MOST = 64 };
+/* Peers beyond so many tell nothing new. */
+enum { PEERS_MOST = 64 };
 
 /* Fewer steps than so many tell little of what is usual: then other stages do. */
 enum { OTHERS_LEAST = 3 };
@@ -14,35 +14,17 @@ static bool is_straggler(const tl_straggler *row)
     return row->verdict == TL_VERDICT_STRAGGLER;
 }
 
-/* Stragglers first. */
-static int by_suspicion(const void *rows, uint32_t a, uint32_t b)
-{
-    const tl_straggler *r = rows;
-    if (is_straggler(&r[a]) != is_straggler(&r[b]))
-        return is_straggler(&r[a]) ? -1 : 1;
-    return (r[a].blame_ns < r[b].blame_ns) - (r[a].blame_ns > r[b].blame_ns);
-}
-
 bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n)
 {
-    uint32_t *order = tl_malloc((stragglers->n + 1) * sizeof *order);
-    size_t m = 0, named = 0;
-
     *n = 0;
-    *suspects = order;
-    if (order == NULL)
-        return false;
-    for (uint32_t i = 0; i < stragglers->n; i++) {
+    *suspects = tl_malloc((stragglers->n + 1) * sizeof **suspects);
+    for (uint32_t i = 0; *suspects != NULL && i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
-        named += is_straggler(row);
-        if (is_straggler(row) || row->pattern != TL_PATTERN_NONE)
-            order[m++] = i;
+        if (is_straggler(row) && row->cause != TL_CAUSE_UNKNOWN && row->cause != TL_CAUSE_SLOW_LINK &&
+            row->cause != TL_CAUSE_MIXED)
+            (*suspects)[(*n)++] = i;
     }
-    if (!tl_sort_index(order, m, by_suspicion, stragglers->rows))
-        return false;
-    size_t most = named > SUSPECTS ? named : SUSPECTS;
-    *n = m < most ? m : most;
-    return true;
+    return *suspects != NULL;
 }
 
 static int64_t role_of(const tl_cause_input *in, int32_t rank)
@@ -83,14 +65,7 @@ static size_t steps_of(const tl_table *steps, int32_t rank, size_t *end)
     return first;
 }
 
-/* Where none of its own is flagged, those in which the ranks stand out that it is late with, or all. */
-static bool in_window(const tl_straggler *row, const tl_blame_step *step)
-{
-    return row->pattern == TL_PATTERN_NONE || (step->step >= row->first_step && step->step <= row->last_step);
-}
-
-bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *a,
-                    int64_t *lost_ns)
+bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *a)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
@@ -102,15 +77,11 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
         return false;
     a->ranks[0] = row->rank;
     a->nranks = 1 + list_peers(in, stragglers, row, false, a->ranks + 1);
-    *lost_ns = 0;
-    for (int flagged = 1; a->nsteps == 0 && flagged >= 0; flagged--)
-        for (size_t i = first; i < end; i++) {
-            const tl_blame_step *step = tl_table_row(steps, i);
-            if (!(flagged ? step->flagged : in_window(row, step)))
-                continue;
+    for (size_t i = first; i < end; i++) {
+        const tl_blame_step *step = tl_table_row(steps, i);
+        if (step->flagged)
             a->steps[a->nsteps++] = step->step;
-            *lost_ns += step->wall_ns;
-        }
+    }
     for (size_t i = first; a->nranks == 1 && i < end && a->nothers < PEERS_MOST; i++) {
         const tl_blame_step *step = tl_table_row(steps, i);
         if (!step->flagged && row->pattern != TL_PATTERN_NONE)
@@ -126,33 +97,4 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
         a->nranks = 1 + list_peers(in, stragglers, row, true, a->ranks + 1);
     }
     return true;
-}
-
-/* Charges may count one delay several times, in collectives that follow upon one another; but not that often. */
-static const int64_t charged_most = 20;
-
-int64_t tl_gain_of_asked(tl_tables *tables, const tl_straggler *row)
-{
-    if (row->gain_ns < 0)
-        return 0;
-    const tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
-    for (size_t i = 0; i < whatif->n; i++) {
-        const tl_whatif_row *of = tl_table_row(whatif, i);
-        bool others = of->scenario == TL_SCENARIO_SUSPECTS ||
-                      (of->scenario == TL_SCENARIO_CAUSE && of->cause == TL_ACTIVITY_HOST);
-        if (others && of->gain_ns / 2 >= row->gain_ns)
-            return 0;
-    }
-    return row->gain_ns;
-}
-
-void tl_take_cause(const tl_cause_found *found, int64_t lost_ns, tl_straggler *row)
-{
-    int64_t cost_ns = found->awaited_ns > 0 && found->awaited_ns < lost_ns ? found->awaited_ns : lost_ns;
-    if (!found->found || row->cause == TL_CAUSE_SLOW_LINK || found->ns < cost_ns / 2 ||
-        found->ns < lost_ns / charged_most)
-        return;
-    row->cause = (uint8_t)found->cause;
-    row->cause_share = found->share;
-    row->cause_from = TL_CAUSE_FROM_PEERS;
 }

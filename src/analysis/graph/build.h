@@ -74,7 +74,8 @@ typedef struct tl_stream_range {
 typedef struct tl_graph_build {
     const tl_rank_view *view;
     const tl_host_calls *calls;
-    tl_arena arena;          /* of the arrays up to `streams` */
+    tl_arena arena; /* of the arrays up to `streams` */
+    const tl_host_spans *spans;
     int64_t lag_ns;          /* taken off the times of the host: its clock is so much ahead of the device's */
     int64_t latency_ns;      /* from a launch into an empty queue to the start */
     tl_graph_kernel *placed; /* by kernel */

@@ -135,7 +135,8 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
             since = tl_ns_max(since, b->nodes.v[before[i]].done_ns);
     node.done_ns = at->ns;
     node.work_ns = since != INT64_MIN ? tl_ns_max(0, at->ns - since) : 0;
-    node.activity = TL_ACTIVITY_HOST;
+    node.activity = (uint8_t)(node.work_ns > 0 ? tl_host_activity_in(b->spans, since + b->lag_ns, at->ns + b->lag_ns)
+                                               : TL_ACTIVITY_HOST);
     uint32_t number = tl_graph_node(b, node);
     for (int i = 0; number != TL_NONE && i < 2; i++)
         if (before[i] != TL_NONE)
@@ -158,10 +159,12 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
 {
     int64_t ns = w->end_ns - w->start_ns;
     bool pause = w->call != NULL && w->call->kind == TL_CALL_PAUSE;
+    bool frees = w->call != NULL && w->call->kind == TL_CALL_FREES;
     tl_node node = { .done_ns = at->ns,
                      .segment = segment_at(b, at->ns),
                      .step = step_at(b, pause ? at->ns : w->start_ns),
-                     .kind = TL_NODE_WAIT_END };
+                     .kind = TL_NODE_WAIT_END,
+                     .activity = frees ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC };
     if (pause)
         return w->end = add_after(b, r, at, node);
     w->end = tl_graph_node(b, node);

@@ -117,13 +117,14 @@ static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
            (tl_ns_between(s.end_ns, s.start_ns) <= TL_GRAPH_MAX_NS && work <= TL_GRAPH_MAX_WORK_NS);
 }
 
-tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, tl_rank_graph *out, tl_error *err)
+tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
+                             tl_rank_graph *out, tl_error *err)
 {
     *out = (tl_rank_graph){ .rank = view->rank };
     if (!has_times(view, calls))
         return TL_OK;
 
-    tl_graph_build b = { .view = view, .calls = calls };
+    tl_graph_build b = { .view = view, .calls = calls, .spans = spans };
     tl_graph_hosts *hosts = NULL;
     bool ok = tl_graph_place(&b);
     if (ok)

@@ -7,9 +7,8 @@
 /* The row of a name, or NULL when memory is out. */
 static tl_detail *row_of(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, uint8_t activity)
 {
-    name = kind == TL_DETAIL_ACTIVITY ? TL_NO_NAME : tl_name_key(all->view, name);
-    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step),
-                               kind == TL_DETAIL_ACTIVITY ? activity : (uint64_t)name);
+    name = tl_name_key(all->view, name);
+    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)kind, (uint64_t)(int64_t)step), (uint64_t)name);
     uint32_t at = tl_map_get(&all->index_of, key);
     if (at == TL_MAP_NONE) {
         if (!tl_vec_room(&all->rows) || tl_map_put(&all->index_of, key, (uint32_t)all->rows.n) != 0)
@@ -34,6 +33,26 @@ bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint3
     row->depth = what->depth > row->depth ? what->depth : row->depth;
     row->frame = what->frame;
     return true;
+}
+
+/* What the device did, by name. */
+static bool add_work(tl_detail_rows *rows)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < rows->view->nkernels; i++) {
+        const tl_kernel *k = &rows->view->kernels[i];
+        tl_detail what = { .ns = k->end_ns - k->start_ns, .count = 1 };
+        if (k->name == TL_NO_NAME)
+            continue;
+        if (k->kind == TL_COMM)
+            what.size = rows->view->colls[k->coll].bytes;
+        else
+            what.size = k->kind == TL_COMPUTE ? k->blocks : k->bytes;
+        what.size = what.size > 0 ? what.size : 0;
+        ok = tl_detail_add(rows, k->kind == TL_COMM ? TL_DETAIL_COMM : TL_DETAIL_WORK, k->step, k->name,
+                           tl_activity_of_work(rows->view, k), &what);
+    }
+    return ok;
 }
 
 /* By kind and step, most time first, and of equals the innermost. */
@@ -66,12 +85,9 @@ static bool keep_most(const tl_detail_rows *all, tl_details *details)
         kept = before != NULL && before->kind == row.kind && before->step == row.step ? kept + 1 : 0;
         if (kept >= TL_DETAILS_MAX)
             continue;
-        if (row.kind != TL_DETAIL_ACTIVITY) {
-            tl_text name = tl_names_text(all->view->names, row.name);
-            row.name = tl_names_intern(&details->names, name.p, name.n);
-            ok = row.name != TL_NO_NAME;
-        }
-        ok = ok && tl_vec_room(&details->rows);
+        tl_text name = tl_names_text(all->view->names, row.name);
+        row.name = tl_names_intern(&details->names, name.p, name.n);
+        ok = row.name != TL_NO_NAME && tl_vec_room(&details->rows);
         if (ok)
             details->rows.v[details->rows.n++] = row;
     }
@@ -82,7 +98,7 @@ static bool keep_most(const tl_detail_rows *all, tl_details *details)
 bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details)
 {
     tl_detail_rows rows = { .view = view };
-    bool ok = tl_detail_device(&rows, activity) && tl_detail_host(&rows, activity) && keep_most(&rows, details);
+    bool ok = add_work(&rows) && tl_detail_host(&rows, activity) && keep_most(&rows, details);
     tl_map_free(&rows.index_of);
     free(rows.rows.v);
     return ok;

@@ -33,11 +33,10 @@ typedef struct gathering {
     tl_arena arena;
     uint32_t *working; /* launches of work */
     size_t nworking;
-    cover *covered;                      /* by name */
-    uint32_t nwalks;                     /* threads that were begun */
-    int64_t last_end_ns[TL_NACTIVITIES]; /* by activity: where the last span that stands for it on this thread ends */
-    uint8_t *of_call, *of_op;            /* by name: its activity */
-    const tl_call_rule **rule;           /* by name: what a call of it does */
+    cover *covered;            /* by name */
+    uint32_t nwalks;           /* threads that were begun */
+    uint8_t *of_call, *of_op;  /* by name: its activity */
+    const tl_call_rule **rule; /* by name: what a call of it does */
 } gathering;
 
 static bool list_working(gathering *g)
@@ -67,14 +66,6 @@ static bool prepare_host(gathering *g)
     return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
 }
 
-/* What is known to be covered is so on one thread. */
-static void begin_thread(gathering *g)
-{
-    g->nwalks++;
-    for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        g->last_end_ns[activity] = INT64_MIN;
-}
-
 /* The first launch of work from t on; INT64_MAX where there is none. */
 static int64_t next_launch(const gathering *g, int64_t t_ns)
 {
@@ -89,17 +80,6 @@ static int32_t step_held_up(const gathering *g, int64_t start_ns)
 {
     int64_t next_ns = next_launch(g, start_ns);
     return tl_step_at(g->view->steps, g->view->nsteps, next_ns < INT64_MAX ? next_ns : start_ns);
-}
-
-/* What stands for an activity takes its time of the host whether the device has run dry or not. */
-static bool add_time_of_activity(gathering *g, tl_activity_kind activity, int64_t start_ns, int64_t end_ns)
-{
-    int64_t from = start_ns > g->last_end_ns[activity] ? start_ns : g->last_end_ns[activity];
-    if (!tl_activity_is_of_host(activity) || from >= end_ns)
-        return true;
-    g->last_end_ns[activity] = end_ns;
-    return tl_detail_add(g->rows, TL_DETAIL_ACTIVITY, step_held_up(g, start_ns), TL_NO_NAME, activity,
-                         &(tl_detail){ .size = end_ns - from });
 }
 
 /* A name within the same name covers the same time. */
@@ -121,14 +101,13 @@ static bool add_ops(gathering *g, const tl_thread *thread)
     size_t at = 0;
     bool ok = true;
 
-    begin_thread(g);
+    g->nwalks++;
     for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
         while (open.n > 0 && open.v[open.n - 1] <= start)
             open.n--;
         if (ops->name[i] != TL_NO_NAME)
-            ok = add_time_of_activity(g, (tl_activity_kind)g->of_op[ops->name[i]], start, end) &&
-                 add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
+            ok = add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
                           tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         ok = ok && tl_vec_room(&open);
         if (ok)
@@ -186,14 +165,13 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
     size_t at = 0, op_at = 0;
     bool ok = true;
 
-    begin_thread(g);
+    g->nwalks++;
     for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        ok = add_time_of_activity(g, (tl_activity_kind)g->of_call[name], start, end) &&
-             add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
+        ok = add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
                       tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
         if (ok && may_wait(g, name)) {
             int64_t ns = idle_after(g, start, end, surely_waits(g, name));

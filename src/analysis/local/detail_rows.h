@@ -13,20 +13,11 @@ typedef struct tl_detail_rows {
     TL_VEC(tl_detail) rows;
 } tl_detail_rows;
 
-/* Adds time, size and count to the row of a name (a row of kind TL_DETAIL_ACTIVITY has an activity instead).  False
- * when memory is out. */
+/* Adds time, size and count to the row of a name.  False when memory is out. */
 bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
                    const tl_detail *what);
 
-/* What the device did, and the time of each step by activity; what the threads did that launch, and what they waited
- * in. False when memory is out. */
-bool tl_detail_device(tl_detail_rows *rows, const tl_activity *activity);
+/* What the threads did that launch, and what they waited in.  False when memory is out. */
 bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
-
-/* By start, the work with which the device passes from step to step. */
-typedef TL_VEC(uint32_t) tl_step_starts;
-
-/* False when memory is out. */
-bool tl_detail_starts(const tl_rank_view *view, tl_step_starts *starts);
 
 #endif

@@ -1,9 +1,10 @@
 /* answers.c - a rank changed as it is asked for: by its repairs one by one, by some of them together, by all that it
  * has too much. */
-#include "tlmpi/analysis/replay.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
+#include <string.h>
 
 void tl_told_free(tl_told *told)
 {
@@ -20,6 +21,7 @@ typedef struct taking {
     tl_changes c;
     uint8_t *marks;      /* [nodes] tl_fold_mark */
     uint32_t *number_of; /* [nodes] folded */
+    uint8_t *activity;   /* [nodes] tl_activity_kind of what is taken off */
     TL_VEC(tl_taken) taken;
     tl_folded folded;
 } taking;
@@ -28,8 +30,36 @@ static bool put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
 {
     if (!tl_vec_room(&t->taken))
         return false;
-    t->taken.v[t->taken.n++] = (tl_taken){ ns, node, unit };
+    t->taken.v[t->taken.n++] = (tl_taken){ ns, node, unit, t->activity[node], 0 };
     return true;
+}
+
+/* Of a host, what it does around waits that peers do not have is theirs, up to the next launch; and the launches that
+ * peers do not have are of the work that these do not have.  What has a name of its own stays that. */
+static bool name_host(taking *t, const tl_repair_plan *plan)
+{
+    const tl_open_rank *o = &t->c.open;
+    bool any = false, ok = tl_drop_waits(&t->c, plan->drop);
+    for (uint32_t v = 0; v < o->n; v++)
+        any = any || t->c.baseline_ns[v] > 0;
+    for (uint32_t v = 0; ok && v < o->n; v++) {
+        const tl_node *node = &o->nodes[v];
+        if (t->c.gone[v])
+            t->activity[o->edges[node->first_edge].from] = TL_ACTIVITY_SYNC; /* where the wait begins */
+        if (node->activity == TL_ACTIVITY_SYNC && !t->c.gone[v])
+            t->activity[v] = TL_ACTIVITY_HOST; /* peers wait there, too */
+        if (node->activity != TL_ACTIVITY_HOST)
+            continue;
+        if (any && node->kind == TL_NODE_LAUNCH && tl_is_host_piece(node) && t->c.baseline_ns[v] == 0)
+            t->activity[v] = TL_ACTIVITY_COMPUTE;
+        for (uint32_t e = node->first_edge; e < o->nodes[v + 1].first_edge; e++) {
+            uint32_t from = o->edges[e].from;
+            bool after = from < o->n && o->nodes[from].kind != TL_NODE_LAUNCH && t->activity[from] == TL_ACTIVITY_SYNC;
+            t->activity[v] = after ? TL_ACTIVITY_SYNC : t->activity[v];
+        }
+    }
+    memset(t->c.gone, 0, o->n * sizeof *t->c.gone);
+    return ok;
 }
 
 /* What the plan takes off; then all is unchanged again. */
@@ -37,6 +67,9 @@ static bool take(taking *t, const tl_repair_plan *plan, uint32_t unit)
 {
     const tl_open_rank *o = &t->c.open;
     bool ok = tl_repair_plan_apply(plan, &t->c);
+    for (uint32_t v = 0; ok && v < o->n; v++)
+        t->activity[v] = o->nodes[v].activity;
+    ok = ok && (plan->family != TL_FAMILY_HOST || name_host(t, plan));
     for (uint32_t v = 0; ok && v < o->n; v++) {
         if (t->c.less_ns[v] != 0) {
             ok = put(t, v, unit, t->c.less_ns[v]);
@@ -73,7 +106,8 @@ bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *t
     size_t n = ok ? t.c.open.n + (size_t)1 : 1;
     t.marks = tl_calloc(n, sizeof *t.marks);
     t.number_of = tl_malloc(n * sizeof *t.number_of);
-    ok = ok && t.marks != NULL && t.number_of != NULL;
+    t.activity = tl_malloc(n * sizeof *t.activity);
+    ok = ok && t.marks != NULL && t.number_of != NULL && t.activity != NULL;
     for (uint32_t u = 0; ok && u < told->nplans; u++)
         ok = take(&t, &told->plans[u], u);
     ok = ok && tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
@@ -85,6 +119,7 @@ bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *t
     tl_folded_free(&t.folded);
     free(t.marks);
     free(t.number_of);
+    free(t.activity);
     free(t.taken.v);
     return ok;
 }
@@ -119,14 +154,16 @@ static bool move_ends(const tl_rank_ideal *ideal, tl_changes *c, end_list *ends)
     return true;
 }
 
-/* Only those activities; which of them are left. */
+/* Only those activities, of a host all that it does if what has no name is among them; which of them are left. */
 static uint32_t mask(tl_changes *c, uint32_t activities)
 {
     uint32_t left = 0;
+    activities |= (activities >> TL_ACTIVITY_HOST & 1U) != 0 ? TL_HOST_ACTIVITIES : 0;
     for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t activity = 1U << c->open.nodes[v].activity;
         c->less_ns[v] = (activity & activities) != 0 ? c->less_ns[v] : 0;
         c->gone[v] = c->gone[v] && (activities >> TL_ACTIVITY_SYNC & 1U) != 0;
+        activity = (activity & TL_HOST_ACTIVITIES) != 0 ? 1U << TL_ACTIVITY_HOST : activity;
         left |= (c->less_ns[v] != 0 ? activity : 0) | (c->gone[v] ? 1U << TL_ACTIVITY_SYNC : 0);
     }
     return left;

@@ -53,6 +53,6 @@ void tl_balance_rank(double to, tl_changes *c)
 void tl_free_host(tl_changes *c)
 {
     for (uint32_t v = 0; v < c->open.n; v++)
-        if (c->open.nodes[v].activity == TL_ACTIVITY_HOST)
+        if ((1U << c->open.nodes[v].activity & TL_HOST_ACTIVITIES) != 0)
             c->less_ns[v] = c->open.nodes[v].work_ns;
 }

@@ -134,7 +134,7 @@ static void find_drops(planning *p)
     const tl_baseline *b = p->b;
     for (size_t k = 0; k < p->plan->nkinds; k++) {
         int64_t all = 0, dropped = 0;
-        if (!is_of_family(p, k))
+        if (class_of(p, k)->family != TL_FAMILY_WAIT)
             continue;
         for (int cut = 0; cut < 2; cut++)
             for (size_t s = 0; s < b->nsteps; s++) {
@@ -181,7 +181,7 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
     }
     if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_HOST))
         find_excess(&p);
-    if (ok && repair->family == TL_FAMILY_WAIT)
+    if (ok && (repair->family == TL_FAMILY_WAIT || repair->family == TL_FAMILY_HOST))
         find_drops(&p);
     if (ok && repair->family == TL_FAMILY_ADDITIONAL)
         ok = tl_repair_plan_sums(b, repair->rank, out);

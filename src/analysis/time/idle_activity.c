@@ -1,11 +1,8 @@
 /* idle_activity.c - gaps of the device, cut by spans of the host. */
 #include "tlmpi/analysis/time.h"
 #include "sweep.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/model/call.h"
 #include <stdlib.h>
 
 /* A launch this long before a gap was in time. */
@@ -15,115 +12,13 @@ static const int64_t sync_slack_ns = 2000;
 /* What a host needs at most to launch again after a wait. */
 static const int64_t restart_ns = 100000;
 
-/* The activities that host spans stand for, the strongest first. */
-static const tl_activity_kind named[] = { TL_ACTIVITY_GC, TL_ACTIVITY_INPUT, TL_ACTIVITY_ALLOCATOR, TL_ACTIVITY_SYNC };
-enum { NNAMED = sizeof named / sizeof named[0] };
-
 typedef struct finding {
     const tl_rank_view *view;
     TL_VEC(tl_idle_span) found; /* in the gap at hand */
-    tl_spans spans[NNAMED];     /* of threads that launch */
-    size_t at[NNAMED];          /* the first span that a gap from here on may meet */
-    bool drained;               /* a wait has emptied the queue, and launches are not ahead again */
+    const tl_host_spans *spans;
+    size_t at[TL_HOST_SPANS]; /* the first span that a gap from here on may meet */
+    bool drained;             /* a wait has emptied the queue, and launches are not ahead again */
 } finding;
-
-/* ----------------------------------------------------------------------------------------------------------- names */
-
-static bool has_any(tl_text name, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (tl_text_has(name, *words))
-            return true;
-    return false;
-}
-
-tl_activity_kind tl_idle_activity_of_call(tl_text name)
-{
-    tl_does does = (tl_does)tl_call_rule_of(name)->does;
-    if (does == TL_DOES_WAIT)
-        return TL_ACTIVITY_SYNC;
-    return does == TL_DOES_ALLOCATE || does == TL_DOES_FREE ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_HOST;
-}
-
-tl_activity_kind tl_idle_activity_of_op(tl_text name)
-{
-    static const char *const garbage[] = {
-        "gc.collect",      "gc_collect", "method collect", "function collect", "garbage collect",
-        "Garbage collect", "GC pause",   "Python GC",      "python_gc",        NULL
-    };
-    static const char *const input[] = { "DataLoader", "dataloader", "data_loader", "next_batch",
-                                         "get_batch",  "load_batch", "_next_data",  NULL };
-    if (has_any(name, garbage) || tl_text_is(name, "gc"))
-        return TL_ACTIVITY_GC;
-    return has_any(name, input) ? TL_ACTIVITY_INPUT : TL_ACTIVITY_HOST;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- spans */
-
-/* Adds the spans of one thread whose names stand for something to `found`, which is grown by activity. */
-typedef struct spans_found {
-    TL_VEC(tl_span) of[NNAMED];
-} spans_found;
-
-static bool note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
-{
-    for (int i = 0; activity != TL_ACTIVITY_HOST && i < NNAMED; i++) {
-        if (named[i] != activity)
-            continue;
-        if (!tl_vec_room(&found->of[i]))
-            return false;
-        found->of[i].v[found->of[i].n++] = (tl_span){ start_ns, start_ns + dur_ns };
-    }
-    return true;
-}
-
-/* Threads that launch: a map of their numbers. */
-static bool launching(const tl_rank_view *view, tl_map *threads)
-{
-    for (size_t i = 0; i < view->nlaunches; i++)
-        if (view->launches[i].nkernels > 0 && tl_map_put(threads, view->launches[i].track, 1) != 0)
-            return false;
-    return true;
-}
-
-static bool collect_spans(finding *f)
-{
-    const tl_rank_view *view = f->view;
-    uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
-    spans_found found = { 0 };
-    tl_map threads = { 0 };
-    bool ok = of_call != NULL && of_op != NULL && launching(view, &threads);
-
-    for (size_t i = 0; ok && i < view->names->n; i++) {
-        tl_text name = tl_names_text(view->names, (uint32_t)i);
-        of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
-        of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
-    }
-    for (size_t t = 0; t < view->calls.nthreads; t++) {
-        const tl_thread *thread = &view->calls.threads[t];
-        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
-            continue;
-        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
-            if (view->calls.name[i] != TL_NO_NAME)
-                ok = note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
-    }
-    for (size_t t = 0; t < view->ops.nthreads; t++) {
-        const tl_thread *thread = &view->ops.threads[t];
-        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
-            continue;
-        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
-            if (view->ops.name[i] != TL_NO_NAME)
-                ok = note(&found, of_op[view->ops.name[i]], view->ops.start_ns[i], view->ops.dur_ns[i]);
-    }
-    for (int p = 0; p < NNAMED; p++) {
-        ok = ok && tl_spans_add_all(&f->spans[p], found.of[p].v, found.of[p].n);
-        free(found.of[p].v);
-    }
-    tl_map_free(&threads);
-    free(of_call);
-    free(of_op);
-    return ok;
-}
 
 /* ------------------------------------------------------------------------------------------------------------ gaps */
 
@@ -140,9 +35,9 @@ static bool append(finding *f, int64_t start_ns, int64_t end_ns, tl_activity_kin
 /* The first span of a named activity that ends after t; NULL where there is none. */
 static const tl_span *meets(finding *f, int p, int64_t t_ns)
 {
-    while (f->at[p] < f->spans[p].n && f->spans[p].v[f->at[p]].end_ns <= t_ns)
+    while (f->at[p] < f->spans->of[p].n && f->spans->of[p].v[f->at[p]].end_ns <= t_ns)
         f->at[p]++;
-    return f->at[p] < f->spans[p].n ? &f->spans[p].v[f->at[p]] : NULL;
+    return f->at[p] < f->spans->of[p].n ? &f->spans->of[p].v[f->at[p]] : NULL;
 }
 
 /* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
@@ -151,12 +46,12 @@ static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind res
     while (from_ns < to_ns) {
         int64_t until = to_ns;
         tl_activity_kind activity = rest;
-        for (int p = 0; p < NNAMED; p++) {
+        for (int p = 0; p < TL_HOST_SPANS; p++) {
             const tl_span *span = meets(f, p, from_ns);
             if (span == NULL || span->start_ns >= until)
                 continue;
             if (span->start_ns <= from_ns) {
-                activity = named[p];
+                activity = tl_host_span_kinds[p];
                 until = span->end_ns < until ? span->end_ns : until;
                 break;
             }
@@ -173,10 +68,10 @@ static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind res
 static int64_t wait_into(finding *f, int64_t lo)
 {
     int64_t end = INT64_MIN;
-    const int p = NNAMED - 1;
+    const int p = TL_HOST_SPANS - 1;
     meets(f, p, lo - sync_slack_ns - 1);
-    for (size_t i = f->at[p]; i < f->spans[p].n && f->spans[p].v[i].start_ns < lo; i++)
-        end = f->spans[p].v[i].end_ns;
+    for (size_t i = f->at[p]; i < f->spans->of[p].n && f->spans->of[p].v[i].start_ns < lo; i++)
+        end = f->spans->of[p].v[i].end_ns;
     return end;
 }
 
@@ -230,19 +125,17 @@ static bool sweep_work(finding *f, const uint32_t *order, tl_activity *activity)
     return ok && tl_sweep_end(&s);
 }
 
-bool tl_activity_find(tl_activity *activity, const tl_rank_view *view)
+bool tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans)
 {
-    finding f = { .view = view };
+    finding f = { .view = view, .spans = spans };
     uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
-    bool ok = order != NULL && collect_spans(&f);
+    bool ok = order != NULL;
 
     activity->n = 0;
     for (size_t i = 0; ok && i < view->nkernels; i++)
         order[i] = (uint32_t)i;
     ok = ok && tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels) &&
          (view->nkernels == 0 || sweep_work(&f, order, activity));
-    for (int p = 0; p < NNAMED; p++)
-        tl_spans_free(&f.spans[p]);
     free(f.found.v);
     free(order);
     if (!ok)

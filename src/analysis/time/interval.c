@@ -30,16 +30,32 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
         if (j == view->nsyncs || (i < view->nkernels && stands_before(&view->kernels[i], &view->syncs[j]))) {
             const tl_kernel *k = &view->kernels[i++];
             *row = (tl_interval){
-                .rank = view->rank, .device = k->device, .stream = k->stream, .start_ns = k->start_ns,
-                .end_ns = k->end_ns, .kind = k->kind, .name = k->name, .correlation = k->correlation,
-                .launch_ns = k->launch_ns, .bytes = k->bytes, .step = k->step,
+                .rank = view->rank,
+                .device = k->device,
+                .stream = k->stream,
+                .start_ns = k->start_ns,
+                .end_ns = k->end_ns,
+                .kind = k->kind,
+                .name = k->name,
+                .correlation = k->correlation,
+                .launch_ns = k->launch_ns,
+                .bytes = k->bytes,
+                .step = k->step,
             };
         } else {
             const tl_sync *s = &view->syncs[j++];
             *row = (tl_interval){
-                .rank = view->rank, .device = s->device, .stream = s->stream, .start_ns = s->start_ns,
-                .end_ns = s->end_ns, .kind = TL_SYNC, .name = s->name, .correlation = s->correlation,
-                .launch_ns = s->call_ns, .bytes = -1, .step = s->step,
+                .rank = view->rank,
+                .device = s->device,
+                .stream = s->stream,
+                .start_ns = s->start_ns,
+                .end_ns = s->end_ns,
+                .kind = TL_SYNC,
+                .name = s->name,
+                .correlation = s->correlation,
+                .launch_ns = s->call_ns,
+                .bytes = -1,
+                .step = s->step,
             };
         }
     }

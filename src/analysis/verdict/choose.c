@@ -155,6 +155,7 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
     }
     if (ok) {
         cost_ranks(&c);
+        tl_causes_of_gains(c.costing, c.chosen, c.some, out);
         join_links(&c);
     }
     tl_costing_free(c.costing);

@@ -6,7 +6,8 @@
 
 /* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
 typedef struct taken {
-    uint32_t node; /* of the folded rank, of the whole, and of what is folded of that, in turn */
+    uint32_t node;     /* of the folded rank, of the whole, and of what is folded of that, in turn */
+    uint32_t activity; /* tl_activity_kind; of a link COMM */
     int64_t ns;
 } taken;
 
@@ -30,11 +31,11 @@ struct tl_costing {
     int64_t end_ns;     /* of the job, unchanged */
 };
 
-static bool put(taken_list *list, uint32_t node, int64_t ns)
+static bool put(taken_list *list, uint32_t node, uint32_t activity, int64_t ns)
 {
     if (!tl_vec_room(&list->of))
         return false;
-    list->of.v[list->of.n++] = (taken){ node, ns };
+    list->of.v[list->of.n++] = (taken){ node, activity, ns };
     return true;
 }
 
@@ -71,13 +72,36 @@ static bool put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *o
     return ok;
 }
 
+static unsigned families_of(const tl_costing *c, size_t first)
+{
+    unsigned families = 0;
+    for (size_t u = first; u < units_end(c, first); u++)
+        families |= 1U << c->findings->units.v[u].family;
+    return families;
+}
+
+/* Host work for waits and launches that peers do not have is theirs only where there are more of them than by chance. */
+static uint32_t activity_of(const tl_unit *unit, uint32_t activity, unsigned families)
+{
+    bool host = unit->family == TL_FAMILY_HOST;
+    if (host && activity == TL_ACTIVITY_SYNC && (families >> TL_FAMILY_WAIT & 1U) == 0)
+        return TL_ACTIVITY_HOST;
+    if (host && activity == TL_ACTIVITY_COMPUTE && (families >> TL_FAMILY_ADDITIONAL & 1U) == 0)
+        return TL_ACTIVITY_HOST;
+    return activity;
+}
+
 static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
 {
+    const unsigned families = families_of(c, first);
     tl_taken *list = NULL;
     size_t n;
     bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = put(&c->taken[first + list[i].unit], list[i].node, list[i].ns);
+    for (size_t i = 0; ok && i < n; i++) {
+        size_t u = first + list[i].unit;
+        ok = put(&c->taken[u], list[i].node, activity_of(&c->findings->units.v[u], list[i].activity, families),
+                 list[i].ns);
+    }
     free(list);
     return ok && tl_folded_get(folded, in);
 }
@@ -114,7 +138,7 @@ static bool take_link(tl_costing *c, size_t unit, const tl_folded *changed, cons
             const tl_folded *folded = tl_folded_of(c->findings->folded, changed, less->rank);
             node = whole->base[less->rank] + folded->met[less->of];
         }
-        ok = put(&c->taken[unit], node, less->ns);
+        ok = put(&c->taken[unit], node, TL_ACTIVITY_COMM, less->ns);
     }
     free(list.v);
     return ok;
@@ -218,20 +242,34 @@ static void take(tl_net *net, const taken *t, int64_t sign)
         net->own_ns[t->node] -= sign * t->ns;
 }
 
-static void apply(tl_costing *c, const bool *chosen, int64_t sign)
+static bool is_of(const tl_unit *unit, const taken *t, const tl_cost_part *part)
+{
+    if (part == NULL || unit->rank != part->rank)
+        return true;
+    bool in = (part->families >> unit->family & 1U) != 0 && (part->activities >> t->activity & 1U) != 0;
+    return in != part->without;
+}
+
+static void apply(tl_costing *c, const bool *chosen, const tl_cost_part *part, int64_t sign)
 {
     for (size_t u = 0; u < c->nunits; u++)
         for (size_t i = 0; chosen[u] && i < c->taken[u].of.n; i++)
-            take(&c->net, &c->taken[u].of.v[i], sign);
+            if (is_of(&c->findings->units.v[u], &c->taken[u].of.v[i], part))
+                take(&c->net, &c->taken[u].of.v[i], sign);
+}
+
+int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *part)
+{
+    apply(c, chosen, part, 1);
+    int64_t end = tl_net_replay(&c->net, c->done_ns);
+    tl_net_step_ends(&c->net, c->done_ns, c->step_ends);
+    apply(c, chosen, part, -1);
+    return c->end_ns - end;
 }
 
 int64_t tl_cost_of(tl_costing *c, const bool *chosen)
 {
-    apply(c, chosen, 1);
-    int64_t end = tl_net_replay(&c->net, c->done_ns);
-    tl_net_step_ends(&c->net, c->done_ns, c->step_ends);
-    apply(c, chosen, -1);
-    return c->end_ns - end;
+    return tl_cost_of_part(c, chosen, NULL);
 }
 
 void tl_cost_by_step(const tl_costing *c, int64_t *step_ns)

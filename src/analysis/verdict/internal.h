@@ -13,7 +13,7 @@ bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 /* verdict.c: a question CHANGE.  False when memory is out. */
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
 
-/* pattern.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is
+/* shape.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is
  * among them. */
 void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl_shape *shape, double *share);
 
@@ -38,6 +38,19 @@ int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 
 /* ... by step: differences of step ends, of the last one asked for. */
 void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
+
+/* What the repair of all units with chosen[unit] gains where of those of one rank only, or all but, what they take off
+ * some activities in units of some families is repaired. */
+typedef struct tl_cost_part {
+    uint32_t rank;
+    unsigned families, activities; /* bits 1 << tl_family, 1 << tl_activity_kind (SYNC: waits) */
+    bool without;
+} tl_cost_part;
+
+int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_part *part);
+
+/* cause.c: why the ranks of chosen units are late; rank_ns is known.  some: [units] scratch. */
+void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
 
 /* choose.c: needed, and all gains.  False when memory is out. */
 bool tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings *out);

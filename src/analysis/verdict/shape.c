@@ -8,8 +8,7 @@
  * The best steps for a given level are found by Viterbi's algorithm; the level is then the mean of these steps, until
  * neither changes.  One start has local optima, so every value above 0 is one.
  */
-#include "tlmpi/analysis/verdict.h"
-#include "tlmpi/model/parameters.h"
+#include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include <math.h>
@@ -154,4 +153,39 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
     }
     tl_arena_free(&arena);
     return ok;
+}
+
+/* --------------------------------------------------------------------------------------------------------- pattern */
+
+/* A cut step between two that are on is no gap. */
+static size_t runs_of(const tl_baseline *b, const bool *on)
+{
+    size_t runs = 0;
+    bool before = false;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        runs += on[s] && !before;
+        before = on[s] || (before && b->cut[s]);
+    }
+    return runs;
+}
+
+void tl_put_pattern(const tl_baseline *b, const bool *on, bool drifts, tl_shape *shape, double *share)
+{
+    size_t full = 0;
+    shape->nup = shape->first = shape->last = 0;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        full += !b->cut[s];
+        if (!on[s])
+            continue;
+        shape->first = shape->nup == 0 ? s : shape->first;
+        shape->last = s;
+        shape->nup++;
+    }
+    *share = full > 0 ? (double)shape->nup / (double)full : NAN;
+    shape->pattern = shape->nup == 0                             ? TL_PATTERN_NONE
+                     : drifts                                    ? TL_PATTERN_DRIFTING
+                     : *share >= TL_PERSISTENT_SHARE && full > 1 ? TL_PATTERN_PERSISTENT
+                     : shape->nup == 1                           ? TL_PATTERN_ONE_OFF
+                     : runs_of(b, on) == 1                       ? TL_PATTERN_BOUNDED
+                                                                 : TL_PATTERN_SPORADIC;
 }

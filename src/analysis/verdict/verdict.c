@@ -1,6 +1,7 @@
 /* verdict.c - the verdict from beginning to end: lateness, significance, cost, choice. */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
+#include <math.h>
 #include <stdlib.h>
 
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
@@ -82,10 +83,13 @@ tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *option
     out->late_ns = tl_arena_zeroed(&out->arena, cells, sizeof *out->late_ns);
     out->rank_ns = tl_arena_take(&out->arena, n, sizeof *out->rank_ns);
     out->rank_step_ns = tl_arena_zeroed(&out->arena, cells, sizeof *out->rank_step_ns);
+    out->causes = tl_arena_take(&out->arena, n, sizeof *out->causes);
     bool ok = !out->arena.failed;
 
-    for (size_t r = 0; ok && r < n; r++)
+    for (size_t r = 0; ok && r < n; r++) {
         out->rank_ns[r] = -1;
+        out->causes[r] = (tl_rank_cause){ TL_CAUSE_UNKNOWN, NAN };
+    }
     ok = ok && fold_ranks(b, out) && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
          tl_units_choose(b, options->least_cost, out);
     return ok ? TL_OK : tl_fail_memory(err, "the verdict");

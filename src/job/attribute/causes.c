@@ -51,9 +51,9 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
     return TL_OK;
 }
 
-/* Collective: the cause of one suspect, on proc 0, which alone knows what its repair gains. */
-static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, const tl_asking *a, int64_t gain_ns,
-                          tl_cause_found *found, tl_error *err)
+/* Collective: the cause of one suspect, on proc 0, which alone has its row. */
+static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, const tl_asking *a,
+                          const tl_straggler *row, tl_cause_found *found, tl_error *err)
 {
     tl_cause_row *rows = NULL, *all = NULL;
     size_t n = 0, nall = 0;
@@ -62,8 +62,8 @@ static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, c
 
     if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 &&
-        !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, gain_ns, found))
+    if (st == TL_OK && row != NULL &&
+        !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, row->gain_ns, found))
         st = tl_fail_memory(err, "what the suspects did");
     free(rows);
     free(all);
@@ -146,16 +146,15 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         tl_asking a = { 0 };
         tl_cause_found found = { 0 };
-        int64_t lost_ns = 0;
         tl_straggler *row = suspects != NULL ? tl_table_row(stragglers, suspects[i]) : NULL;
-        if (row != NULL && !tl_asking_make(input, tables, row, &a, &lost_ns))
+        if (row != NULL && !tl_asking_make(input, tables, row, &a))
             st = tl_fail_memory(err, "the suspects");
         st = share(&a, st, err);
         if (st == TL_OK)
-            st = find_one(details, &runs, &a, row != NULL ? tl_gain_of_asked(tables, row) : 0, &found, err);
+            st = find_one(details, &runs, &a, row, &found, err);
         if (st == TL_OK && row != NULL && number_of_place != NULL) {
-            tl_take_cause(&found, lost_ns, row);
-            ok = ok && number_of(&known, &places, row->cause == found.cause ? found.place : 0, &number_of_place[i]);
+            row->cause = (uint8_t)found.cause;
+            ok = ok && number_of(&known, &places, found.place, &number_of_place[i]);
         }
         tl_asking_free(&a);
     }

@@ -79,12 +79,14 @@ static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl
 /* What a rank did by itself, which its graph is made of when the host's columns are gone. */
 typedef struct own_work {
     tl_activity activity;
+    tl_host_spans spans;
     tl_host_calls *calls;
 } own_work;
 
 static void own_work_free(own_work *own)
 {
     tl_activity_free(&own->activity);
+    tl_host_spans_free(&own->spans);
     tl_host_calls_free(own->calls);
 }
 
@@ -98,19 +100,20 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
 
     if (st == TL_OK)
         st = tl_host_calls_find(view, &own->calls, err);
-    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_activity_find(&own->activity, view) &&
+    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_host_spans_find(&own->spans, view) &&
+                         tl_activity_find(&own->activity, view, &own->spans) &&
                          tl_details_collect(view, &own->activity, how->details) &&
                          tl_local_since(view, &own->activity, mine, set->participants.n - first)))
         st = tl_fail_memory(err, "what a rank did between its collectives");
     return st;
 }
 
-static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const tl_host_calls *calls, tl_error *err)
+static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own, tl_error *err)
 {
     if (!tl_vec_room(&graphs->of))
         return tl_fail_memory(err, "the graph of a rank");
     tl_rank_graph *graph = &graphs->of.v[graphs->of.n++];
-    tl_status st = tl_rank_graph_make(view, calls, graph, err);
+    tl_status st = tl_rank_graph_make(view, own->calls, &own->spans, graph, err);
     if (st == TL_OK && !tl_rank_graph_pack(graph))
         st = tl_fail_memory(err, "the graph of a rank");
     return st;
@@ -130,7 +133,7 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = take_part(&linked.view, how, &own, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
-        st = add_graph(how->graphs, &linked.view, own.calls, err);
+        st = add_graph(how->graphs, &linked.view, &own, err);
     own_work_free(&own);
     if (st == TL_OK)
         st = run_analyses(0, &linked.view, how, &out->tables, err);

@@ -167,10 +167,8 @@ const char *tl_cause_in_words(unsigned cause)
 
 tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 {
-    return phrase("(%s%s of %s)", c->cause == TL_CAUSE_MIXED ? "the largest has " : "",
-                  tl_share_in_words(c->cause_share).text,
-                  c->cause_from == TL_CAUSE_FROM_PEERS ? "what it takes longer than its peers"
-                                                       : "the waits for it in these steps");
+    return phrase("(%s%s of what its repair gains)", c->cause == TL_CAUSE_MIXED ? "the largest has " : "",
+                  tl_share_in_words(c->cause_share).text);
 }
 
 static const char *yardstick_of(const tl_slow_link_row *link)

@@ -92,7 +92,7 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
         tl_put_double(j, "cause_share", c->cause_share);
         tl_put_word(
             j, "cause_from",
-            tl_cause_from_labels[c->cause_from == TL_CAUSE_FROM_PEERS ? TL_CAUSE_FROM_PEERS : TL_CAUSE_FROM_CHARGES]);
+            tl_cause_from_labels[c->cause_from == TL_CAUSE_FROM_GAIN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING]);
         tl_put_begin(j, "waited_ns", '{');
         for (int p = 0; p <= TL_NACTIVITIES; p++)
             if (a->activities[p] > 0)

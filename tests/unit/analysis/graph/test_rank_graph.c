@@ -103,6 +103,24 @@ static void a_pause_is_work_of_the_step_that_it_ends_in(void)
 }
 
 /* d comes after c, which has come after b. */
+static void what_the_host_does_most_of_the_time_before_a_launch_is_its_work(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: a........b....c", /**/
+                      "op 1 gc.collect:           ..=====.......", /**/
+                      "compute 7:                 .A........B...C", NULL);
+    tl_rank_graph g = graph_of_rank(d);
+    uint8_t launches[3] = { 0 };
+    size_t n = 0;
+    for (size_t v = 0; v < g.nnodes; v++)
+        if (g.nodes[v].kind == TL_NODE_LAUNCH && n < 3)
+            launches[n++] = g.nodes[v].activity;
+    CU_ASSERT_EQUAL_FATAL(n, 3);
+    CU_ASSERT_EQUAL(launches[1], TL_ACTIVITY_GC);
+    CU_ASSERT_EQUAL(launches[2], TL_ACTIVITY_HOST);
+    tl_rank_graph_free(&g);
+    drawing_free(d);
+}
+
 static void what_its_own_thread_came_after_is_no_edge_of_its_own(void)
 {
     tl_rank_graph g = drawn_graph(draw("launch 1 cudaLaunchKernel: a.......c..d....",
@@ -264,16 +282,18 @@ static void it_says_when_memory_is_out(void)
     tl_status st = TL_ENOMEM;
     for (size_t k = 1; st != TL_OK; k++) {
         tl_host_calls *calls = NULL;
+        tl_host_spans spans = { 0 };
         tl_rank_graph g = { 0 };
         tl_error err;
         tl_mem_fail_after(k);
-        st = tl_host_calls_find(&d->view, &calls, &err);
+        st = tl_host_spans_find(&spans, &d->view) ? tl_host_calls_find(&d->view, &calls, &err) : TL_ENOMEM;
         if (st == TL_OK)
-            st = tl_rank_graph_make(&d->view, calls, &g, &err);
+            st = tl_rank_graph_make(&d->view, calls, &spans, &g, &err);
         tl_mem_fail_after(0);
         CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
         CU_ASSERT(st == TL_OK || g.nodes == NULL);
         failures += st != TL_OK;
+        tl_host_spans_free(&spans);
         tl_host_calls_free(calls);
         tl_rank_graph_free(&g);
         if (k > 1000)
@@ -294,7 +314,8 @@ int main(void)
         TEST(a_launch_comes_after_what_any_thread_did_last),
         TEST(what_was_launched_before_the_recording_is_of_no_step),
         TEST(a_pause_is_work_of_the_step_that_it_ends_in),
-        TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),
+        TEST(what_the_host_does_most_of_the_time_before_a_launch_is_its_work),
+    TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),
         TEST(the_first_step_begins_with_its_mark),
         TEST(communication_is_an_arrival_and_an_end),
         TEST(a_clock_of_the_device_that_lags_is_made_good),

@@ -15,7 +15,7 @@ static const char *parts_of(const drawing *d)
     tl_activity a = { 0 };
     size_t n = 0;
     memset(text, ' ', sizeof text);
-    CU_ASSERT_TRUE_FATAL(tl_activity_find(&a, &d->view));
+    find_activity(&a, d);
     for (size_t i = 0; i < a.n; i++)
         for (int64_t t = a.start_ns[i]; a.kind[i] > TL_ACTIVITY_COMM && t < a.start_ns[i + 1];
              t += US, n = (size_t)(t / US))
@@ -92,7 +92,7 @@ static void long_thought_after_a_wait_is_the_hosts(void)
     d->kernels[1].start_ns = d->kernels[1].launch_ns = 200 * US;
     d->kernels[1].end_ns = 202 * US;
     tl_activity a = { 0 };
-    CU_ASSERT_TRUE_FATAL(tl_activity_find(&a, &d->view));
+    find_activity(&a, d);
     CU_ASSERT_EQUAL_FATAL(a.n, 3);
     CU_ASSERT_EQUAL(a.kind[1], TL_ACTIVITY_HOST);
     tl_activity_free(&a);

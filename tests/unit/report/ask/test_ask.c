@@ -52,7 +52,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                            "\n"
                            "In which phase, and why?\n"
                            "  host_late: the host launches late, and the device is idle meanwhile (100.0 %\n"
-                           "  of what it takes longer than its peers) - most of it in \"forward\"\n"
+                           "  of what its repair gains) - most of it in \"forward\"\n"
                            "  Evidence: of 720 ms that others wait for it in all: 720 ms host_late\n"
                            "  (tlmpi show traces.h5 blame)\n"
                            "  Confidence: high\n"

@@ -86,7 +86,7 @@ static void doubts_stand_before_what_it_rests_on(void)
     static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 alone: it costs 30.0 ms\n"
                                    "  of a step of 100 ms\n"
                                    "  cause   mixed: several causes, none of them alone (the largest has 62.0 % of\n"
-                                   "          what it takes longer than its peers)\n"
+                                   "          what its repair gains)\n"
                                    "  others  3 ranks wait for it, 90.0 ms of their time together - ranks 0, 2-3\n"
                                    "  gain    not known: nothing could be replayed; by the charges 30.0 ms of the\n"
                                    "          steps concerned\n"

@@ -1,0 +1,133 @@
+/* host_spans.c - when hosts did what is known by the name of a call, operator or frame. */
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/call.h"
+#include <stdlib.h>
+
+const tl_activity_kind tl_host_span_kinds[TL_HOST_SPANS] = { TL_ACTIVITY_GC, TL_ACTIVITY_INPUT, TL_ACTIVITY_ALLOCATOR,
+                                                             TL_ACTIVITY_SYNC };
+
+/* ----------------------------------------------------------------------------------------------------------- names */
+
+static bool has_any(tl_text name, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (tl_text_has(name, *words))
+            return true;
+    return false;
+}
+
+tl_activity_kind tl_idle_activity_of_call(tl_text name)
+{
+    tl_does does = (tl_does)tl_call_rule_of(name)->does;
+    if (does == TL_DOES_WAIT)
+        return TL_ACTIVITY_SYNC;
+    return does == TL_DOES_ALLOCATE || does == TL_DOES_FREE ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_HOST;
+}
+
+tl_activity_kind tl_idle_activity_of_op(tl_text name)
+{
+    static const char *const garbage[] = {
+        "gc.collect",      "gc_collect", "method collect", "function collect", "garbage collect",
+        "Garbage collect", "GC pause",   "Python GC",      "python_gc",        NULL
+    };
+    static const char *const input[] = { "DataLoader", "dataloader", "data_loader", "next_batch",
+                                         "get_batch",  "load_batch", "_next_data",  NULL };
+    if (has_any(name, garbage) || tl_text_is(name, "gc"))
+        return TL_ACTIVITY_GC;
+    return has_any(name, input) ? TL_ACTIVITY_INPUT : TL_ACTIVITY_HOST;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- spans */
+
+/* Spans of threads that launch, as they come. */
+typedef struct spans_found {
+    TL_VEC(tl_span) of[TL_HOST_SPANS];
+} spans_found;
+
+static bool note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
+{
+    for (int i = 0; activity != TL_ACTIVITY_HOST && i < TL_HOST_SPANS; i++) {
+        if (tl_host_span_kinds[i] != activity)
+            continue;
+        if (!tl_vec_room(&found->of[i]))
+            return false;
+        found->of[i].v[found->of[i].n++] = (tl_span){ start_ns, start_ns + dur_ns };
+    }
+    return true;
+}
+
+/* Threads that launch: a map of their numbers. */
+static bool launching(const tl_rank_view *view, tl_map *threads)
+{
+    for (size_t i = 0; i < view->nlaunches; i++)
+        if (view->launches[i].nkernels > 0 && tl_map_put(threads, view->launches[i].track, 1) != 0)
+            return false;
+    return true;
+}
+
+bool tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
+{
+    uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
+    spans_found found = { 0 };
+    tl_map threads = { 0 };
+    bool ok = of_call != NULL && of_op != NULL && launching(view, &threads);
+
+    for (size_t i = 0; ok && i < view->names->n; i++) {
+        tl_text name = tl_names_text(view->names, (uint32_t)i);
+        of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
+        of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
+    }
+    for (size_t t = 0; t < view->calls.nthreads; t++) {
+        const tl_thread *thread = &view->calls.threads[t];
+        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
+            continue;
+        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
+            if (view->calls.name[i] != TL_NO_NAME)
+                ok = note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
+    }
+    for (size_t t = 0; t < view->ops.nthreads; t++) {
+        const tl_thread *thread = &view->ops.threads[t];
+        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
+            continue;
+        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
+            if (view->ops.name[i] != TL_NO_NAME)
+                ok = note(&found, of_op[view->ops.name[i]], view->ops.start_ns[i], view->ops.dur_ns[i]);
+    }
+    for (int p = 0; p < TL_HOST_SPANS; p++) {
+        ok = ok && tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);
+        free(found.of[p].v);
+    }
+    tl_map_free(&threads);
+    free(of_call);
+    free(of_op);
+    return ok;
+}
+
+void tl_host_spans_free(tl_host_spans *spans)
+{
+    for (int p = 0; p < TL_HOST_SPANS; p++)
+        tl_spans_free(&spans->of[p]);
+}
+
+/* What of [from_ns, to_ns) the spans cover. */
+static int64_t covered(const tl_spans *spans, int64_t from_ns, int64_t to_ns)
+{
+    int64_t ns = 0;
+    size_t at = 0;
+    TL_BISECT(at, spans->n, mid, spans->v[mid].end_ns <= from_ns);
+    for (; at < spans->n && spans->v[at].start_ns < to_ns; at++)
+        ns += tl_ns_min(spans->v[at].end_ns, to_ns) - tl_ns_max(spans->v[at].start_ns, from_ns);
+    return ns;
+}
+
+tl_activity_kind tl_host_activity_in(const tl_host_spans *spans, int64_t from_ns, int64_t to_ns)
+{
+    for (int p = 0; p < TL_HOST_SPANS; p++)
+        if (tl_host_span_kinds[p] != TL_ACTIVITY_SYNC &&
+            covered(&spans->of[p], from_ns, to_ns) > tl_ns_between(to_ns, from_ns) / 2)
+            return tl_host_span_kinds[p];
+    return TL_ACTIVITY_HOST;
+}

@@ -1,0 +1,85 @@
+/* cause.c - why a rank is late that is to be repaired: what its repair gains, thing by thing.
+ *
+ *     repaired                 gains     share
+ *     all that is late of it   10.0 ms
+ *     its computing             0.4      0.04
+ *     garbage collections       9.5      0.95     gc
+ *
+ * Where others hide the rank, or one of its units another, its repair alone gains little: then what counts is what the
+ * repair of all who are chosen gains less without it.
+ */
+#include "internal.h"
+#include "tlmpi/base/stats.h"
+#include <string.h>
+
+#define FAMILY(name)   (1U << TL_FAMILY_##name)
+#define ACTIVITY(name) (1U << TL_ACTIVITY_##name)
+
+/* What may be a cause; of two that gain the same the first.  Additional work is told by its family, whatever it is, but for copies to the device. */
+static const struct thing {
+    tl_cause cause;
+    unsigned families, activities;
+} things[] = {
+    { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COPY) | ACTIVITY(COMM) },
+    { TL_CAUSE_COMPUTE_SLOW, FAMILY(DEVICE), ACTIVITY(COMPUTE) | ACTIVITY(COMM) },
+    { TL_CAUSE_H2D, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ACTIVITY(H2D) },
+    { TL_CAUSE_MORE_WORK, FAMILY(ADDITIONAL) | FAMILY(HOST), ACTIVITY(COMPUTE) | ACTIVITY(COPY) | ACTIVITY(COMM) },
+    { TL_CAUSE_INPUT, FAMILY(HOST), ACTIVITY(INPUT) },
+    { TL_CAUSE_GC, FAMILY(HOST), ACTIVITY(GC) },
+    { TL_CAUSE_ALLOCATOR, FAMILY(HOST) | FAMILY(WAIT), ACTIVITY(ALLOCATOR) },
+    { TL_CAUSE_SYNC_DRAIN, FAMILY(WAIT) | FAMILY(HOST), ACTIVITY(SYNC) },
+    { TL_CAUSE_HOST_LATE, FAMILY(HOST), ACTIVITY(HOST) },
+};
+
+typedef struct weighing {
+    tl_costing *costing;
+    const bool *repaired; /* by unit */
+    int64_t together_ns;  /* what their repair gains */
+    bool without;
+} weighing;
+
+static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
+{
+    const tl_cost_part part = { rank, families, activities, w->without };
+    int64_t ns = tl_cost_of_part(w->costing, w->repaired, &part);
+    return w->without ? w->together_ns - ns : ns;
+}
+
+static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
+{
+    const struct thing *best = &things[0];
+    int64_t most_ns = INT64_MIN;
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+        int64_t ns = gain_of(w, rank, things[i].families, things[i].activities);
+        if (ns > most_ns) {
+            best = &things[i];
+            most_ns = ns;
+        }
+    }
+    tl_cause cause = best->cause;
+    if ((double)most_ns < TL_CAUSE_SHARE * (double)all_ns) { /* what there is more of has to come to the device, too */
+        cause = TL_CAUSE_MORE_WORK;
+        most_ns = tl_ns_max(most_ns, gain_of(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U));
+    }
+    double share = (double)most_ns / (double)(all_ns > 0 ? all_ns : 1);
+    return (tl_rank_cause){ share >= TL_CAUSE_SHARE ? cause : TL_CAUSE_MIXED, share < 1 ? share : 1 };
+}
+
+void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out)
+{
+    const tl_unit *units = out->units.v;
+    for (size_t u = 0, to; u < out->units.n && units[u].rank != TL_NONE; u = to) {
+        uint32_t rank = units[u].rank;
+        bool any = false;
+        memset(some, 0, out->units.n);
+        for (to = u; to < out->units.n && units[to].rank == rank; to++) {
+            some[to] = chosen[to];
+            any = any || chosen[to];
+        }
+        if (!any)
+            continue;
+        const weighing among = { costing, chosen, out->together_ns, true }, alone = { costing, some, 0, false };
+        int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), alone_ns = gain_of(&alone, rank, ~0U, ~0U);
+        out->causes[rank] = among_ns > alone_ns ? weigh(&among, rank, among_ns) : weigh(&alone, rank, alone_ns);
+    }
+}
