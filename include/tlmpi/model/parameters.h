@@ -1,7 +1,7 @@
 /* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
  *
- * A number that decides anything in graph, missing, baseline, replay and verdict stands here, or is not there
- * (tests/numbers.sh); of clocks, those that others rely on, too. Three kinds of numbers may decide:
+ * A number that decides anything in graph, missing, baseline, replay, verdict, cause and culprit stands here, or is not
+ * there (tests/numbers.sh); of clocks, those that others rely on, too. Three kinds of numbers may decide:
  *
  *     physical      what clocks, calls and time stamps are measured to do
  *     statistical   what a test needs to keep its rate of error
@@ -30,14 +30,13 @@
       "of so many collectives one may be matched wrongly, and say of clocks what is not so")                           \
     P(int64_t, ROUNDING_NS, 1000, "ns", PHYSICAL, "times are written in microseconds, some rounded to whole ones")     \
     P(int64_t, WAKE_NS, 500000, "ns", PHYSICAL,                                                                        \
-      "a host goes on so soon after what released it: the longest wake-up of a recorded wait")                         \
+      "a host goes on so soon after what released it: the longest wake-up of a recorded wait; a pause that is no "     \
+      "longer need not be a wait")                                                                                     \
     P(int64_t, WAKE_SPREAD_NS, 50000, "ns", PHYSICAL,                                                                  \
       "hosts see the end of device work so unequally late; measured: 16 to 90 us between ranks, 10 us within one")     \
     P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL, "what a synchronising call takes that need not wait")               \
-    P(int64_t, UNTOLD_NS, 500000, "ns", PHYSICAL, "shorter waits that no call tells of do not matter")                 \
     P(int64_t, UNTOLD_LAG_NS, 150000, "ns", PHYSICAL,                                                                  \
       "a host that waited goes on so soon: three times what hosts differ by; work that ended earlier released nobody") \
-    P(int64_t, UNTOLD_LEAST, 3, "", STATISTICAL, "three waits are the least to speak of a spread")                     \
     P(double, UNTOLD_SHARE, 2.0 / 3, "", STATISTICAL, "untold waits hold most of the time of pauses of their kind")    \
     P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL, "chance makes so many pauses end alike less often than that")     \
     P(double, LATENCY_SHARE, 0.02, "", STATISTICAL,                                                                    \
@@ -53,8 +52,9 @@
       "and 8 as many gains are right, of 140 jobs of which ranks were taken away")                                     \
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
       "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
-    P(int64_t, LATENESS_LEAST_STEPS, 3, "", STATISTICAL, "three steps are the least to speak of a spread")             \
-    P(int64_t, RAMP_LEAST_STEPS, 5, "", STATISTICAL, "of fewer steps a ramp is not told from a level")                 \
+    P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, or waits, are the least to speak of a spread")          \
+    P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
+      "of fewer steps a ramp is not told from a level, and no pattern is sure")                                        \
     P(double, PERSISTENT_SHARE, 0.8, "", USER, "as specified: who is late in this share of all steps is so persistently") \
     P(double, CAUSE_SHARE, 0.8, "", USER,                                                                              \
       "as specified: what explains so much of a delay is its cause; two delays are alike if one is so much of the "    \
@@ -67,6 +67,10 @@
       "excess is unbounded; measured: 4 of 48 all-reduces of a real job at 80 times the median")                       \
     P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
       "of more late units than this the half that is needed least is dropped at once, where it costs too little")     \
+    P(int64_t, LITTLE_PART, 10, "1 in", USER, "a tenth is little: of waiting, of collectives that are not matched, or in no step")\
+    P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
+      "a step has hundreds of events of a rank: where so many have no duration, most steps have one")                  \
+    P(int64_t, DOUBTS_MANY, 3, "", USER, "so many doubts of an answer leave it low confidence, as one grave one does") \
     P(double, VERDICT_ALPHA, 0.01, "", USER, "--alpha: chance of one wrong name in a job, all tests together")         \
     P(double, VERDICT_LEAST_COST, 0.01, "step", USER,                                                                  \
       "--least-cost: of the steps in which a rank is late, what is worth acting upon")

@@ -27,11 +27,15 @@ static double median(double *v, size_t n, size_t npeers)
     return n > 0 ? tl_real_median(v, n) : 0;
 }
 
-/* A name's rows to an entry; scratch: room for 3 * (npeers + 1) numbers. */
-static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, double *scratch)
+/* What peers have of one name. */
+typedef struct of_peers {
+    double *ns, *count, *size; /* [npeers] */
+} of_peers;
+
+/* A name's rows to an entry. */
+static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, const of_peers *of)
 {
     tl_cause_entry e = { .name = rows->name, .kind = rows->kind, .activity = rows->activity, .frame = rows->frame };
-    double *ns = scratch, *count = ns + npeers + 1, *size = count + npeers + 1;
     size_t m = 0, sized = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -43,16 +47,16 @@ static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, 
             e.size = each;
             e.depth = row->depth;
         } else if (m < npeers) {
-            ns[m] = (double)row->ns;
-            count[m++] = row->count;
+            of->ns[m] = (double)row->ns;
+            of->count[m++] = row->count;
             e.peers_most = each > e.peers_most ? each : e.peers_most;
             if (each > 0)
-                size[sized++] = each;
+                of->size[sized++] = each;
         }
     }
-    e.peers_ns = median(ns, m, npeers);
-    e.peers_count = median(count, m, npeers);
-    e.peers_size = median(size, sized, sized);
+    e.peers_ns = median(of->ns, m, npeers);
+    e.peers_count = median(of->count, m, npeers);
+    e.peers_size = median(of->size, sized, sized);
     return e;
 }
 
@@ -66,7 +70,8 @@ static tl_cause_found find(const tl_cause_entries *all, tl_cause cause, int64_t 
         return (tl_cause_found){ cause,
                                  cause != TL_CAUSE_THROTTLED ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
     case TL_CAUSE_MORE_WORK:
-        cause = tl_cause_has_more(all) ? TL_CAUSE_MORE_WORK : TL_CAUSE_MIXED;
+        if (!tl_cause_has_more(all))
+            return (tl_cause_found){ TL_CAUSE_MIXED, 0 };
         return (tl_cause_found){ cause, tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) };
     case TL_CAUSE_H2D:
         return (tl_cause_found){ cause, tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
@@ -88,9 +93,11 @@ static tl_cause_found find(const tl_cause_entries *all, tl_cause cause, int64_t 
 bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, int64_t gain_ns,
                    tl_cause_found *found)
 {
-    double *scratch = tl_malloc(3 * (npeers + 1) * sizeof *scratch);
-    tl_cause_entries all = { .v = tl_malloc((n + 1) * sizeof *all.v) };
-    bool ok = scratch != NULL && all.v != NULL;
+    tl_arena arena = { 0 };
+    const of_peers of = { tl_arena_take(&arena, npeers, sizeof *of.ns), tl_arena_take(&arena, npeers, sizeof *of.count),
+                          tl_arena_take(&arena, npeers, sizeof *of.size) };
+    tl_cause_entries all = { .v = tl_arena_take(&arena, n, sizeof *all.v) };
+    bool ok = !arena.failed;
 
     *found = (tl_cause_found){ cause, 0 };
     if (ok && n > 1)
@@ -98,11 +105,10 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl
     for (size_t i = 0, to; ok && i < n; i = to) {
         for (to = i + 1; to < n && same_key(&rows[i], &rows[to]); to++)
             ;
-        all.v[all.n++] = compare(rows + i, to - i, rank, npeers, scratch);
+        all.v[all.n++] = compare(rows + i, to - i, rank, npeers, &of);
     }
     if (ok && npeers > 0)
         *found = find(&all, cause, gain_ns);
-    free(scratch);
-    free(all.v);
+    tl_arena_free(&arena);
     return ok;
 }

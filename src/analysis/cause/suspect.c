@@ -1,13 +1,11 @@
 /* suspect.c - who is asked, about which steps and against whom. */
 #include "tlmpi/analysis/cause.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* Peers beyond so many tell nothing new. */
 enum { PEERS_MOST = 64 };
-
-/* Fewer steps than so many tell little of what is usual: then other stages do. */
-enum { OTHERS_LEAST = 3 };
 
 static bool is_straggler(const tl_straggler *row)
 {
@@ -92,7 +90,7 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
         a->nsteps = 1;
         a->nothers = 0;
     }
-    if (a->nranks == 1 && a->nothers < OTHERS_LEAST) {
+    if (a->nranks == 1 && a->nothers < (size_t)TL_SPREAD_LEAST) {
         a->nothers = 0;
         a->nranks = 1 + list_peers(in, stragglers, row, true, a->ranks + 1);
     }

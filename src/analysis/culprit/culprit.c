@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/culprit.h"
 
 #include "internal.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/participant.h"
 #include <math.h>
@@ -41,7 +42,7 @@ static bool clocks_forbid(const tl_facts *f)
 {
     double apart_ns = (double)f->trust.clock_uncertainty_ns * (double)f->trust.nsteps;
     return tl_clocks_blur(f) && f->trust.blurred > f->trust.matched / 2 &&
-           (f->trust.untied || !f->trust.simulated || apart_ns >= 0.01 * (double)f->wall_ns);
+           (f->trust.untied || !f->trust.simulated || apart_ns >= TL_VERDICT_LEAST_COST * (double)f->wall_ns);
 }
 
 /* Why nobody is named; the first that holds. */

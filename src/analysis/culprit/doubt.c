@@ -8,16 +8,13 @@
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                               BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) |
                               BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
-enum { ENOUGH_STEPS = 5, MANY_DOUBTS = 3 };
-static const double significant = 0.05;
-static const double least_hidden = 0.01, many_untimed = 0.001;
 
 bool tl_clocks_blur(const tl_facts *a)
 {
     double hidden = 2 * (double)a->trust.clock_uncertainty_ns * (double)a->trust.blurred;
     if (a->trust.untied) /* which may be any time */
-        return a->trust.blurred > a->trust.matched / 100;
-    return a->trust.blurred > 0 && hidden >= least_hidden * (double)a->wall_ns;
+        return a->trust.blurred > a->trust.matched / TL_CLOCK_WRONG_MATCHES;
+    return a->trust.blurred > 0 && hidden >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
 /* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
@@ -30,7 +27,7 @@ static bool waits_are_hidden(const tl_facts *a)
 /* A step has hundreds of events of a rank: of so many, most steps have one. */
 static bool lacks_durations(int64_t untimed, int64_t events)
 {
-    return untimed > 0 && (double)untimed >= many_untimed * (double)events;
+    return untimed > 0 && (double)untimed >= TL_UNTIMED_SHARE * (double)events;
 }
 
 /* Of all, or of those of the ranks that are named. */
@@ -52,17 +49,17 @@ tl_confidence tl_confidence_with(unsigned doubts)
     int n = 0;
     for (unsigned rest = doubts; rest != 0; rest &= rest - 1)
         n++;
-    return (doubts & grave) != 0 || n >= MANY_DOUBTS ? TL_CONFIDENCE_LOW
-           : n > 0                                   ? TL_CONFIDENCE_MEDIUM
-                                                     : TL_CONFIDENCE_HIGH;
+    return (doubts & grave) != 0 || n >= TL_DOUBTS_MANY ? TL_CONFIDENCE_LOW
+           : n > 0                                      ? TL_CONFIDENCE_MEDIUM
+                                                        : TL_CONFIDENCE_HIGH;
 }
 
 static unsigned doubts_of_steps(const tl_trust *t)
 {
-    return (t->nsteps < 2              ? BIT(TL_DOUBT_ONE_STEP)
-            : t->nsteps < ENOUGH_STEPS ? BIT(TL_DOUBT_FEW_STEPS)
-                                       : 0) |
-           (t->outside > t->matched / 10 ? BIT(TL_DOUBT_OUTSIDE) : 0);
+    return (t->nsteps < 2                        ? BIT(TL_DOUBT_ONE_STEP)
+            : t->nsteps < TL_PATTERN_LEAST_STEPS ? BIT(TL_DOUBT_FEW_STEPS)
+                                                 : 0) |
+           (t->outside > t->matched / TL_LITTLE_PART ? BIT(TL_DOUBT_OUTSIDE) : 0);
 }
 
 static unsigned if_any(size_t ranks, tl_doubt doubt)
@@ -79,7 +76,7 @@ static unsigned doubts_of_data(const tl_trust *t)
                       if_any(t->following, TL_DOUBT_FOLLOWING) | (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0);
     if (t->matched < t->collectives / 2 + t->collectives % 2)
         doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
-    else if (t->matched < t->collectives - t->collectives / 10)
+    else if (t->matched < t->collectives - t->collectives / TL_LITTLE_PART)
         doubts |= BIT(TL_DOUBT_PARTLY_MATCHED);
     return doubts;
 }
@@ -166,7 +163,7 @@ tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
                     : c->rank != NULL && c->gain_ns < tl_waited_for(j, c) / 2 ? BIT(TL_DOUBT_GAIN)
                                                                               : 0;
     gain |= c->gain_ns >= 0 && c->gain_ns < j->facts.unexplained_ns ? BIT(TL_DOUBT_UNEXPLAINED) : 0;
-    steps |= c->p_value > significant ? BIT(TL_DOUBT_CHANCE) : 0;
+    steps |= c->p_value > TL_VERDICT_ALPHA ? BIT(TL_DOUBT_CHANCE) : 0;
     return (tl_doubts){
         .who = steps | data | gain | (c->rank != NULL && waits_are_hidden(&j->facts) ? BIT(TL_DOUBT_HIDDEN) : hidden),
         .cause = lost_with(data) | hidden | doubts_of_cause(j, c),

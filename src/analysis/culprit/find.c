@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A link that costs less than this share of the wall time is slow, and nobody's verdict. */
-static const double least_share = 0.008;
-
 typedef struct finding {
     tl_tables *tables;
     tl_judgement *out;
@@ -176,15 +173,6 @@ static bool has_link(const tl_straggler *row, const tl_table *links)
     return false;
 }
 
-static bool counts(const finding *f, const tl_slow_link_row *link, const tl_table *stragglers)
-{
-    for (size_t i = 0; i < stragglers->n; i++)
-        if (is_end_of(tl_table_row(stragglers, i), link))
-            return true;
-    int64_t lost = f->out->facts.trust.simulated ? link->gain_ns : link->surplus_ns;
-    return (double)lost >= least_share * (double)f->out->facts.wall_ns;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- all */
 
 static int64_t number_of(const tl_suspect *c)
@@ -220,8 +208,7 @@ bool tl_suspects_find(tl_judgement *judgement, tl_measures *measures)
     }
     join_ranks(f);
     for (size_t i = 0; i < links->n; i++)
-        if (counts(f, tl_table_row(links, i), stragglers))
-            take_link(f, tl_table_row(links, i));
+        take_link(f, tl_table_row(links, i));
     if (f->out->nculprits > 1)
         qsort(f->out->culprits, f->out->nculprits, sizeof *f->out->culprits, by_cost);
     return true;

@@ -1,16 +1,12 @@
 /* measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
  * critical path. */
 #include "internal.h"
+#include "tlmpi/model/parameters.h"
 
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
-
-/* Who waits less than a tenth of what ranks wait in the mean, does not wait for it. */
-enum { LEAST_OF_MEAN = 10 };
-/* A tenth of a gain is little. */
-enum { LITTLE = 10 };
 
 static size_t row_of(const tl_table *ranks, int32_t rank)
 {
@@ -191,7 +187,8 @@ static int64_t count_waiters(tl_measures *m, tl_suspect *c)
     }
     for (size_t i = 0; i < nranks; i++)
         sum = tl_ns_add(sum, m->waits[i]);
-    int64_t least = nranks > 0 ? sum / (int64_t)nranks / LEAST_OF_MEAN + 1 : 1;
+    /* Who waits little of what ranks wait in the mean, does not wait for it. */
+    int64_t least = nranks > 0 ? sum / (int64_t)nranks / TL_LITTLE_PART + 1 : 1;
     for (size_t i = 0; i < nranks; i++)
         c->nwaiters += m->waits[i] >= least;
     /* Those that are not named may be members. */

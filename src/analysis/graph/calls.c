@@ -76,7 +76,7 @@ static bool add_thread(finding *f, const tl_thread *thread)
 
     for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
-        if (i > thread->first && start - before > TL_UNTOLD_NS)
+        if (i > thread->first && start - before > TL_WAKE_NS)
             ok = add_wait(f, (tl_waiting_call){ .start_ns = before,
                                                 .end_ns = start,
                                                 .calls = tl_hash_mix(key_of_name(f->view, calls->name[last]),

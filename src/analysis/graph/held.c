@@ -25,7 +25,7 @@ static pending pending_at(const tl_graph_build *b, const tl_graph_kernel *p, int
 static bool leads(const tl_graph_build *b, const tl_kernel *k)
 {
     return k->launch != TL_NONE &&
-           k->start_ns - tl_graph_host_time(b, b->view->launches[k->launch].end_ns) >= TL_UNTOLD_NS;
+           k->start_ns - tl_graph_host_time(b, b->view->launches[k->launch].end_ns) >= TL_WAKE_NS;
 }
 
 void tl_graph_find_held(tl_graph_build *b)
@@ -51,6 +51,6 @@ void tl_graph_find_held(tl_graph_build *b)
         b->held[k->launch] = true;
         nheld++;
     }
-    for (size_t l = 0; nheld < TL_UNTOLD_LEAST && l < view->nlaunches; l++)
+    for (size_t l = 0; nheld < TL_SPREAD_LEAST && l < view->nlaunches; l++)
         b->held[l] = false;
 }

@@ -111,7 +111,7 @@ static void judge_calls(judging *j, size_t from, size_t end, int64_t all_ns, int
         for (to = i; to < end && j->v[to].name == j->v[i].name; to++)
             ;
         evidence e = weigh(j, i, to, median);
-        if (e.nnear < TL_UNTOLD_LEAST || (double)e.near_ns < TL_UNTOLD_SHARE * (double)all_ns ||
+        if (e.nnear < TL_SPREAD_LEAST || (double)e.near_ns < TL_UNTOLD_SHARE * (double)all_ns ||
             e.most_lag_ns > TL_UNTOLD_LAG_NS || e.log_chance > log(TL_UNTOLD_CHANCE))
             continue;
         if (best_from < end && (e.nnear < best.nnear || (e.nnear == best.nnear && e.lag_ns >= best.lag_ns)))

@@ -99,7 +99,7 @@ static double two_levels(fit *f)
 static double ramp(const fit *f, size_t *begin)
 {
     double best = 0;
-    for (size_t first = 0; first + (size_t)TL_LATENESS_LEAST_STEPS < f->n; first++) {
+    for (size_t first = 0; first + (size_t)TL_SPREAD_LEAST < f->n; first++) {
         double tx = 0, tt = 0;
         for (size_t s = first; s < f->n; s++) {
             double t = (double)(s - first + 1);
@@ -141,7 +141,7 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
 
     if (ok) {
         double levels = two_levels(&f);
-        bool drifts = n >= (size_t)TL_RAMP_LEAST_STEPS && levels > 0 && ramp(&f, &begin) > levels;
+        bool drifts = n >= (size_t)TL_PATTERN_LEAST_STEPS && levels > 0 && ramp(&f, &begin) > levels;
         *out = (tl_shape){ .first = n };
         for (size_t s = 0; s < n; s++) {
             up[s] = drifts ? s >= begin : f.best[s];

@@ -157,13 +157,13 @@ static void gains_in_other_steps_are_a_doubt(void)
 
 static void what_is_missing_is_a_doubt(void)
 {
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.05), 0);
-    CU_ASSERT_EQUAL(doubts_with(89, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_PARTLY_MATCHED);
-    CU_ASSERT_EQUAL(doubts_with(50, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_PARTLY_MATCHED);
-    CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.05), 1u << TL_DOUBT_HARDLY_MATCHED);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.05), 1u << TL_DOUBT_MISSING);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.05), 1u << TL_DOUBT_DAMAGED);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_NO_GPU, 0.05), 1u << TL_DOUBT_NO_WORK);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.01), 0);
+    CU_ASSERT_EQUAL(doubts_with(89, 100, 4, TL_RANK_OK, 0.01), 1u << TL_DOUBT_PARTLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(50, 100, 4, TL_RANK_OK, 0.01), 1u << TL_DOUBT_PARTLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.01), 1u << TL_DOUBT_HARDLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.01), 1u << TL_DOUBT_MISSING);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.01), 1u << TL_DOUBT_DAMAGED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_NO_GPU, 0.01), 1u << TL_DOUBT_NO_WORK);
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
 }
 
