@@ -34,6 +34,9 @@ static bool put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
     return true;
 }
 
+/* Besides an activity: of a wait that peers do not have. */
+enum { OF_WAIT = 0x80 };
+
 /* Of a host, what it does around waits that peers do not have is theirs, up to the next launch; and the launches that
  * peers do not have are of the work that these do not have.  What has a name of its own stays that. */
 static bool name_host(taking *t, const tl_repair_plan *plan)
@@ -44,20 +47,22 @@ static bool name_host(taking *t, const tl_repair_plan *plan)
         any = any || t->c.baseline_ns[v] > 0;
     for (uint32_t v = 0; ok && v < o->n; v++) {
         const tl_node *node = &o->nodes[v];
-        if (t->c.gone[v])
-            t->activity[o->edges[node->first_edge].from] = TL_ACTIVITY_SYNC; /* where the wait begins */
-        if (node->activity == TL_ACTIVITY_SYNC && !t->c.gone[v])
-            t->activity[v] = TL_ACTIVITY_HOST; /* peers wait there, too */
+        if (t->c.gone[v]) {
+            t->activity[v] = node->activity | OF_WAIT;
+            t->activity[o->edges[node->first_edge].from] = t->activity[v]; /* where it begins */
+        }
         if (node->activity != TL_ACTIVITY_HOST)
             continue;
         if (any && node->kind == TL_NODE_LAUNCH && tl_is_host_piece(node) && t->c.baseline_ns[v] == 0)
             t->activity[v] = TL_ACTIVITY_COMPUTE;
         for (uint32_t e = node->first_edge; e < o->nodes[v + 1].first_edge; e++) {
             uint32_t from = o->edges[e].from;
-            bool after = from < o->n && o->nodes[from].kind != TL_NODE_LAUNCH && t->activity[from] == TL_ACTIVITY_SYNC;
-            t->activity[v] = after ? TL_ACTIVITY_SYNC : t->activity[v];
+            if (from < o->n && o->nodes[from].kind != TL_NODE_LAUNCH && (t->activity[from] & OF_WAIT) != 0)
+                t->activity[v] = t->activity[from];
         }
     }
+    for (uint32_t v = 0; v < o->n; v++)
+        t->activity[v] &= (uint8_t)~OF_WAIT;
     memset(t->c.gone, 0, o->n * sizeof *t->c.gone);
     return ok;
 }

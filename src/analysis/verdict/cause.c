@@ -15,7 +15,8 @@
 #define FAMILY(name)   (1U << TL_FAMILY_##name)
 #define ACTIVITY(name) (1U << TL_ACTIVITY_##name)
 
-/* What may be a cause; of two that gain the same the first.  Additional work is told by its family, whatever it is, but for copies to the device. */
+/* What may be a cause; of two that gain the same the first.  Additional work is told by its family, whatever it is, but
+ * for copies to the device; so are launches that peers do not have. */
 static const struct thing {
     tl_cause cause;
     unsigned families, activities;
@@ -38,9 +39,12 @@ typedef struct weighing {
     bool without;
 } weighing;
 
+/* Nothing, where there is none of it: without a replay. */
 static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
 {
     const tl_cost_part part = { rank, families, activities, w->without };
+    if (!tl_cost_has_part(w->costing, w->repaired, &part))
+        return 0;
     int64_t ns = tl_cost_of_part(w->costing, w->repaired, &part);
     return w->without ? w->together_ns - ns : ns;
 }

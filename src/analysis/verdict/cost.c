@@ -250,6 +250,16 @@ static bool is_of(const tl_unit *unit, const taken *t, const tl_cost_part *part)
     return in != part->without;
 }
 
+bool tl_cost_has_part(const tl_costing *c, const bool *chosen, const tl_cost_part *part)
+{
+    const tl_cost_part within = { part->rank, part->families, part->activities, false };
+    for (size_t u = 0; u < c->nunits; u++)
+        for (size_t i = 0; chosen[u] && c->findings->units.v[u].rank == part->rank && i < c->taken[u].of.n; i++)
+            if (is_of(&c->findings->units.v[u], &c->taken[u].of.v[i], &within))
+                return true;
+    return false;
+}
+
 static void apply(tl_costing *c, const bool *chosen, const tl_cost_part *part, int64_t sign)
 {
     for (size_t u = 0; u < c->nunits; u++)
