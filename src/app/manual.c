@@ -139,6 +139,9 @@ static const char *const straggler_notes[] = {
     "measured times to the nanosecond, with what the rank's work exceeds that of its peers by taken off. All who are late are "
     "repaired together; who can then be left out for less than --least-cost is not needed, and not named. What nobody is at "
     "fault for is in whatif: work that differs by chance (ideal), roles of unlike work (balanced), hosts (host_free).",
+    "Why it is late is told by the same replay: of what its repair gains, what each thing that it does would gain alone, "
+    "its computing, copies, additional work, waits that peers do not have, and what its host did. What has 80 % of it is "
+    "the cause; else it is mixed. Names of kernels, operators and annotations then say where.",
     "What this cannot tell:",
     "  - who is late in a job of a single step: nothing tells lateness from chance there",
     "  - who is slow in all steps and does what no other rank does, as the only rank of a stage",

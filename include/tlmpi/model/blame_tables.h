@@ -255,7 +255,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, F64, cause_share, MEASURE, "", "what that gains, or of mixed the largest, as a part of what its repair gains")\
     F(T, CAUSE_FROM, cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")              \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
-      "kernel, or innermost annotation, operator or frame, whose surplus over its "                                    \
+      "kernel, or innermost annotation, operator or frame, whose excess over its "                                    \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "wall time that the job would save were the rank's work like that of its peers in the steps in which it is late, "\
