@@ -52,7 +52,8 @@ const tl_manual_page *tl_manual_pages(size_t *n)
 /* ---- notes on tables ---- */
 
 static const char *const rank_notes[] = {
-    "Folders are searched with everything below them; only what ends in .json or .json.gz counts. A file that is "
+    "Folders are searched with everything below them; only what ends in .json or .json.gz counts. What is packed otherwise "
+    "(xz, zstd, zip, tar ...) is not read, and told. A file that is "
     "named twice, or by a link as well, is read once, unless its names tell several ranks. A pipe may be named, "
     "too: one proc reads it, once.",
     "The rank of a trace is what its distributedInfo says, else what the file's name says, else the next free "

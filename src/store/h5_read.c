@@ -36,7 +36,10 @@ static tl_status open_file(const char *path, hid_t *out, tl_error *err)
     if (stat(path, &there) != 0)
         return tl_fail(err, TL_EINPUT, "%s: %s", path, strerror(errno));
     if (!S_ISREG(there.st_mode))
-        return tl_fail(err, TL_EINPUT, "%s is no regular file", path);
+        return tl_fail(err, TL_EINPUT,
+                       S_ISDIR(there.st_mode) ? "%s is a folder: expected a result (.h5), as tlmpi makes of the traces in one"
+                                              : "%s is no regular file",
+                       path);
 
     hid_t access = tl_h5_file_access();
     *out = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : -1;

@@ -28,7 +28,7 @@ static void what_is_no_result_is_refused(void)
     size_t n;
     clean();
     refused(file, "No such file");
-    refused(folder, "no regular file");
+    refused(folder, "is a folder");
     refused("/dev/zero", "no regular file");
     put_bytes(file, "", 0);
     refused(file, "HDF5");

@@ -89,9 +89,15 @@ static bool ends_with(const char *name, const char *ending)
     return n > e && strcasecmp(name + n - e, ending) == 0;
 }
 
-/* Whether some format of traces has files of such a name. */
+/* What is packed so is not read; that it is there is told. */
+static const char *const packed[] = { ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL };
+
+/* Whether some format of traces has files of such a name, or it may hold some. */
 static bool may_be_trace(const char *name)
 {
+    for (const char *const *ending = packed; *ending != NULL; ending++)
+        if (ends_with(name, *ending))
+            return true;
     for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
         for (const char *const *ending = (*reader)->endings; *ending != NULL; ending++)
             if (ends_with(name, *ending))

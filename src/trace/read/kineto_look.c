@@ -9,6 +9,7 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/meta.h"
+#include "tlmpi/trace/text/packing.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
 #include <stdio.h>
@@ -36,6 +37,7 @@ typedef struct look {
     bool has_first, first_is_event; /* about the first entry that can be read */
     bool has_ts;
     int64_t ts_ns;
+    const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
 } look;
 
 /* The message of a source begins with the path. */
@@ -69,6 +71,8 @@ static bool read_block(look *l)
         return false;
     if (tl_source_read(l->source, space, cap < BLOCK ? cap : BLOCK, &n, &l->fault) != TL_OK)
         n = 0;
+    if (tl_source_text_bytes(l->source) == n)
+        l->packing = tl_packing_of(space, n);
     tl_split_fill(&l->split, n);
     if (n == 0)
         tl_split_eof(&l->split);
@@ -125,10 +129,10 @@ static void forget_entries(look *l)
 static void read_head(look *l)
 {
     uint64_t next_check = (uint64_t)64 << 10;
-    tl_split_item piece;
+    tl_split_item item;
 
     while (!l->no_memory && (l->split.nentries < HEAD_ENTRIES_MAX || l->split.nested)) {
-        switch (tl_split_next(&l->split, &piece)) {
+        switch (tl_split_next(&l->split, &item)) {
         case TL_SPLIT_MORE:
             if ((begins_as_no_json(l) && tl_source_text_bytes(l->source) >= NO_JSON_MAX) || !read_block(l))
                 return;
@@ -139,12 +143,12 @@ static void read_head(look *l)
             }
             break;
         case TL_SPLIT_ENTRY:
-            if (!l->has_ts && take_entry(l, piece.text) && !l->split.nested)
+            if (!l->has_ts && take_entry(l, item.text) && !l->split.nested)
                 return;
             break;
         case TL_SPLIT_CUT:
             if (!l->has_first)
-                l->first_is_event = tl_text_has(piece.text, "\"ph\"");
+                l->first_is_event = tl_text_has(item.text, "\"ph\"");
             break;
         case TL_SPLIT_BAD:
         case TL_SPLIT_BROKEN:
@@ -174,6 +178,15 @@ static bool has_begun(const look *l)
            l->meta.has_trace_keys;
 }
 
+/* A document without any entry, and without a word of whose trace it is. */
+static bool is_of_nobody(look *l)
+{
+    if (!l->split.complete || l->split.bare || !l->split.found || l->split.nentries > 0)
+        return false;
+    (void)tl_document_read(&l->split, &l->meta, NULL);
+    return !has_begun(l);
+}
+
 /* What the head makes of the file: kind and why. */
 static void judge(look *l)
 {
@@ -182,6 +195,12 @@ static void judge(look *l)
 
     if (l->no_memory || l->scratch.no_memory) {
         say(l, TL_INPUT_UNREADABLE, "memory is out");
+    } else if (l->packing != NULL) {
+        snprintf(reason, sizeof reason, "expected a trace, found %s%s",
+                 tl_source_is_gzip(l->source) ? "gzip with " : "", l->packing);
+        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
+    } else if (is_of_nobody(l)) {
+        say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected events in traceEvents, found none");
     } else if ((s->found && !s->bare) || l->first_is_event) {
         l->out->kind = TL_INPUT_TRACE;
     } else if (l->fault.status != TL_OK) {

@@ -138,6 +138,8 @@ static void folders_are_searched_for_traces(void)
     scratch_text("set/two.JSON.GZ", "{}");
     scratch_text("set/a/b.json/three.Json", "{}");
     scratch_text("set/no.json.gz.1", "{}");
+    scratch_text("set/five.json.zst", "{}");
+    scratch_text("set/six.tar.gz", "{}");
     scratch_text("set/no.h5", "{}");
     scratch_text("set/.json", "{}");
     scratch_text("set/.hidden.json", "{}");
@@ -155,11 +157,13 @@ static void folders_are_searched_for_traces(void)
 
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set"), &err), TL_OK);
     tl_inventory_sort(&inventory);
-    CU_ASSERT_EQUAL(inventory.inputs.n, 7);
+    CU_ASSERT_EQUAL(inventory.inputs.n, 9);
     CU_ASSERT_TRUE(has_path(&inventory, "set/one.json"));               /* and not as set/linked.json */
     CU_ASSERT_TRUE(has_path(&inventory, "set/two.JSON.GZ"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/a/b.json/three.Json"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/first/four.json"));
+    CU_ASSERT_TRUE(has_path(&inventory, "set/five.json.zst"));
+    CU_ASSERT_TRUE(has_path(&inventory, "set/six.tar.gz"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/dangling.json"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/loop.json"));
     for (size_t i = 1; i < inventory.inputs.n; i++)

@@ -165,7 +165,6 @@ static void kinds_are_told_apart(void)
         tl_input_kind kind;
         const char *word;
     } cases[] = {
-        { "a.json", "{\"traceEvents\": []}", TL_INPUT_TRACE, "" },
         { "a.json", "{\"traceEvents\": [", TL_INPUT_TRACE, "" },
         { "a.json", "{\"traceEvents\": [{\"ph\": \"X\", \"na", TL_INPUT_TRACE, "" },
         { "a.json", "{\"traceEvents\": [{\"na\": NaN, \"ts\": 1}, 5, {}]}", TL_INPUT_TRACE, "" },
@@ -175,6 +174,9 @@ static void kinds_are_told_apart(void)
         { "a.json", "[{\"name\": \"x\"}, {\"ph\": \"X\"}]", TL_INPUT_OTHER, "array" },
         { "a.json", "[1, 2, {\"ph\": \"X\"}]", TL_INPUT_OTHER, "array" },
         { "a.json", "[]", TL_INPUT_OTHER, "array" },
+        { "a.json", "{\"traceEvents\": []}", TL_INPUT_OTHER, "found none" },
+        { "rank_0.json", "{\"traceEvents\": [], \"displayTimeUnit\": \"ms\"}", TL_INPUT_UNREADABLE, "found none" },
+        { "a.json", "{\"traceEvents\": [], \"distributedInfo\": {\"rank\": 1}}", TL_INPUT_TRACE, "" },
         { "a.json", "{}", TL_INPUT_OTHER, "traceEvents" },
         { "a.json", "{\"traceEvents\": {}}", TL_INPUT_OTHER, "traceEvents" },
         { "a.json", "{\"x\": {\"traceEvents\": [{\"ph\": \"X\"}]}}", TL_INPUT_OTHER, "traceEvents" },
@@ -188,6 +190,10 @@ static void kinds_are_told_apart(void)
         { "my.pt.trace.json", "words", TL_INPUT_UNREADABLE, "no JSON" },
         { "kineto_0.json", "words", TL_INPUT_UNREADABLE, "no JSON" },
         { "rank_0.json", "words", TL_INPUT_UNREADABLE, "no JSON" },
+        { "rank_0.json.xz", "\xfd" "7zXZ", TL_INPUT_UNREADABLE, "an xz file, which has to be unpacked" },
+        { "all.zip", "PK\x03\x04 {\"traceEvents\": [{\"ph\": \"X\"}]}", TL_INPUT_OTHER, "a zip archive" },
+        { "rank_0.json", "(\xb5\x2f\xfd", TL_INPUT_UNREADABLE, "a zstd file" },
+        { "x.h5", "\x89HDF\r\n\x1a\n", TL_INPUT_OTHER, "tlmpi ask" },
         { "a.json", "", TL_INPUT_UNREADABLE, "empty" },
         { "a.json", " \n ", TL_INPUT_UNREADABLE, "empty" },
     };
@@ -199,6 +205,19 @@ static void kinds_are_told_apart(void)
         if (t.kind != cases[i].kind || strstr(t.why, cases[i].word) == NULL)
             printf("%s: kind %d, %s\n", cases[i].text, (int)t.kind, t.why);
     }
+}
+
+/* A tar archive names itself behind the name of its first file; in gzip, too. */
+static void an_archive_is_known_in_gzip(void)
+{
+    char text[1024] = "rank0.json";
+    unsigned char packed[2048];
+    memcpy(text + 257, "ustar", 5);
+    strcpy(text + 512, "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}]}");
+    size_t n = scratch_gzip(text, sizeof text, 0, packed, sizeof packed);
+    tl_input t = look_at(scratch_write("traces.tar.gz", packed, n), true);
+    CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "gzip with a tar archive, which has to be unpacked first"));
 }
 
 /* A trace in gzip, cut everywhere: from the first byte of text after the bracket on it is a trace. */
@@ -266,7 +285,8 @@ int main(void)
         TEST(an_event_near_the_end_does_not_name_the_rank),
         TEST(a_damaged_head_still_names_the_rank),
         TEST(kinds_are_told_apart),
-        TEST(a_cut_gzip_is_a_trace_once_it_begins),
+        TEST(an_archive_is_known_in_gzip),
+    TEST(a_cut_gzip_is_a_trace_once_it_begins),
         TEST(what_cannot_be_opened_says_so),
         TEST(no_memory_is_said_and_nothing_leaks),
     };
