@@ -286,12 +286,13 @@ static inline int64_t tl_from_ns(const tl_open_rank *o, const tl_edge *edge)
     return edge->from < o->n ? o->nodes[edge->from].done_ns : o->of->ports[edge->from - o->n].met_ns;
 }
 
-/* How long a host waited for what released it; below 0: for nothing of its device. */
+/* How long a host waited for what released it; below 0: for nothing of its device, or for room in the queue: who is
+ * ahead has to, and who is late has not. */
 static inline int64_t tl_waited_ns(const tl_open_rank *o, uint32_t node)
 {
     uint32_t e = o->nodes[node].first_edge;
     return o->nodes[node].kind == TL_NODE_WAIT_END && o->nodes[node + 1].first_edge - e == 2 &&
-                   o->nodes[node].work_ns == 0
+                   o->nodes[node].work_ns == 0 && o->nodes[node].activity != TL_ACTIVITY_DEVICE
                ? o->nodes[node].done_ns - o->nodes[o->edges[e].from].done_ns
                : -1;
 }

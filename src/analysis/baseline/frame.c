@@ -66,9 +66,18 @@ uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
     return work_of(f, node, &kind) ? tl_kind_find(f, kind) : TL_NONE;
 }
 
+/* Waits for other things are of other kinds: for the device in a call, or in a pause of which no call tells; for memory;
+ * for a copy. */
+static tl_work_kind wait_of(const tl_frame *f, const tl_node *node)
+{
+    bool pause = node->activity == TL_ACTIVITY_GC || node->activity == TL_ACTIVITY_INPUT;
+    uint64_t what = pause ? TL_ACTIVITY_HOST : node->activity;
+    return (tl_work_kind){ what << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT };
+}
+
 uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)
 {
-    return tl_kind_find(f, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT });
+    return tl_kind_find(f, wait_of(f, node));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ cells */
@@ -118,7 +127,7 @@ static bool fill(filling *c, const tl_open_rank *o)
         c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
         f->nhost_pieces += tl_is_host_piece(node);
         if (waited_ns >= 0)
-            ok = fill_in(c, (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_WAIT }, step, waited_ns);
+            ok = fill_in(c, wait_of(f, node), step, waited_ns);
         if (ok && work_of(f, node, &kind))
             ok = fill_in(c, kind, step, node->work_ns);
     }

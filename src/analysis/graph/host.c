@@ -9,6 +9,7 @@
 typedef struct host_wait {
     int64_t start_ns, end_ns;
     const tl_waiting_call *call; /* NULL: a launch that blocks */
+    bool blocks;                 /* ... until its own copy is done; else until there is room in the queue */
     uint32_t release;            /* kernel, TL_NONE */
     uint32_t begin, end;         /* nodes */
 } host_wait;
@@ -75,7 +76,8 @@ static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
         return add_instant(h, (instant){ b->handed_ns[launch], l->track, TL_NONE, launch, AT_LAUNCH });
     host_wait w = { .start_ns = tl_graph_host_time(b, l->start_ns),
                     .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
-                    .release = b->blocking[launch] };
+                    .release = b->blocking[launch],
+                    .blocks = b->blocking[launch] != TL_NONE };
     if (w.release == TL_NONE)
         w.release = tl_graph_release_of(
             b, &(tl_waiting_call){ .device = -1, .stream = -1, .kind = TL_CALL_WAITS_DEVICE }, w.start_ns, w.end_ns);
@@ -153,18 +155,25 @@ static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at,
                                 .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
 }
 
+/* What a host is waiting for: its device, in a call; room in the queue, which is no wait of its own; or its copy. */
+static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w)
+{
+    if (w->call != NULL)
+        return w->call->kind == TL_CALL_FREES ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC;
+    return w->blocks ? tl_activity_of_work(b->view, &b->view->kernels[w->release]) : TL_ACTIVITY_DEVICE;
+}
+
 /* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched
  * next, for a peer's may be too short to be one. */
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
     bool pause = w->call != NULL && w->call->kind == TL_CALL_PAUSE;
-    bool frees = w->call != NULL && w->call->kind == TL_CALL_FREES;
     tl_node node = { .done_ns = at->ns,
                      .segment = segment_at(b, at->ns),
                      .step = step_at(b, pause ? at->ns : w->start_ns),
                      .kind = TL_NODE_WAIT_END,
-                     .activity = frees ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC };
+                     .activity = (uint8_t)waits_as(b, w) };
     if (pause)
         return w->end = add_after(b, r, at, node);
     w->end = tl_graph_node(b, node);

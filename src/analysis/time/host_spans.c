@@ -68,6 +68,24 @@ static bool launching(const tl_rank_view *view, tl_map *threads)
     return true;
 }
 
+/* Whether a thread launches work within: what stands around that is more than what it is called. */
+static bool launches_in(const tl_rank_view *view, uint32_t track, int64_t start_ns, int64_t end_ns)
+{
+    size_t at = 0;
+    TL_BISECT(at, view->nlaunches, mid, view->launches[mid].start_ns < start_ns);
+    for (; at < view->nlaunches && view->launches[at].start_ns < end_ns; at++)
+        if (view->launches[at].nkernels > 0 && view->launches[at].track == track)
+            return true;
+    return false;
+}
+
+static bool note_op(spans_found *found, const tl_rank_view *view, tl_activity_kind activity, uint32_t track, size_t op)
+{
+    int64_t start = view->ops.start_ns[op], dur = view->ops.dur_ns[op];
+    return activity == TL_ACTIVITY_HOST || launches_in(view, track, start, start + dur) ||
+           note(found, activity, start, dur);
+}
+
 bool tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
 {
     uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
@@ -94,7 +112,7 @@ bool tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
             continue;
         for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
             if (view->ops.name[i] != TL_NO_NAME)
-                ok = note(&found, of_op[view->ops.name[i]], view->ops.start_ns[i], view->ops.dur_ns[i]);
+                ok = note_op(&found, view, (tl_activity_kind)of_op[view->ops.name[i]], thread->track, i);
     }
     for (int p = 0; p < TL_HOST_SPANS; p++) {
         ok = ok && tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);

@@ -10,25 +10,28 @@
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
+#include <math.h>
 #include <string.h>
 
 #define FAMILY(name)   (1U << TL_FAMILY_##name)
 #define ACTIVITY(name) (1U << TL_ACTIVITY_##name)
 
 /* What may be a cause; of two that gain the same the first.  Additional work is told by its family, whatever it is, but
- * for copies to the device; so are launches that peers do not have. */
+ * for copies to the device; so are launches that peers do not have.  To wait for a copy from the device is to drain
+ * it. */
 static const struct thing {
     tl_cause cause;
     unsigned families, activities;
 } things[] = {
-    { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COPY) | ACTIVITY(COMM) },
-    { TL_CAUSE_COMPUTE_SLOW, FAMILY(DEVICE), ACTIVITY(COMPUTE) | ACTIVITY(COMM) },
-    { TL_CAUSE_H2D, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ACTIVITY(H2D) },
+    { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COPY) },
+    { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COMM) },
+    { TL_CAUSE_COMPUTE_SLOW, FAMILY(DEVICE), ACTIVITY(COMPUTE) },
+    { TL_CAUSE_H2D, FAMILY(DEVICE) | FAMILY(ADDITIONAL) | FAMILY(WAIT), ACTIVITY(H2D) },
     { TL_CAUSE_MORE_WORK, FAMILY(ADDITIONAL) | FAMILY(HOST), ACTIVITY(COMPUTE) | ACTIVITY(COPY) | ACTIVITY(COMM) },
     { TL_CAUSE_INPUT, FAMILY(HOST), ACTIVITY(INPUT) },
     { TL_CAUSE_GC, FAMILY(HOST), ACTIVITY(GC) },
     { TL_CAUSE_ALLOCATOR, FAMILY(HOST) | FAMILY(WAIT), ACTIVITY(ALLOCATOR) },
-    { TL_CAUSE_SYNC_DRAIN, FAMILY(WAIT) | FAMILY(HOST), ACTIVITY(SYNC) },
+    { TL_CAUSE_SYNC_DRAIN, FAMILY(WAIT) | FAMILY(HOST), ACTIVITY(SYNC) | ACTIVITY(COPY) },
     { TL_CAUSE_HOST_LATE, FAMILY(HOST), ACTIVITY(HOST) },
 };
 
@@ -60,13 +63,15 @@ static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
             most_ns = ns;
         }
     }
-    tl_cause cause = best->cause;
-    if ((double)most_ns < TL_CAUSE_SHARE * (double)all_ns) { /* what there is more of has to come to the device, too */
-        cause = TL_CAUSE_MORE_WORK;
-        most_ns = tl_ns_max(most_ns, gain_of(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U));
-    }
-    double share = (double)most_ns / (double)(all_ns > 0 ? all_ns : 1);
-    return (tl_rank_cause){ share >= TL_CAUSE_SHARE ? cause : TL_CAUSE_MIXED, share < 1 ? share : 1 };
+    const double all = all_ns > 0 ? (double)all_ns : 1;
+    tl_rank_cause found = { best->cause, fmin(1, (double)most_ns / all) };
+    if (found.cause == TL_CAUSE_UNKNOWN)
+        found.share = NAN;
+    else if (found.share < TL_CAUSE_SHARE) /* what there is more of has to come to the device, too */
+        found.cause = (double)gain_of(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U) >= TL_CAUSE_SHARE * all
+                          ? TL_CAUSE_MORE_WORK
+                          : TL_CAUSE_MIXED;
+    return found;
 }
 
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out)

@@ -127,6 +127,7 @@ static void name_exchange(tl_straggler *row, const tl_slow_link_row *link)
 {
     row->cause = TL_CAUSE_SLOW_LINK;
     row->cause_share = 1;
+    row->cause_from = TL_CAUSE_FROM_GAIN;
     snprintf(row->reason, sizeof row->reason, "%s holds up %d and %d alike, and nobody else (p %.1e)",
              tl_collective_labels[link->kind], link->rank, link->peer, link->p_value);
 }
@@ -144,6 +145,7 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_u
     row->verdict = TL_VERDICT_STRAGGLER;
     row->cause = TL_CAUSE_SLOW_LINK;
     row->cause_share = 1;
+    row->cause_from = TL_CAUSE_FROM_GAIN;
     row->pattern = link->pattern;
     row->first_step = link->first_step;
     row->last_step = link->last_step;

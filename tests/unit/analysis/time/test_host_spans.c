@@ -28,6 +28,21 @@ static void most_of_the_time_is_what_counts(void)
     drawing_free(d);
 }
 
+/* Its name is that of a file or of all of the step, and no word about each moment in it. */
+static void a_frame_around_launches_says_nothing_of_them(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel:       a.......b....c", /**/
+                      "frame 1 get_batch_and_step:      ==========....", /**/
+                      "frame 1 get_batch:               ..........===.", /**/
+                      "compute 7:                       .A.......BBB.C", NULL);
+    tl_host_spans spans = { 0 };
+    CU_ASSERT_TRUE_FATAL(tl_host_spans_find(&spans, &d->view));
+    CU_ASSERT_EQUAL(tl_host_activity_in(&spans, US, 8 * US), TL_ACTIVITY_HOST);
+    CU_ASSERT_EQUAL(tl_host_activity_in(&spans, 9 * US, 13 * US), TL_ACTIVITY_INPUT);
+    tl_host_spans_free(&spans);
+    drawing_free(d);
+}
+
 static void a_wait_for_the_device_is_no_work(void)
 {
     drawing *d = draw("launch 1 cudaLaunchKernel:    a.......b", /**/
@@ -42,6 +57,7 @@ static void a_wait_for_the_device_is_no_work(void)
 
 static const unit_test tests[] = {
     TEST(most_of_the_time_is_what_counts),
+    TEST(a_frame_around_launches_says_nothing_of_them),
     TEST(a_wait_for_the_device_is_no_work),
 };
 
