@@ -34,6 +34,7 @@ typedef struct finding {
     bool *taken;    /* [nsteps] likewise: those of units that the member has already */
     bool *rest_up;  /* [nsteps] of the steps that are not taken */
     double *rest;   /* [nsteps] lateness in these */
+    double *worst;  /* [members] what each of the others is late by at most */
     double least;   /* the least scale */
     double tries;   /* ranks and families, and links, that are looked at */
     double largest; /* roles and families, and sorts of links: each has one that is later than all others */
@@ -150,14 +151,27 @@ static double worst_of(finding *f, size_t member, const bool *up, size_t most)
 }
 
 /* How often the largest of many would stand out so from the others: late_ns in the steps of f->up, of which there are
- * nup. */
+ * nup.  Or, where that is more than a pause now and then, which any may have, the k largest, fewer than half, it among
+ * them: the next is r times less than the least of these in 1 of r^(k d) cases; the tries with k are one of k (k + 1),
+ * which sums up to all of them. */
 static double chance_to_stand_out(finding *f, size_t members, size_t member, size_t nup, double late_ns, double degrees)
 {
-    double worst = 0;
+    double chance = 1;
+    size_t n = 0;
     for (size_t i = 0; i < members; i++)
         if (i != member)
-            worst = fmax(worst, worst_of(f, i, f->up, nup));
-    return worst < late_ns ? fmin(1, f->largest * pow(worst / late_ns, degrees)) : 1;
+            f->worst[n++] = worst_of(f, i, f->up, nup);
+    tl_real_sort(f->worst, n);
+    if (n == 0)
+        return 0;
+    const size_t most = nup < (size_t)TL_SPREAD_LEAST ? 1 : (members + 1) / 2;
+    for (size_t k = 1; k <= n && (k == 1 || k < most); k++) {
+        double next = f->worst[n - k], least = k > 1 ? fmin(late_ns, f->worst[n - k + 1]) : late_ns;
+        double tries = f->largest * (most > 2 ? (double)(k * (k + 1)) : 1);
+        if (next < least)
+            chance = fmin(chance, tries * pow(next / least, (double)k * degrees));
+    }
+    return chance;
 }
 
 static bool add_unit(finding *f, tl_unit unit, const double *x)
@@ -338,6 +352,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
     f.taken = tl_arena_take(&f.arena, b->nsteps, sizeof *f.taken);
     f.rest_up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest_up);
     f.rest = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest);
+    f.worst = tl_arena_take(&f.arena, n, sizeof *f.worst);
     bool ok = !f.arena.failed;
 
     for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++) {

@@ -70,6 +70,26 @@ static void who_gets_later_drifts(void)
     hand_free(h);
 }
 
+static int64_t slow_in_turn(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == (step < 4 ? 1 : 2) ? DEVICE / 5 : 0);
+}
+
+/* Neither stands out from what the other is late by; both do from the rest. */
+static void two_may_be_late_in_turn(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, slow_in_turn);
+    hand_judge(h, alpha, least_cost);
+    for (uint32_t r = 1; r <= 2; r++) {
+        const tl_unit *u = hand_unit(h, r, TL_FAMILY_DEVICE);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+        CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_BOUNDED);
+        CU_ASSERT(u->needed && u->shape.first == (r == 1 ? 0 : 4) && u->shape.last == (r == 1 ? 3 : 7));
+    }
+    CU_ASSERT_EQUAL(h->judgement.units.n, 2);
+    hand_free(h);
+}
+
 static int64_t one_slow_device(size_t rank, size_t step)
 {
     (void)step;
@@ -338,7 +358,8 @@ int main(void)
         TEST(a_healthy_job_has_nobody_late),
         TEST(who_is_always_late_is_persistent),
         TEST(who_is_late_once_is_that),
-        TEST(who_gets_later_drifts),
+        TEST(two_may_be_late_in_turn),
+    TEST(who_gets_later_drifts),
         TEST(one_step_is_judged_by_what_ranks_differ_by),
         TEST(two_ranks_and_two_steps_prove_nothing),
         TEST(one_of_two_is_late_in_some_steps),
