@@ -148,7 +148,7 @@ static const char *const straggler_notes[] = {
     "  - who is slow in all steps and does what no other rank does, as the only rank of a stage",
     "  - a link that is slow in all steps, in the only group of its kind",
     "  - half of a role that is slow: then the others are fast",
-    "  - two ranks that are late alike, each in steps of its own: what one is late by may be what the other is by chance",
+    "  - two ranks that pause once or twice each: what one is late by may be what the other is by chance",
     NULL,
 };
 

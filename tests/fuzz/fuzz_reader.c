@@ -237,7 +237,7 @@ static void link_and_analyse(tl_trace *trace)
     if (tl_link(trace, &rules, 0, &linked, &err) != TL_OK)
         broken(err.text);
     tl_participants set = { 0 };
-    if (tl_participants_collect(&linked.view, &set, &err) != TL_OK || set.parts.n != linked.view.ncolls)
+    if (tl_participants_collect(&linked.view, &set, &err) != TL_OK || set.participants.n != linked.view.ncolls)
         broken("parts in collectives");
     tl_participants_free(&set);
     if (!tl_tables_init(&out, schemas, nschemas))

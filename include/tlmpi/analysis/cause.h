@@ -35,9 +35,8 @@ typedef struct tl_cause_found {
 
 /* rows: of the rank and its peers, in any order; sorted here by (kind, name, rank); no two with the same of these.
  * npeers: ranks beside it; where one has no row for a name it has nothing of it.  cause: what the rank is late for.
- * gain_ns: what its repair gains.  False when memory is out. */
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, int64_t gain_ns,
-                   tl_cause_found *found);
+ * False when memory is out. */
+bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, tl_cause_found *found);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 

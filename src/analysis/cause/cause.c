@@ -62,7 +62,7 @@ static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, 
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-static tl_cause_found find(const tl_cause_entries *all, tl_cause cause, int64_t gain_ns)
+static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
 {
     switch (cause) {
     case TL_CAUSE_COMPUTE_SLOW:
@@ -76,22 +76,21 @@ static tl_cause_found find(const tl_cause_entries *all, tl_cause cause, int64_t 
     case TL_CAUSE_H2D:
         return (tl_cause_found){ cause, tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
     case TL_CAUSE_HOST_LATE:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_HOST, gain_ns) };
+        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_HOST) };
     case TL_CAUSE_INPUT:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_INPUT, gain_ns) };
+        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_INPUT) };
     case TL_CAUSE_GC:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_GC, gain_ns) };
+        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_GC) };
     case TL_CAUSE_ALLOCATOR:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_ALLOCATOR, gain_ns) };
+        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_ALLOCATOR) };
     case TL_CAUSE_SYNC_DRAIN:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_SYNC, gain_ns) };
+        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_SYNC) };
     default:
         return (tl_cause_found){ cause, 0 };
     }
 }
 
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, int64_t gain_ns,
-                   tl_cause_found *found)
+bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, tl_cause_found *found)
 {
     tl_arena arena = { 0 };
     const of_peers of = { tl_arena_take(&arena, npeers, sizeof *of.ns), tl_arena_take(&arena, npeers, sizeof *of.count),
@@ -108,7 +107,7 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl
         all.v[all.n++] = compare(rows + i, to - i, rank, npeers, &of);
     }
     if (ok && npeers > 0)
-        *found = find(&all, cause, gain_ns);
+        *found = find(&all, cause);
     tl_arena_free(&arena);
     return ok;
 }

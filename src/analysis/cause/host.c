@@ -26,9 +26,8 @@ static uint64_t stray_wait(const tl_cause_entries *all)
     return best != NULL ? best->name : 0;
 }
 
-/* The innermost name that covers nearly as much of what is more than at peers as any; of what has no name of its own
- * none, where what they cover is little beside what the repair gains. */
-uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity, int64_t gain_ns)
+/* The innermost name that covers nearly as much of what is more than at peers as any. */
+uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity)
 {
     const tl_cause_entry *best = NULL;
     double largest = 0;
@@ -40,8 +39,6 @@ uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity
             e->ns - e->peers_ns > largest)
             largest = e->ns - e->peers_ns;
     }
-    if (activity == TL_ACTIVITY_HOST && 2 * largest <= (double)gain_ns)
-        return 0;
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
         if (e->kind == TL_DETAIL_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST) && largest > 0 &&

@@ -31,6 +31,6 @@ bool tl_cause_has_more(const tl_cause_entries *all);
 tl_cause tl_cause_of_compute(const tl_cause_entries *all);
 
 /* Under which name the host did what it is late for; of SYNC, in what it waited for the device; 0: none has most of it. */
-uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity, int64_t gain_ns);
+uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity);
 
 #endif

@@ -38,13 +38,17 @@ static bool put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
 enum { OF_WAIT = 0x80 };
 
 /* Of a host, what it does around waits that peers do not have is theirs, up to the next launch; and the launches that
- * peers do not have are of the work that these do not have.  What has a name of its own stays that. */
+ * peers do not have are of the work that these do not have, if most are such that they have.  What has a name of its own
+ * stays that. */
 static bool name_host(taking *t, const tl_repair_plan *plan)
 {
     const tl_open_rank *o = &t->c.open;
-    bool any = false, ok = tl_drop_waits(&t->c, plan->drop);
-    for (uint32_t v = 0; v < o->n; v++)
-        any = any || t->c.baseline_ns[v] > 0;
+    size_t pieces = 0, known = 0;
+    bool ok = tl_drop_waits(&t->c, plan->drop);
+    for (uint32_t v = 0; v < o->n; v++) {
+        pieces += tl_is_host_piece(&o->nodes[v]);
+        known += t->c.baseline_ns[v] > 0;
+    }
     for (uint32_t v = 0; ok && v < o->n; v++) {
         const tl_node *node = &o->nodes[v];
         if (t->c.gone[v]) {
@@ -53,7 +57,7 @@ static bool name_host(taking *t, const tl_repair_plan *plan)
         }
         if (node->activity != TL_ACTIVITY_HOST)
             continue;
-        if (any && node->kind == TL_NODE_LAUNCH && tl_is_host_piece(node) && t->c.baseline_ns[v] == 0)
+        if (2 * known > pieces && node->kind == TL_NODE_LAUNCH && tl_is_host_piece(node) && t->c.baseline_ns[v] == 0)
             t->activity[v] = TL_ACTIVITY_COMPUTE;
         for (uint32_t e = node->first_edge; e < o->nodes[v + 1].first_edge; e++) {
             uint32_t from = o->edges[e].from;

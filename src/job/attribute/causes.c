@@ -63,7 +63,7 @@ static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, c
     if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
     if (st == TL_OK && row != NULL &&
-        !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, row->gain_ns, found))
+        !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, found))
         st = tl_fail_memory(err, "what the suspects did");
     free(rows);
     free(all);
