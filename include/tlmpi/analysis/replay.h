@@ -171,7 +171,7 @@ typedef struct tl_repair_plan {
     size_t nkinds, nsteps, nwindows;
     int64_t nrepaired;    /* steps, but for cut ones */
     uint32_t *window;     /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: 1 + the number of the steps that are compared
-                       * together; 0: the kind is not repaired there */
+                           * together; 0: the kind is not repaired there */
     int64_t *own_ns;      /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
     int64_t *baseline_ns; /* ... and what its peers need */
     bool *also;           /* [nsteps] steps that were cut, and are repaired as the others are */

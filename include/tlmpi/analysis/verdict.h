@@ -68,8 +68,9 @@ typedef struct tl_unit {
 
 /* Why a rank is late: what the repair of one thing that it does gains, of what that of all of it does. */
 typedef struct tl_rank_cause {
-    tl_cause cause; /* UNKNOWN: none of its units is chosen; MIXED: nothing has TL_CAUSE_SHARE of it */
-    double share;   /* the largest; NAN: none is */
+    tl_cause cause; /* MIXED: nothing has TL_CAUSE_SHARE of it; UNKNOWN: none of its units is chosen, or most is of
+                     * transfers, or of copies that are not to the device */
+    double share;   /* the largest; NAN: UNKNOWN */
 } tl_rank_cause;
 
 /* Zero-initialise; tl_findings_free ends it. */

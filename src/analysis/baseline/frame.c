@@ -70,9 +70,7 @@ uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
  * for a copy. */
 static tl_work_kind wait_of(const tl_frame *f, const tl_node *node)
 {
-    bool pause = node->activity == TL_ACTIVITY_GC || node->activity == TL_ACTIVITY_INPUT;
-    uint64_t what = pause ? TL_ACTIVITY_HOST : node->activity;
-    return (tl_work_kind){ what << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT };
+    return (tl_work_kind){ (uint64_t)node->activity << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT };
 }
 
 uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)

@@ -62,32 +62,28 @@ static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, 
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
+/* What a host does that is late for this. */
+static tl_activity_kind activity_of(tl_cause cause)
+{
+    return cause == TL_CAUSE_INPUT        ? TL_ACTIVITY_INPUT
+           : cause == TL_CAUSE_GC         ? TL_ACTIVITY_GC
+           : cause == TL_CAUSE_ALLOCATOR  ? TL_ACTIVITY_ALLOCATOR
+           : cause == TL_CAUSE_SYNC_DRAIN ? TL_ACTIVITY_SYNC
+                                          : TL_ACTIVITY_HOST;
+}
+
 static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
 {
-    switch (cause) {
-    case TL_CAUSE_COMPUTE_SLOW:
-        cause = tl_cause_of_compute(all);
-        return (tl_cause_found){ cause,
-                                 cause != TL_CAUSE_THROTTLED ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
-    case TL_CAUSE_MORE_WORK:
-        if (!tl_cause_has_more(all))
-            return (tl_cause_found){ TL_CAUSE_MIXED, 0 };
-        return (tl_cause_found){ cause, tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) };
-    case TL_CAUSE_H2D:
+    if (tl_cause_is_of_host(cause))
+        return (tl_cause_found){ cause, tl_cause_of_host(all, activity_of(cause)) };
+    if (cause == TL_CAUSE_H2D)
         return (tl_cause_found){ cause, tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
-    case TL_CAUSE_HOST_LATE:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_HOST) };
-    case TL_CAUSE_INPUT:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_INPUT) };
-    case TL_CAUSE_GC:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_GC) };
-    case TL_CAUSE_ALLOCATOR:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_ALLOCATOR) };
-    case TL_CAUSE_SYNC_DRAIN:
-        return (tl_cause_found){ cause, tl_cause_of_host(all, TL_ACTIVITY_SYNC) };
-    default:
-        return (tl_cause_found){ cause, 0 };
-    }
+    if (cause == TL_CAUSE_COMPUTE_SLOW)
+        cause = tl_cause_of_compute(all);
+    else if (cause == TL_CAUSE_MORE_WORK && !tl_cause_has_more(all))
+        cause = TL_CAUSE_MIXED;
+    bool named = cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_MORE_WORK;
+    return (tl_cause_found){ cause, named ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
 }
 
 bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, tl_cause_found *found)

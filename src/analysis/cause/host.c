@@ -10,6 +10,12 @@ static bool says_more(const tl_cause_entry *e, const tl_cause_entry *than, tl_ac
     return e->depth > than->depth;
 }
 
+/* Whether a name may tell what the host did: any, where that has no name of its own. */
+static bool tells(const tl_cause_entry *e, tl_activity_kind activity)
+{
+    return e->kind == TL_DETAIL_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST);
+}
+
 /* A wait that its peers have less often; the one with most idle time after it, or, of waits before one gap, that which
  * emptied the queue. */
 static uint64_t stray_wait(const tl_cause_entries *all)
@@ -33,16 +39,13 @@ uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity
     double largest = 0;
     if (activity == TL_ACTIVITY_SYNC)
         return stray_wait(all);
-    for (size_t i = 0; i < all->n; i++) {
+    for (size_t i = 0; i < all->n; i++)
+        if (tells(&all->v[i], activity) && all->v[i].ns - all->v[i].peers_ns > largest)
+            largest = all->v[i].ns - all->v[i].peers_ns;
+    for (size_t i = 0; largest > 0 && i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (e->kind == TL_DETAIL_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST) &&
-            e->ns - e->peers_ns > largest)
-            largest = e->ns - e->peers_ns;
-    }
-    for (size_t i = 0; i < all->n; i++) {
-        const tl_cause_entry *e = &all->v[i];
-        if (e->kind == TL_DETAIL_HOST && (e->activity == activity || activity == TL_ACTIVITY_HOST) && largest > 0 &&
-            e->ns - e->peers_ns >= TL_CAUSE_SHARE * largest && (best == NULL || says_more(e, best, activity)))
+        if (tells(e, activity) && e->ns - e->peers_ns >= TL_CAUSE_SHARE * largest &&
+            (best == NULL || says_more(e, best, activity)))
             best = e;
     }
     return best != NULL ? best->name : 0;

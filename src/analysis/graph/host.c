@@ -9,7 +9,6 @@
 typedef struct host_wait {
     int64_t start_ns, end_ns;
     const tl_waiting_call *call; /* NULL: a launch that blocks */
-    bool blocks;                 /* ... until its own copy is done; else until there is room in the queue */
     uint32_t release;            /* kernel, TL_NONE */
     uint32_t begin, end;         /* nodes */
 } host_wait;
@@ -76,8 +75,7 @@ static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
         return add_instant(h, (instant){ b->handed_ns[launch], l->track, TL_NONE, launch, AT_LAUNCH });
     host_wait w = { .start_ns = tl_graph_host_time(b, l->start_ns),
                     .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
-                    .release = b->blocking[launch],
-                    .blocks = b->blocking[launch] != TL_NONE };
+                    .release = b->blocking[launch] };
     if (w.release == TL_NONE)
         w.release = tl_graph_release_of(
             b, &(tl_waiting_call){ .device = -1, .stream = -1, .kind = TL_CALL_WAITS_DEVICE }, w.start_ns, w.end_ns);
@@ -156,11 +154,12 @@ static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at,
 }
 
 /* What a host is waiting for: its device, in a call; room in the queue, which is no wait of its own; or its copy. */
-static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w)
+static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, uint32_t launch)
 {
     if (w->call != NULL)
         return w->call->kind == TL_CALL_FREES ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC;
-    return w->blocks ? tl_activity_of_work(b->view, &b->view->kernels[w->release]) : TL_ACTIVITY_DEVICE;
+    uint32_t copy = b->blocking[launch];
+    return copy != TL_NONE ? tl_activity_of_work(b->view, &b->view->kernels[copy]) : TL_ACTIVITY_DEVICE;
 }
 
 /* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched
@@ -173,7 +172,7 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
                      .segment = segment_at(b, at->ns),
                      .step = step_at(b, pause ? at->ns : w->start_ns),
                      .kind = TL_NODE_WAIT_END,
-                     .activity = (uint8_t)waits_as(b, w) };
+                     .activity = (uint8_t)waits_as(b, w, at->launch) };
     if (pause)
         return w->end = add_after(b, r, at, node);
     w->end = tl_graph_node(b, node);

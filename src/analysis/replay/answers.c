@@ -86,8 +86,7 @@ static bool take(taking *t, const tl_repair_plan *plan, uint32_t unit)
         }
         if (!ok || !t->c.gone[v])
             continue;
-        if (t->activity[v] == TL_ACTIVITY_HOST || t->activity[v] == TL_ACTIVITY_GC ||
-            t->activity[v] == TL_ACTIVITY_INPUT)
+        if (t->activity[v] == TL_ACTIVITY_HOST)
             t->activity[v] = TL_ACTIVITY_SYNC; /* a pause that is a wait, as it turned out */
         ok = put(t, v, unit, TL_GONE);
         tl_fold_mark_put(&t->marks[v], TL_FOLD_EDGES);

@@ -52,7 +52,7 @@ int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_p
 /* Whether there is any of it. */
 bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* cause.c: why the ranks of chosen units are late; rank_ns is known.  some: [units] scratch. */
+/* cause.c: why the ranks of chosen units are late; together_ns is known.  some: [units] scratch. */
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
 
 /* choose.c: needed, and all gains.  False when memory is out. */
