@@ -37,6 +37,7 @@ typedef struct linked_group_drawn {
 typedef struct linked_job {
     linked_group_drawn groups[LINKED_GROUPS];
     const char *hosts; /* a letter a rank; NULL: unknown */
+    const char *computes[LINKED_RANKS]; /* by rank: what it computes before the first meeting of a step, in 100 us; NULL: nothing */
     size_t nranks, ngroups;
     int32_t ranks[LINKED_RANKS];
     int64_t now_ns[LINKED_RANKS], late_counts[LINKED_RANKS];
@@ -74,12 +75,28 @@ static inline linked_group_drawn *linked_group(linked_job *j, const char *ranks,
     return g;
 }
 
+static inline void linked_compute(linked_job *j, size_t r, size_t step)
+{
+    tl_rank_graph *of = &j->graphs.of.v[r];
+    int64_t work = (j->computes[r][step] - '0') * 100 * LINKED_US;
+    tl_node node = { .done_ns = j->now_ns[r] + work, .work_ns = work, .first_edge = (uint32_t)of->nedges, .step = (int32_t)step,
+                     .key = 2, .kind = TL_NODE_WORK, .activity = TL_ACTIVITY_COMPUTE, .segment = (uint32_t)of->ncomms };
+    if (of->nnodes > 0)
+        of->edges[of->nedges++] = (tl_edge){ .from = (uint32_t)of->nnodes - 1 };
+    of->nodes[of->nnodes++] = node;
+    of->nodes[of->nnodes] = (tl_node){ .first_edge = (uint32_t)of->nedges };
+    j->now_ns[r] += work;
+}
+
 static inline void linked_meet(linked_job *j, size_t group, size_t step)
 {
     const linked_group_drawn *g = &j->groups[group];
     int64_t last = 0, collective = j->rows.n > 0 ? j->rows.v[j->rows.n - 1].collective + 1 : 0;
     size_t n = strlen(g->ranks);
 
+    for (size_t r = 0; r < j->nranks && group == 0; r++)
+        if (j->computes[r] != NULL)
+            linked_compute(j, r, step);
     for (size_t i = 0; i < n; i++)
         if (j->now_ns[g->ranks[i] - '0'] > last)
             last = j->now_ns[g->ranks[i] - '0'];
@@ -100,6 +117,7 @@ static inline void linked_meet(linked_job *j, size_t group, size_t step)
         of->nodes[at + 1] = of->nodes[at];
         of->nodes[at + 1].done_ns = end;
         of->nodes[at + 1].kind = TL_NODE_END;
+        of->nodes[at + 1].activity = TL_ACTIVITY_COMM;
         of->nodes[at + 1].first_edge = (uint32_t)of->nedges;
         of->edges[of->nedges++] = (tl_edge){ .from = at };
         of->nnodes += 2;
@@ -123,7 +141,7 @@ static inline void linked_baseline(linked_job *j)
 
 static inline void linked_ready(linked_job *j)
 {
-    size_t nsteps = strlen(j->groups[0].transfers), most = 2 * j->ngroups * nsteps + 1;
+    size_t nsteps = strlen(j->groups[0].transfers), most = (2 * j->ngroups + 1) * nsteps + 1;
     tl_error err;
 
     for (size_t r = 0; r < j->nranks; r++) {

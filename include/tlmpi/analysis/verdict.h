@@ -62,15 +62,16 @@ typedef struct tl_unit {
     bool *on;          /* [nsteps] steps in which it is late */
     double z, p;       /* p: of all units together */
     int64_t late_ns;   /* its lateness in these steps, together */
-    int64_t alone_ns;  /* what its repair gains with nothing else repaired */
+    int64_t alone_ns;  /* what its repair gains with nothing else repaired; of `with` that of what both exchange */
     int64_t needed_ns; /* what the repair of all that are chosen would gain less without its */
 } tl_unit;
 
 /* Why a rank is late: what the repair of one thing that it does gains, of what that of all of it does. */
 typedef struct tl_rank_cause {
     tl_cause cause; /* MIXED: nothing has TL_CAUSE_SHARE of it; UNKNOWN: none of its units is chosen, or most is of
-                     * transfers, or of copies that are not to the device */
-    double share;   /* the largest; NAN: UNKNOWN */
+                     * transfers that are no slow link's, or of copies that are not to the device */
+    tl_cause largest; /* cause, or of MIXED what has most */
+    double share;     /* of the largest; NAN: UNKNOWN */
 } tl_rank_cause;
 
 /* Zero-initialise; tl_findings_free ends it. */

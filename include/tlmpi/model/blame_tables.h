@@ -252,7 +252,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "where it is not named")                                                                                         \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "what it is late for: of its work, its host or its waits, what alone gains 80 % of what its repair gains; mixed: nothing does")\
-    F(T, F64, cause_share, MEASURE, "", "what that gains, or of mixed the largest, as a part of what its repair gains")\
+    F(T, CAUSE, largest_cause, MEASURE, "", "what gains most of all that it is late for: `cause`, but where that is mixed") \
+    F(T, F64, cause_share, MEASURE, "", "what largest_cause gains, as a part of what its repair gains")                \
     F(T, CAUSE_FROM, cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")              \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
       "kernel, or innermost annotation, operator or frame, whose excess over its "                                    \

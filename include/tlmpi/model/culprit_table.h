@@ -81,6 +81,7 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, F64, p_value, MEASURE, "", "as in table straggler, or link; of several the least")                            \
     F(T, F64, z, MEASURE, "", "as in table straggler, of `rank`, or link")                                             \
     F(T, CAUSE, cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                           \
+    F(T, CAUSE, largest_cause, MEASURE, "", "as in table straggler, of `rank`; slow_link of a link")                   \
     F(T, F64, cause_share, MEASURE, "", "as in table straggler, of `rank`; 1 of a link")                               \
     F(T, CAUSE_FROM, cause_from, LABEL, "", "as in table straggler, of `rank`")                                        \
     F(T, I32, same_cause, LABEL, "", "1: it is that of all its ranks")                                                 \

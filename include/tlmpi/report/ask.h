@@ -31,8 +31,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        of collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
  *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns
  *                        (by each of the others in the mean), most_waited_share, p_value
- *         which_phase    of a rank: place, cause_share, cause_from (of what: as in table straggler), waited_ns (what others
- *                        waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
+ *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler), waited_ns
+ *                        (what others waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
  *                        ratio; of nobody: loss_ns, loss_share
  *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of
  *                        all ranks); blame_ns, indirect_ns (of it: waited
@@ -41,8 +41,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        them, or recordings begin or end there), share_steps (of both, table straggler), p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
- *                    cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns, gain_share,
- *                    path_share, lost_ns, blame_ns, ranks_waiting
+ *                    cause, largest_cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns,
+ *                    gain_share, path_share, lost_ns, blame_ns, ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share
  *     imbalance      what nobody is at fault for, 0 where less than --least-cost: rank, times (of the role that computes longest; -1), roles_gain_ns

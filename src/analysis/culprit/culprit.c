@@ -129,6 +129,7 @@ static void tell_rank(const tl_suspect *c, tl_culprit *row)
     row->share_steps = from->share_steps;
     row->z = from->z;
     row->cause = from->cause;
+    row->largest_cause = from->largest_cause;
     row->cause_share = from->cause_share;
     row->cause_from = from->cause_from;
     memcpy(row->place, from->place, sizeof row->place);
@@ -140,7 +141,7 @@ static void tell_link(const tl_suspect *c, tl_culprit *row)
     row->rank = c->link->rank;
     row->peer = c->link->peer;
     row->z = c->link->z;
-    row->cause = TL_CAUSE_SLOW_LINK;
+    row->cause = row->largest_cause = TL_CAUSE_SLOW_LINK;
     row->cause_share = 1;
     if (c->peer != NULL)
         memcpy(row->peer_host, c->peer->host, sizeof row->peer_host);

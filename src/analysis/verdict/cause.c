@@ -6,7 +6,8 @@
  *     garbage collections       9.5      0.95     gc
  *
  * Where others hide the rank, or one of its units another, its repair alone gains little: then what counts is what the
- * repair of all who are chosen gains less without it.
+ * repair of all who are chosen gains less without it.  Of an end of a slow link the other end's part of that is
+ * repaired with it.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -40,14 +41,17 @@ typedef struct weighing {
     const bool *repaired; /* by unit */
     int64_t together_ns;  /* what their repair gains */
     bool without;
+    const tl_unit *exchange; /* the rank's, if it is an end of a slow link; else NULL */
 } weighing;
 
-/* Nothing, where there is none of it: without a replay. */
+/* Nothing, where there is none of it: without a replay.  A link gains with its other end alone. */
 static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
 {
     const tl_cost_part part = { rank, families, activities, w->without };
     if (!tl_cost_has_part(w->costing, w->repaired, &part))
         return 0;
+    if (w->exchange != NULL && !w->without && activities == ACTIVITY(COMM))
+        return w->exchange->alone_ns;
     int64_t ns = tl_cost_of_part(w->costing, w->repaired, &part);
     return w->without ? w->together_ns - ns : ns;
 }
@@ -64,13 +68,17 @@ static tl_rank_cause weigh(const weighing *w, uint32_t rank, int64_t all_ns)
         }
     }
     const double all = all_ns > 0 ? (double)all_ns : 1;
-    tl_rank_cause found = { best->cause, fmin(1, (double)most_ns / all) };
-    if (found.cause == TL_CAUSE_UNKNOWN)
+    tl_rank_cause found = { best->cause, best->cause, fmin(1, (double)most_ns / all) };
+    if (w->exchange != NULL && best->activities == ACTIVITY(COMM))
+        found.cause = found.largest = TL_CAUSE_SLOW_LINK;
+    if (found.cause == TL_CAUSE_UNKNOWN) {
         found.share = NAN;
-    else if (found.share < TL_CAUSE_SHARE) /* what there is more of has to come to the device, too */
-        found.cause = (double)gain_of(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U) >= TL_CAUSE_SHARE * all
-                          ? TL_CAUSE_MORE_WORK
-                          : TL_CAUSE_MIXED;
+    } else if (found.share < TL_CAUSE_SHARE) {
+        double more = (double)gain_of(w, rank, FAMILY(DEVICE) | FAMILY(ADDITIONAL), ~0U) / all;
+        bool is_more = more >= TL_CAUSE_SHARE; /* what there is more of has to come to the device, too */
+        found = is_more ? (tl_rank_cause){ TL_CAUSE_MORE_WORK, TL_CAUSE_MORE_WORK, fmin(1, more) }
+                        : (tl_rank_cause){ TL_CAUSE_MIXED, found.largest, found.share };
+    }
     return found;
 }
 
@@ -79,16 +87,17 @@ void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_
     const tl_unit *units = out->units.v;
     for (size_t u = 0, to; u < out->units.n && units[u].rank != TL_NONE; u = to) {
         uint32_t rank = units[u].rank;
-        bool any = false;
+        const tl_unit *exchange = NULL;
         memset(some, 0, out->units.n);
         for (to = u; to < out->units.n && units[to].rank == rank; to++) {
             some[to] = chosen[to];
-            any = any || chosen[to];
+            exchange = units[to].with != TL_NONE ? &units[to] : exchange;
         }
-        if (!any)
+        if (out->rank_ns[rank] < 0)
             continue;
-        const weighing among = { costing, chosen, out->together_ns, true }, alone = { costing, some, 0, false };
-        int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), alone_ns = gain_of(&alone, rank, ~0U, ~0U);
+        const weighing among = { costing, chosen, out->together_ns, true, exchange };
+        const weighing alone = { costing, some, 0, false, exchange };
+        int64_t among_ns = gain_of(&among, rank, ~0U, ~0U), alone_ns = out->rank_ns[rank];
         out->causes[rank] = among_ns > alone_ns ? weigh(&among, rank, among_ns) : weigh(&alone, rank, alone_ns);
     }
 }

@@ -77,6 +77,9 @@ static void eliminate(choosing *c)
     } while (drop(c));
 }
 
+/* What is of links in units of ranks, too. */
+static const tl_cost_part of_links = { TL_NONE, ~0U, 1U << TL_ACTIVITY_COMM, false };
+
 static void cost_ranks(choosing *c)
 {
     tl_findings *out = c->out;
@@ -85,23 +88,31 @@ static void cost_ranks(choosing *c)
         c->some[u] = true;
         out->units.v[u].alone_ns = tl_cost_of(c->costing, c->some);
         out->units.v[u].needed = c->chosen[u];
+        if (out->units.v[u].with == TL_NONE)
+            continue;
+        c->some[out->units.v[u].with] = true;
+        out->units.v[u].alone_ns = tl_cost_of_part(c->costing, c->some, &of_links);
     }
     for (size_t u = 0; u < out->units.n; u++)
         c->some[u] = c->chosen[u] && (out->units.v[u].link != TL_NONE || out->units.v[u].with != TL_NONE);
-    out->links_ns = tl_cost_of(c->costing, c->some);
+    out->links_ns = tl_cost_of_part(c->costing, c->some, &of_links);
     for (size_t u = 0, to; u < out->units.n && out->units.v[u].rank != TL_NONE; u = to) {
         uint32_t rank = out->units.v[u].rank;
         bool any = false;
+        tl_cost_part links = of_links;
         memset(c->some, 0, out->units.n);
         for (to = u; to < out->units.n && out->units.v[to].rank == rank; to++) {
+            uint32_t with = out->units.v[to].with;
             c->some[to] = c->chosen[to];
             any = any || c->chosen[to];
-            if (out->units.v[to].with != TL_NONE)
-                c->some[out->units.v[to].with] = true;
+            if (with == TL_NONE)
+                continue;
+            c->some[with] = true;
+            links.rank = out->units.v[with].rank;
         }
         if (!any)
             continue;
-        out->rank_ns[rank] = tl_cost_of(c->costing, c->some);
+        out->rank_ns[rank] = tl_cost_of_part(c->costing, c->some, links.rank != TL_NONE ? &links : NULL);
         tl_cost_by_step(c->costing, out->rank_step_ns + rank * c->b->nsteps);
     }
 }

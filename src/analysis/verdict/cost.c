@@ -244,7 +244,7 @@ static void take(tl_net *net, const taken *t, int64_t sign)
 
 static bool is_of(const tl_unit *unit, const taken *t, const tl_cost_part *part)
 {
-    if (part == NULL || unit->rank != part->rank)
+    if (part == NULL || (part->rank != TL_NONE && unit->rank != part->rank))
         return true;
     bool in = (part->families >> unit->family & 1U) != 0 && (part->activities >> t->activity & 1U) != 0;
     return in != part->without;

@@ -5,7 +5,8 @@
  *     rank 2   [ waits |  transfer  ]               they send each other is slow
  *     rank 3   [ waits |  transfer  ]---------]
  *
- * One alone is sent more than the others; of several nobody can tell who exchanges with whom.
+ * One of the two may be late for something else, too.  One alone is sent more than the others; of several nobody can
+ * tell who exchanges with whom.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -65,7 +66,9 @@ size_t tl_link_of_both(const tl_baseline *b, uint32_t x, uint32_t y)
 
 typedef struct pairing {
     const tl_baseline *b;
-    int64_t *late_ns; /* by unit: by how much it stays longer than usual, if that is what it is late for; else 0 */
+    const tl_unit *units;
+    int64_t *late_ns; /* by unit: by how much it stays longer than usual */
+    bool *for_it;     /* by unit: that is what it is late for */
     bool *both;       /* [nsteps] */
     int64_t *scratch;
 } pairing;
@@ -83,7 +86,8 @@ static bool is_late_with(const pairing *p, const tl_unit *x, const tl_unit *y, i
 
 static bool alike(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t x_ns, int64_t y_ns)
 {
-    return (double)tl_ns_min(x_ns, y_ns) >= TL_CAUSE_SHARE * (double)tl_ns_max(x_ns, y_ns) &&
+    return (p->for_it[x - p->units] || p->for_it[y - p->units]) &&
+           (double)tl_ns_min(x_ns, y_ns) >= TL_CAUSE_SHARE * (double)tl_ns_max(x_ns, y_ns) &&
            is_late_with(p, x, y, x_ns) && is_late_with(p, y, x, y_ns) &&
            tl_link_of_both(p->b, x->rank, y->rank) < p->b->nlinks;
 }
@@ -94,7 +98,9 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
     tl_unit *units = out->units.v;
     tl_arena arena = { 0 };
     pairing p = { .b = b,
+                  .units = units,
                   .late_ns = tl_arena_zeroed(&arena, n, sizeof *p.late_ns),
+                  .for_it = tl_arena_zeroed(&arena, n, sizeof *p.for_it),
                   .both = tl_arena_take(&arena, b->nsteps, sizeof *p.both),
                   .scratch = tl_arena_take(&arena, b->graph->nranks + b->nsteps, sizeof *p.scratch) };
     uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
@@ -103,7 +109,8 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
     for (size_t u = 0; ok && u < n; u++) {
         tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };
         int64_t ns = stay.own_ns - stay.baseline_ns;
-        p.late_ns[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns ? ns : 0;
+        p.late_ns[u] = tl_ns_max(0, ns);
+        p.for_it[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns;
     }
     for (uint32_t u = 0; ok && u < n; u++) {
         size_t nlike = 0;

@@ -42,7 +42,7 @@ void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
 /* What the repair of all units with chosen[unit] gains where of those of one rank only, or all but, what they take off
  * some activities in units of some families is repaired. */
 typedef struct tl_cost_part {
-    uint32_t rank;
+    uint32_t rank;                 /* TL_NONE: of all ranks */
     unsigned families, activities; /* bits 1 << tl_family, 1 << tl_activity_kind (SYNC: waits) */
     bool without;
 } tl_cost_part;
@@ -52,7 +52,7 @@ int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_p
 /* Whether there is any of it. */
 bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* cause.c: why the ranks of chosen units are late; together_ns is known.  some: [units] scratch. */
+/* cause.c: why the ranks of chosen units are late; together_ns and `with` are known.  some: [units] scratch. */
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
 
 /* choose.c: needed, and all gains.  False when memory is out. */

@@ -112,7 +112,7 @@ static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, i
                                .first_step = number_of(w, x->shape.first),
                                .last_step = number_of(w, x->shape.last),
                                .p_value = fmax(x->p, y->p),
-                               .gain_ns = w->j->rank_ns[x->rank] };
+                               .gain_ns = x->alone_ns };
     tl_ranks_text(ranks, 2, row->ranks, sizeof row->ranks);
 }
 
@@ -123,11 +123,11 @@ static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
     return tl_table_row(stragglers, stragglers->n - w->in->nranks + rank);
 }
 
+/* Unless it has another cause that is larger. */
 static void name_exchange(tl_straggler *row, const tl_slow_link_row *link)
 {
-    row->cause = TL_CAUSE_SLOW_LINK;
-    row->cause_share = 1;
-    row->cause_from = TL_CAUSE_FROM_GAIN;
+    if (row->cause != TL_CAUSE_SLOW_LINK)
+        return;
     snprintf(row->reason, sizeof row->reason, "%s holds up %d and %d alike, and nobody else (p %.1e)",
              tl_collective_labels[link->kind], link->rank, link->peer, link->p_value);
 }
@@ -143,7 +143,7 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_u
         nfull += !w->b->cut[s];
     }
     row->verdict = TL_VERDICT_STRAGGLER;
-    row->cause = TL_CAUSE_SLOW_LINK;
+    row->cause = row->largest_cause = TL_CAUSE_SLOW_LINK;
     row->cause_share = 1;
     row->cause_from = TL_CAUSE_FROM_GAIN;
     row->pattern = link->pattern;

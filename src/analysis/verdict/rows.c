@@ -171,9 +171,10 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
                          .last_step = -1,
                          .p_value = NAN,
                          .cause = (uint8_t)w->j->causes[rank].cause,
+                         .largest_cause = (uint8_t)w->j->causes[rank].largest,
                          .cause_share = w->j->causes[rank].share,
-                         .cause_from = w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN
-                                                                                    : TL_CAUSE_FROM_NOTHING,
+                         .cause_from =
+                             w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING,
                          .gain_ns = w->j->rank_ns[rank],
                          .slowdown = NAN,
                          .reason = "not late" };

@@ -88,7 +88,7 @@ tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *option
 
     for (size_t r = 0; ok && r < n; r++) {
         out->rank_ns[r] = -1;
-        out->causes[r] = (tl_rank_cause){ TL_CAUSE_UNKNOWN, NAN };
+        out->causes[r] = (tl_rank_cause){ TL_CAUSE_UNKNOWN, TL_CAUSE_UNKNOWN, NAN };
     }
     ok = ok && fold_ranks(b, out) && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
          tl_units_choose(b, options->least_cost, out);

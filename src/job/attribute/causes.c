@@ -154,6 +154,7 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
             st = find_one(details, &runs, &a, row, &found, err);
         if (st == TL_OK && row != NULL && number_of_place != NULL) {
             row->cause = (uint8_t)found.cause;
+            row->largest_cause = found.cause != TL_CAUSE_MIXED ? row->cause : row->largest_cause;
             ok = ok && number_of(&known, &places, found.place, &number_of_place[i]);
         }
         tl_asking_free(&a);

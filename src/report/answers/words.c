@@ -167,8 +167,10 @@ const char *tl_cause_in_words(unsigned cause)
 
 tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 {
-    return phrase("(%s%s of what its repair gains)", c->cause == TL_CAUSE_MIXED ? "the largest has " : "",
-                  tl_share_in_words(c->cause_share).text);
+    const tl_phrase share = tl_share_in_words(c->cause_share);
+    if (c->cause == TL_CAUSE_MIXED)
+        return phrase("(the largest, %s, has %s of what its repair gains)", tl_cause_labels[c->largest_cause], share.text);
+    return phrase("(%s of what its repair gains)", share.text);
 }
 
 static const char *yardstick_of(const tl_slow_link_row *link)

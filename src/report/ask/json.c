@@ -89,6 +89,7 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
     tl_put_begin(j, "evidence", '{');
     if (c != NULL && !tl_is_link(c)) {
         tl_put_cell(j, "place", c->place, sizeof c->place);
+        tl_put_word(j, "largest_cause", tl_cause_labels[c->largest_cause]);
         tl_put_double(j, "cause_share", c->cause_share);
         tl_put_word(
             j, "cause_from",
@@ -180,6 +181,7 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
         tl_put_null(j, "host");
     tl_put_known(j, "device", c->device);
     tl_put_word(j, "cause", tl_cause_labels[c->cause]);
+    tl_put_word(j, "largest_cause", tl_cause_labels[c->largest_cause]);
     tl_put_double(j, "cause_share", c->cause_share);
     tl_put_cell(j, "place", c->place, sizeof c->place);
     tl_put_word(j, "pattern", tl_pattern_labels[c->pattern]);

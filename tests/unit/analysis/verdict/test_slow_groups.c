@@ -221,9 +221,8 @@ static void a_late_rank_makes_no_link_slow(void)
 }
 
 /* All-to-all of eight, in which members stay as long as their tails say. */
-static linked_job *exchange(const char *third, const char *sixth)
+static linked_job *exchange_of(linked_job *j, const char *third, const char *sixth)
 {
-    linked_job *j = linked_new(8);
     linked_group_drawn *g = linked_group(j, "01234567", "expert", 4096, "22222222");
     g->kind = TL_ALL_TO_ALL;
     for (size_t i = 0; i < 8; i++)
@@ -232,6 +231,11 @@ static linked_job *exchange(const char *third, const char *sixth)
     g->tails[6] = sixth;
     linked_judge(j);
     return j;
+}
+
+static linked_job *exchange(const char *third, const char *sixth)
+{
+    return exchange_of(linked_new(8), third, sixth);
 }
 
 /* What is sure is how long the member stays that stays shortest: that has one clock. */
@@ -287,6 +291,30 @@ static void what_they_are_late_by_is_in_the_same_steps(void)
     linked_free(j);
 }
 
+static const tl_straggler *verdict_of(linked_job *j, size_t rank)
+{
+    return tl_table_row(tl_tables_get(&j->tables, &tl_straggler_schema), rank);
+}
+
+static void an_end_that_is_late_for_more_than_the_link_has_that_cause(void)
+{
+    linked_job *j = linked_new(8);
+    for (size_t r = 0; r < 8; r++)
+        j->computes[r] = r == 3 ? "11777111" : "11111111";
+    exchange_of(j, "00222000", "00222000");
+    CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+    CU_ASSERT_EQUAL(link_row(j, 0)->rank, 3);
+    CU_ASSERT_EQUAL(link_row(j, 0)->peer, 6);
+    CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 3 * 200 * LINKED_US);
+    CU_ASSERT_EQUAL(verdict_of(j, 6)->cause, TL_CAUSE_SLOW_LINK);
+    CU_ASSERT_EQUAL(verdict_of(j, 6)->gain_ns, 3 * 200 * LINKED_US);
+    CU_ASSERT_EQUAL(verdict_of(j, 3)->cause, TL_CAUSE_MIXED);
+    CU_ASSERT_EQUAL(verdict_of(j, 3)->largest_cause, TL_CAUSE_COMPUTE_SLOW);
+    CU_ASSERT_EQUAL(verdict_of(j, 3)->gain_ns, 3 * 800 * LINKED_US);
+    CU_ASSERT_DOUBLE_EQUAL(verdict_of(j, 3)->cause_share, 0.75, 1e-9);
+    linked_free(j);
+}
+
 static void one_alone_has_more_to_do(void)
 {
     linked_job *j = exchange("00555000", "00000000");
@@ -337,6 +365,7 @@ static const unit_test tests[] = {
     TEST(a_clock_that_is_off_makes_no_link_slow),
     TEST(two_that_an_all_to_all_holds_up_alike_are_one_link),
     TEST(what_they_are_late_by_is_in_the_same_steps),
+    TEST(an_end_that_is_late_for_more_than_the_link_has_that_cause),
     TEST(one_alone_has_more_to_do),
     TEST(no_memory_is_told),
 };

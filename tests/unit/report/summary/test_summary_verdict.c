@@ -82,11 +82,12 @@ static void doubts_stand_before_what_it_rests_on(void)
     verdict_of(j, 1)->place[0] = '\0';
     verdict_of(j, 1)->cause_share = 0.62;
     verdict_of(j, 1)->cause = TL_CAUSE_MIXED;
+    verdict_of(j, 1)->largest_cause = TL_CAUSE_GC;
     const char *text = verdict(j);
     static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 alone: it costs 30.0 ms\n"
                                    "  of a step of 100 ms\n"
-                                   "  cause   mixed: several causes, none of them alone (the largest has 62.0 % of\n"
-                                   "          what its repair gains)\n"
+                                   "  cause   mixed: several causes, none of them alone (the largest, gc, has 62.0 %\n"
+                                   "          of what its repair gains)\n"
                                    "  others  3 ranks wait for it, 90.0 ms of their time together - ranks 0, 2-3\n"
                                    "  gain    not known: nothing could be replayed; by the charges 30.0 ms of the\n"
                                    "          steps concerned\n"
