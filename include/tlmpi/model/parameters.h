@@ -41,9 +41,6 @@
     P(double, UNTOLD_CHANCE, 0.001, "", STATISTICAL, "chance makes so many pauses end alike less often than that")     \
     P(double, LATENCY_SHARE, 0.02, "", STATISTICAL,                                                                    \
       "the latency of a launch is what so few launches of the rank keep below: those into an empty queue")             \
-    P(int64_t, RESIDUAL_PART, 200, "1 in", PHYSICAL,                                                                   \
-      "what starts late, unexplained, may have waited for what ended by this part of that before: 125 us of 25 ms; a " \
-      "tenth changed no verdict")                                                                                      \
     P(int64_t, QUEUE_PART, 10, "1 in", PHYSICAL,                                                                       \
       "a queue is full to this part of the most that ever was pending, for what of it counts differs: 73 to 76 where " \
       "the work of one of two streams does. Who is slow while so much is pending holds nobody up")                     \

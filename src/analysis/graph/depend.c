@@ -130,14 +130,13 @@ static void depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
     int64_t late = since_ns == INT64_MIN ? 0 : tl_ns_between(k->start_ns, since_ns);
-    int64_t room = tl_ns_max(TL_CLOCK_ERROR_NS, late / TL_RESIDUAL_PART);
 
     if (late <= 2 * TL_ROUNDING_NS)
         return;
     for (size_t i = tl_graph_ended(b, k->start_ns + TL_ROUNDING_NS); i > 0; i--) {
         uint32_t from = b->by_end[i - 1];
         const tl_kernel *other = &b->view->kernels[from];
-        if (other->end_ns <= k->start_ns - room)
+        if (other->end_ns <= k->start_ns - TL_CLOCK_ERROR_NS)
             return;
         if (from == kernel || tl_same_stream(other, k) || b->placed[from].turn > b->placed[kernel].turn)
             continue;
