@@ -107,7 +107,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
-    const tl_table *quality = tl_tables_get(job, &tl_quality_schema);
+    const tl_table *stragglers = tl_tables_get(job, &tl_straggler_schema);
     const char **skipped = calloc(inventory->inputs.n + 1, sizeof *skipped);
     struct stat st;
     tl_summary s = {
@@ -120,8 +120,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .nidle = idle->n,
         .causes = (const tl_idle_job *)(const void *)causes->rows,
         .ncauses = causes->n,
-        .quality = (const tl_quality *)(const void *)quality->rows,
-        .nquality = quality->n,
+        .stragglers = (const tl_straggler *)(const void *)stragglers->rows,
+        .nstragglers = stragglers->n,
         .answers = answers,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v,

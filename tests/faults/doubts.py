@@ -66,7 +66,7 @@ def two_jobs(checks, job):
     checks.that("sizes_differ" in said["which_rank"]["doubts"], "sizes of two jobs", said["which_rank"])
     checks.that(all(said[q]["confidence"] == "low" for q in ("which_rank", "which_phase", "others_waiting", "persistent")),
                 "sizes of two jobs: nothing is sure", said)
-    checks.that("job of 4 ranks, others of one of 8" in " ".join(job.show("ask").split()), "sizes of two jobs: the words")
+    checks.that("some traces say that the job has 4 ranks, others 8" in " ".join(job.show("ask").split()), "sizes of two jobs: the words")
 
 
 def two_traces_of_a_rank(checks, job):
@@ -114,7 +114,7 @@ def without_durations(checks, job):
                 "durations below 0: a doubt", said["which_rank"])
     checks.that(said["which_rank"]["confidence"] != "high" and said["which_phase"]["confidence"] != "high",
                 "durations below 0: nothing is sure", said)
-    checks.that(f"{int(row['untimed'])} events," in " ".join(job.show("ask").split()), "durations below 0: the words",
+    checks.that(f"{int(row['untimed'])} events (" in " ".join(job.show("ask").split()), "durations below 0: the words",
                 job.show("ask"))
 
 

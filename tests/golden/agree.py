@@ -113,7 +113,7 @@ def steps(c, job):
         c.that(f"{name}: a pattern has steps", (row["pattern"] == "none") == (first < 0), row["reason"])
         if row["pattern"] == "one_off":
             c.that(f"{name}: one step", first == last, row["reason"])
-        said = re.match(r"(?:stands out in |last in \d+ collectives, [0-9.]+ % of )?(\d+) of (\d+) steps", row["reason"])
+        said = re.match(r"it is late in (\d+) of (\d+) steps", row["reason"])
         if said and row["verdict"] == "straggler":
             inside = [s for s in flagged if first <= s <= last]
             c.same(f"{name}: all steps in {row['reason']!r}", int(said.group(2)), nsteps)
@@ -174,7 +174,7 @@ def rank_answers(c, job, culprit):
            f"{waited} of {row['blame_ns']}")
     beside = sum(r["flagged"] == "1" for r in job.blame_step if int(r["rank"]) == culprit["rank"]) - len(flagged)
     c.same("steps beside", job.answers["persistent"]["evidence"]["steps_beside"], beside)
-    said = re.search(r"Evidence: (\d+) of (\d+) steps flagged;(?: (\d+) more that do not count)?", job.asked)
+    said = re.search(r"Evidence: (\d+) of (\d+) steps flagged;(?: (\d+) more not counted)?", job.asked)
     c.that("steps beside in words", said and int(said.group(3) or 0) == beside, said and said.group(0))
     c.that("steps flagged in words", said and int(said.group(1)) == culprit["steps_flagged"], said and said.group(0))
 
@@ -201,16 +201,15 @@ def words(c, job):
     a = job.answers
     worst, which, others = a["culprits"][0], a["which_rank"]["evidence"], a["others_waiting"]["evidence"]
     if worst["gain_ns"] is not None and worst["gain_ns"] > 0:
-        close(c, "gain", said_of(f"the job takes {UNIT} less", job.asked), worst["gain_ns"])
-        c.that("share of the gain in words", f"({100 * worst['gain_share']:.1f} % of" in job.asked, worst["gain_share"])
+        close(c, "gain", said_of(rf"the job would take {UNIT} \([0-9.]+ %\) less", job.asked), worst["gain_ns"])
+        c.that("share of the gain in words", f"({100 * worst['gain_share']:.1f} %) less" in job.asked, worst["gain_share"])
     if which.get("step_cost_ns"):
-        close(c, "cost of a step", said_of(f"it costs {UNIT} of a step|they cost {UNIT} of a step", job.asked) or
-              said_of(f"costs? {UNIT} of a step", job.asked), which["step_cost_ns"])
-        close(c, "length of a step", said_of(f"of a step of {UNIT}", job.asked), which["step_ns"])
-    close(c, "waits", said_of(f"Yes: .*? {UNIT} (?:in all|of their time)", job.asked), others["blame_ns"])
+        close(c, "cost of a step", said_of(rf"is {UNIT} \([0-9.]+ %\) longer for", job.asked), which["step_cost_ns"])
+        close(c, "length of a step", said_of(f"steps? of {UNIT} is", job.asked), which["step_ns"])
+    close(c, "waits", said_of(f"Yes: .*? {UNIT} of GPU time in all", job.asked), others["blame_ns"])
     c.that("path in words", worst["path_share"] is None or f"{100 * worst['path_share']:.1f} % of the critical path" in job.asked,
            worst["path_share"])
-    c.that("others waiting in words", re.search(rf"Yes: {others['ranks_waiting']} ranks? waits? for", job.asked),
+    c.that("others waiting in words", re.search(rf"Yes: {others['ranks_waiting']} ranks? (?:\([^)]*\) )?waits? for", job.asked),
            others["ranks_waiting"])
     c.same("ranks that wait", others["ranks_waiting"], len(others["ranks"]))
     members = set(worst["ranks"])

@@ -1,8 +1,7 @@
-/* summary.h - what a run found, on one screen of 80 columns.
+/* summary.h - what a run found, on one screen: where nothing is wrong with the input, 24 lines of 80 columns.
  *
- * In this order: what was read, the one table, the verdict and the largest loss, how collectives were matched, what
- * cannot be trusted or is not there, the files, the next command.  Facts only: every number stands in a table of the
- * result file too.
+ * In this order: what was read, the one table, the verdict, where most time is lost, what cannot be trusted or is not
+ * there, the file, the next command.  Facts only: every number stands in a table of the result file too.
  *
  * From the tables of the result and from answers; may use format.
  */
@@ -19,25 +18,32 @@
 /* Everything is borrowed.  Rows are in key order. */
 typedef struct tl_summary {
     const char *version;
-    const tl_rank *ranks;           size_t nranks;          /* one for each trace of the run */
-    const tl_breakdown *breakdown;  size_t nbreakdown;      /* all rows */
-    const tl_step *steps;           size_t nsteps;          /* of all ranks */
+    const tl_rank *ranks;
+    size_t nranks; /* one for each trace of the run */
+    const tl_breakdown *breakdown;
+    size_t nbreakdown; /* all rows */
+    const tl_step *steps;
+    size_t nsteps; /* of all ranks */
 
-    const tl_idle *idle;            size_t nidle;           /* all rows */
-    const tl_idle_job *causes;      size_t ncauses;         /* classes of gaps over all ranks */
-    const tl_quality *quality;      size_t nquality;        /* of the matching of collectives; may be none */
-    const tl_answers *answers;      /* the verdict */
+    const tl_idle *idle;
+    size_t nidle; /* all rows */
+    const tl_idle_job *causes;
+    size_t ncauses; /* classes of gaps over all ranks */
+    const tl_straggler *stragglers;
+    size_t nstragglers;        /* by rank */
+    const tl_answers *answers; /* the verdict */
 
-    int64_t world_size;             /* ranks of the traced job; 0 or less when unknown */
-    const int64_t *missing;         /* ranks without a trace, ascending: nmissing of them, or the first of them */
+    int64_t world_size;     /* ranks of the traced job; 0 or less when unknown */
+    const int64_t *missing; /* ranks without a trace, ascending: nmissing of them, or the first of them */
     size_t nmissing_listed, nmissing;
-    const char *const *skipped;     size_t nskipped;        /* files left alone: which, and why, a text each */
-    int run, nruns;                 /* the one analysed, 1 = oldest, and how many the paths hold */
-    bool run_asked;                 /* --run named it */
+    const char *const *skipped;
+    size_t nskipped; /* files left alone: which, and why, a text each */
+    int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
+    bool run_asked;  /* --run named it */
 
     int nprocs;
-    double seconds;                 /* from start to summary */
-    const char *output;             /* path of the result file; NULL when none was written */
+    double seconds;     /* from start to summary */
+    const char *output; /* path of the result file; NULL when none was written */
     int64_t output_bytes;
 } tl_summary;
 

@@ -128,8 +128,8 @@ static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t 
 static void put_reason(const writing *w, size_t rank, tl_straggler *row)
 {
     lateness l = lateness_of(w, rank, true, row->gain_ns);
-    snprintf(row->reason, sizeof row->reason, "late in %zu of %zu steps, costs %.1f %% of %s (chance: p %.1e)", l.nup,
-             l.nfull, 100 * l.share, l.nup == 1 ? "it" : "them", row->p_value);
+    snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs %.1f %% of %s (p = %.1e)",
+             l.nup, l.nfull, 100 * l.share, l.nup == 1 ? "it" : "them", row->p_value);
 }
 
 /* It is late, and not needed: of its units the one that costs most alone. */
@@ -140,8 +140,8 @@ static void put_idle_lateness(const writing *w, size_t rank, tl_straggler *row)
         if (w->j->units.v[u].rank == rank && w->j->units.v[u].alone_ns > most)
             most = w->j->units.v[u].alone_ns;
     lateness l = lateness_of(w, rank, false, most);
-    snprintf(row->reason, sizeof row->reason, "late in %zu of %zu steps, but that costs %.2f %% of %s", l.nup, l.nfull,
-             100 * l.share, l.nup == 1 ? "it" : "them");
+    snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs only %.2f %% of %s", l.nup,
+             l.nfull, 100 * l.share, l.nup == 1 ? "it" : "them");
 }
 
 /* Whether it meets ranks that have no trace, and nobody knows which: who else waits for these is not seen. */
@@ -177,7 +177,7 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
                              w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING,
                          .gain_ns = w->j->rank_ns[rank],
                          .slowdown = NAN,
-                         .reason = "not late" };
+                         .reason = "it is not late" };
     bool late = false;
 
     for (size_t u = 0; u < w->j->units.n; u++) {
@@ -198,21 +198,24 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
         put_reason(w, rank, &row);
     } else if (late && meets_unknown(w, rank)) {
         lateness l = lateness_of(w, rank, false, 0);
-        snprintf(row.reason, sizeof row.reason,
-                 "late in %zu of %zu steps, but it meets ranks without a trace, and nobody knows "
-                 "which: what that costs is not seen",
-                 l.nup, l.nfull);
+        snprintf(
+            row.reason, sizeof row.reason,
+            "it is late in %zu of %zu steps, and communicates with unknown ranks without a trace: what that costs is "
+            "unknown",
+            l.nup, l.nfull);
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (late) {
         put_idle_lateness(w, rank, &row);
     } else if (!tl_graph_has(w->b->graph, rank)) {
-        snprintf(row.reason, sizeof row.reason, "its times are too far apart to be right: nothing of it is replayed");
+        snprintf(row.reason, sizeof row.reason,
+                 "its time stamps are too far apart to be right, so it is left out of the simulation");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->b->roles[w->b->role_of[rank]].n < 2) {
-        snprintf(row.reason, sizeof row.reason, "no rank does the same, and its own other steps do not show it late");
+        snprintf(row.reason, sizeof row.reason,
+                 "no other rank does the same work, and it is not late compared with its own other steps");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (full_steps(w) == 1) {
-        snprintf(row.reason, sizeof row.reason, "a single step: nothing tells what it is late by from chance");
+        snprintf(row.reason, sizeof row.reason, "there is a single step, which cannot tell a delay from chance");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     }
     return add_steps(w, rank, &row, blame_step) && tl_table_append(straggler, &row, 1);

@@ -53,9 +53,9 @@ static tl_loss loss_of(const tl_breakdown *row)
 {
     tl_loss loss = { "idle", row->rank, row->idle_ns, row->wall_ns };
     if (row->comm_exposed_ns > loss.ns)
-        loss = (tl_loss){ "exposed comm", row->rank, row->comm_exposed_ns, row->wall_ns };
+        loss = (tl_loss){ "exposed communication", row->rank, row->comm_exposed_ns, row->wall_ns };
     if (row->copy_exposed_ns > loss.ns)
-        loss = (tl_loss){ "exposed copy", row->rank, row->copy_exposed_ns, row->wall_ns };
+        loss = (tl_loss){ "exposed copies", row->rank, row->copy_exposed_ns, row->wall_ns };
     return loss;
 }
 
@@ -222,6 +222,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .wall_ns = facts.wall_ns,
                          .wait_ns = facts.wait_ns,
                          .together_gain_ns = facts.together_gain_ns,
+                         .quality = tl_tables_get(tables, &tl_quality_schema),
                          .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
     out->imbalance = tl_imbalance_of(tables, out->wall_ns);
     find_losses(tables, out);

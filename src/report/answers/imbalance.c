@@ -10,36 +10,55 @@ bool tl_has_imbalance(const tl_answers *a)
     return a->imbalance.roles_ns > 0 || a->imbalance.chance_ns > 0 || a->imbalance.hosts_ns > 0;
 }
 
-/* "costs 4.3 %", and what divides it from what follows. */
-static void say_cost(tl_wrap *w, const tl_answers *a, int64_t ns, bool more)
+static void say_cost(tl_wrap *w, const tl_answers *a, int64_t ns)
 {
-    tl_wrap_words(w, "costs");
-    tl_wrap_printf(w, "%.1f %%%s", 100 * (double)ns / (double)a->wall_ns, more ? ";" : "");
+    tl_wrap_printf(w, "(%s)", tl_share_in_words(tl_answers_share(a, ns)).text);
 }
 
-void tl_say_imbalance(tl_wrap *w, const tl_answers *a)
+static void say_roles(tl_wrap *w, const tl_answers *a)
 {
-    const tl_imbalance *of = &a->imbalance;
-    int n = (of->roles_ns > 0) + (of->chance_ns > 0) + (of->hosts_ns > 0);
+    tl_wrap_words(w, "rank");
+    tl_wrap_printf(w, "%" PRId32, a->imbalance.rank);
+    tl_wrap_words(w, "and those that do the same compute");
+    tl_wrap_printf(w, "%.2f", a->imbalance.times);
+    tl_wrap_words(w, "times as long as the others");
+    say_cost(w, a, a->imbalance.roles_ns);
+}
 
-    if (a->nculprits > 0)
-        tl_wrap_words(w, "beside what is named above,");
-    if (of->roles_ns > 0) {
-        tl_wrap_words(w, "that rank");
-        tl_wrap_printf(w, "%" PRId32, of->rank);
-        tl_wrap_words(w, "and those that do the same compute");
-        tl_wrap_printf(w, "%.2f", of->times);
-        tl_wrap_words(w, "times as long as the others");
-        say_cost(w, a, of->roles_ns, of->chance_ns > 0 || of->hosts_ns > 0);
+static void say_chance(tl_wrap *w, const tl_answers *a)
+{
+    tl_wrap_words(w, "work differs at random from rank to rank and step to step");
+    say_cost(w, a, a->imbalance.chance_ns);
+}
+
+static void say_hosts(tl_wrap *w, const tl_answers *a)
+{
+    tl_wrap_words(w, "devices wait for their hosts to launch work");
+    say_cost(w, a, a->imbalance.hosts_ns);
+}
+
+void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
+{
+    const struct {
+        int64_t ns;
+        void (*say)(tl_wrap *w, const tl_answers *a);
+    } all[] = { { a->imbalance.roles_ns, say_roles },
+                { a->imbalance.chance_ns, say_chance },
+                { a->imbalance.hosts_ns, say_hosts } };
+    bool done[sizeof all / sizeof *all] = { false };
+    size_t said = 0;
+    while (said < most) {
+        size_t next = 0;
+        for (size_t i = 1; i < sizeof all / sizeof *all; i++)
+            if (!done[i] && (done[next] || all[i].ns > all[next].ns))
+                next = i;
+        if (done[next] || all[next].ns <= 0)
+            break;
+        if (said++ > 0)
+            tl_wrap_printf(w, "-");
+        all[next].say(w, a);
+        done[next] = true;
     }
-    if (of->chance_ns > 0) {
-        tl_wrap_words(w, "what takes longer than usual on one rank or another");
-        say_cost(w, a, of->chance_ns, of->hosts_ns > 0);
-    }
-    if (of->hosts_ns > 0) {
-        tl_wrap_words(w, "time that hosts need");
-        say_cost(w, a, of->hosts_ns, false);
-    }
-    if (n > 1)
-        tl_wrap_words(w, "(these overlap)");
+    if (said > 1)
+        tl_wrap_words(w, "- these overlap");
 }

@@ -40,6 +40,28 @@ static void say_name(tl_wrap *w, const tl_culprit *c)
     tl_say_phrase(w, tl_place_of_culprit(c));
 }
 
+/* "each step of 244 ms is 7.28 ms (3.0 %) longer for it" */
+static void say_step_cost(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
+{
+    const char *it = tl_is_several(c) ? "for them" : "for it";
+    if (c->step_cost_ns == 0) { /* judged by the waits alone */
+        tl_wrap_words(w, "others wait");
+        tl_wrap_words(w, it);
+        tl_wrap_words(w, "- the simulation gains nothing");
+        return;
+    }
+    tl_wrap_words(w, a->trust.nsteps == 0    ? "the job of"
+                     : c->steps_flagged == 1 ? "that step of"
+                                             : "each of these steps of");
+    tl_wrap_printf(w, "%s", tl_duration(c->step_ns).text);
+    tl_wrap_words(w, "is");
+    tl_wrap_printf(w, "%s", tl_duration(c->step_cost_ns).text);
+    if (c->step_ns > 0)
+        tl_wrap_printf(w, "(%s)", tl_share_in_words((double)c->step_cost_ns / (double)c->step_ns).text);
+    tl_wrap_words(w, "longer");
+    tl_wrap_words(w, it);
+}
+
 void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
     tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
@@ -52,14 +74,8 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     if (tl_is_link(c)) {
         tl_wrap_words(w, "its");
         tl_say_phrase(w, tl_link_in_words(a->link));
-    } else if (c->steps_flagged > 0 && c->step_cost_ns == 0) { /* judged by the waits alone */
-        tl_wrap_words(w, tl_is_several(c) ? "others wait for them," : "others wait for it,");
-        tl_wrap_words(w, "but the simulation gains nothing");
     } else if (c->steps_flagged > 0) {
-        tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
-        tl_wrap_printf(w, "%s", tl_duration(c->step_cost_ns).text);
-        tl_wrap_words(w, a->trust.nsteps > 0 ? "of a step of" : "of");
-        tl_wrap_printf(w, "%s", tl_duration(c->step_ns).text);
+        say_step_cost(w, a, c);
     }
 }
 
@@ -81,7 +97,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
     tl_wrap_printf(w, "- %s,", tl_cause_labels[c->cause]);
     if (c->gain_ns == 0)
-        tl_wrap_words(w, "of which the simulation gains nothing");
+        tl_wrap_words(w, "no gain in the simulation");
     else if (c->gain_ns > 0)
         tl_wrap_printf(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
@@ -112,8 +128,8 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, "No rank waits for another in a collective.");
         return;
     }
-    tl_wrap_words(w, "Others wait most for");
-    tl_wrap_printf(w, "rank %" PRId32 ",", most->rank);
+    tl_wrap_words(w, "The others wait most for");
+    tl_wrap_printf(w, "rank %" PRId32 ":", most->rank);
     tl_wrap_printf(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
     tl_wrap_words(w, isnan(most->p_value) ? "of the time;" : "of the time");
     if (!isnan(most->p_value))
@@ -124,12 +140,12 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 static void say_blur(tl_wrap *w, const tl_answers *a)
 {
     if (a->trust.untied) {
-        tl_wrap_words(w, "nothing compares the clocks of hosts;");
+        tl_wrap_words(w, "nothing compares the clocks of the hosts;");
     } else {
         tl_wrap_words(w, "clocks are uncertain by");
         tl_wrap_printf(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
     }
-    tl_wrap_words(w, "who came last cannot be told in");
+    tl_wrap_words(w, "who came last is unknown in");
     tl_wrap_printf(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
     tl_wrap_words(w, "collectives (table clock).");
 }
@@ -141,10 +157,10 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, "No verdict: nothing ran on a device.");
         break;
     case TL_FOUND_ONE_RANK:
-        tl_wrap_words(w, "No verdict: there is one rank, and nobody to compare it with.");
+        tl_wrap_words(w, "No verdict: there is a single rank, and none to compare it with.");
         break;
     case TL_FOUND_SILENCE:
-        tl_wrap_words(w, "No verdict: the ranks do not communicate in these traces, so nobody is seen to wait.");
+        tl_wrap_words(w, "No verdict: the traces show no communication between ranks.");
         break;
     case TL_FOUND_UNMATCHED:
         tl_wrap_words(w, "No verdict: none of the");
@@ -172,108 +188,93 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     int32_t ranks[TL_RANKS_LISTED];
     size_t nnamed = tl_ranks_listed(worst->waiters, sizeof worst->waiters, ranks);
 
-    tl_wrap_printf(w, "%s rank%s", tl_grouped(n).text, n == 1 ? " waits" : "s wait");
-    bool through = worst->indirect_ns > worst->blame_ns / 100;
-    tl_wrap_words(w, tl_is_several(worst) ? "for them," : "for it,");
-    if (through)
-        tl_wrap_words(w, n == 1 ? "and others for that one," : "and others for these,");
-    tl_wrap_printf(w, "%s", tl_duration(worst->blame_ns).text);
-    tl_wrap_words(w, n == 1 && !through ? "in all" : "of their time together");
+    tl_wrap_printf(w, "%s rank%s", tl_grouped(n).text, tl_plural(n));
     for (size_t i = 0; i < nnamed; i++)
         named[i] = ranks[i];
     if (nnamed > 0 && (int64_t)nnamed == n) {
-        tl_wrap_printf(w, "- rank%s", tl_plural(n));
+        tl_wrap_printf(w, "(");
+        w->begun = false; /* no space after the bracket */
         tl_say_ranks(w, named, nnamed, nnamed);
+        fputc(')', w->out);
+        w->column++;
+    }
+    tl_wrap_words(w, n == 1 ? "waits" : "wait");
+    tl_wrap_words(w, tl_is_several(worst) ? "for them:" : "for it:");
+    tl_wrap_printf(w, "%s", tl_duration(worst->blame_ns).text);
+    tl_wrap_words(w, "of GPU time in all");
+    if (worst->indirect_ns > worst->blame_ns / 100) {
+        tl_wrap_printf(w, "(%s", tl_duration(worst->indirect_ns).text);
+        tl_wrap_words(w, "of it for ranks that wait for it)");
     }
 }
 
 void tl_say_path(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
-    tl_wrap_words(w, tl_is_link(c) ? "the ranks at its ends hold" : tl_is_several(c) ? "they hold" : "it holds");
     tl_wrap_printf(w, "%s", tl_share_in_words(c->path_share).text);
-    tl_wrap_words(w, "of the critical path");
+    tl_wrap_words(w, "of the critical path is on");
+    tl_wrap_words(w, tl_is_link(c) ? "the ranks at its ends" : tl_is_several(c) ? "them" : "it");
     if (a->path.ns > 0 && a->path.unexplained_ns > 0) {
         tl_wrap_printf(w, "(%s", tl_share_in_words((double)a->path.unexplained_ns / (double)a->path.ns).text);
-        tl_wrap_words(w, "of it unexplained)");
+        tl_wrap_words(w, "of the path is unexplained)");
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ loss */
 
-void tl_say_loss(tl_wrap *w, const tl_answers *a)
+static void say_loss(tl_wrap *w, const tl_loss *loss)
 {
-    const tl_loss *worst = &a->worst, *job = &a->job;
-    bool several = a->trust.nranks > 1;
-    int decimals = a->measured_ns < 100000000 ? 3 : 1;
+    tl_wrap_words(w, loss->name);
+    tl_wrap_printf(w, "%s", tl_share_in_words((double)loss->ns / (double)loss->wall_ns).text);
+}
 
-    if (several)
-        tl_wrap_printf(w, "rank %" PRId32 ",", worst->rank);
-    tl_wrap_printf(w, "%s", worst->name);
-    tl_wrap_printf(w, "%s", tl_share_in_words((double)worst->ns / (double)worst->wall_ns).text);
-    tl_wrap_words(w, "of its wall time");
-    tl_wrap_printf(w, "(%.*f of %.*f ms)", decimals, (double)worst->ns / 1e6, decimals, (double)worst->wall_ns / 1e6);
-    if (!several || job->name == NULL)
+void tl_say_losses(tl_wrap *w, const tl_answers *a)
+{
+    if (a->worst.name == NULL || a->worst.ns == 0) {
+        tl_wrap_words(w, "No rank is idle, or has exposed communication or copies.");
         return;
-    tl_wrap_printf(w, "-");
-    tl_wrap_words(w, "over all ranks");
-    if (strcmp(job->name, worst->name) != 0) {
-        tl_wrap_words(w, "it is");
-        tl_wrap_printf(w, "%s,", job->name);
     }
-    tl_wrap_printf(w, "%s", tl_share_in_words((double)job->ns / (double)job->wall_ns).text);
+    if (a->trust.nranks > 1 && a->job.name != NULL) {
+        tl_wrap_words(w, "All ranks:");
+        say_loss(w, &a->job);
+        tl_wrap_words(w, "of their time. Worst rank:");
+        tl_wrap_printf(w, "%" PRId32 ",", a->worst.rank);
+    }
+    say_loss(w, &a->worst);
+    tl_wrap_words(w, "of its time.");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- trust */
 
-static void say_grounds(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+static void say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer, unsigned most)
 {
-    const unsigned matching = 1u << TL_DOUBT_HARDLY_MATCHED | 1u << TL_DOUBT_PARTLY_MATCHED;
-    const tl_trust *t = &a->trust;
-
-    if (a->nculprits > 0 && !isnan(a->culprits[0].p_value) && (answer->doubts & 1u << TL_DOUBT_CHANCE) == 0)
-        tl_wrap_printf(w, "p = %.4f,", a->culprits[0].p_value);
-    if ((answer->doubts & matching) == 0) {
-        tl_wrap_printf(w, "%s of %s", tl_grouped(t->matched).text, tl_grouped(t->collectives).text);
-        tl_wrap_words(w, "collectives matched,");
-    }
-    if (t->clocks > 1) {
-        tl_wrap_printf(w, "%s clocks", tl_grouped(t->clocks).text);
-        if (t->untied)
-            tl_wrap_words(w, "(not all compared),");
-        else
-            tl_wrap_printf(w, "(+-%s),", tl_duration(t->clock_uncertainty_ns).text);
-    } else {
-        tl_wrap_words(w, "1 clock,");
-    }
-    if (t->simulated) {
-        tl_wrap_words(w, "simulation off by");
-        tl_wrap_printf(w, "%.1f %%", 100 * fabs(t->model_error));
-    } else {
-        tl_wrap_words(w, "no simulation");
-    }
-}
-
-/* `more`: something follows. */
-static void say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer, bool more)
-{
-    tl_wrap_printf(w, "%s%s", tl_confidence_labels[answer->confidence], more || answer->doubts != 0 ? " -" : "");
+    unsigned said = 0, left = 0;
+    for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++)
+        left += answer->doubts >> doubt & 1u;
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
+        if (said == most) {
+            tl_wrap_printf(w, "and %u more", left);
+            return;
+        }
         tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
-        if (more || answer->doubts >> doubt > 1)
+        said++;
+        if (--left > 0)
             memcpy(words.text + strlen(words.text), ";", 2);
         tl_say_phrase(w, words);
     }
 }
 
-void tl_say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer, unsigned most)
 {
-    say_doubts(w, a, answer, false);
+    tl_wrap_printf(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
+    say_doubts(w, a, answer, most);
 }
 
-void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+void tl_say_chance(tl_wrap *w, double p)
 {
-    say_doubts(w, a, answer, true);
-    say_grounds(w, a, answer);
+    if (p < 0.0001)
+        tl_wrap_printf(w, "p < 0.0001");
+    else
+        tl_wrap_printf(w, "p = %.4f", p);
 }

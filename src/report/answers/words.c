@@ -1,5 +1,6 @@
 #include "tlmpi/report/answers/words.h"
 
+#include "tlmpi/base/stats.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <math.h>
@@ -7,9 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How much of a host's name is shown, how many runs of ranks, and how much of the text of those among which a link
- * is. */
-enum { HOST_BYTES = 64, NAMED_RUNS = 8, AMONG_BYTES = 64 };
+/* How many runs of ranks are shown, and how much of the text of those among which a link is. */
+enum { NAMED_RUNS = 8, AMONG_BYTES = 64 };
 
 static tl_phrase phrase(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -88,7 +88,8 @@ tl_phrase tl_culprit_in_words(const tl_culprit *c)
 
 tl_phrase tl_place_of_culprit(const tl_culprit *c)
 {
-    int host = c->host[0] != '\0' ? HOST_BYTES : 0;
+    int host = (int)tl_host_length(c->host, sizeof c->host),
+        peer = (int)tl_host_length(c->peer_host, sizeof c->peer_host);
 
     if (c->kind == TL_CULPRIT_RANK && c->device >= 0)
         return phrase(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, c->host, host > 0 ? ", " : "",
@@ -99,48 +100,53 @@ tl_phrase tl_place_of_culprit(const tl_culprit *c)
         return phrase(" (%s host %.*s)", c->kind == TL_CULPRIT_HOST ? "all of" : "on", host, c->host);
     if (!tl_is_link(c) || memcmp(c->host, c->peer_host, sizeof c->host) == 0)
         return phrase(" (host %.*s)", host, c->host);
-    return phrase(" (hosts %.*s and %.*s)", host, c->host, HOST_BYTES, c->peer_host);
+    return phrase(" (hosts %.*s and %.*s)", host, c->host, peer, c->peer_host);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ when */
 
-/* "3 of 3, 4-6", "2 of 5" of a rank; of a link, whose steps are not counted, the first to the last of the pattern. */
-static tl_phrase steps_in_words(const tl_culprit *c, const tl_trust *t, bool range)
+/* "4-6", or "4". */
+static tl_phrase range_in_words(const tl_culprit *c)
 {
-    tl_phrase steps = phrase("%" PRId32 "-%" PRId32, c->first_step, c->last_step);
     if (c->first_step == c->last_step)
-        steps = phrase("%" PRId32, c->first_step);
-    if (c->steps_flagged == 0)
-        return steps;
-    return phrase("%" PRId64 " of %zu%s%s", c->steps_flagged, t->nsteps, range ? ", " : "", range ? steps.text : "");
+        return phrase("%" PRId32, c->first_step);
+    return phrase("%" PRId32 "-%" PRId32, c->first_step, c->last_step);
+}
+
+/* "3 of 5 steps"; of a link, whose steps are not counted, "some steps". */
+static tl_phrase count_in_words(const tl_culprit *c, const tl_trust *t)
+{
+    return c->steps_flagged > 0 ? phrase("%" PRId64 " of %zu steps", c->steps_flagged, t->nsteps)
+                                : phrase("some steps");
 }
 
 tl_phrase tl_pattern_in_words(const tl_culprit *c, const tl_trust *t)
 {
+    const tl_phrase range = range_in_words(c), count = count_in_words(c, t);
     if (t->nsteps == 0)
-        return phrase("over the whole trace, which marks no steps");
+        return phrase("in the whole trace, which marks no steps");
     if (t->nsteps == 1)
         return phrase("in the only step, %" PRId32, c->first_step);
-    const tl_phrase steps = steps_in_words(c, t, true), count = steps_in_words(c, t, false);
     switch ((tl_pattern)c->pattern) {
     case TL_PATTERN_PERSISTENT:
         if (c->steps_flagged > 0 && c->steps_flagged < (int64_t)t->nsteps)
-            return phrase("in nearly every step (%s)", steps.text);
-        return phrase("in every step (%s)", steps.text);
+            return phrase("in %s (%s)", count.text, range.text);
+        return phrase("in all %zu steps (%s)", t->nsteps, range.text);
     case TL_PATTERN_BOUNDED:
         return c->steps_flagged > 0
-                   ? phrase("in steps %" PRId32 "-%" PRId32 " alone (%s)", c->first_step, c->last_step, count.text)
-                   : phrase("in steps %s alone", steps.text);
+                   ? phrase("in steps %s only (%" PRId64 " of %zu)", range.text, c->steps_flagged, t->nsteps)
+                   : phrase("in steps %s only", range.text);
     case TL_PATTERN_SPORADIC:
-        return phrase("now and then (steps: %s)", steps.text);
+        return phrase("in %s (the first is %" PRId32 ", the last %" PRId32 ")", count.text, c->first_step,
+                      c->last_step);
     case TL_PATTERN_DRIFTING:
-        return phrase("by an amount that grows or shrinks (steps: %s)", steps.text);
+        return phrase("by an amount that grows or shrinks, in %s (%s)", count.text, range.text);
     case TL_PATTERN_ONE_OFF:
-        return phrase("in step %" PRId32 " alone", c->first_step);
+        return phrase("in step %" PRId32 " only", c->first_step);
     case TL_PATTERN_NONE:
         break;
     }
-    return phrase("in no step above the others, but in sum");
+    return phrase("in no single step, but in all of them together");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- why */
@@ -149,18 +155,18 @@ const char *tl_cause_in_words(unsigned cause)
 {
     static const char *const words[] = {
         [TL_CAUSE_UNKNOWN] = "nothing in the rank's own time explains the delay",
-        [TL_CAUSE_COMPUTE_SLOW] = "some kernels take longer than the same ones of peers",
-        [TL_CAUSE_THROTTLED] = "all kernels take longer than those of peers: a slow device",
-        [TL_CAUSE_MORE_WORK] = "more kernels, or larger ones, than peers have",
-        [TL_CAUSE_HOST_LATE] = "the host launches late, and the device is idle meanwhile",
+        [TL_CAUSE_COMPUTE_SLOW] = "some kernels are slower than the same ones of its peers",
+        [TL_CAUSE_THROTTLED] = "all kernels are slower than those of its peers: a slow device",
+        [TL_CAUSE_MORE_WORK] = "more kernels, or larger ones, than its peers have",
+        [TL_CAUSE_HOST_LATE] = "the host launches late",
         [TL_CAUSE_INPUT] = "the host waits for input data",
         [TL_CAUSE_H2D] = "copies from host to device",
         [TL_CAUSE_GC] = "the host collects garbage",
-        [TL_CAUSE_SYNC_DRAIN] = "the host waits for the device, which then runs dry",
+        [TL_CAUSE_SYNC_DRAIN] = "the host waits for the device, which then has nothing queued",
         [TL_CAUSE_ALLOCATOR] = "the host allocates or frees device memory",
-        [TL_CAUSE_SLOW_LINK] = "nobody comes late, but data move slowly",
-        [TL_CAUSE_OTHER_GROUP] = "communication with others that could not be matched",
-        [TL_CAUSE_MIXED] = "several causes, none of them alone",
+        [TL_CAUSE_SLOW_LINK] = "no rank is late, but data move slowly",
+        [TL_CAUSE_OTHER_GROUP] = "communication that could not be matched",
+        [TL_CAUSE_MIXED] = "several causes",
     };
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }
@@ -169,8 +175,8 @@ tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 {
     const tl_phrase share = tl_share_in_words(c->cause_share);
     if (c->cause == TL_CAUSE_MIXED)
-        return phrase("(the largest, %s, has %s of what its repair gains)", tl_cause_labels[c->largest_cause], share.text);
-    return phrase("(%s of what its repair gains)", share.text);
+        return phrase("(the largest is %s, %s of the gain)", tl_cause_labels[c->largest_cause], share.text);
+    return phrase("(%s of the gain)", share.text);
 }
 
 static const char *yardstick_of(const tl_slow_link_row *link)
@@ -192,28 +198,34 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {
-    const char *without = tl_is_link(c) ? "that" : tl_is_several(c) ? "their delays" : "its delay";
+    const char *without = tl_is_link(c)      ? "were the link as fast as others"
+                          : tl_is_several(c) ? "without their delays"
+                                             : "without its delay";
+    const char *it = tl_is_several(c) ? "them" : "it";
+    if (c->gain_ns == 0)
+        return phrase("none in the simulation: the job would take as long %s", without);
     if (c->gain_ns >= 0)
-        return phrase("without %s the job takes %s less (%s of %s), as simulated", without,
-                      tl_duration(c->gain_ns).text, tl_share_in_words(tl_answers_share(a, c->gain_ns)).text,
-                      tl_duration(a->wall_ns).text);
+        return phrase("the job would take %s (%s) less %s, simulated", tl_duration(c->gain_ns).text,
+                      tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without);
     const tl_phrase lost = tl_duration(c->lost_ns);
     if (a->trust.simulated)
-        return phrase("not simulated, others cost more; %s of waiting in the steps concerned", lost.text);
+        return phrase("not simulated, because others cost more; others wait %s for %s in these steps", lost.text, it);
     if (isnan(a->trust.model_error))
-        return phrase("not known: nothing could be replayed; by the charges %s of the steps concerned", lost.text);
-    return phrase("not known: the replay misses the measured time by %.1f %%; by the charges %s of the steps concerned",
-                  100 * fabs(a->trust.model_error), lost.text);
+        return phrase("not known, because nothing could be simulated; others wait %s for %s in these steps", lost.text,
+                      it);
+    return phrase(
+        "not known, because the simulation misses the measured time by %.1f %%; others wait %s for %s in these steps",
+        100 * fabs(a->trust.model_error), lost.text, it);
 }
 
 static const char *following_in_words(const tl_trust *t)
 {
     bool one = t->following == 1;
     if (t->misnumbered == 0)
-        return one ? "has no marks of steps" : "have no marks of steps";
+        return one ? "marks no steps" : "mark no steps";
     if (t->misnumbered == t->following)
-        return one ? "numbers steps otherwise" : "number steps otherwise";
-    return "have no marks of steps or other numbers";
+        return one ? "numbers its steps otherwise" : "number their steps otherwise";
+    return "mark no steps, or number them otherwise";
 }
 
 static double share_of(int64_t part, int64_t whole)
@@ -227,12 +239,49 @@ static tl_phrase untimed_in_words(const tl_answers *a)
     const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;
     bool own = worst != NULL && share_of(worst->untimed, worst->events) > share_of(a->trust.untimed, a->trust.events);
     int64_t n = own ? worst->untimed : a->trust.untimed, of = own ? worst->events : a->trust.events;
-    return phrase("%s event%s, %s of %s, %s no duration that can be, and count%s as 0", tl_grouped(n).text,
-                  n == 1 ? "" : "s", tl_share_in_words(share_of(n, of)).text,
+    return phrase("%s event%s (%s of %s events) %s no valid duration and count%s as 0", tl_grouped(n).text,
+                  tl_plural(n), tl_share_in_words(share_of(n, of)).text,
                   !own                 ? "all"
                   : worst->nranks == 1 ? "its"
-                                       : "theirs",
+                                       : "their",
                   n == 1 ? "has" : "have", n == 1 ? "s" : "");
+}
+
+static tl_phrase clocks_in_words(const tl_trust *t)
+{
+    if (t->untied)
+        return phrase("nothing compares the clocks of the hosts: who came last is unknown in %s collectives",
+                      tl_grouped(t->blurred).text);
+    return phrase("clocks are uncertain by %s: who came last is unknown in %s collectives",
+                  tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
+}
+
+static tl_phrase missing_in_words(const tl_trust *t)
+{
+    const char *have = t->missing == 1 ? " has" : "s have";
+    if (t->stood_in > 0)
+        return phrase("%s rank%s no trace (%s estimated from others in the simulation)",
+                      tl_grouped((int64_t)t->missing).text, have, tl_grouped(t->stood_in).text);
+    return phrase("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, have);
+}
+
+/* What others wait, and what of it would be saved. */
+static tl_phrase small_gain_in_words(const tl_answers *a)
+{
+    if (a->nculprits == 0 || a->culprits[0].gain_ns < 0)
+        return phrase("%s", "");
+    const tl_culprit *c = &a->culprits[0];
+    return phrase("the others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited "
+                  "for something else",
+                  tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
+}
+
+static tl_phrase elsewhere_in_words(const tl_answers *a)
+{
+    if (a->nculprits == 0 || a->culprits[0].gain_ns <= 0)
+        return phrase("%s", "");
+    return phrase("%s of the gain is in other steps, in which the delay is no larger than chance explains",
+                  tl_share_in_words(1 - share_of(a->culprits[0].in_steps_ns, a->culprits[0].gain_ns)).text);
 }
 
 tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
@@ -241,85 +290,71 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
 
     switch (doubt) {
     case TL_DOUBT_ONE_STEP:
-        return t->nsteps == 0 ? phrase("the traces mark no steps") : phrase("a single step");
+        return t->nsteps == 0 ? phrase("the traces mark no steps") : phrase("there is a single step");
     case TL_DOUBT_FEW_STEPS:
-        return phrase("only %zu steps, too few for a test of significance", t->nsteps);
+        return phrase("%zu steps are too few for a test of significance", t->nsteps);
     case TL_DOUBT_CHANCE:
-        return phrase("chance alone does so with p = %.2f", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
+        return phrase("chance alone would do so with p = %.2f", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
     case TL_DOUBT_ELSEWHERE:
-        return a->nculprits == 0 || a->culprits[0].gain_ns <= 0
-                   ? phrase("%s", "")
-                   : phrase("%s of what it gains lies in other steps, in which no test tells it from chance",
-                            tl_share_in_words(1 - (double)a->culprits[0].in_steps_ns / (double)a->culprits[0].gain_ns)
-                                .text);
+        return elsewhere_in_words(a);
     case TL_DOUBT_HARDLY_MATCHED:
     case TL_DOUBT_PARTLY_MATCHED:
-        return phrase("only %s of %s collectives matched", tl_grouped(t->matched).text,
+        return phrase("only %s of %s collectives could be matched across ranks", tl_grouped(t->matched).text,
                       tl_grouped(t->collectives).text);
     case TL_DOUBT_OUTSIDE:
-        return phrase("%s of %s matched collectives are in no marked step, where nobody is judged",
+        return phrase("%s of %s matched collectives are outside of the marked steps and are not judged",
                       tl_grouped(t->outside).text, tl_grouped(t->matched).text);
     case TL_DOUBT_CLOCKS:
-        if (t->untied)
-            return phrase("nothing compares the clocks of hosts, which blurs %s collectives",
-                          tl_grouped(t->blurred).text);
-        return phrase("clocks are uncertain by %s, which blurs %s collectives",
-                      tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
+        return clocks_in_words(t);
     case TL_DOUBT_HIDDEN:
         return phrase(
-            "clocks hide for whom %s of all waiting was, in %s of %s collectives",
-            tl_share_in_words((double)t->hidden_wait_ns / ((double)t->hidden_wait_ns + (double)t->known_wait_ns)).text,
+            "for whom %s of all waiting was is unknown, because of clocks (%s of %s collectives)",
+            tl_share_in_words(share_of(t->hidden_wait_ns, tl_ns_add(t->hidden_wait_ns, t->known_wait_ns))).text,
             tl_grouped(t->blurred).text, tl_grouped(t->matched).text);
     case TL_DOUBT_MISSING:
-        if (t->stood_in > 0)
-            return phrase("%s rank%s no trace (others stand for %s in the simulation)",
-                          tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have",
-                          tl_grouped(t->stood_in).text);
-        return phrase("%s rank%s no trace", tl_grouped((int64_t)t->missing).text, t->missing == 1 ? " has" : "s have");
+        return missing_in_words(t);
     case TL_DOUBT_DAMAGED:
         return phrase("%zu trace%s damaged or cut", t->damaged, t->damaged == 1 ? " is" : "s are");
     case TL_DOUBT_UNTIMED:
         return untimed_in_words(a);
     case TL_DOUBT_SIZES:
-        return phrase("some traces tell of a job of %" PRId32 " rank%s, others of one of %" PRId32
-                      ", as where two jobs are mixed",
-                      t->other_world, t->other_world == 1 ? "" : "s", t->world);
+        return phrase("some traces say that the job has %" PRId32 " rank%s, others %" PRId32
+                      ": they may be of two jobs",
+                      t->other_world, tl_plural(t->other_world), t->world);
     case TL_DOUBT_DUPLICATES:
-        return phrase("of %zu rank%s there is more than one trace of the same time, as where two jobs are mixed",
-                      t->duplicates, t->duplicates == 1 ? "" : "s");
+        return phrase("%zu rank%s more than one trace of the same time: they may be of two jobs", t->duplicates,
+                      t->duplicates == 1 ? " has" : "s have");
     case TL_DOUBT_NO_WORK:
-        return phrase("the trace%s of %zu rank%s no device work", t->workless == 1 ? "" : "s", t->workless,
+        return phrase("the trace%s of %zu rank%s no device work", tl_plural((int64_t)t->workless), t->workless,
                       t->workless == 1 ? " shows" : "s show");
     case TL_DOUBT_NO_LAUNCHES:
-        return phrase("the trace%s of %zu rank%s no host, so that what %s device%s idle for is not known",
-                      t->launchless == 1 ? "" : "s", t->launchless, t->launchless == 1 ? " shows" : "s show",
+        return phrase("the trace%s of %zu rank%s no host: why %s device%s idle is unknown",
+                      tl_plural((int64_t)t->launchless), t->launchless, t->launchless == 1 ? " shows" : "s show",
                       t->launchless == 1 ? "its" : "their", t->launchless == 1 ? " was" : "s were");
     case TL_DOUBT_UNMARKED:
-        return phrase("%s rank%s no marks of steps, so that what %s more is not found",
-                      tl_grouped((int64_t)t->unmarked).text, t->unmarked == 1 ? " has" : "s have",
-                      t->unmarked == 1 ? "it does" : "they do");
+        return phrase("%s rank%s no steps: additional work of %s is not found", tl_grouped((int64_t)t->unmarked).text,
+                      t->unmarked == 1 ? " marks" : "s mark", t->unmarked == 1 ? "it" : "theirs");
     case TL_DOUBT_FOLLOWING:
-        return phrase("%s rank%s %s: %s taken from the collectives in which %s others",
-                      tl_grouped((int64_t)t->following).text, t->following == 1 ? "" : "s", following_in_words(t),
-                      t->following == 1 ? "its steps are" : "their steps are",
-                      t->following == 1 ? "it meets" : "they meet");
+        return phrase("%s rank%s %s: steps are taken from the collectives that %s with others",
+                      tl_grouped((int64_t)t->following).text, tl_plural((int64_t)t->following), following_in_words(t),
+                      t->following == 1 ? "it shares" : "they share");
     case TL_DOUBT_NOT_REPLAYED:
-        return phrase("what it costs could not be simulated");
+        return phrase("the cost could not be simulated");
     case TL_DOUBT_GAIN:
-        return phrase("the simulation gains less than half of what the others wait in the mean");
+        return small_gain_in_words(a);
     case TL_DOUBT_UNEXPLAINED:
-        return phrase("nothing explains %s of the critical path, which is more than it gains",
+        return phrase("%s of the critical path is unexplained, which is more than the gain",
                       tl_duration(a->path.unexplained_ns).text);
     case TL_DOUBT_MIXED:
-        return phrase("no cause has 80 %% of the delay");
+        return phrase("no single cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:
-        return phrase("no cause is known");
+        return phrase("the cause is unknown");
     case TL_DOUBT_NO_PLACE:
         return phrase("no kernel, operator or annotation stands out");
     case TL_DOUBT_CHARGES:
-        return phrase("most of the waits are charged to other parts of its time");
+        return phrase("others wait mostly while it does something else than its cause (table blame)");
     case TL_DOUBT_NO_VERDICT:
-        return phrase("there is nothing to judge by");
+        return phrase("there is nothing to compare");
     case TL_NDOUBTS:
         break;
     }

@@ -1,17 +1,20 @@
 /* text.c - the four questions, a paragraph each:
  *
  *     Which rank holds the job up?
- *       Rank 2 (host node0, device 2) holds the job up in every step (8 of 8, 1-8): it costs 30.0 ms of a step of
- *       100 ms. Without its delay the job takes 200 ms less (25.0 % of 800 ms), as simulated.
- *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler).
- *       Confidence: high.
+ *       Rank 2 (host node0, device 2) holds the job up in all 8 steps (1-8): each of these steps of 100 ms is 30.0 ms
+ *       (30.0 %) longer for it
+ *       Cost: the job would take 200 ms less without its delay, 25.0 % of 800 ms (simulated)
+ *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler)
+ *       Confidence: high
  */
+#include "basis.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/words.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Parts of a delay that are named, and culprits beside the worst. */
@@ -49,7 +52,7 @@ static void end_with_table(tl_wrap *w, const asking *q, const char *table)
 static void say_answer_confidence(const asking *q, const tl_answer *answer, bool last)
 {
     tl_wrap w = paragraph(q, "Confidence:");
-    tl_say_doubts(&w, q->a, answer);
+    tl_say_confidence(&w, q->a, answer, TL_NDOUBTS);
     tl_wrap_end(&w);
     if (!last)
         fputc('\n', q->out);
@@ -77,7 +80,7 @@ static void say_others_too(const asking *q)
         tl_wrap_end(&w);
     }
     if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
-        tl_wrap w = paragraph(q, "Without the delays of all that stand out the job takes");
+        tl_wrap w = paragraph(q, "Together: without all that are named the job would take");
         tl_wrap_printf(&w, "%s less", tl_duration(a->together_gain_ns).text);
         tl_wrap_printf(&w, "(%s).", tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
         tl_wrap_end(&w);
@@ -166,7 +169,8 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
         n++;
     tl_wrap_words(w, "of");
     tl_wrap_printf(w, "%s", tl_duration(c->blame_ns).text);
-    tl_wrap_words(w, tl_is_several(c) ? "that others wait for them in all:" : "that others wait for it in all:");
+    tl_wrap_words(w, tl_is_several(c) ? "that others wait for them, while they do:"
+                                      : "that others wait for it, while it does:");
     for (int i = 0; i < n; i++) {
         tl_wrap_printf(w, "%s", tl_duration(a->activities[activities[i]]).text);
         tl_wrap_printf(w, "%s%s", tl_activity_labels[activities[i]],
@@ -208,7 +212,7 @@ static void say_path(const asking *q)
     tl_wrap_words(&w, path->activity);
     tl_wrap_printf(&w, "-");
     tl_wrap_printf(&w, "%s", tl_share_in_words(path->imbalance_share).text);
-    tl_wrap_words(&w, "of it is there only because ranks differ");
+    tl_wrap_words(&w, "of it only because ranks differ");
     end_with_table(&w, q, "critical_path");
 }
 
@@ -224,7 +228,7 @@ static void which_phase(const asking *q)
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
         tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].lost_ns).text);
-        tl_wrap_words(&w, "of transfers beyond what they should take");
+        tl_wrap_words(&w, "more than these transfers should take");
         end_with_table(&w, q, "link");
     } else if (q->a->worst.name == NULL) {
         tl_wrap w = answer_line(q);
@@ -232,17 +236,22 @@ static void which_phase(const asking *q)
         tl_wrap_end(&w);
     } else {
         tl_wrap w = answer_line(q);
-        tl_wrap_words(&w, "None of one rank. The largest loss is");
-        tl_say_loss(&w, q->a);
+        tl_wrap_words(&w, "No single rank.");
+        tl_say_losses(&w, q->a);
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
         tl_wrap_words(&w, "idle");
         tl_wrap_printf(&w, "%s,", tl_share_in_words((double)q->a->idle_ns / (double)q->a->wall_sum_ns).text);
-        tl_wrap_words(&w, "exposed comm");
+        tl_wrap_words(&w, "exposed communication");
         tl_wrap_printf(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
         tl_wrap_words(&w, "of all ranks' time");
         end_with_table(&w, q, "breakdown");
         say_path(q);
+    }
+    if (tl_has_imbalance(q->a)) {
+        tl_wrap w = paragraph(q, "Balance, which is no single rank's fault:");
+        tl_say_imbalance(&w, q->a, SIZE_MAX);
+        end_with_table(&w, q, "whatif");
     }
     say_answer_confidence(q, &q->a->phase, false);
 }
@@ -259,14 +268,14 @@ static void others_waiting(const asking *q)
         tl_wrap_printf(&w, "Yes:");
         tl_say_waiters(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
-        tl_wrap_words(&w, has_culprit(q) ? "Nobody is seen to wait." : "For no rank above the others.");
+        tl_wrap_words(&w, has_culprit(q) ? "No: no wait is recorded." : "For no rank above the others.");
     } else {
         tl_say_no_culprit(&w, a);
     }
     tl_wrap_end(&w);
     if (a->finding >= TL_FOUND_NOBODY && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "for late ranks all together wait");
+        tl_wrap_words(&w, "all ranks wait for late ones");
         tl_wrap_printf(&w, "%s,", tl_duration(a->wait_ns).text);
         tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
         tl_wrap_words(&w, "of their time");
@@ -308,13 +317,14 @@ static void persistence(const asking *q)
         tl_wrap_words(&w, "steps flagged;");
         if (c->steps_beside > 0) {
             tl_wrap_printf(&w, "%" PRId64, c->steps_beside);
-            tl_wrap_words(&w, "more that do not count: it costs less in them, or recordings begin or end there;");
+            tl_wrap_words(&w,
+                          "more not counted, because it costs less in them, or because they are not fully recorded;");
         }
     }
     if (isnan(c->p_value))
         tl_wrap_words(&w, "no test of significance");
     else
-        tl_wrap_printf(&w, "p = %.4f", c->p_value);
+        tl_say_chance(&w, c->p_value);
     end_with_table(&w, q, tl_is_link(c) ? "link" : "blame_step");
     say_answer_confidence(q, &a->persistence, true);
 }
@@ -328,4 +338,5 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file)
     which_phase(&q);
     others_waiting(&q);
     persistence(&q);
+    tl_print_basis(out, answers, path);
 }

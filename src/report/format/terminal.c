@@ -3,12 +3,23 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 bool tl_is_terminal(FILE *out)
 {
     int fd = fileno(out);
     return fd >= 0 && isatty(fd) && isatty(STDERR_FILENO);
+}
+
+size_t tl_line_columns(FILE *out)
+{
+    enum { LEAST = 40, USUAL = 80, MOST = 120 };
+    struct winsize size;
+    int fd = fileno(out);
+    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL;
+    return size.ws_col < LEAST ? LEAST : size.ws_col > MOST ? MOST : size.ws_col;
 }
 
 bool tl_shows_colour(FILE *out)

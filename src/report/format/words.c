@@ -1,7 +1,9 @@
 /* words.c - numbers and lists as the summary says them. */
 #include "tlmpi/report/format/words.h"
 
+#include <ctype.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 /* How many runs of ranks are named before the rest is counted. */
@@ -34,6 +36,16 @@ tl_digits tl_bytes_in_words(int64_t value)
         scaled /= 1000.0;
     snprintf(out.text, sizeof out.text, "%.1f %s", scaled, units[unit]);
     return out;
+}
+
+size_t tl_host_length(const char *name, size_t size)
+{
+    enum { MOST = 64 };
+    size_t n = strnlen(name, size < MOST ? size : MOST), label = 0;
+    bool letters = false;
+    for (; label < n && name[label] != '.'; label++)
+        letters = letters || isalpha((unsigned char)name[label]);
+    return letters ? label : n;
 }
 
 const char *tl_plural(int64_t n)

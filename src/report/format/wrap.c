@@ -1,8 +1,9 @@
-/* wrap.c - words in lines of 80 columns. */
+/* wrap.c - words in lines. */
 #include "tlmpi/report/format/wrap.h"
 #include "cell.h"
 
 #include "tlmpi/base/log.h"
+#include "tlmpi/report/format/terminal.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -17,8 +18,10 @@ void tl_wrap_printf(tl_wrap *wrap, const char *format, ...)
         return;
     tl_printable(safe, sizeof safe, text);
 
+    if (wrap->columns == 0)
+        wrap->columns = tl_line_columns(wrap->out);
     size_t n = tl_text_columns((tl_text){ safe, strlen(safe) });
-    if (wrap->begun && wrap->column + 1 + n > TL_LINE_COLUMNS) {
+    if (wrap->begun && wrap->column + 1 + n > wrap->columns) {
         fprintf(wrap->out, "\n%*s", (int)wrap->indent, "");
         wrap->column = wrap->indent;
     } else if (wrap->begun) {

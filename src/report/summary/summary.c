@@ -1,8 +1,7 @@
 /* summary.c - what a run found, on one screen. */
 #include "tlmpi/report/summary.h"
 
-#include "idle.h"
-#include "match.h"
+#include "losses.h"
 #include "table.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -15,13 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many hosts or devices are named before they are counted, and how much of a name is shown. */
-enum { NAMED_TEXTS = 2, NAMED_BYTES = 64 };
+/* A fact that is longer is broken where it has spaces.  How many hosts or devices are named before they are counted, and
+ * how much of a name is shown; from which share on unknown kernels may change what is said. */
+enum { LONG_FACT = 40, NAMED_TEXTS = 2, NAMED_BYTES = 64, LEAST_UNCLASSIFIED_PCT = 10 };
 
 /* ---- a list of facts: "a, b, c", each kept together where it fits a line ---- */
 
 typedef struct facts {
-    char v[8][320];
+    char v[10][320];
     size_t n;
 } facts;
 
@@ -38,7 +38,7 @@ static void say_facts(tl_wrap *w, const facts *list)
     for (size_t i = 0; i < list->n; i++) {
         char text[FACT_BYTES + 1];
         snprintf(text, sizeof text, "%s%s", list->v[i], i + 1 < list->n ? "," : "");
-        if (strlen(text) < TL_LINE_COLUMNS / 2)
+        if (strlen(text) < LONG_FACT)
             tl_wrap_printf(w, "%s", text);
         else
             tl_wrap_words(w, text);
@@ -65,7 +65,8 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
 
     for (size_t i = 0; i < s->nranks; i++) {
         char *copy = copies + i * (size + 1);
-        memcpy(copy, (const char *)&s->ranks[i] + offset, size);
+        const char *text = (const char *)&s->ranks[i] + offset;
+        memcpy(copy, text, offset == offsetof(tl_rank, host) ? tl_host_length(text, size) : size);
         if (*copy != '\0')
             texts[n++] = copy;
     }
@@ -140,14 +141,18 @@ static void add_ranks(facts *list, const tl_summary *s)
 static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
 {
     facts list = { .n = 0 };
-    int64_t bytes = 0;
-    for (size_t i = 0; i < s->nranks; i++)
+    int64_t bytes = 0, events = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
         bytes += s->ranks[i].file_bytes;
+        events += s->ranks[i].events;
+    }
 
     snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", tl_grouped((int64_t)s->nranks).text,
              tl_plural((int64_t)s->nranks));
     add_ranks(&list, s);
     snprintf(next_fact(&list), FACT_BYTES, "%s", tl_bytes_in_words(bytes).text);
+    snprintf(next_fact(&list), FACT_BYTES, "%s event%s", tl_grouped(events).text, tl_plural(events));
+    snprintf(next_fact(&list), FACT_BYTES, "%.2f s on %d proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
     add_steps(&list, s);
     add_distinct(&list, s, offsetof(tl_rank, host), sizeof s->ranks->host, "host ", "hosts");
     add_distinct(&list, s, offsetof(tl_rank, device_name), sizeof s->ranks->device_name, "", "kinds of device");
@@ -160,20 +165,20 @@ static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
     tl_wrap_end(&w);
 }
 
+/* What is wrong with events; nothing is said where nothing is. */
 static void say_events(FILE *out, const tl_summary *s)
 {
-    int64_t events = 0, dropped = 0, repaired = 0;
+    int64_t dropped = 0, repaired = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        events += s->ranks[i].events;
         dropped += s->ranks[i].dropped;
         repaired += s->ranks[i].repaired;
     }
+    if (dropped + repaired == 0)
+        return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "parsed %s event%s", tl_grouped(events).text, tl_plural(events));
-    tl_wrap_printf(&w, "in %.2f s", s->seconds);
-    tl_wrap_printf(&w, "on %d proc%s;", s->nprocs, tl_plural(s->nprocs));
-    tl_wrap_printf(&w, "%s dropped,", tl_grouped(dropped).text);
+    tl_wrap_printf(&w, "%s event%s dropped,", tl_grouped(dropped).text, tl_plural(dropped));
     tl_wrap_printf(&w, "%s repaired", tl_grouped(repaired).text);
+    tl_wrap_words(&w, "(tlmpi check has each trace)");
     tl_wrap_end(&w);
 }
 
@@ -189,16 +194,15 @@ static void say_unclassified(FILE *out, const tl_summary *s)
         several += s->ranks[i].devices > 1;
     }
     tl_wrap w = { .out = out, .indent = 2 };
-    if (unclassified > 0) {
-        tl_wrap_words(&w, "Unclassified:");
+    if (tl_percent(unclassified, all) >= LEAST_UNCLASSIFIED_PCT) {
         tl_wrap_printf(&w, "%.1f %%", tl_percent(unclassified, all));
-        tl_wrap_words(&w,
-                      "of kernel time has a name that no rule knows; it counts as compute (--rules FILE adds rules).");
+        tl_wrap_words(&w, "of kernel time is of kernels whose names no rule knows, and counts as compute "
+                          "(--rules FILE adds rules).");
         tl_wrap_end(&w);
     }
     if (several > 0) {
         tl_wrap_printf(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
-        tl_wrap_words(&w, "several devices; the lines above sum over them.");
+        tl_wrap_words(&w, "several devices; the table sums over them.");
         tl_wrap_end(&w);
     }
 }
@@ -228,7 +232,6 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     const tl_look *look = tl_shows_colour(out) ? &coloured : &plain;
 
     say_inputs(out, s, look);
-    say_events(out, s);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
     fputc('\n', out);
@@ -237,12 +240,12 @@ void tl_print_summary(FILE *out, const tl_summary *s)
         tl_print_summary_table(out, s, look);
         fputc('\n', out);
         tl_print_verdict(out, s->answers, look);
-        tl_print_summary_idle(out, s, look);
+        tl_print_summary_losses(out, s);
     } else {
-        fprintf(out, "No trace has device work: there is nothing to break down.\n");
+        fprintf(out, "No trace has device work: there is nothing to analyse.\n");
     }
-    tl_say_matching(out, s);
     say_unclassified(out, s);
+    say_events(out, s);
     tl_say_troubles(out, s, look);
     say_output(out, s);
 }

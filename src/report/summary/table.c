@@ -1,14 +1,20 @@
 /* table.c - where each rank's time went, a line a rank.
  *
- * A rank's loss is its exposed communication and its idle time as a share of its wall time: what a rank that computes
- * all the time would not have.  Shares, because a trace that is cut is shorter than the others and not better.
+ *     compute + waiting + transfer + copy + idle = 100 %
+ *
+ * of its wall time: waiting and transfer are the two parts of exposed communication (of waiting one knows that nothing
+ * ran but communication that waited for the last of its ranks), copies are exposed ones.  late: in how many of the
+ * collectives of which that is known it came last.
+ *
+ * A rank's loss is all but compute and copies, as a share: a trace that is cut is shorter than others and not better.
  */
 #include "table.h"
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +46,19 @@ static int wall_decimals(const tl_summary *s)
     return longest < 100000000 ? 3 : 1;
 }
 
+tl_wrap tl_label(FILE *out, const char *name)
+{
+    enum { LABEL_AT = 10 };
+    return (tl_wrap){ .out = out, .indent = LABEL_AT, .column = (size_t)fprintf(out, "  %-7s", name), .begun = true };
+}
+
 /* One line to be: rank == NULL is the mean over the ranks with device work. */
 typedef struct line {
     const tl_rank *rank;
     const tl_breakdown *row; /* NULL: no device work */
-    const char *place;       /* "median", "best", or empty */
+    int64_t waiting_ns;      /* of the row's comm_exposed_ns */
+    int64_t late, judged;    /* collectives; judged 0: not known */
+    const char *place;       /* "median", "least", "most", or empty */
     const char *mark;        /* "straggler", "slow link", or empty */
     int64_t nranks;          /* that the row is the sum of */
     int decimals;            /* of wall ms */
@@ -65,12 +79,21 @@ static int compare_loss(const void *a, const void *b)
     return la->rank->rank < lb->rank->rank ? -1 : la->rank->rank > lb->rank->rank;
 }
 
-static void print_percent(FILE *out, int64_t a, int64_t b)
+static void print_late(FILE *out, const line *l)
 {
-    if (b > 0)
-        fprintf(out, "%6.1f %%", tl_percent(a, b));
+    char text[48] = "-";
+    if (l->judged > 0)
+        snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, l->late, l->judged);
+    fprintf(out, "%8s", text);
+}
+
+static void print_wall(FILE *out, const line *l)
+{
+    double ms = (double)l->row->wall_ns / 1e6 / (double)l->nranks;
+    if (ms < 1e7)
+        fprintf(out, " %9.*f", l->decimals, ms);
     else
-        fprintf(out, "%8s", "-");
+        fprintf(out, " %9.3g", ms);
 }
 
 static void print_line(FILE *out, const line *l, const tl_look *look)
@@ -82,36 +105,36 @@ static void print_line(FILE *out, const line *l, const tl_look *look)
         fprintf(out, "%6s", "mean");
 
     if (row == NULL) {
-        fprintf(out, "%12s%8s%8s%8s%8s%8s", "-", "-", "-", "-", "-", "-");
+        fprintf(out, "%10s%8s%8s%9s%8s%8s%8s", "-", "-", "-", "-", "-", "-", "-");
     } else {
-        fprintf(out, " %11.*f", l->decimals, (double)row->wall_ns / 1e6 / (double)l->nranks);
-        print_percent(out, row->compute_ns, row->wall_ns);
-        print_percent(out, row->comm_exposed_ns, row->wall_ns);
-        print_percent(out, row->copy_exposed_ns, row->wall_ns);
-        print_percent(out, row->idle_ns, row->wall_ns);
-        print_percent(out, row->comm_overlapped_ns, row->comm_ns);
+        print_wall(out, l);
+        fprintf(out, "%6.1f %%", tl_percent(row->compute_ns, row->wall_ns));
+        fprintf(out, "%6.1f %%", tl_percent(l->waiting_ns, row->wall_ns));
+        fprintf(out, "%7.1f %%", tl_percent(row->comm_exposed_ns - l->waiting_ns, row->wall_ns));
+        fprintf(out, "%6.1f %%", tl_percent(row->copy_exposed_ns, row->wall_ns));
+        fprintf(out, "%6.1f %%", tl_percent(row->idle_ns, row->wall_ns));
+        if (l->rank != NULL)
+            print_late(out, l);
     }
-    if (l->place[0] != '\0')
-        fprintf(out, "  %s", l->place);
     if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
         fprintf(out, "  %s%s%s", look->bad, tl_rank_status_labels[l->rank->status], look->off);
-    else if (l->mark[0] != '\0' && l->place[0] == '\0')
-        fprintf(out, "  %s<- %s%s", look->bad, l->mark, look->off);
+    else if (l->mark[0] != '\0')
+        fprintf(out, "  %s%s%s", look->bad, l->mark, look->off);
+    else if (l->place[0] != '\0')
+        fprintf(out, "  %s", l->place);
     fputc('\n', out);
 }
 
 static void print_head(FILE *out, const tl_look *look)
 {
-    fprintf(out, "%s%6s%12s%8s%8s%8s%8s%8s%s\n", look->bold, "", "", "", "exposed", "exposed", "", "comm", look->off);
-    fprintf(out, "%s%6s%12s%8s%8s%8s%8s%8s%s\n", look->bold, "rank", "wall ms", "compute", "comm", "copy", "idle",
-            "overlap", look->off);
+    fprintf(out, "%s%6s%10s%8s%8s%9s%8s%8s%8s%s\n", look->bold, "rank", "wall ms", "compute", "waiting", "transfer",
+            "copy", "idle", "late", look->off);
 }
 
-/* Who holds the job up, of the first few culprits. */
 static const char *mark_of(const tl_answers *a, int32_t rank)
 {
     int32_t ranks[TL_RANKS_LISTED];
-    for (size_t i = 0; i < a->nculprits && i < TL_CULPRITS_MARKED; i++) {
+    for (size_t i = 0; i < a->nculprits; i++) {
         const tl_culprit *c = &a->culprits[i];
         size_t n = c->nranks > 0 ? tl_ranks_listed(c->ranks, sizeof c->ranks, ranks) : 0;
         if (tl_index_of(ranks, n, rank) < n)
@@ -120,32 +143,52 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
     return "";
 }
 
-/* Of many ranks: the worst, who holds the job up, the median and the best; `lines` holds those with device work. */
+/* Of many ranks; `lines` holds those with device work. */
 static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const tl_look *look)
 {
-    size_t marked = 0, best = n - 1, median = tl_upper_middle(n);
+    size_t marked = 0, shown = 0, median = tl_upper_middle(n);
     qsort(lines, n, sizeof *lines, compare_loss);
-    size_t worst = n < TL_WORST_RANKS_SHOWN ? n : TL_WORST_RANKS_SHOWN;
-    for (size_t i = 0; i < n; i++) {
-        bool shown = lines[i].mark[0] != '\0' && marked < TL_CULPRITS_MARKED;
-        marked += shown;
-        if (i < worst || shown)
-            print_line(out, &lines[i], look);
-    }
-    if (n <= worst)
-        return;
     lines[median].place = "median";
-    lines[best].place = "best";
-    if (median >= worst && median < best && lines[median].mark[0] == '\0')
-        print_line(out, &lines[median], look);
-    if (lines[best].mark[0] == '\0')
-        print_line(out, &lines[best], look);
+    lines[n - 1].place = "least";
+    lines[0].place = "most";
+    for (size_t i = 0; i < n; i++) {
+        bool is_marked = lines[i].mark[0] != '\0';
+        marked += is_marked;
+        if (!(is_marked && marked <= TL_RANKS_SHOWN) && lines[i].place[0] == '\0')
+            continue;
+        print_line(out, &lines[i], look);
+        shown++;
+    }
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "Of %zu ranks%s:", n, n < s->nranks ? " with device work" : "");
-    tl_wrap_printf(&w, "the %zu", worst);
-    tl_wrap_words(&w, "with the most exposed comm + idle,");
-    tl_wrap_words(&w, marked > 0 ? "some that are marked, the median and the best." : "the median and the best.");
+    tl_wrap_printf(&w, "  (%zu of %s ranks%s,", shown, tl_grouped((int64_t)n).text,
+                   n < s->nranks ? " with device work" : "");
+    tl_wrap_words(&w, "by waiting + transfer + idle: table breakdown has all)");
     tl_wrap_end(&w);
+}
+
+static int64_t waiting_of(const tl_summary *s, int32_t rank)
+{
+    for (size_t i = 0; i < s->nidle; i++)
+        if (s->idle[i].rank == rank && s->idle[i].device == -1)
+            return s->idle[i].waiting_ns;
+    return 0;
+}
+
+static line line_of(const tl_summary *s, const tl_rank *rank, int decimals)
+{
+    int32_t number = rank != NULL ? rank->rank : -1;
+    line l = {
+        .rank = rank, .row = tl_whole_row(s, number), .place = "", .mark = "", .nranks = 1, .decimals = decimals
+    };
+    if (l.row == NULL)
+        return l;
+    l.waiting_ns = tl_ns_min(waiting_of(s, number), l.row->comm_exposed_ns);
+    l.mark = mark_of(s->answers, number);
+    l.judged = s->answers->trust.judged;
+    for (size_t i = 0; i < s->nstragglers; i++)
+        if (s->stragglers[i].rank == number)
+            l.late = s->stragglers[i].late_count;
+    return l;
 }
 
 void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
@@ -157,12 +200,11 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
         return;
     }
 
-    bool all = s->nranks <= TL_ALL_RANKS_SHOWN;
+    bool all = s->nranks <= TL_RANKS_SHOWN;
     int decimals = wall_decimals(s);
     int64_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        int32_t rank = s->ranks[i].rank;
-        line l = { &s->ranks[i], tl_whole_row(s, rank), "", mark_of(s->answers, rank), 1, decimals };
+        line l = line_of(s, &s->ranks[i], decimals);
         working += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;
@@ -175,7 +217,8 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     else if (n > 0)
         print_some(out, s, lines, n, look);
 
-    line mean = { NULL, tl_whole_row(s, -1), "", "", working, decimals };
+    line mean = line_of(s, NULL, decimals);
+    mean.nranks = working;
     if (mean.row != NULL && working > 1)
         print_line(out, &mean, look);
     free(lines);

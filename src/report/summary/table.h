@@ -2,6 +2,7 @@
 #ifndef TLMPI_REPORT_SUMMARY_TABLE_H
 #define TLMPI_REPORT_SUMMARY_TABLE_H
 
+#include "tlmpi/report/format/wrap.h"
 #include "tlmpi/report/summary.h"
 
 /* Escape sequences, empty where there is no colour. */
@@ -9,15 +10,18 @@ typedef struct tl_look {
     const char *bold, *bad, *off;
 } tl_look;
 
-/* Up to so many ranks each has a line; above, only the worst, the first of those that hold the job up, the median and
- * the best. */
-enum { TL_ALL_RANKS_SHOWN = 16, TL_WORST_RANKS_SHOWN = 5, TL_CULPRITS_MARKED = 4 };
+/* Up to so many ranks each has a line, so that the summary has 24; above, those that hold the job up, up to as many,
+ * the median, and who has the least and the most exposed communication and idle time. */
+enum { TL_RANKS_SHOWN = 8 };
 
 /* The row of a rank (-1: the job) over all its devices and the whole trace; NULL where there is no device work. */
 const tl_breakdown *tl_whole_row(const tl_summary *summary, int32_t rank);
 
 /* a as percent of b; 0 where b is 0. */
 double tl_percent(int64_t a, int64_t b);
+
+/* A line of the summary's lists, after its name in two columns of blanks. */
+tl_wrap tl_label(FILE *out, const char *name);
 
 void tl_print_summary_table(FILE *out, const tl_summary *summary, const tl_look *look);
 

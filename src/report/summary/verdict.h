@@ -1,12 +1,11 @@
-/* verdict.h - the verdict as the terminal's summary has it: a sentence, its cause, what it costs, how far to trust
- * it. */
+/* verdict.h - the verdict as the terminal's summary has it: a sentence, its cause, what it costs, how far to trust it,
+ * and what nobody is at fault for. */
 #ifndef TLMPI_REPORT_SUMMARY_VERDICT_H
 #define TLMPI_REPORT_SUMMARY_VERDICT_H
 
 #include "table.h"
 #include "tlmpi/report/answers/answers.h"
 
-/* Ends with the largest loss, and a line end. */
 void tl_print_verdict(FILE *out, const tl_answers *answers, const tl_look *look);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct tl_answer {
 
 /* The largest of idle, exposed comm and exposed copies. */
 typedef struct tl_loss {
-    const char *name; /* "idle", "exposed comm", "exposed copy"; NULL: no device work */
+    const char *name; /* "idle", "exposed communication", "exposed copies"; NULL: no device work */
     int32_t rank;     /* -1: all together */
     int64_t ns, wall_ns;
 } tl_loss;
@@ -77,6 +77,7 @@ typedef struct tl_answers {
     tl_loss worst, job; /* of the rank that loses most, and over all ranks */
     tl_path_facts path;
     tl_imbalance imbalance;
+    const tl_table *quality;                       /* rows of tl_quality: how collectives were matched */
     int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks */
 } tl_answers;
 

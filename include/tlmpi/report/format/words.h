@@ -15,6 +15,9 @@ tl_digits tl_grouped(int64_t value);
 /* 3000000 -> "3.0 MB". */
 tl_digits tl_bytes_in_words(int64_t value);
 
+/* How much of a host's name is said: its first label ("node0" of "node0.cluster.local"), of an address all. */
+size_t tl_host_length(const char *name, size_t size);
+
 /* What makes a word that stands after n the plural: "s", or nothing. */
 const char *tl_plural(int64_t n);
 

@@ -1,4 +1,4 @@
-/* wrap.h - words in lines of 80 columns.
+/* wrap.h - words in lines that fit the terminal, or 80 columns.
  *
  *     tl_wrap w = { .out = stdout, .indent = 4 };
  *     tl_wrap_printf(&w, "%d traces,", n);         kept together
@@ -14,13 +14,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define TL_LINE_COLUMNS 80
-
 typedef struct tl_wrap {
     FILE *out;
-    size_t indent; /* of every line but the first */
-    size_t column; /* characters in this line; a caller that has begun the line itself sets it */
-    bool begun;    /* a text stands in this line: the next one is parted from it by a space */
+    size_t indent;  /* of every line but the first */
+    size_t column;  /* characters in this line; a caller that has begun the line itself sets it */
+    size_t columns; /* that a line may have; 0: as tl_line_columns says */
+    bool begun;     /* a text stands in this line: the next one is parted from it by a space */
 } tl_wrap;
 
 /* One text (of up to 1,023 bytes, the rest is cut), control bytes made harmless. */

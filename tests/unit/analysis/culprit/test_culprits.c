@@ -235,7 +235,7 @@ static void nobody_is_an_answer(void)
     CU_ASSERT_EQUAL(a->finding, TL_FOUND_NOBODY);
     CU_ASSERT_PTR_NULL(a->most);
     CU_ASSERT_EQUAL(a->rank.confidence, TL_CONFIDENCE_HIGH);
-    CU_ASSERT_STRING_EQUAL(a->job.name, "exposed comm");
+    CU_ASSERT_STRING_EQUAL(a->job.name, "exposed communication");
 
     hold_up(j, 3, 2, 2, 4 * MS, 0)->verdict = TL_VERDICT_OK;
     a = answers_of(j);

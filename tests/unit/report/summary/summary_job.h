@@ -76,7 +76,6 @@ static inline tl_tables tables_of(const job *j)
     tl_table_append(tl_tables_get(&tables, &tl_rank_schema), j->ranks, j->s.nranks);
     tl_table_append(tl_tables_get(&tables, &tl_breakdown_schema), j->rows, j->s.nbreakdown);
     tl_table_append(tl_tables_get(&tables, &tl_step_schema), j->steps, j->s.nsteps);
-    tl_table_append(tl_tables_get(&tables, &tl_quality_schema), j->s.quality, j->s.nquality);
     return tables;
 }
 

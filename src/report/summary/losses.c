@@ -1,0 +1,227 @@
+/* losses.c - where most time is lost over all ranks, three lines:
+ *
+ *     lost    69.0 % of GPU time: collectives that wait for late ranks (9.11 s)
+ *             22.9 %: idle, the host launched late and little of it was recorded (mostly aten::empty), in "# running
+ *             sparse arch" - rank 2 most
+ *              3.2 %: exposed transfers of collectives (420 ms)
+ *
+ * Candidates are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of
+ * idle time (table idle_job).  GPU time is the wall time of all ranks.
+ */
+#include "losses.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/answers/words.h"
+#include "tlmpi/report/format/words.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* How many have a line, and from which share of all GPU time on. */
+enum { LOSSES_SHOWN = 3, LEAST_PCT = 1 };
+
+/* A cell may have no 0 after it. */
+typedef struct cell_text {
+    char text[129];
+} cell_text;
+
+static cell_text text_of(const char *cell, size_t size)
+{
+    cell_text out = { "" };
+    memcpy(out.text, cell, size < sizeof out.text ? size : sizeof out.text - 1);
+    return out;
+}
+
+/* The name after "CLASS: ". */
+static const char *call_of(const char *key)
+{
+    const char *colon = strstr(key, ": ");
+    return colon != NULL ? colon + 2 : key;
+}
+
+/* What kept the device waiting, in words. */
+static void say_doing(char *out, size_t n, const tl_idle_job *c)
+{
+    cell_text key = text_of(c->dominant_op, sizeof c->dominant_op);
+
+    switch (c->cpu_during_gap) {
+    case TL_DOING_CPU:
+        snprintf(out, n, "the host was in %s", key.text);
+        break;
+    case TL_DOING_RUNTIME:
+        snprintf(out, n, "the host was in the call %s", call_of(key.text));
+        break;
+    case TL_DOING_UNTRACED:
+        if (strcmp(key.text, "(no_cpu_op_overlap)") == 0)
+            snprintf(out, n, "the host launched late, and nothing of it is recorded");
+        else
+            snprintf(out, n, "the host launched late, and little of it is recorded (most in %s)", key.text);
+        break;
+    case TL_DOING_NO_TRACE:
+        snprintf(out, n, "the host launched late, and its trace has no operators");
+        break;
+    case TL_DOING_LAUNCH_ANOMALY:
+        snprintf(out, n,
+                 strcmp(key.text, "prequeued") == 0 ? "work queued in time began late"
+                                                    : "work began late after its launch");
+        break;
+    case TL_DOING_LAUNCH_OVERHEAD:
+        snprintf(out, n, "the latency of launches");
+        break;
+    case TL_DOING_GRAPH:
+        snprintf(out, n, "between the nodes of CUDA graphs");
+        break;
+    case TL_DOING_DEPENDENCY:
+        snprintf(out, n, "work waited for an event of another stream: %s", key.text);
+        break;
+    default:
+        snprintf(out, n, "other causes");
+    }
+}
+
+/* Where the host was late: in which annotation, and whether it had just waited for the device. */
+static void say_place(tl_wrap *w, const tl_idle_job *c)
+{
+    cell_text inside = text_of(c->annotation, sizeof c->annotation);
+    bool host = c->cpu_during_gap == TL_DOING_CPU || c->cpu_during_gap == TL_DOING_RUNTIME ||
+                c->cpu_during_gap == TL_DOING_UNTRACED;
+
+    if (c->drain_type == TL_DRAIN_SYNC)
+        tl_wrap_words(w, "after it had waited for the device");
+    if (host && inside.text[0] != '\0') {
+        char quoted[sizeof inside.text + 16];
+        snprintf(quoted, sizeof quoted, "inside \"%s\"", inside.text);
+        tl_wrap_words(w, quoted);
+    }
+}
+
+/* Which ranks: where the median of all has nearly as much as the worst, all; else those with at least half of it. */
+static void say_ranks(tl_wrap *w, const tl_idle_job *c)
+{
+    bool second = c->second_rank >= 0 && c->second_ns >= c->worst_ns / 2;
+    bool third = second && c->third_rank >= 0 && c->third_ns >= c->worst_ns / 2;
+    char ranks[64];
+
+    if (c->ranks > 1 && c->median_rank_ns >= c->worst_ns - c->worst_ns / 5)
+        snprintf(ranks, sizeof ranks, "%" PRId32 " ranks alike", c->ranks);
+    else if (third)
+        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,
+                 c->third_rank, c->ranks > 3 ? " most" : "");
+    else if (second)
+        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,
+                 c->ranks > 2 ? " most" : "");
+    else
+        snprintf(ranks, sizeof ranks, "rank %" PRId32 "%s", c->worst_rank, c->ranks > 1 ? " most" : "");
+    tl_wrap_printf(w, "- %s", ranks);
+}
+
+/* The row of the job; rank -1 is the first. */
+static const tl_idle *job_row(const tl_summary *s)
+{
+    return s->nidle > 0 && s->idle[0].rank == -1 ? &s->idle[0] : NULL;
+}
+
+/* How many ranks have device work. */
+static size_t working_ranks(const tl_summary *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->nidle; i++)
+        n += s->idle[i].rank >= 0 && s->idle[i].device == -1 && s->idle[i].busy_ns > 0;
+    return n;
+}
+
+static void say_doubts(FILE *out, const tl_idle *job)
+{
+    if (job->graph_under_recorded == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_printf(&w, "%" PRId64 " of %" PRId64, job->graph_under_recorded, job->graph_launches);
+    tl_wrap_words(&w, "graph launches were not recorded, or not whole:");
+    tl_wrap_printf(&w, "%.1f %%", tl_percent(job->under_recorded_ns, job->macro_ns));
+    tl_wrap_words(&w, "of the idle time may be work.");
+    tl_wrap_end(&w);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- losses */
+
+typedef struct loss {
+    int64_t ns;
+    const char *words;       /* NULL: of ... */
+    const tl_idle_job *idle; /* ... a class of gaps */
+    int64_t gaps;            /* too short to be classified; 0: the loss is another */
+} loss;
+
+/* Largest first; of equals the one that was there before. */
+static void add(loss *of, size_t *n, loss new)
+{
+    size_t at = *n;
+    if (new.ns <= 0)
+        return;
+    while (at > 0 && of[at - 1].ns < new.ns) {
+        if (at < LOSSES_SHOWN)
+            of[at] = of[at - 1];
+        at--;
+    }
+    if (at == LOSSES_SHOWN)
+        return;
+    of[at] = new;
+    *n += *n < LOSSES_SHOWN;
+}
+
+static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl_idle *job, loss of[LOSSES_SHOWN])
+{
+    size_t n = 0;
+    int64_t waiting_ns = tl_ns_min(job->waiting_ns, all->comm_exposed_ns);
+    add(of, &n, (loss){ .ns = waiting_ns, .words = "collectives that wait for late ranks" });
+    add(of, &n, (loss){ .ns = all->comm_exposed_ns - waiting_ns, .words = "exposed transfers of collectives" });
+    add(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
+    add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
+    for (size_t i = 0; i < s->ncauses; i++)
+        add(of, &n, (loss){ .ns = s->causes[i].total_ns, .idle = &s->causes[i] });
+    return n;
+}
+
+static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
+{
+    bool several = working_ranks(s) > 1;
+    char doing[256];
+
+    say_doing(doing, sizeof doing, c);
+    tl_wrap_words(w, "idle,");
+    tl_wrap_words(w, doing);
+    say_place(w, c);
+    if (several && c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns)
+        tl_wrap_words(w, "(mostly waiting for other ranks)");
+    if (several)
+        say_ranks(w, c);
+}
+
+static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wall_ns, bool first)
+{
+    tl_wrap w = tl_label(out, first ? "lost" : "");
+    tl_wrap_printf(&w, "%4.1f %%%s", tl_percent(of->ns, wall_ns), first ? "" : ":");
+    if (first)
+        tl_wrap_words(&w, "of GPU time:");
+    if (of->idle != NULL) {
+        say_class(&w, s, of->idle);
+    } else if (of->gaps > 0) {
+        tl_wrap_words(&w, "idle, in");
+        tl_wrap_printf(&w, "%s", tl_grouped(of->gaps).text);
+        tl_wrap_words(&w, "short gaps between kernels: many small ones, held up by their launches");
+    } else {
+        tl_wrap_words(&w, of->words);
+    }
+    tl_wrap_printf(&w, "(%s)", tl_duration(of->ns).text);
+    tl_wrap_end(&w);
+}
+
+void tl_print_summary_losses(FILE *out, const tl_summary *s)
+{
+    const tl_idle *job = job_row(s);
+    const tl_breakdown *all = tl_whole_row(s, -1);
+    loss of[LOSSES_SHOWN];
+    if (job == NULL || all == NULL)
+        return;
+    size_t n = find_losses(s, all, job, of);
+    for (size_t i = 0; i < n && tl_percent(of[i].ns, all->wall_ns) >= LEAST_PCT; i++)
+        say_loss(out, s, &of[i], all->wall_ns, i == 0);
+    say_doubts(out, job);
+}

@@ -1,0 +1,205 @@
+/* test_summary_losses.c - where most time is lost, in a few lines: in words, with the ranks that they are of. */
+#include "tlmpi/report/summary.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+typedef struct job {
+    tl_rank ranks[4];
+    tl_breakdown rows[5];
+    tl_idle idle[5];
+    tl_idle_job causes[8];
+    tl_summary s;
+    char text[8192];
+} job;
+
+/* Four ranks of 25 ms each. */
+static job *new_job(void)
+{
+    static const tl_answers none;
+    job *j = calloc(1, sizeof *j);
+    j->s = (tl_summary){ .version = "1",
+                         .answers = &none,
+                         .ranks = j->ranks,
+                         .nranks = 4,
+                         .breakdown = j->rows,
+                         .nbreakdown = 5,
+                         .idle = j->idle,
+                         .nidle = 5,
+                         .causes = j->causes,
+                         .run = 1,
+                         .nruns = 1,
+                         .nprocs = 1 };
+    for (int i = 0; i < 5; i++) {
+        j->ranks[i % 4].rank = i % 4;
+        j->rows[i] = (tl_breakdown){ .rank = i - 1, .device = -1, .step = -1, .wall_ns = (i == 0 ? 100 : 25) * MS };
+        j->idle[i] = (tl_idle){ .rank = i - 1, .device = -1, .busy_ns = 10 * MS };
+    }
+    return j;
+}
+
+/* A class of gaps of that many ms. */
+static tl_idle_job *add(job *j, uint8_t drain, uint8_t doing, const char *key, int64_t ms, int32_t ranks)
+{
+    tl_idle_job *c = &j->causes[j->s.ncauses++];
+    *c = (tl_idle_job){ .drain_type = drain,
+                        .cpu_during_gap = doing,
+                        .place = (int32_t)j->s.ncauses,
+                        .total_ns = ms * MS,
+                        .ranks = ranks,
+                        .worst_rank = 3,
+                        .worst_ns = 40 * MS,
+                        .second_rank = -1,
+                        .third_rank = -1 };
+    memcpy(c->dominant_op, key, strlen(key));
+    return c;
+}
+
+/* The lines from "lost" on; every line fits. */
+static const char *losses(job *j)
+{
+    char *all = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&all, &n);
+    tl_print_summary(f, &j->s);
+    (void)fclose(f);
+    const char *from = strstr(all, "  lost ");
+    snprintf(j->text, sizeof j->text, "%s", from != NULL ? from : "");
+    for (const char *line = j->text, *end; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        CU_ASSERT(end - line <= 80);
+    free(all);
+    return j->text;
+}
+
+static void expect(job *j, const char *lines)
+{
+    CU_ASSERT_STRING_EQUAL(losses(j), lines);
+    if (strcmp(j->text, lines) != 0)
+        fprintf(stderr, "expected:\n%sfound:\n%s", lines, j->text);
+    free(j);
+}
+
+#define FIRST "  lost    41.0 % of GPU time: "
+
+static void a_class_is_said_with_its_operator_place_and_ranks(void)
+{
+    job *j = new_job();
+    tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "aten::copy_", 41, 4);
+    memcpy(c->annotation, "forward", 7);
+    c->second_rank = 1;
+    c->second_ns = 20 * MS;
+    c->third_rank = 0;
+    c->third_ns = 20 * MS - 1;
+    expect(j, FIRST "idle, the host was in aten::copy_ inside \"forward\"\n          - ranks 3, 1 most (41.0 ms)\n");
+}
+
+static void ranks_that_are_alike_are_counted(void)
+{
+    job *j = new_job();
+    add(j, TL_DRAIN_SYNC, TL_DOING_RUNTIME, "MEMORY_ALLOC: hipFree", 41, 4)->median_rank_ns = 32 * MS;
+    expect(j, FIRST "idle, the host was in the call hipFree after it\n"
+                    "          had waited for the device - 4 ranks alike (41.0 ms)\n");
+    j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_RUNTIME, "SYNC_CALL: x", 41, 4)->median_rank_ns = 32 * MS - 1;
+    expect(j, FIRST "idle, the host was in the call x - rank 3 most\n          (41.0 ms)\n");
+}
+
+static void the_largest_three_are_told_whatever_they_are(void)
+{
+    job *j = new_job();
+    j->rows[0].comm_exposed_ns = 30 * MS;
+    j->idle[0].waiting_ns = 21 * MS;
+    j->rows[0].copy_exposed_ns = 3 * MS;
+    add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_OVERHEAD, "launched_during_gap", 10, 1);
+    expect(j, "  lost    21.0 % of GPU time: collectives that wait for late ranks (21.0 ms)\n"
+              "          10.0 %: idle, the latency of launches - rank 3 (10.0 ms)\n"
+              "           9.0 %: exposed transfers of collectives (9.00 ms)\n");
+    j = new_job();
+    j->rows[0].copy_exposed_ns = 3 * MS;
+    j->idle[0].noise_ns = 2 * MS;
+    j->idle[0].noise_gaps = 12345;
+    add(j, TL_DRAIN_STARVED, TL_DOING_NO_TRACE, "(no_cpu_trace)", 1, 1)->total_ns = MS - 1;
+    expect(j, "  lost     3.0 % of GPU time: exposed copies (3.00 ms)\n"
+              "           2.0 %: idle, in 12 345 short gaps between kernels: many small ones,\n"
+              "          held up by their launches (2.00 ms)\n");
+}
+
+static void what_the_host_did_is_told_as_far_as_it_is_known(void)
+{
+    job *j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_UNTRACED, "(no_cpu_op_overlap)", 20, 1);
+    add(j, TL_DRAIN_STARVED, TL_DOING_UNTRACED, "aten::mm", 10, 1);
+    add(j, TL_DRAIN_STARVED, TL_DOING_GRAPH, "cudaGraphLaunch", 9, 1);
+    expect(j, "  lost    20.0 % of GPU time: idle, the host launched late, and nothing of it is\n"
+              "          recorded - rank 3 (20.0 ms)\n"
+              "          10.0 %: idle, the host launched late, and little of it is recorded\n"
+              "          (most in aten::mm) - rank 3 (10.0 ms)\n"
+              "           9.0 %: idle, between the nodes of CUDA graphs - rank 3 (9.00 ms)\n");
+    j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "prequeued", 20, 1);
+    add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "launched_during_gap", 20, 1);
+    expect(j, "  lost    20.0 % of GPU time: idle, work queued in time began late - rank 3\n          (20.0 ms)\n"
+              "          20.0 %: idle, work began late after its launch - rank 3 (20.0 ms)\n");
+}
+
+static void of_one_rank_no_ranks_are_named(void)
+{
+    job *j = new_job();
+    j->s.nidle = j->s.nbreakdown = 2;
+    j->s.nranks = 1;
+    add(j, TL_DRAIN_STARVED, TL_DOING_DEPENDENCY, "nccl", 41, 1)->peer_ns = 41 * MS;
+    expect(j, "  lost    41.0 % of GPU time: idle, work waited for an event of another stream:\n"
+              "          nccl (41.0 ms)\n");
+}
+
+static void graphs_that_are_not_whole_are_a_doubt(void)
+{
+    job *j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_GRAPH, "cudaGraphLaunch", 41, 1);
+    j->idle[0].macro_ns = 50 * MS;
+    j->idle[0].graph_launches = 20;
+    j->idle[0].graph_under_recorded = 3;
+    j->idle[0].under_recorded_ns = 25 * MS;
+    expect(j, FIRST "idle, between the nodes of CUDA graphs - rank 3\n          (41.0 ms)\n"
+                    "3 of 20 graph launches were not recorded, or not whole: 50.0 % of the idle time\n  may be work.\n");
+}
+
+/* They need not idle at all. */
+static void a_class_that_is_mostly_waiting_says_so(void)
+{
+    job *j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_RUNTIME, "SYNC_CALL: x", 41, 1)->peer_ns = 41 * MS / 2;
+    expect(j, FIRST "idle, the host was in the call x (mostly waiting\n          for other ranks) - rank 3 (41.0 ms)\n");
+    j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_RUNTIME, "SYNC_CALL: x", 41, 1)->peer_ns = 41 * MS / 2 - 1;
+    expect(j, FIRST "idle, the host was in the call x - rank 3\n          (41.0 ms)\n");
+}
+
+/* Names from a trace may hold anything. */
+static void odd_names_stay_on_their_line(void)
+{
+    job *j = new_job();
+    tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "a\nb\033[31m", 41, 1);
+    memset(c->annotation, 'x', sizeof c->annotation); /* a full cell has no 0 after it */
+    const char *lines = losses(j);
+    CU_ASSERT_PTR_NULL(strchr(lines, '\033'));
+    CU_ASSERT_PTR_NOT_NULL(strstr(lines, "xxxx\""));
+    free(j);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_class_is_said_with_its_operator_place_and_ranks),
+        TEST(ranks_that_are_alike_are_counted),
+        TEST(the_largest_three_are_told_whatever_they_are),
+        TEST(what_the_host_did_is_told_as_far_as_it_is_known),
+        TEST(of_one_rank_no_ranks_are_named),
+        TEST(graphs_that_are_not_whole_are_a_doubt),
+        TEST(a_class_that_is_mostly_waiting_says_so),
+        TEST(odd_names_stay_on_their_line),
+    };
+    return unit_main("summary_losses", tests, COUNT(tests));
+}
