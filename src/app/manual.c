@@ -14,6 +14,19 @@ static const char *const names_lines[] = {
     NULL,
 };
 
+static const char *const name_bytes_lines[] = {
+    "The texts of /names one after the other, each with a 0 after it. It is what tlmpi reads.",
+    NULL,
+};
+
+static const char *const seal_lines[] = {
+    "The first 512 bytes of a result say how long it is and what all others sum to. tlmpi checks that before it reads "
+    "a result and refuses one of which a byte is not as tlmpi wrote it (exit status 3), whether a disk or a program "
+    "changed it. So put what you want to add into a file of its own. HDF5 passes over these bytes, and has checksums "
+    "of its own over the rows of every table and over /name_bytes.",
+    NULL,
+};
+
 static const char *const ranks_lines[] = {
     "/ranks/00003/interval shows the rows of rank 3 in /tables/interval, and only them; so for every table that "
     "has an index, in files of up to 1024 ranks. They are views (virtual datasets), which hold nothing themselves. "
@@ -39,6 +52,8 @@ static const char *const attributes_lines[] = {
 
 static const tl_manual_page pages[] = {
     { "names", "texts of the names in the tables", names_lines },
+    { "name_bytes", "the same texts as bytes", name_bytes_lines },
+    { "seal", "how a result is known to be whole", seal_lines },
     { "ranks", "the rows of one rank", ranks_lines },
     { "attributes", "what the file says of itself, on its root group", attributes_lines },
 };

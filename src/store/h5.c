@@ -1,4 +1,4 @@
-/* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes. */
+/* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, a look at a dataset. */
 #include "h5.h"
 #include "clean.h"
 #include "tlmpi/base/mem.h"
@@ -11,6 +11,10 @@
 
 /* An attribute and its name share 64 KiB of an object header in the format that old readers know. */
 #define ATTR_TEXT_MAX ((size_t)60000)
+
+#define MAX_CHUNK_BYTES ((hsize_t)64 << 20)
+/* Deflate makes at most 1,032 bytes of one. */
+#define MAX_DEFLATE 1040
 
 /* The library's own choices are megabytes. */
 enum { CACHE_BYTES = 256 << 10, FREE_BYTES = 64 << 10, CONVERSION_BYTES = 64 << 10 };
@@ -231,4 +235,26 @@ tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *
     H5Tclose(type);
     H5Aclose(attr);
     return st;
+}
+
+tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_error *err)
+{
+    char name[300] = "";
+    hsize_t nrows = 0, chunk = 0;
+    hid_t space = H5Dget_space(dataset), plist = H5Dget_create_plist(dataset);
+    bool fits = H5Iget_name(dataset, name, sizeof name) >= 0 && space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                H5Sget_simple_extent_dims(space, &nrows, NULL) == 1 && plist >= 0 &&
+                H5Pget_layout(plist) == H5D_CHUNKED && H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0 &&
+                chunk <= MAX_CHUNK_BYTES / row_size;
+    tl_h5_close(plist);
+    tl_h5_close(space);
+    if (!fits)
+        return tl_h5_fail(err, TL_EINPUT, dataset, "%s is not stored as tlmpi does it", name);
+
+    hsize_t stored = H5Dget_storage_size(dataset);
+    if (nrows / MAX_DEFLATE > stored / row_size + chunk)
+        return tl_h5_fail(err, TL_EINPUT, dataset, "%s claims %llu rows and has no room for them", name,
+                          (unsigned long long)nrows);
+    *out = nrows;
+    return TL_OK;
 }

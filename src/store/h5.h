@@ -1,4 +1,4 @@
-/* h5.h - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes. */
+/* h5.h - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, a look at a dataset. */
 #ifndef TLMPI_STORE_H5_H
 #define TLMPI_STORE_H5_H
 
@@ -38,6 +38,10 @@ herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
 
 /* One value of `type`, which is both the attribute's type and that of the value in memory. */
 herr_t tl_h5_put_value(hid_t object, const char *name, hid_t type, const void *value);
+
+/* The number of rows of a dataset, when it is stored as ours are and has room for as many as it claims.  Else
+ * TL_EINPUT. */
+tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_error *err);
 
 /* Reads an attribute.  TL_EINPUT: absent, or of another kind.  *out is 0-terminated and the caller's to free. */
 tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err);

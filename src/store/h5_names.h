@@ -1,6 +1,10 @@
-/* h5_names.h - /names: the texts of all names, one row each, as variable-length UTF-8.
+/* h5_names.h - the texts of all names, twice: as other programs like them and as this one reads them.
  *
- * Variable-length texts are many times slower to write than other cells, so they are written some thousand at a time.
+ *     /names         one text a row, variable-length UTF-8
+ *     /name_bytes    the same texts in one array of bytes, each with a 0 after it
+ *
+ * HDF5 keeps texts of any length in a heap, follows what stands in it blindly, and has no checksum over it.  They are
+ * many times slower to write than other cells, too, so they are written some thousand at a time.
  */
 #ifndef TLMPI_STORE_H5_NAMES_H
 #define TLMPI_STORE_H5_NAMES_H
@@ -11,18 +15,18 @@
 
 /* Names on their way into a file.  Start from TL_H5_NAMES_INIT; tl_h5_names_free ends it. */
 typedef struct tl_h5_names {
-    hid_t dataset, type;
-    uint64_t nwritten;
-    tl_bytes bytes;        /* texts that wait, each with a 0 after it */
-    TL_VEC(size_t) starts; /* of each in bytes */
+    hid_t texts, flat, type;   /* the datasets, and the type of a row of /names */
+    uint64_t nwritten, nbytes; /* rows of them */
+    tl_bytes bytes;            /* texts that wait, as they are to stand in /name_bytes */
+    TL_VEC(size_t) starts;     /* of each in bytes */
 } tl_h5_names;
 
 #define TL_H5_NAMES_INIT                                                                                               \
     {                                                                                                                  \
-        .dataset = -1, .type = -1                                                                                      \
+        .texts = -1, .flat = -1, .type = -1                                                                            \
     }
 
-/* Makes the empty dataset. */
+/* Makes the empty datasets. */
 tl_status tl_h5_names_create(tl_h5_names *names, hid_t file, tl_error *err);
 
 /* One more row; bytes that are no UTF-8 are replaced. */
@@ -31,7 +35,7 @@ tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_err
 /* Writes the rows that wait. */
 tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err);
 
-/* Closes the dataset and frees everything.  Negative when the closing failed. */
+/* Closes the datasets and frees everything.  Negative when the closing failed. */
 herr_t tl_h5_names_free(tl_h5_names *names);
 
 /* All names of a file.  Zero-initialise; tl_h5_name_list_free ends it. */
@@ -40,7 +44,7 @@ typedef struct tl_h5_name_list {
     TL_VEC(size_t) starts;
 } tl_h5_name_list;
 
-/* TL_EINPUT: there is no /names as we write it, or it claims more rows than it has bytes for. */
+/* From /name_bytes.  TL_EINPUT: there is none as we write it, or it claims more bytes than it has. */
 tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
 
 /* Name i, the empty text when there is none. */

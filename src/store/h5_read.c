@@ -1,21 +1,20 @@
 /* h5_read.c - a result file, read.
  *
- * The file may be cut, damaged, or made by somebody else: what it claims about itself is checked before it is used as a
- * size, and the first thing that does not fit ends the opening with a message that names it.
+ * A file that is cut or damaged does not get past its seal.  One that somebody else has made may: what it claims about
+ * itself is checked before it is used as a size, and the first thing that does not fit ends the opening with a message
+ * that names it.
  */
 #include "h5.h"
 #include "h5_names.h"
 #include "h5_schema.h"
+#include "seal.h"
 #include "tlmpi/store/result.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_TABLES      1024
-#define MAX_CHUNK_BYTES ((hsize_t)64 << 20)
-/* Deflate makes at most 1,032 bytes of one. */
-#define MAX_DEFLATE 1040
+#define MAX_TABLES 1024
 
 typedef struct read_table {
     tl_h5_schema schema;
@@ -40,10 +39,14 @@ static tl_status open_file(const char *path, hid_t *out, tl_error *err)
                        S_ISDIR(there.st_mode) ? "%s is a folder: expected a result (.h5), as tlmpi makes of the traces in one"
                                               : "%s is no regular file",
                        path);
+    tl_status st = tl_seal_check(path, err);
+    if (st != TL_OK)
+        return st;
 
     hid_t access = tl_h5_file_access();
     *out = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : -1;
-    tl_status st = *out >= 0 ? TL_OK : tl_h5_fail(err, TL_EINPUT, -1, "%s: cannot be read as an HDF5 file", path);
+    if (*out < 0)
+        st = tl_h5_fail(err, TL_EINPUT, -1, "%s: cannot be read as an HDF5 file", path);
     tl_h5_close(access);
     return st;
 }
@@ -83,29 +86,6 @@ static tl_status open_dataset(hid_t group, const char *name, hid_t *out, tl_erro
     return TL_OK;
 }
 
-/* The number of rows of a table, when it is chunked as ours are and holds as many as it claims. */
-static tl_status count_rows(const read_table *table, uint64_t *out, tl_error *err)
-{
-    const tl_schema *schema = &table->schema.schema;
-    hsize_t nrows = 0, chunk = 0;
-    hid_t space = H5Dget_space(table->dataset), plist = H5Dget_create_plist(table->dataset);
-    bool fits = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                H5Sget_simple_extent_dims(space, &nrows, NULL) == 1 && plist >= 0 &&
-                H5Pget_layout(plist) == H5D_CHUNKED && H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0 &&
-                chunk <= MAX_CHUNK_BYTES / schema->row_size;
-    tl_h5_close(plist);
-    tl_h5_close(space);
-    if (!fits)
-        return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s is not stored as our tables are", schema->name);
-
-    hsize_t stored = H5Dget_storage_size(table->dataset);
-    if (nrows / MAX_DEFLATE > stored / schema->row_size + chunk)
-        return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s claims %llu rows and has no room for them",
-                          schema->name, (unsigned long long)nrows);
-    *out = nrows;
-    return TL_OK;
-}
-
 static tl_status open_table(hid_t group, const char *name, read_table *table, tl_error *err)
 {
     tl_status st = open_dataset(group, name, &table->dataset, err);
@@ -116,7 +96,7 @@ static tl_status open_table(hid_t group, const char *name, read_table *table, tl
     table->row_type = tl_h5_row_type(&table->schema.schema);
     if (table->row_type < 0)
         return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s", name);
-    return count_rows(table, &table->nrows, err);
+    return tl_h5_count_rows(table->dataset, table->schema.schema.row_size, &table->nrows, err);
 }
 
 static tl_status open_tables(tl_result *result, tl_error *err)

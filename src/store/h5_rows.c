@@ -4,14 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the table lies in the file: chunks that grow with it, shuffled and deflated. */
+/* How the table lies in the file: chunks that grow with it, shuffled and deflated, each with a checksum. */
 static hid_t creation_plist(size_t chunk_rows)
 {
     hsize_t rows = chunk_rows;
     hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
     /* Without times equal content gives equal bytes. */
     if (plist >= 0 && (H5Pset_chunk(plist, 1, &rows) < 0 || H5Pset_shuffle(plist) < 0 ||
-                       H5Pset_deflate(plist, TL_DEFLATE_LEVEL) < 0 || H5Pset_obj_track_times(plist, false) < 0)) {
+                       H5Pset_deflate(plist, TL_DEFLATE_LEVEL) < 0 || H5Pset_fletcher32(plist) < 0 ||
+                       H5Pset_obj_track_times(plist, false) < 0)) {
         H5Pclose(plist);
         return -1;
     }

@@ -3,7 +3,7 @@
  *     create   NAME.part (part_file.c), the frame of the file
  *     fill     tables (h5_rows.c), names (h5_names.c)
  *     finish   last chunks, index tables and views (h5_ranks.c)
- *              close; open again and compare; NAME.part becomes NAME
+ *              close; seal (seal.c); open again and compare; NAME.part becomes NAME
  *
  * A full disk shows late in this library: a chunk may fail in a later call than the one that wrote it, and closing the
  * file may succeed after rows were lost.  So every call is checked, the first failure is final, and nothing gets the
@@ -13,6 +13,7 @@
 #include "h5_names.h"
 #include "h5_ranks.h"
 #include "h5_rows.h"
+#include "seal.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/store/result.h"
 #include "tlmpi/store/store.h"
@@ -49,11 +50,12 @@ static tl_status still_whole(const tl_store *store, tl_error *err)
 static tl_status create_file(tl_store *store, tl_error *err)
 {
     tl_status st = TL_OK;
-    hid_t access = tl_h5_file_access();
-    if (access >= 0)
-        store->file = H5Fcreate(store->part.part, H5F_ACC_EXCL, H5P_DEFAULT, access);
+    hid_t access = tl_h5_file_access(), create = H5Pcreate(H5P_FILE_CREATE);
+    if (access >= 0 && create >= 0 && H5Pset_userblock(create, TL_SEAL_BYTES) >= 0)
+        store->file = H5Fcreate(store->part.part, H5F_ACC_EXCL, create, access);
     if (store->file < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, -1, "%s", store->part.part);
+    tl_h5_close(create);
     tl_h5_close(access);
     return st == TL_OK ? tl_part_file_created(&store->part, err) : st;
 }
@@ -282,6 +284,8 @@ tl_status tl_store_finish(tl_store *store, tl_error *err)
         nnames = store->names.nwritten;
         st = close_file(store, err);
     }
+    if (st == TL_OK)
+        st = tl_seal_write(store->part.part, err);
     if (st == TL_OK)
         st = prove_file(store->part.part, want, nwant, nnames, err);
     if (st == TL_OK)

@@ -3,10 +3,10 @@
  *   rows in memory   a a a a . . . .  b b b b b b b b  c . . . . . . .    padded for the CPU
  *   packed           a a a a b b b b b b b b c                            cells in order
  *   shuffled         a a a ...  a a a ...  a a a ...                      byte 0 of every row, byte 1 of every row, ...
- *   encoded          one zlib stream of the shuffled chunk
+ *   encoded          one zlib stream of the shuffled chunk, and its Fletcher-32
  *
  * The shuffle is the one of HDF5's filter with the packed row as its element, and the stream is what its deflate filter
- * reads, so the chunk is an ordinary one to every reader of the file.
+ * reads, and the checksum the one of its third, so the chunk is an ordinary one to every reader of the file.
  */
 #include "tlmpi/store/pack.h"
 #include "tlmpi/base/mem.h"
@@ -18,6 +18,7 @@
 #error "packed cells are little-endian and are copied as they are"
 #endif
 
+enum { CHECKSUM_BYTES = 4 };
 enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane.  Chunks are whole tiles. */
 
 /* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
@@ -185,9 +186,34 @@ static void shuffle(const unsigned char *packed, size_t n, size_t rows, size_t s
             planes[b * rows + r] = packed[r * size + b];
 }
 
+/* Two sums of 16-bit words, as HDF5 takes them: the bytes of a word and of the sums are in opposite orders. */
+static uint32_t fletcher32(const unsigned char *p, size_t n)
+{
+    enum { BEFORE_OVERFLOW = 360 };
+    uint32_t sum1 = 0, sum2 = 0;
+    for (size_t words = n / 2, block; words > 0; words -= block) {
+        block = words < BEFORE_OVERFLOW ? words : BEFORE_OVERFLOW;
+        for (size_t i = 0; i < block; i++, p += 2) {
+            sum1 += (uint32_t)p[0] << 8 | p[1];
+            sum2 += sum1;
+        }
+        sum1 = (sum1 & 0xffff) + (sum1 >> 16);
+        sum2 = (sum2 & 0xffff) + (sum2 >> 16);
+    }
+    if (n % 2 == 1) {
+        sum1 += (uint32_t)*p << 8;
+        sum2 += sum1;
+        sum1 = (sum1 & 0xffff) + (sum1 >> 16);
+        sum2 = (sum2 & 0xffff) + (sum2 >> 16);
+    }
+    sum1 = (sum1 & 0xffff) + (sum1 >> 16);
+    sum2 = (sum2 & 0xffff) + (sum2 >> 16);
+    return sum2 << 16 | sum1;
+}
+
 size_t tl_chunk_bound(const tl_schema *schema)
 {
-    return compressBound((uLong)chunk_size(schema));
+    return compressBound((uLong)chunk_size(schema)) + CHECKSUM_BYTES;
 }
 
 void tl_chunk_room_free(tl_chunk_room *room)
@@ -206,5 +232,9 @@ size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, vo
     if (!tl_grow((void **)&room->bytes, &room->cap, rows * size, 1))
         return 0;
     shuffle(packed, n, rows, size, room->bytes);
-    return compress2(out, &nbytes, room->bytes, rows * size, Z_BEST_SPEED) == Z_OK ? nbytes : 0;
+    if (compress2(out, &nbytes, room->bytes, rows * size, Z_BEST_SPEED) != Z_OK)
+        return 0;
+    uint32_t sum = fletcher32(out, nbytes);
+    memcpy((unsigned char *)out + nbytes, &sum, CHECKSUM_BYTES);
+    return nbytes + CHECKSUM_BYTES;
 }

@@ -35,7 +35,7 @@ status 4 "$tlmpi" ask traces.h5 -o answers
 says err "-f"
 rm answers
 status 3 "$tlmpi" ask traces/rank-0.json
-says err "cannot be read as an HDF5 file"
+says err "tlmpi: traces/rank-0.json: is no result file of this version of tlmpi"
 status 3 "$tlmpi" ask nowhere.h5
 /usr/bin/python3 - <<'PYTHON' 2> err
 import shutil
@@ -50,6 +50,10 @@ if h5py is not None:
             change(f)
 PYTHON
 if [ -s notable.h5 ]; then
+    status 3 "$tlmpi" ask notable.h5
+    says err "tlmpi: notable.h5: result is damaged: it was changed after tlmpi wrote it; run tlmpi again"
+    silent out
+    /usr/bin/python3 "$here/../faults/seal.py" notable.h5 nopath.h5
     status 3 "$tlmpi" ask notable.h5
     says err "tlmpi: notable.h5: the file has no table straggler; another version of tlmpi has written the file"
     silent out

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ask.py TLMPI MAKE_TRACE - tlmpi ask on result files that lack tables, rows or sense: an answer, or a message that says why not.
 
-Values are scrambled through HDF5, so that the file itself stays one: whatever a cell says, there is no crash, the JSON is
-JSON, the text fits 80 columns and holds no control bytes.
+Values are scrambled through HDF5 and the file is sealed again, so that it stays a result: whatever a cell says, there is no
+crash, the JSON is JSON, the text fits 80 columns and holds no control bytes.  Then bytes are, and the file is refused.
 """
 
 import json
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+from seal import seal
 from traces import Checks
 
 REQUIRED = ("rank", "breakdown", "straggler", "quality", "culprit")
@@ -61,11 +62,12 @@ def without(h5py, checks, program, path, folder):
     with h5py.File(other, "w") as f:
         f["x"] = [1, 2, 3]
     asked = Asked(program, other)
-    checks.that(asked.status == 3 and "is no result file of tlmpi" in asked.err, "another HDF5 file", asked.err)
+    checks.that(asked.status == 3 and "is no result file of" in asked.err, "another HDF5 file", asked.err)
     for table in REQUIRED + OTHERS:
         shutil.copy(path, other)
         with h5py.File(other, "r+") as f:
             del f["tables"][table]
+        seal(other)
         asked = Asked(program, other)
         if table in REQUIRED:
             checks.that(asked.status == 3 and "the file has no table " + table in asked.err, "no table " + table, asked.err)
@@ -75,6 +77,8 @@ def without(h5py, checks, program, path, folder):
     with h5py.File(other, "r+") as f:
         for table in REQUIRED + OTHERS:
             f["tables"][table].resize((0,))
+    checks.that(Asked(program, other).status == 3, "no rows, without a seal")
+    seal(other)
     asked = Asked(program, other)
     checks.that(asked.status == 0 and "nothing ran on a device" in asked.out, "no rows at all", asked.err)
     checks.that(json.loads(Asked(program, other, "--json").out)["verdict"] == "no_device_work", "no rows at all: JSON")
@@ -103,6 +107,7 @@ def scramble(h5py, np, chance, path):
             if chance.random() < 0.3:
                 rows = rows[chance.sample(range(len(rows)), len(rows))]
             dataset[:] = rows
+    seal(path)
 
 
 def scrambled(h5py, np, checks, program, results, folder):
@@ -121,12 +126,41 @@ def scrambled(h5py, np, checks, program, results, folder):
         checks.that(asked.status == 3 or json.loads(asked.out)["format"] == 1, what + ": the JSON")
 
 
+def damaged(checks, program, path, folder):
+    """Whatever becomes of the file's bytes, every command refuses it and says why."""
+    other = os.path.join(folder, "damaged.h5")
+    with open(path, "rb") as f:
+        whole = f.read()
+    chance = random.Random(1)
+    for i in range(40):
+        data = bytearray(whole)
+        at = chance.randrange(len(data))
+        if i % 4 == 0:
+            data[at] ^= 1 << chance.randrange(8)
+        elif i % 4 == 1:
+            data[at // 512 * 512:at // 512 * 512 + 512] = bytes(512)
+        elif i % 4 == 2:
+            data[at // 8 * 8:at // 8 * 8 + 8] = chance.choice([bytes(8), b"\xff" * 8, b"\0\0\0\0\1\0\0\0"])
+        else:
+            del data[at:]
+        if data == whole:
+            continue
+        with open(other, "wb") as f:
+            f.write(data)
+        for command in (["ask"], ["show"], ["show", "--digest"]):
+            run = subprocess.run([program, *command, other], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                                 timeout=20)
+            checks.that(run.returncode == 3 and b"damaged" in run.stderr and run.stdout == b"",
+                        "damage %d: %s" % (i, " ".join(command)), run.returncode, run.stderr[-300:])
+
+
 def main():
     program, make_trace = (os.path.abspath(p) for p in sys.argv[1:3])
     checks = Checks()
     with tempfile.TemporaryDirectory(prefix="tlmpi-test.") as folder:
         results = make(program, make_trace, folder)
         answers(checks, program, results)
+        damaged(checks, program, results["straggler"], folder)
         try:
             import h5py
             import numpy as np

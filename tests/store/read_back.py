@@ -63,7 +63,7 @@ def check_columns(f, name, d):
 def check_table(path, f, h, name, d):
     rows = d[:]
     check(f"{name}: description", text(d.attrs["description"]) != "" and text(d.attrs["TITLE"]) != "")
-    check(f"{name}: compressed", d.shuffle and d.compression == "gzip")
+    check(f"{name}: compressed, with checksums", d.shuffle and d.compression == "gzip" and d.fletcher32)
     check_columns(f, name, d)
 
     node = h.get_node("/tables/" + name)
@@ -105,6 +105,10 @@ def check_file(path):
         check("creator", text(f.attrs["creator"]) == "tlmpi" and text(f.attrs["creator_version"]) != "")
         names = f["names"].asstr()[:]
         check("/names are texts", all(isinstance(t, str) for t in names))
+        flat = f["name_bytes"]
+        check("/name_bytes are the same", flat[:].tobytes() == b"".join(t.encode() + b"\0" for t in names))
+        check("/name_bytes have checksums", flat.fletcher32)
+        check("a place for the seal", f.userblock_size == 512)
         check("there are tables", len(f["tables"]) > 0)
         for name, d in f["tables"].items():
             check_table(path, f, h, name, d)

@@ -104,6 +104,26 @@ static inline char *slurp(const char *path, size_t *n)
     return bytes;
 }
 
+static inline void put_bytes(const char *path, const char *bytes, size_t n)
+{
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    CU_ASSERT_EQUAL(write(fd, bytes, n), (ssize_t)n);
+    close(fd);
+}
+
+/* The file is refused as input, with its path and this word. */
+static inline void refused(const char *path, const char *word)
+{
+    tl_result *r = NULL;
+    CU_ASSERT_EQUAL(tl_result_open(path, &r, &err), TL_EINPUT);
+    CU_ASSERT_PTR_NULL(r);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, path));
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, word));
+    if (strstr(err.text, word) == NULL)
+        fprintf(stderr, "expected \"%s\" in \"%s\"\n", word, err.text);
+    tl_result_close(r);
+}
+
 /* Runs the tests in a new folder, which goes away with its file. */
 static inline int store_main(const char *suite, const unit_test *tests, size_t n)
 {

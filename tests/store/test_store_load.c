@@ -14,7 +14,7 @@ static tl_status load(tl_tables *tables, const tl_schema *schema, const tl_schem
 }
 
 /* The error of a load of this table alone. */
-static void refused(const tl_schema *schema, const char *word)
+static void load_refused(const tl_schema *schema, const char *word)
 {
     tl_tables tables;
     CU_ASSERT_EQUAL(load(&tables, schema, NULL, 1), TL_EINPUT);
@@ -74,7 +74,7 @@ static void enums_are_found_by_their_labels(void)
     CU_ASSERT_EQUAL(wrong, 0);
     tl_tables_free(&tables);
     color.labels = fewer;
-    refused(sample_with(COLOR, &color), "table sample, row 2: the value of color has no label");
+    load_refused(sample_with(COLOR, &color), "table sample, row 2: the value of color has no label");
 }
 
 static void what_is_not_there_is_told_or_stays_empty(void)
@@ -83,19 +83,19 @@ static void what_is_not_there_is_told_or_stays_empty(void)
     tl_field field = tl_sample_schema.fields[LARGE];
     tl_tables tables;
     write_sample(300, 2, 0);
-    refused(&missing, "the file has no table verdicts; another version");
+    load_refused(&missing, "the file has no table verdicts; another version");
     CU_ASSERT_EQUAL(load(&tables, &tl_sample_schema, &missing, 1), TL_OK);
     CU_ASSERT(tables.v[0].n == 300 && tables.v[1].n == 0);
     tl_tables_free(&tables);
 
     field.name = "larger";
-    refused(sample_with(LARGE, &field), "table sample has no column larger; another version");
+    load_refused(sample_with(LARGE, &field), "table sample has no column larger; another version");
     field = tl_sample_schema.fields[LARGE];
     field.type = TL_TYPE_TIME;
-    refused(sample_with(LARGE, &field), "column large of table sample is of another type");
+    load_refused(sample_with(LARGE, &field), "column large of table sample is of another type");
     field = tl_sample_schema.fields[TEXT];
     field.size = 32;
-    refused(sample_with(TEXT, &field), "column text of table sample is of another type");
+    load_refused(sample_with(TEXT, &field), "column text of table sample is of another type");
 }
 
 static void without_memory_nothing_is_lost(void)

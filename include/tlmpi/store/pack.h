@@ -39,7 +39,7 @@ typedef struct tl_chunk_room {
 
 void tl_chunk_room_free(tl_chunk_room *room);
 
-/* Shuffles and deflates n <= tl_chunk_rows packed rows (a shorter chunk is filled up with zero bytes) into out, of
+/* Shuffles, deflates and sums up n <= tl_chunk_rows packed rows (a shorter chunk is filled up with zero bytes) into out, of
  * tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
 size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out, tl_chunk_room *room);
 

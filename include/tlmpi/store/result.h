@@ -1,6 +1,8 @@
 /* result.h - reading a result file back: for show, ask, digest and tests.
  *
- * A file that is damaged is refused.  One that somebody has scrambled on purpose can crash the HDF5 library.
+ * A file with one byte that is not as it was written is refused, whole, before anything of it is used.  That reads all
+ * of it once, as fast as the disk or memory gives it.  One that somebody has scrambled on purpose, and sealed again, can
+ * crash the HDF5 library.
  */
 #ifndef TLMPI_STORE_RESULT_H
 #define TLMPI_STORE_RESULT_H
@@ -11,7 +13,7 @@
 
 typedef struct tl_result tl_result;
 
-/* TL_EINPUT: cannot be opened, is no HDF5 file, is none of ours, or of a schema version that we do not know. */
+/* TL_EINPUT: cannot be opened, is none of ours, is damaged, or of a schema version that we do not know. */
 tl_status tl_result_open(const char *path, tl_result **out, tl_error *err);
 void tl_result_close(tl_result *result);
 

@@ -2,9 +2,14 @@
  *
  *     /                     attributes: Conventions, schema_version, creator, epoch_ns, command_line ...
  *     /names                text, one row per distinct name; NAME cells hold its row number
+ *     /name_bytes           the same texts, each with a 0 after it: what tlmpi reads
  *     /tables/<table>       one compound dataset per table, rows of all ranks in rank order
  *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (for every EVENT table T: T_index)
  *     /ranks/00003/interval     virtual dataset over that rank's rows of /tables/interval
+ *
+ * Before all that stands the seal: 512 bytes with the length and a checksum of the file, which HDF5 passes over.  A file
+ * whose bytes are not those that were written, wherever, is refused before the library, which may hang or crash on it,
+ * sees it; so nobody may add to a result.  For other readers each chunk of a table has HDF5's own checksum.
  *
  * The file is written under NAME.part and gets its name when all of it is on the disk; on any failure NAME.part is
  * removed and no file is left under the final name.
@@ -48,8 +53,8 @@ tl_status tl_store_rank(tl_store *store, const tl_schema *schema, int32_t rank, 
 /* One more row of /names: the text of the next row number (0, 1, 2 ...). */
 tl_status tl_store_name(tl_store *store, const char *text, size_t n, tl_error *err);
 
-/* Writes what is left (names, index tables, views), flushes, closes, reopens to prove it whole, syncs, renames.  Ends
- * the store in any case. */
+/* Writes what is left (names, index tables, views), flushes, closes, seals, reopens to prove it whole, syncs, renames.
+ * Ends the store in any case. */
 tl_status tl_store_finish(tl_store *store, tl_error *err);
 
 /* Gives up: removes NAME.part.  NULL is fine. */
