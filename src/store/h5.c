@@ -1,4 +1,4 @@
-/* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, a look at a dataset. */
+/* h5.c - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, sizes. */
 #include "h5.h"
 #include "clean.h"
 #include "tlmpi/base/mem.h"

@@ -1,4 +1,4 @@
-/* h5.h - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, a look at a dataset. */
+/* h5.h - what every file that speaks HDF5 needs: a start, a word on failure, an end, attributes, sizes. */
 #ifndef TLMPI_STORE_H5_H
 #define TLMPI_STORE_H5_H
 

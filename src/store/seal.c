@@ -72,7 +72,8 @@ static tl_status refuse(const char *path, const char *found, uint64_t size, tl_e
     uint64_t was = strtoull(found + sizeof WORDS - 1, NULL, 10);
     if (size < was)
         return tl_fail(err, TL_EINPUT,
-                       "%s: result is damaged: it is cut, %" PRIu64 " of its %" PRIu64 " bytes are there; run tlmpi again",
+                       "%s: result is damaged: it is cut, %" PRIu64 " of its %" PRIu64
+                       " bytes are there; run tlmpi again",
                        path, size, was);
     return tl_fail(err, TL_EINPUT, "%s: result is damaged: it was changed after tlmpi wrote it; run tlmpi again", path);
 }

@@ -4,8 +4,8 @@
  *
  * HDF5 leaves this place (its user block) to whoever asks for it.  The library may hang or crash on a file that is
  * damaged, and hand out wrong numbers: so the file is sealed once the library has closed it, and looked at with plain
- * reads before the library opens it.  One byte that is not as it was written, anywhere, and the file is refused, whether
- * a disk did it or a program that meant well.  It is no guard against malice: who knows how can seal what he wants.
+ * reads before the library opens it.  If one byte is not as it was written, wherever, all of the file is refused, be it
+ * a disk that did it or a program that meant well.  No guard against malice: whoever knows how can seal it again.
  */
 #ifndef TLMPI_STORE_SEAL_H
 #define TLMPI_STORE_SEAL_H

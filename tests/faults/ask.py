@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ask.py TLMPI MAKE_TRACE - tlmpi ask on result files that lack tables, rows or sense: an answer, or a message that says why not.
 
-Values are scrambled through HDF5 and the file is sealed again, so that it stays a result: whatever a cell says, there is no
-crash, the JSON is JSON, the text fits 80 columns and holds no control bytes.  Then bytes are, and the file is refused.
+Values are scrambled through HDF5 and the file is sealed again, so that it stays a result: whatever a cell says, there is
+no crash, the JSON is JSON, the text fits 80 columns and holds no control bytes.  Where bytes are, the file is refused.
 """
 
 import json

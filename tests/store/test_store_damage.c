@@ -1,4 +1,4 @@
-/* test_store_damage.c - a result file that is not as it was written is refused in words: no answer, no crash, no hang. */
+/* test_store_damage.c - a result that is not as it was written is refused in words: no answer, no crash, no hang. */
 #include "store_file.h"
 
 #include <hdf5.h>
