@@ -13,6 +13,9 @@ const tl_rule tl_default_rules[] = {
     { "MEMORY_COPY_", STARTS, TL_MEMCPY, TL_COLL_NONE, "MEMORY_COPY_HOST_TO_DEVICE" },
     { "__amd_rocclr_fillBuffer", STARTS, TL_MEMSET, TL_COLL_NONE, "__amd_rocclr_fillBufferAligned.kd" },
 
+    /* MTIA has one category for all that its devices do. */
+    { "dma", STARTS, TL_MEMCPY, TL_COLL_NONE, "dma_request" },
+
     /* Expert-parallel exchanges and one-sided libraries: their kernels are not called nccl. */
     COMM("ep::internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
     COMM("ep::intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),

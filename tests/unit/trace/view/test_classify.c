@@ -35,12 +35,20 @@ static void old_and_new_names_of_nccl_are_communication(void)
     check("void ncclDevKernel_Reduce_Sum_f32_RING_LL(...)", TL_COMM, TL_REDUCE);
 }
 
+static void requests_to_move_data_are_copies(void)
+{
+    check("dma_request", TL_MEMCPY, TL_COLL_NONE);
+    check("__amd_rocclr_copyBuffer.kd", TL_MEMCPY, TL_COLL_NONE);
+    check("MEMORY_COPY_HOST_TO_DEVICE", TL_MEMCPY, TL_COLL_NONE);
+}
+
 static void nothing_is_said_of_names_that_nobody_knows(void)
 {
     const tl_rules ours = { 0 };
     CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("my_kernel")));
     CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("")));
     CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("hipify_me")));
+    CU_ASSERT_PTR_NULL(tl_classify(&ours, TL_TEXT("void sdma_wait(int)")));
 }
 
 static void collective_arguments_are_understood(void)
@@ -170,6 +178,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(every_rule_catches_the_name_it_was_seen_on),
         TEST(old_and_new_names_of_nccl_are_communication),
+        TEST(requests_to_move_data_are_copies),
         TEST(nothing_is_said_of_names_that_nobody_knows),
         TEST(collective_arguments_are_understood),
         TEST(a_users_rules_stand_above_ours),
