@@ -110,6 +110,7 @@ typedef struct tl_ops {
 
 typedef struct tl_rank_view {
     int32_t rank;
+    int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
     const tl_kernel *kernels; /* by (device, stream, start, end, uid) */
     size_t nkernels;
     const tl_sync *syncs; /* likewise */

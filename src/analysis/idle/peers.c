@@ -292,6 +292,8 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     bool several = n > 1 && k->view->ncolls > 0;
 
+    if (k->view->world_size == 1) /* there is nobody to wait for */
+        return true;
     bool ok = prepare(&f, several) && add_collectives(&f);
 
     for (size_t d = 0; ok && (several || f.meets.threads.n > 0) && d < n; d++)

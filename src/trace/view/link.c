@@ -208,7 +208,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
 
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)
 {
-    *out = (tl_linked){ .view = { .rank = rank, .names = &trace->events.names } };
+    *out = (tl_linked){ .view = { .rank = rank, .world_size = trace->meta.world_size, .names = &trace->events.names } };
     if (make_view(trace, rules, out))
         return TL_OK;
     tl_linked_free(out);

@@ -175,6 +175,17 @@ static void a_collective_without_a_gap_is_told_for_others(void)
     drawing_free(d);
 }
 
+static void a_job_of_one_rank_waits_for_nobody(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: a...................b.......",
+                      "mark 1 gloo:all_reduce:    ...============.............",
+                      "compute 7:                 .AAAA....................BBB", NULL);
+    CU_ASSERT_EQUAL(peers(d), 1);
+    d->view.world_size = 1;
+    CU_ASSERT_EQUAL(peers(d), 0);
+    drawing_free(d);
+}
+
 /* It did not wait for a collective that was not over when it went on. */
 static void operators_meanwhile_are_the_host_s_own(void)
 {
@@ -335,6 +346,7 @@ int main(void)
         TEST(on_the_device_itself_communication_is_no_gap),
         TEST(a_collective_of_hosts_holds_the_host),
         TEST(a_collective_without_a_gap_is_told_for_others),
+        TEST(a_job_of_one_rank_waits_for_nobody),
         TEST(operators_meanwhile_are_the_host_s_own),
         TEST(collectives_run_on_threads_of_their_own),
         TEST(a_thread_with_python_functions_shows_its_waits),

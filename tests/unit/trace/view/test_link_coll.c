@@ -142,6 +142,7 @@ static void a_group_as_large_as_the_job_is_the_job(void)
     const tl_rank_view *v = view_of(
         KERNEL(NCCL, 1, 1, "," GROUP("0", "[0, 1, ...]", 40)) "," KERNEL(NCCL, 5, 2, "," GROUP("0", "[0, 7, ...]", 6)),
         ", \"distributedInfo\": {\"rank\": 3, \"world_size\": 40}");
+    CU_ASSERT_EQUAL(v->world_size, 40);
     CU_ASSERT_TRUE(group(v, 0)->complete);
     CU_ASSERT_EQUAL(group(v, 0)->nmembers, 40);
     CU_ASSERT_FALSE(group(v, 1)->complete); /* six ranks, two of them shown */
