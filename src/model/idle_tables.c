@@ -80,5 +80,8 @@ TL_TABLE_DEFINE(idle_overview, TL_IDLE_OVERVIEW_FIELDS, TL_SCOPE_RANK, "idle tim
 TL_TABLE_DEFINE(idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
                 "In which calls and operators was the host while the devices of a rank were idle?");
 
+TL_TABLE_DEFINE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS, TL_SCOPE_RANK, "idle time by annotation",
+                "In which user annotations was the host while the devices of a rank were idle, for each reason?");
+
 TL_TABLE_DEFINE(idle_job, TL_IDLE_JOB_FIELDS, TL_SCOPE_JOB, "idle time of all ranks by its reasons",
                 "Which reasons of idle time cost the whole job most, and on which ranks?");

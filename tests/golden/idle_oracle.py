@@ -46,6 +46,7 @@ class Oracle:
         self.t = trace
         self.c = dict(DEFAULTS, **thresholds)
         self.words = {}
+        self.inside = {}                # of each macro gap: ns by annotation
         placed = sorted(trace.syncs, key=lambda s: (small(integer(s.args.get("device"))), small(integer(s.args.get("stream"))),
                                                     s.start, s.end, s.uid))
         self.syncs = {s.correlation: s for s in placed if (s.correlation or 0) > 0}      # of several the last
@@ -259,6 +260,7 @@ class Oracle:
                  not (o.name or "").startswith("ProfilerStep")]
         inside = add_up((self.key(o.name), ns) for o, ns in stretches(marks, lo, hi, max))
         row["annotation"] = largest(inside)[0] if inside else None
+        self.inside[row["device"], row["idle_id"]] = inside
 
     def held(self, following, launch):
         stream = self.streams[following.device, following.stream]

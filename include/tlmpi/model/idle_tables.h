@@ -120,7 +120,7 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, NAME, third_op, LABEL, "", "and the next")                                                                    \
     F(T, NAME, other_op, LABEL, "", "the operator with the most time of its own on any one other thread")              \
     F(T, NAME, annotation, LABEL, "",                                                                                  \
-      "the user annotation in which the thread was for most of the gap, the innermost")                                \
+      "the user annotation in which the thread was longest during the gap, the innermost")                             \
     F(T, I64, dominant_op_ns, MEASURE, "ns", "time of dominant_op's own in the gap")                                   \
     F(T, I64, second_op_ns, MEASURE, "ns", "of second_op's")                                                           \
     F(T, I64, third_op_ns, MEASURE, "ns", "of third_op's")                                                             \
@@ -257,9 +257,23 @@ TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
     F(T, I64, min_ns, MEASURE, "ns", "the shortest; 0 without gaps")                                                   \
     F(T, I64, max_ns, MEASURE, "ns", "the longest")                                                                    \
     F(T, I32, longest_id, LABEL, "", "idle_id of the longest, on its device; -1 for noise or none")                    \
-    F(T, TEXT64, annotation, LABEL, "", "the user annotation of the longest")                                          \
+    F(T, NAME, annotation, LABEL, "",                                                                                  \
+      "the user annotation in which most of that time was, the innermost where they nest: table idle_annotation")      \
+    F(T, I64, annotation_ns, MEASURE, "ns", "how much of it; the rest was in others, or in none")                      \
     F(T, TEXT64, other_op, LABEL, "", "what other threads did in the gap of the class in which they did most")
 TL_TABLE(idle_summary, TL_IDLE_SUMMARY_FIELDS);
+
+/* In which annotations the time of each class was.  A trace may have any number of them. */
+enum { TL_IDLE_ANNOTATIONS_OF_CLASS = 100, TL_IDLE_ANNOTATIONS_OF_RANK = 1000 };
+#define TL_IDLE_ANNOTATION_FIELDS(F, T)                                                                                \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, place, KEY, "", "of the class in idle_summary, of all devices of the rank")                              \
+    F(T, I32, number, KEY, "",                                                                                         \
+      "1 for the annotation with the most of its time, and so on, to 100; of a rank no more than 1,000")               \
+    F(T, NAME, annotation, LABEL, "", "user annotation")                                                               \
+    F(T, I64, total_ns, MEASURE, "ns",                                                                                 \
+      "for how much of the gaps of the class the thread that counts was in it, and in none that is in it")
+TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
 
 /* The same classes over all ranks. */
 #define TL_IDLE_JOB_FIELDS(F, T)                                                                                       \
@@ -280,7 +294,8 @@ TL_TABLE(idle_summary, TL_IDLE_SUMMARY_FIELDS);
     F(T, I64, worst_ns, MEASURE, "ns", "time of worst_rank in it")                                                     \
     F(T, I64, second_ns, MEASURE, "ns", "of second_rank")                                                              \
     F(T, I64, third_ns, MEASURE, "ns", "of third_rank")                                                                \
-    F(T, TEXT64, annotation, LABEL, "", "the user annotation of the longest gap of worst_rank")                        \
+    F(T, NAME, annotation, LABEL, "", "the user annotation in which most of that time was, on all ranks together")     \
+    F(T, I64, annotation_ns, MEASURE, "ns", "how much of it; the rest was in others, or in none")                      \
     F(T, TEXT64, other_op, LABEL, "", "what other threads of worst_rank did meanwhile")
 TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);
 

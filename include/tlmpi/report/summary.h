@@ -25,6 +25,7 @@ typedef struct tl_summary {
     const tl_step *steps;
     size_t nsteps; /* of all ranks */
 
+    const tl_names *names;          /* that columns of type NAME are of */
     const tl_idle *idle;
     size_t nidle; /* all rows */
     const tl_idle_job *causes;

@@ -306,4 +306,5 @@ void tl_idle_free(tl_idle_rank *k)
     tl_below_free(&k->of_device.latest);
     free(k->holds.v);
     free(k->under.v);
+    free(k->places.v);
 }

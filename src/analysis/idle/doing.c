@@ -103,12 +103,19 @@ static bool own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
 }
 
 /* Enters what the thread did in the gap: its own, or that of another; or in which annotation it was. */
-static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
+static bool enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
 {
     tl_gap *row = &w->rows[gap];
+    bool ok = true;
 
     if (annotations) {
         row->annotation = tl_idle_tally_largest(&w->ops)->name;
+        for (size_t i = 0; ok && i < w->ops.n; i++) {
+            ok = tl_vec_room(&w->k->places);
+            if (ok)
+                w->k->places.v[w->k->places.n++] =
+                    (tl_idle_place){ w->d->first_row + gap, w->ops.v[i].name, w->ops.v[i].ns };
+        }
     } else if (track_of(w, gap) == track) {
         tl_idle_tally_ops(&w->ops, row);
     } else {
@@ -119,6 +126,7 @@ static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
         }
     }
     tl_idle_tally_clear(&w->ops);
+    return ok;
 }
 
 /* A thread through n gaps; by: their numbers, NULL for all. */
@@ -135,7 +143,7 @@ static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32
             continue;
         ok = own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
         if (ok && w->ops.n > 0)
-            enter_ops(w, gap, t->track, o != &w->k->view->ops);
+            ok = enter_ops(w, gap, t->track, o != &w->k->view->ops);
     }
     return ok;
 }

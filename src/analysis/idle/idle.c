@@ -162,10 +162,15 @@ const tl_idle_rule tl_idle_rules[] = {
     { NULL, NULL },
 };
 
-static const tl_schema *const tables[] = { &tl_gap_schema,           &tl_gap_noise_schema,
-                                           &tl_gap_peer_schema,      &tl_idle_schema,
-                                           &tl_idle_overview_schema, &tl_idle_summary_schema,
-                                           &tl_idle_job_schema,      NULL };
+static const tl_schema *const tables[] = { &tl_gap_schema,
+                                           &tl_gap_noise_schema,
+                                           &tl_gap_peer_schema,
+                                           &tl_idle_schema,
+                                           &tl_idle_overview_schema,
+                                           &tl_idle_summary_schema,
+                                           &tl_idle_annotation_schema,
+                                           &tl_idle_job_schema,
+                                           NULL };
 
 const tl_analysis tl_idle_analysis = {
     .name = "idle",

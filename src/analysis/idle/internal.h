@@ -8,6 +8,7 @@
  *     doing.c    what the host did, thread by thread;  tally.c: time by name
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
  *     sums.c     gaps -> sums, and by label;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
+ *     places.c   in which annotations the time of a class was
  */
 #ifndef ANALYSIS_IDLE_INTERNAL_H
 #define ANALYSIS_IDLE_INTERNAL_H
@@ -51,6 +52,13 @@ typedef struct tl_idle_ends {
     bool apart;
 } tl_idle_ends;
 
+/* A part of a gap in an annotation. */
+typedef struct tl_idle_place {
+    size_t gap; /* its row in the gap table */
+    uint32_t name;
+    int64_t ns;
+} tl_idle_place;
+
 /* One rank, while it is worked on. */
 typedef struct tl_idle_rank {
     const tl_rank_view *view;
@@ -64,6 +72,7 @@ typedef struct tl_idle_rank {
     tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
     TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
     TL_VEC(int64_t) under;          /* starts of graph launches that are under-recorded, ascending */
+    TL_VEC(tl_idle_place) places;   /* those of one gap lie together */
     size_t graph_launches;
     uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
     size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */

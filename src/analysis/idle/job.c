@@ -6,8 +6,7 @@
  *
  * A class is known by its words: names have other numbers on every rank.
  */
-#include "internal.h"
-#include "stats.h"
+#include "scope.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +63,6 @@ static void fill(tl_idle_job *row, const share *v, size_t n, size_t nranks, int6
     row->drain_type = one->drain_type;
     row->cpu_during_gap = one->cpu_during_gap;
     memcpy(row->dominant_op, one->dominant_op, sizeof row->dominant_op);
-    memcpy(row->annotation, one->annotation, sizeof row->annotation);
     memcpy(row->other_op, one->other_op, sizeof row->other_op);
     for (size_t i = 0; i < n; i++) {
         row->count += v[i].count;
@@ -151,6 +149,7 @@ static bool reduce_classes(tl_tables *tables, size_t nranks, int64_t all_ns)
         ok = row != NULL;
         if (ok)
             fill(row, shares, m, nranks > m ? nranks : m, scratch);
+        ok = ok && tl_idle_say_places_of_job(tables, index + from, to - from, row);
     }
     ok = ok && tl_table_sort(job) && number_places(job, all_ns);
     tl_arena_free(&arena);

@@ -10,6 +10,7 @@ typedef struct tl_idle_brief {
     int64_t ns, other_op_ns;
     int32_t step;
     uint32_t label; /* both labels as one number, below TL_IDLE_NLABELS */
+    uint32_t place; /* the first of its places in the rank's; TL_NONE */
 } tl_idle_brief;
 
 enum { TL_IDLE_NLABELS = TL_NDRAINS * TL_NDOINGS };
@@ -19,14 +20,17 @@ typedef struct tl_idle_scope {
     tl_idle_rank *k;
     int32_t device; /* -1: all */
     const tl_gap *gaps;
+    size_t first_row;     /* of them in the gap table */
     tl_idle_brief *brief; /* of each */
     size_t ngaps;
     const tl_gap_noise *noise;
     size_t nnoise;
     tl_idle_stats all, all_noise; /* of all of either kind */
     int64_t busy_ns, macro_ns;
-    uint32_t *index;    /* room for the numbers of its gaps, of either kind */
-    int64_t *durations; /* and for their lengths */
+    uint32_t *index;       /* room for the numbers of its gaps, of either kind */
+    int64_t *durations;    /* and for their lengths */
+    tl_idle_tally tally;   /* scratch: of annotations */
+    tl_table *annotations; /* idle_annotation; NULL for one of several devices */
 } tl_idle_scope;
 
 static inline void tl_idle_number(uint32_t *index, size_t n)
@@ -42,7 +46,17 @@ static inline void tl_idle_lengths(const tl_idle_scope *s, const uint32_t *index
         s->durations[i] = s->brief[index[i]].ns;
 }
 
-/* Its rows of idle_summary.  False: memory is out. */
-bool tl_idle_summary_rows(const tl_idle_scope *scope, tl_table *table);
+/* Its rows of idle_summary, and of idle_annotation.  False: memory is out. */
+bool tl_idle_summary_rows(tl_idle_scope *scope, tl_table *table);
+
+/* Finds the places of each gap. */
+void tl_idle_places_find(tl_idle_scope *scope);
+
+/* In which annotations the gaps index[0, n) of a class, or of all, were: the largest to the class' row, and rows of
+ * idle_annotation for a class.  False: memory is out. */
+bool tl_idle_say_places(tl_idle_scope *scope, const uint32_t *index, size_t n, tl_idle_summary *row);
+
+/* Likewise of the class over all ranks whose n rows of idle_summary index[] has. */
+bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_job *row);
 
 #endif

@@ -91,6 +91,7 @@ static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uin
     row->min_ns = stats.min_ns;
     row->max_ns = stats.max_ns;
     row->longest_id = -1;
+    row->annotation = TL_NO_NAME;
     text_cell(row->dominant_op, sizeof row->dominant_op, doing == TL_DOING_NOISE ? TL_TEXT("noise") : TL_TEXT("ALL"));
     return row;
 }
@@ -107,11 +108,8 @@ static void say_longest(const tl_idle_scope *s, const uint32_t *index, size_t n,
         if (v[g].other_op_ns > 0 && (other == TL_NONE || v[g].other_op_ns > v[other].other_op_ns))
             other = g;
     }
-    if (longest != TL_NONE) {
-        const tl_gap *gap = &s->gaps[longest];
-        row->longest_id = gap->idle_id;
-        text_cell(row->annotation, sizeof row->annotation, tl_names_text(s->k->view->names, gap->annotation));
-    }
+    if (longest != TL_NONE)
+        row->longest_id = s->gaps[longest].idle_id;
     if (other != TL_NONE)
         text_cell(row->other_op, sizeof row->other_op, tl_names_text(s->k->view->names, s->gaps[other].other_op));
 }
@@ -150,7 +148,7 @@ static bool add_others(const tl_idle_scope *s, tl_table *table, const class_run 
     return true;
 }
 
-static bool add_classes(const tl_idle_scope *s, tl_table *table, class_run *runs, size_t nruns)
+static bool add_classes(tl_idle_scope *s, tl_table *table, class_run *runs, size_t nruns)
 {
     size_t n = nruns < MOST_CLASSES ? nruns : MOST_CLASSES;
     int64_t sum = 0;
@@ -168,6 +166,8 @@ static bool add_classes(const tl_idle_scope *s, tl_table *table, class_run *runs
         row->cumulative_pct = tl_idle_pct(sum, s->macro_ns);
         tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
         say_longest(s, index, count, row);
+        if (!tl_idle_say_places(s, index, count, row))
+            return false;
     }
     return add_others(s, table, runs, n, nruns);
 }
@@ -226,7 +226,7 @@ static bool find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
     return ok;
 }
 
-bool tl_idle_summary_rows(const tl_idle_scope *s, tl_table *table)
+bool tl_idle_summary_rows(tl_idle_scope *s, tl_table *table)
 {
     class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
     size_t nruns = 0;
@@ -236,7 +236,7 @@ bool tl_idle_summary_rows(const tl_idle_scope *s, tl_table *table)
     if (ok && s->ngaps > 0) {
         tl_idle_lengths(s, s->index, s->ngaps);
         tl_idle_summary *all = add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, s->ngaps, &s->all);
-        ok = all != NULL;
+        ok = all != NULL && tl_idle_say_places(s, s->index, s->ngaps, all);
         if (ok)
             say_longest(s, s->index, s->ngaps, all);
     }

@@ -164,13 +164,14 @@ static void be_brief(tl_idle_scope *s)
     for (size_t i = 0; i < s->ngaps; i++) {
         const tl_gap *g = &s->gaps[i];
         s->brief[i] = (tl_idle_brief){ g->duration_ns, g->other_op_ns, g->step,
-                                       (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap };
+                                       (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
         s->durations[i] = g->duration_ns;
     }
     s->all = tl_idle_measure(s->durations, s->ngaps);
     for (size_t i = 0; i < s->nnoise; i++)
         s->durations[i] = s->noise[i].duration_ns;
     s->all_noise = tl_idle_measure(s->durations, s->nnoise);
+    tl_idle_places_find(s);
 }
 
 static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
@@ -189,11 +190,12 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     s->durations = tl_arena_take(&arena, most, sizeof *s->durations);
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
     tl_table *of_labels = tl_tables_get(out, &tl_idle_overview_schema);
-    bool ok = !arena.failed;
+    bool ok = !arena.failed && tl_idle_tally_make(&s->tally, s->k->view->names);
     if (ok)
         be_brief(s);
     ok = ok && tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) && overview_rows(s, of_labels) &&
          tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
+    tl_idle_tally_free(&s->tally);
     tl_arena_free(&arena);
     return ok;
 }
@@ -208,6 +210,8 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     bool ok = true;
 
     s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[0].first_row) : NULL;
+    s.first_row = devices[0].first_row;
+    s.annotations = tl_tables_get(out, &tl_idle_annotation_schema);
     s.noise = s.nnoise > 0 ? tl_table_row(noise, devices[0].first_noise) : NULL;
     for (size_t i = 0; i < n; i++)
         tl_idle_add(&all, &devices[i].sums);
@@ -215,6 +219,8 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     ok = sum_scope(&s, &all, out);
     for (size_t i = 0; ok && n > 1 && i < n; i++) {
         s.device = devices[i].device;
+        s.first_row = devices[i].first_row;
+        s.annotations = NULL;
         s.ngaps = devices[i].gaps.n;
         s.nnoise = (size_t)devices[i].sums.noise_gaps;
         s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[i].first_row) : NULL;
@@ -223,5 +229,6 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     }
     return ok && tl_table_sort(tl_tables_get(out, &tl_idle_schema)) &&
            tl_table_sort(tl_tables_get(out, &tl_idle_overview_schema)) &&
+           tl_table_sort(tl_tables_get(out, &tl_idle_annotation_schema)) &&
            tl_table_sort(tl_tables_get(out, &tl_idle_summary_schema));
 }

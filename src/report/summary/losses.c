@@ -15,8 +15,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How many have a line, and from which share of all GPU time on. */
-enum { LOSSES_SHOWN = 3, LEAST_PCT = 1 };
+/* How many have a line, and from which share of all GPU time on; the share of a class from which on its place is named,
+ * and above which nothing is said of the rest. */
+enum { LOSSES_SHOWN = 3, LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NEARLY_ALL_PCT = 80, NAME_BYTES = 64 };
 
 /* A cell may have no 0 after it. */
 typedef struct cell_text {
@@ -77,19 +78,23 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
     }
 }
 
-/* Where the host was late: in which annotation, and whether it had just waited for the device. */
-static void say_place(tl_wrap *w, const tl_idle_job *c)
+/* Where the host was late: in which annotation most of it was, and whether it had just waited for the device. */
+static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
 {
-    cell_text inside = text_of(c->annotation, sizeof c->annotation);
+    double pct = tl_percent(c->annotation_ns, c->total_ns);
     bool host = c->cpu_during_gap == TL_DOING_CPU || c->cpu_during_gap == TL_DOING_RUNTIME ||
                 c->cpu_during_gap == TL_DOING_UNTRACED;
 
     if (c->drain_type == TL_DRAIN_SYNC)
         tl_wrap_words(w, "after it had waited for the device");
-    if (host && inside.text[0] != '\0') {
-        char quoted[sizeof inside.text + 16];
-        snprintf(quoted, sizeof quoted, "inside \"%s\"", inside.text);
+    if (host && c->annotation != TL_NO_NAME && pct >= LEAST_PLACE_PCT) {
+        tl_text name = tl_names_text(s->names, c->annotation);
+        char cell[NAME_BYTES + 1] = "", quoted[sizeof cell + 16];
+        tl_cell_text(cell, NAME_BYTES, name.p, name.n);
+        snprintf(quoted, sizeof quoted, "inside \"%s\"", cell);
         tl_wrap_words(w, quoted);
+        if (pct <= NEARLY_ALL_PCT)
+            tl_wrap_printf(w, "(%.1f %%)", pct);
     }
 }
 
@@ -187,7 +192,7 @@ static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
     say_doing(doing, sizeof doing, c);
     tl_wrap_words(w, "idle,");
     tl_wrap_words(w, doing);
-    say_place(w, c);
+    say_place(w, s, c);
     if (several && c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns)
         tl_wrap_words(w, "(mostly waiting for other ranks)");
     if (several)

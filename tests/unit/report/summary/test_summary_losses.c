@@ -12,6 +12,7 @@ typedef struct job {
     tl_idle idle[5];
     tl_idle_job causes[8];
     tl_summary s;
+    tl_names names;
     char text[8192];
 } job;
 
@@ -29,6 +30,7 @@ static job *new_job(void)
                          .idle = j->idle,
                          .nidle = 5,
                          .causes = j->causes,
+                         .names = &j->names,
                          .run = 1,
                          .nruns = 1,
                          .nprocs = 1 };
@@ -49,6 +51,7 @@ static tl_idle_job *add(job *j, uint8_t drain, uint8_t doing, const char *key, i
                         .place = (int32_t)j->s.ncauses,
                         .total_ns = ms * MS,
                         .ranks = ranks,
+                        .annotation = TL_NO_NAME,
                         .worst_rank = 3,
                         .worst_ns = 40 * MS,
                         .second_rank = -1,
@@ -78,6 +81,7 @@ static void expect(job *j, const char *lines)
     CU_ASSERT_STRING_EQUAL(losses(j), lines);
     if (strcmp(j->text, lines) != 0)
         fprintf(stderr, "expected:\n%sfound:\n%s", lines, j->text);
+    tl_names_free(&j->names);
     free(j);
 }
 
@@ -87,12 +91,37 @@ static void a_class_is_said_with_its_operator_place_and_ranks(void)
 {
     job *j = new_job();
     tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "aten::copy_", 41, 4);
-    memcpy(c->annotation, "forward", 7);
+    c->annotation = tl_names_intern(&j->names, "forward", 7);
+    c->annotation_ns = c->total_ns;
     c->second_rank = 1;
     c->second_ns = 20 * MS;
     c->third_rank = 0;
     c->third_ns = 20 * MS - 1;
     expect(j, FIRST "idle, the host was in aten::copy_ inside \"forward\"\n          - ranks 3, 1 most (41.0 ms)\n");
+}
+
+/* 80 % is not all of it; less than a tenth is no place. */
+static void a_place_is_told_with_its_share_of_the_class(void)
+{
+    static const struct {
+        int64_t ns;
+        const char *words;
+    } cases[] = {
+        { 33 * MS, "the host was in x inside \"forward\"\n          - rank 3 (41.0 ms)\n" },
+        { 82 * MS / 10 * 4, "the host was in x inside \"forward\"\n          (80.0 %) - rank 3 (41.0 ms)\n" },
+        { 4 * MS, "the host was in x - rank 3 (41.0 ms)\n" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        job *j = new_job();
+        tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "x", 41, 1);
+        c->annotation = tl_names_intern(&j->names, "forward", 7);
+        c->annotation_ns = cases[i].ns;
+        CU_ASSERT_PTR_NOT_NULL(strstr(losses(j), cases[i].words));
+        if (strstr(j->text, cases[i].words) == NULL)
+            fprintf(stderr, "expected:\n%sfound:\n%s", cases[i].words, j->text);
+        tl_names_free(&j->names);
+        free(j);
+    }
 }
 
 static void ranks_that_are_alike_are_counted(void)
@@ -182,10 +211,14 @@ static void odd_names_stay_on_their_line(void)
 {
     job *j = new_job();
     tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "a\nb\033[31m", 41, 1);
-    memset(c->annotation, 'x', sizeof c->annotation); /* a full cell has no 0 after it */
+    char name[200];
+    memset(name, 'x', sizeof name);
+    c->annotation = tl_names_intern(&j->names, name, sizeof name);
+    c->annotation_ns = c->total_ns;
     const char *lines = losses(j);
     CU_ASSERT_PTR_NULL(strchr(lines, '\033'));
     CU_ASSERT_PTR_NOT_NULL(strstr(lines, "xxxx\""));
+    tl_names_free(&j->names);
     free(j);
 }
 
@@ -193,6 +226,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_class_is_said_with_its_operator_place_and_ranks),
+        TEST(a_place_is_told_with_its_share_of_the_class),
         TEST(ranks_that_are_alike_are_counted),
         TEST(the_largest_three_are_told_whatever_they_are),
         TEST(what_the_host_did_is_told_as_far_as_it_is_known),
