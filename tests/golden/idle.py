@@ -92,8 +92,11 @@ def key_of(row):
         return "%s: %s" % (row["call_class"], cell(row["call"]))
     if label in ("CPU_DOMINATED", "CPU_UNTRACED"):
         return cell(row["dominant_op"]) if row["ops_ns"] else "(no_cpu_op_overlap)"
+    queued = "prequeued" if row["prequeued"] == "yes" else "launched_during_gap"
+    if label == "LAUNCH_ANOMALY" and row["call"] is not None and row["call_ns"] > row["duration_ns"] // 2:
+        return "%s: %s" % (queued, cell(row["call"]))
     return {"GRAPH_INTERNAL": cell(row["launch"]), "DEPENDENCY_WAIT": cell(row["following"]),
-            "NO_CPU_TRACE": "(no_cpu_trace)"}.get(label, "prequeued" if row["prequeued"] == "yes" else "launched_during_gap")
+            "NO_CPU_TRACE": "(no_cpu_trace)"}.get(label, queued)
 
 
 def half_up(number):

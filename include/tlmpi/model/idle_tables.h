@@ -242,9 +242,9 @@ TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
     F(T, DRAIN, drain_type, KEY, "", "how the device ran dry; ALL: all macro gaps; noise: the shorter ones")           \
     F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
     F(T, TEXT128, dominant_op, KEY, "",                                                                                \
-      "in what: the call with its class, the operator, whether the work was prequeued or "                             \
-      "launched_during_gap, the graph launch, or the work that waited; (others) beyond "                               \
-      "1,000 classes")                                                                                                 \
+      "in what: the call with its class, the operator, whether the work was prequeued or launched_during_gap, and "    \
+      "in which call the host then was for most of the gap, the graph launch, or the work that waited; (others) "      \
+      "beyond 1,000 classes")                                                                                          \
     F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on; 0 for ALL and noise")                  \
     F(T, I64, count, MEASURE, "", "gaps")                                                                              \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \

@@ -15,6 +15,12 @@ typedef struct class_key {
     uint32_t sub, name;
 } class_key;
 
+/* The call in which the host was for most of a gap that it does not explain: work was launched, and began late. */
+static uint32_t call_meanwhile(const tl_gap *g)
+{
+    return g->call_class != TL_CALL_NONE && g->call_ns > g->duration_ns / 2 ? g->call : TL_NO_NAME;
+}
+
 static class_key key_of(const tl_gap *g)
 {
     switch (g->cpu_during_gap) {
@@ -28,6 +34,7 @@ static class_key key_of(const tl_gap *g)
     case TL_DOING_DEPENDENCY:
         return (class_key){ 0, g->following };
     case TL_DOING_LAUNCH_ANOMALY:
+        return (class_key){ g->prequeued, call_meanwhile(g) };
     case TL_DOING_LAUNCH_OVERHEAD:
         return (class_key){ g->prequeued, TL_NO_NAME };
     default:
@@ -40,23 +47,34 @@ static void text_cell(char *cell, size_t size, tl_text text)
     tl_cell_text(cell, size, text.p, text.n);
 }
 
+/* "word: name" */
+static void text_after(char *cell, size_t size, const char *word, tl_text name)
+{
+    char text[256];
+    int n = snprintf(text, sizeof text, "%s: ", word);
+    size_t more = name.n < sizeof text - (size_t)n ? name.n : sizeof text - (size_t)n;
+    memcpy(text + n, name.p, more);
+    tl_cell_text(cell, size, text, (size_t)n + more);
+}
+
 void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_t size)
 {
     class_key key = key_of(g);
     tl_text name = tl_names_text(names, key.name);
+    const char *queued = g->prequeued == TL_QUEUED_YES ? "prequeued" : "launched_during_gap";
 
     switch (g->cpu_during_gap) {
-    case TL_DOING_RUNTIME: {
-        char text[256];
-        int n = snprintf(text, sizeof text, "%s: ", tl_call_labels[g->call_class]);
-        size_t more = name.n < sizeof text - (size_t)n ? name.n : sizeof text - (size_t)n;
-        memcpy(text + n, name.p, more);
-        tl_cell_text(cell, size, text, (size_t)n + more);
+    case TL_DOING_RUNTIME:
+        text_after(cell, size, tl_call_labels[g->call_class], name);
         break;
-    }
     case TL_DOING_LAUNCH_ANOMALY:
+        if (key.name != TL_NO_NAME) {
+            text_after(cell, size, queued, name);
+            break;
+        }
+        /* fall through */
     case TL_DOING_LAUNCH_OVERHEAD:
-        text_cell(cell, size, g->prequeued == TL_QUEUED_YES ? TL_TEXT("prequeued") : TL_TEXT("launched_during_gap"));
+        text_cell(cell, size, (tl_text){ queued, strlen(queued) });
         break;
     case TL_DOING_NO_TRACE:
         text_cell(cell, size, TL_TEXT("(no_cpu_trace)"));

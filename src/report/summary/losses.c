@@ -31,11 +31,11 @@ static cell_text text_of(const char *cell, size_t size)
     return out;
 }
 
-/* The name after "CLASS: ". */
-static const char *call_of(const char *key)
+/* The name after "CLASS: "; where there is none, `without`. */
+static const char *call_of(const char *key, const char *without)
 {
     const char *colon = strstr(key, ": ");
-    return colon != NULL ? colon + 2 : key;
+    return colon != NULL ? colon + 2 : without;
 }
 
 /* What kept the device waiting, in words. */
@@ -48,7 +48,7 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
         snprintf(out, n, "the host was in %s", key.text);
         break;
     case TL_DOING_RUNTIME:
-        snprintf(out, n, "the host was in the call %s", call_of(key.text));
+        snprintf(out, n, "the host was in the call %s", call_of(key.text, key.text));
         break;
     case TL_DOING_UNTRACED:
         if (strcmp(key.text, "(no_cpu_op_overlap)") == 0)
@@ -60,9 +60,10 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
         snprintf(out, n, "the host launched late, and its trace has no operators");
         break;
     case TL_DOING_LAUNCH_ANOMALY:
-        snprintf(out, n,
-                 strcmp(key.text, "prequeued") == 0 ? "work queued in time began late"
-                                                    : "work began late after its launch");
+        snprintf(out, n, "%s%s%s",
+                 strncmp(key.text, "prequeued", 9) == 0 ? "work queued in time began late"
+                                                        : "work began late after its launch",
+                 call_of(key.text, "")[0] != '\0' ? ", with the host in the call " : "", call_of(key.text, ""));
         break;
     case TL_DOING_LAUNCH_OVERHEAD:
         snprintf(out, n, "the latency of launches");

@@ -107,8 +107,8 @@ static void a_place_is_told_with_its_share_of_the_class(void)
         int64_t ns;
         const char *words;
     } cases[] = {
-        { 33 * MS, "the host was in x inside \"forward\"\n          - rank 3 (41.0 ms)\n" },
-        { 82 * MS / 10 * 4, "the host was in x inside \"forward\"\n          (80.0 %) - rank 3 (41.0 ms)\n" },
+        { 33 * MS, "the host was in x inside \"forward\" - rank 3\n          (41.0 ms)\n" },
+        { 82 * MS / 10 * 4, "the host was in x inside \"forward\" (80.0 %)\n          - rank 3 (41.0 ms)\n" },
         { 4 * MS, "the host was in x - rank 3 (41.0 ms)\n" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -173,6 +173,19 @@ static void what_the_host_did_is_told_as_far_as_it_is_known(void)
               "          20.0 %: idle, work began late after its launch - rank 3 (20.0 ms)\n");
 }
 
+/* 493 ms in one call are no mere latency. */
+static void the_call_in_which_the_host_sat_is_named(void)
+{
+    job *j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "launched_during_gap: hipMemcpyWithStream", 41, 1);
+    expect(j, FIRST "idle, work began late after its launch, with\n"
+                    "          the host in the call hipMemcpyWithStream - rank 3 (41.0 ms)\n");
+    j = new_job();
+    add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "prequeued: cudaStreamSynchronize", 41, 1);
+    expect(j, FIRST "idle, work queued in time began late, with the\n"
+                    "          host in the call cudaStreamSynchronize - rank 3 (41.0 ms)\n");
+}
+
 static void of_one_rank_no_ranks_are_named(void)
 {
     job *j = new_job();
@@ -230,6 +243,7 @@ int main(void)
         TEST(ranks_that_are_alike_are_counted),
         TEST(the_largest_three_are_told_whatever_they_are),
         TEST(what_the_host_did_is_told_as_far_as_it_is_known),
+        TEST(the_call_in_which_the_host_sat_is_named),
         TEST(of_one_rank_no_ranks_are_named),
         TEST(graphs_that_are_not_whole_are_a_doubt),
         TEST(a_class_that_is_mostly_waiting_says_so),
