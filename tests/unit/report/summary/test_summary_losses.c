@@ -178,8 +178,8 @@ static void the_call_in_which_the_host_sat_is_named(void)
 {
     job *j = new_job();
     add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "launched_during_gap: hipMemcpyWithStream", 41, 1);
-    expect(j, FIRST "idle, work began late after its launch, with\n"
-                    "          the host in the call hipMemcpyWithStream - rank 3 (41.0 ms)\n");
+    expect(j, FIRST "idle, work began late after its launch, with the\n"
+                    "          host in the call hipMemcpyWithStream - rank 3 (41.0 ms)\n");
     j = new_job();
     add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "prequeued: cudaStreamSynchronize", 41, 1);
     expect(j, FIRST "idle, work queued in time began late, with the\n"
