@@ -49,6 +49,7 @@ struct tl_cli {
 
     tl_options run;                 /* what run and check take; output, force, digest serve others too */
     int format;                     /* show: tl_format */
+    int unit;                       /* show: tl_unit_choice; -1: auto on a terminal, else ns */
     int64_t top;                    /* show: rows at most; 0 for all */
     int64_t width;                  /* show: characters of a text in a table; 0 for all, -1 to fit a terminal */
     tl_ranges ranks, steps;         /* show */

@@ -136,6 +136,28 @@ static void recall_format(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", tl_format_word((tl_format) * (const int *)at));
 }
 
+/* -1: as a terminal is there. */
+static const char as_terminal[] = "terminal";
+
+static bool store_unit(const char *text, void *at)
+{
+    *(int *)at = -1;
+    if (strcmp(text, as_terminal) == 0)
+        return true;
+    for (int i = TL_UNIT_NS; i <= TL_UNIT_AUTO; i++)
+        if (strcmp(text, tl_unit_word((tl_unit_choice)i)) == 0) {
+            *(int *)at = i;
+            return true;
+        }
+    return false;
+}
+
+static void recall_unit(const void *at, char *out, size_t n)
+{
+    int unit = *(const int *)at;
+    snprintf(out, n, "%s", unit < 0 ? as_terminal : tl_unit_word((tl_unit_choice)unit));
+}
+
 /* In the order of tl_clock_mode. */
 static const char *const clock_words[] = { "auto", "none", "force" };
 
@@ -214,6 +236,7 @@ const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 
 const tl_option_type tl_option_compat_run = { store_compat_run, recall_compat_run,
                                               "a number from 1, 'newest', 'list' or 'all'" };
 const tl_option_type tl_option_format = { store_format, recall_format, TL_FORMAT_WORDS };
+const tl_option_type tl_option_unit = { store_unit, recall_unit, TL_UNIT_WORDS " or terminal" };
 const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or yajl" };
 const tl_option_type tl_option_idle = { store_idle, recall_idle,
                                         "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };

@@ -88,6 +88,10 @@ static const tl_option options[] = {
     { "no-filter", 0, NULL, "0", "read every event whole, also those that no analysis asks for; the result is the same",
       TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_AUGMENT, &tl_option_switch, AT(run.no_filter) },
     { "format", 0, "FORMAT", "table", TL_FORMAT_WORDS, TL_FOR_SHOW, &tl_option_format, AT(format) },
+    { "unit", 0, "UNIT", "terminal",
+      "of times: ns, us, ms or s; auto: of a table each in the unit that suits it, and shares in percent; terminal: auto "
+      "on a terminal, else ns",
+      TL_FOR_SHOW, &tl_option_unit, AT(unit) },
     { "columns", 0, "A,B", "", "these columns, in this order", TL_FOR_SHOW, &tl_option_text, AT(columns) },
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
       &tl_option_ranges, AT(ranks) },

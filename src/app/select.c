@@ -99,12 +99,28 @@ static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
 }
 
 /* The integer column that a filter looks at. */
+/* The column of that name; of a table that has none the first key that ends in it: to_rank, of who is charged. */
+static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
+{
+    size_t most = strlen(name);
+    for (size_t i = 0; tl_schema_field(table, name) == NULL && i < table->nfields; i++) {
+        const tl_field *field = &table->fields[i];
+        size_t n = strlen(field->name);
+        if (field->role == TL_ROLE_KEY && n > most && field->name[n - most - 1] == '_' &&
+            strcmp(field->name + n - most, name) == 0) {
+            *out = field;
+            return TL_OK;
+        }
+    }
+    return find_column(table, name, out, err);
+}
+
 static tl_status set_filter(const tl_schema *table, const char *name, const tl_ranges *ranges, const tl_field **out,
                             tl_error *err)
 {
     if (ranges->n == 0)
         return TL_OK;
-    tl_status st = find_column(table, name, out, err);
+    tl_status st = find_filter(table, name, out, err);
     if (st == TL_OK && *out != NULL && (*out)->type != TL_TYPE_I32 && (*out)->type != TL_TYPE_I64)
         st = tl_fail(err, TL_EINPUT, "column %s of table %s is no integer", name, table->name);
     return st;

@@ -32,7 +32,14 @@ static tl_text name_of(void *result, uint32_t id)
 static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *schema)
 {
     int64_t width = cli->width >= 0 ? cli->width : tl_is_terminal(out) ? TERMINAL_TEXT_WIDTH : 0;
-    return (tl_printer){ .out = out, .schema = schema, .format = (tl_format)cli->format, .text_width = (size_t)width };
+    tl_unit_choice unit = cli->unit >= 0 ? (tl_unit_choice)cli->unit : tl_is_terminal(out) ? TL_UNIT_AUTO : TL_UNIT_NS;
+    if (unit == TL_UNIT_AUTO && cli->format != TL_FORMAT_TABLE)
+        unit = TL_UNIT_NS; /* programs want one unit */
+    return (tl_printer){ .out = out,
+                         .schema = schema,
+                         .format = (tl_format)cli->format,
+                         .unit = unit,
+                         .text_width = (size_t)width };
 }
 
 /* A printer that failed has no memory, or nowhere to write; whoever closes the stream says the latter. */

@@ -126,6 +126,12 @@ python "the whole job is one row" "
 r = rows()
 assert [(x['rank'], x['step']) for x in r] == [(-1, -1)]
 x = r[0]; assert x['wall_ns'] == x['compute_ns'] + x['comm_exposed_ns'] + x['copy_exposed_ns'] + x['idle_ns']"
+status 0 "$tlmpi" show traces.h5 blame --rank 0-2 --format json
+python "who is charged is a rank, too" "assert {x['to_rank'] for x in rows()} <= {0, 1, 2}"
+status 0 "$tlmpi" show traces.h5 breakdown --step=-1 --rank=-1 --unit ms --format csv
+python "times in ms" "assert 'wall_ms' in out and 'wall_ns' not in out, out"
+status 0 "$tlmpi" show traces.h5 breakdown --step=-1 --rank=-1 --unit auto
+python "times for people" "import re; assert re.search(r'\d (us|ms|s)\b', out) and '_ns' not in out, out"
 status 0 "$tlmpi" show traces.h5 breakdown --rank -1 --format json
 python "a negative number may follow" "assert {x['rank'] for x in rows()} == {-1} and len(rows()) == 4"
 status 0 "$tlmpi" show traces.h5 breakdown --rank 0,2 --step 5-6 --columns step,rank --format csv

@@ -61,7 +61,12 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
     case TL_TYPE_TIME: {
         int64_t value;
         memcpy(&value, at, sizeof value);
-        if (field->type == TL_TYPE_I64 || value != TL_TIME_UNKNOWN)
+        bool known = field->type == TL_TYPE_I64 || value != TL_TIME_UNKNOWN;
+        if (!known || (printer->unit == TL_UNIT_AUTO && value == -1 && strcmp(field->unit, "ns") == 0))
+            break;
+        if (tl_unit_put_int(cell, printer, field, value))
+            say_digits(cell);
+        else
             say_int(cell, value);
         break;
     }
@@ -70,7 +75,9 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
         memcpy(&value, at, sizeof value);
         if (isnan(value))
             break;
-        if (printer->format == TL_FORMAT_TABLE)
+        if (tl_unit_put_real(cell, printer, field, value))
+            ;
+        else if (printer->format == TL_FORMAT_TABLE)
             snprintf(cell->digits, sizeof cell->digits, "%.6g", value);
         else
             tl_double_format(cell->digits, sizeof cell->digits, value);

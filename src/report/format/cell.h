@@ -20,6 +20,15 @@ typedef struct tl_text_cell {
 /* The cell of that field in a row; the row may be packed, cells unaligned. */
 void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row);
 
+/* unit.c: the name of a column as its head, with the unit of its times; a value in that unit, in the cell's digits; false:
+ * it stays as it is. */
+void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_field *field);
+bool tl_unit_put_int(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, int64_t value);
+bool tl_unit_put_real(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, double value);
+
+/* The longest head of a column. */
+enum { TL_HEADING_BYTES = 80 };
+
 /* The shortest text that reads back as the same double. */
 void tl_double_format(char *out, size_t n, double value);
 

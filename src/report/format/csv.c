@@ -37,7 +37,8 @@ static void put_text(FILE *out, tl_text text)
 static bool begin(tl_printer *printer)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
-        const char *name = tl_print_column(printer, i)->name;
+        char name[TL_HEADING_BYTES];
+        tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
         if (i > 0)
             fputc(',', printer->out);
         put_text(printer->out, (tl_text){ name, strlen(name) });

@@ -37,11 +37,13 @@ static bool put_row(tl_printer *printer, const unsigned char *row)
     printer->any = true;
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         const tl_field *field = tl_print_column(printer, i);
+        char name[TL_HEADING_BYTES];
         tl_text_cell cell;
+        tl_heading(name, sizeof name, printer, field);
         tl_cell_format(&cell, printer, field, row);
         if (i > 0)
             fputs(", ", printer->out);
-        tl_json_text(printer->out, (tl_text){ field->name, strlen(field->name) });
+        tl_json_text(printer->out, (tl_text){ name, strlen(name) });
         fputs(": ", printer->out);
         switch (cell.is) {
         case TL_CELL_IS_NUMBER:

@@ -94,7 +94,8 @@ static bool put_header(tl_printer *printer)
 {
     struct tl_print_wait *wait = printer->wait;
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
-        const char *name = tl_print_column(printer, i)->name;
+        char name[TL_HEADING_BYTES];
+        tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
         if (!put_cell(wait, i, (tl_text){ name, strlen(name) }, 0))
             return false;
     }

@@ -32,6 +32,13 @@ typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
 /* Its word on the command line. */
 const char *tl_format_word(tl_format format);
 
+/* In which unit times are printed. */
+typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_UNIT_AUTO } tl_unit_choice;
+#define TL_UNIT_WORDS "ns, us, ms, s, auto"
+
+/* Its word on the command line. */
+const char *tl_unit_word(tl_unit_choice unit);
+
 typedef struct tl_printer {
     FILE *out;
     const tl_schema *schema;
@@ -40,7 +47,8 @@ typedef struct tl_printer {
     size_t ncolumns;
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell; NULL prints the id */
     void *name_arg;
-    size_t text_width; /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
+    tl_unit_choice unit; /* AUTO, of TABLE: each time in the unit that suits it, -1 as no value, shares in percent */
+    size_t text_width;   /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
     /* private: */
     bool any;                   /* JSON: a row has been printed */
     struct tl_print_wait *wait; /* TABLE: rows that wait until the widths are known */
