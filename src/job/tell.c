@@ -121,6 +121,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .causes = (const tl_idle_job *)(const void *)causes->rows,
         .ncauses = causes->n,
         .names = job->names,
+        .noise_ns = options->config.idle.noise_ns,
         .stragglers = (const tl_straggler *)(const void *)stragglers->rows,
         .nstragglers = stragglers->n,
         .answers = answers,

@@ -35,7 +35,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        (what others waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
  *                        ratio; of nobody: loss_ns, loss_share
  *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of
- *                        all ranks); blame_ns, indirect_ns (of it: waited
+ *                        all ranks), waited_for (array: whom most, of ranks_waited_for: rank, ns, share of all waiting); of a
+ *                        culprit blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
  *         persistent     steps, steps_flagged (of the pattern), steps_beside (flagged, too, but none of it: it costs less in
  *                        them, or recordings begin or end there), share_steps (of both, table straggler), p_value

@@ -25,11 +25,12 @@ typedef struct tl_summary {
     const tl_step *steps;
     size_t nsteps; /* of all ranks */
 
-    const tl_names *names;          /* that columns of type NAME are of */
+    const tl_names *names; /* that columns of type NAME are of */
     const tl_idle *idle;
     size_t nidle; /* all rows */
     const tl_idle_job *causes;
-    size_t ncauses; /* classes of gaps over all ranks */
+    size_t ncauses;   /* classes of gaps over all ranks */
+    int64_t noise_ns; /* a gap below it has no class */
     const tl_straggler *stragglers;
     size_t nstragglers;        /* by rank */
     const tl_answers *answers; /* the verdict */

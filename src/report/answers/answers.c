@@ -182,6 +182,28 @@ static void take_first(tl_tables *tables, tl_answers *out)
                                    tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->activities);
 }
 
+/* For whom all waited, whoever is named.  Of equals the lower rank stands first. */
+static void find_waits(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    double least =
+        tl_parameter_value(tl_tables_get(tables, &tl_parameter_schema), "verdict_least_cost", TL_VERDICT_LEAST_COST);
+
+    out->waits = out->wait_ns > 0 && (double)out->wait_ns >= least * (double)out->wall_sum_ns;
+    for (size_t i = 0; i < stragglers->n; i++) {
+        const tl_straggler *row = tl_table_row(stragglers, i);
+        size_t at = out->nwaited_for < TL_WAITED_FOR_MOST ? out->nwaited_for : TL_WAITED_FOR_MOST;
+        if (row->blame_ns <= 0)
+            continue;
+        out->nwaited_for++;
+        for (; at > 0 && out->waited_for[at - 1].ns < row->blame_ns; at--)
+            if (at < TL_WAITED_FOR_MOST)
+                out->waited_for[at] = out->waited_for[at - 1];
+        if (at < TL_WAITED_FOR_MOST)
+            out->waited_for[at] = (tl_waited_for){ row->rank, row->blame_ns };
+    }
+}
+
 static void take_culprits(tl_tables *tables, tl_answers *out)
 {
     static const tl_culprit nothing = { .kind = TL_CULPRIT_NO_WORK,
@@ -226,6 +248,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
     out->imbalance = tl_imbalance_of(tables, out->wall_ns);
     find_losses(tables, out);
+    find_waits(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);
 }

@@ -208,6 +208,28 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     }
 }
 
+void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
+{
+    size_t n = a->nwaited_for < TL_WAITED_FOR_MOST ? a->nwaited_for : TL_WAITED_FOR_MOST;
+
+    tl_wrap_words(w, n > 1 ? "for several in turn:" : "for one:");
+    for (size_t i = 0; i < n; i++) {
+        tl_wrap_printf(w, "%s", tl_duration(a->waited_for[i].ns).text);
+        tl_wrap_words(w, i == 0 ? "of GPU time for" : "for");
+        tl_wrap_printf(w, "rank %" PRId32, a->waited_for[i].rank);
+        tl_phrase share = tl_share_in_words((double)a->waited_for[i].ns / (double)a->wait_ns);
+        const char *end = i + 1 < n || a->nwaited_for > n ? ")," : ")";
+        if (i == 0) {
+            tl_wrap_printf(w, "(%s", share.text);
+            tl_wrap_printf(w, "of all waiting%s", end);
+        } else {
+            tl_wrap_printf(w, "(%s%s", share.text, end);
+        }
+    }
+    if (a->nwaited_for > n)
+        tl_wrap_printf(w, "and %zu more", a->nwaited_for - n);
+}
+
 void tl_say_path(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
     tl_wrap_printf(w, "%s", tl_share_in_words(c->path_share).text);

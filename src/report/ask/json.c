@@ -120,13 +120,23 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
 
     tl_put_begin(j, "others_waiting", '{');
     if (a->finding >= TL_FOUND_NOBODY)
-        tl_put_bool(j, "answer", c != NULL && c->nwaiters > 0);
+        tl_put_bool(j, "answer", (c != NULL && c->nwaiters > 0) || a->waits);
     else
         tl_put_null(j, "answer");
     put_confidence(j, &a->waiting);
     tl_put_begin(j, "evidence", '{');
     tl_put_int(j, "all_waiting_ns", a->wait_ns);
     tl_put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
+    tl_put_begin(j, "waited_for", '[');
+    for (size_t i = 0; i < a->nwaited_for && i < TL_WAITED_FOR_MOST; i++) {
+        tl_put_begin(j, NULL, '{');
+        tl_put_int(j, "rank", a->waited_for[i].rank);
+        tl_put_int(j, "ns", a->waited_for[i].ns);
+        tl_put_share(j, "share", a->waited_for[i].ns, a->wait_ns);
+        tl_put_end(j, '}');
+    }
+    tl_put_end(j, ']');
+    tl_put_int(j, "ranks_waited_for", (int64_t)a->nwaited_for);
     if (c != NULL) {
         tl_put_int(j, "blame_ns", c->blame_ns);
         tl_put_int(j, "indirect_ns", c->indirect_ns);

@@ -267,8 +267,11 @@ static void others_waiting(const asking *q)
     if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
         tl_wrap_printf(&w, "Yes:");
         tl_say_waiters(&w, a);
+    } else if (a->finding >= TL_FOUND_NOBODY && a->waits) {
+        tl_wrap_printf(&w, "Yes,");
+        tl_say_waited_for(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
-        tl_wrap_words(&w, has_culprit(q) ? "No: no wait is recorded." : "For no rank above the others.");
+        tl_wrap_words(&w, a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly, and for no rank above the others.");
     } else {
         tl_say_no_culprit(&w, a);
     }

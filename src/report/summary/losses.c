@@ -211,7 +211,9 @@ static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wal
     } else if (of->gaps > 0) {
         tl_wrap_words(&w, "idle, in");
         tl_wrap_printf(&w, "%s", tl_grouped(of->gaps).text);
-        tl_wrap_words(&w, "short gaps between kernels: many small ones, held up by their launches");
+        tl_wrap_words(&w, "gaps below");
+        tl_wrap_printf(&w, "%g us:", (double)s->noise_ns / 1e3);
+        tl_wrap_words(&w, "many small kernels, bound by their launches");
     } else {
         tl_wrap_words(&w, of->words);
     }

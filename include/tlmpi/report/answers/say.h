@@ -24,6 +24,10 @@ void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 /* "3 ranks (0-1, 3) wait for it: 9.11 s of GPU time in all". */
 void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
 
+/* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": where the culprit, or
+ * the lack of one, does not tell for whom. */
+void tl_say_waited_for(tl_wrap *wrap, const tl_answers *answers);
+
 /* "71.0 % of the critical path is on it (0.3 % of the path is unexplained)"; that must be known. */
 void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 

@@ -144,8 +144,31 @@ static void nobody_is_answered_four_times_without_contradiction(void)
     const char *text = asked(j);
     expect(text, "  No rank holds the job up. No rank waits for another in a collective.\n");
     expect(text, "  No single rank. All ranks: exposed communication 30.0 % of their time. Worst\n  rank: 0, exposed communication 30.0 % of its time.\n");
-    expect(text, "  For no rank above the others.\n");
+    expect(text, "  No: no wait is recorded.\n");
     expect(text, "  No rank holds the job up, neither always nor for a while.\n");
+    job_free(j);
+}
+
+/* 40 % of all ranks' time: 1,280 of 3,200 ms. */
+static void all_may_wait_for_ranks_that_are_late_in_turn(void)
+{
+    static const int64_t waits_ms[] = { 300, 320, 320, 340 };
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    for (int32_t rank = 0; rank < 4; rank++)
+        verdict_of(j, rank)->blame_ns = waits_ms[rank] * MS;
+    expect(asked(j), "  Yes, for several in turn: 340 ms of GPU time for rank 3 (26.6 %\n"
+                     "  of all waiting), 320 ms for rank 1 (25.0 %), 320 ms for rank 2 (25.0 %),\n"
+                     "  and 1 more\n"
+                     "  Evidence: for late ranks all together wait 1.28 s, 40.0 % of their time\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": true,");
+    expect(print(j, tl_print_answers_json, "x"), "\"waited_for\": [\n        {\n          \"rank\": 3,");
+    for (int32_t rank = 0; rank < 3; rank++)
+        verdict_of(j, rank)->blame_ns = 0;
+    expect(asked(j), "  Yes, for one: 340 ms of GPU time for rank 3 (100.0 % of all waiting)\n");
+    verdict_of(j, 3)->blame_ns = 31 * MS; /* less than a culprit must cost */
+    expect(asked(j), "  Hardly, and for no rank above the others.\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": false,");
     job_free(j);
 }
 
@@ -253,6 +276,7 @@ static const unit_test tests[] = {
     TEST(others_that_hold_the_job_up_are_named_too),
     TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),
+    TEST(all_may_wait_for_ranks_that_are_late_in_turn),
     TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),
     TEST(the_critical_path_is_evidence),

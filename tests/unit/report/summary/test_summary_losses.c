@@ -31,6 +31,7 @@ static job *new_job(void)
                          .nidle = 5,
                          .causes = j->causes,
                          .names = &j->names,
+                         .noise_ns = 5000,
                          .run = 1,
                          .nruns = 1,
                          .nprocs = 1 };
@@ -151,8 +152,8 @@ static void the_largest_three_are_told_whatever_they_are(void)
     j->idle[0].noise_gaps = 12345;
     add(j, TL_DRAIN_STARVED, TL_DOING_NO_TRACE, "(no_cpu_trace)", 1, 1)->total_ns = MS - 1;
     expect(j, "  lost     3.0 % of GPU time: exposed copies (3.00 ms)\n"
-              "           2.0 %: idle, in 12 345 short gaps between kernels: many small ones,\n"
-              "          held up by their launches (2.00 ms)\n");
+              "           2.0 %: idle, in 12 345 gaps below 5 us: many small kernels, bound by\n"
+              "          their launches (2.00 ms)\n");
 }
 
 static void what_the_host_did_is_told_as_far_as_it_is_known(void)
