@@ -260,6 +260,8 @@ void tl_say_losses(tl_wrap *w, const tl_answers *a)
         say_loss(w, &a->job);
         tl_wrap_words(w, "of their time. Worst rank:");
         tl_wrap_printf(w, "%" PRId32 ",", a->worst.rank);
+    } else {
+        tl_wrap_words(w, "Largest loss:");
     }
     say_loss(w, &a->worst);
     tl_wrap_words(w, "of its time.");

@@ -207,12 +207,14 @@ static void say_path(const asking *q)
     if (path->ns <= 0)
         return;
     tl_wrap w = paragraph(q, "Evidence:");
-    tl_wrap_words(&w, "the critical path across ranks is");
+    tl_wrap_words(&w, q->a->trust.nranks > 1 ? "the critical path across ranks is" : "the critical path is");
     tl_wrap_printf(&w, "%s", tl_share_in_words(path->activity_share).text);
     tl_wrap_words(&w, path->activity);
-    tl_wrap_printf(&w, "-");
-    tl_wrap_printf(&w, "%s", tl_share_in_words(path->imbalance_share).text);
-    tl_wrap_words(&w, "of it only because ranks differ");
+    if (q->a->trust.nranks > 1) {
+        tl_wrap_printf(&w, "-");
+        tl_wrap_printf(&w, "%s", tl_share_in_words(path->imbalance_share).text);
+        tl_wrap_words(&w, "of it is there only because ranks differ");
+    }
     end_with_table(&w, q, "critical_path");
 }
 
@@ -267,7 +269,7 @@ static void others_waiting(const asking *q)
     if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
         tl_wrap_printf(&w, "Yes:");
         tl_say_waiters(&w, a);
-    } else if (a->finding >= TL_FOUND_NOBODY && a->waits) {
+    } else if (a->waits && (a->finding >= TL_FOUND_NOBODY || a->why != NULL)) {
         tl_wrap_printf(&w, "Yes,");
         tl_say_waited_for(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
@@ -276,7 +278,7 @@ static void others_waiting(const asking *q)
         tl_say_no_culprit(&w, a);
     }
     tl_wrap_end(&w);
-    if (a->finding >= TL_FOUND_NOBODY && a->wall_sum_ns > 0) {
+    if ((a->finding >= TL_FOUND_NOBODY || a->why != NULL) && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
         tl_wrap_words(&w, "all ranks wait for late ones");
         tl_wrap_printf(&w, "%s,", tl_duration(a->wait_ns).text);

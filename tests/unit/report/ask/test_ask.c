@@ -160,7 +160,7 @@ static void all_may_wait_for_ranks_that_are_late_in_turn(void)
     expect(asked(j), "  Yes, for several in turn: 340 ms of GPU time for rank 3 (26.6 %\n"
                      "  of all waiting), 320 ms for rank 1 (25.0 %), 320 ms for rank 2 (25.0 %),\n"
                      "  and 1 more\n"
-                     "  Evidence: for late ranks all together wait 1.28 s, 40.0 % of their time\n");
+                     "  Evidence: all ranks wait for late ones 1.28 s, 40.0 % of their time\n");
     expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": true,");
     expect(print(j, tl_print_answers_json, "x"), "\"waited_for\": [\n        {\n          \"rank\": 3,");
     for (int32_t rank = 0; rank < 3; rank++)
@@ -179,7 +179,7 @@ static void what_cannot_be_answered_says_so_each_time(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(first);
     expect(first + 1, "there is a single rank, and none to compare it with.");
     expect(text, "  Confidence: low: there is nothing to compare\n");
-    expect(text, "  No single rank. exposed communication 30.0 % of its time.\n");
+    expect(text, "  No single rank. Largest loss: exposed communication 30.0 % of its time.\n");
     for (size_t i = 0; i < j->tables.n; i++)
         j->tables.v[i].n = 0;
     expect(asked(j), "  Nothing ran on a device.\n");
@@ -200,8 +200,8 @@ static void the_critical_path_is_evidence(void)
     answer_job *j = job_of(4, 8);
     walk(j, -1, TL_ACTIVITY_COMPUTE, 800 * MS, 20 * MS);
     walk(j, 2, TL_ACTIVITY_COMPUTE, 800 * MS, 0);
-    expect(asked(j), "  Evidence: the critical path across ranks is 100.0 % compute - 2.5 % of it only\n"
-                     "  because ranks differ (tlmpi show traces.h5 critical_path)\n");
+    expect(asked(j), "  Evidence: the critical path across ranks is 100.0 % compute - 2.5 % of it is\n"
+                     "  there only because ranks differ (tlmpi show traces.h5 critical_path)\n");
     hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     expect(asked(j), "  Evidence: 100.0 % of the critical path is on it\n  (tlmpi show traces.h5 critical_path)\n");
     expect(print(j, tl_print_answers_json, "x"),
