@@ -90,9 +90,13 @@ def kinds_of_groups(work, style):
     check(f"{style} groups: one row a kind", set(gain) == {"0-15", "0-6/2", "0,1", "0,8"}, gain)
     check(f"{style} groups: the slow kind gains", gain.get("0-6/2", 0) > 0.9 * links > 0, (gain, links))
     check(f"{style} groups: the others do not", sum(gain.values()) - gain.get("0-6/2", 0) < 0.1 * links, (gain, links))
-    ideal = next(int(r["gain_ns"]) for r in rows if r["scenario"] == "ideal")
-    off = [r for r in rows if r["scenario"] != "unchanged" and abs(float(r["share"]) - int(r["gain_ns"]) / ideal) > 1e-5]
-    check(f"{style} groups: shares are of the ideal's gain", off == [], off)
+    whole = next(int(r["time_ns"]) for r in rows if r["scenario"] == "unchanged")
+    off = [r for r in rows if abs(float(r["share"]) - int(r["gain_ns"]) / whole) > 1e-5 or float(r["share"]) > 1]
+    check(f"{style} groups: shares are of the job's time", off == [], off)
+    off = [r for r in rows if r["scenario"] != "balanced" and int(r["gain_ns"]) < 0]
+    check(f"{style} groups: less work takes no longer", off == [], off)
+    off = [r for r in rows + table(path, "straggler") if r["slowdown"] != "" and float(r["slowdown"]) < 1]
+    check(f"{style} groups: no repair slows the job down", off == [], off)
 
 
 def main():

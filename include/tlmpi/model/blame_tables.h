@@ -166,8 +166,8 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "unchanged - time_ns; below 0 where it takes longer: of balanced, what the others compute more may decide")      \
     F(T, F64, share, MEASURE, "",                                                                                      \
-      "gain_ns / that of ideal: how much of what all like the median would save; rows overlap, and do not sum to 1; "  \
-      "above 1 where the repair takes off more than the median would; none where ideal saves nothing")                 \
+      "gain_ns / time_ns of unchanged: what part of the job's time the repair saves; rows overlap, and do not sum up; "\
+      "of balanced below 0 where it takes longer")                                                                     \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "of unchanged: unchanged / ideal; of balanced: how many times as long that role computes as the others in the "  \
       "mean; else none")                                                                                               \

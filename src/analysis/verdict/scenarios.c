@@ -33,6 +33,7 @@ static const tl_whatif_row of_all = {
 static bool append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
 {
     row.time_ns = j->time_ns - row.gain_ns;
+    row.share = j->time_ns > 0 ? (double)row.gain_ns / (double)j->time_ns : NAN;
     return tl_table_append(whatif, &row, 1);
 }
 
@@ -49,7 +50,6 @@ static bool add(trying *t, tl_whatif_row row)
 {
     if (row.scenario == TL_SCENARIO_IDEAL)
         t->ideal_ns = row.gain_ns;
-    row.share = t->ideal_ns > 0 ? (double)row.gain_ns / (double)t->ideal_ns : NAN;
     return append(t->j, row, t->whatif);
 }
 
@@ -199,9 +199,8 @@ static bool try_all(trying *t)
     return ok && add_groups(t) && add_hosts(t) && add_balanced(t) && add_free_hosts(t);
 }
 
-static void share_of_ideal(const trying *t, tl_whatif_row *row)
+static void compare_with_ideal(const trying *t, tl_whatif_row *row)
 {
-    row->share = t->ideal_ns > 0 ? (double)row->gain_ns / (double)t->ideal_ns : NAN;
     if (row->scenario == TL_SCENARIO_UNCHANGED && t->ideal_ns < t->j->time_ns)
         row->slowdown = (double)t->j->time_ns / (double)(t->j->time_ns - t->ideal_ns);
 }
@@ -218,7 +217,7 @@ bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
                  .whatif = whatif };
     bool ok = t.trial != NULL && t.sorts != NULL && try_all(&t);
     for (size_t i = 0; ok && i < before; i++)
-        share_of_ideal(&t, tl_table_row(whatif, i));
+        compare_with_ideal(&t, tl_table_row(whatif, i));
     tl_trial_free(t.trial);
     free(t.sorts);
     return ok;

@@ -47,7 +47,9 @@ static void rows_tell_the_judgement(void)
     CU_ASSERT_EQUAL(whatif->n, 9); /* five parts of the time */
     CU_ASSERT_PTR_NULL(tl_whatif_row_of(whatif, TL_SCENARIO_RANK, 4));
     CU_ASSERT(ideal->gain_ns >= repaired->gain_ns && hosts->gain_ns > 0);
-    CU_ASSERT_DOUBLE_EQUAL(repaired->share, (double)repaired->gain_ns / (double)ideal->gain_ns, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(repaired->share, (double)repaired->gain_ns / (double)unchanged->time_ns, 1e-12);
+    for (size_t i = 0; i < whatif->n; i++)
+        CU_ASSERT(((const tl_whatif_row *)tl_table_row(whatif, i))->share <= 1);
     CU_ASSERT_DOUBLE_EQUAL(unchanged->slowdown, (double)unchanged->time_ns / (double)ideal->time_ns, 1e-12);
     CU_ASSERT_EQUAL(unchanged->model_error, 0);
     CU_ASSERT_EQUAL(unchanged->time_ns, h->judgement.time_ns);
