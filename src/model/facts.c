@@ -163,6 +163,8 @@ static void look_at_replay(tl_tables *tables, tl_facts *out)
         }
         if (row->scenario == TL_SCENARIO_SUSPECTS)
             out->together_gain_ns = row->gain_ns;
+        if (row->scenario == TL_SCENARIO_LINKS && row->rank == -1)
+            out->links_gain_ns = row->gain_ns;
     }
     if (out->trust.simulated && unchanged_ns > 0)
         out->wall_ns = unchanged_ns;
@@ -236,7 +238,7 @@ static void sum_path(tl_tables *tables, tl_facts *out)
 
 void tl_facts_find(tl_tables *tables, tl_facts *out)
 {
-    *out = (tl_facts){ .together_gain_ns = -1 };
+    *out = (tl_facts){ .together_gain_ns = -1, .links_gain_ns = -1 };
     find_walls(tables, out);
     find_trust(tables, out);
     sum_waits(tables, out);

@@ -46,6 +46,7 @@ typedef struct tl_facts {
     int64_t path_ns;          /* the critical path across ranks; 0: not known */
     int64_t unexplained_ns;   /* what of it nothing explains */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
+    int64_t links_gain_ns;    /* gain if all slow links were; -1: there are none */
 } tl_facts;
 
 /* From tables rank, breakdown, straggler, quality, step, blame_step, whatif, clock and critical_path; one that is empty

@@ -27,6 +27,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *         tables         array: where the evidence stands
  *     evidence of
  *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out, where several are named),
+ *                        links_gain_ns (of all slow links together, where none of them alone gains nearly as much),
  *                        step_cost_ns of step_ns (of a rank), collectives_last (in which it, or one of them, came last)
  *                        of collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
  *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns

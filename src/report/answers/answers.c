@@ -204,6 +204,14 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     }
 }
 
+/* Where a link tells of what all gain, at its own place. */
+static void forget_links(tl_answers *out)
+{
+    for (size_t i = 0; i < out->nculprits; i++)
+        if (tl_is_link(&out->culprits[i]) && out->culprits[i].gain_ns >= out->links_gain_ns - out->links_gain_ns / 10)
+            out->links_gain_ns = -1;
+}
+
 static void take_culprits(tl_tables *tables, tl_answers *out)
 {
     static const tl_culprit nothing = { .kind = TL_CULPRIT_NO_WORK,
@@ -225,6 +233,7 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
         while (out->nculprits < table->n && tl_is_culprit(&first[out->nculprits]))
             out->nculprits++;
         take_first(tables, out);
+        forget_links(out);
     } else if (out->finding == TL_FOUND_NOBODY) {
         out->most = verdict_on(tables, first->rank);
         out->most_ns = first->waited_ns;
@@ -245,6 +254,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .wait_ns = facts.wait_ns,
                          .together_gain_ns = facts.together_gain_ns,
                          .quality = tl_tables_get(tables, &tl_quality_schema),
+                         .links_gain_ns = facts.links_gain_ns,
                          .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
     out->imbalance = tl_imbalance_of(tables, out->wall_ns);
     find_losses(tables, out);

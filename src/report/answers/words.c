@@ -196,6 +196,25 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 
 /* ----------------------------------------------------------------------------------------------------------- costs */
 
+/* Where what a step costs, times the steps, is not nearly what the job gains: how much of that it is. */
+static tl_phrase gain_in_steps(const tl_culprit *c)
+{
+    double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged;
+    if (tl_is_link(c) || c->steps_flagged == 0 || c->step_cost_ns == 0 || told_ns >= 0.9 * (double)c->gain_ns)
+        return phrase("%s", "");
+    return phrase(", %s of it in %s", tl_duration((int64_t)told_ns).text,
+                  c->steps_flagged == 1 ? "that step" : "these steps");
+}
+
+/* Several slow links may hide each other: what each alone gains is told, and is little. */
+static tl_phrase gain_of_links(const tl_answers *a)
+{
+    if (a->links_gain_ns <= 0)
+        return phrase("%s", "");
+    return phrase("; without all slow links %s less (%s)", tl_duration(a->links_gain_ns).text,
+                  tl_share_in_words(tl_answers_share(a, a->links_gain_ns)).text);
+}
+
 tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
 {
     const char *without = tl_is_link(c)      ? "were the link as fast as others"
@@ -203,10 +222,11 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
                                              : "without its delay";
     const char *it = tl_is_several(c) ? "them" : "it";
     if (c->gain_ns == 0)
-        return phrase("none in the simulation: the job would take as long %s", without);
+        return phrase("none in the simulation: the job would take as long %s%s", without, gain_of_links(a).text);
     if (c->gain_ns >= 0)
-        return phrase("the job would take %s (%s) less %s, simulated", tl_duration(c->gain_ns).text,
-                      tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without);
+        return phrase("the job would take %s (%s) less %s%s, simulated%s", tl_duration(c->gain_ns).text,
+                      tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text,
+                      gain_of_links(a).text);
     const tl_phrase lost = tl_duration(c->lost_ns);
     if (a->trust.simulated)
         return phrase("not simulated, because others cost more; others wait %s for %s in these steps", lost.text, it);

@@ -54,6 +54,7 @@ static void put_which_rank(tl_json_writer *j, const tl_answers *a)
         tl_put_known(j, "gain_ns", c->gain_ns);
         tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
         tl_put_known(j, "together_gain_ns", a->nculprits > 1 || tl_is_several(c) ? a->together_gain_ns : -1);
+        tl_put_known(j, "links_gain_ns", a->links_gain_ns);
         if (!tl_is_link(c)) {
             tl_put_int(j, "step_cost_ns", c->step_cost_ns);
             tl_put_int(j, "step_ns", c->step_ns);

@@ -77,6 +77,7 @@ typedef struct tl_answers {
     const char *why;          /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size; NULL: the
                                * clocks are it */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
+    int64_t links_gain_ns;    /* gain if all slow links were, where none of them alone gains nearly as much; else -1 */
     int64_t measured_ns;      /* wall time of the rank with the longest */
     int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
     int64_t wait_ns;          /* rank-seconds that all waited in matched collectives */

@@ -149,6 +149,41 @@ static void nobody_is_answered_four_times_without_contradiction(void)
     job_free(j);
 }
 
+/* 4 steps of 15 ms are 60 ms of 100. */
+static void the_gain_of_the_steps_is_told_from_that_of_the_job(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 4, 30 * MS, 100 * MS);
+    gain_in_steps(j, 15 * MS, 10 * MS);
+    expect(asked(j), "is 15.0 ms (15.0 %) longer for it\n");
+    expect(asked(j), "  Cost: the job would take 100 ms (12.5 %) less without its delay, 60.0 ms of it\n"
+                     "  in these steps, simulated\n");
+    gain_in_steps(j, 23 * MS, 2 * MS); /* 92 of 100 ms: nearly all of it */
+    expect(asked(j), "(12.5 %) less without its delay, simulated\n");
+    job_free(j);
+}
+
+static void what_slow_links_gain_together_is_told(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_slow_link_row link = { .rank = 0, .peer = 1, .kind = TL_ALL_REDUCE, .gain_ns = 5 * MS, .ranks = "0,1" };
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 23 * MS);
+    put_row(j, &tl_slow_link_row_schema, &link);
+    gain_of(j, TL_SCENARIO_LINKS, -1, 5 * MS);
+    expect(asked(j), "  Cost: the job would take 23.0 ms (2.9 %) less without its delay, simulated\n");
+    link.link = 1;
+    link.peer = 3;
+    put_row(j, &tl_slow_link_row_schema, &link);
+    ((tl_whatif_row *)tl_whatif_row_of(tl_tables_get(&j->tables, &tl_whatif_row_schema), TL_SCENARIO_LINKS, -1))->gain_ns =
+        46 * MS;
+    expect(asked(j), "  Cost: the job would take 23.0 ms (2.9 %) less without its delay, simulated;\n"
+                     "  without all slow links 46.0 ms less (5.8 %)\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"links_gain_ns\": 46000000,");
+    job_free(j);
+}
+
 /* 40 % of all ranks' time: 1,280 of 3,200 ms. */
 static void all_may_wait_for_ranks_that_are_late_in_turn(void)
 {
@@ -223,7 +258,8 @@ static void programs_get_numbers(void)
            "{\n  \"format\": 1,\n  \"file\": \"traces.h5\",\n  \"verdict\": \"straggler\",\n  \"which_rank\": {\n"
            "    \"answer\": 2,\n    \"confidence\": \"medium\",\n    \"doubts\": [\"chance\"],\n"
            "    \"evidence\": {\n      \"ranks\": [2],\n      \"gain_ns\": 200000000,\n      \"gain_share\": 0.25,\n"
-           "      \"together_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n      \"step_ns\": 100000000,\n"
+           "      \"together_gain_ns\": null,\n      \"links_gain_ns\": null,\n      \"step_cost_ns\": 25000000,\n"
+           "      \"step_ns\": 100000000,\n"
            "      \"collectives_last\": 15,\n      \"collectives_judged\": 15,\n      \"z\": 48.5,\n      \"p_value\": "
            "0.0625,\n      "
            "\"path_share\": null\n    },\n"
@@ -276,6 +312,8 @@ static const unit_test tests[] = {
     TEST(others_that_hold_the_job_up_are_named_too),
     TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),
+    TEST(the_gain_of_the_steps_is_told_from_that_of_the_job),
+    TEST(what_slow_links_gain_together_is_told),
     TEST(all_may_wait_for_ranks_that_are_late_in_turn),
     TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),
