@@ -200,7 +200,7 @@ static void find_waits(tl_tables *tables, tl_answers *out)
             if (at < TL_WAITED_FOR_MOST)
                 out->waited_for[at] = out->waited_for[at - 1];
         if (at < TL_WAITED_FOR_MOST)
-            out->waited_for[at] = (tl_waited_for){ row->rank, row->blame_ns };
+            out->waited_for[at] = (tl_awaited){ row->rank, row->blame_ns };
     }
 }
 

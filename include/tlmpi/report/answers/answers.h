@@ -58,10 +58,10 @@ typedef struct tl_path_facts {
 } tl_path_facts;
 
 /* A rank that others waited for, and their rank-seconds together. */
-typedef struct tl_waited_for {
+typedef struct tl_awaited {
     int32_t rank;
     int64_t ns;
-} tl_waited_for;
+} tl_awaited;
 
 enum { TL_WAITED_FOR_MOST = 3 };
 
@@ -82,7 +82,7 @@ typedef struct tl_answers {
     int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
     int64_t wait_ns;          /* rank-seconds that all waited in matched collectives */
     bool waits;               /* they are so much of all ranks' time that a culprit who cost as much would be named */
-    tl_waited_for waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for most, the largest first */
+    tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for most, the largest first */
     size_t nwaited_for;                           /* ranks that anybody waited for, of which those are the first */
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;
