@@ -8,6 +8,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/values.h"
 #include "tlmpi/report/format/wrap.h"
 
 #include <stdlib.h>
@@ -82,7 +83,7 @@ static void describe_column(FILE *out, const tl_field *field)
     tl_wrap w = { .out = out, .indent = DOC_AT, .column = at };
     tl_wrap_words(&w, field->doc);
     tl_wrap_end(&w);
-    if (field->labels == NULL)
+    if (field->labels == NULL || tl_values_of(field->labels) != NULL)
         return;
     fprintf(out, "%*s", DOC_AT, "");
     w.column = DOC_AT;
@@ -108,9 +109,6 @@ static void explain(FILE *out, const char *word, const char *doc)
 /* What the labels of gaps go by. */
 static void explain_idle(FILE *out)
 {
-    fputs("\n  cpu_during_gap\n", out);
-    for (size_t i = TL_DOING_LAUNCH_ANOMALY; tl_doing_labels[i] != NULL; i++)
-        explain(out, tl_doing_labels[i], tl_doing_docs[i]);
     fputs("\n  thresholds (--idle NAME=VALUE, in us or percent)\n", out);
     for (const tl_idle_threshold *t = tl_idle_thresholds; t->name != NULL; t++)
         explain(out, t->name, t->doc);
@@ -150,6 +148,25 @@ static void say_notes(FILE *out, const char *const *lines)
 
 /* ---- tables ---- */
 
+/* The words of an enumeration, once for all columns that have it. */
+static void explain_values(FILE *out, const tl_schema *table, size_t first)
+{
+    const char *const *labels = table->fields[first].labels, *const *docs = labels != NULL ? tl_values_of(labels) : NULL;
+    for (size_t i = 0; i < first; i++)
+        if (table->fields[i].labels == labels)
+            return;
+    if (docs == NULL)
+        return;
+    tl_wrap w = { .out = out, .indent = 2, .column = 2 };
+    fputs("\n  ", out);
+    for (size_t i = first; i < table->nfields; i++)
+        if (table->fields[i].labels == labels)
+            tl_wrap_printf(&w, "%s", table->fields[i].name);
+    tl_wrap_end(&w);
+    for (size_t i = 0; labels[i] != NULL; i++)
+        explain(out, labels[i], docs[i]);
+}
+
 static void describe_table(FILE *out, const tl_schema *table)
 {
     tl_wrap w = { .out = out, .indent = 2 };
@@ -161,6 +178,8 @@ static void describe_table(FILE *out, const tl_schema *table)
             "unit", DOC_AT - ROLE_AT, "role", "meaning");
     for (size_t i = 0; i < table->nfields; i++)
         describe_column(out, &table->fields[i]);
+    for (size_t i = 0; i < table->nfields; i++)
+        explain_values(out, table, i);
     if (strcmp(table->name, tl_gap_schema.name) == 0)
         explain_idle(out);
     const char *const *notes = tl_manual_notes(table->name);

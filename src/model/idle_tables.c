@@ -31,21 +31,6 @@ const char *const tl_doing_labels[TL_NDOINGS + 1] = {
     [TL_DOING_DEPENDENCY] = "DEPENDENCY_WAIT",
 };
 
-/* clang-format off */
-const char *const tl_doing_docs[TL_NDOINGS + 1] = {
-    [TL_DOING_ALL] = "all macro gaps",
-    [TL_DOING_NOISE] = "gaps too short to ask",
-    [TL_DOING_LAUNCH_ANOMALY] = "the device was slow to start work that was launched during the gap or, prequeued, before it",
-    [TL_DOING_LAUNCH_OVERHEAD] = "the launch followed at once, and the gap is its latency",
-    [TL_DOING_RUNTIME] = "the host was in calls of the runtime or driver; call_class and call say which",
-    [TL_DOING_CPU] = "the host was busy with operators or Python; dominant_op says which",
-    [TL_DOING_UNTRACED] = "the host launched late, and what the trace has of it hardly explains that: a data loader, other code",
-    [TL_DOING_NO_TRACE] = "the host launched late, and the trace has no operators at all",
-    [TL_DOING_GRAPH] = "between two nodes of one graph launch",
-    [TL_DOING_DEPENDENCY] = "the work was queued in time and its stream waited for an event of another",
-};
-/* clang-format on */
-
 const char *const tl_call_labels[TL_NCALLS + 1] = {
     [TL_CALL_NONE] = "none",      [TL_CALL_ALLOC] = "MEMORY_ALLOC",  [TL_CALL_LAUNCH] = "LAUNCH_STALL",
     [TL_CALL_SYNC] = "SYNC_CALL", [TL_CALL_OTHER] = "OTHER_RUNTIME",

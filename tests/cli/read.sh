@@ -200,7 +200,7 @@ fi
 echo "-- describe"
 status 0 "$tlmpi" describe
 check "the manual fits 80 columns" awk 'length > 80 { exit 1 }' out
-for word in breakdown interval interval_index /names /ranks comm_exposed_ns "one of: compute, comm"; do
+for word in breakdown interval interval_index /names /ranks comm_exposed_ns "a kernel that computes"; do
     says out "$word"
 done
 cp out manual

@@ -153,7 +153,7 @@ def rank_answers(c, job, culprit):
     flagged = [r for r in job.blame_step if int(r["rank"]) == culprit["rank"] and r["flagged"] == "1" and
                culprit["first_step"] <= int(r["step"]) <= culprit["last_step"]]
     c.same("steps flagged", culprit["steps_flagged"], len(flagged))
-    c.same("lost_ns", culprit["lost_ns"], sum(min(int(r["wall_ns"]), int(r["step_ns"])) for r in flagged))
+    c.same("waited_in_steps_ns", culprit["waited_in_steps_ns"], sum(min(int(r["wall_ns"]), int(r["step_ns"])) for r in flagged))
     if which["step_ns"]:
         c.that("a step costs no more than it is long", which["step_cost_ns"] <= which["step_ns"],
                f"{which['step_cost_ns']} of {which['step_ns']}")
@@ -173,7 +173,7 @@ def rank_answers(c, job, culprit):
            {"gain_in_other_steps", "gain_below_wait"} & {*doubts, *job.answers["which_rank"]["doubts"]},
            f"{waited} of {row['blame_ns']}")
     beside = sum(r["flagged"] == "1" for r in job.blame_step if int(r["rank"]) == culprit["rank"]) - len(flagged)
-    c.same("steps beside", job.answers["persistent"]["evidence"]["steps_beside"], beside)
+    c.same("steps beside", job.answers["persistent"]["evidence"]["steps_not_counted"], beside)
     said = re.search(r"Evidence: (\d+) of (\d+) steps flagged;(?: (\d+) more not counted)?", job.asked)
     c.that("steps beside in words", said and int(said.group(3) or 0) == beside, said and said.group(0))
     c.that("steps flagged in words", said and int(said.group(1)) == culprit["steps_flagged"], said and said.group(0))

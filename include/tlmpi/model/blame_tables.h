@@ -92,7 +92,7 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", NULL *
     F(T, I32, from_rank, KEY, "",                                                                                      \
       "rank that waited, for direct_ns; of indirect_ns the one that others waited for, because it had waited for "     \
       "to_rank; -1: several, in a group of more than 32 ranks")                                                        \
-    F(T, ACTIVITY, cause, KEY, "",                                                                                         \
+    F(T, ACTIVITY, cause, KEY, "",                                                                                     \
       "in what the charged rank had more time than its peers since its previous collective "                           \
       "with them: compute, copies (h2d: to the device), other_group: communication that no "                           \
       "matched collective explains, idle time of the device by what the host did; unknown")                            \
@@ -148,15 +148,15 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
 /* What the job would have taken. */
 #define TL_WHATIF_FIELDS(F, T)                                                                                         \
     F(T, SCENARIO, scenario, KEY, "",                                                                                  \
-      "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the " \
-      "median of its peers in the steps in which it is late; suspects: all stragglers and slow links together, where there are " \
-      "several; links: all links that are slow no slower than those like them, of which no rank has a row; ideal: no rank and no transfer slower than the median of its " \
+      "unchanged: replayed as it was; rank, host: one straggler, or all of a host (of 16 at most), no slower than the "\
+      "median of its peers in the steps in which it is late; suspects: all stragglers and slow links together, where there are "\
+      "several; links: all links that are slow no slower than those like them, of which no rank has a row; ideal: no rank and no transfer slower than the median of its "\
       "peers in any full step, by chance or not; cause: of that one part of the time alone; groups: of that "          \
       "transfers alone, in groups of one kind, for the 8 kinds with most transfer; balanced: the ranks of all roles "  \
       "(stages of a pipeline) compute equally long; host_free: hosts take no time of their own, all wait for devices") \
     F(T, I32, rank, KEY, "",                                                                                           \
-      "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for all") \
-    F(T, ACTIVITY, cause, KEY, "",                                                                                         \
+      "rank that is repaired, of a host the lowest; of balanced the lowest of the role that computes longest; -1 for all")\
+    F(T, ACTIVITY, cause, KEY, "",                                                                                     \
       "part of the time that is repaired: compute, h2d, copy, host_late (all work of hosts) or sync_drain (waits for " \
       "devices that peers do not have); unknown: all of it")                                                           \
     F(T, I32, group, KEY, "",                                                                                          \
@@ -221,7 +221,7 @@ TL_TABLE(path_row, TL_PATH_FIELDS);
     F(T, I64, transfer_ns, MEASURE, "ns", "median transfer of that kind and size in the flagged steps")                \
     F(T, I64, elsewhere_ns, MEASURE, "ns", "what it should be")                                                        \
     F(T, F64, ratio, MEASURE, "", "transfer_ns / elsewhere_ns")                                                        \
-    F(T, I64, surplus_ns, MEASURE, "ns", "what its transfers took too long, summed over collectives")                  \
+    F(T, I64, excess_ns, MEASURE, "ns", "what its transfers took too long, summed over collectives")                   \
     F(T, F64, z, MEASURE, "", "its surplus over the steps in which it is slow, in scales of noise of links like it")   \
     F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \
     F(T, I32, first_step, MEASURE, "", "first step of the pattern")                                                    \
@@ -241,7 +241,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "receives, suspect ones and those whose arrivals clocks hide")                                                   \
     F(T, F64, z, MEASURE, "",                                                                                          \
       "its lateness over the steps in which it is late, in scales of noise of its role; none where it is not named")   \
-    F(T, F64, share_steps, MEASURE, "", "flagged steps / all full steps (table blame_step)")                              \
+    F(T, F64, share_steps, MEASURE, "", "flagged steps / all full steps (table blame_step)")                           \
     F(T, PATTERN, pattern, MEASURE, "",                                                                                \
       "persistent: in 80 % of the steps or more; bounded: from first_step to "                                         \
       "last_step; sporadic; drifting; one_off: a single step; none")                                                   \
@@ -252,11 +252,11 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "where it is not named")                                                                                         \
     F(T, CAUSE, cause, MEASURE, "",                                                                                    \
       "what it is late for: of its work, its host or its waits, what alone gains 80 % of what its repair gains; mixed: nothing does")\
-    F(T, CAUSE, largest_cause, MEASURE, "", "what gains most of all that it is late for: `cause`, but where that is mixed") \
+    F(T, CAUSE, largest_cause, MEASURE, "", "what gains most of all that it is late for: `cause`, but where that is mixed")\
     F(T, F64, cause_share, MEASURE, "", "what largest_cause gains, as a part of what its repair gains")                \
     F(T, CAUSE_FROM, cause_from, LABEL, "", "gain: of what its repair gains; nothing: no cause is known")              \
     F(T, TEXT128, place, MEASURE, "",                                                                                  \
-      "kernel, or innermost annotation, operator or frame, whose excess over its "                                    \
+      "kernel, or innermost annotation, operator or frame, whose excess over its "                                     \
       "peers it is; empty where none stands out")                                                                      \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "wall time that the job would save were the rank's work like that of its peers in the steps in which it is late, "\

@@ -31,7 +31,7 @@ extern const char *const tl_culprit_kind_labels[];
 
 /* A row a culprit.  Never empty: where nobody is named one row says why, and how sure that is. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
-    F(T, I32, culprit, KEY, "", "number: by gain_ns, then lost_ns, largest first, of equals the lower rank")           \
+    F(T, I32, culprit, KEY, "", "number: by gain_ns, then waited_in_steps_ns, largest first, of equals the lower rank")\
     F(T, CULPRIT_KIND, kind, LABEL, "",                                                                                \
       "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
       "that of any of them does; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
@@ -53,21 +53,21 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
     F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
     F(T, I64, steps_flagged, MEASURE, "", "steps of the pattern in which it stands out; 0 of a link")                  \
-    F(T, I64, steps_beside, MEASURE, "",                                                                               \
+    F(T, I64, steps_not_counted, MEASURE, "",                                                                          \
       "steps in which it stands out and that are none of its pattern: in them it costs less, or recordings begin or "  \
       "end; 0 of a link")                                                                                              \
     F(T, I64, steps, MEASURE, "", "steps of the job")                                                                  \
     F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
     F(T, I64, gain_ns, MEASURE, "ns", "without it the job takes so much less, simulated; -1: not simulated")           \
-    F(T, I64, lost_ns, MEASURE, "ns",                                                                                  \
-      "wall_ns of table blame_step over its flagged steps, of none more than it is long; of a link its surplus_ns")    \
+    F(T, I64, waited_in_steps_ns, MEASURE, "ns",                                                                       \
+      "wall_ns of table blame_step over its flagged steps, of none more than it is long; of a link its excess_ns")     \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "what it costs: gain_ns; lost_ns where that is not simulated, or where a rank is named though its repair gains " \
+      "what it costs: gain_ns; waited_in_steps_ns where that is not simulated, or where a rank is named though its repair gains "\
       "nothing, and no others hide it")                                                                                \
     F(T, I64, wall_ns, MEASURE, "ns", "of the traced window: replayed where that is to be trusted, else measured")     \
     F(T, F64, cost_share, MEASURE, "", "cost_ns / wall_ns")                                                            \
     F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
-      "gain_ns within the flagged steps, for each; where not simulated the median of lost_ns; 0 of a link")            \
+      "gain_ns within the flagged steps, for each; where not simulated the median of waited_in_steps_ns; 0 of a link") \
     F(T, I64, step_ns, MEASURE, "ns", "length of these steps in the mean; where not simulated that of the median one") \
     F(T, I64, in_steps_ns, MEASURE, "ns",                                                                              \
       "gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known")                         \

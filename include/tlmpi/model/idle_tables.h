@@ -47,7 +47,6 @@ typedef enum tl_doing {
     TL_NDOINGS
 } tl_doing;
 extern const char *const tl_doing_labels[];
-extern const char *const tl_doing_docs[]; /* with the labels: what each means */
 #define TL_CELL_DOING(name) uint8_t name
 #define TL_TYPE_OF_DOING    TL_TYPE_ENUM
 #define TL_LABELS_OF_DOING  tl_doing_labels

@@ -22,7 +22,7 @@
       "a rank leaves an all-to-all 6 us before its last member seems to begin, kernels begin 13 us before their "      \
       "launch")                                                                                                        \
     P(int64_t, CLOCK_MOST_LAG_NS, 200000, "ns", PHYSICAL,                                                              \
-      "a device's clock is no further behind its host's; measured: up to 81 us. Kernels that begin longer before "     \
+      "a device's clock lags its host's by no more; measured: up to 81 us. Kernels that begin longer before "          \
       "their launch are an error of the trace")                                                                        \
     P(int64_t, CLOCK_MOST_DRIFT_PPB, 1000000, "ppb", PHYSICAL,                                                         \
       "clocks run right to a thousandth: oscillators are 100 ppm apart at most, NTP slews by 500")                     \
@@ -52,18 +52,18 @@
     P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, or waits, are the least to speak of a spread")          \
     P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
       "of fewer steps a ramp is not told from a level, and no pattern is sure")                                        \
-    P(double, PERSISTENT_SHARE, 0.8, "", USER, "as specified: who is late in this share of all steps is so persistently") \
+    P(double, PERSISTENT_SHARE, 0.8, "", USER, "as specified: who is late in this share of all steps is so persistently")\
     P(double, CAUSE_SHARE, 0.8, "", USER,                                                                              \
       "as specified: what explains so much of a delay is its cause; two delays are alike if one is so much of the "    \
       "other")                                                                                                         \
     P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
-      "durations have heavy tails: one is judged as Student's t of 6 degrees (the least with a finite kurtosis is 5), " \
+      "durations have heavy tails: one is judged as Student's t of 6 degrees (the least with a finite kurtosis is 5), "\
       "a sum of n as one of 4 + 2 n, which has the same excess kurtosis")                                              \
     P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
       "data now and then take far longer than usual: a transfer is judged as t of 3 degrees, the lightest tail whose " \
       "excess is unbounded; measured: 4 of 48 all-reduces of a real job at 80 times the median")                       \
     P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
-      "of more late units than this the half that is needed least is dropped at once, where it costs too little")     \
+      "of more late units than this the half that is needed least is dropped at once, where it costs too little")      \
     P(int64_t, LITTLE_PART, 10, "1 in", USER, "a tenth is little: of waiting, of collectives that are not matched, or in no step")\
     P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
       "a step has hundreds of events of a rank: where so many have no duration, most steps have one")                  \

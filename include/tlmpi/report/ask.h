@@ -39,12 +39,12 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *                        all ranks), waited_for (array: whom most, of ranks_waited_for: rank, ns, share of all waiting); of a
  *                        culprit blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
- *         persistent     steps, steps_flagged (of the pattern), steps_beside (flagged, too, but none of it: it costs less in
+ *         persistent     steps, steps_flagged (of the pattern), steps_not_counted (flagged, too, but none of it: it costs less in
  *                        them, or recordings begin or end there), share_steps (of both, table straggler), p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, largest_cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns,
- *                    gain_share, path_share, lost_ns, blame_ns, ranks_waiting
+ *                    gain_share, path_share, waited_in_steps_ns, blame_ns, ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share
  *     imbalance      what nobody is at fault for, 0 where less than --least-cost: rank, times (of the role that computes longest; -1), roles_gain_ns

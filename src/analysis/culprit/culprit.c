@@ -154,7 +154,7 @@ static void tell_link(const tl_suspect *c, tl_culprit *row)
 static int64_t cost_of(const tl_judgement *j, const tl_suspect *c)
 {
     bool in_turn = j->nculprits > 1 && j->facts.together_gain_ns > 0;
-    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->lost_ns;
+    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->waited_in_steps_ns;
 }
 
 static tl_culprit row_of(const tl_judgement *j, tl_measures *measures, const tl_suspect *c)
@@ -177,9 +177,9 @@ static tl_culprit row_of(const tl_judgement *j, tl_measures *measures, const tl_
     row.first_step = c->first_step;
     row.last_step = c->last_step;
     row.steps_flagged = (int64_t)c->nflagged;
-    row.steps_beside = (int64_t)c->nbeside;
+    row.steps_not_counted = (int64_t)c->nbeside;
     row.gain_ns = c->gain_ns;
-    row.lost_ns = c->lost_ns;
+    row.waited_in_steps_ns = c->waited_in_steps_ns;
     row.cost_ns = cost_of(j, c);
     row.cost_share = row.wall_ns > 0 && row.cost_ns > 0 ? (double)row.cost_ns / (double)row.wall_ns : 0;
     row.step_cost_ns = c->step_cost_ns;

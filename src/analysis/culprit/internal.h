@@ -25,7 +25,7 @@ typedef struct tl_suspect {
     int64_t late_count;            /* collectives in which it, or one of its ranks, came last; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
-    int64_t lost_ns;
+    int64_t waited_in_steps_ns;
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* for each flagged step, and their length; 0 of a link */

@@ -132,7 +132,7 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];
         sum_ns = tl_ns_add(sum_ns, m->steps[s].length_ns);
-        c->lost_ns = tl_ns_add(c->lost_ns, m->steps[s].cost_ns);
+        c->waited_in_steps_ns = tl_ns_add(c->waited_in_steps_ns, m->steps[s].cost_ns);
     }
     if (c->nflagged == 0)
         return;

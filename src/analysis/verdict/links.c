@@ -75,7 +75,7 @@ static bool add_link(const writing *w, size_t unit, int32_t number, tl_slow_link
     const tl_link_ranks *link = &w->b->links[u->link];
     *row = (tl_slow_link_row){ .link = number,
                                .group = link->group,
-                               .surplus_ns = u->late_ns,
+                               .excess_ns = u->late_ns,
                                .z = u->z,
                                .pattern = (uint8_t)u->shape.pattern,
                                .first_step = number_of(w, u->shape.first),
@@ -106,7 +106,7 @@ static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, i
                                .transfer_ns = a.pieces > 0 ? a.own_ns / a.pieces : 0,
                                .elsewhere_ns = a.pieces > 0 ? a.baseline_ns / a.pieces : 0,
                                .ratio = a.baseline_ns > 0 ? (double)a.own_ns / (double)a.baseline_ns : NAN,
-                               .surplus_ns = a.own_ns - a.baseline_ns + b.own_ns - b.baseline_ns,
+                               .excess_ns = a.own_ns - a.baseline_ns + b.own_ns - b.baseline_ns,
                                .z = fmin(x->z, y->z),
                                .pattern = (uint8_t)x->shape.pattern,
                                .first_step = number_of(w, x->shape.first),

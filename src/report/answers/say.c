@@ -102,7 +102,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_printf(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
-        tl_wrap_printf(w, "cost %s", tl_duration(c->lost_ns).text);
+        tl_wrap_printf(w, "cost %s", tl_duration(c->waited_in_steps_ns).text);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- nobody */

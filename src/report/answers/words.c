@@ -227,7 +227,7 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
         return phrase("the job would take %s (%s) less %s%s, simulated%s", tl_duration(c->gain_ns).text,
                       tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text,
                       gain_of_links(a).text);
-    const tl_phrase lost = tl_duration(c->lost_ns);
+    const tl_phrase lost = tl_duration(c->waited_in_steps_ns);
     if (a->trust.simulated)
         return phrase("not simulated, because others cost more; others wait %s for %s in these steps", lost.text, it);
     if (isnan(a->trust.model_error))

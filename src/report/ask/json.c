@@ -165,7 +165,7 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
     if (c != NULL) {
         if (!tl_is_link(c)) {
             tl_put_int(j, "steps_flagged", c->steps_flagged);
-            tl_put_int(j, "steps_beside", c->steps_beside);
+            tl_put_int(j, "steps_not_counted", c->steps_not_counted);
             tl_put_double(j, "share_steps", c->share_steps);
         }
         tl_put_known(j, "first_step", c->first_step);
@@ -203,7 +203,7 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
     tl_put_known(j, "gain_ns", c->gain_ns);
     tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
     tl_put_double(j, "path_share", c->path_share);
-    tl_put_int(j, "lost_ns", c->lost_ns);
+    tl_put_int(j, "waited_in_steps_ns", c->waited_in_steps_ns);
     tl_put_int(j, "blame_ns", c->blame_ns);
     tl_put_int(j, "ranks_waiting", c->nwaiters);
     tl_put_end(j, '}');

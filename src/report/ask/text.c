@@ -229,7 +229,7 @@ static void which_phase(const asking *q)
         tl_say_phrase(&w, tl_link_in_words(q->a->link));
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
-        tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].lost_ns).text);
+        tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].waited_in_steps_ns).text);
         tl_wrap_words(&w, "more than these transfers should take");
         end_with_table(&w, q, "link");
     } else if (q->a->worst.name == NULL) {
@@ -320,8 +320,8 @@ static void persistence(const asking *q)
     if (!tl_is_link(c)) {
         tl_wrap_printf(&w, "%" PRId64 " of %zu", c->steps_flagged, a->trust.nsteps);
         tl_wrap_words(&w, "steps flagged;");
-        if (c->steps_beside > 0) {
-            tl_wrap_printf(&w, "%" PRId64, c->steps_beside);
+        if (c->steps_not_counted > 0) {
+            tl_wrap_printf(&w, "%" PRId64, c->steps_not_counted);
             tl_wrap_words(&w,
                           "more not counted, because it costs less in them, or because they are not fully recorded;");
         }

@@ -185,9 +185,9 @@ static void take_loose(reading *r, const tl_split_item *item)
     if (report->dropped == r->before.dropped && report->repaired == r->before.repaired)
         report->repaired++;
     if (item->text.p[0] == '{')
-        tl_report_bad(report, item->fault, "expected ',' or ']' behind an entry, found another one", "kept both");
+        tl_report_bad(report, item->fault, "expected ',' or ']' after an entry, found another one", "kept both");
     else
-        tl_report_bad(report, item->fault, "expected ',' or ']' behind an entry, found '}'", "kept the entry");
+        tl_report_bad(report, item->fault, "expected ',' or ']' after an entry, found '}'", "kept the entry");
 }
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
@@ -253,7 +253,7 @@ static void read_entries(reading *r, tl_source *source)
             break;
         case TL_SPLIT_TORN:
             undo(r);
-            drop(report, item.fault, "expected ',' or ']' behind an entry, found it torn");
+            drop(report, item.fault, "expected ',' or ']' after an entry, found it torn");
             break;
         case TL_SPLIT_LOOSE:
             take_loose(r, &item);

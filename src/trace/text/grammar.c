@@ -252,14 +252,14 @@ const char *tl_grammar_wants(const tl_grammar *g)
     case TL_WANT_KEY:
         return "a key or '}'";
     case TL_WANT_COLON:
-        return "':' behind a key";
+        return "':' after a key";
     case TL_WANT_COMMA:
     case TL_IN_WORD:
     case TL_IN_ZERO:
     case TL_IN_INTEGER:
     case TL_IN_FRACTION:
     case TL_IN_EXPONENT:
-        return object ? "',' or '}' behind a value" : "',' or ']' behind a value";
+        return object ? "',' or '}' after a value" : "',' or ']' after a value";
     case TL_WANT_CLOSE:
         return object ? "'}'" : "']'";
     case TL_WANT_NOTHING:

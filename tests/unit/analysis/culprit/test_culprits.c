@@ -18,7 +18,7 @@ static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
     CU_ASSERT_EQUAL(a->culprits[0].steps_flagged, 8);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS); /* the gain, of 8 steps */
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
-    CU_ASSERT_EQUAL(a->culprits[0].lost_ns, 240 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].waited_in_steps_ns, 240 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 720 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].nwaiters, 3);
     CU_ASSERT_STRING_EQUAL(a->culprits[0].waiters, "0,1,3");
@@ -76,7 +76,7 @@ static void ranks_late_in_turn_are_one_culprit(void)
     CU_ASSERT_EQUAL(c->pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT(c->first_step == 1 && c->last_step == 8);
     CU_ASSERT_EQUAL(c->step_cost_ns, 20 * MS);
-    CU_ASSERT_EQUAL(c->lost_ns, 200 * MS);
+    CU_ASSERT_EQUAL(c->waited_in_steps_ns, 200 * MS);
     /* Ranks 0 and 3; what the two wait for each other does not count. */
     CU_ASSERT_EQUAL(c->blame_ns, 2 * 200 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].nwaiters, 2);
@@ -169,7 +169,7 @@ static tl_slow_link_row link_between(int32_t rank, int32_t peer)
                                .bytes = 16777216,
                                .transfer_ns = 393010,
                                .elsewhere_ns = 130915,
-                               .surplus_ns = 90 * MS,
+                               .excess_ns = 90 * MS,
                                .gain_ns = 80 * MS,
                                .pattern = TL_PATTERN_PERSISTENT,
                                .first_step = 1,

@@ -51,7 +51,7 @@ static void a_slow_pair_names_both_its_ends(void)
     CU_ASSERT_EQUAL(link_row(j, 0)->evidence, TL_LINK_BY_GROUPS);
     CU_ASSERT_EQUAL(link_row(j, 0)->transfer_ns, 900 * LINKED_US);
     CU_ASSERT_EQUAL(link_row(j, 0)->elsewhere_ns, 200 * LINKED_US);
-    CU_ASSERT_EQUAL(link_row(j, 0)->surplus_ns, 8 * 700 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->excess_ns, 8 * 700 * LINKED_US);
     CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 8 * 700 * LINKED_US);
     CU_ASSERT_EQUAL(gain_of_links(j), 8 * 700 * LINKED_US);
     CU_ASSERT_STRING_EQUAL(link_row(j, 0)->ranks, "0,1");
@@ -79,7 +79,7 @@ static void a_link_that_is_slower_in_some_steps_is_one_link(void)
     CU_ASSERT_EQUAL(link_row(j, 0)->pattern, TL_PATTERN_BOUNDED);
     CU_ASSERT_EQUAL(link_row(j, 0)->first_step, 3);
     CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 6);
-    CU_ASSERT_EQUAL(link_row(j, 0)->surplus_ns, 1800 * LINKED_US);
+    CU_ASSERT_EQUAL(link_row(j, 0)->excess_ns, 1800 * LINKED_US);
     CU_ASSERT_EQUAL(link_row(j, 0)->gain_ns, 1800 * LINKED_US);
     CU_ASSERT_EQUAL(gain_of_links(j), 1800 * LINKED_US);
     CU_ASSERT_STRING_EQUAL(named(j), "01");
@@ -152,7 +152,7 @@ static void nor_is_what_drifts_noise(void)
     linked_judge(j);
     CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
     CU_ASSERT_EQUAL(link_row(j, 0)->last_step, 8);
-    CU_ASSERT_TRUE(link_row(j, 0)->surplus_ns >= 2200 * LINKED_US); /* of 2800; where it begins nobody can tell */
+    CU_ASSERT_TRUE(link_row(j, 0)->excess_ns >= 2200 * LINKED_US); /* of 2800; where it begins nobody can tell */
     linked_free(j);
 }
 

@@ -134,7 +134,7 @@ static void a_slow_link_is_a_verdict(void)
                               .bytes = 16777216,
                               .transfer_ns = 393010,
                               .elsewhere_ns = 130915,
-                              .surplus_ns = 90 * MS,
+                              .excess_ns = 90 * MS,
                               .gain_ns = 80 * MS,
                               .pattern = TL_PATTERN_BOUNDED,
                               .first_step = 2,

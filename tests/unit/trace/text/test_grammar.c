@@ -68,10 +68,10 @@ static void it_says_what_it_wants(void)
     static const struct {
         const char *text, *wants;
     } cases[] = {
-        { "{\"a\" ", "':' behind a key" },
+        { "{\"a\" ", "':' after a key" },
         { "{\"a\": ", "a value" },
-        { "{\"a\": 12", "',' or '}' behind a value" },
-        { "[\"x\"", "',' or ']' behind a value" },
+        { "{\"a\": 12", "',' or '}' after a value" },
+        { "[\"x\"", "',' or ']' after a value" },
         { "{\"a\": 1,", "a key or '}'" },
         { "[", "a value or ']'" },
         { "[1.", "a digit" },
