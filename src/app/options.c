@@ -34,7 +34,7 @@ static const tl_option options[] = {
       AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
       AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite what is there", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_COMPAT | TL_FOR_AUGMENT,
+    { "force", 'f', NULL, "0", "overwrite existing files", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_COMPAT | TL_FOR_AUGMENT,
       &tl_option_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
@@ -56,10 +56,10 @@ static const tl_option options[] = {
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",
       TL_FOR_RUN, &tl_option_clock, AT(run.clock) },
-    { "alpha", 0, "SHARE", "0.01", "the chance of one wrong name in a job, all its ranks, links and steps together", TL_FOR_RUN, &tl_option_share,
+    { "alpha", 0, "SHARE", "0.01", "the chance that any rank or link of a job is named wrongly, all tests together", TL_FOR_RUN, &tl_option_share,
       AT(run.judge.alpha) },
     { "least-cost", 0, "SHARE", "0.01",
-      "who costs less of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
+      "a rank that costs a smaller share of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
       AT(run.judge.least_cost) },
     { "tracelens", 0, NULL, "0",
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
@@ -98,7 +98,7 @@ static const tl_option options[] = {
     { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &tl_option_ranges, AT(steps) },
     { "sort", 0, "COLUMN", "",
       "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
-      "say which way",
+      "say which way; equal rows stay in the order of the table",
       TL_FOR_SHOW, &tl_option_text, AT(sort) },
     { "top", 0, "N", "0", "at most the first N rows; 0 for all", TL_FOR_SHOW, &tl_option_count, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
