@@ -176,6 +176,7 @@ product()
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
+    stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
     stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
     stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
     stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace

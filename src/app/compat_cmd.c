@@ -94,9 +94,10 @@ static tl_status spare_inputs(const tl_inventory *inventory, const char *folder,
 }
 
 /* Takes the traces of one run; those of others are none of ours. */
-static tl_status choose_run(tl_inventory *inventory, int run, tl_error *err)
+static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, tl_error *err)
 {
     tl_status st = tl_inventory_decide(inventory, run, err);
+    *left_out += st == TL_OK ? tl_tell_lost(inventory) : 0;
     for (size_t i = 0; st == TL_OK && i < inventory->inputs.n; i++)
         if (inventory->inputs.v[i].run != inventory->run && inventory->inputs.v[i].kind == TL_INPUT_TRACE)
             inventory->inputs.v[i].kind = TL_INPUT_OTHER;
@@ -129,7 +130,7 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
     st = tl_inventory_close(inventory, err);
     for (size_t i = looked_at; i < inventory->inputs.n; i++, ++*left_out)
         tl_warn("%s", inventory->inputs.v[i].why);
-    return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, err) : st;
+    return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
 }
 
 static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)

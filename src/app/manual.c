@@ -72,12 +72,17 @@ static const char *const rank_notes[] = {
     "named twice, or by a link as well, is read once, unless its names tell several ranks. A pipe may be named, "
     "too: one proc reads it, once.",
     "The rank of a trace is what its distributedInfo says, else what the file's name says, else the next free "
-    "number. Two runs in one folder are told apart by time: the newest complete one is taken (--run).",
+    "number of a run that it fits: of that time, and neither world size, process groups, device nor process speak "
+    "against it.",
+    "Several runs in one folder are told apart by world size, process groups, time and names: of those with most ranks "
+    "the newest is taken, and --run list says what they are. Where all but a rank's number says that two traces of "
+    "a rank are of one run, the number of one is wrong: it gets the one that its name or its process id tells.",
     "A damaged trace is read as far as it can be. A bad event costs one event; of a file that is cut every whole "
     "event before the cut counts; of a text longer than 64 KiB the beginning. The other ranks are analysed in any "
     "case.",
-    "Exit status 1: events were lost, a trace was unusable, or a path that was named gave none. Ranks of which "
-    "there is no trace are named, and are no reason for it.",
+    "Exit status 1: events were lost, a trace was unusable, a path that was named gave none, or a trace was left "
+    "out that is no other recording of the same ranks, unless --run has chosen. Ranks of which there is no trace are "
+    "named, and are no reason for it.",
     "Several procs share a plain file where there are more procs than traces; a .gz is read by one.",
     NULL,
 };

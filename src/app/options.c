@@ -37,11 +37,11 @@ static const tl_option options[] = {
     { "force", 'f', NULL, "0", "overwrite existing files", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_COMPAT | TL_FOR_AUGMENT,
       &tl_option_switch, AT(run.force) },
     { "run", 0, "N", "newest",
-      "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the "
-      "newest complete one, 'list' lists them",
+      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the "
+      "newest of those with most ranks, 'list' lists them",
       TL_FOR_RUN | TL_FOR_CHECK, &tl_option_run, AT(run.run) },
     { "run", 0, "N", "all",
-      "where a folder holds several runs of a job: take the N-th, oldest first; 'newest' is the newest complete one, "
+      "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
     { "rules", 0, "FILE", "",

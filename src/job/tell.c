@@ -39,40 +39,14 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
         const tl_input *in = &plan->inventory.inputs.v[i];
         damaged += in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named);
     }
-
+    for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
+        damaged += plan->inventory.runs[run].lost;
     for (size_t i = 0; i < n; i++) {
         unreadable += ranks[i].status == TL_RANK_UNREADABLE;
-        damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0;
+        damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0 ||
+                   ranks[i].duplicates > 0;
     }
     return unreadable == n ? TL_EXIT_NOTHING : unreadable + damaged > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
-}
-
-void tl_tell_runs(const tl_inventory *inventory)
-{
-    printf("run  ranks  begins (UTC)          first file\n");
-    for (int32_t run = 0; run < inventory->nruns; run++) {
-        size_t n = 0;
-        const tl_input *first = NULL;
-        char when[32] = "unknown";
-        for (size_t i = 0; i < inventory->inputs.n; i++) {
-            const tl_input *in = &inventory->inputs.v[i];
-            if (in->run != run)
-                continue;
-            n++;
-            if (first == NULL || in->rank < first->rank)
-                first = in;
-        }
-        if (first == NULL)
-            continue;
-        struct tm utc;
-        time_t begin = (time_t)(first->begin_ns / 1000000000);
-        if (gmtime_r(&begin, &utc) != NULL)
-            strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &utc);
-        char path[1024];
-        tl_printable(path, sizeof path, first->path);
-        printf("%3d  %5zu  %-20s  %s%s\n", run + 1, n, when, path,
-               run == inventory->run ? "  <- taken by default" : "");
-    }
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
@@ -86,8 +60,13 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         if (is_left_out(plan, i))
             tl_warn("%s: %s", in->kind == TL_INPUT_OTHER ? "left alone" : "cannot be read", in->why);
     }
+    (void)tl_tell_lost(inventory);
     for (size_t i = 0; i < n; i++) {
         const tl_rank *r = &ranks[i];
+        if (r->duplicates > 0)
+            tl_warn("rank %d: left out: %d other trace%s of the same time that %s the same; --run list lists the runs",
+                    (int)r->rank, (int)r->duplicates, r->duplicates == 1 ? "" : "s",
+                    r->duplicates == 1 ? "says" : "say");
         if (r->error[0] == 0)
             continue;
         char counts[96] = "";
@@ -109,6 +88,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
     const tl_table *stragglers = tl_tables_get(job, &tl_straggler_schema);
     const char **skipped = calloc(inventory->inputs.n + 1, sizeof *skipped);
+    char(*lost)[TL_LOST_BYTES] = calloc((size_t)inventory->nruns, sizeof *lost);
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
@@ -143,8 +123,15 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
         if (is_left_out(plan, i))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
+    for (int32_t run = 0; skipped != NULL && lost != NULL && inventory->runs != NULL && run < inventory->nruns; run++) {
+        if (!inventory->runs[run].lost)
+            continue;
+        tl_say_lost(inventory, run, lost[run], sizeof lost[run]);
+        skipped[s.nskipped++] = lost[run];
+    }
     tl_print_summary(stdout, &s);
     free(skipped);
+    free(lost);
 }
 
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)

@@ -8,6 +8,7 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/job/call/exit.h"
 #include "tlmpi/job/call/options.h"
+#include "tlmpi/trace/find.h"
 
 /* Collective: analyses the traces and writes PREFIX.h5.  Returns the exit status, the same on every proc; messages have
  * been printed by proc 0. */
@@ -15,5 +16,8 @@ int tl_run(const tl_options *options);
 
 /* Collective: reads everything, prints the inventory (a line a rank: file, size, entries, status), analyses nothing. */
 int tl_check(const tl_options *options);
+
+/* On stderr: the runs that were left out though nobody has asked for another.  How many. */
+size_t tl_tell_lost(const tl_inventory *inventory);
 
 #endif

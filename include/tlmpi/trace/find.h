@@ -4,7 +4,8 @@
  * what a path is.
  *
  * The rank of a file is what distributedInfo says; else what its name says (spec of names: rank_of_name below); else
- * the next free number, in path order.  Several files of one rank are several runs of the job.
+ * the next free number, in path order, of the run that it fits.  Files that contradict each other are of several jobs;
+ * several files of one rank are several runs of a job, or one of them has a wrong number.
  */
 #ifndef TLMPI_TRACE_FIND_H
 #define TLMPI_TRACE_FIND_H
@@ -40,10 +41,26 @@ typedef struct tl_input {
     uint64_t device, inode; /* which file it is, whatever its name; 0 where it cannot be reached */
     bool by_link;           /* a link leads to it: from the path as given, or below */
     int64_t mtime_ns;
-    int64_t rank; /* decided by tl_inventory_decide */
+    tl_origin origin;
+    int64_t rank; /* decided by tl_inventory_decide; `why` then tells of a trace whose number another one has, too */
     tl_rank_source rank_source;
-    int32_t run; /* 0 = oldest; decided likewise; -1 for what is no trace */
+    int32_t run;     /* 0 = oldest; decided likewise; -1 for what is no trace */
+    int32_t job;     /* runs of one job have the same; -1 likewise */
+    bool renumbered; /* the trace calls itself another rank than what it counts as */
+    bool elsewhere;  /* UNREADABLE: of another run than the one chosen */
 } tl_input;
+
+/* What --run list says of a run. */
+typedef struct tl_run_info {
+    size_t ntraces;
+    size_t first; /* the input with its lowest rank */
+    int32_t job;
+    int64_t world_size; /* -1: none tells it */
+    uint64_t gpu;       /* as in tl_origin; 0 also where they differ */
+    int64_t begin_ns;   /* of its first trace ... */
+    bool timed;         /* ... which knows it, and not only when its file was written */
+    bool lost;          /* nobody has asked for another run, and it is no other recording of what the run chosen has */
+} tl_run_info;
 
 /* A path that was named. */
 typedef struct tl_named {
@@ -54,6 +71,7 @@ typedef struct tl_named {
 typedef struct tl_inventory {
     TL_VEC(tl_input) inputs; /* in path order (strcmp), pipes after them as they were named */
     TL_VEC(tl_named) words;  /* the paths that were named */
+    tl_run_info *runs;       /* owned: oldest first */
     int32_t nruns;           /* at least 1 */
     int32_t run;             /* the one chosen */
     /* Ranks of 0 to the largest known of which the chosen run has no file, not even one that cannot be read, ascending:

@@ -55,10 +55,13 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
                  (long long)item->rank, (long long)meta->rank);
         text_cell(row->error, sizeof row->error, words);
     }
-    row->status = report->cut                                   ? TL_RANK_CUT
-                  : report->dropped > 0 || report->source_fault ? TL_RANK_DAMAGED
-                  : !tl_has_gpu_work(&trace->events)            ? TL_RANK_NO_GPU
-                                                                : TL_RANK_OK;
+    bool misnumbered = !item->unreadable && item->why[0] != 0;
+    if (misnumbered && row->error[0] == 0)
+        text_cell(row->error, sizeof row->error, item->why);
+    row->status = report->cut                                                  ? TL_RANK_CUT
+                  : report->dropped > 0 || report->source_fault || misnumbered ? TL_RANK_DAMAGED
+                  : !tl_has_gpu_work(&trace->events)                           ? TL_RANK_NO_GPU
+                                                                               : TL_RANK_OK;
 }
 
 /* Runs the analyses with these needs. */

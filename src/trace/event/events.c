@@ -27,7 +27,7 @@ static const struct {
     { "Trace", TL_CAT_TRACE },
 };
 
-static tl_cat cat_of(tl_text t)
+tl_cat tl_cat_of(tl_text t)
 {
     for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++)
         if (tl_text_is(t, category_words[i].word))
@@ -64,7 +64,7 @@ uint16_t tl_events_category(tl_events *e, uint32_t text)
     if (!tl_vec_room(&e->categories) || tl_map_put(&e->category_map, text, (uint32_t)e->categories.n) != 0)
         return UINT16_MAX;
     e->categories.v[e->categories.n] = (tl_category){ text, text == TL_NO_NAME ? TL_CAT_NONE
-                                                                              : cat_of(tl_names_text(&e->names, text)) };
+                                                                              : tl_cat_of(tl_names_text(&e->names, text)) };
     return (uint16_t)e->categories.n++;
 }
 

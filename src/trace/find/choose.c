@@ -1,5 +1,6 @@
 /* choose.c - which file is read for each rank, once runs are decided. */
-#include "input.h"
+#include "decide.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +8,7 @@ bool tl_inventory_is_unsure(const tl_inventory *inventory)
 {
     bool unknown = false;
     for (size_t i = 0; i < inventory->inputs.n; i++)
-        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE &&
-                   inventory->inputs.v[i].begin_ns == inventory->inputs.v[i].mtime_ns;
+        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE && !tl_input_is_timed(&inventory->inputs.v[i]);
     return inventory->nruns > 1 && unknown;
 }
 
@@ -27,7 +27,7 @@ static bool is_chosen(const tl_inventory *inventory, const tl_input *in)
 {
     if (in->rank < 0 || in->rank > INT32_MAX)
         return false;
-    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE;
+    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE && !in->elsewhere;
 }
 
 size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out)
@@ -42,4 +42,29 @@ size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out)
         if (i == 0 || out[i]->rank != out[i - 1]->rank)
             out[kept++] = out[i];
     return kept;
+}
+
+/* ----------------------------------------------------------------------------------------- at one and the same time */
+
+static bool is_timed(const tl_input *t, int64_t rank)
+{
+    return t->kind == TL_INPUT_TRACE && t->rank == rank && tl_input_is_timed(t);
+}
+
+size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns)
+{
+    const tl_input *own = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].run == inventory->run && is_timed(&inventory->inputs.v[i], rank))
+            own = &inventory->inputs.v[i];
+    for (size_t i = 0; own != NULL && i < inventory->inputs.n; i++) {
+        const tl_input *t = &inventory->inputs.v[i];
+        if (t->run == inventory->run || !is_timed(t, rank))
+            continue;
+        int64_t apart_ns = tl_ns_between(t->begin_ns, own->begin_ns);
+        n += apart_ns != 0 && apart_ns < within_ns && apart_ns > -within_ns; /* at the same instant: a copy */
+    }
+    return n;
 }

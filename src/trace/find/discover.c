@@ -365,5 +365,6 @@ void tl_inventory_free(tl_inventory *inventory)
     free(inventory->words.v);
     free(inventory->inputs.v);
     free(inventory->missing.v);
+    free(inventory->runs);
     *inventory = (tl_inventory){ 0 };
 }

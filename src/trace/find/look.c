@@ -25,6 +25,7 @@ void tl_input_look(tl_input *input, bool deep)
 
     input->why[0] = '\0';
     input->meta_rank = input->world_size = -1;
+    input->origin = (tl_origin){ 0 };
     input->name_rank = tl_rank_of_name(input->path);
     if (stat(input->path, &st) == 0) {
         tl_input_set_stat(input, &st);
@@ -44,6 +45,7 @@ void tl_input_look(tl_input *input, bool deep)
     take(input, &look);
     input->meta_rank = look.rank;
     input->world_size = look.world_size;
+    input->origin = look.origin;
     input->begin_ns = look.begin_ns >= 0 ? look.begin_ns : tl_time_of_name(input->path);
     if (input->begin_ns < 0)
         input->begin_ns = input->mtime_ns;

@@ -11,9 +11,9 @@ static int by_number(const void *a, const void *b)
     return TL_COMPARE(x, y);
 }
 
-/* Ranks of the traces of one run, or of all (-1), ascending, each once; with those of files that cannot be read, which
- * are there all the same, in whichever run.  NULL: memory is out. */
-static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n)
+/* Ranks of the traces of the run that is taken, or of all of its job, ascending, each once; with those of files that
+ * cannot be read, which are there all the same.  NULL: memory is out. */
+static int64_t *ranks_of(const tl_inventory *inventory, bool job, size_t *n)
 {
     int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
     size_t all = 0;
@@ -23,8 +23,9 @@ static int64_t *ranks_of(const tl_inventory *inventory, int32_t which, size_t *n
         return NULL;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
-        bool is_one = input->run >= 0 && (which < 0 || input->run == which);
-        if (is_one || (input->kind == TL_INPUT_UNREADABLE && input->rank >= 0))
+        bool is_one = input->run >= 0 &&
+                      (input->run == inventory->run || (job && input->job == inventory->runs[inventory->run].job));
+        if (is_one || (input->kind == TL_INPUT_UNREADABLE && input->rank >= 0 && !input->elsewhere))
             ranks[all++] = input->rank;
     }
     qsort(ranks, all, sizeof *ranks, by_number);
@@ -58,14 +59,15 @@ static bool list_missing(tl_inventory *inventory, const int64_t *ranks, size_t n
 static bool find_missing(tl_inventory *inventory)
 {
     size_t nall, nhere;
-    int64_t *all = ranks_of(inventory, -1, &nall);
-    int64_t *here = ranks_of(inventory, inventory->run, &nhere);
+    int64_t *all = ranks_of(inventory, true, &nall);
+    int64_t *here = ranks_of(inventory, false, &nhere);
     bool fine = all != NULL && here != NULL;
 
     if (fine) {
         inventory->world_size = -1;
         for (size_t i = 0; i < inventory->inputs.n; i++)
-            if (inventory->inputs.v[i].run >= 0 && inventory->inputs.v[i].world_size > inventory->world_size)
+            if (inventory->inputs.v[i].run == inventory->run &&
+                inventory->inputs.v[i].world_size > inventory->world_size)
                 inventory->world_size = inventory->inputs.v[i].world_size;
         if (inventory->world_size < 0)
             inventory->world_size = nall > 0 ? all[nall - 1] + 1 : 0;

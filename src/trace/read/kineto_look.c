@@ -7,7 +7,8 @@
  */
 #include "kineto.h"
 #include "tlmpi/base/decimal.h"
-#include "tlmpi/trace/event/fields.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/packing.h"
 #include "tlmpi/trace/text/source.h"
@@ -37,6 +38,7 @@ typedef struct look {
     bool has_first, first_is_event; /* about the first entry that can be read */
     bool has_ts;
     int64_t ts_ns;
+    int64_t pid;         /* of the first entry that the host has written; 0 without one */
     const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
 } look;
 
@@ -99,6 +101,20 @@ static bool begins_as_no_json(const look *l)
     return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
 }
 
+/* Entries of the device have its number as their pid, and others a word. */
+static void note_pid(look *l, const tl_fields *f)
+{
+    const unsigned of_host = TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) | TL_CAT_BIT(TL_CAT_CPU_OP) |
+                             TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON) |
+                             TL_CAT_BIT(TL_CAT_INSTANT);
+    const tl_value *cat = tl_fields_get(f, TL_KEY_CAT);
+
+    if (l->pid == 0 && cat != NULL && (of_host >> tl_cat_of(cat->text) & 1)) {
+        int64_t pid = tl_value_int(tl_fields_get(f, TL_KEY_PID), 0);
+        l->pid = pid > 0 ? pid : 0;
+    }
+}
+
 /* Whether enough is known.  A metadata entry ("ph": "M") may have a ts, but not one of its own. */
 static bool take_entry(look *l, tl_text text)
 {
@@ -111,6 +127,7 @@ static bool take_entry(look *l, tl_text text)
     if (!l->has_first)
         l->first_is_event = ph != NULL;
     l->has_first = true;
+    note_pid(l, &f);
     if (ph == NULL)
         return l->split.bare;
     if (ts == NULL || tl_text_is(ph->text, "M"))
@@ -123,6 +140,7 @@ static bool take_entry(look *l, tl_text text)
 static void forget_entries(look *l)
 {
     l->has_first = l->first_is_event = l->has_ts = false;
+    l->pid = 0;
 }
 
 /* Reads on until enough is known; to the end where a nested array may turn out to be none of a trace's. */
@@ -243,6 +261,35 @@ static int64_t begin_of(const look *l)
     return l->meta.has_base || begin >= UNIX_TIME_NS ? begin : -1;
 }
 
+/* The group's mark; of members in whichever order the same. */
+static tl_group_mark mark_of(const tl_pg_config *group)
+{
+    const char *name = group->name != NULL ? group->name : "";
+    tl_group_mark mark = { .key = tl_hash_bytes(name, strlen(name)) };
+    int32_t first = group->ranks[0];
+
+    for (size_t i = 0; i < group->nranks; i++) {
+        first = group->ranks[i] < first ? group->ranks[i] : first;
+        mark.members += tl_hash_mix(0, (uint64_t)group->ranks[i]);
+    }
+    mark.key = tl_hash_mix(mark.key, (uint64_t)first);
+    return mark;
+}
+
+static void note_origin(look *l)
+{
+    tl_origin *o = &l->out->origin;
+
+    o->pid = l->pid;
+    o->gpu = l->meta.device[0] != 0 ? tl_hash_bytes(l->meta.device, strlen(l->meta.device)) | 1 : 0;
+    snprintf(o->host, sizeof o->host, "%.*s", (int)sizeof o->host - 1, l->meta.host);
+    for (size_t i = 0; i < l->meta.groups.n && o->ngroups < TL_GROUP_MARKS; i++) {
+        const tl_pg_config *group = &l->meta.groups.v[i];
+        if (group->nranks > 0 && (int64_t)group->nranks != l->meta.world_size)
+            o->groups[o->ngroups++] = mark_of(group);
+    }
+}
+
 static void look_inside(look *l, bool deep)
 {
     read_head(l);
@@ -255,6 +302,7 @@ static void look_inside(look *l, bool deep)
     l->out->rank = l->meta.rank;
     l->out->world_size = l->meta.world_size;
     l->out->begin_ns = begin_of(l);
+    note_origin(l);
 }
 
 void tl_kineto_look(const char *path, bool deep, bool should_be, tl_look *out)

@@ -22,7 +22,7 @@ typedef struct tl_plan_item {
     int32_t nslices; /* procs that read it together; 1 but for large plain files where procs abound */
     bool alone;      /* the only file: its text was not searched for its rank, the reading will tell */
     bool unreadable; /* the look at it has failed: `why` says how */
-    const char *why;
+    const char *why; /* of one that can be read: what is wrong with its number; empty when nothing is */
 } tl_plan_item;
 
 /* Zero-initialise; tl_plan_free ends it. */

@@ -39,6 +39,9 @@ typedef enum tl_cat {
     TL_NCATS
 } tl_cat;
 
+/* What that spelling means. */
+tl_cat tl_cat_of(tl_text spelling);
+
 #define TL_CAT_BIT(cat) (1u << (cat))
 #define TL_CAT_GPU_WORK (TL_CAT_BIT(TL_CAT_KERNEL) | TL_CAT_BIT(TL_CAT_MEMCPY) | TL_CAT_BIT(TL_CAT_MEMSET))
 

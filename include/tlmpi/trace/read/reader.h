@@ -94,12 +94,30 @@ typedef enum tl_input_kind {
     TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left alone */
 } tl_input_kind;
 
+/* A process group that is not the whole job: its name with its first member, and its members.  Two groups of one job
+ * that agree in the first agree in the second, too. */
+typedef struct tl_group_mark {
+    uint64_t key, members; /* hashes */
+} tl_group_mark;
+
+#define TL_GROUP_MARKS 8
+
+/* What a trace says of where it comes from, beyond rank and world size; 0 and empty: nothing. */
+typedef struct tl_origin {
+    int64_t pid;   /* of the process that was traced */
+    uint64_t gpu;  /* hash of the name of its first device */
+    char host[64]; /* what distributedInfo or the like says, cut to what fits */
+    uint32_t ngroups;
+    tl_group_mark groups[TL_GROUP_MARKS]; /* the first few */
+} tl_origin;
+
 /* What a look at a file says of it. */
 typedef struct tl_look {
     tl_input_kind kind;
     char why[256];            /* UNREADABLE, OTHER: the reason, with file and byte */
     int64_t rank, world_size; /* -1 where absent */
     int64_t begin_ns;         /* Unix ns of the first entry with a time; -1 where that is not known */
+    tl_origin origin;
 } tl_look;
 
 #define TL_LOOK_INIT                                                                                                   \

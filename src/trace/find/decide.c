@@ -1,0 +1,238 @@
+/* decide.c - files to jobs, runs and ranks, and the run that is taken. */
+#include "decide.h"
+#include "tlmpi/base/sort.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct deciding {
+    tl_inventory *inventory;
+    tl_input **known;   /* traces that know their rank, in order of time, then of job and time */
+    tl_input **unknown; /* the others, in order of path */
+    size_t nknown, nunknown;
+    size_t nruns;
+} deciding;
+
+static int by_time(const void *a, const void *b)
+{
+    const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* ----------------------------------------------------------------------------------------------- ranks that are known */
+
+/* What an earlier decision has made of it is forgotten. */
+static void begin_anew(tl_input *t)
+{
+    t->run = t->job = -1;
+    t->rank = -1;
+    t->rank_source = TL_RANK_ORDER;
+    t->renumbered = t->elsewhere = false;
+    if (t->kind == TL_INPUT_TRACE)
+        t->why[0] = '\0';
+}
+
+/* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
+static bool collect(deciding *d)
+{
+    tl_inventory *inventory = d->inventory;
+    size_t n = inventory->inputs.n;
+
+    d->known = tl_calloc(n + 1, sizeof(tl_input *));
+    d->unknown = tl_calloc(n + 1, sizeof(tl_input *));
+    if (d->known == NULL || d->unknown == NULL)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        tl_input *input = &inventory->inputs.v[i];
+        begin_anew(input);
+        if (input->kind == TL_INPUT_OTHER)
+            continue;
+        if (input->meta_rank >= 0 || input->name_rank >= 0) {
+            input->rank = input->meta_rank >= 0 ? input->meta_rank : input->name_rank;
+            input->rank_source = input->meta_rank >= 0 ? TL_RANK_META : TL_RANK_NAME;
+        }
+        if (input->kind != TL_INPUT_TRACE)
+            continue;
+        if (input->rank >= 0)
+            d->known[d->nknown++] = input;
+        else
+            d->unknown[d->nunknown++] = input;
+    }
+    if (d->nknown > 0)
+        qsort(d->known, d->nknown, sizeof *d->known, by_time);
+    return true;
+}
+
+/* The end of the traces from `from` on that are of one job and not far apart, each from the next. */
+static size_t end_of_slice(const deciding *d, size_t from)
+{
+    size_t to = from + 1;
+    for (; to < d->nknown && d->known[to]->job == d->known[from]->job; to++) {
+        const tl_input *a = d->known[to - 1], *b = d->known[to];
+        if (b->begin_ns - a->begin_ns > TL_APART_NS && tl_input_is_timed(a) && tl_input_is_timed(b))
+            break;
+    }
+    return to;
+}
+
+/* Runs of the traces that know their rank. */
+static bool part_known(deciding *d)
+{
+    if (!tl_jobs_part(d->known, d->nknown))
+        return false;
+    for (size_t from = 0, to; from < d->nknown; from = to) {
+        to = end_of_slice(d, from);
+        tl_slice s = { .v = d->known + from, .n = to - from, .world_size = -1 };
+        for (size_t i = 0; i < s.n; i++)
+            s.world_size = s.v[i]->world_size > s.world_size ? s.v[i]->world_size : s.world_size;
+        if (!tl_runs_part(&s) || !tl_doubles_settle(&s))
+            return false;
+        for (size_t i = 0; i < s.n; i++)
+            s.v[i]->run += (int32_t)d->nruns;
+        d->nruns += s.nruns;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------------- the list of runs */
+
+static int oldest_first(const void *a, const void *b)
+{
+    const tl_run_info *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return TL_COMPARE(x->job, y->job); /* stands for the number it had */
+}
+
+static void add_to_run(tl_run_info *r, const tl_input *t, size_t at, const tl_inventory *inventory)
+{
+    if (r->ntraces == 0 || t->rank < inventory->inputs.v[r->first].rank)
+        r->first = at;
+    if (r->ntraces == 0 || t->begin_ns < r->begin_ns) {
+        r->begin_ns = t->begin_ns;
+        r->timed = tl_input_is_timed(t);
+    }
+    r->world_size = t->world_size > r->world_size ? t->world_size : r->world_size;
+    r->gpu = r->ntraces == 0 || r->gpu == t->origin.gpu ? t->origin.gpu : 0;
+    r->ntraces++;
+}
+
+/* Fills in the list, oldest first, and numbers the runs of the traces anew.  A trace that found its run later has its
+ * job from there. */
+static bool list_runs(deciding *d)
+{
+    tl_inventory *inventory = d->inventory;
+    size_t n = inventory->inputs.n;
+    int32_t *number = tl_calloc(d->nruns + 1, sizeof *number), *job = tl_calloc(d->nruns + 1, sizeof *job);
+    tl_run_info *runs = tl_calloc(d->nruns + 1, sizeof *runs);
+    bool fine = number != NULL && job != NULL && runs != NULL;
+
+    for (size_t k = 0; fine && k < d->nruns; k++)
+        runs[k] = (tl_run_info){ .job = (int32_t)k, .world_size = -1 };
+    for (size_t i = 0; fine && i < n; i++) {
+        const tl_input *t = &inventory->inputs.v[i];
+        if (t->run < 0)
+            continue;
+        add_to_run(&runs[t->run], t, i, inventory);
+        job[t->run] = t->job >= 0 ? t->job : job[t->run];
+    }
+    if (fine) {
+        qsort(runs, d->nruns, sizeof *runs, oldest_first);
+        for (size_t k = 0; k < d->nruns; k++) {
+            number[runs[k].job] = (int32_t)k;
+            runs[k].job = job[runs[k].job];
+        }
+    }
+    for (size_t i = 0; fine && i < n; i++) {
+        tl_input *t = &inventory->inputs.v[i];
+        t->run = t->run >= 0 ? number[t->run] : -1;
+        t->job = t->run >= 0 ? runs[t->run].job : -1;
+    }
+    free(number);
+    free(job);
+    free(inventory->runs);
+    inventory->runs = fine ? runs : NULL;
+    if (!fine)
+        free(runs);
+    inventory->nruns = fine && d->nruns > 0 ? (int32_t)d->nruns : 1;
+    return fine;
+}
+
+/* The newest run that has every rank seen anywhere; where there is none, the newest of those with most ranks. */
+static int32_t choose(const deciding *d)
+{
+    const tl_run_info *runs = d->inventory->runs;
+    size_t best = 0;
+    for (size_t k = 1; k < d->nruns; k++)
+        if (runs[k].ntraces >= runs[best].ntraces)
+            best = k;
+    return (int32_t)best;
+}
+
+/* ----------------------------------------------------------------------------------------------- what is not taken */
+
+/* Whether every trace of a run is of a rank that the run taken has, too, of the same job: then it is another recording
+ * of that, and nothing of the job is left out.  Else the run is lost, unless somebody has asked for another one. */
+static bool find_lost(tl_inventory *inventory)
+{
+    const tl_run_info *taken = &inventory->runs[inventory->run];
+    tl_map ranks = { 0 };
+    bool fine = true;
+
+    for (size_t i = 0; fine && i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].run == inventory->run)
+            fine = tl_map_put(&ranks, (uint64_t)inventory->inputs.v[i].rank, 0) == 0;
+    for (size_t i = 0; fine && i < inventory->inputs.n; i++) {
+        const tl_input *t = &inventory->inputs.v[i];
+        if (t->run < 0 || t->run == inventory->run)
+            continue;
+        bool repeats = t->job == taken->job && t->rank_source != TL_RANK_ORDER && (t->why[0] == 0 || t->renumbered) &&
+                       tl_map_get(&ranks, (uint64_t)t->rank) != TL_MAP_NONE;
+        inventory->runs[t->run].lost |= !repeats;
+    }
+    tl_map_free(&ranks);
+    return fine;
+}
+
+/* Files that cannot be read are of the runs whose files have names like theirs. */
+static bool send_elsewhere(tl_inventory *inventory)
+{
+    tl_map families = { 0 };
+    bool fine = true;
+
+    for (size_t i = 0; fine && i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].run == inventory->run)
+            fine = tl_map_put(&families, tl_family_of(&inventory->inputs.v[i]), 0) == 0;
+    for (size_t i = 0; fine && i < inventory->inputs.n; i++) {
+        tl_input *t = &inventory->inputs.v[i];
+        t->elsewhere = t->kind == TL_INPUT_UNREADABLE && tl_map_get(&families, tl_family_of(t)) == TL_MAP_NONE;
+    }
+    tl_map_free(&families);
+    return fine;
+}
+
+tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
+{
+    deciding d = { .inventory = inventory };
+    tl_status st = TL_OK;
+
+    bool fine =
+        collect(&d) && part_known(&d) && tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns) && list_runs(&d);
+    if (fine && (which < 0 || which > inventory->nruns)) {
+        st = tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
+                     inventory->nruns == 1 ? "" : "s");
+    } else if (fine) {
+        inventory->run = which > 0 ? which - 1 : choose(&d);
+        if (inventory->nruns > 1)
+            fine = (which > 0 || find_lost(inventory)) && send_elsewhere(inventory);
+        if (fine)
+            st = tl_inventory_learn(inventory, err);
+    }
+    if (!fine)
+        st = tl_fail_memory(err, "the list of ranks");
+    free(d.known);
+    free(d.unknown);
+    return st;
+}

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""folders.py TLMPI - which traces of a folder are one run: strays, several jobs, wrong numbers of ranks.
+
+Traces are small and made by hand; what does not belong is named, is not analysed, and the exit status tells.
+"""
+
+import json
+import os
+import sys
+import tempfile
+
+from traces import Checks, Run
+
+DAY_ONE = 1700000000 * 10**9
+MS, S, DAY = 10**6, 10**9, 86400 * 10**9
+
+
+def trace(rank=None, world=None, begin=DAY_ONE, pid=4100, device="NVIDIA H100", host=None, groups=None, gpu=0):
+    """A trace with three kernels; rank None: it does not know its own."""
+    info = {"backend": "nccl"}
+    if rank is not None:
+        info["rank"] = rank
+    if world is not None:
+        info["world_size"] = world
+    if groups is not None:
+        info["pg_config"] = [{"pg_name": name, "ranks": ranks} for name, ranks in groups.items()]
+    events = []
+    for i in range(3):
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": pid, "tid": pid, "ts": i * 10,
+                       "dur": 2, "args": {"correlation": i + 1}})
+        events.append({"ph": "X", "cat": "kernel", "name": "gemm", "pid": gpu, "tid": 7, "ts": i * 10 + 4, "dur": 5,
+                       "args": {"device": gpu, "stream": 7, "correlation": i + 1}})
+    made = {"schemaVersion": 1, "deviceProperties": [{"id": gpu, "name": device}]}
+    if rank is not None or world is not None or groups is not None:
+        made["distributedInfo"] = info
+    if host is not None:
+        made["host_name"] = host
+    return {**made, "baseTimeNanoseconds": begin, "traceEvents": events, "traceName": "t"}
+
+
+class Folder:
+    def __init__(self, program, files):
+        self.program, self.place = program, tempfile.TemporaryDirectory(prefix="tlmpi-test.")
+        self.path = os.path.join(self.place.name, "traces")
+        for name, made in files.items():
+            path = os.path.join(self.path, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(made if isinstance(made, str) else json.dumps(made))
+
+    def run(self, *options):
+        """Status, stderr, and rank -> file of what was analysed."""
+        run = Run(self.program, [self.path], os.path.join(self.place.name, "out"), options=("-f", *options))
+        rows = run.rows("rank") if run.status in (0, 1) else []
+        return run.status, run.stderr, {row["rank"]: os.path.relpath(row["file"], self.path) for row in rows}
+
+    def runs(self):
+        run = Run(self.program, [self.path], options=("--run", "list"))
+        return [line.split() for line in run.stdout.splitlines()[1:]]
+
+
+def job(n, name="rank-%d.json", **more):
+    return {name % r: trace(r, n, begin=more.get("begin", DAY_ONE) + r * MS, pid=4100 + r,
+                            **{k: v for k, v in more.items() if k != "begin"}) for r in range(n)}
+
+
+def is_whole(said, n, name="rank-%d.json"):
+    return said[2] == {r: name % r for r in range(n)}
+
+
+def strays(checks, program):
+    """One trace that is not of the job, for one reason each, and does not know its rank."""
+    whole = job(4)
+    for what, stray in (
+            ("another time", trace(begin=DAY_ONE + 600 * DAY)),
+            ("another size", trace(world=16)),
+            ("another device", trace(device="AMD Instinct MI300X")),
+            ("no room", trace())):
+        said = Folder(program, {**whole, "a_stray.json": stray}).run()
+        checks.that(said[0] == 1 and is_whole(said, 4), "a stray of " + what, said)
+        checks.that("left out: " in said[1] and "a_stray.json" in said[1], "a stray of %s is named" % what, said[1])
+    del whole["rank-2.json"]
+    for what, stray, joins in (("fits", trace(pid=4102), True), ("another time", trace(begin=DAY_ONE + DAY), False),
+                               ("a second recording of a process", trace(begin=DAY_ONE + 60 * S, pid=4101), False),
+                               ("a process of that number elsewhere", trace(pid=4101), True)):
+        said = Folder(program, {**whole, "a_stray.json": stray}).run()
+        checks.that((said[2].get(2) == "a_stray.json") == joins and said[0] == (0 if joins else 1), "a free number: " + what, said)
+    groups = {"5": [0, 1], "6": [0, 2]}
+    whole = {"rank-%d.json" % r: trace(r, 4, DAY_ONE + r, 4100 + r, groups=groups) for r in range(3)}
+    for members, joins in (([0, 1], True), ([0, 3], False)):
+        said = Folder(program, {**whole, "z.json": trace(groups={"5": members}, pid=4103)}).run()
+        checks.that((said[2].get(3) == "z.json") == joins, "groups: %s" % members, said)
+
+
+def several_jobs(checks, program):
+    files = {**job(4, "a/rank-%d.json", begin=DAY_ONE, host="nodea"),
+             **job(8, "b/rank-%d.json", begin=DAY_ONE + 5 * DAY, host="nodeb"),
+             **job(4, "c/rank-%d.json", begin=DAY_ONE + 9 * DAY),
+             "d/trace.json": trace(begin=DAY_ONE + 20 * DAY)}
+    folder = Folder(program, files)
+    said = folder.run()
+    checks.that(said[0] == 1 and is_whole(said, 8, "b/rank-%d.json"), "the largest of several jobs", said)
+    checks.that(all(name in said[1] for name in ("a/rank-0.json and 3 more", "c/rank-0.json and 3 more", "d/trace.json")),
+                "the others are named", said[1])
+    listed = folder.runs()
+    checks.that([line[:3] for line in listed] == [["1", "4", "4"], ["2", "8", "8"], ["3", "4", "4"], ["4", "1", "-"]], "ranks and worlds",
+                listed)
+    checks.that([line[3:6] for line in listed[:2]] == [["2023-11-14", "22:13:20", "nodea"], ["2023-11-19", "22:13:20", "nodeb"]],
+                "begins and hosts", listed)
+    said = folder.run("--run", "3")
+    checks.that(said[0] == 0 and is_whole(said, 4, "c/rank-%d.json"), "one that is asked for", said)
+    said = Folder(program, {**job(4, "a/rank-%d.json"), **job(4, "b/rank-%d.json", begin=DAY_ONE + 300 * S)}).run()
+    checks.that(said[0] == 0 and is_whole(said, 4, "b/rank-%d.json"), "two recordings of one job", said)
+    halves = {name: made for name, made in job(8, "a/rank-%d.json").items() if made["distributedInfo"]["rank"] < 4}
+    halves.update({name: made for name, made in job(8, "b/rank-%d.json", begin=DAY_ONE + DAY).items()
+                   if made["distributedInfo"]["rank"] >= 4})
+    said = Folder(program, halves).run()
+    checks.that(said[0] == 1 and said[2] == {r: "b/rank-%d.json" % r for r in range(4, 8)}, "halves of two recordings", said)
+    damaged = {**job(4, "a/rank-%d.json"), **job(4, "b/rank-%d.json", begin=DAY_ONE + DAY)}
+    damaged["a/rank-2.json"] = ""
+    del damaged["b/rank-2.json"]
+    said = Folder(program, damaged).run()
+    checks.that(said[0] == 1 and sorted(said[2]) == [0, 1, 3], "an empty file is of the run beside it", said)
+
+
+def wrong_numbers(checks, program):
+    for name in ("rank-%d.json", "megatron_kineto_%d.json"):
+        for wrong in range(7):
+            files = job(8, name)
+            files[name % 7]["distributedInfo"]["rank"] = wrong
+            said = Folder(program, files).run()
+            checks.that(said[0] == 1 and is_whole(said, 8, name), "rank 7 says %d" % wrong, said)
+            checks.that(name % 7 in said[1] and name % wrong in said[1] and "says that it is rank %d" % wrong in said[1],
+                        "rank 7 says %d: both are named" % wrong, said[1])
+    plain = {"%s.json" % chr(97 + r): made for r, made in enumerate(job(4).values())}
+    plain["d.json"]["distributedInfo"]["rank"] = 1
+    said = Folder(program, plain).run()
+    checks.that(said[0] == 1 and said[2] == {0: "a.json", 1: "b.json", 2: "c.json", 3: "d.json"}, "process ids tell the number", said)
+    for r, made in enumerate(plain.values()):
+        for event in made["traceEvents"]:
+            event["pid"] = event["pid"] if event["cat"] == "kernel" else 4100 + r * r * 7
+    said = Folder(program, plain).run()
+    checks.that(said[0] == 1 and sorted(said[2]) == [0, 1, 2], "nothing tells the number", said)
+    checks.that("left out: " in said[1] and "b.json" in said[1] and "d.json" in said[1], "both are named", said[1])
+    two = {**job(4, "a/rank-%d.json"), **job(4, "b/rank-%d.json", begin=DAY_ONE + 60 * S)}
+    two["b/rank-3.json"]["distributedInfo"]["rank"] = 0
+    said = Folder(program, two).run()
+    checks.that(said[0] == 1 and is_whole(said, 4, "b/rank-%d.json"), "in the second of two runs", said)
+
+
+def main():
+    checks = Checks()
+    for case in (strays, several_jobs, wrong_numbers):
+        case(checks, os.path.abspath(sys.argv[1]))
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()
