@@ -34,7 +34,7 @@ void tl_tell_runs(const tl_inventory *inventory)
             strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &utc);
         if (r->world_size >= 0)
             snprintf(world, sizeof world, "%" PRId64, r->world_size);
-        tl_text by_name = tl_host_of_name(first->path);
+        tl_text by_name = tl_host_of_name(first->path, first->origin.pid);
         bool told = first->origin.host[0] != 0;
         int n = told ? (int)strlen(first->origin.host) : (int)by_name.n;
         tl_printable(path, sizeof path, first->path);

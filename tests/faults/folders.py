@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""folders.py TLMPI - which traces of a folder are one run: strays, several jobs, wrong numbers of ranks.
+"""folders.py TLMPI - which traces of a folder are one run: strays, several jobs, wrong numbers of ranks; and
+which of its ranks share a host.
 
 Traces are small and made by hand; what does not belong is named, is not analysed, and the exit status tells.
 """
@@ -148,9 +149,32 @@ def wrong_numbers(checks, program):
     checks.that(said[0] == 1 and is_whole(said, 4, "b/rank-%d.json"), "in the second of two runs", said)
 
 
+def hosts(checks, program):
+    """Which host a rank is on: what the trace says, else its name, else its process id."""
+    def found(files):
+        folder = Folder(program, files)
+        run = Run(program, [folder.path], os.path.join(folder.place.name, "out"))
+        return [row["host"] for row in run.rows("rank")]
+
+    steps = "worker%d_step_12.1700000000100.pt.trace.json"
+    one = {steps % r: trace(r, 4, DAY_ONE, 4100 + r, gpu=r) for r in range(4)}
+    checks.that(found(one) == ["pids 4100-4103"] * 4, "a step in the name is no process id", found(one))
+    two = {**one, **{steps % r: trace(r, 4, DAY_ONE, 900 + r, gpu=r % 2) for r in (2, 3)}}
+    checks.that(found(two) == ["pids 4100-4101"] * 2 + ["pids 902-903"] * 2, "ids that do not follow upon one another", found(two))
+    two = {steps % r: trace(r, 4, DAY_ONE, 4100 + r, gpu=r % 2) for r in range(4)}
+    checks.that(found(two) == ["pids 4100-4101"] * 2 + ["pids 4102-4103"] * 2, "a device that comes again", found(two))
+    for what, more in (("the same device", {}), ("another time", {"begin": DAY_ONE + S, "gpu": 1}), ("the same id", {"pid": 4100, "gpu": 1})):
+        none = {steps % 0: trace(0, 2, DAY_ONE), steps % 1: trace(1, 2, **{"pid": 4101, **more})}
+        checks.that(found(none) == ["", ""], "no host: " + what, found(none))
+    named = {"node7_%d.1700000000100.pt.trace.json" % (4100 + r): trace(r, 2, pid=4100 + r, gpu=r) for r in range(2)}
+    checks.that(found(named) == ["node7"] * 2, "a host in the name", found(named))
+    named = {name: {**made, "host_name": "node8"} for name, made in named.items()}
+    checks.that(found(named) == ["node8"] * 2, "a host in the trace", found(named))
+
+
 def main():
     checks = Checks()
-    for case in (strays, several_jobs, wrong_numbers):
+    for case in (strays, several_jobs, wrong_numbers, hosts):
         case(checks, os.path.abspath(sys.argv[1]))
     checks.close()
 

@@ -61,7 +61,9 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
     F(T, I64, base_time_ns, LABEL, "ns", "baseTimeNanoseconds of the trace, 0 where absent")                           \
     F(T, I32, world_size, LABEL, "", "ranks of the job as distributedInfo tells, -1 where it does not")                \
     F(T, TEXT64, device_name, LABEL, "", "name of the first device in deviceProperties")                               \
-    F(T, TEXT128, host, LABEL, "", "host, from the trace or from the file's name; empty where neither tells")          \
+    F(T, TEXT128, host, LABEL, "",                                                                                     \
+      "host, from the trace or from the file's name; \"pids A-B\": neither tells, but the process ids of these ranks "   \
+      "follow upon one another, and their devices differ; else empty")                                                 \
     F(T, I64, dropped, MEASURE, "", "entries of traceEvents lost")                                                     \
     F(T, I64, repaired, MEASURE, "", "entries read after a repair")                                                    \
     F(T, I64, untimed, MEASURE, "", "of these, those without a duration, or with one below 0: it counts as 0")         \

@@ -135,7 +135,8 @@ bool tl_path_is_given(const char *path);
 int64_t tl_rank_of_name(const char *path);
 
 /* The host that a tensorboard handler writes into the name: <host>_<pid>.<time>.pt.trace.json, the time in ms or ns
- * since 1970: 13 digits or more.  Empty where there is none; lies in the path. */
-tl_text tl_host_of_name(const char *path);
+ * since 1970: 13 digits or more.  Only where that is the process that the trace is of; pid 0: not known.  Empty where
+ * there is none; lies in the path. */
+tl_text tl_host_of_name(const char *path, int64_t pid);
 
 #endif

@@ -6,6 +6,7 @@
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/job/read/hosts.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +120,7 @@ static bool is_plain(const tl_plan_item *item)
 
 /* What stands in a plan's message before the two texts of an item. */
 typedef struct item_head {
-    int64_t rank, mtime_ns;
+    int64_t rank, pid, mtime_ns;
     uint64_t bytes, below;
     int32_t rank_source, unreadable;
 } item_head;
@@ -127,6 +128,7 @@ typedef struct item_head {
 static bool put_item(buffer *out, const tl_input *in)
 {
     item_head head = { .rank = in->rank,
+                       .pid = in->origin.pid,
                        .mtime_ns = in->mtime_ns,
                        .bytes = in->bytes,
                        .below = in->below,
@@ -197,6 +199,7 @@ static bool read_plan(buffer *message, tl_plan *plan)
         plan->items[plan->n++] = (tl_plan_item){ .path = path,
                                                  .below = (size_t)head.below,
                                                  .rank = head.rank,
+                                                 .pid = head.pid,
                                                  .mtime_ns = head.mtime_ns,
                                                  .bytes = head.bytes,
                                                  .rank_source = (tl_rank_source)head.rank_source,
@@ -340,6 +343,8 @@ tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err)
         in->world_size = row->world_size;
     }
     count_duplicates(inventory, rows, n);
+    if (!tl_hosts_infer(plan, rows, n))
+        return tl_fail_memory(err, "the hosts of ranks");
     return tl_inventory_learn(inventory, err);
 }
 

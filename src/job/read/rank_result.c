@@ -42,7 +42,7 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
     text_cell(row->device_name, sizeof row->device_name, meta->device);
     text_cell(row->host, sizeof row->host, meta->host);
     if (row->host[0] == 0) {
-        tl_text host = tl_host_of_name(item->path);
+        tl_text host = tl_host_of_name(item->path, item->pid);
         tl_cell_text(row->host, sizeof row->host, host.p, host.n);
     }
     tl_cell_path(row->file, sizeof row->file, item->path);

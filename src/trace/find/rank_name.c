@@ -19,7 +19,8 @@
  */
 #include "input.h"
 
-#define RANK_DIGITS_MAX 9 /* fits 32 bits, with room */
+#define RANK_DIGITS_MAX 9  /* fits 32 bits, with room */
+#define PID_DIGITS_MAX  18 /* fits 64 bits */
 #define WEAK_BELOW      100000
 
 static bool is_digit(char c)
@@ -238,7 +239,7 @@ bool tl_name_says_trace(const char *path)
     return has_word(base, "trace") || has_word(base, "kineto") || rank_word_in(stem_of(base)).n > 0;
 }
 
-tl_text tl_host_of_name(const char *path)
+tl_text tl_host_of_name(const char *path, int64_t pid)
 {
     const tl_text base = last_part((tl_text){ path, strlen(path) }), none = { base.p, 0 };
     const char *trace = strstr(base.p, ".pt.trace.json"), *at = trace;
@@ -252,7 +253,8 @@ tl_text tl_host_of_name(const char *path)
     const char *pid_end = at;
     while (at > base.p && is_digit(at[-1]))
         at--;
-    if (at == pid_end || at == base.p || *--at != '_')
+    size_t n = (size_t)(pid_end - at);
+    if (n == 0 || n > PID_DIGITS_MAX || (pid > 0 && value_of(at, n) != pid) || at == base.p || *--at != '_')
         return none;
     return (tl_text){ base.p, (size_t)(at - base.p) };
 }

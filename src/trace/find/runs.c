@@ -98,7 +98,7 @@ uint64_t tl_family_of(const tl_input *t)
     tl_text digits = tl_rank_digits(t->path);
     if (digits.n == 0 || t->name_rank != t->rank) {
         const char *base = strrchr(t->path, '/');
-        tl_text host = tl_host_of_name(t->path);
+        tl_text host = tl_host_of_name(t->path, t->origin.pid);
         return tl_hash_mix(tl_hash_bytes(t->path, base != NULL ? (size_t)(base - t->path) : 0),
                            tl_hash_bytes(host.p, host.n));
     }

@@ -16,6 +16,7 @@ typedef struct tl_plan_item {
     const char *path; /* in the plan's texts */
     size_t below;     /* where in it begins what lies below the folder that was named */
     int64_t rank;
+    int64_t pid; /* of the process traced; 0: the look at the file has not told */
     int64_t mtime_ns;
     uint64_t bytes;
     tl_rank_source rank_source;

@@ -98,7 +98,11 @@ static void a_handler_writes_the_host_into_the_name(void)
         { "node17_4100.1700000000100.json", "" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        CU_ASSERT_TRUE(tl_text_is(tl_host_of_name(cases[i][0]), cases[i][1]));
+        CU_ASSERT_TRUE(tl_text_is(tl_host_of_name(cases[i][0], 0), cases[i][1]));
+    static const char step[] = "worker0_step_12.1700000000100.pt.trace.json"; /* no process has written its id */
+    CU_ASSERT_TRUE(tl_text_is(tl_host_of_name(cases[0][0], 4100), "node-17"));
+    CU_ASSERT_EQUAL(tl_host_of_name(cases[0][0], 4101).n, 0);
+    CU_ASSERT_EQUAL(tl_host_of_name(step, 4100).n, 0);
 }
 
 /* --------------------------------------------------------------------------------------------------------- folders */
