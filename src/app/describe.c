@@ -8,7 +8,6 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
-#include "tlmpi/model/values.h"
 #include "tlmpi/report/format/wrap.h"
 
 #include <stdlib.h>

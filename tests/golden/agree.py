@@ -201,12 +201,12 @@ def words(c, job):
     a = job.answers
     worst, which, others = a["culprits"][0], a["which_rank"]["evidence"], a["others_waiting"]["evidence"]
     if worst["gain_ns"] is not None and worst["gain_ns"] > 0:
-        close(c, "gain", said_of(rf"the job would take {UNIT} \([0-9.]+ %\) less", job.asked), worst["gain_ns"])
-        c.that("share of the gain in words", f"({100 * worst['gain_share']:.1f} %) less" in job.asked, worst["gain_share"])
+        close(c, "gain", said_of(f"{UNIT} less of", job.asked), worst["gain_ns"])
+        c.that("share of the gain in words", re.search(rf"less of {UNIT} \({100 * worst['gain_share']:.1f} %\)", job.asked), worst["gain_share"])
     if which.get("step_cost_ns"):
-        close(c, "cost of a step", said_of(rf"is {UNIT} \([0-9.]+ %\) longer for", job.asked), which["step_cost_ns"])
-        close(c, "length of a step", said_of(f"steps? of {UNIT} is", job.asked), which["step_ns"])
-    close(c, "waits", said_of(f"Yes: .*? {UNIT} of GPU time in all", job.asked), others["blame_ns"])
+        close(c, "cost of a step", said_of(rf"costs? {UNIT} \([0-9.]+ %\) of", job.asked), which["step_cost_ns"])
+        close(c, "length of a step", said_of(f"of (?:each of these steps|that step) of {UNIT}", job.asked), which["step_ns"])
+    close(c, "waits", said_of(f"Yes: .*? {UNIT} of GPU time", job.asked), others["blame_ns"] - others["indirect_ns"])
     c.that("path in words", worst["path_share"] is None or f"{100 * worst['path_share']:.1f} % of the critical path" in job.asked,
            worst["path_share"])
     c.that("others waiting in words", re.search(rf"Yes: {others['ranks_waiting']} ranks? (?:\([^)]*\) )?waits? for", job.asked),

@@ -143,7 +143,8 @@ static tl_doubts doubts_of_nobody(const tl_judgement *j, unsigned steps, unsigne
 
     if (j->nobody != TL_CULPRIT_NOBODY)
         return (tl_doubts){ .who = nothing,
-                            .cause = j->nobody == TL_CULPRIT_NO_WORK ? nothing : lost,
+                            .cause = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE ? nothing
+                                                                                                             : lost,
                             .waiting = nothing,
                             .steps = nothing | lost };
     return (tl_doubts){ .who = steps | data | clocks, .cause = lost, .waiting = data | clocks, .steps = steps | lost };

@@ -128,8 +128,9 @@ static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t 
 static void put_reason(const writing *w, size_t rank, tl_straggler *row)
 {
     lateness l = lateness_of(w, rank, true, row->gain_ns);
-    snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs %.1f %% of %s (p = %.1e)",
-             l.nup, l.nfull, 100 * l.share, l.nup == 1 ? "it" : "them", row->p_value);
+    snprintf(row->reason, sizeof row->reason,
+             "it is late in %zu of %zu steps; repaired, the job takes %.3g ms less (p = %.1e)", l.nup, l.nfull,
+             (double)row->gain_ns / 1e6, row->p_value);
 }
 
 /* It is late, and not needed: of its units the one that costs most alone. */
@@ -177,7 +178,7 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
                              w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING,
                          .gain_ns = w->j->rank_ns[rank],
                          .slowdown = NAN,
-                         .reason = "it is not late" };
+                         .reason = "its own work takes as long as that of its peers" };
     bool late = false;
 
     for (size_t u = 0; u < w->j->units.n; u++) {

@@ -234,6 +234,8 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
             out->nculprits++;
         take_first(tables, out);
         forget_links(out);
+        const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_rank_row(tables, first->rank) : NULL;
+        out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
     } else if (out->finding == TL_FOUND_NOBODY) {
         out->most = verdict_on(tables, first->rank);
         out->most_ns = first->waited_ns;

@@ -2,16 +2,30 @@
 #include "tlmpi/report/answers/answers.h"
 #include "tlmpi/report/answers/say.h"
 
+#include "tlmpi/base/stats.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 
-bool tl_has_imbalance(const tl_answers *a)
+/* What is more than the critical path leaves unexplained; and of one step nobody can tell what is chance. */
+static tl_imbalance told_of(const tl_answers *a)
 {
-    return a->imbalance.roles_ns > 0 || a->imbalance.chance_ns > 0 || a->imbalance.hosts_ns > 0;
+    tl_imbalance told = a->imbalance;
+    int64_t least_ns = a->path.unexplained_ns;
+    told.roles_ns = told.roles_ns >= least_ns ? told.roles_ns : 0;
+    told.chance_ns = told.chance_ns >= least_ns && a->trust.nsteps > 1 ? told.chance_ns : 0;
+    told.hosts_ns = told.hosts_ns >= least_ns ? told.hosts_ns : 0;
+    return told;
 }
 
-static void say_cost(tl_wrap *w, const tl_answers *a, int64_t ns)
+int64_t tl_largest_imbalance(const tl_answers *a)
 {
+    const tl_imbalance told = told_of(a);
+    return tl_ns_max(told.roles_ns, tl_ns_max(told.chance_ns, told.hosts_ns));
+}
+
+static void say_gain(tl_wrap *w, const tl_answers *a, int64_t ns)
+{
+    tl_wrap_printf(w, "%s less", tl_duration(ns).text);
     tl_wrap_printf(w, "(%s)", tl_share_in_words(tl_answers_share(a, ns)).text);
 }
 
@@ -21,30 +35,29 @@ static void say_roles(tl_wrap *w, const tl_answers *a)
     tl_wrap_printf(w, "%" PRId32, a->imbalance.rank);
     tl_wrap_words(w, "and those that do the same compute");
     tl_wrap_printf(w, "%.2f", a->imbalance.times);
-    tl_wrap_words(w, "times as long as the others");
-    say_cost(w, a, a->imbalance.roles_ns);
+    tl_wrap_words(w, "times as long as the others: balanced");
+    say_gain(w, a, a->imbalance.roles_ns);
 }
 
 static void say_chance(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "work differs at random from rank to rank and step to step");
-    say_cost(w, a, a->imbalance.chance_ns);
+    tl_wrap_words(w, "work differs between ranks and steps at random: without that");
+    say_gain(w, a, a->imbalance.chance_ns);
 }
 
 static void say_hosts(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "devices wait for their hosts to launch work");
-    say_cost(w, a, a->imbalance.hosts_ns);
+    tl_wrap_words(w, "devices wait for launches: if hosts took no time");
+    say_gain(w, a, a->imbalance.hosts_ns);
 }
 
 void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
 {
+    const tl_imbalance told = told_of(a);
     const struct {
         int64_t ns;
         void (*say)(tl_wrap *w, const tl_answers *a);
-    } all[] = { { a->imbalance.roles_ns, say_roles },
-                { a->imbalance.chance_ns, say_chance },
-                { a->imbalance.hosts_ns, say_hosts } };
+    } all[] = { { told.roles_ns, say_roles }, { told.chance_ns, say_chance }, { told.hosts_ns, say_hosts } };
     bool done[sizeof all / sizeof *all] = { false };
     size_t said = 0;
     while (said < most) {
@@ -61,4 +74,6 @@ void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
     }
     if (said > 1)
         tl_wrap_words(w, "- these overlap");
+    else if (said == 1 && a->nculprits > 0)
+        tl_wrap_words(w, "- overlaps with the gain above");
 }

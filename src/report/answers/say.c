@@ -40,26 +40,24 @@ static void say_name(tl_wrap *w, const tl_culprit *c)
     tl_say_phrase(w, tl_place_of_culprit(c));
 }
 
-/* "each step of 244 ms is 7.28 ms (3.0 %) longer for it" */
+/* "it costs 7.28 ms (3.0 %) of each step of 244 ms": of several in the mean. */
 static void say_step_cost(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
-    const char *it = tl_is_several(c) ? "for them" : "for it";
     if (c->step_cost_ns == 0) { /* judged by the waits alone */
-        tl_wrap_words(w, "others wait");
-        tl_wrap_words(w, it);
+        tl_wrap_words(w, tl_is_several(c) ? "others wait for them" : "others wait for it");
         tl_wrap_words(w, "- the simulation gains nothing");
         return;
     }
-    tl_wrap_words(w, a->trust.nsteps == 0    ? "the job of"
-                     : c->steps_flagged == 1 ? "that step of"
-                                             : "each of these steps of");
-    tl_wrap_printf(w, "%s", tl_duration(c->step_ns).text);
-    tl_wrap_words(w, "is");
+    tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
     tl_wrap_printf(w, "%s", tl_duration(c->step_cost_ns).text);
     if (c->step_ns > 0)
         tl_wrap_printf(w, "(%s)", tl_share_in_words((double)c->step_cost_ns / (double)c->step_ns).text);
-    tl_wrap_words(w, "longer");
-    tl_wrap_words(w, it);
+    tl_wrap_words(w, a->trust.nsteps == 0    ? "of"
+                     : c->steps_flagged == 1 ? "of that step of"
+                                             : "of each of these steps of");
+    tl_wrap_printf(w, "%s", tl_duration(c->step_ns).text);
+    if (c->steps_flagged > 1)
+        tl_wrap_words(w, "on average");
 }
 
 void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
@@ -79,10 +77,13 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     }
 }
 
-void tl_say_place(tl_wrap *w, const tl_culprit *c)
+/* A cell of a table, in quotes. */
+static void say_quoted(tl_wrap *w, const char *cell, size_t size)
 {
-    char quoted[sizeof c->place + 3];
-    snprintf(quoted, sizeof quoted, "\"%.*s\"", (int)sizeof c->place, c->place);
+    char quoted[sizeof(((tl_rank *)NULL)->file) + 3];
+    int most = size < sizeof quoted - 3 ? (int)size : (int)sizeof quoted - 3;
+
+    snprintf(quoted, sizeof quoted, "\"%.*s\"", most, cell);
     for (const char *p = quoted; *(p += strspn(p, " ")) != '\0';) {
         size_t n = strcspn(p, " ");
         tl_wrap_printf(w, "%.*s%s", n > WORD_BYTES ? WORD_BYTES : (int)n, p, n > WORD_BYTES ? "..." : "");
@@ -90,12 +91,29 @@ void tl_say_place(tl_wrap *w, const tl_culprit *c)
     }
 }
 
+void tl_say_place(tl_wrap *w, const tl_culprit *c)
+{
+    say_quoted(w, c->place, sizeof c->place);
+}
+
+void tl_say_file(tl_wrap *w, const tl_rank *row)
+{
+    size_t n = strnlen(row->file, sizeof row->file), from = n;
+    while (from > 0 && row->file[from - 1] != '/')
+        from--;
+    say_quoted(w, row->file + from, n - from);
+    tl_wrap_words(w, "does not say that it is this rank: numbered by the order of the names");
+}
+
 void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
     tl_say_phrase(w, tl_culprit_in_words(c));
     tl_say_phrase(w, tl_place_of_culprit(c));
     tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
-    tl_wrap_printf(w, "- %s,", tl_cause_labels[c->cause]);
+    if (!tl_is_link(c))
+        tl_wrap_printf(w, "- %s,", tl_cause_labels[c->cause]);
+    else
+        tl_wrap_printf(w, "-");
     if (c->gain_ns == 0)
         tl_wrap_words(w, "no gain in the simulation");
     else if (c->gain_ns > 0)
@@ -200,11 +218,13 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     }
     tl_wrap_words(w, n == 1 ? "waits" : "wait");
     tl_wrap_words(w, tl_is_several(worst) ? "for them:" : "for it:");
-    tl_wrap_printf(w, "%s", tl_duration(worst->blame_ns).text);
-    tl_wrap_words(w, "of GPU time in all");
+    tl_wrap_printf(w, "%s", tl_duration(worst->blame_ns - worst->indirect_ns).text);
+    tl_wrap_words(w, "of GPU time");
     if (worst->indirect_ns > worst->blame_ns / 100) {
-        tl_wrap_printf(w, "(%s", tl_duration(worst->indirect_ns).text);
-        tl_wrap_words(w, "of it for ranks that wait for it)");
+        tl_wrap_printf(w, "-");
+        tl_wrap_words(w, "ranks that wait for these wait");
+        tl_wrap_printf(w, "%s", tl_duration(worst->indirect_ns).text);
+        tl_wrap_words(w, "more");
     }
 }
 
@@ -233,11 +253,12 @@ void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
 void tl_say_path(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
     tl_wrap_printf(w, "%s", tl_share_in_words(c->path_share).text);
-    tl_wrap_words(w, "of the critical path is on");
+    tl_wrap_words(w, "of the critical path runs on");
     tl_wrap_words(w, tl_is_link(c) ? "the ranks at its ends" : tl_is_several(c) ? "them" : "it");
     if (a->path.ns > 0 && a->path.unexplained_ns > 0) {
-        tl_wrap_printf(w, "(%s", tl_share_in_words((double)a->path.unexplained_ns / (double)a->path.ns).text);
-        tl_wrap_words(w, "of the path is unexplained)");
+        tl_wrap_printf(w, "-");
+        tl_wrap_printf(w, "%s", tl_share_in_words((double)a->path.unexplained_ns / (double)a->path.ns).text);
+        tl_wrap_words(w, "of the path, on any rank, is unexplained");
     }
 }
 
@@ -258,8 +279,8 @@ void tl_say_losses(tl_wrap *w, const tl_answers *a)
     if (a->trust.nranks > 1 && a->job.name != NULL) {
         tl_wrap_words(w, "All ranks:");
         say_loss(w, &a->job);
-        tl_wrap_words(w, "of their time. Worst rank:");
-        tl_wrap_printf(w, "%" PRId32 ",", a->worst.rank);
+        tl_wrap_words(w, "of their time. Most:");
+        tl_wrap_printf(w, "rank %" PRId32 ",", a->worst.rank);
     } else {
         tl_wrap_words(w, "Largest loss:");
     }
@@ -269,30 +290,17 @@ void tl_say_losses(tl_wrap *w, const tl_answers *a)
 
 /* ----------------------------------------------------------------------------------------------------------- trust */
 
-static void say_doubts(tl_wrap *w, const tl_answers *a, const tl_answer *answer, unsigned most)
+void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
 {
-    unsigned said = 0, left = 0;
-    for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++)
-        left += answer->doubts >> doubt & 1u;
+    tl_wrap_printf(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
-        if (said == most) {
-            tl_wrap_printf(w, "and %u more", left);
-            return;
-        }
         tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
-        said++;
-        if (--left > 0)
+        if (answer->doubts >> doubt > 1)
             memcpy(words.text + strlen(words.text), ";", 2);
         tl_say_phrase(w, words);
     }
-}
-
-void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer, unsigned most)
-{
-    tl_wrap_printf(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
-    say_doubts(w, a, answer, most);
 }
 
 void tl_say_chance(tl_wrap *w, double p)

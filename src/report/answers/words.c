@@ -155,8 +155,8 @@ const char *tl_cause_in_words(unsigned cause)
 {
     static const char *const words[] = {
         [TL_CAUSE_UNKNOWN] = "nothing in the rank's own time explains the delay",
-        [TL_CAUSE_COMPUTE_SLOW] = "some kernels are slower than the same ones of its peers",
-        [TL_CAUSE_THROTTLED] = "all kernels are slower than those of its peers: a slow device",
+        [TL_CAUSE_COMPUTE_SLOW] = "some of its kernels are slower than the same ones of its peers",
+        [TL_CAUSE_THROTTLED] = "all its kernels are slower than its peers' - a slow device",
         [TL_CAUSE_MORE_WORK] = "more kernels, or larger ones, than its peers have",
         [TL_CAUSE_HOST_LATE] = "the host launches late",
         [TL_CAUSE_INPUT] = "the host waits for input data",
@@ -222,11 +222,11 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
                                              : "without its delay";
     const char *it = tl_is_several(c) ? "them" : "it";
     if (c->gain_ns == 0)
-        return phrase("none in the simulation: the job would take as long %s%s", without, gain_of_links(a).text);
+        return phrase("nothing %s, simulated%s", without, gain_of_links(a).text);
     if (c->gain_ns >= 0)
-        return phrase("the job would take %s (%s) less %s%s, simulated%s", tl_duration(c->gain_ns).text,
-                      tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without, gain_in_steps(c).text,
-                      gain_of_links(a).text);
+        return phrase("%s less of %s (%s) %s%s, simulated%s", tl_duration(c->gain_ns).text,
+                      tl_duration(a->wall_ns).text, tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without,
+                      gain_in_steps(c).text, gain_of_links(a).text);
     const tl_phrase lost = tl_duration(c->waited_in_steps_ns);
     if (a->trust.simulated)
         return phrase("not simulated, because others cost more; others wait %s for %s in these steps", lost.text, it);
@@ -291,8 +291,8 @@ static tl_phrase small_gain_in_words(const tl_answers *a)
     if (a->nculprits == 0 || a->culprits[0].gain_ns < 0)
         return phrase("%s", "");
     const tl_culprit *c = &a->culprits[0];
-    return phrase("the others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited "
-                  "for something else",
+    return phrase("others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited "
+                  "anyway",
                   tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
 }
 
@@ -374,7 +374,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_CHARGES:
         return phrase("others wait mostly while it does something else than its cause (table blame)");
     case TL_DOUBT_NO_VERDICT:
-        return phrase("there is nothing to compare");
+        return phrase("there is no verdict");
     case TL_NDOUBTS:
         break;
     }

@@ -191,6 +191,8 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
     else
         tl_put_null(j, "host");
     tl_put_known(j, "device", c->device);
+    if (c == a->culprits && a->by_order != NULL)
+        tl_put_cell(j, "file", a->by_order->file, sizeof a->by_order->file);
     tl_put_word(j, "cause", tl_cause_labels[c->cause]);
     tl_put_word(j, "largest_cause", tl_cause_labels[c->largest_cause]);
     tl_put_double(j, "cause_share", c->cause_share);

@@ -52,7 +52,7 @@ static void end_with_table(tl_wrap *w, const asking *q, const char *table)
 static void say_answer_confidence(const asking *q, const tl_answer *answer, bool last)
 {
     tl_wrap w = paragraph(q, "Confidence:");
-    tl_say_confidence(&w, q->a, answer, TL_NDOUBTS);
+    tl_say_confidence(&w, q->a, answer);
     tl_wrap_end(&w);
     if (!last)
         fputc('\n', q->out);
@@ -98,12 +98,16 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
         }
         if (tl_is_several(c))
             tl_wrap_printf(&w, "rank %" PRId32 " alone:", c->rank);
-        tl_wrap_printf(&w, "z = %.1f", c->z);
+        tl_wrap_words(&w, "its delay is");
+        tl_wrap_printf(&w, "%.1f times", c->z);
+        tl_wrap_words(&w, "the noise of its peers");
     } else {
         tl_wrap_words(&w, "its transfers take");
         tl_wrap_printf(&w, "%.1f times", q->a->link->ratio);
         tl_wrap_words(&w, "as long as they should;");
-        tl_wrap_printf(&w, "z = %.1f", c->z);
+        tl_wrap_words(&w, "the excess is");
+        tl_wrap_printf(&w, "%.1f times", c->z);
+        tl_wrap_words(&w, "their noise");
     }
     end_with_table(&w, q, tl_is_link(c) ? "link" : "straggler");
     if (isnan(c->path_share))
@@ -134,6 +138,11 @@ static void which_rank(const asking *q)
     const tl_culprit *worst = &q->a->culprits[0];
     tl_say_culprit(&w, q->a, worst);
     tl_wrap_end(&w);
+    if (q->a->by_order != NULL) {
+        w = paragraph(q, "File:");
+        tl_say_file(&w, q->a->by_order);
+        tl_wrap_end(&w);
+    }
     w = paragraph(q, "Cost:");
     tl_say_phrase(&w, tl_gain_in_words(q->a, worst));
     tl_wrap_end(&w);
@@ -167,12 +176,11 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
 
     while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
         n++;
-    tl_wrap_words(w, "of");
+    tl_wrap_words(w, "others wait");
     tl_wrap_printf(w, "%s", tl_duration(c->blame_ns).text);
-    tl_wrap_words(w, tl_is_several(c) ? "that others wait for them, while they do:"
-                                      : "that others wait for it, while it does:");
+    tl_wrap_words(w, tl_is_several(c) ? "for them, which meanwhile spend" : "for it, which meanwhile spends");
     for (int i = 0; i < n; i++) {
-        tl_wrap_printf(w, "%s", tl_duration(a->activities[activities[i]]).text);
+        tl_wrap_printf(w, "%s in", tl_duration(a->activities[activities[i]]).text);
         tl_wrap_printf(w, "%s%s", tl_activity_labels[activities[i]],
                        i + 1 < n || next_part(a, activities, n) >= 0 ? "," : "");
     }
@@ -250,8 +258,8 @@ static void which_phase(const asking *q)
         end_with_table(&w, q, "breakdown");
         say_path(q);
     }
-    if (tl_has_imbalance(q->a)) {
-        tl_wrap w = paragraph(q, "Balance, which is no single rank's fault:");
+    if (tl_largest_imbalance(q->a) > 0) {
+        tl_wrap w = paragraph(q, "Balance:");
         tl_say_imbalance(&w, q->a, SIZE_MAX);
         end_with_table(&w, q, "whatif");
     }
@@ -280,7 +288,7 @@ static void others_waiting(const asking *q)
     tl_wrap_end(&w);
     if ((a->finding >= TL_FOUND_NOBODY || a->why != NULL) && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "all ranks wait for late ones");
+        tl_wrap_words(&w, "exposed or not, all ranks wait for late ones");
         tl_wrap_printf(&w, "%s,", tl_duration(a->wait_ns).text);
         tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
         tl_wrap_words(&w, "of their time");
@@ -326,8 +334,8 @@ static void persistence(const asking *q)
                           "more not counted, because it costs less in them, or because they are not fully recorded;");
         }
     }
-    if (isnan(c->p_value))
-        tl_wrap_words(&w, "no test of significance");
+    if (isnan(c->p_value) || (a->persistence.doubts & (1u << TL_DOUBT_FEW_STEPS | 1u << TL_DOUBT_ONE_STEP)) != 0)
+        tl_wrap_words(&w, "too few steps for a test of significance");
     else
         tl_say_chance(&w, c->p_value);
     end_with_table(&w, q, tl_is_link(c) ? "link" : "blame_step");

@@ -35,8 +35,20 @@ static bool is_time(const tl_printer *printer, const tl_field *field)
 static bool is_share(const tl_printer *printer, const tl_field *field)
 {
     size_t n = strlen(field->name);
-    bool named = strncmp(field->name, "share", 5) == 0 || (n > 6 && strcmp(field->name + n - 6, "_share") == 0);
+    bool named = strncmp(field->name, "share", 5) == 0 || (n > 6 && strcmp(field->name + n - 6, "_share") == 0) ||
+                 strcmp(field->unit, "%") == 0;
     return named && printer->unit == TL_UNIT_AUTO && field->type == TL_TYPE_F64;
+}
+
+/* Whether a column is called as the first n bytes of this one's name. */
+static bool is_another(const tl_printer *printer, const tl_field *field, size_t n)
+{
+    for (size_t i = 0; i < printer->schema->nfields; i++) {
+        const char *name = printer->schema->fields[i].name;
+        if (strlen(name) == n && memcmp(name, field->name, n) == 0)
+            return true;
+    }
+    return false;
 }
 
 void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_field *field)
@@ -46,7 +58,7 @@ void tl_heading(char *out, size_t size, const tl_printer *printer, const tl_fiel
     if (!changes)
         snprintf(out, size, "%s", field->name);
     else if (printer->unit == TL_UNIT_AUTO)
-        snprintf(out, size, "%.*s", (int)(n - 3), field->name);
+        snprintf(out, size, "%.*s%s", (int)(n - 3), field->name, is_another(printer, field, n - 3) ? "_time" : "");
     else
         snprintf(out, size, "%.*s%s", (int)(n - 2), field->name, units[printer->unit].word);
 }
@@ -92,7 +104,7 @@ bool tl_unit_put_int(tl_text_cell *cell, const tl_printer *printer, const tl_fie
 bool tl_unit_put_real(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, double value)
 {
     if (is_share(printer, field))
-        snprintf(cell->digits, sizeof cell->digits, "%.1f %%", 100 * value);
+        snprintf(cell->digits, sizeof cell->digits, "%.1f %%", strcmp(field->unit, "%") == 0 ? value : 100 * value);
     else if (!is_time(printer, field))
         return false;
     else if (printer->unit == TL_UNIT_AUTO)

@@ -1,9 +1,9 @@
 /* losses.c - where most time is lost over all ranks, three lines:
  *
- *     lost    69.0 % of GPU time: collectives that wait for late ranks (9.11 s)
+ *     lost    69.0 % of GPU time: exposed waiting for other ranks (9.11 s)
  *             22.9 %: idle, the host launched late and little of it was recorded (mostly aten::empty), in "# running
  *             sparse arch" - rank 2 most
- *              3.2 %: exposed transfers of collectives (420 ms)
+ *              3.2 %: exposed transfers (420 ms)
  *
  * Candidates are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of
  * idle time (table idle_job).  GPU time is the wall time of all ranks.
@@ -54,15 +54,15 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
         if (strcmp(key.text, "(no_cpu_op_overlap)") == 0)
             snprintf(out, n, "the host launched late, and nothing of it is recorded");
         else
-            snprintf(out, n, "the host launched late, and little of it is recorded (most in %s)", key.text);
+            snprintf(out, n, "the host launched late, mostly outside of recorded operators (longest: %s)", key.text);
         break;
     case TL_DOING_NO_TRACE:
         snprintf(out, n, "the host launched late, and its trace has no operators");
         break;
     case TL_DOING_LAUNCH_ANOMALY:
         snprintf(out, n, "%s%s%s",
-                 strncmp(key.text, "prequeued", 9) == 0 ? "work queued in time began late"
-                                                        : "work began late after its launch",
+                 strncmp(key.text, "prequeued", 9) == 0 ? "a kernel queued before the gap started late"
+                                                        : "a kernel launched during the gap started late",
                  call_of(key.text, "")[0] != '\0' ? ", with the host in the call " : "", call_of(key.text, ""));
         break;
     case TL_DOING_LAUNCH_OVERHEAD:
@@ -87,7 +87,7 @@ static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
                 c->cpu_during_gap == TL_DOING_UNTRACED;
 
     if (c->drain_type == TL_DRAIN_SYNC)
-        tl_wrap_words(w, "after it had waited for the device");
+        tl_wrap_words(w, "after a device sync");
     if (host && c->annotation != TL_NO_NAME && pct >= LEAST_PLACE_PCT) {
         tl_text name = tl_names_text(s->names, c->annotation);
         char cell[NAME_BYTES + 1] = "", quoted[sizeof cell + 16];
@@ -176,8 +176,8 @@ static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl
 {
     size_t n = 0;
     int64_t waiting_ns = tl_ns_min(job->waiting_ns, all->comm_exposed_ns);
-    add(of, &n, (loss){ .ns = waiting_ns, .words = "collectives that wait for late ranks" });
-    add(of, &n, (loss){ .ns = all->comm_exposed_ns - waiting_ns, .words = "exposed transfers of collectives" });
+    add(of, &n, (loss){ .ns = waiting_ns, .words = "exposed waiting for other ranks" });
+    add(of, &n, (loss){ .ns = all->comm_exposed_ns - waiting_ns, .words = "exposed transfers" });
     add(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
     add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
     for (size_t i = 0; i < s->ncauses; i++)

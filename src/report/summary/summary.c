@@ -115,8 +115,11 @@ static void add_steps(facts *list, const tl_summary *s)
         snprintf(range, sizeof range, "%" PRId32, low);
     else
         snprintf(range, sizeof range, "%" PRId32 "-%" PRId32, low, high);
-    snprintf(next_fact(list), FACT_BYTES, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank",
-             range);
+    if (same && most == 1)
+        snprintf(next_fact(list), FACT_BYTES, "step %s", range);
+    else
+        snprintf(next_fact(list), FACT_BYTES, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank",
+                 range);
 }
 
 /* "3 of 4 ranks": those that were read.  A world size that the ranks themselves contradict is told, not counted with.

@@ -1,9 +1,9 @@
 /* verdict.c - the verdict, on the terminal:
  *
- *     Rank 2 (host node0, device 2) holds the job up in all 3 steps (4-6): each of these steps of 1.06 s is 1.01 s
- *       (95.3 %) longer for it
+ *     Rank 2 (host node0, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these
+ *       steps of 1.06 s on average
  *       cause   host_late: the host launches late in "# running sparse arch"
- *       gain    the job would take 2.89 s less without its delay, 87.7 % of 3.30 s (simulated)
+ *       gain    2.89 s less of 3.30 s (87.7 %) without its delay, simulated
  *       trust   medium: 3 steps are too few for a test of significance
  *
  * What it rests on is for `tlmpi ask`.
@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Culprits beside the worst that have a line; doubts that are told. */
-enum { NEXT_SHOWN = 2, DOUBTS_SHOWN = 2 };
+/* Culprits beside the worst that have a line. */
+enum { NEXT_SHOWN = 2 };
 
 static void say_cause(FILE *out, const tl_culprit *c)
 {
@@ -43,8 +43,8 @@ static void say_gain(FILE *out, const tl_answers *a)
     tl_say_phrase(&w, tl_gain_in_words(a, &a->culprits[0]));
     if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
         tl_wrap_printf(&w, "-");
-        tl_wrap_printf(&w, "%s", tl_duration(a->together_gain_ns).text);
-        tl_wrap_words(&w, "less without all that are named here");
+        tl_wrap_printf(&w, "%s less", tl_duration(a->together_gain_ns).text);
+        tl_wrap_words(&w, "without all that are named here");
     }
     tl_wrap_end(&w);
 }
@@ -72,6 +72,11 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
     fputs(look->off, out);
     tl_wrap_end(&w);
 
+    if (a->by_order != NULL) {
+        w = tl_label(out, "file");
+        tl_say_file(&w, a->by_order);
+        tl_wrap_end(&w);
+    }
     say_cause(out, &a->culprits[0]);
     say_gain(out, a);
     say_next(out, a);
@@ -80,10 +85,7 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
 /* What nobody is at fault for is told where it costs more than who is. */
 static bool shows_imbalance(const tl_answers *a)
 {
-    const tl_imbalance *of = &a->imbalance;
-    int64_t most = of->roles_ns;
-    most = of->chance_ns > most ? of->chance_ns : most;
-    most = of->hosts_ns > most ? of->hosts_ns : most;
+    int64_t most = tl_largest_imbalance(a);
     return most > 0 && (a->nculprits == 0 || most > a->culprits[0].cost_ns);
 }
 
@@ -98,7 +100,7 @@ void tl_print_verdict(FILE *out, const tl_answers *a, const tl_look *look)
     }
     if (a->finding >= TL_FOUND_NOBODY) {
         tl_wrap w = tl_label(out, "trust");
-        tl_say_confidence(&w, a, &a->rank, DOUBTS_SHOWN);
+        tl_say_confidence(&w, a, &a->rank);
         tl_wrap_end(&w);
     }
     if (shows_imbalance(a)) {

@@ -70,6 +70,7 @@ typedef struct tl_answers {
     tl_finding finding;
     const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
     size_t nculprits;
+    const tl_rank *by_order;    /* of the first of them, a rank whose number is its file's place in order; else NULL */
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
     int64_t activities[TL_NACTIVITIES + 1]; /* what others waited for the first, by activity; TL_NACTIVITIES: by none */
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
@@ -83,7 +84,7 @@ typedef struct tl_answers {
     int64_t wait_ns;          /* rank-seconds that all waited in matched collectives */
     bool waits;               /* they are so much of all ranks' time that a culprit who cost as much would be named */
     tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for most, the largest first */
-    size_t nwaited_for;                           /* ranks that anybody waited for, of which those are the first */
+    size_t nwaited_for;                        /* ranks that anybody waited for, of which those are the first */
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;
     tl_loss worst, job; /* of the rank that loses most, and over all ranks */

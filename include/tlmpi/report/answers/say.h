@@ -8,12 +8,15 @@
 /* The words of a phrase; a number stays with its unit. */
 void tl_say_phrase(tl_wrap *wrap, tl_phrase phrase);
 
-/* "Rank 2 (host a, device 2) holds the job up in all 3 steps (4-6): each of these steps of 1.06 s is 1.01 s (95.3 %)
- * longer for it". */
+/* "Rank 2 (host a, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these steps of
+ * 1.06 s on average". */
 void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
 /* In quotes; there must be one. */
 void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
+
+/* The file of a rank that has its number from the order of files. */
+void tl_say_file(tl_wrap *w, const tl_rank *row);
 
 /* A line for one that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
 void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
@@ -21,27 +24,27 @@ void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culp
 /* "No rank holds the job up.  The others wait most for rank 3: 0.4 % of the time; ...", or why there is no answer. */
 void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 
-/* "3 ranks (0-1, 3) wait for it: 9.11 s of GPU time in all". */
+/* "3 ranks (0-1, 3) wait for it: 9.11 s of GPU time". */
 void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
 
 /* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": where the culprit, or
  * the lack of one, does not tell for whom. */
 void tl_say_waited_for(tl_wrap *wrap, const tl_answers *answers);
 
-/* "71.0 % of the critical path is on it (0.3 % of the path is unexplained)"; that must be known. */
+/* "71.0 % of the critical path runs on it - 0.3 % of the path, on any rank, is unexplained"; that must be known. */
 void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* "All ranks: idle 52.3 % of their time.  Worst rank: 1, exposed communication 59.0 % of its time." */
+/* "All ranks: idle 52.3 % of their time.  Most: rank 1, exposed communication 59.0 % of its time." */
 void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 
-/* Whether there is anything to be said of imbalance; "rank 6 and those that do the same compute 1.6 times as long as
- * the others (13.0 %)": the largest first, so many at most. */
-bool tl_has_imbalance(const tl_answers *answers);
+/* What the job would gain without the largest imbalance that is nobody's fault, in ns; 0: nothing is to be said of it.
+ * Then: "rank 6 and those that do the same compute 1.6 times as long as the others: balanced 4.37 s less (13.0 %)", the
+ * largest first, so many at most. */
+int64_t tl_largest_imbalance(const tl_answers *answers);
 void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers, size_t most);
 
-/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, and so many doubts at
- * most. */
-void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer, unsigned most);
+/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, and all doubts. */
+void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer);
 
 /* "p = 0.0213"; p is known. */
 void tl_say_chance(tl_wrap *wrap, double p);

@@ -1,7 +1,6 @@
 /* test_values.c - every word of every enumeration of every table is explained. */
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/model/coll_tables.h"
-#include "tlmpi/model/values.h"
 #include "unit.h"
 
 static size_t count_of(const char *const *texts)

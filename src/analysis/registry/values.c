@@ -1,5 +1,5 @@
 /* values.c - what the words of enumerations mean. */
-#include "tlmpi/model/values.h"
+#include "tlmpi/analysis/registry.h"
 
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
@@ -33,8 +33,9 @@ static const meanings all[] = {
       { "kernels that compute", "exposed copies from host to device", "other exposed copies and memsets",
         "exposed communication, with others than those that wait here", "its host launched late, for no reason below",
         "its host waited for input", "its host collected garbage",
-        "its host had waited for the device, which had nothing queued then", "its host allocated or freed device memory",
-        "work began late after its launch, or waited for an event", "nothing known" } },
+        "its host had waited for the device, which had nothing queued then",
+        "its host allocated or freed device memory", "work began late after its launch, or waited for an event",
+        "nothing known" } },
     { tl_path_labels,
       { "kernels that compute", "copies from host to device", "other copies and memsets", "transfers of communication",
         "work of hosts, for no reason below", "hosts that waited for input", "hosts that collected garbage",
@@ -111,7 +112,8 @@ static const meanings all[] = {
       { "the work after the gap waited for communication on another device",
         "the host waited for communication on another device", "the host was in a collective of hosts",
         "the host was in a call that waits for others" } },
-    { tl_queued_labels, { "its launch is not in the trace", "launched during the gap", "launched well before the gap" } },
+    { tl_queued_labels,
+      { "its launch is not in the trace", "launched during the gap", "launched well before the gap" } },
     { tl_parameter_labels,
       { "what clocks, calls and time stamps are measured to do", "what a test needs to keep its rate of error",
         "what somebody may choose" } },
