@@ -71,9 +71,9 @@ static const char *const rank_notes[] = {
     "(xz, zstd, zip, tar ...) is not read, and told. A file that is "
     "named twice, or by a link as well, is read once, unless its names tell several ranks. A pipe may be named, "
     "too: one proc reads it, once.",
-    "The rank of a trace is what its distributedInfo says, else what the file's name says, else the next free "
-    "number of a run that it fits: of that time, and neither world size, process groups, device nor process speak "
-    "against it.",
+    "The rank of a trace is what its distributedInfo says, else what the file's name says (also by "
+    "places on axes: TP-1-PP-0), else the next free number of a run that it fits, in the order of the names, 2 before "
+    "10: of that time, and neither world size, process groups, device nor process speak against it.",
     "Several runs in one folder are told apart by world size, process groups, time and names: of those with most ranks "
     "the newest is taken, and --run list says what they are. Where all but a rank's number says that two traces of "
     "a rank are of one run, the number of one is wrong: it gets the one that its name or its process id tells.",

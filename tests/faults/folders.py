@@ -149,6 +149,31 @@ def wrong_numbers(checks, program):
     checks.that(said[0] == 1 and is_whole(said, 4, "b/rank-%d.json"), "in the second of two runs", said)
 
 
+def names_that_number(checks, program):
+    """Traces that do not know their rank, and have several numbers in their names."""
+    def ranks(names, **more):
+        said = Folder(program, {name: trace(begin=DAY_ONE + i * MS, pid=4100 + i, **more) for i, name in enumerate(names)}).run()
+        return said[0], said[2]
+
+    sglang = "1700000000.5-TP-%d-DP-0-PP-%d-EP-%d.trace.json"
+    names = [sglang % (i, 0, i) for i in range(12)]
+    checks.that(ranks(names) == (0, dict(enumerate(names))), "12 ranks of one axis", ranks(names))
+    missing = names[:5] + names[7:]
+    checks.that(ranks(missing) == (0, {i: name for i, name in enumerate(names) if name in missing}), "two of them are missing",
+                ranks(missing))
+    names = [sglang % (i % 4, i // 4, i % 4) for i in range(12)]
+    checks.that(ranks(names) == (0, dict(enumerate(names))), "two axes", ranks(names))
+    names = ["dp%d_tp_rank%d.json" % (i // 2, i % 2) for i in range(6)]
+    checks.that(ranks(names) == (0, dict(enumerate(names))), "two axes, otherwise written", ranks(names))
+    names = ["part%d of it.json" % i for i in range(12)]
+    checks.that(ranks(names) == (0, dict(enumerate(names))), "a number that says nothing else", ranks(names))
+    names = ["TP-1 of 2 by http0.json", "TP-1 of 10 by http0.json"]
+    checks.that(ranks(names) == (0, dict(enumerate(names))), "an axis on which all are at one place", ranks(names))
+    again = {"part%d of it.json" % i: trace(begin=DAY_ONE + i * 60 * S) for i in range(3)}
+    said = Folder(program, again).run()
+    checks.that(said[0] == 0 and said[2] == {0: "part2 of it.json"}, "recordings of one process are no ranks", said)
+
+
 def hosts(checks, program):
     """Which host a rank is on: what the trace says, else its name, else its process id."""
     def found(files):
@@ -174,7 +199,7 @@ def hosts(checks, program):
 
 def main():
     checks = Checks()
-    for case in (strays, several_jobs, wrong_numbers, hosts):
+    for case in (strays, several_jobs, wrong_numbers, names_that_number, hosts):
         case(checks, os.path.abspath(sys.argv[1]))
     checks.close()
 

@@ -52,6 +52,7 @@ typedef struct tl_input {
 
 /* What --run list says of a run. */
 typedef struct tl_run_info {
+    int32_t number; /* from 0, oldest first */
     size_t ntraces;
     size_t first; /* the input with its lowest rank */
     int32_t job;

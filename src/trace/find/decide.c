@@ -103,7 +103,7 @@ static int oldest_first(const void *a, const void *b)
     const tl_run_info *x = a, *y = b;
     if (x->begin_ns != y->begin_ns)
         return x->begin_ns < y->begin_ns ? -1 : 1;
-    return TL_COMPARE(x->job, y->job); /* stands for the number it had */
+    return TL_COMPARE(x->number, y->number);
 }
 
 static void add_to_run(tl_run_info *r, const tl_input *t, size_t at, const tl_inventory *inventory)
@@ -116,42 +116,36 @@ static void add_to_run(tl_run_info *r, const tl_input *t, size_t at, const tl_in
     }
     r->world_size = t->world_size > r->world_size ? t->world_size : r->world_size;
     r->gpu = r->ntraces == 0 || r->gpu == t->origin.gpu ? t->origin.gpu : 0;
+    r->job = t->job;
     r->ntraces++;
 }
 
-/* Fills in the list, oldest first, and numbers the runs of the traces anew.  A trace that found its run later has its
- * job from there. */
+/* Fills in the list, oldest first, and numbers the runs of the traces anew. */
 static bool list_runs(deciding *d)
 {
     tl_inventory *inventory = d->inventory;
     size_t n = inventory->inputs.n;
-    int32_t *number = tl_calloc(d->nruns + 1, sizeof *number), *job = tl_calloc(d->nruns + 1, sizeof *job);
+    int32_t *number = tl_calloc(d->nruns + 1, sizeof *number);
     tl_run_info *runs = tl_calloc(d->nruns + 1, sizeof *runs);
-    bool fine = number != NULL && job != NULL && runs != NULL;
+    bool fine = number != NULL && runs != NULL;
 
     for (size_t k = 0; fine && k < d->nruns; k++)
-        runs[k] = (tl_run_info){ .job = (int32_t)k, .world_size = -1 };
+        runs[k] = (tl_run_info){ .number = (int32_t)k, .world_size = -1 };
     for (size_t i = 0; fine && i < n; i++) {
-        const tl_input *t = &inventory->inputs.v[i];
-        if (t->run < 0)
-            continue;
-        add_to_run(&runs[t->run], t, i, inventory);
-        job[t->run] = t->job >= 0 ? t->job : job[t->run];
+        if (inventory->inputs.v[i].run >= 0)
+            add_to_run(&runs[inventory->inputs.v[i].run], &inventory->inputs.v[i], i, inventory);
     }
-    if (fine) {
+    if (fine)
         qsort(runs, d->nruns, sizeof *runs, oldest_first);
-        for (size_t k = 0; k < d->nruns; k++) {
-            number[runs[k].job] = (int32_t)k;
-            runs[k].job = job[runs[k].job];
-        }
+    for (size_t k = 0; fine && k < d->nruns; k++) {
+        number[runs[k].number] = (int32_t)k;
+        runs[k].number = (int32_t)k;
     }
     for (size_t i = 0; fine && i < n; i++) {
         tl_input *t = &inventory->inputs.v[i];
         t->run = t->run >= 0 ? number[t->run] : -1;
-        t->job = t->run >= 0 ? runs[t->run].job : -1;
     }
     free(number);
-    free(job);
     free(inventory->runs);
     inventory->runs = fine ? runs : NULL;
     if (!fine)
@@ -173,24 +167,29 @@ static int32_t choose(const deciding *d)
 
 /* ----------------------------------------------------------------------------------------------- what is not taken */
 
-/* Whether every trace of a run is of a rank that the run taken has, too, of the same job: then it is another recording
- * of that, and nothing of the job is left out.  Else the run is lost, unless somebody has asked for another one. */
+/* Whether the trace is another recording of that of the run taken which has the same rank. */
+static bool repeats(const tl_input *t, const tl_input *taken)
+{
+    if (taken == NULL || t->job != taken->job || (t->why[0] != 0 && !t->renumbered))
+        return false;
+    return t->rank_source != TL_RANK_ORDER || (t->origin.pid > 0 && t->origin.pid == taken->origin.pid);
+}
+
+/* A run is lost that has more than other recordings of what the run taken has, unless somebody has asked for one. */
 static bool find_lost(tl_inventory *inventory)
 {
-    const tl_run_info *taken = &inventory->runs[inventory->run];
-    tl_map ranks = { 0 };
+    tl_map ranks = { 0 }; /* of the run taken -> its input */
+    const tl_input *v = inventory->inputs.v;
     bool fine = true;
 
     for (size_t i = 0; fine && i < inventory->inputs.n; i++)
-        if (inventory->inputs.v[i].run == inventory->run)
-            fine = tl_map_put(&ranks, (uint64_t)inventory->inputs.v[i].rank, 0) == 0;
+        if (v[i].run == inventory->run)
+            fine = tl_map_put(&ranks, (uint64_t)v[i].rank, (uint32_t)i) == 0;
     for (size_t i = 0; fine && i < inventory->inputs.n; i++) {
-        const tl_input *t = &inventory->inputs.v[i];
-        if (t->run < 0 || t->run == inventory->run)
+        if (v[i].run < 0 || v[i].run == inventory->run)
             continue;
-        bool repeats = t->job == taken->job && t->rank_source != TL_RANK_ORDER && (t->why[0] == 0 || t->renumbered) &&
-                       tl_map_get(&ranks, (uint64_t)t->rank) != TL_MAP_NONE;
-        inventory->runs[t->run].lost |= !repeats;
+        uint32_t at = tl_map_get(&ranks, (uint64_t)v[i].rank);
+        inventory->runs[v[i].run].lost |= !repeats(&v[i], at != TL_MAP_NONE ? &v[at] : NULL);
     }
     tl_map_free(&ranks);
     return fine;

@@ -1,7 +1,7 @@
 /* decide.h - what the steps from files to jobs, runs and ranks share.
  *
  *     traces that know their rank  ->  jobs  ->  runs  ->  a trace a rank     jobs.c, runs.c, doubles.c
- *     those that do not            ->  runs that they fit, or of their own    strays.c
+ *     those that do not            ->  runs that they fit, or of their own    strays.c, order.c
  *
  * A job's traces do not contradict each other (common.c); a run is one recording of it.
  */
@@ -85,6 +85,13 @@ bool tl_doubles_settle(tl_slice *s);
 /* Traces that do not know their rank: each gets the run that it fits, or one of its own, and the next number that is
  * free there, in order of path.  *nruns grows.  False: memory is out. */
 bool tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns);
+
+/* Below, at or above 0 as a stands before, with or after b: digits that follow upon one another are a number. */
+int tl_compare_names(const char *a, const char *b);
+
+/* The ranks of n traces of one run, where their names tell places on axes of parallelism that count them (*told).
+ * False: memory is out. */
+bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told);
 
 /* What two files of one run have in common: the path around the rank in it; the folder and the host, where the rank is
  * not in it. */

@@ -15,6 +15,7 @@
 typedef struct placing {
     const tl_inventory *inventory;
     tl_common *runs;
+    int32_t *job; /* of each run */
     size_t nruns;
     int32_t njobs;
     tl_map groups, taken; /* taken: run and rank -> 0 */
@@ -58,6 +59,17 @@ static bool fits(const placing *p, size_t run, const tl_input *t)
            !tl_common_is_far(c, t) && !has_its_process(p, run, t);
 }
 
+/* The job of a run that t begins: that of a run of its time which has another recording of its process, else a new
+ * one. */
+static int32_t job_of(placing *p, const tl_input *t)
+{
+    for (size_t k = 0; k < p->nruns; k++)
+        if (!tl_common_contradicts(&p->runs[k], &p->groups, t) && !tl_common_is_far(&p->runs[k], t) &&
+            has_its_process(p, k, t))
+            return p->job[k];
+    return p->njobs++;
+}
+
 static bool place(placing *p, tl_input *t)
 {
     size_t nearest = p->nruns;
@@ -67,13 +79,11 @@ static bool place(placing *p, tl_input *t)
             fits(p, k, t))
             nearest = k;
     if (nearest == p->nruns) {
-        p->runs[p->nruns] = TL_COMMON(p->nruns);
-        p->nruns++;
-        t->job = p->njobs++;
-    } else {
-        t->job = -1; /* that of its run */
+        p->job[nearest] = job_of(p, t);
+        p->runs[p->nruns++] = TL_COMMON(nearest);
     }
     t->run = (int32_t)nearest;
+    t->job = p->job[nearest];
     return tl_common_add(&p->runs[nearest], &p->groups, t);
 }
 
@@ -82,13 +92,55 @@ static uint64_t place_of(const tl_input *t)
     return (uint64_t)t->run << 32 | (uint64_t)t->rank; /* ranks fit 32 bits */
 }
 
-static bool number(placing *p, tl_input *t)
+/* By run; pipes last, as they were named, and files in order of name. */
+static int by_run_and_name(const void *a, const void *b)
 {
-    t->rank = p->next_free[t->run];
-    while (tl_map_get(&p->taken, place_of(t)) != TL_MAP_NONE)
-        t->rank++;
-    p->next_free[t->run] = t->rank + 1;
+    const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    if (x->pipe != y->pipe)
+        return x->pipe - y->pipe;
+    return x->pipe ? TL_COMPARE(x, y) : tl_compare_names(x->path, y->path);
+}
+
+static void number_in_order(placing *p, tl_input *const *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_input *t = v[i];
+        t->rank = p->next_free[t->run];
+        while (tl_map_get(&p->taken, place_of(t)) != TL_MAP_NONE)
+            t->rank++;
+        p->next_free[t->run] = t->rank + 1;
+    }
+}
+
+/* Whether each of these ranks is one that the run may have, and nobody has. */
+static bool are_free(const placing *p, int32_t run, const int64_t *ranks, size_t n)
+{
+    int64_t world_size = p->runs[run].world_size;
+    for (size_t i = 0; i < n; i++)
+        if ((world_size >= 0 && ranks[i] >= world_size) ||
+            tl_map_get(&p->taken, (uint64_t)run << 32 | (uint64_t)ranks[i]) != TL_MAP_NONE)
+            return false;
     return true;
+}
+
+/* v: traces of one run, in order. */
+static bool number(placing *p, tl_input *const *v, size_t n)
+{
+    int64_t *ranks = tl_calloc(n + 1, sizeof *ranks);
+    bool told = false, fine = ranks != NULL && tl_order_by_axes(v, n, ranks, &told);
+
+    if (fine && told && are_free(p, v[0]->run, ranks, n)) {
+        for (size_t i = 0; i < n; i++) {
+            v[i]->rank = ranks[i];
+            v[i]->rank_source = TL_RANK_NAME;
+        }
+    } else if (fine) {
+        number_in_order(p, v, n);
+    }
+    free(ranks);
+    return fine;
 }
 
 /* What the traces that know their rank say of their runs. */
@@ -101,6 +153,7 @@ static bool sum_up(placing *p)
         if (t->run < 0)
             continue;
         p->njobs = t->job >= p->njobs ? t->job + 1 : p->njobs;
+        p->job[t->run] = t->job;
         if (!tl_common_add(&p->runs[t->run], &p->groups, t) || tl_map_put(&p->taken, place_of(t), 0) != 0)
             return false;
     }
@@ -112,8 +165,9 @@ bool tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknow
     placing p = { .inventory = inventory, .nruns = *nruns };
     tl_input **in_time = tl_calloc(nunknown + 1, sizeof(tl_input *));
     p.runs = tl_calloc(*nruns + nunknown + 1, sizeof *p.runs);
+    p.job = tl_calloc(*nruns + nunknown + 1, sizeof *p.job);
     p.next_free = tl_calloc(*nruns + nunknown + 1, sizeof *p.next_free);
-    bool fine = in_time != NULL && p.runs != NULL && p.next_free != NULL && sum_up(&p);
+    bool fine = in_time != NULL && p.runs != NULL && p.job != NULL && p.next_free != NULL && sum_up(&p);
 
     if (fine && nunknown > 0) {
         memcpy(in_time, unknown, nunknown * sizeof(tl_input *));
@@ -121,11 +175,17 @@ bool tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknow
     }
     for (size_t i = 0; fine && i < nunknown; i++)
         fine = place(&p, in_time[i]);
-    for (size_t i = 0; fine && i < nunknown; i++)
-        fine = number(&p, unknown[i]);
+    if (fine && nunknown > 0)
+        qsort(unknown, nunknown, sizeof(tl_input *), by_run_and_name);
+    for (size_t from = 0, to; fine && from < nunknown; from = to) {
+        for (to = from + 1; to < nunknown && unknown[to]->run == unknown[from]->run; to++)
+            ;
+        fine = number(&p, unknown + from, to - from);
+    }
     *nruns = p.nruns;
     free(in_time);
     free(p.runs);
+    free(p.job);
     free(p.next_free);
     tl_map_free(&p.groups);
     tl_map_free(&p.taken);

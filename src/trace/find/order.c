@@ -1,0 +1,158 @@
+/* order.c - numbers for the traces of one run that do not know their rank, from all numbers in their names.
+ *
+ *     <id>-TP-0-DP-0-PP-1-EP-0.trace.json.gz      axes of parallelism: letters, perhaps "rank" and a separator, digits
+ *
+ * An axis tells the rank where every file has another place on it; else some together, which count the ranks as the
+ * frameworks do: tensor parallel ranks are next to each other, then context, data and pipeline parallel ones.  Expert
+ * parallel ranks are some of the others: that axis counts nothing.  Where no axes do, the files count in order, numbers
+ * in their names as numbers: 2 is before 10.
+ */
+#include "decide.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The axes, the one whose ranks are nearest to each other first. */
+enum { TENSOR, CONTEXT, DATA, PIPELINE, NAXES };
+
+static const char *const axis_words[NAXES][2] = {
+    [TENSOR] = { "tp", "tensor" },
+    [CONTEXT] = { "cp", "context" },
+    [DATA] = { "dp", "data" },
+    [PIPELINE] = { "pp", "pipeline" },
+};
+
+#define PLACES_MAX 100000
+
+/* ---------------------------------------------------------------------------------------------------- as numbers are */
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static int compare_numbers(const char **a, const char **b)
+{
+    const char *x = *a, *y = *b;
+    size_t n = 0, m = 0;
+
+    while (*x == '0' && is_digit(x[1]))
+        x++;
+    while (*y == '0' && is_digit(y[1]))
+        y++;
+    while (is_digit(x[n]))
+        n++;
+    while (is_digit(y[m]))
+        m++;
+    *a = x + n;
+    *b = y + m;
+    return n != m ? (n < m ? -1 : 1) : memcmp(x, y, n);
+}
+
+int tl_compare_names(const char *a, const char *b)
+{
+    const char *x = a, *y = b;
+    while (*x != '\0' && *y != '\0') {
+        int order = 0;
+        if (is_digit(*x) && is_digit(*y))
+            order = compare_numbers(&x, &y);
+        else
+            order = (unsigned char)*x++ - (unsigned char)*y++;
+        if (order != 0)
+            return order;
+    }
+    return *x != *y ? (*x != '\0' ? 1 : -1) : strcmp(a, b);
+}
+
+/* -------------------------------------------------------------------------------------------------------------- axes */
+
+typedef struct places {
+    int64_t on[NAXES]; /* -1: the name does not say */
+} places;
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Whether the word stands at p, whatever its case. */
+static bool stands_at(const char *p, const char *word)
+{
+    while (*word != '\0' && lower(*p) == *word)
+        p++, word++;
+    return *word == '\0';
+}
+
+/* The number after a word of the axis at p: "TP-0", "tp_rank_0", "tp0"; -1 for none. */
+static int64_t number_at(const char *p, const char *word)
+{
+    if (!stands_at(p, word))
+        return -1;
+    p += strlen(word);
+    p += *p == '-' || *p == '_';
+    p += stands_at(p, "rank") ? 4 : 0;
+    p += *p == '-' || *p == '_' || *p == '=';
+    int64_t value = is_digit(*p) ? 0 : -1;
+    for (; is_digit(*p) && value < PLACES_MAX; p++)
+        value = 10 * value + (*p - '0');
+    return value < PLACES_MAX ? value : -1;
+}
+
+static places places_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    places p = { { -1, -1, -1, -1 } };
+
+    for (const char *begin = slash != NULL ? slash + 1 : path, *at = begin; *at != '\0'; at++) {
+        bool inside = at > begin && lower(at[-1]) >= 'a' && lower(at[-1]) <= 'z'; /* another word, as in http0 */
+        for (int axis = 0; !inside && axis < NAXES; axis++)
+            for (int i = 0; i < 2 && p.on[axis] < 0; i++)
+                p.on[axis] = number_at(at, axis_words[axis][i]);
+    }
+    return p;
+}
+
+/* Sets the ranks that these axes count, sizes[axis] long.  Whether they are those of n ranks, each another. */
+static bool count_by(const places *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks, bool *fine)
+{
+    tl_map seen = { 0 };
+    bool differ = true;
+
+    for (size_t i = 0; i < n && differ && *fine; i++) {
+        int64_t stride = 1;
+        ranks[i] = 0;
+        for (int axis = 0; axis < NAXES; axis++)
+            if (axes >> axis & 1) {
+                ranks[i] += stride * at[i].on[axis];
+                stride *= sizes[axis];
+            }
+        differ = stride > 0 && stride <= PLACES_MAX && tl_map_get(&seen, (uint64_t)ranks[i]) == TL_MAP_NONE;
+        *fine = tl_map_put(&seen, (uint64_t)ranks[i], 0) == 0;
+    }
+    tl_map_free(&seen);
+    return differ && *fine;
+}
+
+bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told)
+{
+    places *at = tl_calloc(n + 1, sizeof *at);
+    int64_t sizes[NAXES] = { 0, 0, 0, 0 };
+    unsigned known = (1u << NAXES) - 1, varied = 0, axes = 0;
+    bool fine = at != NULL;
+
+    *told = false;
+    for (size_t i = 0; fine && i < n; i++) {
+        at[i] = places_of(v[i]->path);
+        for (int axis = 0; axis < NAXES; axis++) {
+            known &= ~((unsigned)(at[i].on[axis] < 0) << axis);
+            varied |= (unsigned)(at[i].on[axis] != at[0].on[axis]) << axis;
+            sizes[axis] = at[i].on[axis] >= sizes[axis] ? at[i].on[axis] + 1 : sizes[axis];
+        }
+    }
+    for (int axis = 0; fine && !*told && axis < NAXES; axis++) {
+        axes |= known & varied & 1u << axis;
+        if (axes >> axis & 1)
+            *told = count_by(at, n, axes, sizes, ranks, &fine);
+    }
+    free(at);
+    return fine;
+}
