@@ -7,10 +7,10 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 packages="gcc libc6-dev cmake ninja-build pkg-config openmpi-bin libopenmpi-dev libhdf5-dev libyajl-dev libisal-dev
-    zlib1g-dev libcunit1-dev"
+    zlib1g-dev libzstd-dev libcunit1-dev"
 if [ "${1:-}" = --tests ]; then
     shift
-    packages="$packages clang libclang-rt-14-dev clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas hdf5-tools valgrind"
+    packages="$packages clang libclang-rt-14-dev clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas hdf5-tools valgrind zstd"
 fi
 
 missing()

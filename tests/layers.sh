@@ -125,8 +125,9 @@ violations()
             only["^mpi[.]h$"] = "^src/par/par_mpi(_[a-z]+)?[.][ch]$"
             only["^(hdf5|hdf5_hl|H5[A-Za-z]*)[.]h$"] = "^src/store/[^/]*[.][ch]$"
             only["^yajl/"] = "^src/trace/(event/yajl|meta/meta|view/rules)[.]c$"
-            only["^(isa-l|isa-l/.*|igzip_lib)([.]h)?$"] = "^src/(trace/text/source|trace_out/sink|store/pack)[.]c$"
-            only["^zlib[.]h$"] = "^src/(trace/text/source|trace_out/sink|store/pack)[.]c$"
+            only["^(isa-l|isa-l/.*|igzip_lib)([.]h)?$"] = "^src/(trace/text/gzip|trace_out/sink|store/pack)[.]c$"
+            only["^zstd(_errors)?[.]h$"] = "^src/trace/text/unzstd[.]c$"
+            only["^zlib[.]h$"] = "^src/(trace/text/gzip|trace_out/sink|store/pack)[.]c$"
         }
         BEGIN {
             n = split(folders, part, "\n")

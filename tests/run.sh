@@ -206,7 +206,7 @@ stage units units build
 stage clang build build-clang-asan -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
 stage tidy tidy
 stage asan-units units build-clang-asan
-stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_SIMD=OFF
+stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF -DTLMPI_SIMD=OFF
 instruments &
 product
 wait

@@ -67,8 +67,9 @@ const tl_manual_page *tl_manual_pages(size_t *n)
 /* ---- notes on tables ---- */
 
 static const char *const rank_notes[] = {
-    "Folders are searched with everything below them; only what ends in .json or .json.gz counts. What is packed otherwise "
-    "(xz, zstd, zip, tar ...) is not read, and told. A file that is "
+    "Folders are searched with everything below them; only what ends in .json, .json.gz or .json.zst "
+    "counts. What is packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not "
+    "there when tlmpi was built. A file that is "
     "named twice, or by a link as well, is read once, unless its names tell several ranks. A pipe may be named, "
     "too: one proc reads it, once.",
     "The rank of a trace is what its distributedInfo says, else what the file's name says (also by "
@@ -83,7 +84,7 @@ static const char *const rank_notes[] = {
     "Exit status 1: events were lost, a trace was unusable, a path that was named gave none, or a trace was left "
     "out that is no other recording of the same ranks, unless --run has chosen. Ranks of which there is no trace are "
     "named, and are no reason for it.",
-    "Several procs share a plain file where there are more procs than traces; a .gz is read by one.",
+    "Several procs share a plain file where there are more procs than traces; one that is packed is read by one.",
     NULL,
 };
 

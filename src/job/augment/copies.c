@@ -23,6 +23,8 @@ static size_t ending_at(const char *name)
             at = i;
     if (at == n && n > 3 && strcasecmp(name + n - 3, ".gz") == 0)
         at = n - 3;
+    if (at == n && n > 4 && strcasecmp(name + n - 4, ".zst") == 0)
+        at = n - 4;
     return at;
 }
 
@@ -31,8 +33,10 @@ static char *path_of(const char *dir, const char *below, tl_copy_ending ending)
 {
     const char *slash = strrchr(below, '/'), *name = slash != NULL ? slash + 1 : below;
     bool same = ending == TL_COPY_SAME;
-    size_t ndir = strlen(dir), nkept = same ? strlen(below) : (size_t)(name - below) + ending_at(name);
-    const char *suffix = same ? "" : "_idle_augmented.json.gz";
+    size_t n_below = strlen(below), ndir = strlen(dir);
+    bool zstd = n_below > 4 && strcasecmp(below + n_below - 4, ".zst") == 0; /* we write gzip */
+    size_t nkept = same ? n_below - (zstd ? 4 : 0) : (size_t)(name - below) + ending_at(name);
+    const char *suffix = !same ? "_idle_augmented.json.gz" : zstd ? ".gz" : "";
     size_t n = ndir + 1 + nkept + strlen(suffix) + 1;
     char *path = tl_malloc(n);
     if (path != NULL)

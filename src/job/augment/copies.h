@@ -12,7 +12,7 @@
 
 /* What a copy is called. */
 typedef enum tl_copy_ending {
-    TL_COPY_SAME,          /* rank0.json.gz, plain or gzip as the trace is */
+    TL_COPY_SAME,          /* rank0.json.gz, plain or gzip as the trace is; gzip of zstd */
     TL_COPY_IDLE_AUGMENTED /* rank0.pt.trace.json -> rank0.pt.trace_idle_augmented.json.gz: always gzip */
 } tl_copy_ending;
 

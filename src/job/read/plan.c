@@ -115,7 +115,8 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
 static bool is_plain(const tl_plan_item *item)
 {
     size_t n = strlen(item->path);
-    return !item->unreadable && (n < 3 || strcmp(item->path + n - 3, ".gz") != 0);
+    return !item->unreadable && (n < 3 || strcmp(item->path + n - 3, ".gz") != 0) &&
+           (n < 4 || strcmp(item->path + n - 4, ".zst") != 0);
 }
 
 /* What stands in a plan's message before the two texts of an item. */

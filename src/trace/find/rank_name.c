@@ -13,7 +13,7 @@
  *                A weak sign, so only below 100,000, after a letter and one separator, and not after a word that says
  *                what else is counted: libkineto_activities_123  step_500  xx-TP-0
  *
- * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .trace, .pt.
+ * Names that the system makes (/dev/fd/63) tell nothing.  The stem is the base name without .json, .gz, .zst, .trace, .pt.
  *
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write after the host.
  */
@@ -162,7 +162,7 @@ static tl_text last_part(tl_text path)
 
 static tl_text stem_of(tl_text base)
 {
-    static const char *const endings[] = { ".gz", ".json", ".trace", ".pt", NULL };
+    static const char *const endings[] = { ".gz", ".zst", ".json", ".trace", ".pt", NULL };
     for (const char *const *e = endings; *e != NULL; e++) {
         size_t n = strlen(*e);
         if (base.n > n && is_word((tl_text){ base.p + base.n - n, n }, *e))

@@ -157,7 +157,7 @@ void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *m
     char *buf = tl_malloc(2 * TAIL);
     if (buf == NULL)
         return;
-    size_t n = tl_source_is_gzip(source) ? inflated_tail(source, after, buf) : plain_tail(path, buf);
+    size_t n = tl_source_packing(source) != NULL ? inflated_tail(source, after, buf) : plain_tail(path, buf);
     parse((tl_text){ buf, n }, meta);
     free(buf);
 }

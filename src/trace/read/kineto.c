@@ -369,7 +369,7 @@ static bool claims(const char *path, tl_text head)
     return true;
 }
 
-static const char *const endings[] = { ".json", ".json.gz", NULL };
+static const char *const endings[] = { ".json", ".json.gz", ".json.zst", NULL };
 
 const tl_reader tl_kineto_reader = {
     .name = "kineto", .endings = endings, .claims = claims, .look = tl_kineto_look, .read = read_trace

@@ -214,8 +214,9 @@ static void judge(look *l)
     if (l->no_memory || l->scratch.no_memory) {
         say(l, TL_INPUT_UNREADABLE, "memory is out");
     } else if (l->packing != NULL) {
-        snprintf(reason, sizeof reason, "expected a trace, found %s%s",
-                 tl_source_is_gzip(l->source) ? "gzip with " : "", l->packing);
+        const char *around = tl_source_packing(l->source);
+        snprintf(reason, sizeof reason, "expected a trace, found %s%s%s", around != NULL ? around : "",
+                 around != NULL ? " with " : "", l->packing);
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else if (is_of_nobody(l)) {
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected events in traceEvents, found none");

@@ -28,7 +28,7 @@ static void report_source(tl_read_report *report, const tl_source *source, const
 
 void tl_report_end(tl_read_report *report, const tl_split *split, const tl_source *source, const tl_error *ended)
 {
-    report->gzip = tl_source_is_gzip(source);
+    report->gzip = tl_source_packing(source) != NULL;
     report->file_bytes = tl_source_file_size(source);
     report->entries = split->nentries;
     report->has_events = split->found;

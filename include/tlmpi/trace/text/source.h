@@ -1,11 +1,12 @@
-/* source.h - the bytes of a trace file, plain or gzip, in blocks.
+/* source.h - the bytes of a trace file, plain, gzip or zstd, in blocks.
  *
  * The first step of the room text, which answers what stands where in a file: bytes (source.h), the texts of its
  * entries (split.h), where they are no JSON (grammar.h), and what can be made of that (repair.h).  It knows the shape
  * of a trace, but nothing of what an entry says; it may use base alone.
  *
- * A gzip file is recognised by its first two bytes, not by its name.  All members are read, their checksums verified.
- * Never holds more than a small constant of the file.
+ * A packed file is recognised by its first bytes, not by its name.  All gzip members and zstd frames are read, their
+ * checksums verified.  Never holds more than a constant of the file: a small one, of zstd up to 128 MiB.  zstd is read
+ * where libzstd was there when we were built.
  *
  *     tl_source *s;
  *     st = tl_source_open(path, &s, err);
@@ -28,16 +29,16 @@ typedef struct tl_source tl_source;
  * few seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
 
-/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut gzip
- * stream first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of
- * the text where it happened: cut short, checksum wrong, data after the last member that is no gzip member); afterwards
+/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut
+ * packed stream first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of
+ * the text where it happened: cut short, checksum wrong, data after the last part that is none); afterwards
  * *n = 0. */
 tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_error *err);
 
 /* Goes to that byte of a plain file, before the first read.  TL_EINPUT: it is compressed, or cannot be positioned. */
 tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
 
-bool tl_source_is_gzip(const tl_source *s);
+const char *tl_source_packing(const tl_source *s); /* "gzip" or "zstd"; NULL: it is not packed */
 uint64_t tl_source_text_bytes(const tl_source *s); /* bytes of text given so far */
 uint64_t tl_source_file_size(const tl_source *s);  /* size of the file when it was opened */
 

@@ -50,7 +50,7 @@ static result read_all(const char *path, size_t block)
         if (ends > 0)
             CU_ASSERT_EQUAL(n, 0);
     }
-    r.gzip = tl_source_is_gzip(s);
+    r.gzip = tl_source_packing(s) != NULL;
     r.text_bytes = tl_source_text_bytes(s);
     r.file_size = tl_source_file_size(s);
     tl_source_close(s);

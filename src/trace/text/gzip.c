@@ -1,0 +1,144 @@
+/* gzip.c - gzip members, through ISA-L or zlib. */
+#include "tlmpi/base/mem.h"
+#include "unpack.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#if TLMPI_HAVE_ISAL
+#include <isa-l/igzip_lib.h>
+#else
+#include <zlib.h>
+#endif
+
+/* Counts of the inflaters are 32 bits wide. */
+#define MOST_AT_ONCE ((size_t)1 << 30)
+
+static bool begins(const unsigned char *p, size_t n)
+{
+    return n >= 2 && p[0] == 0x1f && p[1] == 0x8b;
+}
+
+#if TLMPI_HAVE_ISAL
+typedef struct state {
+    struct inflate_state inflater;
+    struct isal_gzip_header header; /* of the member, as far as it is read */
+    bool in_header;
+} state;
+
+/* The header is read by a call of its own: isal_inflate forgets between two calls which parts the header has, and takes
+ * the rest of a name that the end of the buffer cuts for what lies on the stack. */
+static bool begin(void *arg)
+{
+    state *s = arg;
+    isal_inflate_init(&s->inflater);
+    isal_gzip_header_init(&s->header);
+    s->inflater.crc_flag = ISAL_GZIP_NO_HDR_VER;
+    s->in_header = true;
+    return true;
+}
+
+static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *used, unsigned char *out, size_t cap,
+                       size_t *made)
+{
+    state *s = arg;
+    struct inflate_state *z = &s->inflater;
+    size_t room = cap < MOST_AT_ONCE ? cap : MOST_AT_ONCE, given = n < MOST_AT_ONCE ? n : MOST_AT_ONCE;
+
+    z->next_in = (uint8_t *)(uintptr_t)in; /* which it only reads */
+    z->avail_in = (uint32_t)given;
+    z->next_out = out;
+    z->avail_out = (uint32_t)room;
+    int rc = s->in_header ? isal_read_gzip_header(z, &s->header) : ISAL_DECOMP_OK;
+    s->in_header = s->in_header && rc != ISAL_DECOMP_OK;
+    if (!s->in_header)
+        rc = isal_inflate(z);
+    *used = (size_t)(z->next_in - in);
+    *made = room - z->avail_out;
+
+    switch (rc) {
+    case ISAL_DECOMP_OK:
+        return z->block_state == ISAL_BLOCK_FINISH ? TL_PART_ENDS : TL_GOES_ON;
+    case ISAL_END_INPUT:
+    case ISAL_OUT_OVERFLOW:
+        return TL_GOES_ON;
+    case ISAL_INVALID_WRAPPER:
+    case ISAL_UNSUPPORTED_METHOD:
+        return TL_BAD_HEADER;
+    case ISAL_INCORRECT_CHECKSUM:
+        return TL_BAD_CHECKSUM;
+    default:
+        return TL_BAD_DATA;
+    }
+}
+
+static void end(void *arg)
+{
+    free(arg);
+}
+#else
+typedef struct state {
+    z_stream inflater;
+    bool made;
+} state;
+
+static bool begin(void *arg)
+{
+    state *s = arg;
+    if (s->made)
+        return inflateReset(&s->inflater) == Z_OK;
+    s->made = inflateInit2(&s->inflater, 16 + MAX_WBITS) == Z_OK;
+    return s->made;
+}
+
+/* zlib has one code for everything that is wrong; its words tell which. */
+static tl_unpacked of_words(const char *words)
+{
+    if (words != NULL && (strcmp(words, "incorrect data check") == 0 || strcmp(words, "incorrect length check") == 0))
+        return TL_BAD_CHECKSUM;
+    if (words != NULL && (strstr(words, "header") != NULL || strstr(words, "compression method") != NULL))
+        return TL_BAD_HEADER;
+    return TL_BAD_DATA;
+}
+
+static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *used, unsigned char *out, size_t cap,
+                       size_t *made)
+{
+    z_stream *z = &((state *)arg)->inflater;
+    size_t room = cap < MOST_AT_ONCE ? cap : MOST_AT_ONCE, given = n < MOST_AT_ONCE ? n : MOST_AT_ONCE;
+
+    z->next_in = (unsigned char *)(uintptr_t)in; /* which it only reads */
+    z->avail_in = (uInt)given;
+    z->next_out = out;
+    z->avail_out = (uInt)room;
+    int rc = inflate(z, Z_NO_FLUSH);
+    *used = given - z->avail_in;
+    *made = room - z->avail_out;
+
+    switch (rc) {
+    case Z_OK:
+    case Z_BUF_ERROR:
+        return TL_GOES_ON;
+    case Z_STREAM_END:
+        return TL_PART_ENDS;
+    case Z_MEM_ERROR:
+        return TL_UNPACK_NO_MEMORY;
+    default:
+        return of_words(z->msg);
+    }
+}
+
+static void end(void *arg)
+{
+    state *s = arg;
+    if (s != NULL && s->made)
+        (void)inflateEnd(&s->inflater);
+    free(s);
+}
+#endif
+
+static void *make(void)
+{
+    return tl_calloc(1, sizeof(state));
+}
+
+const tl_unpacker tl_gzip = { "gzip", "member", 2, 0x1f, begins, make, begin, run, end };
