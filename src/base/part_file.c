@@ -71,6 +71,22 @@ tl_status tl_part_file_created(tl_part_file *part, tl_error *err)
     return part->fd >= 0 ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
 }
 
+/* Whether the part of that name is still the one that was made. */
+static tl_status check_own(const tl_part_file *part, tl_error *err)
+{
+    struct stat own, there;
+    bool same = fstat(part->fd, &own) == 0 && lstat(part->part, &there) == 0 && own.st_ino == there.st_ino &&
+                own.st_dev == there.st_dev;
+    return same ? TL_OK : tl_fail(err, TL_EOUTPUT, "%s: another run is writing it", part->part);
+}
+
+tl_status tl_part_file_hold(tl_part_file *part, tl_error *err)
+{
+    if (flock(part->fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return tl_fail(err, TL_EOUTPUT, "%s: another run is writing it", part->part);
+    return check_own(part, err);
+}
+
 /* Makes the new name last through a loss of power.  A folder that may not be read cannot be synced, nor can one on
  * every file system: the file is whole all the same. */
 static tl_status sync_folder(const char *path, tl_error *err)
@@ -96,6 +112,8 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
     /* Somebody may have made such a file while this one was being written. */
     tl_status st = check_free(part->path, part->force, err);
+    if (st == TL_OK)
+        st = check_own(part, err);
     if (st != TL_OK)
         return st;
     if (rename(part->part, part->path) != 0)
@@ -110,10 +128,13 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
 
 void tl_part_file_drop(tl_part_file *part)
 {
+    tl_error other;
+    bool own = part->fd < 0 || check_own(part, &other) == TL_OK;
     if (part->fd >= 0)
         close(part->fd);
     if (part->made) {
-        unlink(part->part);
+        if (own)
+            unlink(part->part);
         tl_leftover_done(part->part);
     }
     free(part->path);

@@ -285,6 +285,8 @@ tl_status tl_store_finish(tl_store *store, tl_error *err)
         st = close_file(store, err);
     }
     if (st == TL_OK)
+        st = tl_part_file_hold(&store->part, err);
+    if (st == TL_OK)
         st = tl_seal_write(store->part.part, err);
     if (st == TL_OK)
         st = prove_file(store->part.part, want, nwant, nnames, err);

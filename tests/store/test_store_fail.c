@@ -60,6 +60,21 @@ static void a_stale_part_goes_and_a_live_one_stays(void)
     write_sample(10, 1, 0);
 }
 
+/* Another run has removed the part, and made its own: that stays, and does not get the file's name. */
+static void a_part_of_another_run_is_not_published(void)
+{
+    tl_store *s;
+    clean();
+    CU_ASSERT_EQUAL_FATAL(tl_store_create(file, true, &s, &err), TL_OK);
+    CU_ASSERT_EQUAL(unlink(part), 0);
+    close(open(part, O_CREAT | O_WRONLY, 0600));
+    CU_ASSERT_EQUAL(tl_store_finish(s, &err), TL_EOUTPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "another run is writing it"));
+    CU_ASSERT_TRUE(there(part));
+    CU_ASSERT_FALSE(there(file));
+    unlink(part);
+}
+
 static void a_store_given_up_leaves_nothing(void)
 {
     tl_store *s;
@@ -236,6 +251,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(nothing_is_overwritten_without_force),
         TEST(a_stale_part_goes_and_a_live_one_stays),
+        TEST(a_part_of_another_run_is_not_published),
         TEST(a_store_given_up_leaves_nothing),
         TEST(rows_that_are_missing_or_come_twice_are_a_fault),
         TEST(a_full_disk_at_any_byte_leaves_no_file),

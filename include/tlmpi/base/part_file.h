@@ -12,13 +12,16 @@
 
 /* Start from TL_PART_FILE_INIT; tl_part_file_drop ends it. */
 typedef struct tl_part_file {
-    char *path, *part;          /* NAME, NAME.part; owned */
-    bool force;                 /* NAME may be overwritten */
-    bool made;                  /* what is called NAME.part is ours to remove */
-    int fd;                     /* of the part, from its creation on: no write error can escape the fsync at the end */
+    char *path, *part; /* NAME, NAME.part; owned */
+    bool force;        /* NAME may be overwritten */
+    bool made;         /* what is called NAME.part is ours to remove */
+    int fd;            /* of the part, from its creation on: no write error can escape the fsync at the end */
 } tl_part_file;
 
-#define TL_PART_FILE_INIT { .fd = -1 }
+#define TL_PART_FILE_INIT                                                                                              \
+    {                                                                                                                  \
+        .fd = -1                                                                                                       \
+    }
 
 /* Sees that `path` may become a result, and clears the way for its part: what a killed run has left is removed.
  * TL_EOUTPUT: the file exists and force is not set, or another run is writing its part. */
@@ -29,6 +32,10 @@ tl_status tl_part_file_create(tl_part_file *part, tl_error *err);
 
 /* Instead, once somebody else has created the part, exclusively. */
 tl_status tl_part_file_created(tl_part_file *part, tl_error *err);
+
+/* Then, as soon as that somebody has closed it, who had locked it: it stays locked, but may be read.  TL_EOUTPUT: another
+ * run has taken its place. */
+tl_status tl_part_file_hold(tl_part_file *part, tl_error *err);
 
 /* Makes the folder and those above it that are missing.  TL_EOUTPUT. */
 tl_status tl_make_folders(const char *path, tl_error *err);

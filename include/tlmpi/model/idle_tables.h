@@ -293,7 +293,8 @@ TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
     F(T, I64, worst_ns, MEASURE, "ns", "time of worst_rank in it")                                                     \
     F(T, I64, second_ns, MEASURE, "ns", "of second_rank")                                                              \
     F(T, I64, third_ns, MEASURE, "ns", "of third_rank")                                                                \
-    F(T, NAME, annotation, LABEL, "", "the user annotation in which most of that time was, on all ranks together")     \
+    F(T, NAME, annotation, LABEL, "",                                                                                  \
+      "the user annotation in which most of that time was, on all ranks together, as table idle_annotation has it of each")\
     F(T, I64, annotation_ns, MEASURE, "ns", "how much of it; the rest was in others, or in none")                      \
     F(T, TEXT64, other_op, LABEL, "", "what other threads of worst_rank did meanwhile")
 TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);

@@ -1,6 +1,7 @@
 /* asking.c - what the details of some ranks tell of a suspect and its peers. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/base/hash.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 void tl_asking_free(tl_asking *a)
@@ -92,8 +93,8 @@ static bool add_detail(answering *a, const tl_detail *d)
     if (row == NULL)
         return false;
     size_t n_times = rank == d->rank ? 1 : a->of->nsteps;
-    row->ns += times(d->ns, n_times);
-    row->size += times(d->size, n_times);
+    row->ns = tl_ns_add(row->ns, times(d->ns, n_times));
+    row->size = tl_ns_add(row->size, times(d->size, n_times));
     row->count += d->count * (uint32_t)n_times;
     row->depth = d->depth > row->depth ? d->depth : row->depth;
     return true;

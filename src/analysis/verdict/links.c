@@ -14,6 +14,7 @@ typedef struct writing {
     const tl_verdict_ranks *in;
     tl_link_ends ends;
     int64_t *scratch;
+    bool *on; /* [nsteps] scratch */
 } writing;
 
 static int32_t number_of(const writing *w, size_t step)
@@ -90,11 +91,20 @@ static bool add_link(const writing *w, size_t unit, int32_t number, tl_slow_link
     return true;
 }
 
-/* Two ranks that are held up alike in exchanges. */
+/* Two ranks that are held up alike in exchanges, in the steps in which both are. */
 static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, int32_t number, tl_slow_link_row *row)
 {
     const int32_t ranks[2] = { w->in->ranks[x->rank], w->in->ranks[y->rank] };
-    tl_stay a = tl_stay_of(w->b, x, w->scratch), b = tl_stay_of(w->b, y, w->scratch);
+    tl_unit both = *x;
+    double share;
+    both.on = w->on;
+    for (size_t s = 0; s < w->b->nsteps; s++)
+        w->on[s] = x->on[s] && y->on[s];
+    tl_put_pattern(w->b, w->on, x->shape.pattern == TL_PATTERN_DRIFTING && y->shape.pattern == TL_PATTERN_DRIFTING,
+                   &both.shape, &share);
+    tl_stay a = tl_stay_of(w->b, &both, w->scratch), b;
+    both.rank = y->rank;
+    b = tl_stay_of(w->b, &both, w->scratch);
     size_t link = tl_link_of_both(w->b, x->rank, y->rank);
     *row = (tl_slow_link_row){ .link = number,
                                .group = link < w->b->nlinks ? w->b->links[link].group : -1,
@@ -108,9 +118,9 @@ static void put_exchange(const writing *w, const tl_unit *x, const tl_unit *y, i
                                .ratio = a.baseline_ns > 0 ? (double)a.own_ns / (double)a.baseline_ns : NAN,
                                .excess_ns = a.own_ns - a.baseline_ns + b.own_ns - b.baseline_ns,
                                .z = fmin(x->z, y->z),
-                               .pattern = (uint8_t)x->shape.pattern,
-                               .first_step = number_of(w, x->shape.first),
-                               .last_step = number_of(w, x->shape.last),
+                               .pattern = (uint8_t)both.shape.pattern,
+                               .first_step = number_of(w, both.shape.first),
+                               .last_step = number_of(w, both.shape.last),
                                .p_value = fmax(x->p, y->p),
                                .gain_ns = x->alone_ns };
     tl_ranks_text(ranks, 2, row->ranks, sizeof row->ranks);
@@ -196,12 +206,14 @@ static bool write(const writing *w, tl_tables *tables)
 
 bool tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)
 {
+    tl_arena arena = { 0 };
     writing w = { .j = j,
                   .b = b,
                   .in = in,
-                  .scratch = tl_malloc((b->nlinks + b->graph->nranks + b->nsteps + 1) * sizeof *w.scratch) };
-    bool ok = w.scratch != NULL && tl_link_ends_find(j, b, &w.ends) && write(&w, tables);
-    free(w.scratch);
+                  .scratch = tl_arena_take(&arena, b->nlinks + b->graph->nranks + b->nsteps, sizeof *w.scratch),
+                  .on = tl_arena_take(&arena, b->nsteps, sizeof *w.on) };
+    bool ok = !arena.failed && tl_link_ends_find(j, b, &w.ends) && write(&w, tables);
+    tl_arena_free(&arena);
     free(w.ends.unit_of);
     return ok;
 }

@@ -62,7 +62,7 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
         int64_t value;
         memcpy(&value, at, sizeof value);
         bool known = field->type == TL_TYPE_I64 || value != TL_TIME_UNKNOWN;
-        if (!known || (printer->unit == TL_UNIT_AUTO && value == -1 && strcmp(field->unit, "ns") == 0))
+        if (!known || (printer->unit != TL_UNIT_NS && value == -1 && strcmp(field->unit, "ns") == 0))
             break;
         if (tl_unit_put_int(cell, printer, field, value))
             say_digits(cell);

@@ -1,7 +1,7 @@
 /* losses.c - where most time is lost over all ranks, three lines:
  *
  *     lost    69.0 % of GPU time: exposed waiting for other ranks (9.11 s)
- *             22.9 %: idle, the host launched late and little of it was recorded (mostly aten::empty), in "# running
+ *             22.9 %: idle, host late, mostly outside of recorded operators (longest: aten::empty) inside "# running
  *             sparse arch" - rank 2 most
  *              3.2 %: exposed transfers (420 ms)
  *
@@ -45,25 +45,25 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
 
     switch (c->cpu_during_gap) {
     case TL_DOING_CPU:
-        snprintf(out, n, "the host was in %s", key.text);
+        snprintf(out, n, "host in %.*s", NAME_BYTES, key.text);
         break;
     case TL_DOING_RUNTIME:
-        snprintf(out, n, "the host was in the call %s", call_of(key.text, key.text));
+        snprintf(out, n, "host in the call %s", call_of(key.text, key.text));
         break;
     case TL_DOING_UNTRACED:
         if (strcmp(key.text, "(no_cpu_op_overlap)") == 0)
-            snprintf(out, n, "the host launched late, and nothing of it is recorded");
+            snprintf(out, n, "host late, nothing of it recorded");
         else
-            snprintf(out, n, "the host launched late, mostly outside of recorded operators (longest: %s)", key.text);
+            snprintf(out, n, "host late, mostly outside of recorded operators (longest: %.*s)", NAME_BYTES, key.text);
         break;
     case TL_DOING_NO_TRACE:
-        snprintf(out, n, "the host launched late, and its trace has no operators");
+        snprintf(out, n, "host late, its trace has no operators");
         break;
     case TL_DOING_LAUNCH_ANOMALY:
         snprintf(out, n, "%s%s%s",
                  strncmp(key.text, "prequeued", 9) == 0 ? "a kernel queued before the gap started late"
                                                         : "a kernel launched during the gap started late",
-                 call_of(key.text, "")[0] != '\0' ? ", with the host in the call " : "", call_of(key.text, ""));
+                 call_of(key.text, "")[0] != '\0' ? ", host in the call " : "", call_of(key.text, ""));
         break;
     case TL_DOING_LAUNCH_OVERHEAD:
         snprintf(out, n, "the latency of launches");

@@ -47,8 +47,9 @@ typedef struct tl_printer {
     size_t ncolumns;
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell; NULL prints the id */
     void *name_arg;
-    tl_unit_choice unit; /* AUTO, of TABLE: each time in the unit that suits it, -1 as no value, shares in percent */
-    size_t text_width;   /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
+    tl_unit_choice
+        unit; /* but for NS a time of -1 is no value; AUTO, of TABLE: each in the unit that suits it, shares in percent */
+    size_t text_width; /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
     /* private: */
     bool any;                   /* JSON: a row has been printed */
     struct tl_print_wait *wait; /* TABLE: rows that wait until the widths are known */

@@ -50,6 +50,8 @@ static void programs_get_every_digit(void)
            "rank,wall_ms,mean_ms,begin_ms,cost_share,slowdown\n3,-9223372036854.775808,,,0.1321,1.5\n");
     odd.wall_ns = -2000000;
     expect(TL_FORMAT_CSV, TL_UNIT_MS, odd, "rank,wall_ms,mean_ms,begin_ms,cost_share,slowdown\n3,-2,,,0.1321,1.5\n");
+    odd.wall_ns = -1; /* not known: of a nanosecond nobody can tell */
+    expect(TL_FORMAT_CSV, TL_UNIT_MS, odd, "rank,wall_ms,mean_ms,begin_ms,cost_share,slowdown\n3,,,,0.1321,1.5\n");
     odd.wall_ns = 0;
     expect(TL_FORMAT_CSV, TL_UNIT_MS, odd, "rank,wall_ms,mean_ms,begin_ms,cost_share,slowdown\n3,0,,,0.1321,1.5\n");
 }
