@@ -70,7 +70,8 @@ static const char *const rank_notes[] = {
     "Folders are searched with everything below them; only what ends in .json, .json.gz or .json.zst "
     "counts. What is packed otherwise (xz, zip, tar ...) is not read, and told, and so is zstd where libzstd was not "
     "there when tlmpi was built. A file that is "
-    "named twice, or by a link as well, is read once, unless its names tell several ranks. A pipe may be named, "
+    "named twice, or by a link as well, is read once, unless its names tell several ranks, and so is one trace in "
+    "several files, as x.json and x.json.gz. A pipe may be named, "
     "too: one proc reads it, once.",
     "The rank of a trace is what its distributedInfo says, else what the file's name says (also by "
     "places on axes: TP-1-PP-0), else the next free number of a run that it fits, in the order of the names, 2 before "

@@ -37,7 +37,7 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 
     for (size_t i = 0; i < plan->inventory.inputs.n; i++) {
         const tl_input *in = &plan->inventory.inputs.v[i];
-        damaged += in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named);
+        damaged += in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named && !in->copy);
     }
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
         damaged += plan->inventory.runs[run].lost;

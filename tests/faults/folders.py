@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """folders.py TLMPI - which traces of a folder are one run: strays, several jobs, wrong numbers of ranks; and
-which of its ranks share a host.
+which of its ranks share a host; what is there twice.
 
 Traces are small and made by hand; what does not belong is named, is not analysed, and the exit status tells.
 """
 
+import gzip
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -46,8 +48,11 @@ class Folder:
         for name, made in files.items():
             path = os.path.join(self.path, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8") as f:
+            with (gzip.open if name.endswith(".gz") else open)(path, "wt", encoding="utf-8") as f:
                 f.write(made if isinstance(made, str) else json.dumps(made))
+            if name.endswith(".zst"):
+                subprocess.run(["zstd", "-q", "--rm", path, "-o", path + ".part"], check=True)
+                os.rename(path + ".part", path)
 
     def run(self, *options):
         """Status, stderr, and rank -> file of what was analysed."""
@@ -197,9 +202,32 @@ def hosts(checks, program):
     checks.that(found(named) == ["node8"] * 2, "a host in the trace", found(named))
 
 
+def copies(checks, program):
+    """One trace in several files is read once, whatever they are packed in, and told."""
+    whole = job(3)
+    for ending in (".gz", ".zst"):
+        packed = {name + ending: made for name, made in whole.items()}
+        said = Folder(program, packed).run()
+        if ending == ".zst" and "a zstd file" in said[1]:
+            checks.that(said[0] == 3, "zstd is told where it is not read", said)
+            continue
+        checks.that(said[0] == 0 and is_whole(said, 3, "rank-%d.json" + ending), "read: " + ending, said)
+        said = Folder(program, {**whole, **packed}).run()
+        checks.that(said[0] == 0 and is_whole(said, 3), "there twice: " + ending, said)
+        checks.that("rank-1.json%s: the same trace as " % ending in said[1], "there twice: it is told", said[1])
+    nobody = trace()
+    said = Folder(program, {"x.json": nobody, "x.json.gz": nobody, "copy/x of it.json": nobody}).run()
+    checks.that(said[0] == 0 and said[2] == {0: "x.json"}, "of no rank", said)
+    said = Folder(program, {"rank0.json": nobody, "rank1.json": nobody}).run()
+    checks.that(said[0] == 0 and said[2] == {0: "rank0.json", 1: "rank1.json"}, "called two ranks", said)
+    other = {**nobody, "traceEvents": nobody["traceEvents"][1:]}
+    said = Folder(program, {"x.json": nobody, "x.json.gz": other}).run()
+    checks.that("the same trace" not in said[1] and len(said[2]) == 2, "not the same", said)
+
+
 def main():
     checks = Checks()
-    for case in (strays, several_jobs, wrong_numbers, names_that_number, hosts):
+    for case in (strays, several_jobs, wrong_numbers, names_that_number, hosts, copies):
         case(checks, os.path.abspath(sys.argv[1]))
     checks.close()
 

@@ -47,6 +47,7 @@ typedef struct tl_input {
     int32_t run;     /* 0 = oldest; decided likewise; -1 for what is no trace */
     int32_t job;     /* runs of one job have the same; -1 likewise */
     bool renumbered; /* the trace calls itself another rank than what it counts as */
+    bool copy;       /* OTHER: it is the same trace as another input */
     bool elsewhere;  /* UNREADABLE: of another run than the one chosen */
 } tl_input;
 

@@ -217,8 +217,8 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     deciding d = { .inventory = inventory };
     tl_status st = TL_OK;
 
-    bool fine =
-        collect(&d) && part_known(&d) && tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns) && list_runs(&d);
+    bool fine = tl_copies_leave(inventory) && collect(&d) && part_known(&d) &&
+                tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns) && list_runs(&d);
     if (fine && (which < 0 || which > inventory->nruns)) {
         st = tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
                      inventory->nruns == 1 ? "" : "s");

@@ -66,6 +66,9 @@ typedef struct tl_slice {
     size_t nruns;       /* when it is parted: their runs are 0 .. nruns - 1 */
 } tl_slice;
 
+/* Traces that are there twice: leaves all but one of each alone.  False: memory is out. */
+bool tl_copies_leave(tl_inventory *inventory);
+
 /* Traces that know their rank, in order of time: gives each a job, and puts them in order of job and time.  False:
  * memory is out. */
 bool tl_jobs_part(tl_input **known, size_t n);

@@ -346,7 +346,7 @@ tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err)
         return tl_fail_memory(err, "the list of input files");
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
-        gives[input->word] |= input->named || input->kind != TL_INPUT_OTHER;
+        gives[input->word] |= input->named || input->copy || input->kind != TL_INPUT_OTHER;
     }
     for (size_t i = 0; st == TL_OK && i < inventory->words.n; i++)
         if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)

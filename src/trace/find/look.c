@@ -26,6 +26,7 @@ void tl_input_look(tl_input *input, bool deep)
     input->why[0] = '\0';
     input->meta_rank = input->world_size = -1;
     input->origin = (tl_origin){ 0 };
+    input->copy = false;
     input->name_rank = tl_rank_of_name(input->path);
     if (stat(input->path, &st) == 0) {
         tl_input_set_stat(input, &st);

@@ -52,9 +52,12 @@ static bool has_its_process(const placing *p, size_t run, const tl_input *t)
     return false;
 }
 
+/* A pipe has not been looked into, and is what somebody has named: it fits. */
 static bool fits(const placing *p, size_t run, const tl_input *t)
 {
     const tl_common *c = &p->runs[run];
+    if (t->pipe)
+        return true;
     return (c->world_size < 0 || (int64_t)c->n < c->world_size) && !tl_common_contradicts(c, &p->groups, t) &&
            !tl_common_is_far(c, t) && !has_its_process(p, run, t);
 }

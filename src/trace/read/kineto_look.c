@@ -58,6 +58,14 @@ static void say(const look *l, tl_input_kind kind, const char *reason)
 
 /* ------------------------------------------------------------------------------------------------------------ head */
 
+/* The first block of text, which is as long as there is text for it. */
+static void note_first(look *l, const char *text, size_t n)
+{
+    l->packing = tl_packing_of(text, n);
+    l->out->origin.head = n > 0 ? tl_hash_bytes(text, n) | 1 : 0;
+    l->out->origin.packed = tl_source_packing(l->source) != NULL;
+}
+
 /* The next block of text to the splitter, false at the end of the file or of our patience. */
 static bool read_block(look *l)
 {
@@ -74,7 +82,7 @@ static bool read_block(look *l)
     if (tl_source_read(l->source, space, cap < BLOCK ? cap : BLOCK, &n, &l->fault) != TL_OK)
         n = 0;
     if (tl_source_text_bytes(l->source) == n)
-        l->packing = tl_packing_of(space, n);
+        note_first(l, space, n);
     tl_split_fill(&l->split, n);
     if (n == 0)
         tl_split_eof(&l->split);

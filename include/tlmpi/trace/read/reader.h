@@ -106,6 +106,8 @@ typedef struct tl_group_mark {
 typedef struct tl_origin {
     int64_t pid;   /* of the process that was traced */
     uint64_t gpu;  /* hash of the name of its first device */
+    uint64_t head; /* hash of the first 64 KiB of its text */
+    bool packed;   /* the file is not its text */
     char host[64]; /* what distributedInfo or the like says, cut to what fits */
     uint32_t ngroups;
     tl_group_mark groups[TL_GROUP_MARKS]; /* the first few */
