@@ -18,8 +18,10 @@ typedef struct placing {
     int32_t *job; /* of each run */
     size_t nruns;
     int32_t njobs;
-    tl_map groups, taken; /* taken: run and rank -> 0 */
-    int64_t *next_free;   /* of each run: no smaller number is free */
+    tl_map groups;
+    tl_map taken;       /* run and rank -> 0 */
+    tl_map processes;   /* run and process id -> its input */
+    int64_t *next_free; /* of each run: no smaller number is free */
 } placing;
 
 static int by_time(const void *a, const void *b)
@@ -42,14 +44,24 @@ static bool is_same_process(const tl_input *a, const tl_input *b)
     return apart >= BLINK_NS;
 }
 
+static uint64_t process_of(size_t run, const tl_input *t)
+{
+    return tl_hash_mix(tl_hash_mix(2, run), (uint64_t)t->origin.pid);
+}
+
+/* Whether the run has another recording of the process: of several with its number the last that joined is asked. */
 static bool has_its_process(const placing *p, size_t run, const tl_input *t)
 {
-    for (size_t i = 0; i < p->inventory->inputs.n; i++) {
-        const tl_input *other = &p->inventory->inputs.v[i];
-        if (other != t && other->kind == TL_INPUT_TRACE && other->run == (int32_t)run && is_same_process(other, t))
-            return true;
-    }
-    return false;
+    uint32_t at = tl_map_get(&p->processes, process_of(run, t));
+    return at != TL_MAP_NONE && is_same_process(&p->inventory->inputs.v[at], t);
+}
+
+/* Counts t among the traces of its run. */
+static bool join(placing *p, const tl_input *t)
+{
+    return tl_common_add(&p->runs[t->run], &p->groups, t) &&
+           (t->origin.pid == 0 ||
+            tl_map_put(&p->processes, process_of((size_t)t->run, t), (uint32_t)(t - p->inventory->inputs.v)) == 0);
 }
 
 /* A pipe has not been looked into, and is what somebody has named: it fits. */
@@ -87,7 +99,7 @@ static bool place(placing *p, tl_input *t)
     }
     t->run = (int32_t)nearest;
     t->job = p->job[nearest];
-    return tl_common_add(&p->runs[nearest], &p->groups, t);
+    return join(p, t);
 }
 
 static uint64_t place_of(const tl_input *t)
@@ -157,7 +169,7 @@ static bool sum_up(placing *p)
             continue;
         p->njobs = t->job >= p->njobs ? t->job + 1 : p->njobs;
         p->job[t->run] = t->job;
-        if (!tl_common_add(&p->runs[t->run], &p->groups, t) || tl_map_put(&p->taken, place_of(t), 0) != 0)
+        if (!join(p, t) || tl_map_put(&p->taken, place_of(t), 0) != 0)
             return false;
     }
     return true;
@@ -192,5 +204,6 @@ bool tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknow
     free(p.next_free);
     tl_map_free(&p.groups);
     tl_map_free(&p.taken);
+    tl_map_free(&p.processes);
     return fine;
 }
