@@ -223,6 +223,14 @@ def copies(checks, program):
     other = {**nobody, "traceEvents": nobody["traceEvents"][1:]}
     said = Folder(program, {"x.json": nobody, "x.json.gz": other}).run()
     checks.that("the same trace" not in said[1] and len(said[2]) == 2, "not the same", said)
+    for rank, ending in ((None, ".gz"), (0, ".gz"), (0, "")):
+        long = trace(rank)
+        long["traceEvents"] = [{**e, "ts": 100 * i + e["ts"]} for i in range(500) for e in long["traceEvents"]]
+        other = json.loads(json.dumps(long))
+        other["traceEvents"][-1]["dur"] += 1
+        other["traceName"] = "t" if ending else "another"
+        said = Folder(program, {"a/x of it.json" + ending: long, "b/x of it.json" + ending: other}).run()
+        checks.that("the same trace" not in said[1], "not the same at the end: %s%s" % (rank, ending), said)
 
 
 def main():

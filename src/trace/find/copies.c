@@ -1,7 +1,8 @@
 /* copies.c - the same trace in two files, as x.json and x.json.gz.
  *
- * A file is a copy of another whose text begins with the same 64 KiB, for that has the time stamps of its first events.
- * Where neither says its rank and their names do, they are read as the ranks that they are called.
+ * The texts of the two begin with the same 64 KiB, which have the time stamps of the first events, and are of the same
+ * length; and where both are packed alike, the files end alike, of gzip with the checksum of the text.  Where neither
+ * says its rank and their names do, they are read as the ranks that they are called.
  */
 #include "decide.h"
 #include <stdio.h>
@@ -9,11 +10,11 @@
 
 static bool is_same(const tl_input *a, const tl_input *b)
 {
+    const tl_origin *x = &a->origin, *y = &b->origin;
     bool called_apart = a->meta_rank < 0 && a->name_rank >= 0 && b->name_rank >= 0 && a->name_rank != b->name_rank;
-    bool sizes_fit = a->origin.packed || b->origin.packed || a->bytes == b->bytes;
-    bool times_fit = tl_input_is_timed(a) == tl_input_is_timed(b) &&
-                     (!tl_input_is_timed(a) || a->begin_ns == b->begin_ns); /* a head may be longer than 64 KiB */
-    return a->origin.head == b->origin.head && a->meta_rank == b->meta_rank && sizes_fit && times_fit && !called_apart;
+    bool ends_fit = x->packing != y->packing || x->extent.last == y->extent.last;
+    return x->head == y->head && x->extent.text_bytes != 0 && x->extent.text_bytes == y->extent.text_bytes &&
+           ends_fit && a->meta_rank == b->meta_rank && !called_apart;
 }
 
 /* Of a copy and its original the one with the shorter path is the original. */

@@ -63,7 +63,9 @@ static void note_first(look *l, const char *text, size_t n)
 {
     l->packing = tl_packing_of(text, n);
     l->out->origin.head = n > 0 ? tl_hash_bytes(text, n) | 1 : 0;
-    l->out->origin.packed = tl_source_packing(l->source) != NULL;
+    const char *packed = tl_source_packing(l->source);
+    l->out->origin.packing = packed != NULL ? tl_hash_bytes(packed, strlen(packed)) : 0;
+    l->out->origin.extent = tl_source_extent(l->source);
 }
 
 /* The next block of text to the splitter, false at the end of the file or of our patience. */

@@ -25,10 +25,11 @@ struct tl_source {
     int fd;
     const tl_unpacker *packing; /* NULL: plain */
     void *unpacking;            /* its state; NULL before the first part */
-    bool eof;                   /* the file has no more bytes than those in the buffer */
-    bool between;               /* packed: before the header of a part that may not be there */
-    bool told;                  /* the fault has been reported */
-    tl_error fault;             /* status TL_OK: none so far */
+    tl_extent extent;
+    bool eof;       /* the file has no more bytes than those in the buffer */
+    bool between;   /* packed: before the header of a part that may not be there */
+    bool told;      /* the fault has been reported */
+    tl_error fault; /* status TL_OK: none so far */
     uint64_t file_size;
     uint64_t read_bytes; /* bytes of the file that have been in the buffer */
     uint64_t text_bytes;
@@ -195,6 +196,20 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
 
 /* -------------------------------------------------------------------------------------------------- open and close */
 
+/* Before anything is read; of a pipe nothing is known. */
+static tl_extent extent_of(const tl_source *s)
+{
+    tl_extent e = { 0 };
+    unsigned char last[8];
+
+    if (s->file_size < sizeof last ||
+        pread(s->fd, last, sizeof last, (off_t)(s->file_size - sizeof last)) != (ssize_t)sizeof last)
+        return e;
+    memcpy(&e.last, last, sizeof last);
+    e.text_bytes = s->packing != NULL ? s->packing->told_bytes(s->in + s->at, have(s), last) : (uint32_t)s->file_size;
+    return e;
+}
+
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
 {
     tl_source *s = tl_calloc(1, sizeof *s);
@@ -222,6 +237,7 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
     }
     for (size_t i = 0; i < sizeof packings / sizeof *packings && s->packing == NULL; i++)
         s->packing = packings[i]->begins(s->in + s->at, have(s)) ? packings[i] : NULL;
+    s->extent = extent_of(s);
     *out = s;
     return TL_OK;
 
@@ -245,6 +261,11 @@ tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err)
 const char *tl_source_packing(const tl_source *s)
 {
     return s->packing != NULL ? s->packing->word : NULL;
+}
+
+tl_extent tl_source_extent(const tl_source *s)
+{
+    return s->extent;
 }
 
 uint64_t tl_source_text_bytes(const tl_source *s)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* What came of some packed bytes. */
 typedef enum tl_unpacked {
@@ -31,6 +32,10 @@ typedef struct tl_unpacker {
     tl_unpacked (*run)(void *state, const unsigned char *in, size_t n, size_t *used, unsigned char *out, size_t cap,
                        size_t *made);
     void (*end)(void *state); /* NULL is fine */
+
+    /* How long the text of the part is that begins with these n bytes and ends with the 8 of last, modulo 2^32; 0: it
+     * does not say. */
+    uint32_t (*told_bytes)(const unsigned char *p, size_t n, const unsigned char *last);
 } tl_unpacker;
 
 extern const tl_unpacker tl_gzip;

@@ -101,7 +101,14 @@ static tl_unpacked run(void *arg, const unsigned char *in, size_t n, size_t *use
     }
 }
 
-const tl_unpacker tl_zstd = { "zstd", "frame", NMAGIC, 0x28, begins, make, begin, run, end };
+static uint32_t told_bytes(const unsigned char *p, size_t n, const unsigned char *last)
+{
+    (void)last;
+    unsigned long long told = ZSTD_getFrameContentSize(p, n);
+    return told == ZSTD_CONTENTSIZE_UNKNOWN || told == ZSTD_CONTENTSIZE_ERROR ? 0 : (uint32_t)told;
+}
+
+const tl_unpacker tl_zstd = { "zstd", "frame", NMAGIC, 0x28, begins, make, begin, run, end, told_bytes };
 #else
 static bool begins(const unsigned char *p, size_t n)
 {

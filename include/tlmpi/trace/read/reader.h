@@ -20,6 +20,7 @@
 #include "tlmpi/base/status.h"
 #include "tlmpi/trace/event/hook.h"
 #include "tlmpi/trace/meta.h"
+#include "tlmpi/trace/text/source.h"
 
 /* A slice of a plain file, for several procs on one trace: the entries that start in [from, to).  The first slice
  * starts at 0, the last ends at UINT64_MAX. */
@@ -104,11 +105,12 @@ typedef struct tl_group_mark {
 
 /* What a trace says of where it comes from, beyond rank and world size; 0 and empty: nothing. */
 typedef struct tl_origin {
-    int64_t pid;   /* of the process that was traced */
-    uint64_t gpu;  /* hash of the name of its first device */
-    uint64_t head; /* hash of the first 64 KiB of its text */
-    bool packed;   /* the file is not its text */
-    char host[64]; /* what distributedInfo or the like says, cut to what fits */
+    int64_t pid;      /* of the process that was traced */
+    uint64_t gpu;     /* hash of the name of its first device */
+    uint64_t head;    /* hash of the first 64 KiB of its text */
+    tl_extent extent; /* of the file */
+    uint64_t packing; /* hash of what it is packed in; 0: plain */
+    char host[64];    /* what distributedInfo or the like says, cut to what fits */
     uint32_t ngroups;
     tl_group_mark groups[TL_GROUP_MARKS]; /* the first few */
 } tl_origin;

@@ -25,6 +25,12 @@
 
 typedef struct tl_source tl_source;
 
+/* What can be told of a file without reading it. */
+typedef struct tl_extent {
+    uint32_t text_bytes; /* of its text, modulo 2^32; 0: not known */
+    uint64_t last;       /* its last 8 bytes: of gzip, checksum and length of the text */
+} tl_extent;
+
 /* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a
  * few seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
@@ -39,6 +45,7 @@ tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_erro
 tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
 
 const char *tl_source_packing(const tl_source *s); /* "gzip" or "zstd"; NULL: it is not packed */
+tl_extent tl_source_extent(const tl_source *s);
 uint64_t tl_source_text_bytes(const tl_source *s); /* bytes of text given so far */
 uint64_t tl_source_file_size(const tl_source *s);  /* size of the file when it was opened */
 
