@@ -98,7 +98,7 @@ typedef struct tap {
 static void tap_drip(tap *t)
 {
     t->chance = t->chance * 1664525u + 1013904223u;
-    size_t block = 2 + (t->chance >> 16) % 97;
+    size_t block = 4 + (t->chance >> 16) % 97; /* a file is open when its first four bytes have been seen */
     if (block > t->n - t->at)
         block = t->n - t->at;
     if (block > 0 && write(t->to, t->data + t->at, block) != (ssize_t)block)

@@ -307,7 +307,7 @@ bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *
         const tl_kernel *a = &k->view->kernels[d->first + i];
         int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
         d->sums.overruns += end < a->end_ns;
-        d->sums.overrun_ns = tl_idle_plus(d->sums.overrun_ns, a->end_ns - end);
+        d->sums.overrun_ns = tl_ns_add(d->sums.overrun_ns, a->end_ns - end);
     }
     ok = ok && main_thread(k, d, &main_track) && order_work(k, d, order) &&
          (d->n == 0 || walk(k, d, order, gaps, noise, main_track));

@@ -16,6 +16,7 @@
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
 
 /* What a call is, as far as its name tells. */
@@ -163,13 +164,6 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
 
 /* --------------------------------------------------------------------------------------------------------- tallies */
 
-/* a + b, at most the largest integer: threads that do the same at once may come to more than there is time. */
-static inline int64_t tl_idle_plus(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 /* Time by name (and class of call), in order of first addition. */
 typedef struct tl_idle_tally_entry {
     uint32_t name, next; /* next: another entry of the name, TL_NONE */
@@ -206,7 +200,7 @@ static inline bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_
     }
     if (*first == TL_NONE || tally->v[*first].call != call)
         return tl_idle_tally_more(tally, name, call, ns);
-    tally->v[*first].ns = tl_idle_plus(tally->v[*first].ns, ns);
+    tally->v[*first].ns = tl_ns_add(tally->v[*first].ns, ns);
     return true;
 }
 

@@ -66,8 +66,8 @@ static void fill(tl_idle_job *row, const share *v, size_t n, size_t nranks, int6
     memcpy(row->other_op, one->other_op, sizeof row->other_op);
     for (size_t i = 0; i < n; i++) {
         row->count += v[i].count;
-        row->total_ns = tl_idle_plus(row->total_ns, v[i].total_ns);
-        row->peer_ns = tl_idle_plus(row->peer_ns, v[i].peer_ns);
+        row->total_ns = tl_ns_add(row->total_ns, v[i].total_ns);
+        row->peer_ns = tl_ns_add(row->peer_ns, v[i].peer_ns);
     }
     row->ranks = (int32_t)n;
     for (size_t i = 0; i < nranks; i++)
@@ -89,8 +89,8 @@ static size_t take_shares(const tl_table *table, const uint32_t *index, size_t n
         const tl_idle_summary *row = row_at(table, index[i]);
         if (m == 0 || v[m - 1].rank != row->rank)
             v[m++] = (share){ .rank = row->rank, .row = row };
-        v[m - 1].total_ns = tl_idle_plus(v[m - 1].total_ns, row->total_ns);
-        v[m - 1].peer_ns = tl_idle_plus(v[m - 1].peer_ns, row->peer_ns);
+        v[m - 1].total_ns = tl_ns_add(v[m - 1].total_ns, row->total_ns);
+        v[m - 1].peer_ns = tl_ns_add(v[m - 1].peer_ns, row->peer_ns);
         v[m - 1].count += row->count;
     }
     qsort(v, m, sizeof *v, by_time);
@@ -115,7 +115,7 @@ static bool number_places(const tl_table *job, int64_t all_ns)
     bool ok = index != NULL && (job->n == 0 || tl_sort_index(index, job->n, by_total, rows));
     for (size_t i = 0; ok && i < job->n; i++) {
         tl_idle_job *row = &rows[index[i]];
-        sum = tl_idle_plus(sum, row->total_ns);
+        sum = tl_ns_add(sum, row->total_ns);
         row->place = (int32_t)i + 1;
         row->idle_pct = tl_idle_pct(row->total_ns, all_ns);
         row->cumulative_pct = tl_idle_pct(sum, all_ns);
@@ -168,12 +168,12 @@ static bool find_late_rank(const tl_table *table, int32_t *late_rank)
     for (size_t i = 0; i < table->n; i++) {
         const tl_idle *row = tl_table_row(table, i);
         if (row->device == -1 && row->late_rank >= 0)
-            v[n++] = (share){ .rank = row->late_rank, .total_ns = tl_idle_plus(row->peer_ns, row->waiting_ns) };
+            v[n++] = (share){ .rank = row->late_rank, .total_ns = tl_ns_add(row->peer_ns, row->waiting_ns) };
     }
     qsort(v, n, sizeof *v, by_share_rank);
     for (size_t i = 0; i < n; i++) {
         if (m > 0 && v[m - 1].rank == v[i].rank)
-            v[m - 1].total_ns = tl_idle_plus(v[m - 1].total_ns, v[i].total_ns);
+            v[m - 1].total_ns = tl_ns_add(v[m - 1].total_ns, v[i].total_ns);
         else
             v[m++] = v[i];
     }
@@ -217,14 +217,14 @@ static void add_overview(tl_idle_overview *sum, const tl_idle_overview *row)
         sum->min_ns = row->min_ns;
     sum->max_ns = row->max_ns > sum->max_ns ? row->max_ns : sum->max_ns;
     sum->count += row->count;
-    sum->total_ns = tl_idle_plus(sum->total_ns, row->total_ns);
+    sum->total_ns = tl_ns_add(sum->total_ns, row->total_ns);
 }
 
 /* Shares of a sum, when all is added. */
 static void finish_overview(tl_idle_overview *sum, int64_t all_ns, const tl_idle *idle)
 {
     bool noise = sum->cpu_during_gap == TL_DOING_NOISE, whole = sum->step == -1;
-    int64_t span = tl_idle_plus(idle->busy_ns, idle->macro_ns), n = sum->count;
+    int64_t span = tl_ns_add(idle->busy_ns, idle->macro_ns), n = sum->count;
 
     sum->rank = sum->device = -1;
     sum->idle_pct = noise ? tl_idle_pct(0, 0) : tl_idle_pct(sum->total_ns, all_ns);

@@ -119,7 +119,7 @@ bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, 
     for (size_t from = 0, to; ok && from < found.n; from = to) {
         int64_t sum = 0;
         for (to = from; to < found.n && found.v[to]->annotation == found.v[from]->annotation; to++)
-            sum = tl_idle_plus(sum, found.v[to]->total_ns);
+            sum = tl_ns_add(sum, found.v[to]->total_ns);
         if (sum > row->annotation_ns) {
             row->annotation = found.v[from]->annotation;
             row->annotation_ns = sum;

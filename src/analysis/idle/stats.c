@@ -11,7 +11,7 @@ tl_idle_stats tl_idle_measure(int64_t *v, size_t n)
         return s;
     s.min_ns = s.max_ns = v[0];
     for (size_t i = 0; i < n; i++) {
-        s.total_ns = tl_idle_plus(s.total_ns, v[i]);
+        s.total_ns = tl_ns_add(s.total_ns, v[i]);
         s.min_ns = v[i] < s.min_ns ? v[i] : s.min_ns;
         s.max_ns = v[i] > s.max_ns ? v[i] : s.max_ns;
     }

@@ -15,7 +15,7 @@ static bool add_overview(const tl_idle_scope *s, tl_table *table, int32_t step, 
     tl_idle_overview *row = tl_table_add(table);
     if (row == NULL)
         return false;
-    int64_t span = tl_idle_plus(s->busy_ns, s->macro_ns);
+    int64_t span = tl_ns_add(s->busy_ns, s->macro_ns);
     bool whole = step == -1;
     row->rank = s->k->view->rank;
     row->device = s->device;
@@ -139,19 +139,19 @@ static void say_host(const tl_idle_rank *k, tl_idle *row)
 
 void tl_idle_add(tl_idle *sum, const tl_idle *row)
 {
-    sum->busy_ns = tl_idle_plus(sum->busy_ns, row->busy_ns);
-    sum->macro_ns = tl_idle_plus(sum->macro_ns, row->macro_ns);
-    sum->noise_ns = tl_idle_plus(sum->noise_ns, row->noise_ns);
-    sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_idle_plus(sum->busy_ns, sum->macro_ns));
+    sum->busy_ns = tl_ns_add(sum->busy_ns, row->busy_ns);
+    sum->macro_ns = tl_ns_add(sum->macro_ns, row->macro_ns);
+    sum->noise_ns = tl_ns_add(sum->noise_ns, row->noise_ns);
+    sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_ns_add(sum->busy_ns, sum->macro_ns));
     sum->macro_gaps += row->macro_gaps;
     sum->noise_gaps += row->noise_gaps;
-    sum->peer_ns = tl_idle_plus(sum->peer_ns, row->peer_ns);
-    sum->waiting_ns = tl_idle_plus(sum->waiting_ns, row->waiting_ns);
+    sum->peer_ns = tl_ns_add(sum->peer_ns, row->peer_ns);
+    sum->waiting_ns = tl_ns_add(sum->waiting_ns, row->waiting_ns);
     sum->longest_ns = row->longest_ns > sum->longest_ns ? row->longest_ns : sum->longest_ns;
     sum->unlinked += row->unlinked;
     sum->overruns += row->overruns;
-    sum->overrun_ns = tl_idle_plus(sum->overrun_ns, row->overrun_ns);
-    sum->under_recorded_ns = tl_idle_plus(sum->under_recorded_ns, row->under_recorded_ns);
+    sum->overrun_ns = tl_ns_add(sum->overrun_ns, row->overrun_ns);
+    sum->under_recorded_ns = tl_ns_add(sum->under_recorded_ns, row->under_recorded_ns);
     sum->graph_launches += row->graph_launches;
     sum->graph_under_recorded += row->graph_under_recorded;
     sum->calls += row->calls;
@@ -183,7 +183,7 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     row.rank = s->k->view->rank;
     row.device = s->device;
     row.late_rank = -1;
-    row.utilization_pct = tl_idle_pct(row.busy_ns, tl_idle_plus(row.busy_ns, row.macro_ns));
+    row.utilization_pct = tl_idle_pct(row.busy_ns, tl_ns_add(row.busy_ns, row.macro_ns));
     s->busy_ns = row.busy_ns;
     s->macro_ns = row.macro_ns;
     s->index = tl_arena_take(&arena, most, sizeof *s->index);

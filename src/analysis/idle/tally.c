@@ -22,7 +22,7 @@ bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64
     uint32_t last = TL_NONE;
     for (uint32_t i = *tl_idle_slot(tally, name); i != TL_NONE; last = i, i = tally->v[i].next)
         if (tally->v[i].call == call) {
-            tally->v[i].ns = tl_idle_plus(tally->v[i].ns, ns);
+            tally->v[i].ns = tl_ns_add(tally->v[i].ns, ns);
             return true;
         }
     if (!tl_vec_room(tally))
@@ -51,7 +51,7 @@ void tl_idle_tally_calls(const tl_idle_tally *tally, tl_gap *row)
 
     for (size_t i = 0; i < tally->n; i++) {
         const tl_idle_tally_entry *e = &tally->v[i];
-        sums[e->call] = tl_idle_plus(sums[e->call], e->ns);
+        sums[e->call] = tl_ns_add(sums[e->call], e->ns);
         if (!met[e->call])
             order[n++] = e->call;
         met[e->call] = true;
@@ -82,7 +82,7 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row)
     for (size_t i = 0; i < tally->n; i++) {
         uint32_t name = tally->v[i].name;
         int64_t x = tally->v[i].ns;
-        row->ops_ns = tl_idle_plus(row->ops_ns, x);
+        row->ops_ns = tl_ns_add(row->ops_ns, x);
         size_t position = 3;
         for (; position > 0 && x > ns[position - 1]; position--) /* of equals the first stands first */
             if (position < 3) {

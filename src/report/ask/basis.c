@@ -10,6 +10,7 @@
  */
 #include "basis.h"
 
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/format/words.h"
@@ -132,12 +133,12 @@ static void say_unmatched(const basis *b)
     int64_t missing = check_of(b, TL_CHECK_MISSING)->count, alone = check_of(b, TL_CHECK_UNMATCHED)->count, suspect = 0;
 
     for (int c = TL_CHECK_KIND; c <= TL_CHECK_ENDS; c++)
-        suspect += check_of(b, (tl_quality_check)c)->count;
-    if (missing + alone + suspect == 0)
+        suspect = tl_ns_sum(suspect, check_of(b, (tl_quality_check)c)->count);
+    if (missing == 0 && alone == 0 && suspect == 0)
         return;
     tl_wrap w = line(b, "Not matched:");
     if (missing > 0)
-        tl_wrap_printf(&w, "%" PRId64 " with a rank missing%s", missing, alone + suspect > 0 ? "," : "");
+        tl_wrap_printf(&w, "%" PRId64 " with a rank missing%s", missing, alone > 0 || suspect > 0 ? "," : "");
     if (alone > 0)
         tl_wrap_printf(&w, "%" PRId64 " of one rank alone%s", alone, suspect > 0 ? "," : "");
     if (suspect > 0)
