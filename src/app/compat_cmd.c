@@ -2,7 +2,7 @@
 #include "compat_cmd.h"
 #include "suggest.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/compat/hta.h"
+#include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 

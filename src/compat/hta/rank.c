@@ -5,7 +5,7 @@
  */
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/text.h"
-#include "tlmpi/compat/hta.h"
+#include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/trace/text/source.h"
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* test_hta_spans.c - HTA's sets of spans. */
 #include "hta_trace.h"
-#include "src/compat/hta/spans.h"
+#include "tlmpi/compat/hta/frame/spans.h"
 #include "tlmpi/model/schema.h"
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* frame.c - which entries of a trace HTA keeps, with which time stamps. */
-#include "frame.h"
+#include "tlmpi/compat/hta/frame/frame.h"
 #include "tlmpi/model/schema.h"
 #include <math.h>
 #include <stdlib.h>
@@ -8,6 +8,8 @@
 void tl_hta_frame_free(tl_hta_frame *frame)
 {
     free(frame->rows.v);
+    free(frame->tracks.v);
+    tl_names_free(&frame->track_names);
     *frame = (tl_hta_frame){ 0 };
 }
 
@@ -50,12 +52,34 @@ static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size
         .stream = lane->stream == TL_LANE_ABSENT ? -1 : lane->stream,
         .correlation = (events->flags[i] & TL_EVENT_HAS_CORR) && !flow ? events->corr[i] : -1,
         .index = events->uid[i],
+        .track = events->track[i],
     };
     if (round)
         round_inwards(&row);
     row.end = row.ts + row.dur;
     row.link = row.correlation < 0 ? row.correlation : 0;
     return row;
+}
+
+/* The tracks of the trace, and the texts in them.  False: memory is out. */
+static bool take_tracks(tl_hta_frame *frame, const tl_events *events)
+{
+    for (size_t i = 0; i < events->tracks.n; i++) {
+        tl_track track = events->tracks.v[i];
+        uint32_t *const texts[] = { &track.pid_text, &track.tid_text };
+        for (size_t k = 0; k < 2; k++) {
+            if (*texts[k] == TL_NO_NAME)
+                continue;
+            tl_text text = tl_names_text(&events->names, *texts[k]);
+            *texts[k] = tl_names_intern(&frame->track_names, text.p, text.n);
+            if (*texts[k] == TL_NO_NAME)
+                return false;
+        }
+        if (!tl_vec_room(&frame->tracks))
+            return false;
+        frame->tracks.v[frame->tracks.n++] = track;
+    }
+    return true;
 }
 
 /* What the frame knows of all its rows. */
@@ -96,6 +120,10 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
 
+    if (!take_tracks(frame, events)) {
+        st = tl_fail_memory(err, "the tracks of a trace");
+        goto done;
+    }
     for (size_t i = 0; i < events->n; i++) {
         ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
         if (!is_kept(events, words, i))

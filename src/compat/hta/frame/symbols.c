@@ -1,5 +1,5 @@
 /* symbols.c - a text enters the table once, and what HTA reads out of it is noted beside it. */
-#include "symbols.h"
+#include "tlmpi/compat/hta/frame/symbols.h"
 #include "tlmpi/model/schema.h"
 #include <stdlib.h>
 

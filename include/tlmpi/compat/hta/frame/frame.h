@@ -8,10 +8,10 @@
  *     align       time 0 is the earliest row of all ranks                             needs all ranks
  *     cut         the rows of the last profiler step go                               needs all ranks
  */
-#ifndef TLMPI_COMPAT_HTA_FRAME_H
-#define TLMPI_COMPAT_HTA_FRAME_H
+#ifndef TLMPI_COMPAT_HTA_FRAME_FRAME_H
+#define TLMPI_COMPAT_HTA_FRAME_FRAME_H
 
-#include "symbols.h"
+#include "tlmpi/compat/hta/frame/symbols.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/read/reader.h"
@@ -29,13 +29,16 @@ typedef struct tl_hta_row {
     int64_t iteration;   /* a step number, TL_HTA_NO_STEP or TL_HTA_STEP_UNKNOWN */
     uint32_t index;      /* position in traceEvents, all entries counted */
     uint32_t name, cat;  /* symbols */
+    uint32_t track;      /* index into the frame's tracks: its pid and tid */
 } tl_hta_row;
 
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
-    const char *path;              /* borrowed */
-    TL_VEC(tl_hta_row) rows;       /* in file order, ascending index; the cut may change both */
+    const char *path;        /* borrowed */
+    TL_VEC(tl_hta_row) rows; /* in file order, ascending index; the cut may change both */
+    TL_VEC(tl_track) tracks; /* texts are ids of track_names */
+    tl_names track_names;
     size_t nloaded;                /* rows before the cut */
     double raw_min_ts, raw_max_ts; /* before align */
 

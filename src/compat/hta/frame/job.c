@@ -1,5 +1,5 @@
 /* job.c - files to frames, and what needs all of them: the common zero and the cut of the last step. */
-#include "job.h"
+#include "tlmpi/compat/hta/frame/job.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/schema.h"

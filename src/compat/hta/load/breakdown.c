@@ -11,8 +11,8 @@
  *
  * A row is here for the stream in its arguments: synchronisation and host operators that name a stream count as busy.
  */
-#include "job.h"
-#include "spans.h"
+#include "tlmpi/compat/hta/load.h"
+#include "tlmpi/compat/hta/frame/spans.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/sheet.h"
 #include <math.h>
@@ -63,7 +63,7 @@ static void write_books(tl_sheet *csv, int64_t rank, const books *b, bool whole)
     tl_sheet_end_row(csv);
 }
 
-tl_status tl_hta_write_temporal_breakdown(tl_hta_job *job, const char *dir, tl_error *err)
+tl_status tl_hta_temporal_breakdown(tl_hta_job *job, const char *dir, tl_error *err)
 {
     bool whole = true; /* a column has one type, for all ranks */
     tl_sheet csv;
@@ -139,7 +139,7 @@ static tl_status write_overlap(tl_hta_job *job, const char *dir, const char *tab
     return tl_sheet_close(&csv, err);
 }
 
-tl_status tl_hta_write_comm_comp_overlap(tl_hta_job *job, const char *dir, tl_error *err)
+tl_status tl_hta_comm_comp_overlap(tl_hta_job *job, const char *dir, tl_error *err)
 {
     tl_status st = write_overlap(job, dir, "comm_comp_overlap.csv", true, err);
     if (st == TL_OK)

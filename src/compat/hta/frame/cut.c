@@ -5,7 +5,7 @@
  *     stream   .........[ a ]..............[ b ]...        b goes, and so does everything from step 6 on
  *                               ^ from here on
  */
-#include "frame.h"
+#include "tlmpi/compat/hta/frame/frame.h"
 #include "tlmpi/base/hash.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* spans.c - merging rows. */
-#include "spans.h"
+#include "tlmpi/compat/hta/frame/spans.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/python.h"
 #include <math.h>

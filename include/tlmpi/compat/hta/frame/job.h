@@ -1,9 +1,21 @@
 /* job.h - the frames of all ranks, loaded as HTA loads them, and the facts that no table has a place for. */
-#ifndef TLMPI_COMPAT_HTA_JOB_H
-#define TLMPI_COMPAT_HTA_JOB_H
+#ifndef TLMPI_COMPAT_HTA_FRAME_JOB_H
+#define TLMPI_COMPAT_HTA_FRAME_JOB_H
 
-#include "frame.h"
-#include "tlmpi/compat/hta.h"
+#include "tlmpi/compat/hta/frame/frame.h"
+
+typedef struct tl_hta_file {
+    const char *path;
+    int64_t rank; /* tl_hta_rank_of_file decides it as HTA does */
+} tl_hta_file;
+
+typedef struct tl_hta_options {
+    const tl_hta_file *files; /* of two files of one rank the later is taken */
+    size_t nfiles;
+    const char *out_dir;    /* made if missing, parents too; tables in it are replaced */
+    bool ns;                /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
+    bool include_last_step; /* the last profiler step stays (include_last_profiler_step=True) */
+} tl_hta_options;
 
 /* Zero-initialise; tl_hta_job_free ends it. */
 typedef struct tl_hta_job {
@@ -27,11 +39,8 @@ tl_status tl_hta_job_settle(tl_hta_job *job, bool include_last_step, tl_error *e
 tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The tables, each a file or two in dir. */
-tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *err);
-tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_error *err);
-tl_status tl_hta_write_profiler_steps(tl_hta_job *job, const char *dir, tl_error *err);
-tl_status tl_hta_write_temporal_breakdown(tl_hta_job *job, const char *dir, tl_error *err);
-tl_status tl_hta_write_comm_comp_overlap(tl_hta_job *job, const char *dir, tl_error *err);
+/* A table, or some of one idea: writes files into dir, from frames that are settled.  Where HTA could not make its rows
+ * it is not written, and a line of the notes tells why.  TL_EOUTPUT; TL_ENOMEM; a file appears whole or not at all. */
+typedef tl_status tl_hta_table(tl_hta_job *job, const char *dir, tl_error *err);
 
 #endif

@@ -3,8 +3,8 @@
  * HTA has one symbol table for a job, in which names and categories stand together.  A name is looked at once, when it
  * enters the table.
  */
-#ifndef TLMPI_COMPAT_HTA_SYMBOLS_H
-#define TLMPI_COMPAT_HTA_SYMBOLS_H
+#ifndef TLMPI_COMPAT_HTA_FRAME_SYMBOLS_H
+#define TLMPI_COMPAT_HTA_FRAME_SYMBOLS_H
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/text.h"

@@ -1,8 +1,8 @@
 /* spans.h - HTA's merged rows: where anything of a class was on a stream, in doubles of microseconds. */
-#ifndef TLMPI_COMPAT_HTA_SPANS_H
-#define TLMPI_COMPAT_HTA_SPANS_H
+#ifndef TLMPI_COMPAT_HTA_FRAME_SPANS_H
+#define TLMPI_COMPAT_HTA_FRAME_SPANS_H
 
-#include "frame.h"
+#include "tlmpi/compat/hta/frame/frame.h"
 
 typedef struct tl_hta_span {
     double ts, end;

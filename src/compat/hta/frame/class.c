@@ -8,7 +8,7 @@
  * The upper one wins and case counts.  Hence a HIP copy is communication, NCCL's rivals are computation, and a compute
  * kernel with "Sync" in its name is neither compute nor communication.
  */
-#include "symbols.h"
+#include "tlmpi/compat/hta/frame/symbols.h"
 
 const tl_hta_rule tl_hta_rules[] = {
     /* begins, has                               class                  seen */

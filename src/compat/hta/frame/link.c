@@ -4,7 +4,7 @@
  *               .[launch 12]..[launch 13]....
  *     stream  ................[ kernel 12 ]....[ kernel 13 ]...      both kernels belong to step 7
  */
-#include "frame.h"
+#include "tlmpi/compat/hta/frame/frame.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"

@@ -14,26 +14,10 @@
  * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv, and notes.txt: a line for each fact that the tables do not
  * show, among them where HTA itself would have given up and what was done instead.
  */
-#ifndef TLMPI_COMPAT_HTA_H
-#define TLMPI_COMPAT_HTA_H
+#ifndef TLMPI_COMPAT_HTA_HTA_H
+#define TLMPI_COMPAT_HTA_HTA_H
 
-#include "tlmpi/base/status.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct tl_hta_file {
-    const char *path;
-    int64_t rank; /* tl_hta_rank_of_file decides it as HTA does */
-} tl_hta_file;
-
-typedef struct tl_hta_options {
-    const tl_hta_file *files; /* of two files of one rank the later is taken */
-    size_t nfiles;
-    const char *out_dir;    /* made if missing, parents too; tables in it are replaced */
-    bool ns;                /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
-    bool include_last_step; /* the last profiler step stays (include_last_profiler_step=True) */
-} tl_hta_options;
+#include "tlmpi/compat/hta/frame/job.h"
 
 /* The rank that HTA gives a file: the number after the first "rank": in the text that has white space after the colon,
  * on one line; 0 where there is none.  Names and structure do not count.  Reads up to that place; a damaged file is

@@ -1,6 +1,6 @@
 /* load.c - what was loaded: a row a rank, a row a category, a row a profiler step. */
-#include "job.h"
-#include "spans.h"
+#include "tlmpi/compat/hta/load.h"
+#include "tlmpi/compat/hta/frame/spans.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/sheet.h"
@@ -105,7 +105,7 @@ static double duration_of(const tl_hta_frame *frame)
     return max - min;
 }
 
-tl_status tl_hta_write_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
+tl_status tl_hta_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
 {
     tl_sheet csv;
     tl_status st =
@@ -257,7 +257,7 @@ done:
     return st;
 }
 
-tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_error *err)
+tl_status tl_hta_events_by_category(tl_hta_job *job, const char *dir, tl_error *err)
 {
     tl_sheet csv;
     tl_status st = tl_sheet_open(&csv, dir, "events_by_category.csv",
@@ -278,7 +278,7 @@ tl_status tl_hta_write_events_by_category(tl_hta_job *job, const char *dir, tl_e
 }
 
 /* The numbers of the step rows that are left, of any category and rank. */
-tl_status tl_hta_write_profiler_steps(tl_hta_job *job, const char *dir, tl_error *err)
+tl_status tl_hta_profiler_steps(tl_hta_job *job, const char *dir, tl_error *err)
 {
     TL_VEC(int64_t) steps = { 0 };
     tl_sheet csv;
