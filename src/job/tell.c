@@ -23,11 +23,17 @@ static const tl_rank *rank_rows(tl_tables *job, size_t *n)
     return (const tl_rank *)(const void *)ranks->rows;
 }
 
-/* Whether the file was left alone, or could not be read and stands for no rank. */
+/* Whether the file is no trace, or could not be read and stands for no rank. */
 static bool is_left_out(const tl_plan *plan, size_t input)
 {
     tl_input_kind kind = plan->inventory.inputs.v[input].kind;
     return kind == TL_INPUT_OTHER || (kind == TL_INPUT_UNREADABLE && (plan->planned == NULL || !plan->planned[input]));
+}
+
+/* Whether somebody meant it as a trace: what is missing is then told, and costs the status. */
+static bool is_lost(const tl_input *in)
+{
+    return in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named && !in->copy);
 }
 
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
@@ -35,10 +41,8 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     size_t n, unreadable = 0, damaged = 0;
     const tl_rank *ranks = rank_rows(job, &n);
 
-    for (size_t i = 0; i < plan->inventory.inputs.n; i++) {
-        const tl_input *in = &plan->inventory.inputs.v[i];
-        damaged += in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named && !in->copy);
-    }
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
+        damaged += is_lost(&plan->inventory.inputs.v[i]);
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
         damaged += plan->inventory.runs[run].lost;
     for (size_t i = 0; i < n; i++) {
@@ -58,7 +62,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *in = &inventory->inputs.v[i];
         if (is_left_out(plan, i))
-            tl_warn("%s: %s", in->kind == TL_INPUT_OTHER ? "left alone" : "cannot be read", in->why);
+            tl_warn("%s: %s", in->kind == TL_INPUT_OTHER ? "left out" : "cannot be read", in->why);
     }
     (void)tl_tell_lost(inventory);
     for (size_t i = 0; i < n; i++) {
@@ -121,7 +125,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
 
     s.ranks = rank_rows(job, &s.nranks);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
-        if (is_left_out(plan, i))
+        if (is_left_out(plan, i) && is_lost(&inventory->inputs.v[i]))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
     for (int32_t run = 0; skipped != NULL && lost != NULL && inventory->runs != NULL && run < inventory->nruns; run++) {
         if (!inventory->runs[run].lost)

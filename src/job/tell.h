@@ -13,7 +13,7 @@ void tl_tell_runs(const tl_inventory *inventory);
 #define TL_LOST_BYTES 400
 void tl_say_lost(const tl_inventory *inventory, int32_t run, char *out, size_t size);
 
-/* On stderr: each file left alone, missing rank or damaged trace. */
+/* On stderr: each file left out, missing rank or damaged trace. */
 void tl_tell_problems(const tl_plan *plan, tl_tables *job);
 
 /* The summary.  output: path of the result file. */

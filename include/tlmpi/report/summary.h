@@ -39,7 +39,7 @@ typedef struct tl_summary {
     const int64_t *missing; /* ranks without a trace, ascending: nmissing of them, or the first of them */
     size_t nmissing_listed, nmissing;
     const char *const *skipped;
-    size_t nskipped; /* files left alone: which, and why, a text each */
+    size_t nskipped; /* files left out: which, and why, a text each */
     int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
     bool run_asked;  /* --run named it */
 

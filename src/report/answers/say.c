@@ -290,12 +290,17 @@ void tl_say_losses(tl_wrap *w, const tl_answers *a)
 
 /* ----------------------------------------------------------------------------------------------------------- trust */
 
-void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer)
+void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer, int most)
 {
+    int said = 0;
     tl_wrap_printf(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
+        if (++said > most) {
+            tl_wrap_printf(w, "and %d more", __builtin_popcount(answer->doubts) - most);
+            return;
+        }
         tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
         if (answer->doubts >> doubt > 1)
             memcpy(words.text + strlen(words.text), ";", 2);

@@ -52,7 +52,7 @@ static void end_with_table(tl_wrap *w, const asking *q, const char *table)
 static void say_answer_confidence(const asking *q, const tl_answer *answer, bool last)
 {
     tl_wrap w = paragraph(q, "Confidence:");
-    tl_say_confidence(&w, q->a, answer);
+    tl_say_confidence(&w, q->a, answer, TL_NDOUBTS);
     tl_wrap_end(&w);
     if (!last)
         fputc('\n', q->out);

@@ -16,8 +16,8 @@ size_t tl_line_columns(FILE *out)
 {
     enum { LEAST = 40, USUAL = 80, MOST = 120 };
     struct winsize size;
-    int fd = fileno(out);
-    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+    int fd = fileno(out) >= 0 ? fileno(out) : STDOUT_FILENO;
+    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
         return USUAL;
     return size.ws_col < LEAST ? LEAST : size.ws_col > MOST ? MOST : size.ws_col;
 }

@@ -1,4 +1,4 @@
-/* losses.c - where most time is lost over all ranks, three lines:
+/* losses.c - where most time is lost over all ranks, up to three lines:
  *
  *     lost    69.0 % of GPU time: exposed waiting for other ranks (9.11 s)
  *             22.9 %: idle, host late, mostly outside of recorded operators (longest: aten::empty) inside "# running
@@ -15,9 +15,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How many have a line, and from which share of all GPU time on; the share of a class from which on its place is named,
+/* From which share of all GPU time on a loss has a line; the share of a class from which on its place is named,
  * and above which nothing is said of the rest. */
-enum { LOSSES_SHOWN = 3, LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NEARLY_ALL_PCT = 80, NAME_BYTES = 64 };
+enum { LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NEARLY_ALL_PCT = 80, NAME_BYTES = 64 };
 
 /* A cell may have no 0 after it. */
 typedef struct cell_text {
@@ -162,17 +162,17 @@ static void add(loss *of, size_t *n, loss new)
     if (new.ns <= 0)
         return;
     while (at > 0 && of[at - 1].ns < new.ns) {
-        if (at < LOSSES_SHOWN)
+        if (at < TL_LOSSES_MOST)
             of[at] = of[at - 1];
         at--;
     }
-    if (at == LOSSES_SHOWN)
+    if (at == TL_LOSSES_MOST)
         return;
     of[at] = new;
-    *n += *n < LOSSES_SHOWN;
+    *n += *n < TL_LOSSES_MOST;
 }
 
-static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl_idle *job, loss of[LOSSES_SHOWN])
+static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl_idle *job, loss of[TL_LOSSES_MOST])
 {
     size_t n = 0;
     int64_t waiting_ns = tl_ns_min(job->waiting_ns, all->comm_exposed_ns);
@@ -221,15 +221,15 @@ static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wal
     tl_wrap_end(&w);
 }
 
-void tl_print_summary_losses(FILE *out, const tl_summary *s)
+void tl_print_summary_losses(FILE *out, const tl_summary *s, size_t most)
 {
     const tl_idle *job = job_row(s);
     const tl_breakdown *all = tl_whole_row(s, -1);
-    loss of[LOSSES_SHOWN];
+    loss of[TL_LOSSES_MOST];
     if (job == NULL || all == NULL)
         return;
     size_t n = find_losses(s, all, job, of);
-    for (size_t i = 0; i < n && tl_percent(of[i].ns, all->wall_ns) >= LEAST_PCT; i++)
+    for (size_t i = 0; i < n && i < most && tl_percent(of[i].ns, all->wall_ns) >= LEAST_PCT; i++)
         say_loss(out, s, &of[i], all->wall_ns, i == 0);
     say_doubts(out, job);
 }

@@ -4,7 +4,8 @@
 
 #include "table.h"
 
-/* Nothing where hardly any is lost. */
-void tl_print_summary_losses(FILE *out, const tl_summary *summary);
+/* At most that many causes, up to TL_LOSSES_MOST; nothing where hardly any is lost. */
+enum { TL_LOSSES_MOST = 3 };
+void tl_print_summary_losses(FILE *out, const tl_summary *summary, size_t most);
 
 #endif

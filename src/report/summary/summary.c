@@ -1,4 +1,5 @@
-/* summary.c - what a run found, on one screen. */
+/* summary.c - what a run found, on one screen: of causes and doubts, which are the last to be needed, as many as there
+ * is room for. */
 #include "tlmpi/report/summary.h"
 
 #include "losses.h"
@@ -16,7 +17,7 @@
 
 /* A fact that is longer is broken where it has spaces.  How many hosts or devices are named before they are counted, and
  * how much of a name is shown; from which share on unknown kernels may change what is said. */
-enum { LONG_FACT = 40, NAMED_TEXTS = 2, NAMED_BYTES = 64, LEAST_UNCLASSIFIED_PCT = 10 };
+enum { SCREEN_LINES = 24, LONG_FACT = 40, NAMED_TEXTS = 2, NAMED_BYTES = 64, LEAST_UNCLASSIFIED_PCT = 10 };
 
 /* ---- a list of facts: "a, b, c", each kept together where it fits a line ---- */
 
@@ -229,11 +230,16 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap_end(&w);
 }
 
-void tl_print_summary(FILE *out, const tl_summary *s)
-{
-    static const tl_look coloured = { "\033[1m", "\033[31m", "\033[0m" }, plain = { "", "", "" };
-    const tl_look *look = tl_shows_colour(out) ? &coloured : &plain;
+/* ---- all of it ---- */
 
+/* How many causes of lost time and doubts are told. */
+typedef struct detail {
+    size_t losses;
+    int doubts;
+} detail;
+
+static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
+{
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
@@ -242,13 +248,44 @@ void tl_print_summary(FILE *out, const tl_summary *s)
     if (tl_whole_row(s, -1) != NULL) {
         tl_print_summary_table(out, s, look);
         fputc('\n', out);
-        tl_print_verdict(out, s->answers, look);
-        tl_print_summary_losses(out, s);
+        tl_print_verdict(out, s->answers, told.doubts, look);
+        tl_print_summary_losses(out, s, told.losses);
     } else {
         fprintf(out, "No trace has device work: there is nothing to analyse.\n");
     }
     say_unclassified(out, s);
     say_events(out, s);
+}
+
+/* Lines of all but the troubles; 0 when memory is out. */
+static size_t lines_of(const tl_summary *s, const tl_look *look, detail told)
+{
+    char *text = NULL;
+    size_t n = 0, lines = 0;
+    FILE *memory = open_memstream(&text, &n);
+    if (memory == NULL)
+        return 0;
+    print_found(memory, s, look, told);
+    say_output(memory, s);
+    if (fclose(memory) == 0)
+        for (size_t i = 0; i < n; i++)
+            lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+void tl_print_summary(FILE *out, const tl_summary *s)
+{
+    static const tl_look coloured = { "\033[1m", "\033[31m", "\033[0m" }, plain = { "", "", "" };
+    static const detail details[] = {
+        { TL_LOSSES_MOST, TL_NDOUBTS }, { TL_LOSSES_MOST, 2 }, { 2, 2 }, { 2, 1 }, { 1, 1 }
+    };
+    const tl_look *look = tl_shows_colour(out) ? &coloured : &plain;
+    size_t level = 0;
+
+    while (level + 1 < sizeof details / sizeof *details && lines_of(s, look, details[level]) > SCREEN_LINES)
+        level++;
+    print_found(out, s, look, details[level]);
     tl_say_troubles(out, s, look);
     say_output(out, s);
 }

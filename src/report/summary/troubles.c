@@ -106,7 +106,7 @@ static void say_skipped(FILE *out, const tl_summary *s)
 {
     for (size_t i = 0; i < s->nskipped && i < NAMED_SKIPPED; i++) {
         tl_wrap w = { .out = out, .indent = 2 };
-        tl_wrap_words(&w, "Left alone:");
+        tl_wrap_words(&w, "Left out:");
         tl_wrap_words(&w, s->skipped[i]);
         tl_wrap_end(&w);
     }

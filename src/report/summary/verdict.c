@@ -89,7 +89,7 @@ static bool shows_imbalance(const tl_answers *a)
     return most > 0 && (a->nculprits == 0 || most > a->culprits[0].cost_ns);
 }
 
-void tl_print_verdict(FILE *out, const tl_answers *a, const tl_look *look)
+void tl_print_verdict(FILE *out, const tl_answers *a, int doubts, const tl_look *look)
 {
     if (a->finding > TL_FOUND_NOBODY) {
         say_culprits(out, a, look);
@@ -100,7 +100,7 @@ void tl_print_verdict(FILE *out, const tl_answers *a, const tl_look *look)
     }
     if (a->finding >= TL_FOUND_NOBODY) {
         tl_wrap w = tl_label(out, "trust");
-        tl_say_confidence(&w, a, &a->rank);
+        tl_say_confidence(&w, a, &a->rank, doubts);
         tl_wrap_end(&w);
     }
     if (shows_imbalance(a)) {

@@ -6,6 +6,6 @@
 #include "table.h"
 #include "tlmpi/report/answers/answers.h"
 
-void tl_print_verdict(FILE *out, const tl_answers *answers, const tl_look *look);
+void tl_print_verdict(FILE *out, const tl_answers *answers, int doubts, const tl_look *look);
 
 #endif

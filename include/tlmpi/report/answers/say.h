@@ -43,8 +43,9 @@ void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 int64_t tl_largest_imbalance(const tl_answers *answers);
 void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers, size_t most);
 
-/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, and all doubts. */
-void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer);
+/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, and its doubts, the first `most` of
+ * them, at least 1; the rest is counted. */
+void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer, int most);
 
 /* "p = 0.0213"; p is known. */
 void tl_say_chance(tl_wrap *wrap, double p);

@@ -10,7 +10,8 @@
  * whatever it then does with what comes out of it. */
 bool tl_is_terminal(FILE *out);
 
-/* How many columns its lines may have: those of the terminal, of 40 to 120; 80 where it is none. */
+/* How many columns its lines may have: those of the terminal, of 40 to 120; 80 where it is none.  Text in
+ * memory is for stdout. */
 size_t tl_line_columns(FILE *out);
 
 /* Whether `out` is a terminal that may be shown colours: NO_COLOR is not set, TERM is not "dumb". */

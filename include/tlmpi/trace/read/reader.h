@@ -92,7 +92,7 @@ typedef enum tl_input_kind {
     TL_INPUT_TRACE,      /* has traceEvents, or begins as one and is cut */
     TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
                           */
-    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left alone */
+    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left out */
 } tl_input_kind;
 
 /* A process group that is not the whole job: its name with its first member, and its members.  Two groups of one job

@@ -228,6 +228,53 @@ static void odd_names_stay_on_their_line(void)
     free(j);
 }
 
+/* Something else to be told, 0 to 2 of it. */
+static void tell_more(job *j, int more)
+{
+    j->s.output = "out.h5";
+    j->s.nruns = more > 0 ? 2 : 1;
+    j->ranks[0].dropped = j->ranks[0].devices = more > 0 ? 2 : 0;
+    j->idle[0].graph_under_recorded = j->idle[0].graph_launches = more > 0 ? 3 : 0;
+    for (int i = 0; i < 2 && more > 1; i++) {
+        memset(j->ranks[i].host, 'a' + i, 64);
+        j->ranks[i].unclassified_ns = j->ranks[i].kernel_ns = 5 * MS;
+    }
+}
+
+static size_t count_of(const char *text, const char *what)
+{
+    size_t n = 0;
+    for (const char *c = text; (c = strstr(c, what)) != NULL; c++)
+        n++;
+    return n;
+}
+
+/* Of causes as many are told as there is room for on a screen of 24 lines. */
+static void causes_give_way_to_the_screen(void)
+{
+    static const char name[] = "an annotation whose name is so long that it fills most of a line";
+
+    for (int more = 0; more <= 2; more++) {
+        job *j = new_job();
+        char *all = NULL;
+        size_t n = 0;
+        for (int i = 0; i < 3; i++) {
+            tl_idle_job *c = add(j, TL_DRAIN_SYNC, TL_DOING_CPU, "aten::an_operator_with_a_rather_long_name", 30 - i, 4);
+            c->annotation = tl_names_intern(&j->names, name, sizeof name - 1);
+            c->annotation_ns = c->total_ns;
+        }
+        tell_more(j, more);
+        FILE *f = open_memstream(&all, &n);
+        tl_print_summary(f, &j->s);
+        (void)fclose(f);
+        CU_ASSERT(count_of(all, "\n") <= 24);
+        CU_ASSERT_EQUAL(count_of(all, "host in"), (size_t)(3 - more));
+        free(all);
+        tl_names_free(&j->names);
+        free(j);
+    }
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -240,6 +287,7 @@ int main(void)
         TEST(of_one_rank_no_ranks_are_named),
         TEST(graphs_that_are_not_whole_are_a_doubt),
         TEST(a_class_that_is_mostly_waiting_says_so),
+        TEST(causes_give_way_to_the_screen),
         TEST(odd_names_stay_on_their_line),
     };
     return unit_main("summary_losses", tests, COUNT(tests));

@@ -150,7 +150,7 @@ static void what_the_reader_must_know_is_said(void)
     expect(text, "Run 2 of 2 was analysed; --run list", 1);
     expect(text, "25.0 % of kernel time is of kernels whose names no rule knows", 1);
     expect(text, "1 rank has several devices", 1);
-    expect(text, "Left alone: ", 3);
+    expect(text, "Left out: ", 3);
     expect(text, "and 1 more: ", 1);
     expect(text, "'my traces.h5'", 2);
     expect(text, "\033", 0);
