@@ -1,10 +1,12 @@
 /* quantile.c - medians, quantiles and the scatter around them. */
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --------------------------------------------------------------------------------------------------------- integers */
 
@@ -14,10 +16,43 @@ static int by_value(const void *a, const void *b)
     return TL_COMPARE(*x, *y);
 }
 
+/* By eight bits at a time, the lowest first, as far as the numbers differ.  The result is in v or in room. */
+static int64_t *sort_by_digits(int64_t *v, int64_t *room, size_t n, uint64_t least, uint64_t range)
+{
+    for (int shift = 0; shift < 64 && range >> shift != 0; shift += 8) {
+        size_t count[257] = { 0 };
+        for (size_t i = 0; i < n; i++)
+            count[(((uint64_t)v[i] - least) >> shift & 255) + 1]++;
+        for (size_t k = 0; k < 256; k++)
+            count[k + 1] += count[k];
+        for (size_t i = 0; i < n; i++)
+            room[count[((uint64_t)v[i] - least) >> shift & 255]++] = v[i];
+        int64_t *other = v;
+        v = room;
+        room = other;
+    }
+    return v;
+}
+
 void tl_ns_sort(int64_t *values, size_t n)
 {
-    if (n > 1)
-        qsort(values, n, sizeof *values, by_value);
+    enum { FEW = 256 };
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    int64_t *room = n >= FEW ? tl_malloc(n * sizeof *room) : NULL;
+
+    if (room == NULL) {
+        if (n > 1)
+            qsort(values, n, sizeof *values, by_value);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    const int64_t *sorted = sort_by_digits(values, room, n, (uint64_t)least, (uint64_t)most - (uint64_t)least);
+    if (sorted != values)
+        memcpy(values, sorted, n * sizeof *values);
+    free(room);
 }
 
 int64_t tl_median(int64_t *values, size_t n)

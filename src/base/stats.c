@@ -1,5 +1,6 @@
-/* stats.c - differences and sums of times that stay within int64_t. */
+/* stats.c - differences and sums of times that stay within int64_t, and how times lie. */
 #include "tlmpi/base/stats.h"
+#include <math.h>
 
 int64_t tl_ns_between(int64_t a, int64_t b)
 {
@@ -15,4 +16,34 @@ int64_t tl_ns_sum(int64_t a, int64_t b)
     if (__builtin_add_overflow(a, b, &sum))
         return a < 0 ? INT64_MIN + 1 : INT64_MAX;
     return sum == INT64_MIN ? INT64_MIN + 1 : sum;
+}
+
+/* v ascends. */
+static double quantile(const int64_t *v, size_t n, size_t quarter)
+{
+    size_t at = (n - 1) * quarter / 4, part = (n - 1) * quarter % 4;
+    double low = (double)v[at];
+    return part == 0 ? low : low + (double)tl_ns_between(v[at + 1], v[at]) * (double)part / 4;
+}
+
+tl_spread tl_spread_of(int64_t *v, size_t n)
+{
+    tl_spread s = { 0 };
+    double squares = 0;
+
+    if (n == 0)
+        return s;
+    tl_ns_sort(v, n);
+    for (size_t i = 0; i < n; i++)
+        s.total = tl_ns_add(s.total, v[i]);
+    s.mean = (double)s.total / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)v[i] - s.mean) * ((double)v[i] - s.mean);
+    s.std = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+    s.min = v[0];
+    s.max = v[n - 1];
+    s.p25 = quantile(v, n, 1);
+    s.median = quantile(v, n, 2);
+    s.p75 = quantile(v, n, 3);
+    return s;
 }

@@ -33,7 +33,7 @@ static void draw_steps(drawing *d, const char *time)
 
 static void add_launch(drawing *d, int64_t start_ns, int64_t end_ns, uint32_t name, char letter, uint32_t track)
 {
-    d->launches[d->view.nlaunches++] = (tl_launch){ start_ns, end_ns, name, (uint32_t)letter, track, 0 };
+    d->launches[d->view.nlaunches++] = (tl_launch){ start_ns, end_ns, name, (uint32_t)letter, track, 0, TL_LAUNCH_OF_NOTHING };
 }
 
 static void draw_host(drawing *d, const char *time)

@@ -21,7 +21,7 @@ static inline many many_kernels(size_t n, int64_t apart_ns)
     for (size_t i = 0; i < n; i++) {
         int64_t launch = (int64_t)i * apart_ns, start = launch + 4 * US > end ? launch + 4 * US : end;
         end = start + 50 * US;
-        m.launches[i] = (tl_launch){ launch, launch + 3 * US, TL_NO_NAME, (uint32_t)i, 0, 1 };
+        m.launches[i] = (tl_launch){ launch, launch + 3 * US, TL_NO_NAME, (uint32_t)i, 0, 1, TL_LAUNCH_OF_NOTHING };
         m.kernels[i] = (tl_kernel){ .start_ns = start, .end_ns = end, .launch_ns = launch, .correlation = (int64_t)i,
                                     .bytes = -1, .name = TL_NO_NAME, .launch = (uint32_t)i, .uid = (uint32_t)i, .stream = 7,
                                     .step = -1, .kind = i % 1000 == 999 ? TL_COMM : TL_COMPUTE };

@@ -123,7 +123,8 @@ static inline uint32_t small_launch(small_rank *r, int64_t ns)
 {
     if (!tl_vec_room(&r->launches))
         abort();
-    r->launches.v[r->launches.n] = (tl_launch){ r->host_ns, r->host_ns + ns, TL_NO_NAME, (uint32_t)r->launches.n, 0, 1 };
+    r->launches.v[r->launches.n] = (tl_launch){ r->host_ns, r->host_ns + ns, TL_NO_NAME, (uint32_t)r->launches.n, 0, 1,
+                                                       TL_LAUNCH_OF_NOTHING };
     r->host_ns += ns;
     return (uint32_t)r->launches.n++;
 }

@@ -32,6 +32,16 @@ static inline int64_t tl_ns_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* How n > 0 numbers lie, none of them below 0: quantile q is that of place (n - 1) q, linear between two places; the
+ * standard deviation is divided by n - 1, NaN of a single one. */
+typedef struct tl_spread {
+    int64_t total, min, max;
+    double mean, std, p25, median, p75;
+} tl_spread;
+
+/* Puts the numbers in order.  Of none all is 0. */
+tl_spread tl_spread_of(int64_t *values, size_t n);
+
 /* x, but no further from 0 than most >= 0. */
 static inline int64_t tl_ns_within(int64_t x, int64_t most)
 {

@@ -91,6 +91,7 @@ TL_TABLE(rank, TL_RANK_FIELDS);
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
     F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \
+    F(T, I64, duration_ns, MEASURE, "ns", "end less start")                                                            \
     F(T, KIND, kind, LABEL, "",                                                                                        \
       "compute, comm (communication), memcpy, memset; sync: a recorded wait, which is no work")                        \
     F(T, NAME, name, LABEL, "", "name of the kernel or copy: its row in /names")                                       \
@@ -100,7 +101,11 @@ TL_TABLE(rank, TL_RANK_FIELDS);
       "trace")                                                                                                         \
     F(T, I64, bytes, LABEL, "byte", "bytes copied or set, -1 when unknown")                                            \
     F(T, I32, step, LABEL, "",                                                                                         \
-      "ProfilerStep in which it was launched (without a launch: in which it starts), -1 for none")
+      "ProfilerStep in which it was launched (without a launch: in which it starts), -1 for none")                     \
+    F(T, NAME, operator, LABEL, "", "innermost operator around its launch")                                            \
+    F(T, NAME, annotation, LABEL, "",                                                                                  \
+      "innermost user annotation around its launch, marks of steps apart; of a launch by a thread that has none, as "  \
+      "those of autograd, the one that is open on the thread with the most annotations")
 TL_TABLE(interval, TL_INTERVAL_FIELDS);
 
 /* The profiler's step marks on the host. */

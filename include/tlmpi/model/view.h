@@ -15,6 +15,8 @@
 #include "tlmpi/model/names.h"
 #include "tlmpi/model/schema.h"
 
+#define TL_NONE UINT32_MAX
+
 /* One piece of device work: a kernel, a copy or a memset. */
 typedef struct tl_kernel {
     int64_t start_ns, end_ns; /* end_ns >= start_ns */
@@ -58,7 +60,15 @@ typedef struct tl_launch {
     int64_t start_ns, end_ns;
     uint32_t name, uid, track;
     uint32_t nkernels; /* one call of a graph launch queues many */
+
+    /* Around it when it starts: the innermost operator, and the innermost user annotation other than the mark of a step.
+     * A thread that has no annotation there works for the one that has the most of them, as the threads of autograd do,
+     * and what is open on that one counts.  Indices into ops, which go with them, and names ids; TL_NONE and TL_NO_NAME
+     * for none. */
+    uint32_t op, annotation, op_name, annotation_name;
 } tl_launch;
+
+#define TL_LAUNCH_OF_NOTHING TL_NONE, TL_NONE, TL_NO_NAME, TL_NO_NAME /* nothing is around it */
 
 /* One training step: ProfilerStep#number of the host's marks, from its start to the start of the next mark; the last
  * one to its own end. */
@@ -67,8 +77,6 @@ typedef struct tl_step_window {
     int32_t number;
     uint32_t name;
 } tl_step_window;
-
-#define TL_NONE UINT32_MAX
 
 /* What the host did is shown in columns: it is most of a trace, and a pass touches two or three of them. */
 

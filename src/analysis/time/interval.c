@@ -29,18 +29,22 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
             return tl_fail_memory(err, "the interval table");
         if (j == view->nsyncs || (i < view->nkernels && stands_before(&view->kernels[i], &view->syncs[j]))) {
             const tl_kernel *k = &view->kernels[i++];
+            const tl_launch *launch = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
             *row = (tl_interval){
                 .rank = view->rank,
                 .device = k->device,
                 .stream = k->stream,
                 .start_ns = k->start_ns,
                 .end_ns = k->end_ns,
+                .duration_ns = k->end_ns - k->start_ns,
                 .kind = k->kind,
                 .name = k->name,
                 .correlation = k->correlation,
                 .launch_ns = k->launch_ns,
                 .bytes = k->bytes,
                 .step = k->step,
+                .operator= launch != NULL ? launch->op_name : TL_NO_NAME,
+                .annotation = launch != NULL ? launch->annotation_name : TL_NO_NAME,
             };
         } else {
             const tl_sync *s = &view->syncs[j++];
@@ -50,12 +54,15 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
                 .stream = s->stream,
                 .start_ns = s->start_ns,
                 .end_ns = s->end_ns,
+                .duration_ns = s->end_ns - s->start_ns,
                 .kind = TL_SYNC,
                 .name = s->name,
                 .correlation = s->correlation,
                 .launch_ns = s->call_ns,
                 .bytes = -1,
                 .step = s->step,
+                .operator= TL_NO_NAME,
+                .annotation = TL_NO_NAME,
             };
         }
     }

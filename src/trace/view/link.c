@@ -15,6 +15,7 @@
 #include "group.h"
 #include "host.h"
 #include "part.h"
+#include "place.h"
 #include "step.h"
 #include "tlmpi/base/sort.h"
 #include "work.h"
@@ -124,7 +125,8 @@ static bool make_launches(joining *k)
         uint32_t at = found[i];
         v[i] = (tl_launch){ c->start_ns[at],      c->start_ns[at] + c->dur_ns[at],
                             c->name[at],          c->uid[at],
-                            tl_call_track(c, at), 0 };
+                            tl_call_track(c, at), 0,
+                            TL_LAUNCH_OF_NOTHING };
         ok = note_call(k, c->correlation[at], (uint32_t)i);
     }
     if (ok && k->later.n > 1)
@@ -195,8 +197,8 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     out->host.ops = sets[TL_LINK_OPS];
     ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-         tl_kernels_make(e, rules, &evidence, &work, out) && tl_colls_collect(&evidence, out) &&
-         tl_syncs_make(e, &waits, out);
+         tl_launches_place(out) && tl_kernels_make(e, rules, &evidence, &work, out) &&
+         tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);

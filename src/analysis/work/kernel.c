@@ -1,0 +1,259 @@
+/* kernel.c - which kernels take the time, on each rank and over all?
+ *
+ *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
+ */
+#include "tlmpi/analysis/work.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------------- of one rank */
+
+/* One name and kind; its durations are ns[first, first + n). */
+typedef struct slot {
+    uint32_t kernel; /* the first in the trace */
+    size_t first, n;
+} slot;
+
+typedef struct slots {
+    TL_VEC(slot) v;
+    uint32_t *of; /* each kernel's */
+    int64_t *ns;
+} slots;
+
+static void slots_free(slots *s)
+{
+    free(s->v.v);
+    free(s->of);
+    free(s->ns);
+}
+
+/* The slot of each kernel, and how many each has.  False when memory is out. */
+static bool find_slots(slots *s, const tl_rank_view *view)
+{
+    tl_map map = { 0 };
+    bool ok = s->of != NULL;
+
+    for (size_t i = 0; ok && i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        uint64_t key = (uint64_t)k->name * TL_NKINDS + k->kind;
+        uint32_t at = tl_map_get(&map, key);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)s->v.n;
+            ok = tl_map_put(&map, key, at) == 0 && tl_vec_room(&s->v);
+            if (!ok)
+                break;
+            s->v.v[s->v.n++] = (slot){ .kernel = (uint32_t)i };
+        }
+        slot *mine = &s->v.v[at];
+        if (k->uid < view->kernels[mine->kernel].uid)
+            mine->kernel = (uint32_t)i;
+        mine->n++;
+        s->of[i] = at;
+    }
+    tl_map_free(&map);
+    return ok;
+}
+
+static bool slots_fill(slots *s, const tl_rank_view *view)
+{
+    size_t first = 0;
+
+    s->of = tl_malloc(view->nkernels * sizeof *s->of);
+    s->ns = tl_malloc(view->nkernels * sizeof *s->ns);
+    if (s->ns == NULL || !find_slots(s, view))
+        return false;
+    for (size_t k = 0; k < s->v.n; k++) {
+        s->v.v[k].first = first;
+        first += s->v.v[k].n;
+        s->v.v[k].n = 0;
+    }
+    for (size_t i = 0; i < view->nkernels; i++) {
+        slot *mine = &s->v.v[s->of[i]];
+        s->ns[mine->first + mine->n++] = view->kernels[i].end_ns - view->kernels[i].start_ns;
+    }
+    return true;
+}
+
+static int by_total(const void *rows, uint32_t a, uint32_t b)
+{
+    const tl_kernel_row *x = (const tl_kernel_row *)rows + a, *y = (const tl_kernel_row *)rows + b;
+    if (x->total_ns != y->total_ns)
+        return TL_COMPARE(y->total_ns, x->total_ns);
+    return TL_COMPARE(x->place, y->place);
+}
+
+/* Rows by slot become rows by place: of equals the one whose first kernel comes first in the trace. */
+static bool put_in_order(tl_kernel_row *rows, size_t n, tl_table *table)
+{
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    bool ok = order != NULL;
+
+    for (size_t i = 0; ok && i < n; i++)
+        order[i] = (uint32_t)i;
+    ok = ok && tl_sort_index(order, n, by_total, rows) && tl_table_reserve(table, n);
+    for (size_t i = 0; ok && i < n; i++) {
+        rows[order[i]].place = (int32_t)i + 1;
+        ok = tl_table_append(table, &rows[order[i]], 1);
+    }
+    free(order);
+    return ok;
+}
+
+static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
+{
+    TL_VEC(tl_kernel_row) rows = { 0 };
+    int64_t all = 0;
+    bool ok = true;
+
+    for (size_t k = 0; ok && k < s->v.n; k++) {
+        const slot *mine = &s->v.v[k];
+        const tl_kernel *first = &view->kernels[mine->kernel];
+        const tl_spread d = tl_spread_of(s->ns + mine->first, mine->n);
+        ok = tl_vec_room(&rows);
+        if (!ok)
+            break;
+        rows.v[rows.n++] = (tl_kernel_row){
+            .rank = view->rank,
+            .place = (int32_t)(first->uid & INT32_MAX),
+            .name = first->name,
+            .kind = first->kind,
+            .unclassified = first->unclassified,
+            .count = (int64_t)mine->n,
+            .total_ns = d.total,
+            .mean_ns = d.mean,
+            .std_ns = d.std,
+            .min_ns = d.min,
+            .p25_ns = d.p25,
+            .median_ns = d.median,
+            .p75_ns = d.p75,
+            .max_ns = d.max,
+        };
+        all = tl_ns_add(all, d.total);
+    }
+    for (size_t i = 0; i < rows.n; i++)
+        rows.v[i].share = all > 0 ? (double)rows.v[i].total_ns / (double)all : NAN;
+    ok = ok && (rows.n == 0 || put_in_order(rows.v, rows.n, table));
+    free(rows.v);
+    return ok;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    slots s = { 0 };
+    (void)config;
+    bool ok = slots_fill(&s, view) && add_rows(view, &s, tl_tables_get(out, &tl_kernel_row_schema));
+    slots_free(&s);
+    return ok ? TL_OK : tl_fail_memory(err, "the kernels by name");
+}
+
+/* ---------------------------------------------------------------------------------------------------- over all ranks */
+
+static int by_name(const void *rows, uint32_t a, uint32_t b)
+{
+    const tl_kernel_row *x = (const tl_kernel_row *)rows + a, *y = (const tl_kernel_row *)rows + b;
+    if (x->name != y->name)
+        return TL_COMPARE(x->name, y->name);
+    if (x->kind != y->kind)
+        return TL_COMPARE(x->kind, y->kind);
+    return TL_COMPARE(x->rank, y->rank);
+}
+
+/* Of the n rows order[0, n), which are of one name and kind, by rank; room: for n numbers of each sort. */
+static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, size_t n, double *means,
+                              int64_t *counts)
+{
+    const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first;
+    tl_kernel_ranks sum = { .name = first->name, .kind = first->kind, .ranks = (int32_t)n };
+
+    for (size_t i = 0; i < n; i++) {
+        const tl_kernel_row *row = &rows[order[i]];
+        sum.count += row->count;
+        sum.total_ns = tl_ns_add(sum.total_ns, row->total_ns);
+        slowest = row->mean_ns > slowest->mean_ns ? row : slowest;
+        fastest = row->mean_ns < fastest->mean_ns ? row : fastest;
+        most = row->count > most->count ? row : most;
+        means[i] = row->mean_ns;
+        counts[i] = row->count;
+    }
+    sum.mean_ns = (double)sum.total_ns / (double)sum.count;
+    sum.median_rank_ns = tl_real_median(means, n);
+    sum.slowest_rank = slowest->rank;
+    sum.slowest_ns = slowest->mean_ns;
+    sum.fastest_rank = fastest->rank;
+    sum.fastest_ns = fastest->mean_ns;
+    sum.most_rank = most->rank;
+    sum.most_count = most->count;
+    sum.median_count = tl_lower_median(counts, n);
+    return sum;
+}
+
+static int by_job_total(const void *a, const void *b)
+{
+    const tl_kernel_ranks *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return TL_COMPARE(y->total_ns, x->total_ns);
+    return x->name != y->name ? TL_COMPARE(x->name, y->name) : TL_COMPARE(x->kind, y->kind);
+}
+
+static bool add_sums(const tl_table *kernels, tl_table *table)
+{
+    const tl_kernel_row *rows = tl_table_row(kernels, 0);
+    size_t n = kernels->n;
+    int64_t all = 0;
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    double *means = tl_malloc(n * sizeof *means);
+    int64_t *counts = tl_malloc(n * sizeof *counts);
+    bool ok = order != NULL && means != NULL && counts != NULL;
+
+    for (size_t i = 0; ok && i < n; i++) {
+        order[i] = (uint32_t)i;
+        all = tl_ns_add(all, rows[i].total_ns);
+    }
+    ok = ok && tl_sort_index(order, n, by_name, rows);
+    for (size_t i = 0, m; ok && i < n; i += m) {
+        const tl_kernel_row *first = &rows[order[i]];
+        for (m = 1; i + m < n && rows[order[i + m]].name == first->name && rows[order[i + m]].kind == first->kind; m++)
+            ;
+        tl_kernel_ranks sum = sum_up(rows, order + i, m, means, counts);
+        sum.share = all > 0 ? (double)sum.total_ns / (double)all : NAN;
+        ok = tl_table_append(table, &sum, 1);
+    }
+    free(order);
+    free(means);
+    free(counts);
+    return ok;
+}
+
+static tl_status reduce(tl_tables *job, tl_error *err)
+{
+    const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
+    tl_table *table = tl_tables_get(job, &tl_kernel_ranks_schema);
+
+    if (kernels->n == 0)
+        return TL_OK;
+    if (!add_sums(kernels, table))
+        return tl_fail_memory(err, "the kernels of all ranks");
+    qsort(table->rows, table->n, table->schema->row_size, by_job_total);
+    for (size_t i = 0; i < table->n; i++)
+        ((tl_kernel_ranks *)tl_table_row(table, i))->place = (int32_t)i + 1;
+    return TL_OK;
+}
+
+TL_TABLE_DEFINE_AS(kernel_row, "kernel", TL_KERNEL_FIELDS, TL_SCOPE_RANK, "device work by name",
+                   "Which kernels take the time on a rank, and how long do they take?");
+TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
+                "Which kernels take the time over all ranks, and on which rank do they take longest?");
+
+static const tl_schema *const tables[] = { &tl_kernel_row_schema, &tl_kernel_ranks_schema, NULL };
+
+const tl_analysis tl_kernel_analysis = {
+    .name = "kernel",
+    .question = "Which kernels take the time?",
+    .tables = tables,
+    .per_rank = per_rank,
+    .reduce = reduce,
+};

@@ -1,0 +1,301 @@
+/* operator.c - what did the operators and annotations of the host cost, and the work that they launched?
+ *
+ *     host     [linear              ]..[linear]
+ *                [addmm       ]
+ *     launch          |1     |2   |3            1, 2: launched in addmm, with linear around it; 3: in linear itself
+ *
+ * One sweep over each thread.  What an operator's work sums up to is known when it ends, and goes to the one around it.
+ */
+#include "tlmpi/analysis/work.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Device work. */
+typedef struct work {
+    int64_t launches, kernels, ns;
+    int64_t first_ns, last_ns; /* TL_TIME_UNKNOWN where there is none */
+} work;
+
+static const work no_work = { .first_ns = TL_TIME_UNKNOWN, .last_ns = TL_TIME_UNKNOWN };
+
+static void add_work(work *to, const work *more)
+{
+    if (more->kernels == 0)
+        return;
+    bool first = to->kernels == 0;
+    to->launches += more->launches;
+    to->kernels += more->kernels;
+    to->ns = tl_ns_add(to->ns, more->ns);
+    to->first_ns = first ? more->first_ns : tl_ns_min(to->first_ns, more->first_ns);
+    to->last_ns = first ? more->last_ns : tl_ns_max(to->last_ns, more->last_ns);
+}
+
+/* Operators or annotations of one name. */
+typedef struct total {
+    uint32_t name, op; /* the first of them: index into ops */
+    int64_t open;      /* how many are, now */
+    int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
+    double mean, squares; /* of durations so far; squares of differences from their mean */
+    work all;
+} total;
+
+/* One that is open. */
+typedef struct frame {
+    uint32_t op;
+    int64_t end_ns, called_ns; /* time in those of its sort that it called */
+    work work;
+} frame;
+
+typedef struct sweep {
+    const tl_rank_view *view;
+    tl_op_kind kind;
+    const work *launched;     /* by launch */
+    const uint32_t *launches; /* those in one of the kind, by that one */
+    size_t nlaunches, at;
+    tl_map slot; /* name -> total */
+    TL_VEC(total) totals;
+    TL_VEC(frame) open;
+} sweep;
+
+static uint32_t place_of(const tl_launch *launch, tl_op_kind kind)
+{
+    return kind == TL_OP ? launch->op : launch->annotation;
+}
+
+static total *total_of(sweep *s, uint32_t name, uint32_t op)
+{
+    uint32_t at = tl_map_get(&s->slot, name);
+    if (at != TL_MAP_NONE)
+        return &s->totals.v[at];
+    at = (uint32_t)s->totals.n;
+    if (tl_map_put(&s->slot, name, at) != 0 || !tl_vec_room(&s->totals))
+        return NULL;
+    s->totals.v[s->totals.n++] = (total){ .name = name, .op = op, .min_ns = INT64_MAX, .all = no_work };
+    return &s->totals.v[at];
+}
+
+static void close_one(sweep *s)
+{
+    const tl_ops *ops = &s->view->ops;
+    const frame *f = &s->open.v[--s->open.n];
+    int64_t ns = ops->dur_ns[f->op];
+    total *t = &s->totals.v[tl_map_get(&s->slot, ops->name[f->op])];
+
+    double before = t->mean;
+    t->count++;
+    t->mean += ((double)ns - before) / (double)t->count;
+    t->squares += ((double)ns - before) * ((double)ns - t->mean);
+    t->min_ns = tl_ns_min(t->min_ns, ns);
+    t->max_ns = tl_ns_max(t->max_ns, ns);
+    t->self_ns = tl_ns_add(t->self_ns, tl_ns_max(ns - f->called_ns, 0));
+    if (--t->open == 0) {
+        t->host_ns = tl_ns_add(t->host_ns, ns);
+        add_work(&t->all, &f->work);
+        if (f->work.kernels > 0)
+            t->span_ns = tl_ns_add(t->span_ns, f->work.last_ns - f->work.first_ns);
+    }
+    if (s->open.n > 0) {
+        frame *around = &s->open.v[s->open.n - 1];
+        int64_t end = tl_ns_min(around->end_ns, f->end_ns);
+        around->called_ns += tl_ns_max(end - ops->start_ns[f->op], 0);
+        add_work(&around->work, &f->work);
+    }
+}
+
+/* The next op of the kind, and the launches of which it is the innermost.  False when memory is out. */
+static bool open_one(sweep *s, uint32_t op)
+{
+    const tl_ops *ops = &s->view->ops;
+    frame f = { .op = op, .end_ns = ops->start_ns[op] + ops->dur_ns[op], .work = no_work };
+
+    while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
+        close_one(s);
+    total *t = total_of(s, ops->name[op], op);
+    if (t == NULL || !tl_vec_room(&s->open))
+        return false;
+    for (; s->at < s->nlaunches; s->at++) {
+        uint32_t launch = s->launches[s->at];
+        if (place_of(&s->view->launches[launch], s->kind) != op)
+            break;
+        add_work(&f.work, &s->launched[launch]);
+    }
+    t->device_self_ns = tl_ns_add(t->device_self_ns, f.work.ns);
+    t->open++;
+    s->open.v[s->open.n++] = f;
+    return true;
+}
+
+/* The mark of a step, of which table step tells. */
+static bool is_mark(const sweep *s, size_t op)
+{
+    return s->kind == TL_ANNOTATION &&
+           tl_text_starts(tl_names_text(s->view->names, s->view->ops.name[op]), "ProfilerStep#");
+}
+
+static bool sweep_all(sweep *s)
+{
+    const tl_ops *ops = &s->view->ops;
+    bool ok = true;
+
+    for (size_t t = 0; ok && t < ops->nthreads; t++) {
+        const tl_thread *thread = &ops->threads[t];
+        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
+            if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && !is_mark(s, i))
+                ok = open_one(s, (uint32_t)i);
+        while (s->open.n > 0)
+            close_one(s);
+    }
+    return ok;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- rows */
+
+/* The most device time first, then the most host time, then what came first. */
+static int by_time(const void *a, const void *b)
+{
+    const tl_operator_row *x = a, *y = b;
+    if (x->device_ns != y->device_ns)
+        return TL_COMPARE(y->device_ns, x->device_ns);
+    return x->host_ns != y->host_ns ? TL_COMPARE(y->host_ns, x->host_ns) : TL_COMPARE(x->place, y->place);
+}
+
+static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
+{
+    return (tl_operator_row){
+        .rank = s->view->rank,
+        .place = (int32_t)(s->view->ops.uid[t->op] & INT32_MAX),
+        .name = t->name,
+        .count = t->count,
+        .host_ns = t->host_ns,
+        .host_self_ns = t->self_ns,
+        .mean_ns = t->mean,
+        .std_ns = t->count > 1 ? sqrt(t->squares / (double)(t->count - 1)) : NAN,
+        .min_ns = t->min_ns,
+        .max_ns = t->max_ns,
+        .launches = t->all.launches,
+        .kernels = t->all.kernels,
+        .device_ns = t->all.ns,
+        .device_self_ns = t->device_self_ns,
+        .device_span_ns = t->span_ns,
+        .share = all_ns > 0 ? (double)t->all.ns / (double)all_ns : NAN,
+    };
+}
+
+/* What no operator, or no annotation, has launched. */
+static tl_operator_row rest_row(const sweep *s, const work *rest, int64_t all_ns)
+{
+    return (tl_operator_row){
+        .rank = s->view->rank,
+        .place = INT32_MAX,
+        .name = TL_NO_NAME,
+        .mean_ns = NAN,
+        .std_ns = NAN,
+        .launches = rest->launches,
+        .kernels = rest->kernels,
+        .device_ns = rest->ns,
+        .device_self_ns = rest->ns,
+        .share = all_ns > 0 ? (double)rest->ns / (double)all_ns : NAN,
+    };
+}
+
+/* The table is that of operators or of annotations: their columns are the same. */
+static bool add_rows(const sweep *s, const work *rest, int64_t all_ns, tl_table *table)
+{
+    tl_operator_row row;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < s->totals.n; i++) {
+        row = row_of(s, &s->totals.v[i], all_ns);
+        ok = tl_table_append(table, &row, 1);
+    }
+    if (ok && rest->kernels > 0) {
+        row = rest_row(s, rest, all_ns);
+        ok = tl_table_append(table, &row, 1);
+    }
+    if (!ok || table->n == 0)
+        return ok;
+    qsort(table->rows, table->n, table->schema->row_size, by_time);
+    for (size_t i = 0; i < table->n; i++)
+        ((tl_operator_row *)tl_table_row(table, i))->place = (int32_t)i + 1;
+    return true;
+}
+
+typedef struct by_place {
+    const tl_launch *launches;
+    tl_op_kind kind;
+} by_place;
+
+static int by_op(const void *context, uint32_t a, uint32_t b)
+{
+    const by_place *c = context;
+    return TL_COMPARE(place_of(&c->launches[a], c->kind), place_of(&c->launches[b], c->kind));
+}
+
+/* unlaunched: work whose launch is not in the trace. */
+static bool tabulate(const tl_rank_view *view, tl_op_kind kind, const work *launched, const work *unlaunched,
+                     tl_table *table)
+{
+    sweep s = { .view = view, .kind = kind, .launched = launched };
+    work rest = *unlaunched;
+    int64_t all_ns = rest.ns;
+    uint32_t *order = tl_malloc(view->nlaunches * sizeof *order);
+    bool ok = order != NULL;
+
+    for (size_t i = 0; ok && i < view->nlaunches; i++) {
+        all_ns = tl_ns_add(all_ns, launched[i].ns);
+        if (place_of(&view->launches[i], kind) != TL_NONE)
+            order[s.nlaunches++] = (uint32_t)i;
+        else
+            add_work(&rest, &launched[i]);
+    }
+    s.launches = order;
+    ok = ok && tl_sort_index(order, s.nlaunches, by_op, &(by_place){ view->launches, kind }) && sweep_all(&s) &&
+         add_rows(&s, &rest, all_ns, table);
+    free(order);
+    tl_map_free(&s.slot);
+    free(s.totals.v);
+    free(s.open.v);
+    return ok;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    work unlaunched = no_work, *launched = tl_malloc(view->nlaunches * sizeof *launched);
+    bool ok = launched != NULL;
+    (void)config;
+
+    for (size_t i = 0; ok && i < view->nlaunches; i++)
+        launched[i] = no_work;
+    for (size_t i = 0; ok && i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
+        add_work(k->launch != TL_NONE ? &launched[k->launch] : &unlaunched, &one);
+        if (k->launch != TL_NONE)
+            launched[k->launch].launches = 1;
+    }
+    ok = ok && tabulate(view, TL_OP, launched, &unlaunched, tl_tables_get(out, &tl_operator_row_schema)) &&
+         tabulate(view, TL_ANNOTATION, launched, &unlaunched, tl_tables_get(out, &tl_annotation_row_schema));
+    free(launched);
+    return ok ? TL_OK : tl_fail_memory(err, "the operators of a rank");
+}
+
+TL_TABLE_DEFINE_AS(operator_row, "operator", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "operators of the host",
+                   "What do the operators of a rank cost on the host, and the work that they launch on the device?");
+TL_TABLE_DEFINE_AS(
+    annotation_row, "annotation", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "user annotations",
+    "What do the user annotations of a rank cost on the host, and the work that they launch on the device?");
+
+_Static_assert(sizeof(tl_operator_row) == sizeof(tl_annotation_row), "the same columns");
+
+static const tl_schema *const tables[] = { &tl_operator_row_schema, &tl_annotation_row_schema, NULL };
+
+const tl_analysis tl_operator_analysis = {
+    .name = "operator",
+    .question = "Which operators and annotations take the time?",
+    .needs = TL_NEEDS_HOST,
+    .tables = tables,
+    .per_rank = per_rank,
+};

@@ -1,0 +1,173 @@
+/* place.c - in which operator and annotation each launch was made.
+ *
+ *     annotation  [forward                      ]        on the main thread
+ *     operator      [aten::linear       ]
+ *     operator        [aten::addmm ]
+ *     launch            |1           |2     |3           1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
+ *
+ * One sweep over the operators of a thread and its launches, both in order of time; another over the annotations of the
+ * main thread and the launches of threads that have none around them.
+ */
+#include "place.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+typedef TL_VEC(uint32_t) indices;
+
+/* What is open at an instant, the innermost last. */
+typedef struct open_ops {
+    const tl_ops *ops;
+    indices stack;
+} open_ops;
+
+static void close_until(open_ops *o, int64_t ns)
+{
+    while (o->stack.n > 0) {
+        uint32_t top = o->stack.v[o->stack.n - 1];
+        if (o->ops->start_ns[top] + o->ops->dur_ns[top] > ns)
+            break;
+        o->stack.n--;
+    }
+}
+
+static bool push(open_ops *o, uint32_t op)
+{
+    close_until(o, o->ops->start_ns[op]);
+    if (!tl_vec_room(&o->stack))
+        return false;
+    o->stack.v[o->stack.n++] = op;
+    return true;
+}
+
+static uint32_t innermost(open_ops *o, int64_t ns)
+{
+    close_until(o, ns);
+    return o->stack.n > 0 ? o->stack.v[o->stack.n - 1] : TL_NONE;
+}
+
+typedef struct placing {
+    const tl_rank_view *view;
+    tl_launch *launches;
+    bool *is_mark; /* by name: of a step; NULL where there are no names */
+    open_ops operators, annotations;
+} placing;
+
+static bool take_op(placing *p, uint32_t op)
+{
+    const tl_ops *ops = &p->view->ops;
+    if (ops->kind[op] == TL_OP)
+        return push(&p->operators, op);
+    bool named = ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !p->is_mark[ops->name[op]];
+    return !named || push(&p->annotations, op);
+}
+
+/* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others. */
+static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
+{
+    const tl_ops *ops = &p->view->ops;
+    size_t at = thread->first, end = thread->first + thread->n;
+
+    p->operators.stack.n = p->annotations.stack.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        tl_launch *launch = &p->launches[order[i]];
+        for (; at < end && ops->start_ns[at] <= launch->start_ns; at++)
+            if (!take_op(p, (uint32_t)at))
+                return false;
+        if (own)
+            launch->op = innermost(&p->operators, launch->start_ns);
+        launch->annotation = innermost(&p->annotations, launch->start_ns);
+    }
+    return true;
+}
+
+/* Launches by (track, start): first[t] is where those of track t begin in order. */
+static bool find_order(const placing *p, size_t ntracks, uint32_t *order, size_t *first)
+{
+    size_t n = p->view->nlaunches;
+
+    for (size_t i = 0; i < n; i++)
+        first[p->launches[i].track + 1]++;
+    for (size_t t = 0; t < ntracks; t++)
+        first[t + 1] += first[t];
+    size_t *next = tl_malloc((ntracks + 1) * sizeof *next);
+    for (size_t t = 0; next != NULL && t <= ntracks; t++)
+        next[t] = first[t];
+    for (size_t i = 0; next != NULL && i < n; i++)
+        order[next[p->launches[i].track]++] = (uint32_t)i;
+    free(next);
+    return next != NULL;
+}
+
+/* The thread with the most annotations; NULL: there are none. */
+static const tl_thread *main_thread(const placing *p)
+{
+    const tl_ops *ops = &p->view->ops;
+    const tl_thread *found = NULL;
+    size_t most = 0;
+
+    for (size_t t = 0; t < ops->nthreads; t++) {
+        const tl_thread *thread = &ops->threads[t];
+        size_t n = 0;
+        for (size_t i = thread->first; i < thread->first + thread->n; i++)
+            n += ops->kind[i] == TL_ANNOTATION;
+        if (n > most) {
+            most = n;
+            found = thread;
+        }
+    }
+    return found;
+}
+
+static bool place_all(placing *p, size_t ntracks, uint32_t *order, size_t *first)
+{
+    const tl_ops *ops = &p->view->ops;
+    size_t rest = 0;
+    bool ok = find_order(p, ntracks, order, first);
+
+    for (size_t t = 0; ok && t < ops->nthreads; t++) {
+        const tl_thread *thread = &ops->threads[t];
+        if (thread->track < ntracks)
+            ok = sweep(p, thread, order + first[thread->track], first[thread->track + 1] - first[thread->track], true);
+    }
+    for (size_t i = 0; i < p->view->nlaunches; i++)
+        if (p->launches[i].annotation == TL_NONE)
+            order[rest++] = (uint32_t)i;
+    const tl_thread *thread = ok && rest > 0 ? main_thread(p) : NULL;
+    return thread != NULL ? sweep(p, thread, order, rest, false) : ok;
+}
+
+static bool *find_marks(const tl_names *names)
+{
+    bool *is_mark = tl_calloc(names->n, sizeof *is_mark);
+    for (uint32_t id = 0; is_mark != NULL && id < names->n; id++)
+        is_mark[id] = tl_text_starts(tl_names_text(names, id), "ProfilerStep#");
+    return is_mark;
+}
+
+bool tl_launches_place(tl_linked *out)
+{
+    const tl_rank_view *view = &out->view;
+    placing p = { .view = view, .launches = out->launches };
+    size_t ntracks = 0;
+
+    for (size_t i = 0; i < view->nlaunches; i++)
+        if (out->launches[i].track >= ntracks)
+            ntracks = (size_t)out->launches[i].track + 1;
+    p.operators.ops = p.annotations.ops = &view->ops;
+    p.is_mark = find_marks(view->names);
+    uint32_t *order = tl_malloc(view->nlaunches * sizeof *order);
+    size_t *first = tl_calloc(ntracks + 1, sizeof *first);
+    bool ok = p.is_mark != NULL && order != NULL && first != NULL && place_all(&p, ntracks, order, first);
+
+    for (size_t i = 0; ok && i < view->nlaunches; i++) {
+        tl_launch *launch = &out->launches[i];
+        launch->op_name = launch->op != TL_NONE ? view->ops.name[launch->op] : TL_NO_NAME;
+        launch->annotation_name = launch->annotation != TL_NONE ? view->ops.name[launch->annotation] : TL_NO_NAME;
+    }
+    free(p.is_mark);
+    free(order);
+    free(first);
+    free(p.operators.stack.v);
+    free(p.annotations.stack.v);
+    return ok;
+}
