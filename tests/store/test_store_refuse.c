@@ -76,7 +76,7 @@ static void a_file_that_lies_is_refused(void)
     hid_t f = change();
     set_version(f, 7);
     seal(f);
-    refused(file, "has schema version 7, and this program reads version 3");
+    refused(file, "has schema version 7, and this program reads version 4");
 
     f = change();
     H5Adelete(f, "Conventions");

@@ -1,5 +1,6 @@
 /* draw.c - see draw.h. */
 #include "draw.h"
+#include "src/trace/view/place.h"
 #include "src/analysis/time/sweep.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
@@ -283,6 +284,8 @@ drawing *draw(const char *line, ...)
     join_steps(d);
     draw_colls(d);
     show_host(d);
+    if (!tl_launches_place(&d->view, d->launches))
+        abort();
     return d;
 }
 

@@ -7,6 +7,7 @@
  * One sweep over each thread.  What an operator's work sums up to is known when it ends, and goes to the one around it.
  */
 #include "tlmpi/analysis/work.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -23,9 +24,9 @@ static const work no_work = { .first_ns = TL_TIME_UNKNOWN, .last_ns = TL_TIME_UN
 
 static void add_work(work *to, const work *more)
 {
+    bool first = to->kernels == 0;
     if (more->kernels == 0)
         return;
-    bool first = to->kernels == 0;
     to->launches += more->launches;
     to->kernels += more->kernels;
     to->ns = tl_ns_add(to->ns, more->ns);
@@ -44,7 +45,7 @@ typedef struct total {
 
 /* One that is open. */
 typedef struct frame {
-    uint32_t op;
+    uint32_t op, total;
     int64_t end_ns, called_ns; /* time in those of its sort that it called */
     work work;
 } frame;
@@ -52,29 +53,25 @@ typedef struct frame {
 typedef struct sweep {
     const tl_rank_view *view;
     tl_op_kind kind;
-    const work *launched;     /* by launch */
-    const uint32_t *launches; /* those in one of the kind, by that one */
-    size_t nlaunches, at;
+    tl_map own; /* op -> what was launched in it and in none that it called */
+    TL_VEC(work) works;
+    work rest;   /* launched in none, or without a launch in the trace */
     tl_map slot; /* name -> total */
     TL_VEC(total) totals;
     TL_VEC(frame) open;
 } sweep;
 
-static uint32_t place_of(const tl_launch *launch, tl_op_kind kind)
-{
-    return kind == TL_OP ? launch->op : launch->annotation;
-}
-
-static total *total_of(sweep *s, uint32_t name, uint32_t op)
+/* TL_MAP_NONE when memory is out. */
+static uint32_t total_of(sweep *s, uint32_t name, uint32_t op)
 {
     uint32_t at = tl_map_get(&s->slot, name);
     if (at != TL_MAP_NONE)
-        return &s->totals.v[at];
+        return at;
     at = (uint32_t)s->totals.n;
     if (tl_map_put(&s->slot, name, at) != 0 || !tl_vec_room(&s->totals))
-        return NULL;
+        return TL_MAP_NONE;
     s->totals.v[s->totals.n++] = (total){ .name = name, .op = op, .min_ns = INT64_MAX, .all = no_work };
-    return &s->totals.v[at];
+    return at;
 }
 
 static void close_one(sweep *s)
@@ -82,7 +79,7 @@ static void close_one(sweep *s)
     const tl_ops *ops = &s->view->ops;
     const frame *f = &s->open.v[--s->open.n];
     int64_t ns = ops->dur_ns[f->op];
-    total *t = &s->totals.v[tl_map_get(&s->slot, ops->name[f->op])];
+    total *t = &s->totals.v[f->total];
 
     double before = t->mean;
     t->count++;
@@ -105,23 +102,23 @@ static void close_one(sweep *s)
     }
 }
 
-/* The next op of the kind, and the launches of which it is the innermost.  False when memory is out. */
+/* The next op of the kind, and the work that was launched in it and in none that it called.  False when memory is out. */
 static bool open_one(sweep *s, uint32_t op)
 {
     const tl_ops *ops = &s->view->ops;
-    frame f = { .op = op, .end_ns = ops->start_ns[op] + ops->dur_ns[op], .work = no_work };
+    frame f = { .op = op,
+                .total = total_of(s, ops->name[op], op),
+                .end_ns = ops->start_ns[op] + ops->dur_ns[op],
+                .work = no_work };
 
     while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
         close_one(s);
-    total *t = total_of(s, ops->name[op], op);
-    if (t == NULL || !tl_vec_room(&s->open))
+    if (f.total == TL_MAP_NONE || !tl_vec_room(&s->open))
         return false;
-    for (; s->at < s->nlaunches; s->at++) {
-        uint32_t launch = s->launches[s->at];
-        if (place_of(&s->view->launches[launch], s->kind) != op)
-            break;
-        add_work(&f.work, &s->launched[launch]);
-    }
+    uint32_t own = tl_map_get(&s->own, op);
+    if (own != TL_MAP_NONE)
+        f.work = s->works.v[own];
+    total *t = &s->totals.v[f.total];
     t->device_self_ns = tl_ns_add(t->device_self_ns, f.work.ns);
     t->open++;
     s->open.v[s->open.n++] = f;
@@ -185,8 +182,9 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
 }
 
 /* What no operator, or no annotation, has launched. */
-static tl_operator_row rest_row(const sweep *s, const work *rest, int64_t all_ns)
+static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
 {
+    const work *rest = &s->rest;
     return (tl_operator_row){
         .rank = s->view->rank,
         .place = INT32_MAX,
@@ -202,7 +200,7 @@ static tl_operator_row rest_row(const sweep *s, const work *rest, int64_t all_ns
 }
 
 /* The table is that of operators or of annotations: their columns are the same. */
-static bool add_rows(const sweep *s, const work *rest, int64_t all_ns, tl_table *table)
+static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
 {
     tl_operator_row row;
     bool ok = true;
@@ -211,8 +209,8 @@ static bool add_rows(const sweep *s, const work *rest, int64_t all_ns, tl_table 
         row = row_of(s, &s->totals.v[i], all_ns);
         ok = tl_table_append(table, &row, 1);
     }
-    if (ok && rest->kernels > 0) {
-        row = rest_row(s, rest, all_ns);
+    if (ok && s->rest.kernels > 0) {
+        row = rest_row(s, all_ns);
         ok = tl_table_append(table, &row, 1);
     }
     if (!ok || table->n == 0)
@@ -223,38 +221,49 @@ static bool add_rows(const sweep *s, const work *rest, int64_t all_ns, tl_table 
     return true;
 }
 
-typedef struct by_place {
-    const tl_launch *launches;
-    tl_op_kind kind;
-} by_place;
-
-static int by_op(const void *context, uint32_t a, uint32_t b)
+static uint32_t place_of(const sweep *s, const tl_launch *launch)
 {
-    const by_place *c = context;
-    return TL_COMPARE(place_of(&c->launches[a], c->kind), place_of(&c->launches[b], c->kind));
+    return s->kind == TL_OP ? launch->op : launch->annotation;
 }
 
-/* unlaunched: work whose launch is not in the trace. */
-static bool tabulate(const tl_rank_view *view, tl_op_kind kind, const work *launched, const work *unlaunched,
-                     tl_table *table)
+/* Where each launch, and each kernel, counts.  False when memory is out. */
+static bool find_own(sweep *s, int64_t *all_ns)
 {
-    sweep s = { .view = view, .kind = kind, .launched = launched };
-    work rest = *unlaunched;
-    int64_t all_ns = rest.ns;
-    uint32_t *order = tl_malloc(view->nlaunches * sizeof *order);
-    bool ok = order != NULL;
+    const tl_rank_view *view = s->view;
 
-    for (size_t i = 0; ok && i < view->nlaunches; i++) {
-        all_ns = tl_ns_add(all_ns, launched[i].ns);
-        if (place_of(&view->launches[i], kind) != TL_NONE)
-            order[s.nlaunches++] = (uint32_t)i;
-        else
-            add_work(&rest, &launched[i]);
+    for (size_t i = 0; i < view->nlaunches; i++) {
+        uint32_t place = place_of(s, &view->launches[i]), at;
+        if (place == TL_NONE) {
+            s->rest.launches += view->launches[i].nkernels > 0;
+            continue;
+        }
+        at = tl_map_get(&s->own, place);
+        if (at == TL_MAP_NONE) {
+            at = (uint32_t)s->works.n;
+            if (tl_map_put(&s->own, place, at) != 0 || !tl_vec_room(&s->works))
+                return false;
+            s->works.v[s->works.n++] = no_work;
+        }
+        s->works.v[at].launches += view->launches[i].nkernels > 0;
     }
-    s.launches = order;
-    ok = ok && tl_sort_index(order, s.nlaunches, by_op, &(by_place){ view->launches, kind }) && sweep_all(&s) &&
-         add_rows(&s, &rest, all_ns, table);
-    free(order);
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
+        uint32_t place = k->launch != TL_NONE ? place_of(s, &view->launches[k->launch]) : TL_NONE;
+        add_work(place != TL_NONE ? &s->works.v[tl_map_get(&s->own, place)] : &s->rest, &one);
+        *all_ns = tl_ns_add(*all_ns, one.ns);
+    }
+    return true;
+}
+
+static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
+{
+    sweep s = { .view = view, .kind = kind, .rest = no_work };
+    int64_t all_ns = 0;
+    bool ok = find_own(&s, &all_ns) && sweep_all(&s) && add_rows(&s, all_ns, table);
+
+    tl_map_free(&s.own);
+    free(s.works.v);
     tl_map_free(&s.slot);
     free(s.totals.v);
     free(s.open.v);
@@ -263,23 +272,11 @@ static bool tabulate(const tl_rank_view *view, tl_op_kind kind, const work *laun
 
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
-    work unlaunched = no_work, *launched = tl_malloc(view->nlaunches * sizeof *launched);
-    bool ok = launched != NULL;
     (void)config;
-
-    for (size_t i = 0; ok && i < view->nlaunches; i++)
-        launched[i] = no_work;
-    for (size_t i = 0; ok && i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
-        add_work(k->launch != TL_NONE ? &launched[k->launch] : &unlaunched, &one);
-        if (k->launch != TL_NONE)
-            launched[k->launch].launches = 1;
-    }
-    ok = ok && tabulate(view, TL_OP, launched, &unlaunched, tl_tables_get(out, &tl_operator_row_schema)) &&
-         tabulate(view, TL_ANNOTATION, launched, &unlaunched, tl_tables_get(out, &tl_annotation_row_schema));
-    free(launched);
-    return ok ? TL_OK : tl_fail_memory(err, "the operators of a rank");
+    if (tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema)) &&
+        tabulate(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema)))
+        return TL_OK;
+    return tl_fail_memory(err, "the operators of a rank");
 }
 
 TL_TABLE_DEFINE_AS(operator_row, "operator", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "operators of the host",

@@ -197,7 +197,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     out->host.ops = sets[TL_LINK_OPS];
     ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-         tl_launches_place(out) && tl_kernels_make(e, rules, &evidence, &work, out) &&
+         tl_launches_place(&out->view, out->launches) && tl_kernels_make(e, rules, &evidence, &work, out) &&
          tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);

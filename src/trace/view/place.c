@@ -144,15 +144,14 @@ static bool *find_marks(const tl_names *names)
     return is_mark;
 }
 
-bool tl_launches_place(tl_linked *out)
+bool tl_launches_place(const tl_rank_view *view, tl_launch *launches)
 {
-    const tl_rank_view *view = &out->view;
-    placing p = { .view = view, .launches = out->launches };
+    placing p = { .view = view, .launches = launches };
     size_t ntracks = 0;
 
     for (size_t i = 0; i < view->nlaunches; i++)
-        if (out->launches[i].track >= ntracks)
-            ntracks = (size_t)out->launches[i].track + 1;
+        if (launches[i].track >= ntracks)
+            ntracks = (size_t)launches[i].track + 1;
     p.operators.ops = p.annotations.ops = &view->ops;
     p.is_mark = find_marks(view->names);
     uint32_t *order = tl_malloc(view->nlaunches * sizeof *order);
@@ -160,7 +159,7 @@ bool tl_launches_place(tl_linked *out)
     bool ok = p.is_mark != NULL && order != NULL && first != NULL && place_all(&p, ntracks, order, first);
 
     for (size_t i = 0; ok && i < view->nlaunches; i++) {
-        tl_launch *launch = &out->launches[i];
+        tl_launch *launch = &launches[i];
         launch->op_name = launch->op != TL_NONE ? view->ops.name[launch->op] : TL_NO_NAME;
         launch->annotation_name = launch->annotation != TL_NONE ? view->ops.name[launch->annotation] : TL_NO_NAME;
     }

@@ -2,9 +2,9 @@
 #ifndef TLMPI_TRACE_VIEW_PLACE_H
 #define TLMPI_TRACE_VIEW_PLACE_H
 
-#include "tlmpi/trace/view.h"
+#include "tlmpi/model/view.h"
 
-/* Fills op, annotation and their names of out->launches, from the ops of the view.  False when memory is out. */
-bool tl_launches_place(tl_linked *out);
+/* Fills op, annotation and their names of the view's launches, from its ops.  False when memory is out. */
+bool tl_launches_place(const tl_rank_view *view, tl_launch *launches);
 
 #endif

@@ -1,0 +1,142 @@
+/* test_operator.c - operators and annotations of the host, and the work that was launched in them. */
+#include "draw.h"
+#include "tlmpi/analysis/work.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const tl_config config = { 0 };
+
+static const tl_table *table_of(drawing *d, const tl_schema *schema)
+{
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_operator_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
+    return tl_tables_get(&d->out, schema);
+}
+
+/* The row of that name, NULL for work in none. */
+static const tl_operator_row *row_of(const drawing *d, const tl_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const tl_operator_row *row = tl_table_row(table, i);
+        if (name == NULL ? row->name == TL_NO_NAME
+                         : row->name != TL_NO_NAME && tl_text_is(tl_names_text(&d->names, row->name), name))
+            return row;
+    }
+    CU_FAIL_FATAL("no such row");
+    return NULL;
+}
+
+/* An addmm in a linear, a launch in each, and one in neither. */
+#define NESTED                                                                                                         \
+    "op 1 linear: .===============..........",                                                                         \
+    "op 1 addmm:  ...=======................",                                                                         \
+    "launch 1 l:  .....a........b......c....",                                                                         \
+    "compute 7:   ......AAAA......BB....CCCC"
+
+static void work_counts_for_what_it_was_launched_in(void)
+{
+    drawing *d = draw(NESTED, NULL);
+    const tl_table *t = table_of(d, &tl_operator_row_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 3);
+    const tl_operator_row *linear = row_of(d, t, "linear"), *addmm = row_of(d, t, "addmm"), *none = row_of(d, t, NULL);
+    CU_ASSERT_EQUAL(linear->place, 1);
+    CU_ASSERT_EQUAL(linear->count, 1);
+    CU_ASSERT_EQUAL(linear->host_ns, 15 * US);
+    CU_ASSERT_EQUAL(linear->host_self_ns, 8 * US);
+    CU_ASSERT_EQUAL(linear->launches, 2);
+    CU_ASSERT_EQUAL(linear->kernels, 2);
+    CU_ASSERT_EQUAL(linear->device_ns, 6 * US);
+    CU_ASSERT_EQUAL(linear->device_self_ns, 2 * US);
+    CU_ASSERT_EQUAL(linear->device_span_ns, 12 * US);
+    CU_ASSERT_DOUBLE_EQUAL(linear->share, 0.6, 1e-12);
+    CU_ASSERT_EQUAL(addmm->device_ns, 4 * US);
+    CU_ASSERT_EQUAL(addmm->device_self_ns, 4 * US);
+    CU_ASSERT_EQUAL(addmm->host_self_ns, 7 * US);
+    CU_ASSERT_EQUAL(none->device_ns, 4 * US);
+    CU_ASSERT_EQUAL(none->count, 0);
+    CU_ASSERT_EQUAL(none->launches, 1);
+    CU_ASSERT_EQUAL(linear->device_self_ns + addmm->device_self_ns + none->device_self_ns, 10 * US);
+    drawing_free(d);
+}
+
+static void one_inside_another_of_its_name_counts_with_it(void)
+{
+    drawing *d = draw("op 1 f:      .==========.....====",
+                      "",
+                      "op 1 g:      ..========..........",
+                      "op 1 f:      ...====.............",
+                      "launch 1 l:  ....a............b..",
+                      "compute 7:   .....AAA..........BB", NULL);
+    const tl_table *t = table_of(d, &tl_operator_row_schema);
+    const tl_operator_row *f = row_of(d, t, "f");
+    CU_ASSERT_EQUAL(f->count, 3);
+    CU_ASSERT_EQUAL(f->host_ns, 14 * US);      /* 10 and 4, not the 4 in the first */
+    CU_ASSERT_EQUAL(f->host_self_ns, 10 * US); /* 10 - 8 of g, 4 and 4 */
+    CU_ASSERT_EQUAL(f->device_ns, 5 * US);
+    CU_ASSERT_EQUAL(f->device_self_ns, 5 * US);
+    CU_ASSERT_EQUAL(f->launches, 2);
+    CU_ASSERT_DOUBLE_EQUAL(f->mean_ns, 6e3, 1e-9); /* 10 4 4 */
+    CU_ASSERT_DOUBLE_EQUAL(f->std_ns, sqrt(12e6), 1e-6);
+    CU_ASSERT_EQUAL(f->min_ns, 4 * US);
+    CU_ASSERT_EQUAL(f->max_ns, 10 * US);
+    CU_ASSERT_EQUAL(row_of(d, t, "g")->device_ns, 3 * US);
+    CU_ASSERT_EQUAL(row_of(d, t, "g")->device_self_ns, 0);
+    drawing_free(d);
+}
+
+/* The thread of autograd has no annotations: those of the main thread are around its launches.  Marks of steps are
+ * none. */
+static void what_other_threads_launch_is_in_the_main_threads_annotations(void)
+{
+    drawing *d = draw("mark 1 ProfilerStep#3: ====================",
+                      "mark 1 forward:        .======.............",
+                      "mark 1 backward:       ........========....",
+                      "mark 2 prefetch:       .................===",
+                      "launch 1 l:            ..a.................",
+                      "launch 2 l:            ..........b......c.d",
+                      "op 2 mm:               .........===........",
+                      "compute 7:             ...AA......BBBB.....",
+                      "compute 8:             .................CDD", NULL);
+    const tl_table *t = table_of(d, &tl_annotation_row_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 3);
+    CU_ASSERT_EQUAL(row_of(d, t, "forward")->device_ns, 2 * US);
+    CU_ASSERT_EQUAL(row_of(d, t, "backward")->device_ns, 4 * US);
+    CU_ASSERT_EQUAL(row_of(d, t, "prefetch")->device_ns, 3 * US);
+    const tl_launch *b = &d->view.launches[1];
+    CU_ASSERT_TRUE(tl_text_is(tl_names_text(&d->names, b->annotation_name), "backward"));
+    CU_ASSERT_TRUE(tl_text_is(tl_names_text(&d->names, b->op_name), "mm"));
+    drawing_free(d);
+}
+
+static void a_launch_as_an_operator_ends_is_in_it_no_more(void)
+{
+    drawing *d = draw("op 1 x:      .===...", "launch 1 l:  .a..b..", "compute 7:   ..A..BB", NULL);
+    const tl_table *t = table_of(d, &tl_operator_row_schema);
+    CU_ASSERT_EQUAL(row_of(d, t, "x")->device_ns, 1 * US);
+    CU_ASSERT_EQUAL(row_of(d, t, NULL)->device_ns, 2 * US);
+    drawing_free(d);
+}
+
+static void work_without_a_launch_is_in_nothing(void)
+{
+    drawing *d = draw("op 1 x:      =======", "compute 7:   ..A....", NULL);
+    const tl_table *t = table_of(d, &tl_operator_row_schema);
+    CU_ASSERT_EQUAL(row_of(d, t, "x")->device_ns, 0);
+    CU_ASSERT_EQUAL(row_of(d, t, "x")->host_ns, 7 * US);
+    CU_ASSERT_EQUAL(row_of(d, t, NULL)->kernels, 1);
+    CU_ASSERT_EQUAL(row_of(d, t, NULL)->launches, 0);
+    drawing_free(d);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(work_counts_for_what_it_was_launched_in),
+        TEST(one_inside_another_of_its_name_counts_with_it),
+        TEST(what_other_threads_launch_is_in_the_main_threads_annotations),
+        TEST(a_launch_as_an_operator_ends_is_in_it_no_more),
+        TEST(work_without_a_launch_is_in_nothing),
+    };
+    return unit_main("operator", tests, COUNT(tests));
+}
