@@ -41,7 +41,7 @@ static bool find_slots(slots *s, const tl_rank_view *view)
         const tl_kernel *k = &view->kernels[i];
         uint64_t key = (uint64_t)k->name * TL_NKINDS + k->kind;
         uint32_t at = tl_map_get(&map, key);
-        if (at == TL_MAP_NONE) {
+        if (at == TL_MAP_NONE || s->v.v == NULL) {
             at = (uint32_t)s->v.n;
             ok = tl_map_put(&map, key, at) == 0 && tl_vec_room(&s->v);
             if (!ok)

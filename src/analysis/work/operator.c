@@ -216,7 +216,7 @@ static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
     if (!ok || table->n == 0)
         return ok;
     qsort(table->rows, table->n, table->schema->row_size, by_time);
-    for (size_t i = 0; i < table->n; i++)
+    for (size_t i = 0; i < table->n && table->rows != NULL; i++)
         ((tl_operator_row *)tl_table_row(table, i))->place = (int32_t)i + 1;
     return true;
 }
@@ -238,7 +238,7 @@ static bool find_own(sweep *s, int64_t *all_ns)
             continue;
         }
         at = tl_map_get(&s->own, place);
-        if (at == TL_MAP_NONE) {
+        if (at == TL_MAP_NONE || s->works.v == NULL) {
             at = (uint32_t)s->works.n;
             if (tl_map_put(&s->own, place, at) != 0 || !tl_vec_room(&s->works))
                 return false;
@@ -250,7 +250,7 @@ static bool find_own(sweep *s, int64_t *all_ns)
         const tl_kernel *k = &view->kernels[i];
         const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
         uint32_t place = k->launch != TL_NONE ? place_of(s, &view->launches[k->launch]) : TL_NONE;
-        add_work(place != TL_NONE ? &s->works.v[tl_map_get(&s->own, place)] : &s->rest, &one);
+        add_work(place != TL_NONE && s->works.v != NULL ? &s->works.v[tl_map_get(&s->own, place)] : &s->rest, &one);
         *all_ns = tl_ns_add(*all_ns, one.ns);
     }
     return true;
