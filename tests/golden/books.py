@@ -123,6 +123,28 @@ def balance(name, path):
     return by_state
 
 
+def by(rows, keys, column):
+    """Sums of a column by the values of others."""
+    sums = collections.Counter()
+    for row in rows:
+        sums[tuple(row[key] for key in keys)] += int(row[column])
+    return sums
+
+
+def parts(name, path):
+    """What is told by name or by group sums up to what is told of ranks and steps."""
+    breakdown = [r for r in table(path, "breakdown") if r["device"] == "-1"]
+    whole, exposed = by(breakdown, ("rank", "step"), "comm_exposed_ns"), table(path, "exposed")
+    got = by(exposed, ("rank", "step"), "exposed_ns")
+    check(f"{name}: exposed communication by group is that of the breakdown, in each step", +got == +whole, +got - +whole)
+    waiting = by((r for r in table(path, "idle") if r["device"] == "-1"), ("rank",), "waiting_ns")
+    check(f"{name}: so is waiting", +by((r for r in exposed if r["step"] == "-1"), ("rank",), "waiting_ns") == +waiting)
+    work = by((r for r in table(path, "interval") if r["kind"] != "sync"), ("rank",), "duration_ns")
+    for of, column in (("kernel", "total_ns"), ("operator", "device_self_ns"), ("annotation", "device_self_ns")):
+        check(f"{name}: device work by {of} is all of it", +by(table(path, of), ("rank",), column) == +work)
+    check(f"{name}: and over ranks", sum(int(r["total_ns"]) for r in table(path, "kernel_ranks")) == sum(work.values()))
+
+
 def booked(work):
     folder = os.path.join(work, "job")
     for name, options in JOBS.items():
@@ -130,6 +152,7 @@ def booked(work):
              "--fault-cost", "0.1", *options)
         path, said = run(work, folder)
         states = balance(name, path)
+        parts(name, path)
         if name == "pipeline":
             check("pipeline: senders and receivers are late", states["late_sender"] > 0 and states["late_receiver"] > 0, states)
             said = " ".join(subprocess.run([TLMPI, "ask", path], capture_output=True, text=True).stdout.split())
@@ -139,7 +162,9 @@ def booked(work):
         print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/")
         return
     for name in PUBLIC:
-        balance(name, run(work, os.path.join(CORPUS, "traces", name))[0])
+        path = run(work, os.path.join(CORPUS, "traces", name))[0]
+        balance(name, path)
+        parts(name, path)
 
 
 # --- what is little to go by ----------------------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
 
 /* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
  * kernel into any number of spans; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
- * which the spans are taken to be spread evenly. */
+ * which the spans are taken to be spread evenly.  A bound of a step parts them, too. */
 enum { TL_EXPOSURES_MOST = 16 };
 
 typedef struct tl_exposure {
@@ -146,7 +146,7 @@ typedef struct tl_exposure {
     int64_t ns; /* of a span: all of it */
     int32_t rank, device;
     uint32_t uid; /* of the kernel */
-    uint32_t padding;
+    int32_t step; /* of the rank, in whose window it lies; -1 for none */
 } tl_exposure;
 
 /* How much of it lies in the first wait_ns of the kernel. */

@@ -133,13 +133,16 @@ typedef struct tl_peer_answer {
     int64_t collective; /* number; -1: of hosts */
     int32_t rank, late_rank;
     uint32_t uid;
-    uint32_t padding;
+    int32_t group;  /* of the collective; -1: of hosts */
+    uint8_t kind;   /* tl_collective: what the rank does in it */
+    uint8_t waited; /* 0: it did not, or nobody knows; the answer tells group and kind alone */
+    uint8_t padding[6];
 } tl_peer_answer;
 
 typedef TL_VEC(tl_peer_answer) tl_peer_answers;
 
-/* Appends the answers of collectives whose waits are charged; rows of one collective lie together, in rank order.
- * False when memory is out. */
+/* Appends an answer for each row; who waited is known of collectives whose waits are charged.  Rows of one collective
+ * lie together, in rank order.  False when memory is out. */
 bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out);
 
 /* By rank and uid, as the calls below want them. */
@@ -188,9 +191,17 @@ typedef TL_VEC(tl_peer_sum) tl_peer_sums;
 bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers,
                   size_t nanswers, tl_peer_sums *out);
 
+/* Appends rows of table exposed, for each of their ranks by step, group and kind.  False when memory is out. */
+bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
+                    tl_table *exposed);
+
+/* The answer that tells of the kernel or operator, with a wait or without; NULL for none.  In the order of
+ * tl_peer_answers_sort. */
+const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *answers, size_t n, int32_t rank, uint32_t uid);
+
 /* Enters them into the rows of the ranks, which are in order of their keys. */
 void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table *summary);
 
-extern const tl_analysis tl_arrival_analysis;
+extern const tl_analysis tl_arrival_analysis, tl_exposed_analysis;
 
 #endif

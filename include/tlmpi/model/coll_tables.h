@@ -239,6 +239,32 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
 
+/* What exposed communication is of. */
+#define TL_EXPOSED_FIELDS(F, T)                                                                                        \
+    F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks, over the groups of one parallelism")                \
+    F(T, I32, step, KEY, "", "profiler step, in whose window it lies (table step); -1: whole trace")                   \
+    F(T, I32, group, KEY, "", "process group; -1: no collective of it was found, or several groups")                   \
+    F(T, PARALLEL, parallelism, KEY, "", "what the group divides among its ranks")                                     \
+    F(T, COLL, kind, KEY, "", "kind of collective: what the rank does in it")                                          \
+    F(T, I64, exposed_ns, MEASURE, "ns",                                                                               \
+      "communication without compute; where several kernels communicate at once it is of the one that ends last. "     \
+      "These sum up to comm_exposed_ns of table breakdown")                                                            \
+    F(T, I64, waiting_ns, MEASURE, "ns",                                                                               \
+      "the part of it that was waiting for other ranks, as far as that is known; in table idle, too")                  \
+    F(T, I64, transfer_ns, MEASURE, "ns", "the rest")                                                                  \
+    F(T, F64, share, MEASURE, "", "exposed_ns / wall_ns of the rank, or of the job, in the step (table breakdown)")
+TL_TABLE(exposed, TL_EXPOSED_FIELDS);
+
+/* What ranks of a pipeline waited for the stages next to them. */
+#define TL_BUBBLE_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank that is in a pipeline; -1: sum over them")                                   \
+    F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                         \
+    F(T, I64, bubble_ns, MEASURE, "ns",                                                                                \
+      "exposed waiting in sends and receives of pipelines: no rank's idle time, and no waiting in collectives")        \
+    F(T, I64, wall_ns, MEASURE, "ns", "as in table breakdown")                                                         \
+    F(T, F64, share, MEASURE, "", "bubble_ns / wall_ns")
+TL_TABLE(bubble, TL_BUBBLE_FIELDS);
+
 /* One row a rank: what its clock was found to be. */
 #define TL_CLOCK_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

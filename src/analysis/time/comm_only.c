@@ -71,22 +71,42 @@ typedef struct packing {
     uint32_t *nspans; /* by kernel, from the first */
     uint32_t *last;   /* by kernel: its last exposure, TL_NONE */
     tl_exposures *out;
+    size_t window; /* the first that ends after the instant */
 } packing;
 
-static bool add(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns, int64_t ns)
+/* Until when the instant's step lasts, or what lies between two; instants come in order. */
+static int64_t step_until(packing *p, int64_t ns, int32_t *step)
+{
+    const tl_step_window *w = p->view->steps;
+    while (p->window < p->view->nsteps && w[p->window].end_ns <= ns)
+        p->window++;
+    *step = -1;
+    if (p->window == p->view->nsteps)
+        return INT64_MAX;
+    if (ns < w[p->window].start_ns)
+        return w[p->window].start_ns;
+    *step = w[p->window].number;
+    return w[p->window].end_ns;
+}
+
+static bool add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns, int64_t ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
     if (!tl_vec_room(p->out) || p->out->n >= TL_NONE)
         return false;
     p->last[kernel - p->first] = (uint32_t)p->out->n;
-    p->out->v[p->out->n++] = (tl_exposure){
-        .from_ns = from_ns, .to_ns = to_ns, .ns = ns, .rank = p->view->rank, .device = k->device, .uid = k->uid
-    };
+    p->out->v[p->out->n++] = (tl_exposure){ .from_ns = from_ns,
+                                            .to_ns = to_ns,
+                                            .ns = ns,
+                                            .rank = p->view->rank,
+                                            .device = k->device,
+                                            .uid = k->uid,
+                                            .step = step };
     return true;
 }
 
 /* A span of a kernel that has too many: to the stretches in which it lies. */
-static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
+static bool spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
     int64_t duration_ns = tl_ns_between(k->end_ns, k->start_ns);
@@ -96,13 +116,22 @@ static bool spread(packing *p, uint32_t kernel, int64_t from_ns, int64_t to_ns)
         int64_t begin = from_ns / width * width, end = begin < duration_ns - width ? begin + width : duration_ns;
         int64_t until = to_ns < end ? to_ns : end;
         uint32_t last = p->last[kernel - p->first];
-        if (last != TL_NONE && p->out->v[last].from_ns == begin)
+        if (last != TL_NONE && p->out->v[last].from_ns == begin && p->out->v[last].step == step)
             p->out->v[last].ns += until - from_ns;
-        else if (!add(p, kernel, begin, end, until - from_ns))
+        else if (!add(p, kernel, step, begin, end, until - from_ns))
             return false;
         from_ns = until;
     }
     return true;
+}
+
+/* A piece of a span, in one step or between two. */
+static bool pack_piece(packing *p, uint32_t kernel, int32_t step, int64_t start_ns, int64_t end_ns)
+{
+    int64_t begin = p->view->kernels[kernel].start_ns;
+    int64_t from = tl_ns_between(start_ns, begin), to = tl_ns_between(end_ns, begin);
+    return p->nspans[kernel - p->first] > TL_EXPOSURES_MOST ? spread(p, kernel, step, from, to)
+                                                            : add(p, kernel, step, from, to, to - from);
 }
 
 static bool pack(packing *p, const tl_comm_spans *spans)
@@ -111,11 +140,12 @@ static bool pack(packing *p, const tl_comm_spans *spans)
         p->nspans[spans->v[i].kernel - p->first]++;
     for (size_t i = 0; i < spans->n; i++) {
         const tl_comm_span *span = &spans->v[i];
-        const tl_kernel *k = &p->view->kernels[span->kernel];
-        int64_t from = tl_ns_between(span->start_ns, k->start_ns), to = tl_ns_between(span->end_ns, k->start_ns);
-        bool many = p->nspans[span->kernel - p->first] > TL_EXPOSURES_MOST;
-        if (!(many ? spread(p, span->kernel, from, to) : add(p, span->kernel, from, to, to - from)))
-            return false;
+        for (int64_t from = span->start_ns, to; from < span->end_ns; from = to) {
+            int32_t step;
+            to = tl_ns_min(step_until(p, from, &step), span->end_ns);
+            if (!pack_piece(p, span->kernel, step, from, to))
+                return false;
+        }
     }
     return true;
 }
@@ -123,7 +153,7 @@ static bool pack(packing *p, const tl_comm_spans *spans)
 static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
 {
     uint32_t *order = tl_malloc(n * sizeof *order);
-    packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out };
+    packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out, 0 };
     tl_comm_spans spans = { 0 };
     bool ok = order != NULL && p.nspans != NULL && p.last != NULL;
 

@@ -24,11 +24,18 @@ void tl_peer_answers_sort(tl_peer_answer *answers, size_t n)
         qsort(answers, n, sizeof *answers, by_kernel);
 }
 
-static const tl_peer_answer *answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
+const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
 {
     size_t low = 0;
     TL_BISECT(low, n, mid, compare_answer(&v[mid], rank, uid) < 0);
     return low < n && compare_answer(&v[low], rank, uid) == 0 ? &v[low] : NULL;
+}
+
+/* One that tells of a wait. */
+static const tl_peer_answer *answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
+{
+    const tl_peer_answer *found = tl_peer_answer_of(v, n, rank, uid);
+    return found != NULL && found->waited ? found : NULL;
 }
 
 /* --------------------------------------------------------------------------------------------------------- cutting */

@@ -24,15 +24,17 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
     for (size_t i = 0; i < n; i++) {
         const tl_late_row *for_whom = last_for(late, n, last, &late[i]);
         int64_t to = for_whom->start_ns < late[i].end_ns ? for_whom->start_ns : late[i].end_ns;
-        if (to <= late[i].start_ns)
-            continue;
         if (!tl_vec_room(out))
             return false;
-        out->v[out->n++] = (tl_peer_answer){ .wait_ns = tl_ns_between(to, late[i].start_ns),
-                                             .collective = late[i].collective,
-                                             .rank = late[i].rank,
-                                             .late_rank = for_whom->rank,
-                                             .uid = late[i].uid };
+        tl_peer_answer *a = &out->v[out->n++];
+        *a = (tl_peer_answer){ .collective = late[i].collective,
+                               .rank = late[i].rank,
+                               .late_rank = for_whom->rank,
+                               .uid = late[i].uid,
+                               .group = late[i].group,
+                               .kind = late[i].own_kind,
+                               .waited = late[i].counted && to > late[i].start_ns };
+        a->wait_ns = a->waited ? tl_ns_between(to, late[i].start_ns) : 0;
     }
     return true;
 }
@@ -42,8 +44,7 @@ bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out)
     bool ok = true;
     for (size_t from = 0, to; ok && from < late->n; from = to) {
         to = tl_late_rows_end(late->v, late->n, from);
-        if (late->v[from].counted)
-            ok = answer(late->v + from, to - from, out);
+        ok = answer(late->v + from, to - from, out);
     }
     return ok;
 }

@@ -108,7 +108,9 @@ static bool meet(const tl_host_meeting *v, size_t n, const tl_job_facts *facts, 
                                              .collective = -1,
                                              .rank = v[i].rank,
                                              .late_rank = last->rank,
-                                             .uid = v[i].uid };
+                                             .uid = v[i].uid,
+                                             .group = -1,
+                                             .waited = 1 };
     }
     return true;
 }

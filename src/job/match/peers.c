@@ -12,6 +12,7 @@
 #include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
@@ -119,6 +120,25 @@ static tl_status settle(tl_table *rows, const tl_exposures *exposures, tl_peer_a
     return st;
 }
 
+/* Collective.  Exposed communication by group, of the ranks that are at home here, to proc 0. */
+static tl_status sum_exposed(const tl_exposures *exposures, const tl_peer_answers *answers, tl_tables *tables,
+                             tl_error *err)
+{
+    tl_table *all = tl_tables_get(tables, &tl_exposed_schema), here = { .schema = &tl_exposed_schema };
+    void *rows = NULL;
+    size_t n = 0;
+
+    bool ok = tl_exposed_sum(exposures->v, exposures->n, answers->v, answers->n, &here);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "exposed communication by group"), err);
+    if (st == TL_OK)
+        st = tl_collect_rows(here.rows, here.n, here.schema->row_size, &rows, &n, NULL, err);
+    if (st == TL_OK && tl_par_proc() == 0 && n > 0 && !tl_table_append(all, rows, n))
+        st = tl_fail_memory(err, "exposed communication by group");
+    tl_table_free(&here);
+    free(rows);
+    return tl_par_agree(st, err);
+}
+
 tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables,
                          tl_error *err)
 {
@@ -134,6 +154,8 @@ tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl
         st = move_rows(m, rows, err);
     if (st == TL_OK)
         st = settle(rows, exposures, &answers, tables, err);
+    if (st == TL_OK)
+        st = sum_exposed(exposures, &answers, tables, err);
     free(answers.v);
     return st;
 }

@@ -109,9 +109,14 @@ static const tl_gap_peer *row(size_t i)
     return i < rows.n ? tl_table_row(&rows, i) : &none;
 }
 
+/* How long a rank waited in the kernel of that uid, in which collective, and for whom. */
+#define ANSWER(ns, number, waiting, late, kernel)                                                                      \
+    { .wait_ns = (ns), .collective = (number), .rank = (waiting), .late_rank = (late), .uid = (kernel), .waited = 1 }
+
 static void answers_cut_candidates(void)
 {
-    tl_peer_answer answers[] = { { 30 * US, 17, 1, 3, 8, 0 }, { 50 * US, 16, 0, 2, 8, 0 }, { 0, -1, 0, 0, 9, 0 } };
+    tl_peer_answer answers[] = { ANSWER(30 * US, 17, 1, 3, 8), ANSWER(50 * US, 16, 0, 2, 8), ANSWER(0, -1, 0, 0, 9),
+                                 { .rank = 0, .uid = 7, .group = 4 } /* did not wait */ };
     begin();
     add(1, 0, TL_PEER_SYNC, 8, 100, 110, 15);       /* all of it: rank 3 came at 130 */
     add(0, 0, TL_PEER_DEPENDENCY, 8, 100, 110, 90); /* up to 150 */
@@ -150,7 +155,7 @@ static const tl_peer_sum *sum_of(const tl_peer_sums *sums, int32_t rank, int32_t
 
 static void sums_are_of_devices_and_of_classes(void)
 {
-    tl_peer_answer answers[] = { { 30 * US, 17, 0, 3, 8, 0 }, { 60 * US, 18, 0, 2, 9, 0 } };
+    tl_peer_answer answers[] = { ANSWER(30 * US, 17, 0, 3, 8), ANSWER(60 * US, 18, 0, 2, 9) };
     const tl_exposure exposures[] = { { 0, 10 * US, 10 * US, 0, 0, 8, 0 },
                                       { 20 * US, 50 * US, 30 * US, 0, 0, 8, 0 },
                                       { 35 * US, 50 * US, 15 * US, 0, 0, 8, 0 },
@@ -322,7 +327,7 @@ static void without_memory_it_says_so(void)
         tl_peer_answers answers = { 0 };
         tl_peer_sums sums = { 0 };
         const tl_exposure exposure = { 0, 10 * US, 10 * US, 0, 0, 1, 0 };
-        const tl_peer_answer answer = { 10 * US, 1, 0, 1, 1, 0 };
+        const tl_peer_answer answer = ANSWER(10 * US, 1, 0, 1, 1);
         begin();
         add(0, 0, TL_PEER_WAIT, 7, 0, 0, 10);
         add_meeting(0, "gloo:barrier", 3, 100, 190);

@@ -1,0 +1,146 @@
+/* test_exposed.c - exposed communication by step, group and kind, and the bubble of pipelines. */
+#include "draw.h"
+#include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/tables.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const tl_exposed *row_of(const tl_table *t, int32_t rank, int32_t step, int32_t group, uint8_t kind)
+{
+    static const tl_exposed none = { .exposed_ns = -1 };
+    for (size_t i = 0; i < t->n; i++) {
+        const tl_exposed *row = tl_table_row(t, i);
+        if (row->rank == rank && row->step == step && row->group == group && row->kind == kind)
+            return row;
+    }
+    return &none;
+}
+
+/* Two groups at once in step 1: the one that ends last has the instant.  A kernel of which nobody knows the group crosses
+ * the bound of the steps. */
+static void communication_is_of_the_group_that_ends_last(void)
+{
+    drawing *d = draw("steps:     1111111111112222222222..",
+                      "compute 7: AAA.....................",
+                      "comm 8:    ..BBBB..................",
+                      "comm 9:    ....CCCC..DDDDDD.....EE.", NULL);
+    tl_exposures x = { 0 };
+    tl_table rows = { .schema = &tl_exposed_schema };
+    CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
+    uint32_t b = d->view.kernels[1].uid, c = d->view.kernels[2].uid;
+    tl_peer_answer answers[] = {
+        { .wait_ns = 2 * US, .uid = b, .group = 5, .kind = TL_ALL_REDUCE, .waited = 1 },
+        { .wait_ns = 3 * US, .uid = c, .group = 6, .kind = TL_RECV, .waited = 1 },
+    };
+    tl_peer_answers_sort(answers, COUNT(answers));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, answers, COUNT(answers), &rows));
+    /* B: 3 to 4; C: 4 to 8; D: 10 to 12 in step 1, 12 to 16 in step 2; E: 21 in step 2, 22 in none. */
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 1, 5, TL_ALL_REDUCE)->exposed_ns, 1 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 1, 5, TL_ALL_REDUCE)->waiting_ns, 1 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 1, 6, TL_RECV)->exposed_ns, 4 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 1, 6, TL_RECV)->waiting_ns, 3 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 1, -1, TL_COLL_UNKNOWN)->exposed_ns, 2 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 2, -1, TL_COLL_UNKNOWN)->exposed_ns, 5 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, -1, -1, TL_COLL_UNKNOWN)->exposed_ns, 8 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, -1, 6, TL_RECV)->exposed_ns, 4 * US);
+    CU_ASSERT_EQUAL(rows.n, 7);
+    tl_table_free(&rows);
+    free(x.v);
+    drawing_free(d);
+}
+
+/* A kernel that compute parts into many spans loses none of them, in any step. */
+static void many_spans_are_all_counted(void)
+{
+    drawing *d = draw("steps:     1111111111111111111111111111112222222222222222222222222222222222",
+                      "compute 7: .A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A..",
+                      "comm 8:    BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB", NULL);
+    tl_exposures x = { 0 };
+    tl_table rows = { .schema = &tl_exposed_schema };
+    CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, NULL, 0, &rows));
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 1, -1, TL_COLL_UNKNOWN)->exposed_ns, 15 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, 2, -1, TL_COLL_UNKNOWN)->exposed_ns, 18 * US);
+    CU_ASSERT_EQUAL(row_of(&rows, 0, -1, -1, TL_COLL_UNKNOWN)->exposed_ns, 33 * US);
+    tl_table_free(&rows);
+    free(x.v);
+    drawing_free(d);
+}
+
+static void add(drawing *d, int32_t rank, int32_t step, int32_t group, uint8_t kind, int64_t exposed, int64_t waiting)
+{
+    const tl_exposed row = { .rank = rank, .step = step, .group = group, .kind = kind, .exposed_ns = exposed, .waiting_ns = waiting };
+    CU_ASSERT_TRUE(tl_table_append(tl_tables_get(&d->out, &tl_exposed_schema), &row, 1));
+}
+
+static void the_job_has_sums_by_parallelism_and_bubbles(void)
+{
+    drawing *d = draw("", NULL);
+    const tl_group_row groups[] = { { .group = 0, .parallelism = TL_PARALLEL_PIPELINE },
+                                    { .group = 1, .parallelism = TL_PARALLEL_TENSOR },
+                                    { .group = 2, .parallelism = TL_PARALLEL_TENSOR } };
+    const tl_breakdown walls[] = { { .rank = -1, .device = -1, .step = -1, .wall_ns = 300 },
+                                   { .rank = 0, .device = -1, .step = -1, .wall_ns = 100 },
+                                   { .rank = 0, .device = -1, .step = 4, .wall_ns = 50 },
+                                   { .rank = 1, .device = -1, .step = -1, .wall_ns = 200 } };
+    tl_error err;
+    CU_ASSERT_TRUE(tl_table_append(tl_tables_get(&d->out, &tl_group_row_schema), groups, COUNT(groups)));
+    CU_ASSERT_TRUE(tl_table_append(tl_tables_get(&d->out, &tl_breakdown_schema), walls, COUNT(walls)));
+    add(d, 0, -1, 0, TL_RECV, 40, 30);
+    add(d, 0, -1, 1, TL_ALL_REDUCE, 10, 5);
+    add(d, 0, 4, 0, TL_RECV, 20, 10);
+    add(d, 1, -1, 0, TL_SEND, 8, 2);
+    add(d, 1, -1, 2, TL_ALL_REDUCE, 20, 20);
+    CU_ASSERT_EQUAL_FATAL(tl_exposed_analysis.reduce(&d->out, &err), TL_OK);
+    const tl_table *t = tl_tables_get(&d->out, &tl_exposed_schema), *b = tl_tables_get(&d->out, &tl_bubble_schema);
+    const tl_exposed *tensor = row_of(t, -1, -1, -1, TL_ALL_REDUCE), *of_0 = row_of(t, 0, -1, 0, TL_RECV);
+    CU_ASSERT_EQUAL(tensor->exposed_ns, 30);
+    CU_ASSERT_EQUAL(tensor->waiting_ns, 25);
+    CU_ASSERT_EQUAL(tensor->transfer_ns, 5);
+    CU_ASSERT_EQUAL(tensor->parallelism, TL_PARALLEL_TENSOR);
+    CU_ASSERT_DOUBLE_EQUAL(tensor->share, 0.1, 1e-12);
+    CU_ASSERT_EQUAL(of_0->parallelism, TL_PARALLEL_PIPELINE);
+    CU_ASSERT_EQUAL(of_0->transfer_ns, 10);
+    CU_ASSERT_DOUBLE_EQUAL(of_0->share, 0.4, 1e-12);
+    CU_ASSERT_EQUAL_FATAL(b->n, 5);
+    const tl_bubble *v = tl_table_row(b, 0);
+    CU_ASSERT(v[0].rank == -1 && v[0].step == -1 && v[0].bubble_ns == 32 && v[0].wall_ns == 300);
+    CU_ASSERT(v[1].rank == -1 && v[1].step == 4 && v[1].bubble_ns == 10);
+    CU_ASSERT(v[2].rank == 0 && v[2].step == -1 && v[2].bubble_ns == 30);
+    CU_ASSERT_DOUBLE_EQUAL(v[2].share, 0.3, 1e-12);
+    CU_ASSERT(v[3].rank == 0 && v[3].step == 4 && v[3].bubble_ns == 10 && v[3].wall_ns == 50);
+    CU_ASSERT(v[4].rank == 1 && v[4].step == -1 && v[4].bubble_ns == 2);
+    drawing_free(d);
+}
+
+static void without_memory_it_says_so(void)
+{
+    drawing *d = draw("comm 8: BBBB..CC", NULL);
+    bool whole = false;
+    for (size_t k = 1; !whole && k < 60; k++) {
+        tl_exposures x = { 0 };
+        tl_table rows = { .schema = &tl_exposed_schema };
+        tl_mem_fail_after(k);
+        whole = tl_exposures_add(&d->view, &x) && tl_exposed_sum(x.v, x.n, NULL, 0, &rows);
+        tl_mem_fail_after(0);
+        CU_ASSERT(!whole || k > 2);
+        tl_table_free(&rows);
+        free(x.v);
+    }
+    CU_ASSERT_TRUE(whole);
+    drawing_free(d);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(communication_is_of_the_group_that_ends_last),
+        TEST(many_spans_are_all_counted),
+        TEST(the_job_has_sums_by_parallelism_and_bubbles),
+        TEST(without_memory_it_says_so),
+    };
+    return unit_main("exposed", tests, COUNT(tests));
+}
