@@ -28,7 +28,7 @@ static int augment(const tl_cli *cli)
 
 static const tl_command commands[] = {
     { "run", TL_FOR_RUN, "[options] PATH...", "analyse traces: write PREFIX.h5, print a summary",
-      "Reads the PyTorch/Kineto traces (.json, .json.gz) in the folders and files PATH, one for each rank of a "
+      "Reads the PyTorch/Kineto traces (.json, .json.gz, .json.zst) in the folders and files PATH, one for each rank of a "
       "training job, on as many procs as mpirun starts, and writes one HDF5 file. The word run may be left out. The "
       "result does not depend on the number of procs. 'tlmpi describe rank' says how traces are found and what becomes "
       "of damaged ones.",

@@ -90,6 +90,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
+    const tl_table *kernels = tl_tables_get(job, &tl_kernel_ranks_schema);
     const tl_table *stragglers = tl_tables_get(job, &tl_straggler_schema);
     const char **skipped = calloc(inventory->inputs.n + 1, sizeof *skipped);
     char(*lost)[TL_LOST_BYTES] = calloc((size_t)inventory->nruns, sizeof *lost);
@@ -100,6 +101,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .nbreakdown = breakdown->n,
         .steps = (const tl_step *)(const void *)steps->rows,
         .nsteps = steps->n,
+        .kernels = (const tl_kernel_ranks *)(const void *)kernels->rows,
+        .nkernels = kernels->n,
         .idle = (const tl_idle *)(const void *)idle->rows,
         .nidle = idle->n,
         .causes = (const tl_idle_job *)(const void *)causes->rows,

@@ -63,5 +63,6 @@ tl_imbalance tl_imbalance_of(tl_tables *tables, int64_t wall_ns)
     }
     all.chance_ns = ideal != NULL ? ideal->gain_ns - named_ns : 0;
     all.hosts_ns = hosts != NULL ? hosts->gain_ns - hosts_ns : 0;
+    all.named_hosts_ns = hosts_ns;
     return all;
 }

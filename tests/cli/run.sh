@@ -135,6 +135,8 @@ status 0 "$tlmpi" ./show
 check "./show names a folder" test -s show.h5
 (cd traces && "$tlmpi" . > /dev/null 2>&1)
 check ". writes tlmpi.h5" test -s traces/tlmpi.h5
+status 3 "$tlmpi" traces/tlmpi.h5
+says err "found a result of tlmpi, which is for tlmpi ask and tlmpi show"
 rm -f traces/tlmpi.h5
 status 0 "$tlmpi" check traces
 says out "rank-2.json"

@@ -129,6 +129,15 @@ def several_jobs(checks, program):
     checks.that(said[0] == 1 and sorted(said[2]) == [0, 1, 3], "an empty file is of the run beside it", said)
 
 
+def other_names(checks, program):
+    """What may be of the same job by all that its trace tells, but is called otherwise, is no other recording of it."""
+    for name, status in (("rank-3.json", 0), ("another_3.json", 1)):
+        files = {**job(4, "job/rank-%d.json"), "more/" + name: trace(3, 4, begin=DAY_ONE - DAY, pid=9)}
+        said = Folder(program, files).run()
+        checks.that(said[0] == status and is_whole(said, 4, "job/rank-%d.json"), "another recording, " + name, said)
+        checks.that((name in said[1]) == (status == 1), "another recording, %s: told where it is left out" % name, said[1])
+
+
 def wrong_numbers(checks, program):
     for name in ("rank-%d.json", "megatron_kineto_%d.json"):
         for wrong in range(7):
@@ -148,6 +157,11 @@ def wrong_numbers(checks, program):
     said = Folder(program, plain).run()
     checks.that(said[0] == 1 and sorted(said[2]) == [0, 1, 2], "nothing tells the number", said)
     checks.that("left out: " in said[1] and "b.json" in said[1] and "d.json" in said[1], "both are named", said[1])
+    files = job(8)
+    files["rank-1.json"]["distributedInfo"]["rank"] = 99
+    said = Folder(program, files).run()
+    checks.that(said[0] == 1 and is_whole(said, 8), "rank 99 of 8", said)
+    checks.that("says that it is rank 99 of a world of 8; counts as rank 1 by its name" in said[1], "rank 99 of 8: so it is told", said[1])
     two = {**job(4, "a/rank-%d.json"), **job(4, "b/rank-%d.json", begin=DAY_ONE + 60 * S)}
     two["b/rank-3.json"]["distributedInfo"]["rank"] = 0
     said = Folder(program, two).run()
@@ -235,7 +249,7 @@ def copies(checks, program):
 
 def main():
     checks = Checks()
-    for case in (strays, several_jobs, wrong_numbers, names_that_number, hosts, copies):
+    for case in (strays, several_jobs, other_names, wrong_numbers, names_that_number, hosts, copies):
         case(checks, os.path.abspath(sys.argv[1]))
     checks.close()
 

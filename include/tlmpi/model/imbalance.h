@@ -12,7 +12,8 @@ typedef struct tl_imbalance {
     double times;      /* how many times as long as the others in the mean */
     int64_t roles_ns;  /* gain were roles alike (scenario balanced of table whatif) */
     int64_t chance_ns; /* gain were nobody slower than usual in any step (ideal), less that of those who are named */
-    int64_t hosts_ns;  /* gain were hosts to take no time (host_free), less that of those whose hosts are late */
+    int64_t hosts_ns;  /* gain were hosts to take no time (host_free), less ... */
+    int64_t named_hosts_ns; /* ... that of those who are named and whose hosts are late */
 } tl_imbalance;
 
 /* From tables straggler, whatif and parameter; wall_ns as tl_facts has it. */

@@ -11,6 +11,7 @@
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/work_tables.h"
 #include "tlmpi/report/answers/answers.h"
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,6 +27,8 @@ typedef struct tl_summary {
     size_t nsteps; /* of all ranks */
 
     const tl_names *names; /* that columns of type NAME are of */
+    const tl_kernel_ranks *kernels;
+    size_t nkernels; /* names of device work, the most time first */
     const tl_idle *idle;
     size_t nidle; /* all rows */
     const tl_idle_job *causes;

@@ -178,7 +178,7 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
                              w->j->causes[rank].cause != TL_CAUSE_UNKNOWN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING,
                          .gain_ns = w->j->rank_ns[rank],
                          .slowdown = NAN,
-                         .reason = "its own work takes as long as that of its peers" };
+                         .reason = "it is late in no step by more than chance explains" };
     bool late = false;
 
     for (size_t u = 0; u < w->j->units.n; u++) {

@@ -167,7 +167,9 @@ static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, 
                               int64_t *counts)
 {
     const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first;
-    tl_kernel_ranks sum = { .name = first->name, .kind = first->kind, .ranks = (int32_t)n };
+    tl_kernel_ranks sum = {
+        .name = first->name, .kind = first->kind, .unclassified = first->unclassified, .ranks = (int32_t)n
+    };
 
     for (size_t i = 0; i < n; i++) {
         const tl_kernel_row *row = &rows[order[i]];

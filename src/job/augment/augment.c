@@ -238,7 +238,7 @@ int tl_augment(const tl_options *options)
 
     tl_status st = prepare(&a, &err);
     if (st == TL_OK && a.plan.n == 0)
-        st = tl_fail(&err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz)", options->paths[0],
+        st = tl_fail(&err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
                      options->npaths > 1 ? " ..." : "");
     if (st == TL_OK)
         st = augment_mine(&a, &err);

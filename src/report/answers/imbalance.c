@@ -29,6 +29,13 @@ static void say_gain(tl_wrap *w, const tl_answers *a, int64_t ns)
     tl_wrap_printf(w, "(%s)", tl_share_in_words(tl_answers_share(a, ns)).text);
 }
 
+/* Whether it comes on top of what those gain who are named, or is in part the same. */
+static void say_beside(tl_wrap *w, const tl_answers *a, bool beyond)
+{
+    if (a->nculprits > 0)
+        tl_wrap_words(w, beyond ? "beyond the gain above" : "- overlaps with the gain above");
+}
+
 static void say_roles(tl_wrap *w, const tl_answers *a)
 {
     tl_wrap_words(w, "rank");
@@ -37,18 +44,21 @@ static void say_roles(tl_wrap *w, const tl_answers *a)
     tl_wrap_printf(w, "%.2f", a->imbalance.times);
     tl_wrap_words(w, "times as long as the others: balanced");
     say_gain(w, a, a->imbalance.roles_ns);
+    say_beside(w, a, false);
 }
 
 static void say_chance(tl_wrap *w, const tl_answers *a)
 {
     tl_wrap_words(w, "work differs between ranks and steps at random: without that");
     say_gain(w, a, a->imbalance.chance_ns);
+    say_beside(w, a, true);
 }
 
 static void say_hosts(tl_wrap *w, const tl_answers *a)
 {
     tl_wrap_words(w, "devices wait for launches: if hosts took no time");
     say_gain(w, a, a->imbalance.hosts_ns);
+    say_beside(w, a, a->imbalance.named_hosts_ns > 0);
 }
 
 void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
@@ -74,6 +84,4 @@ void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
     }
     if (said > 1)
         tl_wrap_words(w, "- these overlap");
-    else if (said == 1 && a->nculprits > 0)
-        tl_wrap_words(w, "- overlaps with the gain above");
 }

@@ -10,14 +10,15 @@
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
 #include "troubles.h"
+#include "unknown.h"
 #include "verdict.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* A fact that is longer is broken where it has spaces.  How many hosts or devices are named before they are counted, and
- * how much of a name is shown; from which share on unknown kernels may change what is said. */
-enum { SCREEN_LINES = 24, LONG_FACT = 40, NAMED_TEXTS = 2, NAMED_BYTES = 64, LEAST_UNCLASSIFIED_PCT = 10 };
+ * how much of a name is shown. */
+enum { SCREEN_LINES = 24, LONG_FACT = 40, NAMED_TEXTS = 2, NAMED_BYTES = 64 };
 
 /* ---- a list of facts: "a, b, c", each kept together where it fits a line ---- */
 
@@ -188,27 +189,17 @@ static void say_events(FILE *out, const tl_summary *s)
 
 /* ---- what was found ---- */
 
-static void say_unclassified(FILE *out, const tl_summary *s)
+static void say_devices(FILE *out, const tl_summary *s)
 {
-    int64_t unclassified = 0, all = 0;
     size_t several = 0;
-    for (size_t i = 0; i < s->nranks; i++) {
-        unclassified = tl_ns_add(unclassified, s->ranks[i].unclassified_ns);
-        all = tl_ns_add(all, s->ranks[i].kernel_ns);
+    for (size_t i = 0; i < s->nranks; i++)
         several += s->ranks[i].devices > 1;
-    }
+    if (several == 0)
+        return;
     tl_wrap w = { .out = out, .indent = 2 };
-    if (tl_percent(unclassified, all) >= LEAST_UNCLASSIFIED_PCT) {
-        tl_wrap_printf(&w, "%.1f %%", tl_percent(unclassified, all));
-        tl_wrap_words(&w, "of kernel time is of kernels whose names no rule knows, and counts as compute "
-                          "(--rules FILE adds rules).");
-        tl_wrap_end(&w);
-    }
-    if (several > 0) {
-        tl_wrap_printf(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
-        tl_wrap_words(&w, "several devices; the table sums over them.");
-        tl_wrap_end(&w);
-    }
+    tl_wrap_printf(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
+    tl_wrap_words(&w, "several devices; the table sums over them.");
+    tl_wrap_end(&w);
 }
 
 /* ---- what was written ---- */
@@ -253,7 +244,8 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     } else {
         fprintf(out, "No trace has device work: there is nothing to analyse.\n");
     }
-    say_unclassified(out, s);
+    tl_say_unknown_kernels(out, s);
+    say_devices(out, s);
     say_events(out, s);
 }
 

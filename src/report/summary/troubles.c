@@ -22,14 +22,14 @@ void tl_say_numbering(FILE *out, const tl_summary *s)
         return;
 
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_words(&w, "Ranks numbered");
+    tl_wrap_words(&w, "Numbered");
     if (by_name > 0) {
         tl_wrap_words(&w, "by the file's name:");
-        tl_wrap_printf(&w, "%s%s", tl_grouped(by_name).text, by_order > 0 ? "," : ".");
+        tl_wrap_printf(&w, "%s rank%s%s", tl_grouped(by_name).text, tl_plural(by_name), by_order > 0 ? "," : ".");
     }
     if (by_order > 0) {
         tl_wrap_words(&w, "by the order of the files:");
-        tl_wrap_printf(&w, "%s.", tl_grouped(by_order).text);
+        tl_wrap_printf(&w, "%s rank%s.", tl_grouped(by_order).text, tl_plural(by_order));
     }
     tl_wrap_end(&w);
 }

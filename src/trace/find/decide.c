@@ -1,6 +1,8 @@
 /* decide.c - files to jobs, runs and ranks, and the run that is taken. */
 #include "decide.h"
 #include "tlmpi/base/sort.h"
+#include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +36,30 @@ static void begin_anew(tl_input *t)
         t->why[0] = '\0';
 }
 
+/* Whether the rank that the trace says is none of its own world, and its name says one that is. */
+static bool is_beyond(const tl_input *t)
+{
+    return t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
+}
+
+/* The rank that it knows itself. */
+static void take_own(tl_input *t)
+{
+    if (is_beyond(t)) {
+        t->rank = t->name_rank;
+        t->rank_source = TL_RANK_NAME;
+        t->renumbered = true;
+        if (t->kind == TL_INPUT_TRACE)
+            snprintf(t->why, sizeof t->why,
+                     "it says that it is rank %" PRId64 " of a world of %" PRId64 "; counts as rank %" PRId64
+                     " by its name",
+                     t->meta_rank, t->world_size, t->rank);
+    } else if (t->meta_rank >= 0 || t->name_rank >= 0) {
+        t->rank = t->meta_rank >= 0 ? t->meta_rank : t->name_rank;
+        t->rank_source = t->meta_rank >= 0 ? TL_RANK_META : TL_RANK_NAME;
+    }
+}
+
 /* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
 static bool collect(deciding *d)
 {
@@ -49,10 +75,7 @@ static bool collect(deciding *d)
         begin_anew(input);
         if (input->kind == TL_INPUT_OTHER)
             continue;
-        if (input->meta_rank >= 0 || input->name_rank >= 0) {
-            input->rank = input->meta_rank >= 0 ? input->meta_rank : input->name_rank;
-            input->rank_source = input->meta_rank >= 0 ? TL_RANK_META : TL_RANK_NAME;
-        }
+        take_own(input);
         if (input->kind != TL_INPUT_TRACE)
             continue;
         if (input->rank >= 0)
@@ -167,12 +190,32 @@ static int32_t choose(const deciding *d)
 
 /* ----------------------------------------------------------------------------------------------- what is not taken */
 
-/* Whether the trace is another recording of that of the run taken which has the same rank. */
+/* The names of two files, in which every number may be another one. */
+static bool are_called_alike(const char *a, const char *b)
+{
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    a = slash_a != NULL ? slash_a + 1 : a;
+    b = slash_b != NULL ? slash_b + 1 : b;
+    while (*a != '\0' || *b != '\0') {
+        bool numbers = isdigit((unsigned char)*a) && isdigit((unsigned char)*b);
+        if (!numbers && *a++ != *b++)
+            return false;
+        while (numbers && isdigit((unsigned char)*a))
+            a++;
+        while (numbers && isdigit((unsigned char)*b))
+            b++;
+    }
+    return true;
+}
+
+/* Whether the trace is another recording of that of the run taken which has the same rank: it is of its process, or is
+ * called as that one is. */
 static bool repeats(const tl_input *t, const tl_input *taken)
 {
     if (taken == NULL || t->job != taken->job || (t->why[0] != 0 && !t->renumbered))
         return false;
-    return t->rank_source != TL_RANK_ORDER || (t->origin.pid > 0 && t->origin.pid == taken->origin.pid);
+    bool same_process = t->origin.pid > 0 && t->origin.pid == taken->origin.pid;
+    return same_process || (t->rank_source != TL_RANK_ORDER && are_called_alike(t->path, taken->path));
 }
 
 /* A run is lost that has more than other recordings of what the run taken has, unless somebody has asked for one. */

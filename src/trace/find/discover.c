@@ -351,7 +351,7 @@ tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err)
     for (size_t i = 0; st == TL_OK && i < inventory->words.n; i++)
         if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)
             st = add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
-                            "expected traces (.json, .json.gz) below this folder, found none", err);
+                            "expected traces (.json, .json.gz, .json.zst) below this folder, found none", err);
     free(gives);
     return st;
 }

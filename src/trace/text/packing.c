@@ -16,7 +16,8 @@ static const struct packing {
     { "a 7z archive, which has to be unpacked first", "7z\xbc\xaf\x27\x1c", 0, 6 },
     { "an lz4 file, which has to be unpacked first", "\x04\x22\x4d\x18", 0, 4 },
     { "a tar archive, which has to be unpacked first", "ustar", 257, 5 },
-    { "an HDF5 file: what tlmpi has written is for tlmpi ask and tlmpi show", "\x89HDF\r\n\x1a\n", 0, 8 },
+    { "a result of tlmpi, which is for tlmpi ask and tlmpi show", "tlmpi result", 0, 12 },
+    { "an HDF5 file, which is no trace", "\x89HDF\r\n\x1a\n", 0, 8 },
 };
 
 const char *tl_packing_of(const void *first, size_t n)

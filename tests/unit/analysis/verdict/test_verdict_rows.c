@@ -37,7 +37,7 @@ static void rows_tell_the_judgement(void)
     CU_ASSERT_EQUAL(other->gain_ns, -1);
     CU_ASSERT_EQUAL(other->first_step, -1);
     CU_ASSERT(isnan(other->p_value) && isnan(other->slowdown));
-    CU_ASSERT_STRING_EQUAL(other->reason, "its own work takes as long as that of its peers");
+    CU_ASSERT_STRING_EQUAL(other->reason, "it is late in no step by more than chance explains");
 
     const tl_whatif_row *unchanged = tl_whatif_row_of(whatif, TL_SCENARIO_UNCHANGED, -1),
                         *repaired = tl_whatif_row_of(whatif, TL_SCENARIO_RANK, 3),

@@ -1,0 +1,88 @@
+/* unknown.c - kernels whose names no rule knows, where that may matter:
+ *
+ *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
+ *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
+ */
+#include "unknown.h"
+#include "table.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/format/words.h"
+#include "tlmpi/report/format/wrap.h"
+#include <ctype.h>
+#include <string.h>
+
+/* How many are named, how much of a name is shown, and from which share of kernel time on they matter. */
+enum { NAMED_KERNELS = 3, NAME_BYTES = 40, LEAST_PCT = 1 };
+
+/* Parts of names, in lower case, that kernels of communication libraries have.  A word stands by itself. */
+static const struct {
+    const char *part;
+    bool word;
+} signs[] = {
+    { "allreduce", false }, { "all_reduce", false },
+    { "allgather", false }, { "all_gather", false },
+    { "alltoall", false },  { "all_to_all", false },
+    { "all2all", false },   { "a2a", true },
+    { "shmem", false },     { "reducescatter", false },
+    { "dispatch", true },   { "reduce_scatter", false },
+    { "sendrecv", false },  { "send", true },
+    { "recv", true },       { "put", true },
+    { "comm", true },       { "p2p", true },
+    { "peer", true },       { "ccl", false },
+};
+
+/* Whether the part stands at `at` of the name, in either case, and by itself where it must. */
+static bool has_at(tl_text name, size_t at, const char *part, bool word)
+{
+    size_t n = strlen(part);
+    if (at + n > name.n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (tolower((unsigned char)name.p[at + i]) != part[i])
+            return false;
+    return !word || ((at == 0 || !isalpha((unsigned char)name.p[at - 1])) &&
+                     (at + n == name.n || !isalpha((unsigned char)name.p[at + n])));
+}
+
+static bool may_communicate(tl_text name)
+{
+    for (size_t at = 0; at < name.n; at++)
+        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+            if (has_at(name, at, signs[i].part, signs[i].word))
+                return true;
+    return false;
+}
+
+void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
+{
+    const tl_kernel_ranks *largest[NAMED_KERNELS];
+    size_t named = 0;
+    int64_t unknown_ns = 0, all_ns = 0;
+    bool matters = false;
+
+    for (size_t i = 0; i < s->nranks; i++) {
+        unknown_ns = tl_ns_add(unknown_ns, s->ranks[i].unclassified_ns);
+        all_ns = tl_ns_add(all_ns, s->ranks[i].kernel_ns);
+    }
+    for (size_t i = 0; i < s->nkernels && named < NAMED_KERNELS; i++) {
+        const tl_kernel_ranks *k = &s->kernels[i];
+        if (!k->unclassified || k->name == TL_NO_NAME)
+            continue;
+        largest[named++] = k;
+        matters |= tl_percent(k->total_ns, all_ns) >= LEAST_PCT && may_communicate(tl_names_text(s->names, k->name));
+    }
+    if (!matters)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_printf(&w, "%.1f %%", tl_percent(unknown_ns, all_ns));
+    tl_wrap_words(&w, "of kernel time is of kernels that no rule names, and counts as compute:");
+    for (size_t i = 0; i < named; i++) {
+        tl_text name = tl_names_text(s->names, largest[i]->name);
+        char cell[NAME_BYTES + 1] = "";
+        tl_cell_text(cell, NAME_BYTES, name.p, name.n);
+        tl_wrap_words(&w, cell);
+        tl_wrap_printf(&w, "(%.1f %%)%s", tl_percent(largest[i]->total_ns, all_ns), i + 1 < named ? "," : "");
+    }
+    tl_wrap_words(&w, "- if one communicates, --rules FILE can say so.");
+    tl_wrap_end(&w);
+}
