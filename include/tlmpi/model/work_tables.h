@@ -35,11 +35,12 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
     F(T, F64, share, MEASURE, "", "total_ns / the durations of all device work of all ranks")                          \
     F(T, F64, mean_ns, MEASURE, "ns", "mean duration")                                                                 \
     F(T, F64, median_rank_ns, MEASURE, "ns", "median of the ranks' mean durations")                                    \
-    F(T, I32, slowest_rank, LABEL, "", "the rank whose mean duration is longest; of equals the lower")                 \
+    F(T, I32, slowest_rank, LABEL, "", "the rank whose mean duration is longest; of equals the lower.  Communication " \
+      "takes longest where a rank waits in it: who is waited for is among the fastest")                                \
     F(T, F64, slowest_ns, MEASURE, "ns", "its mean duration")                                                          \
     F(T, I32, fastest_rank, LABEL, "", "the rank whose mean duration is shortest; of equals the lower")                \
     F(T, F64, fastest_ns, MEASURE, "ns", "its mean duration")                                                          \
-    F(T, I32, most_rank, LABEL, "", "the rank that ran it most often; of equals the lower")                            \
+    F(T, I32, most_rank, LABEL, "", "the rank that ran it most often, of equals the lower; -1: all ran it as often")   \
     F(T, I64, most_count, MEASURE, "", "how often that one did")                                                       \
     F(T, I64, median_count, MEASURE, "", "median of the counts of the ranks that ran it, of two the lower")            \
     F(T, NAME, name, LABEL, "", "kernel, copy or memset")
@@ -54,7 +55,7 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
     F(T, I64, host_ns, MEASURE, "ns", "time of the host in it, with what it called")                                   \
     F(T, I64, host_self_ns, MEASURE, "ns", "less the time in others of the same sort that it called")                  \
-    F(T, F64, mean_ns, MEASURE, "ns", "mean time of one, whichever it was called by")                                  \
+    F(T, F64, mean_ns, MEASURE, "ns", "mean time of one; those inside others of their name count here, too")           \
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
@@ -66,7 +67,8 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, I64, device_span_ns, MEASURE, "ns",                                                                           \
       "from the first start to the last end of the work that one launched, summed over all")                           \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
-    F(T, NAME, name, LABEL, "", "its name; none: work that was launched in none, or has no launch in the trace")
+    F(T, NAME, name, LABEL, "",                                                                                        \
+      "its name; none: the rest of the work, launched in none (launches has how often) or without a launch in the trace")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
 

@@ -29,7 +29,7 @@ static const char *const meanings[TL_NCHECKS] = {
         "ranks done before the last had come to a synchronising collective, their wait cut there; worst: by how much",
     [TL_CHECK_BEFORE_LAUNCH] = "work of devices that seems to start before its launch; worst: by how much",
     [TL_CHECK_TOO_FEW_STEPS] =
-        "steps that are judged, where they are less than 5: no p_value, verdicts rest on z and share_steps",
+        "steps that are judged, where they are less than 5: too few for a p_value to carry a verdict alone",
     [TL_CHECK_END_TOGETHER] =
         "synchronising collectives whose ranks end together; worst: the largest distance of their ends",
     [TL_CHECK_INCONCLUSIVE] = "arrivals are closer together than the clocks can tell",

@@ -128,9 +128,10 @@ static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t 
 static void put_reason(const writing *w, size_t rank, tl_straggler *row)
 {
     lateness l = lateness_of(w, rank, true, row->gain_ns);
+    bool seconds = row->gain_ns >= 1000000000;
     snprintf(row->reason, sizeof row->reason,
-             "it is late in %zu of %zu steps; repaired, the job takes %.3g ms less (p = %.1e)", l.nup, l.nfull,
-             (double)row->gain_ns / 1e6, row->p_value);
+             "it is late in %zu of %zu steps; repaired, the job takes %.3f %s less (p = %.1e)", l.nup, l.nfull,
+             (double)row->gain_ns / (seconds ? 1e9 : 1e6), seconds ? "s" : "ms", row->p_value);
 }
 
 /* It is late, and not needed: of its units the one that costs most alone. */

@@ -166,7 +166,8 @@ static int by_name(const void *rows, uint32_t a, uint32_t b)
 static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, size_t n, double *means,
                               int64_t *counts)
 {
-    const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first;
+    const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first,
+                        *least = first;
     tl_kernel_ranks sum = {
         .name = first->name, .kind = first->kind, .unclassified = first->unclassified, .ranks = (int32_t)n
     };
@@ -178,6 +179,7 @@ static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, 
         slowest = row->mean_ns > slowest->mean_ns ? row : slowest;
         fastest = row->mean_ns < fastest->mean_ns ? row : fastest;
         most = row->count > most->count ? row : most;
+        least = row->count < least->count ? row : least;
         means[i] = row->mean_ns;
         counts[i] = row->count;
     }
@@ -187,7 +189,7 @@ static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, 
     sum.slowest_ns = slowest->mean_ns;
     sum.fastest_rank = fastest->rank;
     sum.fastest_ns = fastest->mean_ns;
-    sum.most_rank = most->rank;
+    sum.most_rank = most->count > least->count ? most->rank : -1;
     sum.most_count = most->count;
     sum.median_count = tl_lower_median(counts, n);
     return sum;

@@ -1,7 +1,7 @@
 /* basis.c - what all answers rest on: collectives and clocks, waits that nobody is charged with, the simulation.
  *
  *     What do the answers rest on?
- *       Collectives: 27 of 30 matched across ranks, by launch and endtime; ends agree within 137 us; 2 clocks, 7 us
+ *       Collectives: 27 of 30 matched across ranks, by launch and endtime; ends up to 137 us apart; 2 clocks, 7 us
  *       apart
  *       Not matched: 2 with a rank missing, 1 alone, 1 suspect (kind)
  *       Clocks: the times of 2 ranks were shifted, by up to 3000 us (tlmpi show traces.h5 clock)
@@ -98,8 +98,8 @@ static void say_matched(const basis *b, const tl_quality *matched)
     tl_wrap_words(&w, "matched across ranks,");
     say_rules(&w, b);
     if (ends->of > 0) {
-        tl_wrap_words(&w, "ends agree within");
-        tl_wrap_printf(&w, "%.0f us;", us(ends->worst_ns));
+        tl_wrap_words(&w, "ends up to");
+        tl_wrap_printf(&w, "%s apart;", tl_duration(ends->worst_ns).text);
     }
     if (clocks->count == 1) {
         tl_wrap_words(&w, "1 clock");

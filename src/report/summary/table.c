@@ -162,7 +162,7 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_printf(&w, "  (%zu of %s ranks%s,", shown, tl_grouped((int64_t)n).text,
                    n < s->nranks ? " with device work" : "");
-    tl_wrap_words(&w, "by waiting + transfer + idle: table breakdown has all)");
+    tl_wrap_words(&w, "by waiting + transfer + idle; all: tables breakdown, idle)");
     tl_wrap_end(&w);
 }
 

@@ -64,8 +64,8 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
         fprintf(out, "%s%s%s%s%s", head, look->bad, label, look->off, colon);
         tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + strlen(label) + strlen(colon), .begun = true };
         if (rank->dropped > 0)
-            tl_wrap_printf(&w, "%s event%s lost%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
-                           *error ? ";" : "");
+            tl_wrap_printf(&w, "%s event%s lost%s%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
+                           rank->status == TL_RANK_CUT ? " and all that followed" : "", *error ? ";" : "");
         tl_wrap_words(&w, error);
         tl_wrap_end(&w);
     }

@@ -71,7 +71,7 @@ static void of_a_thousand_ranks_three_are_shown(void)
     expect(text, "   499    2000.0  75.0 %   0.0 %   24.9 %   0.0 %   0.0 %       -  median\n", 1);
     expect(text, "     0    2000.0 100.0 %   0.0 %    0.0 %   0.0 %   0.0 %       -  least\n", 1);
     expect(text, " 2000.0 ", 4); /* and the mean */
-    expect(text, "  (3 of 1000 ranks, by waiting + transfer + idle: table breakdown has all)\n", 1);
+    expect(text, "  (3 of 1000 ranks, by waiting + transfer + idle; all: tables breakdown, idle)\n", 1);
     expect(text, "byte 5: expected a number", 5);
     expect(text, "5 more not ok: ", 1);
     expect(text, "No trace of 24 ranks: 1000-1022, 1024\n", 1);

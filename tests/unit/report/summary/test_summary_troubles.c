@@ -19,8 +19,8 @@ static void a_damaged_rank_says_what_is_wrong(void)
     char *text = summary_of(j);
     expect(text, "  cut\n", 1);
     expect(text, "     2         -       -       -        -       -       -       -  unreadable\n", 1);
-    expect(text, "rank 1 cut: 12 345 events lost; traces/rank-1.json:", 1);
-    expect(text, "byte 1204551090:", 1);
+    expect(text, "rank 1 cut: 12 345 events lost and all that followed; traces/rank-1.json:", 1);
+    expect(text, "byte\n  1204551090:", 1);
     free(text);
     free(j);
 }

@@ -193,7 +193,8 @@ static void kinds_are_told_apart(void)
         { "rank_0.json.xz", "\xfd" "7zXZ", TL_INPUT_UNREADABLE, "an xz file, which has to be unpacked" },
         { "all.zip", "PK\x03\x04 {\"traceEvents\": [{\"ph\": \"X\"}]}", TL_INPUT_OTHER, "a zip archive" },
         { "rank_0.json", "(\xb5\x2f\xfd", TL_INPUT_UNREADABLE, "zstd" },
-        { "x.h5", "\x89HDF\r\n\x1a\n", TL_INPUT_OTHER, "tlmpi ask" },
+        { "x.h5", "\x89HDF\r\n\x1a\n", TL_INPUT_OTHER, "an HDF5 file" },
+        { "y.h5", "tlmpi result, 512 bytes, ", TL_INPUT_OTHER, "tlmpi ask" },
         { "a.json", "", TL_INPUT_UNREADABLE, "empty" },
         { "a.json", " \n ", TL_INPUT_UNREADABLE, "empty" },
     };
