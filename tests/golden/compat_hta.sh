@@ -2,13 +2,14 @@
 # compat_hta.sh TLMPI - the tables of `tlmpi compat hta` against those that HTA itself wrote, in its three modes.
 #
 # TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case
-# is a job in one mode; all six tables must be equal.  Prints what differs and, last, "N passed, N failed, N skipped".
+# is a job in one mode; all tables must be equal.  Prints what differs and, last, "N passed, N failed, N skipped".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
 . "$here/../lib.sh"
 tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
-tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category"
+tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category
+    idle_time_breakdown idle_time_breakdown_thresholds idle_interval_stats"
 
 corpus=${TLMPI_CORPUS:-}
 if [ ! -f "$corpus/golden/reference/jobs.txt" ]; then
