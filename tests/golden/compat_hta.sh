@@ -9,7 +9,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
 tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category
-    idle_time_breakdown idle_time_breakdown_thresholds idle_interval_stats"
+    idle_time_breakdown idle_time_breakdown_thresholds idle_interval_stats queue_length_time_series queue_length_summary
+    time_blocked_on_full_queue memory_bw_time_series memory_bw_summary counter_events"
 
 corpus=${TLMPI_CORPUS:-}
 if [ ! -f "$corpus/golden/reference/jobs.txt" ]; then

@@ -6,7 +6,8 @@
 
 #include "tlmpi/compat/hta/frame/job.h"
 
-tl_hta_table tl_hta_idle_time, tl_hta_counters, tl_hta_kernels_of_annotations, tl_hta_op_delays;
+tl_hta_table tl_hta_idle_time, tl_hta_queues, tl_hta_bandwidths, tl_hta_counter_events;
+tl_hta_table tl_hta_kernels_of_annotations, tl_hta_op_delays;
 
 /* memory_timeline.csv and memory_timeline_summary.csv of a raw memory timeline (export_memory_timeline to *.raw.json.gz).
  * TL_EINPUT: it is none; TL_EOUTPUT; TL_ENOMEM. */
