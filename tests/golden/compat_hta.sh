@@ -11,7 +11,7 @@ tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
 tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category
     idle_time_breakdown idle_time_breakdown_thresholds idle_interval_stats queue_length_time_series queue_length_summary
     time_blocked_on_full_queue memory_bw_time_series memory_bw_summary counter_events gpu_kernels_with_user_annotation
-    gpu_kernels_by_user_annotation"
+    gpu_kernels_by_user_annotation aten_op_kernels_and_delay"
 
 corpus=${TLMPI_CORPUS:-}
 if [ ! -f "$corpus/golden/reference/jobs.txt" ]; then

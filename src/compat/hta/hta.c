@@ -8,9 +8,17 @@
 #include <stdlib.h>
 
 static tl_hta_table *const tables[] = {
-    tl_hta_load_summary,      tl_hta_events_by_category, tl_hta_profiler_steps,         tl_hta_temporal_breakdown,
-    tl_hta_comm_comp_overlap, tl_hta_idle_time,          tl_hta_kernels_of_annotations, tl_hta_queues,
-    tl_hta_bandwidths,        tl_hta_counter_events,
+    tl_hta_load_summary,
+    tl_hta_events_by_category,
+    tl_hta_profiler_steps,
+    tl_hta_temporal_breakdown,
+    tl_hta_comm_comp_overlap,
+    tl_hta_idle_time,
+    tl_hta_kernels_of_annotations,
+    tl_hta_op_delays,
+    tl_hta_queues,
+    tl_hta_bandwidths,
+    tl_hta_counter_events,
 };
 
 static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)
