@@ -37,6 +37,12 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
     tl_hta_job job = { 0 };
     tl_status st = tl_make_folders(options->out_dir, err);
 
+    if (st == TL_OK && options->memory_timeline != NULL)
+        st = tl_hta_memory_timeline(options->memory_timeline, options->out_dir, err);
+    if (st == TL_OK && options->memory_timeline != NULL && options->nfiles == 0) {
+        st = write_notes(&job, options->out_dir, err);
+        goto done;
+    }
     if (st == TL_OK)
         st = tl_hta_job_load(&job, options, err);
     if (st == TL_OK && job.frames.n == 0) {

@@ -187,7 +187,8 @@ static bool claim_all(claims *c)
 typedef struct annotation_tables {
     tl_hta_job *job;
     tl_sheet kernels, sums;
-    bool any, ts_whole, dur_whole; /* *_whole: in all ranks, for a column has one type */
+    bool any, any_notes;      /* a rank could be told; has annotations */
+    bool ts_whole, dur_whole; /* in all ranks, for a column has one type */
 } annotation_tables;
 
 static uint32_t owner_of(const claims *c, uint32_t kernel)
@@ -254,6 +255,7 @@ static tl_status take_rank(annotation_tables *t, const tl_hta_frame *frame, tl_e
     tl_status st = TL_OK;
 
     bool ok = find_rows(&c, &t->job->symbols, &negative);
+    t->any_notes = t->any_notes || c.nnotes > 0;
     if (ok && c.nnotes > 0 && negative) {
         st = tl_hta_job_note(t->job, err,
                              "gpu_kernels_with_user_annotation: rank %lld: rounding has made durations negative; HTA "
@@ -290,7 +292,7 @@ tl_status tl_hta_kernels_of_annotations(tl_hta_job *job, const char *dir, tl_err
         st = tl_sheet_close(&t.kernels, err);
     if (st == TL_OK && t.any)
         st = tl_sheet_close(&t.sums, err);
-    if (st == TL_OK && !t.any)
+    if (st == TL_OK && !t.any_notes)
         st = tl_hta_job_note(job, err,
                              "gpu_kernels_with_user_annotation: no rank has annotations of the device to "
                              "tell kernels by");
