@@ -21,8 +21,8 @@
  *     aten_op_kernels_and_delay
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
- * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have given
- * up and what was done instead.  A table that HTA could not make for any rank is not written.
+ * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have
+ * given up and what was done instead.  A table that HTA could not make for any rank is not written.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H

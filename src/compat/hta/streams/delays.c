@@ -7,54 +7,13 @@
  *                 |<->|                                 delay of addmm: to its first launch
  *                     |<----->|                         delay of the runtime: to the start of that kernel
  *
- * A launch belongs to the aten operator that starts last of those that hold the launch whole, on whatever thread.  Kernels of
- * operators of one name that start at one time on one thread are one run; runs with the same operator and kernels are a
- * row.
+ * A launch belongs to the aten operator that starts last of those that hold the launch whole, on whatever thread.
+ * Kernels of operators of one name that start at one time on one thread are one run; runs with the same operator and
+ * kernels are a row.
  */
-#include "peaks.h"
-#include "series.h"
-#include "tlmpi/base/bytes.h"
+#include "delays.h"
 #include "tlmpi/compat/hta/streams.h"
-#include <math.h>
 #include <stdlib.h>
-
-/* A launch of an operator, and its kernel. */
-typedef struct launched {
-    double op_ts;
-    double op_us, runtime_us; /* delays */
-    int64_t tid;
-    uint32_t tid_text;
-    uint32_t op, kernel; /* symbols */
-} launched;
-
-/* An operator with its kernels; delays of its first launch. */
-typedef struct run {
-    uint32_t op;
-    uint32_t kernels; /* names id of the bytes of their symbols */
-    double op_us, runtime_us;
-} run;
-
-/* Runs of the same operator with the same kernels: a row of the table. */
-typedef struct group {
-    size_t from, n; /* of the runs in order */
-} group;
-
-typedef struct delays {
-    const tl_hta_frame *frame;
-    const tl_hta_symbols *symbols;
-    tl_arena arena;
-    uint32_t *ops; /* places of rows, by ts */
-    size_t nops;
-    tl_hta_peaks ends;           /* of ops */
-    uint32_t *nkernels, *kernel; /* by index of a launch: how many rows are linked to it, and the place of the last */
-    size_t nindices;
-    TL_VEC(launched) launched;
-    tl_names lists; /* of kernels */
-    run *runs;
-    uint32_t *order; /* of the runs: those of a group stand together */
-    group *groups;
-    size_t nruns, ngroups;
-} delays;
 
 static bool launches(tl_text name)
 {
@@ -70,7 +29,7 @@ static int by_ts(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(b, a);
 }
 
-static bool find_ops(delays *d)
+static bool find_ops(tl_hta_delays *d)
 {
     const tl_hta_row *rows = d->frame->rows.v;
     bool *is_op = tl_arena_take(&d->arena, d->symbols->v.n, sizeof *is_op);
@@ -78,7 +37,7 @@ static bool find_ops(delays *d)
     for (size_t i = 0; is_op != NULL && i < d->symbols->v.n; i++)
         is_op[i] = tl_text_starts(tl_names_text(&d->symbols->texts, (uint32_t)i), "aten::");
     d->ops = tl_arena_take(&d->arena, d->frame->rows.n, sizeof *d->ops);
-    if (d->arena.failed)
+    if (is_op == NULL || d->arena.failed)
         return false;
     for (size_t i = 0; i < d->frame->rows.n; i++)
         if (is_op[rows[i].name])
@@ -91,7 +50,7 @@ static bool find_ops(delays *d)
 }
 
 /* The operator that a launch belongs to; NULL without one. */
-static const tl_hta_row *op_of(const delays *d, const tl_hta_row *launch)
+static const tl_hta_row *op_of(const tl_hta_delays *d, const tl_hta_row *launch)
 {
     const tl_hta_row *rows = d->frame->rows.v;
     size_t started = 0;
@@ -100,7 +59,7 @@ static const tl_hta_row *op_of(const delays *d, const tl_hta_row *launch)
     return i != TL_HTA_NO_PEAK ? &rows[d->ops[i]] : NULL;
 }
 
-static bool count_kernels(delays *d)
+static bool count_kernels(tl_hta_delays *d)
 {
     const tl_hta_row *rows = d->frame->rows.v;
 
@@ -117,14 +76,14 @@ static bool count_kernels(delays *d)
 }
 
 /* *alone: each launch of an operator has one kernel. */
-static bool find_launched(delays *d, bool *alone)
+static bool find_launched(tl_hta_delays *d, bool *alone)
 {
     const tl_hta_row *rows = d->frame->rows.v;
     bool *is_launch = tl_arena_take(&d->arena, d->symbols->v.n, sizeof *is_launch);
 
     for (size_t i = 0; is_launch != NULL && i < d->symbols->v.n; i++)
         is_launch[i] = launches(tl_names_text(&d->symbols->texts, (uint32_t)i));
-    if (d->arena.failed)
+    if (is_launch == NULL || d->arena.failed)
         return false;
     for (size_t i = 0; i < d->frame->rows.n && *alone; i++) {
         const tl_hta_row *launch = &rows[i], *op = is_launch[launch->name] ? op_of(d, launch) : NULL;
@@ -138,15 +97,15 @@ static bool find_launched(delays *d, bool *alone)
         if (!tl_vec_room(&d->launched))
             return false;
         d->launched.v[d->launched.n++] =
-            (launched){ op->ts,   launch->ts - op->ts, kernel->ts - launch->ts, track->tid, track->tid_text,
-                        op->name, kernel->name };
+            (tl_hta_launched){ op->ts,   launch->ts - op->ts, kernel->ts - launch->ts, track->tid, track->tid_text,
+                               op->name, kernel->name };
     }
     return true;
 }
 
 static int by_run(const void *context, uint32_t a, uint32_t b)
 {
-    const launched *x = (const launched *)context + a, *y = (const launched *)context + b;
+    const tl_hta_launched *x = (const tl_hta_launched *)context + a, *y = (const tl_hta_launched *)context + b;
     int order = TL_COMPARE(x->tid, y->tid);
     order = order != 0 ? order : TL_COMPARE(x->tid_text, y->tid_text);
     order = order != 0 ? order : TL_COMPARE(x->op, y->op);
@@ -154,9 +113,9 @@ static int by_run(const void *context, uint32_t a, uint32_t b)
 }
 
 /* The launches of a run are together, in row order. */
-static bool find_runs(delays *d)
+static bool find_runs(tl_hta_delays *d)
 {
-    const launched *all = d->launched.v;
+    const tl_hta_launched *all = d->launched.v;
     const size_t n = d->launched.n;
     uint32_t *order = tl_arena_take(&d->arena, n, sizeof *order);
     uint32_t *kernels = tl_arena_take(&d->arena, n, sizeof *kernels);
@@ -169,25 +128,25 @@ static bool find_runs(delays *d)
     if (!tl_sort_index(order, n, by_run, all))
         return false;
     for (size_t from = 0, to; from < n; from = to) {
-        const launched *first = &all[order[from]];
+        const tl_hta_launched *first = &all[order[from]];
         for (to = from; to < n && by_run(all, order[from], order[to]) == 0; to++)
             kernels[to - from] = all[order[to]].kernel;
         uint32_t list = tl_names_intern(&d->lists, (const char *)kernels, (to - from) * sizeof *kernels);
         if (list == TL_NO_NAME)
             return false;
-        d->runs[d->nruns++] = (run){ first->op, list, first->op_us, first->runtime_us };
+        d->runs[d->nruns++] = (tl_hta_run){ first->op, list, first->op_us, first->runtime_us };
     }
     return true;
 }
 
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
-    const run *x = (const run *)context + a, *y = (const run *)context + b;
+    const tl_hta_run *x = (const tl_hta_run *)context + a, *y = (const tl_hta_run *)context + b;
     int order = TL_COMPARE(x->op, y->op);
     return order != 0 ? order : TL_COMPARE(x->kernels, y->kernels);
 }
 
-static bool find_groups(delays *d)
+static bool find_groups(tl_hta_delays *d)
 {
     d->order = tl_arena_take(&d->arena, d->nruns, sizeof *d->order);
     d->groups = tl_arena_take(&d->arena, d->nruns, sizeof *d->groups);
@@ -199,128 +158,15 @@ static bool find_groups(delays *d)
         return false;
     for (size_t i = 0; i < d->nruns; i++) {
         if (i == 0 || by_group(d->runs, d->order[i - 1], d->order[i]) != 0)
-            d->groups[d->ngroups++] = (group){ .from = i };
+            d->groups[d->ngroups++] = (tl_hta_run_group){ .from = i };
         d->groups[d->ngroups - 1].n++;
     }
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- table */
-
-/* "a -> b -> c" of the kernels of a run. */
-static bool join_kernels(tl_bytes *out, const delays *d, const run *r)
-{
-    tl_text list = tl_names_text(&d->lists, r->kernels);
-    bool ok = true;
-
-    out->n = 0;
-    for (size_t at = 0; ok && at < list.n; at += sizeof(uint32_t)) {
-        uint32_t kernel;
-        memcpy(&kernel, list.p + at, sizeof kernel);
-        tl_text name = tl_names_text(&d->symbols->texts, kernel);
-        ok = (at == 0 || tl_bytes_put(out, " -> ", 4)) && tl_bytes_put(out, name.p, name.n);
-    }
-    return ok;
-}
-
-/* Goes through the joined text of a list piece by piece: a name, or what stands between two. */
-typedef struct joined {
-    tl_text list, left; /* left: of the piece */
-    bool between;
-} joined;
-
-static bool next_piece(joined *j, const tl_names *texts)
-{
-    while (j->left.n == 0) {
-        uint32_t kernel;
-        if (j->list.n == 0)
-            return false;
-        j->between = !j->between;
-        if (j->between) {
-            j->left = TL_TEXT(" -> ");
-            continue;
-        }
-        memcpy(&kernel, j->list.p, sizeof kernel);
-        j->list = (tl_text){ j->list.p + sizeof kernel, j->list.n - sizeof kernel };
-        j->left = tl_names_text(texts, kernel);
-    }
-    return true;
-}
-
-/* As the joined texts would be. */
-static int compare_lists(const delays *d, uint32_t a, uint32_t b)
-{
-    joined x = { .list = tl_names_text(&d->lists, a), .between = true };
-    joined y = { .list = tl_names_text(&d->lists, b), .between = true };
-
-    for (;;) {
-        bool has_x = next_piece(&x, &d->symbols->texts), has_y = next_piece(&y, &d->symbols->texts);
-        if (!has_x || !has_y)
-            return has_x - has_y;
-        size_t n = x.left.n < y.left.n ? x.left.n : y.left.n;
-        int order = memcmp(x.left.p, y.left.p, n);
-        if (order != 0)
-            return order;
-        x.left = (tl_text){ x.left.p + n, x.left.n - n };
-        y.left = (tl_text){ y.left.p + n, y.left.n - n };
-    }
-}
-
-/* The most frequent first, then by the texts, descending. */
-static int by_count(const void *context, uint32_t a, uint32_t b)
-{
-    const delays *d = context;
-    const group *x = &d->groups[a], *y = &d->groups[b];
-    const run *x_run = &d->runs[d->order[x->from]], *y_run = &d->runs[d->order[y->from]];
-    int order = TL_COMPARE(y->n, x->n);
-
-    if (order == 0 && x_run->op != y_run->op)
-        order = strcmp(tl_names_text(&d->symbols->texts, y_run->op).p, tl_names_text(&d->symbols->texts, x_run->op).p);
-    return order != 0 ? order : compare_lists(d, y_run->kernels, x_run->kernels);
-}
-
-/* Half to even at the third decimal, by way of the scaled double. */
-static double round3(double value)
-{
-    return rint(value * 1000) / 1000;
-}
-
-static bool write_groups(tl_sheet *csv, delays *d)
-{
-    uint32_t *order = tl_arena_take(&d->arena, d->ngroups, sizeof *order);
-    double *op_us = tl_arena_take(&d->arena, d->nruns, sizeof *op_us);
-    double *runtime_us = tl_arena_take(&d->arena, d->nruns, sizeof *runtime_us);
-    tl_bytes text = { 0 };
-    bool ok = !d->arena.failed;
-
-    for (size_t i = 0; ok && i < d->ngroups; i++)
-        order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, d->ngroups, by_count, d);
-    for (size_t i = 0; ok && i < d->ngroups; i++) {
-        const group *g = &d->groups[order[i]];
-        const run *first = &d->runs[d->order[g->from]];
-        for (size_t k = 0; k < g->n; k++) {
-            op_us[k] = d->runs[d->order[g->from + k]].op_us;
-            runtime_us[k] = d->runs[d->order[g->from + k]].runtime_us;
-        }
-        ok = join_kernels(&text, d, first);
-        if (!ok)
-            break;
-        tl_sheet_int(csv, d->frame->rank);
-        tl_sheet_text(csv, tl_names_text(&d->symbols->texts, first->op));
-        tl_sheet_text(csv, (tl_text){ text.n > 0 ? text.v : "", text.n });
-        tl_sheet_int(csv, (int64_t)g->n);
-        tl_sheet_real(csv, round3(tl_pandas_mean(op_us, g->n)));
-        tl_sheet_real(csv, round3(tl_pandas_mean(runtime_us, g->n)));
-        tl_sheet_end_row(csv);
-    }
-    tl_bytes_free(&text);
-    return ok;
-}
-
 static tl_status take_rank(tl_sheet *csv, tl_hta_job *job, const tl_hta_frame *frame, bool *any, tl_error *err)
 {
-    delays d = { .frame = frame, .symbols = &job->symbols };
+    tl_hta_delays d = { .frame = frame, .symbols = &job->symbols };
     bool alone = true;
     tl_status st = TL_OK;
 
@@ -331,7 +177,7 @@ static tl_status take_rank(tl_sheet *csv, tl_hta_job *job, const tl_hta_frame *f
             alone ? "no aten operator launches by a call that HTA knows" : "a launch has no kernel, or more than one");
     else if (ok) {
         *any = true;
-        ok = find_runs(&d) && find_groups(&d) && write_groups(csv, &d);
+        ok = find_runs(&d) && find_groups(&d) && tl_hta_write_delays(csv, &d);
     }
     if (!ok)
         st = tl_fail_memory(err, "the operators of a rank");
