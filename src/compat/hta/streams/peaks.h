@@ -8,7 +8,7 @@
 
 /* A tree over the numbers: each node has the largest of those below it.  Zero-initialise; tl_hta_peaks_free ends it. */
 typedef struct tl_hta_peaks {
-    double *v;     /* node 1 is the root; below node i lie 2i and 2i + 1 */
+    double *v;      /* node 1 is the root; below node i lie 2i and 2i + 1 */
     size_t nleaves; /* the numbers are the nodes from nleaves on */
 } tl_hta_peaks;
 
