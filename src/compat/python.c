@@ -137,17 +137,26 @@ static double quantile(const double *ascending, size_t n, double q)
     return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
 }
 
-tl_described tl_pandas_describe(double *v, double *room, size_t n)
+/* Pandas leaves the deviation to a library that adds one number after the other, also for the mean that it needs. */
+static double deviation(const double *v, size_t n)
+{
+    double sum = 0, squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    for (size_t i = 0; i < n; i++)
+        squares += (v[i] - sum / (double)n) * (v[i] - sum / (double)n);
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
+tl_described tl_pandas_describe(double *v, size_t n)
 {
     tl_described d = { (double)n, NAN, NAN, NAN, { NAN, NAN, NAN }, NAN };
 
     if (n == 0)
         return d;
     d.mean = tl_numpy_sum(v, n, 1) / (double)n;
-    for (size_t i = 0; i < n; i++)
-        room[i] = (d.mean - v[i]) * (d.mean - v[i]);
-    if (n > 1)
-        d.std = sqrt(tl_numpy_sum(room, n, 1) / (double)(n - 1));
+    d.std = deviation(v, n);
     tl_real_sort(v, n);
     d.min = v[0];
     for (size_t i = 0; i < 3; i++)

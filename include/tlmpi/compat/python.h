@@ -32,12 +32,11 @@ double tl_pandas_std(const double *v, size_t n);
 /* The median of n doubles, which it sorts; NaN without one. */
 double tl_numpy_median(double *v, size_t n);
 
-/* What pandas' describe tells of n doubles, which it sorts; NaN where there are too few.  It needs room for as many
- * more. */
+/* What pandas' describe tells of n doubles, which it sorts; NaN where there are too few. */
 typedef struct tl_described {
     double count, mean, std, min, quartile[3], max;
 } tl_described;
-tl_described tl_pandas_describe(double *v, double *room, size_t n);
+tl_described tl_pandas_describe(double *v, size_t n);
 
 /* Puts the indices of n doubles, none of them NaN, in the order that numpy's argsort gives them: it is not stable, and
  * what equals come to be in depends on all n (see introsort.c).  index[0 .. n) are 0 .. n - 1 afterwards in that order. */

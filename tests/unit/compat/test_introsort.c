@@ -64,14 +64,14 @@ static void what_is_parted_badly_goes_to_a_heap(void)
 
 static void describe_is_that_of_pandas(void)
 {
-    double v[] = { 4, 1, 3, 2 }, room[4];
-    tl_described d = tl_pandas_describe(v, room, 4);
+    double v[] = { 4, 1, 3, 2 };
+    tl_described d = tl_pandas_describe(v, 4);
     CU_ASSERT(d.count == 4 && d.mean == 2.5 && d.min == 1 && d.max == 4);
     CU_ASSERT(d.std == 1.2909944487358056);
     CU_ASSERT(d.quartile[0] == 1.75 && d.quartile[1] == 2.5 && d.quartile[2] == 3.25);
-    d = tl_pandas_describe(v, room, 1);
+    d = tl_pandas_describe(v, 1);
     CU_ASSERT(d.count == 1 && d.mean == 1 && isnan(d.std) && d.quartile[2] == 1);
-    d = tl_pandas_describe(v, room, 0);
+    d = tl_pandas_describe(v, 0);
     CU_ASSERT(d.count == 0 && isnan(d.mean) && isnan(d.max));
 }
 

@@ -32,8 +32,7 @@ static void write_header(tl_sheet *csv, const char *first)
 }
 
 /* What is above 0 counts, at each change. */
-static void write_summary(copy_tables *t, const tl_hta_frame *frame, const tl_hta_bandwidth *bandwidth, double *room,
-                          double *more_room)
+static void write_summary(copy_tables *t, const tl_hta_frame *frame, const tl_hta_bandwidth *bandwidth, double *room)
 {
     for (size_t from = 0, to; from < bandwidth->n; from = to) {
         size_t n = 0;
@@ -47,7 +46,7 @@ static void write_summary(copy_tables *t, const tl_hta_frame *frame, const tl_ht
         t->any_speed = true;
         tl_sheet_int(&t->summary, frame->rank);
         tl_sheet_text(&t->summary, tl_names_text(&bandwidth->kinds, bandwidth->v[from].kind));
-        tl_hta_write_described(&t->summary, room, more_room, n);
+        tl_hta_write_described(&t->summary, room, n);
         tl_sheet_end_row(&t->summary);
     }
 }
@@ -55,19 +54,17 @@ static void write_summary(copy_tables *t, const tl_hta_frame *frame, const tl_ht
 static tl_status take_rank(copy_tables *t, const tl_hta_frame *frame, tl_error *err)
 {
     tl_hta_bandwidth bandwidth = { .n = 0 };
-    tl_arena arena = { 0 };
 
     tl_status st = tl_hta_bandwidth_of(&bandwidth, frame, &t->job->symbols, err);
-    double *room = tl_arena_take(&arena, bandwidth.n, sizeof *room);
-    double *more_room = tl_arena_take(&arena, bandwidth.n, sizeof *more_room);
-    if (st == TL_OK && arena.failed)
+    double *room = tl_malloc(bandwidth.n * sizeof *room);
+    if (st == TL_OK && room == NULL)
         st = tl_fail_memory(err, "the bandwidth of a rank");
     if (st == TL_OK) {
         t->any = t->any || bandwidth.n > 0;
         write_series(t, frame, &bandwidth);
-        write_summary(t, frame, &bandwidth, room, more_room);
+        write_summary(t, frame, &bandwidth, room);
     }
-    tl_arena_free(&arena);
+    free(room);
     tl_hta_bandwidth_free(&bandwidth);
     return st;
 }

@@ -62,9 +62,14 @@ static double *starts_by_index(tl_arena *arena, const tl_hta_frame *frame, size_
     return starts;
 }
 
-/* The kernels of each stream, in row order one stream after the other: at[k] .. at[k] + streams.v[k].n. */
-static bool find_streams(rank_idle *idle, const tl_hta_row ***kernels, size_t **at, const tl_hta_frame *frame,
-                         const bool *works)
+/* The kernels of each stream, in row order one stream after the other: v[at[k]] is the first of stream k. */
+typedef struct kernels {
+    tl_arena arena; /* of all that the search for gaps needs */
+    const tl_hta_row **v;
+    size_t *at;
+} kernels;
+
+static bool find_streams(rank_idle *idle, kernels *found, const tl_hta_frame *frame, const bool *works)
 {
     tl_map seen = { 0 }; /* stream -> its place */
     size_t n = 0;
@@ -85,31 +90,31 @@ static bool find_streams(rank_idle *idle, const tl_hta_row ***kernels, size_t **
         idle->streams.v[k].n++;
         n++;
     }
-    *kernels = tl_arena_take(&idle->arena, n, sizeof **kernels);
-    *at = tl_arena_take(&idle->arena, idle->streams.n, sizeof **at);
-    if (!idle->arena.failed) {
+    found->v = tl_arena_take(&found->arena, n, sizeof *found->v);
+    found->at = tl_arena_take(&found->arena, idle->streams.n, sizeof *found->at);
+    if (!found->arena.failed) {
         for (size_t k = 0, sum = 0; k < idle->streams.n; k++) {
-            (*at)[k] = sum;
+            found->at[k] = sum;
             sum += idle->streams.v[k].n;
         }
         for (size_t i = 0; i < frame->rows.n; i++) {
             const tl_hta_row *row = &frame->rows.v[i];
             if (tl_hta_on_stream(row) && works[row->cat])
-                (*kernels)[(*at)[tl_map_get(&seen, (uint64_t)row->stream)]++] = row;
+                found->v[found->at[tl_map_get(&seen, (uint64_t)row->stream)]++] = row;
         }
         for (size_t k = 0; k < idle->streams.n; k++)
-            (*at)[k] -= idle->streams.v[k].n;
+            found->at[k] -= idle->streams.v[k].n;
     }
     tl_map_free(&seen);
-    return !idle->arena.failed;
+    return !found->arena.failed;
 }
 
 /* A kernel whose link is 0, "none", is taken to be launched by the event that has index 0. */
-static void find_gaps(stream *s, const tl_hta_row *const *kernels, const uint32_t *order, const double *starts,
+static void find_gaps(stream *s, const tl_hta_row *const *rows, const uint32_t *order, const double *starts,
                       size_t nstarts)
 {
     for (size_t i = 1; i < s->n; i++) {
-        const tl_hta_row *before = kernels[order[i - 1]], *row = kernels[order[i]];
+        const tl_hta_row *before = rows[order[i - 1]], *row = rows[order[i]];
         double end = before->ts + before->dur;
         double launch = row->link >= 0 && (uint64_t)row->link < nstarts ? starts[row->link] : NAN;
         s->gap[i - 1] = row->ts - end;
@@ -117,19 +122,18 @@ static void find_gaps(stream *s, const tl_hta_row *const *kernels, const uint32_
     }
 }
 
-static bool find_idle(rank_idle *idle, const tl_hta_frame *frame, const bool *works)
+static bool find_all_gaps(rank_idle *idle, kernels *found, const tl_hta_frame *frame, const bool *works)
 {
-    const tl_hta_row **kernels;
-    size_t *at, nstarts, longest = 0;
+    size_t nstarts, longest = 0;
 
-    if (!find_streams(idle, &kernels, &at, frame, works))
+    if (!find_streams(idle, found, frame, works))
         return false;
     for (size_t k = 0; k < idle->streams.n; k++)
         longest = idle->streams.v[k].n > longest ? idle->streams.v[k].n : longest;
-    double *starts = starts_by_index(&idle->arena, frame, &nstarts);
-    double *ts = tl_arena_take(&idle->arena, longest, sizeof *ts);
-    uint32_t *order = tl_arena_take(&idle->arena, longest, sizeof *order);
-    if (idle->arena.failed)
+    double *starts = starts_by_index(&found->arena, frame, &nstarts);
+    double *ts = tl_arena_take(&found->arena, longest, sizeof *ts);
+    uint32_t *order = tl_arena_take(&found->arena, longest, sizeof *order);
+    if (found->arena.failed)
         return false;
 
     for (size_t k = 0; k < idle->streams.n; k++) {
@@ -139,11 +143,19 @@ static bool find_idle(rank_idle *idle, const tl_hta_frame *frame, const bool *wo
         if (idle->arena.failed)
             return false;
         for (size_t i = 0; i < s->n; i++)
-            ts[i] = kernels[at[k] + i]->ts;
+            ts[i] = found->v[found->at[k] + i]->ts;
         tl_numpy_argsort(order, ts, s->n);
-        find_gaps(s, kernels + at[k], order, starts, nstarts);
+        find_gaps(s, found->v + found->at[k], order, starts, nstarts);
     }
     return true;
+}
+
+static bool find_idle(rank_idle *idle, const tl_hta_frame *frame, const bool *works)
+{
+    kernels found = { .v = NULL };
+    bool ok = find_all_gaps(idle, &found, frame, works);
+    tl_arena_free(&found.arena);
+    return ok;
 }
 
 /* The gaps of a cause, in order, to out; how many there are.  *any: there are, or it has the first kernel. */
@@ -185,14 +197,14 @@ static void write_times(tl_sheet *csv, int64_t rank, const stream *s, int thresh
     }
 }
 
-static void write_stats(tl_sheet *csv, int64_t rank, const stream *s, double *room, double *more_room)
+static void write_stats(tl_sheet *csv, int64_t rank, const stream *s, double *room)
 {
     for (int cause = 0; cause < NCAUSES; cause++) {
         bool any;
         size_t n = gaps_of(room, &any, s, cause, THRESHOLD_US);
         if (!any)
             continue;
-        tl_described d = tl_pandas_describe(room, more_room, n);
+        tl_described d = tl_pandas_describe(room, n);
         const double cells[] = { d.count, d.mean, d.std, d.min, d.quartile[0], d.quartile[1], d.quartile[2], d.max };
         tl_sheet_words(csv, cause_names[cause]);
         tl_sheet_int(csv, rank);
@@ -205,8 +217,8 @@ static void write_stats(tl_sheet *csv, int64_t rank, const stream *s, double *ro
 
 typedef struct job_idle {
     const tl_hta_job *job;
-    rank_idle *v;             /* one a frame */
-    double *room, *more_room; /* for as many gaps as a stream has at most */
+    rank_idle *v; /* one a frame */
+    double *room; /* for as many gaps as a stream has at most */
 } job_idle;
 
 /* A row has its threshold where there are several. */
@@ -234,7 +246,7 @@ static tl_status write_stats_table(const job_idle *ranks, const char *dir, tl_er
         return st;
     for (size_t i = 0; i < ranks->job->frames.n; i++)
         for (size_t k = 0; k < ranks->v[i].streams.n; k++)
-            write_stats(&csv, ranks->job->frames.v[i].rank, &ranks->v[i].streams.v[k], ranks->room, ranks->more_room);
+            write_stats(&csv, ranks->job->frames.v[i].rank, &ranks->v[i].streams.v[k], ranks->room);
     return tl_sheet_close(&csv, err);
 }
 
@@ -274,9 +286,7 @@ tl_status tl_hta_idle_time(tl_hta_job *job, const char *dir, tl_error *err)
     }
     if (st == TL_OK && any) {
         ranks.room = tl_malloc(longest * sizeof *ranks.room);
-        ranks.more_room = tl_malloc(longest * sizeof *ranks.more_room);
-        st = ranks.room != NULL && ranks.more_room != NULL ? write_tables(&ranks, dir, err)
-                                                           : tl_fail_memory(err, "the gaps of a stream");
+        st = ranks.room != NULL ? write_tables(&ranks, dir, err) : tl_fail_memory(err, "the gaps of a stream");
     }
     for (size_t i = 0; ranks.v != NULL && i < job->frames.n; i++) {
         free(ranks.v[i].streams.v);
@@ -284,7 +294,6 @@ tl_status tl_hta_idle_time(tl_hta_job *job, const char *dir, tl_error *err)
     }
     free(ranks.v);
     free(ranks.room);
-    free(ranks.more_room);
     free(works);
     return st;
 }

@@ -53,7 +53,7 @@ static void find_blocked(blocked *b, const tl_hta_queued *v, size_t n, int64_t l
 }
 
 /* The length counts at each change, however long it lasted. */
-static void write_summary(queue_tables *t, size_t rank, const tl_hta_queue *queue, double *room, double *more_room)
+static void write_summary(queue_tables *t, size_t rank, const tl_hta_queue *queue, double *room)
 {
     const tl_hta_frame *frame = &t->job->frames.v[rank];
     double whole_us = tl_hta_frame_duration(frame);
@@ -63,7 +63,7 @@ static void write_summary(queue_tables *t, size_t rank, const tl_hta_queue *queu
             room[to - from] = (double)queue->v[to].length;
         tl_sheet_int(&t->summary, frame->rank);
         tl_sheet_int(&t->summary, queue->v[from].stream);
-        tl_hta_write_described(&t->summary, room, more_room, to - from);
+        tl_hta_write_described(&t->summary, room, to - from);
         tl_sheet_end_row(&t->summary);
         for (size_t i = 0; i < NFULL; i++)
             find_blocked(&t->blocked[rank][i], &queue->v[from], to - from, full[i], whole_us, room);
@@ -74,7 +74,6 @@ static tl_status take_rank(queue_tables *t, size_t rank, tl_error *err)
 {
     const tl_hta_frame *frame = &t->job->frames.v[rank];
     tl_hta_queue queue = { .n = 0 };
-    tl_arena arena = { 0 };
     const char *why;
 
     tl_status st = tl_hta_queue_of(&queue, &why, frame, &t->job->symbols, err);
@@ -82,17 +81,16 @@ static tl_status take_rank(queue_tables *t, size_t rank, tl_error *err)
         st = tl_hta_job_note(t->job, err, "queue_length: rank %lld: %s; HTA gives up all ranks", (long long)frame->rank,
                              why);
     } else if (st == TL_OK) {
-        double *room = tl_arena_take(&arena, queue.n, sizeof *room);
-        double *more_room = tl_arena_take(&arena, queue.n, sizeof *more_room);
-        if (arena.failed) {
+        double *room = tl_malloc(queue.n * sizeof *room);
+        if (room == NULL) {
             st = tl_fail_memory(err, "the queues of a rank");
         } else {
             t->any = true;
             write_series(t, frame, &queue);
-            write_summary(t, rank, &queue, room, more_room);
+            write_summary(t, rank, &queue, room);
         }
+        free(room);
     }
-    tl_arena_free(&arena);
     free(queue.v);
     return st;
 }

@@ -15,9 +15,9 @@ uint32_t *tl_hta_series_order(const void *things, const double *ts, size_t n, tl
     return order;
 }
 
-void tl_hta_write_described(tl_sheet *csv, double *values, double *room, size_t n)
+void tl_hta_write_described(tl_sheet *csv, double *values, size_t n)
 {
-    tl_described d = tl_pandas_describe(values, room, n);
+    tl_described d = tl_pandas_describe(values, n);
 
     tl_sheet_real(csv, d.count);
     tl_sheet_real(csv, d.mean);

@@ -63,7 +63,7 @@ uint32_t *tl_hta_series_order(const void *things, const double *ts, size_t n, tl
     name "_count," name "_mean," name "_std," name "_min," name "_25%," name "_50%," name "_75%," name "_max"
 
 /* The cells of what describe tells of n values, which are put in order. */
-void tl_hta_write_described(tl_sheet *csv, double *values, double *room, size_t n);
+void tl_hta_write_described(tl_sheet *csv, double *values, size_t n);
 
 /* The pid of a row, and its tid; a number or a text. */
 void tl_hta_write_pid(tl_sheet *csv, const tl_hta_frame *frame, uint32_t track);
