@@ -57,12 +57,12 @@ static tl_status take_rank(copy_tables *t, const tl_hta_frame *frame, tl_error *
 
     tl_status st = tl_hta_bandwidth_of(&bandwidth, frame, &t->job->symbols, err);
     double *room = tl_malloc(bandwidth.n * sizeof *room);
-    if (st == TL_OK && room == NULL)
-        st = tl_fail_memory(err, "the bandwidth of a rank");
-    if (st == TL_OK) {
+    if (st == TL_OK && room != NULL) {
         t->any = t->any || bandwidth.n > 0;
         write_series(t, frame, &bandwidth);
         write_summary(t, frame, &bandwidth, room);
+    } else if (st == TL_OK) {
+        st = tl_fail_memory(err, "the bandwidth of a rank");
     }
     free(room);
     tl_hta_bandwidth_free(&bandwidth);
