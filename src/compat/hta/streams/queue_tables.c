@@ -95,6 +95,7 @@ static tl_status take_rank(queue_tables *t, size_t rank, tl_error *err)
     return st;
 }
 
+/* HTA writes this table even where it has no queues: then nothing was ever blocked. */
 static tl_status write_blocked(const queue_tables *t, const char *dir, tl_error *err)
 {
     tl_sheet csv;
