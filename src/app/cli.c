@@ -59,7 +59,8 @@ static const tl_command commands[] = {
       true, augment },
     { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "
-      "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1. tracelens: TraceLens; idle gaps and their "
+      "PATHs of one call are one job. hta: Holistic Trace Analysis 0.6.1; a PATH that ends in .raw.gz or .raw.json.gz is "
+      "the profiler's memory timeline, which has tables of its own. tracelens: TraceLens; idle gaps and their "
       "causes, GPU timeline, kernels and collectives of one trace go into DIR; of several, the tables of collectives (nccl_*) "
       "go into DIR and each rank's own into DIR/rank0 and so on. DIR/notes.txt says what is missing, and why.",
       true, tl_compat },

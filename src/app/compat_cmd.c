@@ -133,14 +133,47 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
     return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
 }
 
-static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)
+/* The profiler's name of a raw memory timeline ends so. */
+static bool is_memory_timeline(const char *path)
+{
+    static const char *const ends[] = { ".raw.gz", ".raw.json.gz" };
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        size_t n = strlen(path), m = strlen(ends[i]);
+        if (n > m && strcmp(path + n - m, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Takes it out of the words: it is no trace. */
+static tl_status take_memory_timeline(tl_cli *cli, const char **timeline, tl_error *err)
+{
+    size_t n = 1;
+
+    *timeline = NULL;
+    for (size_t i = 1; i < cli->nwords; i++)
+        if (!is_memory_timeline(cli->words[i]))
+            cli->words[n++] = cli->words[i];
+        else if (*timeline == NULL)
+            *timeline = cli->words[i];
+        else
+            return tl_fail(err, TL_EUSAGE, "%s and %s: the tables of a memory timeline are those of one", *timeline,
+                           cli->words[i]);
+    cli->nwords = n;
+    return TL_OK;
+}
+
+static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
 {
     tl_inventory inventory = { .nruns = 0 };
     tl_hta_file *files = NULL;
+    const char *timeline;
     size_t nfiles = 0, left_out = 0;
 
-    tl_status st = tl_compat_check_folder(cli->run.output, cli->run.force, err);
+    tl_status st = take_memory_timeline(cli, &timeline, err);
     if (st == TL_OK)
+        st = tl_compat_check_folder(cli->run.output, cli->run.force, err);
+    if (st == TL_OK && cli->nwords > 1)
         st = tl_compat_find_files(cli, &inventory, &left_out, err);
     if (st != TL_OK)
         goto done;
@@ -163,13 +196,14 @@ static tl_status write_hta(const tl_cli *cli, bool *incomplete, tl_error *err)
             left_out++;
         }
     }
-    if (nfiles == 0) {
+    if (nfiles == 0 && cli->nwords > 1) {
         st = tl_fail(err, TL_EINPUT, "no trace in %s%s", cli->words[1], cli->nwords > 2 ? " and the other paths" : "");
         goto done;
     }
 
     tl_hta_options options = { .files = files,
                                .nfiles = nfiles,
+                               .memory_timeline = timeline,
                                .out_dir = cli->run.output,
                                .ns = cli->ns,
                                .include_last_step = cli->include_last_step };
@@ -195,11 +229,12 @@ void tl_compat_point_to_notes(const tl_cli *cli, bool incomplete)
 /* HTA's tables need all ranks at once: proc 0 makes them. */
 static int hta(const tl_cli *cli)
 {
+    tl_cli mine = *cli;
     tl_error err;
     bool incomplete = false;
     if (tl_par_proc() != 0)
         return TL_EXIT_DONE;
-    if (write_hta(cli, &incomplete, &err) != TL_OK)
+    if (write_hta(&mine, &incomplete, &err) != TL_OK)
         return tl_cli_complain(cli, &err);
     tl_compat_point_to_notes(cli, incomplete);
     return incomplete ? TL_EXIT_PARTIAL : TL_EXIT_DONE;

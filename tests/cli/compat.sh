@@ -11,8 +11,25 @@ two_runs
 echo "-- compat"
 status 0 "$tlmpi" compat hta traces -o hta/deep
 check "HTA's tables" test -s hta/deep/temporal_breakdown.csv -a -s hta/deep/profiler_steps.csv
+for table in idle_time_breakdown idle_time_breakdown_thresholds idle_interval_stats queue_length_time_series \
+    queue_length_summary time_blocked_on_full_queue memory_bw_time_series memory_bw_summary counter_events; do
+    check "$table of HTA" test -s "hta/deep/$table.csv"
+done
 status 4 "$tlmpi" compat hta traces -o hta/deep
 says err "-f"
+printf '[[-1, 1, 512, 7], [20, 1, 256, 4], [20, 1, 8, 4], [30, 3, -256, 4]]' > job.raw.gz
+status 0 "$tlmpi" compat hta job.raw.gz -o hta/memory
+check "a memory timeline alone" test -s hta/memory/memory_timeline.csv -a ! -e hta/memory/load_summary.csv
+status 0 "$tlmpi" compat hta traces job.raw.gz -o hta/both
+check "and beside traces" test -s hta/both/memory_timeline_summary.csv -a -s hta/both/load_summary.csv
+cp job.raw.gz other.raw.json.gz
+status 2 "$tlmpi" compat hta job.raw.gz other.raw.json.gz -o hta/two
+says err "those of one"
+echo '[[1, 2, 3]]' > job.raw.gz
+status 3 "$tlmpi" compat hta job.raw.gz -o hta/bad
+says err "job.raw.gz: byte 9: this is no memory timeline"
+status 3 "$tlmpi" compat hta nowhere.raw.gz -o hta/nowhere
+rm -r hta/memory hta/both hta/bad hta/nowhere job.raw.gz other.raw.json.gz
 status 0 "$tlmpi" compat hta traces -f -o hta/deep
 status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
 status 3 "$tlmpi" compat hta empty -o hta/none
@@ -29,7 +46,8 @@ says err "runs/one/rank-2.json: left out, a later file is of this rank, too"
 status 0 "$tlmpi" compat hta runs --run list
 lines 3 out
 status 0 "$tlmpi" compat hta runs --run 1 -o hta/first
-silent err
+lines 1 err
+says err "hta/first/notes.txt says what the tables lack"
 check "the tables of the first run" cmp hta/deep/temporal_breakdown.csv hta/first/temporal_breakdown.csv
 status 0 "$tlmpi" compat tracelens runs --run newest -o lens/newest
 says err "lens/newest/notes.txt says what the tables lack"

@@ -1,14 +1,24 @@
 /* hta.c - files in, HTA's tables out. */
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/compat/hta/load.h"
+#include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/compat/sheet.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 static tl_hta_table *const tables[] = {
-    tl_hta_load_summary,       tl_hta_events_by_category, tl_hta_profiler_steps,
-    tl_hta_temporal_breakdown, tl_hta_comm_comp_overlap,
+    tl_hta_load_summary,
+    tl_hta_events_by_category,
+    tl_hta_profiler_steps,
+    tl_hta_temporal_breakdown,
+    tl_hta_comm_comp_overlap,
+    tl_hta_idle_time,
+    tl_hta_kernels_of_annotations,
+    tl_hta_op_delays,
+    tl_hta_queues,
+    tl_hta_bandwidths,
+    tl_hta_counter_events,
 };
 
 static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)
@@ -27,6 +37,12 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
     tl_hta_job job = { 0 };
     tl_status st = tl_make_folders(options->out_dir, err);
 
+    if (st == TL_OK && options->memory_timeline != NULL)
+        st = tl_hta_memory_timeline(options->memory_timeline, options->out_dir, err);
+    if (st == TL_OK && options->memory_timeline != NULL && options->nfiles == 0) {
+        st = write_notes(&job, options->out_dir, err);
+        goto done;
+    }
     if (st == TL_OK)
         st = tl_hta_job_load(&job, options, err);
     if (st == TL_OK && job.frames.n == 0) {

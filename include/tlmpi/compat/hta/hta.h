@@ -10,9 +10,19 @@
  *     tl_hta_options options = { .files = files, .nfiles = 2, .out_dir = "out" };
  *     st = tl_compat_hta(&options, &incomplete, err);
  *
- * writes into out_dir load_summary.csv, events_by_category.csv, profiler_steps.csv, temporal_breakdown.csv,
- * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv, and notes.txt: a line for each fact that the tables do not
- * show, among them where HTA itself would have given up and what was done instead.
+ * writes into out_dir
+ *
+ *     load_summary, events_by_category, profiler_steps                        what was loaded
+ *     temporal_breakdown, comm_comp_overlap, comm_comp_overlap_unrounded      how busy each rank was
+ *     idle_time_breakdown, idle_time_breakdown_thresholds, idle_interval_stats
+ *     queue_length_time_series, queue_length_summary, time_blocked_on_full_queue
+ *     memory_bw_time_series, memory_bw_summary, counter_events
+ *     gpu_kernels_with_user_annotation, gpu_kernels_by_user_annotation
+ *     aten_op_kernels_and_delay
+ *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
+ *
+ * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have
+ * given up and what was done instead.  A table that HTA could not make for any rank is not written.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H

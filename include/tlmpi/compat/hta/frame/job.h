@@ -10,11 +10,12 @@ typedef struct tl_hta_file {
 } tl_hta_file;
 
 typedef struct tl_hta_options {
-    const tl_hta_file *files; /* of two files of one rank the later is taken */
-    size_t nfiles;
-    const char *out_dir;    /* made if missing, parents too; tables in it are replaced */
-    bool ns;                /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
-    bool include_last_step; /* the last profiler step stays (include_last_profiler_step=True) */
+    const tl_hta_file *files;    /* of two files of one rank the later is taken */
+    size_t nfiles;               /* 0: there is a memory timeline alone */
+    const char *memory_timeline; /* a raw one of the profiler's; NULL: none */
+    const char *out_dir;         /* made if missing, parents too; tables in it are replaced */
+    bool ns;                     /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
+    bool include_last_step;      /* the last profiler step stays (include_last_profiler_step=True) */
 } tl_hta_options;
 
 /* Zero-initialise; tl_hta_job_free ends it. */

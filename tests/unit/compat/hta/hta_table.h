@@ -1,0 +1,43 @@
+/* hta_table.h - one of HTA's tables, made from traces of a few lines. */
+#ifndef TESTS_UNIT_HTA_TABLE_H
+#define TESTS_UNIT_HTA_TABLE_H
+
+#include "hta_trace.h"
+#include "tlmpi/compat/hta/streams.h"
+#include <sys/stat.h>
+
+static char table_folder[32];
+
+/* Writes the table from one trace or two, into a folder of its own; what the notes have then, good until the next
+ * call. */
+static inline const char *make(tl_hta_table *table, const char *text, const char *text_1)
+{
+    static char notes[4096];
+    static unsigned ntables;
+    tl_error err;
+    tl_hta_job job = load(text, text_1, false);
+
+    settle(&job, false);
+    snprintf(table_folder, sizeof table_folder, "table%u", ntables++);
+    CU_ASSERT_EQUAL_FATAL(mkdir(scratch_path(table_folder), 0777), 0);
+    CU_ASSERT_EQUAL_FATAL(table(&job, scratch_path(table_folder), &err), TL_OK);
+    snprintf(notes, sizeof notes, "%.*s", (int)job.notes.n, job.notes.n > 0 ? job.notes.v : "");
+    tl_hta_job_free(&job);
+    return notes;
+}
+
+/* The last table of that name, whole; its rows, without the header. */
+static inline const char *table_of(const char *name)
+{
+    char path[96];
+    snprintf(path, sizeof path, "%s/%s", table_folder, name);
+    return content(path);
+}
+
+static inline const char *rows_of(const char *name)
+{
+    const char *text = table_of(name), *end = strchr(text, '\n');
+    return end != NULL ? end + 1 : text;
+}
+
+#endif
