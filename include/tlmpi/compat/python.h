@@ -32,6 +32,9 @@ double tl_pandas_std(const double *v, size_t n);
 /* The median of n doubles, which it sorts; NaN without one. */
 double tl_numpy_median(double *v, size_t n);
 
+/* The quantile q of n > 0 doubles that ascend. */
+double tl_numpy_quantile(const double *ascending, size_t n, double q);
+
 /* What pandas' describe tells of n doubles, which it sorts; NaN where there are too few.  It needs room for as many
  * more. */
 typedef struct tl_described {

@@ -11,8 +11,13 @@
  *     st = tl_compat_hta(&options, &incomplete, err);
  *
  * writes into out_dir load_summary.csv, events_by_category.csv, profiler_steps.csv, temporal_breakdown.csv,
- * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv, and notes.txt: a line for each fact that the tables do not
- * show, among them where HTA itself would have given up and what was done instead.
+ * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv,
+ * events_by_iteration.csv, gpu_events.csv, profiler_step_windows.csv, filter_counts.csv, kernel_type_breakdown.csv,
+ * kernel_type_breakdown_no_memory.csv, kernel_breakdown_all.csv, kernel_breakdown_default.csv, launch_stats.csv,
+ * launch_stats_summary.csv; where there is something to show cpu_user_annotation_breakdown.csv,
+ * gpu_user_annotation_breakdown.csv, names.csv and timeline_gpu.csv;
+ * and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have given up and
+ * what was done instead.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H
