@@ -143,7 +143,7 @@ static void write_name(tl_sheet *csv, filter f, const limits *l)
 {
     static const char *const names[] = { "GPUKernelFilter",   "CPUOperatorFilter", "FirstIterationFilter", NULL,
                                          "NameFilter:aten::", "NameFilter:^cuda",  "ZeroDurationFilter",   NULL };
-    char name[700]; /* a double has up to 309 digits */
+    char name[96];
 
     if (f == TIME_RANGE)
         snprintf(name, sizeof name, "TimeRangeFilter:%.0f:%.0f", l->from + 0.0, l->to + 0.0);

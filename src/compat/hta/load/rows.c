@@ -1,6 +1,5 @@
 /* rows.c - the rows by their step, the windows of the steps, and the rows on a stream one by one. */
 #include "tlmpi/compat/hta/load.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/sheet.h"
@@ -11,78 +10,57 @@ typedef struct share {
     const tl_hta_frame *frame;
     int64_t step;
     size_t nhost, ndevice;
-    double *durs; /* of the rows on a stream */
-    double dur;   /* their sum */
+    double dur; /* of the rows on a stream */
 } share;
 
 typedef TL_VEC(share) shares;
 
 /* Ascending, the rows of no value last. */
-static int by_step(const void *a, const void *b)
+static int by_step(const void *context, uint32_t a, uint32_t b)
 {
-    int64_t x = ((const share *)a)->step, y = ((const share *)b)->step;
+    const tl_hta_row *rows = context;
+    int64_t x = rows[a].iteration, y = rows[b].iteration;
     if (x == TL_HTA_STEP_UNKNOWN || y == TL_HTA_STEP_UNKNOWN)
         return (x == TL_HTA_STEP_UNKNOWN) - (y == TL_HTA_STEP_UNKNOWN);
     return TL_COMPARE(x, y);
 }
 
-/* Appends the steps of a rank; place[step] becomes where one stands after those before. */
-static bool count_rows(shares *all, tl_map *place, const tl_hta_frame *frame)
+/* The n rows of a step; `room` is for a number of each. */
+static share share_of(const tl_hta_frame *frame, const uint32_t *rows, size_t n, double *room)
 {
-    size_t first = all->n;
+    share s = { .frame = frame, .step = frame->rows.v[rows[0]].iteration };
 
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
-        uint32_t k = tl_map_get(place, (uint64_t)row->iteration);
-        if (k == TL_MAP_NONE) {
-            k = (uint32_t)(all->n - first);
-            if (!tl_vec_room(all) || tl_map_put(place, (uint64_t)row->iteration, k) != 0)
-                return false;
-            all->v[all->n++] = (share){ .frame = frame, .step = row->iteration };
-        }
-        if (tl_hta_on_stream(row))
-            all->v[first + k].ndevice++;
-        else
-            all->v[first + k].nhost++;
-    }
-    return true;
-}
-
-/* The sums of a rank's shares, added up as numpy does it. */
-static bool add_up(share *of, size_t n, const tl_map *place, const tl_hta_frame *frame)
-{
-    double *durs = tl_malloc(frame->rows.n * sizeof *durs);
-    size_t at = 0;
-
-    if (durs == NULL)
-        return false;
     for (size_t i = 0; i < n; i++) {
-        of[i].durs = durs + at;
-        at += of[i].ndevice;
+        const tl_hta_row *row = &frame->rows.v[rows[i]];
+        if (tl_hta_on_stream(row))
+            room[s.ndevice++] = row->dur;
+        else
+            s.nhost++;
     }
-    for (size_t i = 0; i < frame->rows.n; i++)
-        if (tl_hta_on_stream(&frame->rows.v[i]))
-            *of[tl_map_get(place, (uint64_t)frame->rows.v[i].iteration)].durs++ = frame->rows.v[i].dur;
-    for (size_t i = 0; i < n; i++)
-        of[i].dur = tl_numpy_sum(of[i].durs - of[i].ndevice, of[i].ndevice, 1);
-    free(durs);
-    return true;
+    s.dur = tl_numpy_sum(room, s.ndevice, 1);
+    return s;
 }
 
-/* False: memory is out, here and above. */
+/* False: memory is out. */
 static bool add_shares(shares *all, const tl_hta_frame *frame)
 {
-    tl_map place = { 0 };
-    size_t first = all->n;
-    bool ok;
+    size_t n = frame->rows.n;
+    tl_arena arena = { 0 };
+    uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
+    double *room = tl_arena_take(&arena, n, sizeof *room);
+    bool ok = !arena.failed;
 
-    if (frame->rows.n == 0)
-        return true;
-    ok = count_rows(all, &place, frame) && add_up(all->v + first, all->n - first, &place, frame);
-
-    tl_map_free(&place);
-    if (ok && all->n > first)
-        qsort(all->v + first, all->n - first, sizeof *all->v, by_step);
+    for (size_t i = 0; i < n && ok; i++)
+        order[i] = (uint32_t)i;
+    ok = ok && tl_sort_index(order, n, by_step, frame->rows.v);
+    for (size_t i = 0, end = 0; i < n && ok; i = end) {
+        while (end < n && by_step(frame->rows.v, order[i], order[end]) == 0)
+            end++;
+        ok = tl_vec_room(all);
+        if (ok)
+            all->v[all->n++] = share_of(frame, order + i, end - i, room);
+    }
+    tl_arena_free(&arena);
     return ok;
 }
 
