@@ -25,8 +25,9 @@ static const char *const launches[] = { "cudaLaunchKernel", "cudaLaunchKernelExC
 #define RUNTIME_CUTOFF 50
 #define DELAY_CUTOFF   100
 
-/* One correlation on n rows of either side makes n * n pairs.  More of a rank are given up. */
-#define PAIRS_MAX ((size_t)1 << 24)
+/* One correlation on n rows of either side makes n * n pairs.  A rank with more of them is given up. */
+#define PAIRS_A_ROW 4
+#define PAIRS_FREE  ((size_t)1 << 20)
 
 typedef struct pair {
     int64_t correlation;
@@ -36,7 +37,7 @@ typedef struct pair {
 /* Zero-initialise; free(pairs.v) ends it. */
 typedef struct pairs {
     pair *v;
-    size_t n, cap;
+    size_t n, cap, max;
     bool too_many;
 } pairs;
 
@@ -49,7 +50,7 @@ static int by_correlation(const void *context, uint32_t a, uint32_t b)
 
 static bool add_pair(pairs *all, const tl_hta_row *host, const tl_hta_row *device)
 {
-    if (all->n == PAIRS_MAX) {
+    if (all->n == all->max) {
         all->too_many = true;
         return true;
     }
@@ -85,6 +86,7 @@ static tl_status find_pairs(pairs *all, const tl_hta_frame *frame, const tl_hta_
     uint32_t *device = tl_malloc(frame->rows.n * sizeof *device);
     bool ok = device != NULL;
 
+    all->max = PAIRS_A_ROW * frame->rows.n + PAIRS_FREE;
     for (size_t i = 0; i < nids; i++)
         ids[i] = tl_names_find(&symbols->texts, launches[i], strlen(launches[i]));
     for (size_t i = 0; i < frame->rows.n && ok; i++)
@@ -192,9 +194,9 @@ tl_status tl_hta_launch_stats(tl_hta_job *job, const char *dir, tl_error *err)
             st = write_rank(&each, &summary, frame, &job->symbols, &too_many, err);
             if (st == TL_OK && too_many && pass == 1)
                 st = tl_hta_job_note(job, err,
-                                     "launch_stats: rank %lld: left out: more than %zu pairs of a call and a kernel "
-                                     "with the same correlation",
-                                     (long long)frame->rank, PAIRS_MAX);
+                                     "launch_stats: rank %lld: left out: too many calls and kernels have the same "
+                                     "correlation",
+                                     (long long)frame->rank);
         }
     }
     if (st != TL_OK) {
