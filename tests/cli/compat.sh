@@ -11,6 +11,13 @@ two_runs
 echo "-- compat"
 status 0 "$tlmpi" compat hta traces -o hta/deep
 check "HTA's tables" test -s hta/deep/temporal_breakdown.csv -a -s hta/deep/profiler_steps.csv
+for table in events_by_iteration gpu_events profiler_step_windows filter_counts kernel_type_breakdown \
+    kernel_type_breakdown_no_memory kernel_breakdown_all kernel_breakdown_default launch_stats launch_stats_summary \
+    cpu_user_annotation_breakdown names timeline_gpu; do
+    check "HTA's $table" sh -c "test \$(wc -l < hta/deep/$table.csv) -gt 1"
+done
+check "no annotation of the device, and a note of it" sh -c \
+    '! test -e hta/deep/gpu_user_annotation_breakdown.csv && grep -q ^gpu_user_annotation hta/deep/notes.txt'
 status 4 "$tlmpi" compat hta traces -o hta/deep
 says err "-f"
 status 0 "$tlmpi" compat hta traces -f -o hta/deep
@@ -29,7 +36,8 @@ says err "runs/one/rank-2.json: left out, a later file is of this rank, too"
 status 0 "$tlmpi" compat hta runs --run list
 lines 3 out
 status 0 "$tlmpi" compat hta runs --run 1 -o hta/first
-silent err
+lines 1 err
+says err "hta/first/notes.txt says what the tables lack"
 check "the tables of the first run" cmp hta/deep/temporal_breakdown.csv hta/first/temporal_breakdown.csv
 status 0 "$tlmpi" compat tracelens runs --run newest -o lens/newest
 says err "lens/newest/notes.txt says what the tables lack"

@@ -76,12 +76,14 @@ static tl_status write_annotations(tl_hta_job *job, const char *dir, const char 
     char name[64];
     tl_sheet csv;
 
-    if (choice.cat == TL_NO_NAME)
-        return tl_hta_job_note(job, err, "%s: all ranks: no row of this category, where HTA has no table", table);
     snprintf(name, sizeof name, "%s.csv", table);
     tl_status st = tl_sheet_open(&csv, dir, name, TL_HTA_TALLY_HEADER ",rank", err);
     if (st != TL_OK)
         return st;
+    if (choice.cat == TL_NO_NAME) {
+        tl_sheet_drop(&csv);
+        return tl_hta_job_note(job, err, "%s: all ranks: no row of this category, where HTA has no table", table);
+    }
 
     for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
         if (!tl_hta_tally_rank(&all, &job->frames.v[i], &job->symbols, &choice, ANNOTATION_NAMES))

@@ -95,9 +95,12 @@ tl_status tl_hta_names(tl_hta_job *job, const char *dir, tl_error *err)
     free(places);
     if (st == TL_OK && any)
         return tl_sheet_close(&csv, err);
-    tl_sheet_abandon(&csv);
-    return st != TL_OK ? st
-                       : tl_hta_job_note(job, err, "names: all ranks: no name is shortened and none is a kernel's");
+    if (st != TL_OK) {
+        tl_sheet_abandon(&csv);
+        return st;
+    }
+    tl_sheet_drop(&csv);
+    return tl_hta_job_note(job, err, "names: all ranks: no name is shortened and none is a kernel's");
 }
 
 /* ------------------------------------------------------------------------------------------------------- the bars */
@@ -231,7 +234,10 @@ tl_status tl_hta_timeline_gpu(tl_hta_job *job, const char *dir, tl_error *err)
     free(l.of);
     if (ok && any)
         return tl_sheet_close(&csv, err);
-    tl_sheet_abandon(&csv);
-    return ok ? tl_hta_job_note(job, err, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline")
-              : tl_fail_memory(err, "the timeline of a rank");
+    if (!ok) {
+        tl_sheet_abandon(&csv);
+        return tl_fail_memory(err, "the timeline of a rank");
+    }
+    tl_sheet_drop(&csv);
+    return tl_hta_job_note(job, err, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline");
 }

@@ -82,7 +82,7 @@ static inline const char *table_of(tl_hta_table *write, const char *file, const 
     tl_hta_job job = load(text, text_1, ns);
     tl_error err;
 
-    remove(scratch_path(file));
+    scratch_text(file, "(old)\n");
     settle(&job, false);
     CU_ASSERT_EQUAL(write(&job, scratch_folder, &err), TL_OK);
     snprintf(table_notes, sizeof table_notes, "%.*s", (int)job.notes.n, job.notes.v != NULL ? job.notes.v : "");
