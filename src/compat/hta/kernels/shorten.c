@@ -5,6 +5,13 @@
 #define PLOT_CHARS 44
 #define KEPT_CHARS 42
 
+/* Empty, and with room, so that an empty name has an address, too. */
+static bool begin(tl_bytes *out, size_t room)
+{
+    out->n = 0;
+    return tl_grow((void **)&out->v, &out->cap, room + 1, 1);
+}
+
 static bool starts_any(tl_text name, const char *const *beginnings, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -24,8 +31,7 @@ static bool is_copy(tl_text name)
  * between; without one, everything.  "->" is none. */
 bool tl_hta_short_name(tl_bytes *out, tl_text name)
 {
-    out->n = 0;
-    if (!tl_bytes_put(out, name.p, name.n))
+    if (!begin(out, name.n) || !tl_bytes_put(out, name.p, name.n))
         return false;
     if (is_copy(name) || !(tl_text_has(name, "<") || tl_text_has(name, "(")))
         return true;
@@ -148,11 +154,10 @@ static size_t nth_character(tl_text t, size_t n)
 bool tl_hta_timeline_name(tl_bytes *out, tl_text name)
 {
     tl_bytes half = { 0 };
-    bool ok = true;
+    bool ok = begin(out, name.n) && begin(&half, name.n);
 
-    out->n = 0;
-    if (is_between(name, "##", "##") || is_between(name, "<", ">") || is_copy_of(name)) {
-        ok = tl_bytes_put(out, name.p, name.n);
+    if (!ok || is_between(name, "##", "##") || is_between(name, "<", ">") || is_copy_of(name)) {
+        ok = ok && tl_bytes_put(out, name.p, name.n);
     } else {
         ok = put_replaced(&half, name, "(anonymous namespace)::", "anon::");
         size_t from = ok && tl_text_starts((tl_text){ half.v, half.n }, "void ") ? sizeof "void " - 1 : 0;

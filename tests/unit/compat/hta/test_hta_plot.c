@@ -93,6 +93,8 @@ static void names_are_listed_once_by_where_their_rows_are(void)
                            "gpu,f(1),COMPUTATION,f,f\n"
                            "gpu,plain,COMPUTATION,plain,plain\n"
                            "gpu,void g<int>(int),COMPUTATION,g,g<int>\n");
+    CU_ASSERT_STRING_EQUAL(table_of(tl_hta_names, "names.csv", TRACE(KERNEL("", "7", "1", "3", "1")), NULL, false),
+                           "device,name,kernel_type,short_name,timeline_name\ngpu,,COMPUTATION,,\n");
     CU_ASSERT_STRING_EQUAL(table_of(tl_hta_names, "names.csv", TRACE(OP("plain", "2", "1")), NULL, false), "(no file)");
     CU_ASSERT_STRING_EQUAL(table_notes, "names: all ranks: no name is shortened and none is a kernel's\n");
 }
