@@ -36,8 +36,8 @@ has_tables()
     return 1
 }
 
-# same_absence GOLDEN OUT OPTION - a table that HTA has no rows for is not there on either side, and the notes say why.  Of
-# names and bars there is only one mode to compare with.
+# same_absence GOLDEN OUT OPTION - a table that HTA has no rows for is not there on either side, and the notes say why.
+# Of names and bars there is only one mode to compare with.
 same_absence()
 {
     sometimes="cpu_user_annotation_breakdown gpu_user_annotation_breakdown"

@@ -4,8 +4,8 @@
  *     stream   .....................[ kernel ]      gpu_duration
  *                         |<------->|               launch_delay, not below 0
  *
- * HTA knows few launch calls by name.  It takes all rows with the correlation of one of them: those without a stream for
- * calls, those with one for kernels, and each with each.
+ * HTA knows few launch calls by name.  It takes all rows with the correlation of one of them: those without a stream
+ * for calls, those with one for kernels, and each with each.
  */
 #include "tlmpi/compat/hta/kernels.h"
 #include "tlmpi/base/sort.h"

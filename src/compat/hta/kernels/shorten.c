@@ -108,8 +108,8 @@ static bool is_plain(char c)
     return is_word(c) || is_blank(c) || memchr(":.#<>,", c, 6) != NULL;
 }
 
-/* The part of a name that a plot shows: from the beginning, less a void, as far as there are letters, digits, blanks and
- * any of _:.#<>, */
+/* The part of a name that a plot shows: from the beginning, less a void, as far as there are letters, digits, blanks
+ * and any of _:.#<>, */
 static tl_text plain_part(tl_text t)
 {
     size_t word = tl_text_starts(t, "void") ? sizeof "void" - 1 : 0;

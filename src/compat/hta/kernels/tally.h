@@ -24,9 +24,9 @@ typedef struct tl_hta_choice {
 
 #define TL_HTA_ALL_NAMES SIZE_MAX
 
-/* Appends the names of the rank's rows in the order of their texts.  Where there are more than names_max, the names that
- * make up the rest become one, "others"; and the statistics of every name become those of its sum.  False: memory is
- * out. */
+/* Appends the names of the rank's rows in the order of their texts.  Where there are more than names_max, the names
+ * that make up the rest become one, "others"; and the statistics of every name become those of its sum.  False: memory
+ * is out. */
 bool tl_hta_tally_rank(tl_hta_tallies *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols,
                        const tl_hta_choice *choice, size_t names_max);
 
