@@ -110,8 +110,8 @@ violations()
             below["store"] = "base model store"
             below["compat"] = "base model trace"
             below["compat/hta/frame"] = below["compat/tracelens/rank"] = "base model trace compat"
-            below["compat/hta/load"] = below["compat/hta/streams"] = "base model trace compat compat/hta/frame"
-            below["compat/hta"] = below["compat/hta/load"] " compat/hta/load compat/hta/streams"
+            below["compat/hta/load"] = below["compat/hta/kernels"] = below["compat/hta/streams"] = "base model trace compat compat/hta/frame"
+            below["compat/hta"] = below["compat/hta/load"] " compat/hta/load compat/hta/kernels compat/hta/streams"
             below["compat/tracelens/idle"] = below["compat/tracelens/coll"] = "base model trace/event compat compat/tracelens/rank"
             below["compat/tracelens"] = below["compat/tracelens/coll"] " trace trace_out compat/tracelens/idle compat/tracelens/coll"
             below["par"] = "base par"
@@ -121,7 +121,7 @@ violations()
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
             below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/held analysis/verdict job/transport"
             below["job/augment"] = "base model trace trace_out compat par analysis/registry analysis/idle job/call job/read"
-            below["job"] = "base model trace store report par analysis/registry analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute"
+            below["job"] = "base model trace store report par analysis/registry analysis/work analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
 
             # A header, as a pattern, and the files that may include it.

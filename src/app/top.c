@@ -11,13 +11,6 @@ static int order_of(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int compare_texts(tl_text a, tl_text b)
-{
-    size_t n = a.n < b.n ? a.n : b.n;
-    int order = n > 0 ? memcmp(a.p, b.p, n) : 0;
-    return order != 0 ? order : order_of((int64_t)a.n, (int64_t)b.n);
-}
-
 static tl_text text_cell(const unsigned char *cell, size_t size)
 {
     const unsigned char *end = memchr(cell, 0, size);
@@ -72,14 +65,14 @@ static int compare_cells(const tl_top *top, const unsigned char *a, const unsign
         memcpy(&y, b, sizeof y);
         order = place_missing(x == TL_NO_NAME, y == TL_NO_NAME, &decided);
         if (!decided)
-            order = x == y ? 0 : compare_texts(top->name(top->name_arg, x), top->name(top->name_arg, y));
+            order = x == y ? 0 : tl_text_compare(top->name(top->name_arg, x), top->name(top->name_arg, y));
         break;
     }
     case TL_TYPE_ENUM:
         order = order_of(*a, *b);
         break;
     case TL_TYPE_TEXT:
-        order = compare_texts(text_cell(a, field->size), text_cell(b, field->size));
+        order = tl_text_compare(text_cell(a, field->size), text_cell(b, field->size));
         break;
     }
     return top->descending && !decided ? -order : order;

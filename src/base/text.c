@@ -3,6 +3,13 @@
 
 #include "load.h"
 
+int tl_text_compare(tl_text a, tl_text b)
+{
+    size_t n = a.n < b.n ? a.n : b.n;
+    int order = n > 0 ? memcmp(a.p, b.p, n) : 0;
+    return order != 0 ? order : (a.n > b.n) - (a.n < b.n);
+}
+
 bool tl_text_has(tl_text t, const char *needle)
 {
     size_t n = strlen(needle);

@@ -4,8 +4,8 @@
  * each time.  Running totals over such rows depend on it, so it is done here step by step as numpy 1.24 does it:
  *
  *     17 or more     the median of first, middle and last is the pivot and waits at the last place but one; from both
- *                    sides towards each other, what stands on the wrong side of it is exchanged, equals of it, too.  The
- *                    smaller part is sorted first, the larger waits
+ *                    sides towards each other, what stands on the wrong side of it is exchanged, equals of it, too.
+ *                    The smaller part is sorted first, the larger waits
  *     16 or fewer    insertion
  *     too deep       a part that waited while the quicksort was 2 log2(n) partitions deep is sorted by a heap
  */

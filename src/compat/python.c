@@ -129,7 +129,7 @@ double tl_numpy_median(double *v, size_t n)
 }
 
 /* Linear between the two neighbours, counted from the nearer one. */
-static double quantile(const double *ascending, size_t n, double q)
+double tl_numpy_quantile(const double *ascending, size_t n, double q)
 {
     double at = (double)(n - 1) * q, part = at - floor(at);
     double low = ascending[(size_t)at], high = ascending[(size_t)at + 1 < n ? (size_t)at + 1 : n - 1];
@@ -160,7 +160,7 @@ tl_described tl_pandas_describe(double *v, size_t n)
     tl_real_sort(v, n);
     d.min = v[0];
     for (size_t i = 0; i < 3; i++)
-        d.quartile[i] = quantile(v, n, 0.25 * (double)(i + 1));
+        d.quartile[i] = tl_numpy_quantile(v, n, 0.25 * (double)(i + 1));
     d.max = v[n - 1];
     return d;
 }

@@ -212,3 +212,9 @@ void tl_sheet_abandon(tl_sheet *sheet)
         unlink(sheet->part);
     forget(sheet);
 }
+
+void tl_sheet_drop(tl_sheet *sheet)
+{
+    (void)unlink(sheet->path);
+    tl_sheet_abandon(sheet);
+}

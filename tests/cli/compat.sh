@@ -15,6 +15,13 @@ for table in idle_time_breakdown idle_time_breakdown_thresholds idle_interval_st
     queue_length_summary time_blocked_on_full_queue memory_bw_time_series memory_bw_summary counter_events; do
     check "$table of HTA" test -s "hta/deep/$table.csv"
 done
+for table in events_by_iteration gpu_events profiler_step_windows filter_counts kernel_type_breakdown \
+    kernel_type_breakdown_no_memory kernel_breakdown_all kernel_breakdown_default launch_stats launch_stats_summary \
+    cpu_user_annotation_breakdown names timeline_gpu; do
+    check "HTA's $table" sh -c "test \$(wc -l < hta/deep/$table.csv) -gt 1"
+done
+check "no annotation of the device, and a note of it" sh -c \
+    '! test -e hta/deep/gpu_user_annotation_breakdown.csv && grep -q ^gpu_user_annotation hta/deep/notes.txt'
 status 4 "$tlmpi" compat hta traces -o hta/deep
 says err "-f"
 printf '[[-1, 1, 512, 7], [20, 1, 256, 4], [20, 1, 8, 4], [30, 3, -256, 4]]' > job.raw.gz

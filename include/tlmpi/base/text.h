@@ -31,6 +31,9 @@ static inline bool tl_text_starts(tl_text t, const char *prefix)
 /* Whether needle stands anywhere in t. */
 bool tl_text_has(tl_text t, const char *needle);
 
+/* Below, at or above 0, as a stands before, with or after b: byte by byte, a beginning before what begins with it. */
+int tl_text_compare(tl_text a, tl_text b);
+
 /* Length of the longest prefix of t that is whole, valid UTF-8. */
 size_t tl_text_utf8(tl_text t);
 

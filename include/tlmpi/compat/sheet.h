@@ -59,7 +59,10 @@ void tl_sheet_write(tl_sheet *sheet);
  * TL_ENOMEM. */
 tl_status tl_sheet_close(tl_sheet *sheet, tl_error *err);
 
-/* Gives up the table. */
+/* Gives up the table; one of its name that was there stays. */
 void tl_sheet_abandon(tl_sheet *sheet);
+
+/* There is no such table: it is not there afterwards, nor is an older one of its name. */
+void tl_sheet_drop(tl_sheet *sheet);
 
 #endif

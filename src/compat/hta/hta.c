@@ -1,5 +1,6 @@
 /* hta.c - files in, HTA's tables out. */
 #include "tlmpi/compat/hta/hta.h"
+#include "tlmpi/compat/hta/kernels.h"
 #include "tlmpi/compat/hta/load.h"
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
@@ -10,12 +11,22 @@
 static tl_hta_table *const tables[] = {
     tl_hta_load_summary,
     tl_hta_events_by_category,
+    tl_hta_events_by_iteration,
+    tl_hta_gpu_events,
     tl_hta_profiler_steps,
+    tl_hta_profiler_step_windows,
+    tl_hta_filter_counts,
+    tl_hta_names,
     tl_hta_temporal_breakdown,
     tl_hta_comm_comp_overlap,
-    tl_hta_idle_time,
+    tl_hta_kernel_types,
+    tl_hta_kernel_breakdown,
+    tl_hta_timeline_gpu,
+    tl_hta_launch_stats,
+    tl_hta_user_annotations,
     tl_hta_kernels_of_annotations,
     tl_hta_op_delays,
+    tl_hta_idle_time,
     tl_hta_queues,
     tl_hta_bandwidths,
     tl_hta_counter_events,

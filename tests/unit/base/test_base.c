@@ -147,6 +147,17 @@ static void a_needle_is_found_anywhere(void)
     CU_ASSERT_FALSE(tl_text_starts(TL_TEXT("kern"), "kernel"));
 }
 
+static void texts_are_ordered_byte_by_byte(void)
+{
+    CU_ASSERT(tl_text_compare(TL_TEXT("a"), TL_TEXT("b")) < 0);
+    CU_ASSERT(tl_text_compare(TL_TEXT("ab"), TL_TEXT("a")) > 0);
+    CU_ASSERT(tl_text_compare(TL_TEXT("B"), TL_TEXT("a")) < 0);
+    CU_ASSERT(tl_text_compare(TL_TEXT("\xc3\xa4"), TL_TEXT("z")) > 0);
+    CU_ASSERT(tl_text_compare(TL_TEXT("a\0b"), TL_TEXT("a\0c")) < 0);
+    CU_ASSERT_EQUAL(tl_text_compare(TL_TEXT("ab"), TL_TEXT("ab")), 0);
+    CU_ASSERT_EQUAL(tl_text_compare((tl_text){ NULL, 0 }, TL_TEXT("")), 0);
+}
+
 static void utf8_ends_at_the_first_byte_that_is_not(void)
 {
     static const struct {
@@ -218,6 +229,7 @@ static const unit_test tests[] = {
     TEST(a_copy_ends_where_it_was_cut),
     TEST(an_error_is_one_line),
     TEST(a_needle_is_found_anywhere),
+    TEST(texts_are_ordered_byte_by_byte),
     TEST(utf8_ends_at_the_first_byte_that_is_not),
     TEST(what_is_shown_cannot_move_the_cursor),
     TEST(a_warning_is_one_harmless_line),

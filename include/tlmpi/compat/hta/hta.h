@@ -12,13 +12,18 @@
  *
  * writes into out_dir
  *
- *     load_summary, events_by_category, profiler_steps                        what was loaded
+ *     load_summary, events_by_category, events_by_iteration, gpu_events       what was loaded
+ *     profiler_steps, profiler_step_windows, filter_counts, names
  *     temporal_breakdown, comm_comp_overlap, comm_comp_overlap_unrounded      how busy each rank was
+ *     kernel_type_breakdown, kernel_type_breakdown_no_memory                  kernels, launches, annotations
+ *     kernel_breakdown_all, kernel_breakdown_default, timeline_gpu
+ *     launch_stats, launch_stats_summary
+ *     cpu_user_annotation_breakdown, gpu_user_annotation_breakdown
+ *     gpu_kernels_with_user_annotation, gpu_kernels_by_user_annotation
+ *     aten_op_kernels_and_delay
  *     idle_time_breakdown, idle_time_breakdown_thresholds, idle_interval_stats
  *     queue_length_time_series, queue_length_summary, time_blocked_on_full_queue
  *     memory_bw_time_series, memory_bw_summary, counter_events
- *     gpu_kernels_with_user_annotation, gpu_kernels_by_user_annotation
- *     aten_op_kernels_and_delay
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
  * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have

@@ -10,6 +10,13 @@
  */
 #include "tlmpi/compat/hta/frame/symbols.h"
 
+const char *const tl_hta_class_labels[TL_HTA_NCLASSES] = {
+    [TL_HTA_COMPUTATION] = "COMPUTATION",
+    [TL_HTA_COMMUNICATION] = "COMMUNICATION",
+    [TL_HTA_MEMORY] = "MEMORY",
+    [TL_HTA_OTHER] = "OTHER",
+};
+
 const tl_hta_rule tl_hta_rules[] = {
     /* begins, has                               class                  seen */
     { "nccl", "",                                TL_HTA_COMMUNICATION, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL" },

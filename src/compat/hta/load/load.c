@@ -170,10 +170,7 @@ static void count_row(category *c, const tl_hta_row *row)
 
 static int by_text(const void *a, const void *b)
 {
-    const tl_text *x = &((const category *)a)->text, *y = &((const category *)b)->text;
-    size_t n = x->n < y->n ? x->n : y->n;
-    int order = n > 0 ? memcmp(x->p, y->p, n) : 0;
-    return order != 0 ? order : TL_COMPARE(x->n, y->n);
+    return tl_text_compare(((const category *)a)->text, ((const category *)b)->text);
 }
 
 static void write_category(tl_sheet *csv, const tl_hta_frame *frame, const category *c)

@@ -27,7 +27,7 @@ static inline const char *make(tl_hta_table *table, const char *text, const char
 }
 
 /* The last table of that name, whole; its rows, without the header. */
-static inline const char *table_of(const char *name)
+static inline const char *text_of_table(const char *name)
 {
     char path[96];
     snprintf(path, sizeof path, "%s/%s", table_folder, name);
@@ -36,7 +36,7 @@ static inline const char *table_of(const char *name)
 
 static inline const char *rows_of(const char *name)
 {
-    const char *text = table_of(name), *end = strchr(text, '\n');
+    const char *text = text_of_table(name), *end = strchr(text, '\n');
     return end != NULL ? end + 1 : text;
 }
 

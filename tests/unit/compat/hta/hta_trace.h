@@ -74,4 +74,20 @@ static inline const char *content(const char *name)
     return text;
 }
 
+/* What `write` makes of one trace, or of two, in the file of that name; good until the next call.  The notes are in
+ * table_notes. */
+static char table_notes[512];
+static inline const char *table_of(tl_hta_table *write, const char *file, const char *text, const char *text_1, bool ns)
+{
+    tl_hta_job job = load(text, text_1, ns);
+    tl_error err;
+
+    scratch_text(file, "(old)\n");
+    settle(&job, false);
+    CU_ASSERT_EQUAL(write(&job, scratch_folder, &err), TL_OK);
+    snprintf(table_notes, sizeof table_notes, "%.*s", (int)job.notes.n, job.notes.v != NULL ? job.notes.v : "");
+    tl_hta_job_free(&job);
+    return content(file);
+}
+
 #endif

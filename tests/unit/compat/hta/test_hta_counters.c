@@ -95,7 +95,7 @@ static void without_copies_or_speeds_there_is_little(void)
     CU_ASSERT_STRING_EQUAL(make(tl_hta_bandwidths, QUEUES, NULL), "memory_bw: no memory is copied or set on a stream\n");
     CU_ASSERT_STRING_EQUAL(rows_of("memory_bw_summary.csv"), "(no file)");
     make(tl_hta_bandwidths, TRACE(ENTRY("gpu_memset", "Memset", "11", "1", "\"stream\":7")), NULL);
-    CU_ASSERT_PTR_NOT_NULL(strstr(table_of("memory_bw_summary.csv"), "index,memory_bw_gbps_count,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text_of_table("memory_bw_summary.csv"), "index,memory_bw_gbps_count,"));
     CU_ASSERT_STRING_EQUAL(rows_of("memory_bw_summary.csv"), "");
 }
 

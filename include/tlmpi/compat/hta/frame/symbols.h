@@ -21,6 +21,9 @@ typedef enum tl_hta_class {
     TL_HTA_NCLASSES
 } tl_hta_class;
 
+/* As HTA spells them. */
+extern const char *const tl_hta_class_labels[TL_HTA_NCLASSES];
+
 /* Whose launch call a name is. */
 typedef enum tl_hta_vendor { TL_HTA_NO_LAUNCH, TL_HTA_NVIDIA, TL_HTA_AMD, TL_HTA_MTIA } tl_hta_vendor;
 

@@ -1,0 +1,37 @@
+/* tally.h - durations by name, with HTA's statistics of them. */
+#ifndef COMPAT_HTA_KERNELS_TALLY_H
+#define COMPAT_HTA_KERNELS_TALLY_H
+
+#include "tlmpi/compat/hta/frame/job.h"
+#include "tlmpi/compat/sheet.h"
+
+typedef struct tl_hta_tally {
+    const tl_hta_frame *frame;
+    tl_text name; /* of the symbols, or "others" */
+    double sum, max, min, mean;
+    double std; /* 0 of a single one */
+} tl_hta_tally;
+
+/* Zero-initialise; free(tallies.v) ends it. */
+typedef TL_VEC(tl_hta_tally) tl_hta_tallies;
+
+/* Which rows: those on a stream that are of a class, or those of a category. */
+typedef struct tl_hta_choice {
+    bool by_class;
+    tl_hta_class class;
+    uint32_t cat; /* a symbol */
+} tl_hta_choice;
+
+#define TL_HTA_ALL_NAMES SIZE_MAX
+
+/* Appends the names of the rank's rows in the order of their texts.  Where there are more than names_max, the names
+ * that make up the rest become one, "others"; and the statistics of every name become those of its sum.  False: memory
+ * is out. */
+bool tl_hta_tally_rank(tl_hta_tallies *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols,
+                       const tl_hta_choice *choice, size_t names_max);
+
+/* name, sum, max, min, standard deviation and mean. */
+#define TL_HTA_TALLY_HEADER "name,sum (us),max (us),min (us),stddev,mean (us)"
+void tl_hta_tally_cells(tl_sheet *csv, const tl_hta_tally *tally);
+
+#endif
