@@ -8,7 +8,7 @@
 /* Device work by name.  Quantiles are linear between two durations; deviations are of a sample, divided by n - 1. */
 #define TL_KERNEL_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the one that came first")       \
+    F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the first by name")             \
     F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
     F(T, I32, unclassified, LABEL, "", "1: a kernel whose name no rule knows, counted as compute")                     \
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
@@ -51,7 +51,7 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
 #define TL_HOST_WORK_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "",                                                                                          \
-      "1 for the name with the most device_ns, and so on; of equals that with the most host_ns, or that came first")   \
+      "1 for the name with the most device_ns, and so on; of equals that with the most host_ns, or the first by name") \
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
     F(T, I64, host_ns, MEASURE, "ns", "time of the host in it, with what it called")                                   \
     F(T, I64, host_self_ns, MEASURE, "ns", "less the time in others of the same sort that it called")                  \
@@ -68,7 +68,7 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
       "from the first start to the last end of the work that one launched, summed over all")                           \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "its name; none: the rest of the work, launched in none (launches has how often) or without a launch in the trace")
+      "its name; none: the rest of the work, launched in none (so often as launches says) or without a launch")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
 

@@ -14,7 +14,7 @@
 
 /* One name and kind; its durations are ns[first, first + n). */
 typedef struct slot {
-    uint32_t kernel; /* the first in the trace */
+    uint32_t kernel; /* one of them */
     size_t first, n;
 } slot;
 
@@ -49,8 +49,6 @@ static bool find_slots(slots *s, const tl_rank_view *view)
             s->v.v[s->v.n++] = (slot){ .kernel = (uint32_t)i };
         }
         slot *mine = &s->v.v[at];
-        if (k->uid < view->kernels[mine->kernel].uid)
-            mine->kernel = (uint32_t)i;
         mine->n++;
         s->of[i] = at;
     }
@@ -78,23 +76,35 @@ static bool slots_fill(slots *s, const tl_rank_view *view)
     return true;
 }
 
-static int by_total(const void *rows, uint32_t a, uint32_t b)
+typedef struct naming {
+    const tl_kernel_row *rows;
+    const tl_names *names;
+} naming;
+
+static tl_text text_of(const tl_names *names, uint32_t name)
 {
-    const tl_kernel_row *x = (const tl_kernel_row *)rows + a, *y = (const tl_kernel_row *)rows + b;
-    if (x->total_ns != y->total_ns)
-        return TL_COMPARE(y->total_ns, x->total_ns);
-    return TL_COMPARE(x->place, y->place);
+    return name != TL_NO_NAME ? tl_names_text(names, name) : TL_TEXT("");
 }
 
-/* Rows by slot become rows by place: of equals the one whose first kernel comes first in the trace. */
-static bool put_in_order(tl_kernel_row *rows, size_t n, tl_table *table)
+static int by_total(const void *context, uint32_t a, uint32_t b)
+{
+    const naming *c = context;
+    const tl_kernel_row *x = &c->rows[a], *y = &c->rows[b];
+    if (x->total_ns != y->total_ns)
+        return TL_COMPARE(y->total_ns, x->total_ns);
+    int order = tl_text_compare(text_of(c->names, x->name), text_of(c->names, y->name));
+    return order != 0 ? order : TL_COMPARE(x->kind, y->kind);
+}
+
+/* Rows by slot become rows by place. */
+static bool put_in_order(tl_kernel_row *rows, size_t n, const tl_names *names, tl_table *table)
 {
     uint32_t *order = tl_malloc(n * sizeof *order);
     bool ok = order != NULL;
 
     for (size_t i = 0; ok && i < n; i++)
         order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, n, by_total, rows) && tl_table_reserve(table, n);
+    ok = ok && tl_sort_index(order, n, by_total, &(naming){ rows, names }) && tl_table_reserve(table, n);
     for (size_t i = 0; ok && i < n; i++) {
         rows[order[i]].place = (int32_t)i + 1;
         ok = tl_table_append(table, &rows[order[i]], 1);
@@ -118,7 +128,6 @@ static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
             break;
         rows.v[rows.n++] = (tl_kernel_row){
             .rank = view->rank,
-            .place = (int32_t)(first->uid & INT32_MAX),
             .name = first->name,
             .kind = first->kind,
             .unclassified = first->unclassified,
@@ -136,7 +145,7 @@ static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
     }
     for (size_t i = 0; i < rows.n; i++)
         rows.v[i].share = all > 0 ? (double)rows.v[i].total_ns / (double)all : NAN;
-    ok = ok && (rows.n == 0 || put_in_order(rows.v, rows.n, table));
+    ok = ok && (rows.n == 0 || put_in_order(rows.v, rows.n, view->names, table));
     free(rows.v);
     return ok;
 }
@@ -150,7 +159,7 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     return ok ? TL_OK : tl_fail_memory(err, "the kernels by name");
 }
 
-/* ---------------------------------------------------------------------------------------------------- over all ranks */
+/* -------------------------------------------------------------------------------------------------- over all ranks */
 
 static int by_name(const void *rows, uint32_t a, uint32_t b)
 {
@@ -166,8 +175,7 @@ static int by_name(const void *rows, uint32_t a, uint32_t b)
 static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, size_t n, double *means,
                               int64_t *counts)
 {
-    const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first,
-                        *least = first;
+    const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first, *least = first;
     tl_kernel_ranks sum = {
         .name = first->name, .kind = first->kind, .unclassified = first->unclassified, .ranks = (int32_t)n
     };

@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+__extension__ typedef __int128 wide;
+
 /* Device work. */
 typedef struct work {
     int64_t launches, kernels, ns;
@@ -36,10 +38,11 @@ static void add_work(work *to, const work *more)
 
 /* Operators or annotations of one name. */
 typedef struct total {
-    uint32_t name, op; /* the first of them: index into ops */
-    int64_t open;      /* how many are, now */
+    uint32_t name;
+    int64_t open; /* how many are, now */
     int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
-    double mean, squares; /* of durations so far; squares of differences from their mean */
+    wide sum_ns, squares; /* of durations, and of their squares: whole numbers, whose sums know no order */
+    bool overflows;       /* squares have: only a trace made for it comes so far */
     work all;
 } total;
 
@@ -62,7 +65,7 @@ typedef struct sweep {
 } sweep;
 
 /* TL_MAP_NONE when memory is out. */
-static uint32_t total_of(sweep *s, uint32_t name, uint32_t op)
+static uint32_t total_of(sweep *s, uint32_t name)
 {
     uint32_t at = tl_map_get(&s->slot, name);
     if (at != TL_MAP_NONE)
@@ -70,7 +73,7 @@ static uint32_t total_of(sweep *s, uint32_t name, uint32_t op)
     at = (uint32_t)s->totals.n;
     if (tl_map_put(&s->slot, name, at) != 0 || !tl_vec_room(&s->totals))
         return TL_MAP_NONE;
-    s->totals.v[s->totals.n++] = (total){ .name = name, .op = op, .min_ns = INT64_MAX, .all = no_work };
+    s->totals.v[s->totals.n++] = (total){ .name = name, .min_ns = INT64_MAX, .all = no_work };
     return at;
 }
 
@@ -81,10 +84,10 @@ static void close_one(sweep *s)
     int64_t ns = ops->dur_ns[f->op];
     total *t = &s->totals.v[f->total];
 
-    double before = t->mean;
     t->count++;
-    t->mean += ((double)ns - before) / (double)t->count;
-    t->squares += ((double)ns - before) * ((double)ns - t->mean);
+    t->sum_ns += ns;
+    if (__builtin_add_overflow(t->squares, (wide)ns * ns, &t->squares))
+        t->overflows = true;
     t->min_ns = tl_ns_min(t->min_ns, ns);
     t->max_ns = tl_ns_max(t->max_ns, ns);
     t->self_ns = tl_ns_add(t->self_ns, tl_ns_max(ns - f->called_ns, 0));
@@ -102,14 +105,14 @@ static void close_one(sweep *s)
     }
 }
 
-/* The next op of the kind, and the work that was launched in it and in none that it called.  False when memory is out. */
+/* The next op of the kind, and the work that was launched in it and in none that it called.  False when memory is out.
+ */
 static bool open_one(sweep *s, uint32_t op)
 {
     const tl_ops *ops = &s->view->ops;
-    frame f = { .op = op,
-                .total = total_of(s, ops->name[op], op),
-                .end_ns = ops->start_ns[op] + ops->dur_ns[op],
-                .work = no_work };
+    frame f = {
+        .op = op, .total = total_of(s, ops->name[op]), .end_ns = ops->start_ns[op] + ops->dur_ns[op], .work = no_work
+    };
 
     while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
         close_one(s);
@@ -150,26 +153,42 @@ static bool sweep_all(sweep *s)
 
 /* ----------------------------------------------------------------------------------------------------------- rows */
 
-/* The most device time first, then the most host time, then what came first. */
-static int by_time(const void *a, const void *b)
+/* The standard deviation of a sample; NaN of a single one. */
+static double deviation_of(const total *t)
 {
-    const tl_operator_row *x = a, *y = b;
+    long double n = (long double)t->count, sum = (long double)t->sum_ns;
+    if (t->count < 2 || t->overflows)
+        return NAN;
+    return sqrt(fmax((double)(((long double)t->squares - sum * sum / n) / (n - 1)), 0));
+}
+
+typedef struct naming {
+    const tl_operator_row *rows;
+    const tl_names *names;
+} naming;
+
+/* The most device time first, then the most host time, then by name; the rest last of equals. */
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const naming *c = context;
+    const tl_operator_row *x = &c->rows[a], *y = &c->rows[b];
     if (x->device_ns != y->device_ns)
         return TL_COMPARE(y->device_ns, x->device_ns);
-    return x->host_ns != y->host_ns ? TL_COMPARE(y->host_ns, x->host_ns) : TL_COMPARE(x->place, y->place);
+    if (x->host_ns != y->host_ns || x->name == TL_NO_NAME || y->name == TL_NO_NAME)
+        return x->host_ns != y->host_ns ? TL_COMPARE(y->host_ns, x->host_ns) : TL_COMPARE(x->name, y->name);
+    return tl_text_compare(tl_names_text(c->names, x->name), tl_names_text(c->names, y->name));
 }
 
 static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
 {
     return (tl_operator_row){
         .rank = s->view->rank,
-        .place = (int32_t)(s->view->ops.uid[t->op] & INT32_MAX),
         .name = t->name,
         .count = t->count,
         .host_ns = t->host_ns,
         .host_self_ns = t->self_ns,
-        .mean_ns = t->mean,
-        .std_ns = t->count > 1 ? sqrt(t->squares / (double)(t->count - 1)) : NAN,
+        .mean_ns = (double)t->sum_ns / (double)t->count,
+        .std_ns = deviation_of(t),
         .min_ns = t->min_ns,
         .max_ns = t->max_ns,
         .launches = t->all.launches,
@@ -187,7 +206,6 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
     const work *rest = &s->rest;
     return (tl_operator_row){
         .rank = s->view->rank,
-        .place = INT32_MAX,
         .name = TL_NO_NAME,
         .mean_ns = NAN,
         .std_ns = NAN,
@@ -202,23 +220,27 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
 /* The table is that of operators or of annotations: their columns are the same. */
 static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
 {
-    tl_operator_row row;
-    bool ok = true;
+    TL_VEC(tl_operator_row) rows = { 0 };
+    uint32_t *order = tl_malloc((s->totals.n + 1) * sizeof *order);
+    bool ok = order != NULL;
 
-    for (size_t i = 0; ok && i < s->totals.n; i++) {
-        row = row_of(s, &s->totals.v[i], all_ns);
-        ok = tl_table_append(table, &row, 1);
+    for (size_t i = 0; ok && i <= s->totals.n; i++) {
+        bool rest = i == s->totals.n;
+        if (rest && s->rest.kernels == 0)
+            break;
+        order[i] = (uint32_t)i;
+        ok = tl_vec_room(&rows);
+        if (ok)
+            rows.v[rows.n++] = rest ? rest_row(s, all_ns) : row_of(s, &s->totals.v[i], all_ns);
     }
-    if (ok && s->rest.kernels > 0) {
-        row = rest_row(s, all_ns);
-        ok = tl_table_append(table, &row, 1);
+    ok = ok && tl_sort_index(order, rows.n, by_time, &(naming){ rows.v, s->view->names });
+    for (size_t i = 0; ok && i < rows.n; i++) {
+        rows.v[order[i]].place = (int32_t)i + 1;
+        ok = tl_table_append(table, &rows.v[order[i]], 1);
     }
-    if (!ok || table->n == 0)
-        return ok;
-    qsort(table->rows, table->n, table->schema->row_size, by_time);
-    for (size_t i = 0; i < table->n && table->rows != NULL; i++)
-        ((tl_operator_row *)tl_table_row(table, i))->place = (int32_t)i + 1;
-    return true;
+    free(order);
+    free(rows.v);
+    return ok;
 }
 
 static uint32_t place_of(const sweep *s, const tl_launch *launch)

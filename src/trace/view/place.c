@@ -98,7 +98,7 @@ static bool find_order(const placing *p, size_t ntracks, uint32_t *order, size_t
     return next != NULL;
 }
 
-/* The thread with the most annotations; NULL: there are none. */
+/* The thread with the most annotations, of equals the one that begins first; NULL: there are none. */
 static const tl_thread *main_thread(const placing *p)
 {
     const tl_ops *ops = &p->view->ops;
@@ -110,7 +110,7 @@ static const tl_thread *main_thread(const placing *p)
         size_t n = 0;
         for (size_t i = thread->first; i < thread->first + thread->n; i++)
             n += ops->kind[i] == TL_ANNOTATION;
-        if (n > most) {
+        if (n > most || (n > 0 && n == most && ops->start_ns[thread->first] < ops->start_ns[found->first])) {
             most = n;
             found = thread;
         }
