@@ -2,13 +2,15 @@
 # compat_hta.sh TLMPI - the tables of `tlmpi compat hta` against those that HTA itself wrote, in its three modes.
 #
 # TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case
-# is a job in one mode; all six tables must be equal.  Prints what differs and, last, "N passed, N failed, N skipped".
+# is a job in one mode; all tables named here must be equal, but for those that `free` names.  Prints what differs and, last, "N passed, N failed, N skipped".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
 . "$here/../lib.sh"
 tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
 tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category"
+tables="$tables callgraph_* callstack_old_*"
+set -f # the names are patterns for compare_tables.py
 
 corpus=${TLMPI_CORPUS:-}
 if [ ! -f "$corpus/golden/reference/jobs.txt" ]; then
@@ -21,15 +23,36 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mpi_settings
 
+# free JOB - the tables that may differ there.  Where rows of no length meet the ends and starts of others, HTA's order of
+# them goes in a circle, and what it shows depends on the steps of Python's sort.  callstack_old is compared on the traces
+# without rows of no length (backward_thread, cuda_event_sync, set_sampled_2ranks, triton_example) and on those where such
+# rows make no difference.
+free()
+{
+    case $1 in
+    rank_non_gpu | rank_not_found | h100_* | mi300_* | vllm_* | set_megatron_tp8) echo "callstack_old_*" ;;
+    set_torchrec_optimizer) echo "callgraph_by_depth_rank2,callstack_old_by_depth_rank2" ;;
+    set_torchrec_optimizer_5) echo "callgraph_by_depth_rank[12],callstack_old_*" ;;
+    esac
+}
+
 # Whether one of the tables is in the folder.
 has_tables()
 {
     for table in $tables; do
-        if [ -f "$1/$table.csv" ] || [ -f "$1/$table.csv.gz" ]; then
+        if [ -n "$(find "$1" -maxdepth 1 -name "$table.csv*" 2> /dev/null)" ]; then
             return 0
         fi
     done
     return 1
+}
+
+# Where HTA has refused a table, it is not there, and the notes say so.
+refused()
+{
+    if grep -q "^call_graph" "$1/errors.txt" 2> /dev/null; then
+        [ -z "$(find "$2" -name "callgraph_*")" ] && grep -q "^callgraph: " "$2/notes.txt"
+    fi
 }
 
 # equal GOLDEN OPTION FILE... - one run, and its tables.  Where HTA found nothing to analyse, the program must say so
@@ -44,7 +67,8 @@ equal()
     got=$?
     if has_tables "$golden"; then
         test "$got" -le 1 && python3 "$corpus/tools/compare_tables.py" "$golden" "$work/out" \
-            --only "$(echo "$tables" | tr ' ' ,)" >> "$work/log" 2>&1
+            --only "$(echo "$tables" | tr ' ' ,)" --skip "$(free "$name")" >> "$work/log" 2>&1 &&
+            refused "$golden" "$work/out"
     else
         test "$got" -eq 3 && ! has_tables "$work/out"
     fi
