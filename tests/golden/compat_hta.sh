@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../lib.sh"
 tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
 tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category"
-tables="$tables callgraph_* callstack_old_*"
+tables="$tables callgraph_* callstack_old_* frequent_patterns_* patterns_overlay_*"
 set -f # the names are patterns for compare_tables.py
 
 corpus=${TLMPI_CORPUS:-}

@@ -5,6 +5,6 @@
 
 #include "tlmpi/compat/hta/frame/job.h"
 
-tl_hta_table tl_hta_call_graphs, tl_hta_call_stacks;
+tl_hta_table tl_hta_call_graphs, tl_hta_frequent_patterns, tl_hta_call_stacks;
 
 #endif

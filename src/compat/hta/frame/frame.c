@@ -142,6 +142,7 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
     /* One entry without a duration, kept or not, turns the whole column of a data frame into doubles. */
     frame->ts_whole = round || !trace->report.fractional_ts;
     frame->dur_whole = !fractions && ndurs == trace->report.entries;
+    frame->nentries = trace->report.entries;
     describe(frame, &trace->meta, symbols);
 done:
     free(translate);

@@ -40,6 +40,7 @@ typedef struct tl_hta_frame {
     TL_VEC(tl_track) tracks; /* texts are ids of track_names */
     tl_names track_names;
     size_t nloaded;                /* rows before the cut */
+    uint64_t nentries;             /* of traceEvents */
     double raw_min_ts, raw_max_ts; /* before align */
 
     /* Whether HTA holds the column as integers: it then sums and prints them as such. */
