@@ -35,4 +35,8 @@ double tl_numpy_median(double *v, size_t n);
  * is appended as it is.  False: memory is out. */
 bool tl_python_tuple(tl_text json, tl_bytes *out);
 
+/* The same of a list: [[5], 'a'].  And what a JSON string stands for, given without its quotes. */
+bool tl_python_list(tl_text json, tl_bytes *out);
+bool tl_python_string(tl_text json, tl_bytes *out);
+
 #endif

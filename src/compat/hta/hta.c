@@ -8,8 +8,9 @@
 #include <stdlib.h>
 
 static tl_hta_table *const tables[] = {
-    tl_hta_load_summary,      tl_hta_events_by_category, tl_hta_profiler_steps,    tl_hta_temporal_breakdown,
-    tl_hta_comm_comp_overlap, tl_hta_call_graphs,        tl_hta_frequent_patterns, tl_hta_call_stacks,
+    tl_hta_load_summary,      tl_hta_events_by_category,    tl_hta_profiler_steps,    tl_hta_temporal_breakdown,
+    tl_hta_comm_comp_overlap, tl_hta_call_graphs,           tl_hta_frequent_patterns, tl_hta_cupti_counters,
+    tl_hta_call_stacks,       tl_hta_execution_trace_links,
 };
 
 static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)

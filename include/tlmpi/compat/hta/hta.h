@@ -11,8 +11,12 @@
  *     st = tl_compat_hta(&options, &incomplete, err);
  *
  * writes into out_dir load_summary.csv, events_by_category.csv, profiler_steps.csv, temporal_breakdown.csv,
- * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv, and notes.txt: a line for each fact that the tables do not
- * show, among them where HTA itself would have given up and what was done instead.
+ * comm_comp_overlap.csv, comm_comp_overlap_unrounded.csv; of each rank N callgraph_rankN.csv,
+ * callgraph_by_depth_rankN.csv, callstack_old_rankN.csv, callstack_old_by_depth_rankN.csv, and cupti_counters_rankN.csv
+ * where it has profiler ranges; callgraph_threads.csv; of some operators frequent_patterns_OP_minK.csv, and
+ * patterns_overlay_OP_minK_rankN.csv where there are such; execution_trace_links.csv with an execution trace; and
+ * notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have given up and what
+ * was done instead.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H

@@ -9,6 +9,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
 {
     free(frame->rows.v);
     free(frame->tracks.v);
+    free(frame->externals.v);
     tl_names_free(&frame->track_names);
     *frame = (tl_hta_frame){ 0 };
 }
@@ -82,6 +83,17 @@ static bool take_tracks(tl_hta_frame *frame, const tl_events *events)
     return true;
 }
 
+/* False: memory is out. */
+static bool take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
+{
+    if (id == TL_REF_NONE || id >= TL_REF_NUMBER) /* a text is none of an execution trace's */
+        return true;
+    if (!tl_vec_room(&frame->externals))
+        return false;
+    frame->externals.v[frame->externals.n++] = (tl_hta_external){ id, index };
+    return true;
+}
+
 /* What the frame knows of all its rows. */
 static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symbols *symbols)
 {
@@ -131,7 +143,8 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
         tl_hta_row row = row_of(events, words, i, round);
         row.name = translated(translate, events->name[i], events, symbols);
         row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
-        if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows)) {
+        if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows) ||
+            (words->more != NULL && !take_external(frame, words->more[i].external_id, row.index))) {
             st = tl_fail_memory(err, "the rows of a trace");
             goto done;
         }

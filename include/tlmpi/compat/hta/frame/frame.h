@@ -32,6 +32,12 @@ typedef struct tl_hta_row {
     uint32_t track;      /* index into the frame's tracks: its pid and tid */
 } tl_hta_row;
 
+/* The External id of a row's args. */
+typedef struct tl_hta_external {
+    int64_t id;
+    uint32_t index; /* of the row */
+} tl_hta_external;
+
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
@@ -39,8 +45,9 @@ typedef struct tl_hta_frame {
     TL_VEC(tl_hta_row) rows; /* in file order, ascending index; the cut may change both */
     TL_VEC(tl_track) tracks; /* texts are ids of track_names */
     tl_names track_names;
-    size_t nloaded;                /* rows before the cut */
-    uint64_t nentries;             /* of traceEvents */
+    TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
+    size_t nloaded;                    /* rows before the cut */
+    uint64_t nentries;                 /* of traceEvents */
     double raw_min_ts, raw_max_ts; /* before align */
 
     /* Whether HTA holds the column as integers: it then sums and prints them as such. */
