@@ -48,7 +48,7 @@ typedef struct tl_hta_frame {
     TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
     size_t nloaded;                    /* rows before the cut */
     uint64_t nentries;                 /* of traceEvents */
-    double raw_min_ts, raw_max_ts; /* before align */
+    double raw_min_ts, raw_max_ts;     /* before align */
 
     /* Whether HTA holds the column as integers: it then sums and prints them as such. */
     bool ts_whole, dur_whole, iteration_whole;
