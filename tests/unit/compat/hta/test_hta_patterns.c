@@ -159,6 +159,31 @@ static void a_file_that_has_changed_gives_no_counters(void)
     tl_hta_job_free(&job);
 }
 
+static void without_memory_they_say_so(void)
+{
+    static tl_hta_table *const writers[] = { tl_hta_frequent_patterns, tl_hta_cupti_counters };
+    const char *trace =
+        TRACE(MM("aten::mm", "10", "11", "1", "gemm", "30") "," RANGE("30", "\"a\": 1, \"b\": \"x\", \"c\": [1]") ","
+              ON_HOST("user_annotation", "ProfilerStep#1", "0", "9", "") ","
+              "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"autograd::x\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2}");
+
+    for (size_t i = 0; i < COUNT(writers); i++) {
+        tl_hta_job job = tables(trace, NULL, writers[i], TL_OK);
+        tl_status st = TL_ENOMEM;
+        size_t k = 1;
+        for (; st != TL_OK && k < 1000; k++) {
+            tl_error err;
+            tl_mem_fail_after(k);
+            st = writers[i](&job, scratch_path("out"), &err);
+            tl_mem_fail_after(0);
+            CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
+        }
+        CU_ASSERT_EQUAL(st, TL_OK);
+        CU_ASSERT(k > 20);
+        tl_hta_job_free(&job);
+    }
+}
+
 static const unit_test tests[] = {
     TEST(patterns_go_by_count_and_then_by_text),
     TEST(kernels_of_an_operator_stand_by_start),
@@ -168,6 +193,7 @@ static const unit_test tests[] = {
     TEST(a_range_belongs_to_the_launch_of_its_number),
     TEST(counters_that_cannot_be_placed_are_a_note),
     TEST(a_file_that_has_changed_gives_no_counters),
+    TEST(without_memory_they_say_so),
 };
 
 int main(void)
