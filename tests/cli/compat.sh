@@ -11,6 +11,15 @@ two_runs
 echo "-- compat"
 status 0 "$tlmpi" compat hta traces -o hta/deep
 check "HTA's tables" test -s hta/deep/temporal_breakdown.csv -a -s hta/deep/profiler_steps.csv
+check "of each rank, too" test -s hta/deep/callgraph_rank0.csv -a -s hta/deep/callstack_old_by_depth_rank2.csv
+echo '{"schema": "1.0.1", "nodes": [{"name": "a", "id": 1, "rf_id": -1}]}' > nodes.json
+status 0 "$tlmpi" compat hta traces nodes.json -o hta/nodes
+check "links to an execution trace" test -s hta/nodes/execution_trace_links.csv -a ! -e hta/deep/execution_trace_links.csv
+status 3 "$tlmpi" compat hta nodes.json -o hta/none
+cp nodes.json more.json
+status 1 "$tlmpi" compat hta traces nodes.json more.json -o hta/twice
+status 1 "$tlmpi" compat tracelens traces nodes.json -o lens/nodes
+rm -r hta/nodes hta/twice lens/nodes nodes.json more.json
 status 4 "$tlmpi" compat hta traces -o hta/deep
 says err "-f"
 status 0 "$tlmpi" compat hta traces -f -o hta/deep

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* From all launches up and down: no trace is so deep, and what is made so deep would make a table as large. */
-#define MOST_STEPS ((size_t)1 << 28)
+/* Of the names over and under all launches, which each of them lists: no trace makes a table as large. */
+#define MOST_BYTES ((size_t)1 << 30)
 
 typedef struct counting {
     const tl_hta_graph *graph;
@@ -43,6 +43,12 @@ static bool is_op(const counting *c, uint32_t at)
     return tl_text_is(cat_of(c, at), "cpu_op");
 }
 
+/* Of a row's name in a list; the way past a row that is not listed weighs something, too. */
+static size_t weight_of(const counting *c, uint32_t at)
+{
+    return 1 + tl_names_text(&c->symbols->texts, c->frame->rows.v[at].name).n;
+}
+
 static bool find_rows(counting *c)
 {
     size_t n = c->frame->rows.n;
@@ -68,12 +74,13 @@ typedef void take_op(counting *c, uint32_t launch, uint32_t op);
 static void each_op(counting *c, const uint32_t *number, uint32_t *above, take_op *take)
 {
     const tl_hta_graph *g = c->graph;
-    size_t nsteps = 0;
+    size_t nbytes = 0;
 
     for (uint32_t k = 0; k < c->nlaunches; k++)
         if (g->node[c->launches[k]].depth >= 0)
             for (uint32_t up = g->node[c->launches[k]].parent; up != TL_HTA_TOP; up = g->node[up].parent) {
-                if (++nsteps > MOST_STEPS)
+                nbytes += weight_of(c, up);
+                if (nbytes > MOST_BYTES)
                     goto too_deep;
                 if (is_op(c, up))
                     take(c, k, up);
@@ -83,7 +90,8 @@ static void each_op(counting *c, const uint32_t *number, uint32_t *above, take_o
         uint32_t at = g->opened[i], up = g->node[at].parent;
         above[at] = up == TL_HTA_TOP ? UINT32_MAX : number[up] != UINT32_MAX ? number[up] : above[up];
         for (uint32_t k = is_op(c, at) ? above[at] : UINT32_MAX; k != UINT32_MAX; k = above[c->launches[k]]) {
-            if (++nsteps > MOST_STEPS)
+            nbytes += weight_of(c, at);
+            if (nbytes > MOST_BYTES)
                 goto too_deep;
             take(c, k, at);
         }
@@ -91,7 +99,7 @@ static void each_op(counting *c, const uint32_t *number, uint32_t *above, take_o
     return;
 
 too_deep:
-    snprintf(c->why, sizeof c->why, "the launches stand too deep");
+    snprintf(c->why, sizeof c->why, "the operators around the launches have more than %zu bytes of names", MOST_BYTES);
 }
 
 static void count_op(counting *c, uint32_t launch, uint32_t op)

@@ -171,7 +171,7 @@ static int by_text(const void *context, uint32_t a, uint32_t b)
 
     for (;;) {
         size_t n = s.n < t.n ? s.n : t.n;
-        int order = n > 0 ? memcmp(s.p, t.p, n) : 0;
+        int order = n > 0 && s.p != t.p ? memcmp(s.p, t.p, n) : 0;
         if (order != 0)
             return order;
         s = (tl_text){ s.p + n, s.n - n };
