@@ -131,3 +131,31 @@ double tl_numpy_median(double *v, size_t n)
     tl_real_sort(v, n);
     return n % 2 == 1 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
+
+/* Linear between the two neighbours, counted from the nearer one. */
+static double quantile(const double *ascending, size_t n, double q)
+{
+    double at = (double)(n - 1) * q, part = at - floor(at);
+    double low = ascending[(size_t)at], high = ascending[(size_t)at + 1 < n ? (size_t)at + 1 : n - 1];
+
+    return part >= 0.5 ? high - (high - low) * (1 - part) : low + (high - low) * part;
+}
+
+tl_described tl_pandas_describe(double *v, double *room, size_t n)
+{
+    tl_described d = { (double)n, NAN, NAN, NAN, { NAN, NAN, NAN }, NAN };
+
+    if (n == 0)
+        return d;
+    d.mean = tl_numpy_sum(v, n, 1) / (double)n;
+    for (size_t i = 0; i < n; i++)
+        room[i] = (d.mean - v[i]) * (d.mean - v[i]);
+    if (n > 1)
+        d.std = sqrt(tl_numpy_sum(room, n, 1) / (double)(n - 1));
+    tl_real_sort(v, n);
+    d.min = v[0];
+    for (size_t i = 0; i < 3; i++)
+        d.quartile[i] = quantile(v, n, 0.25 * (double)(i + 1));
+    d.max = v[n - 1];
+    return d;
+}

@@ -2,15 +2,16 @@
 # compat_hta.sh TLMPI - the tables of `tlmpi compat hta` against those that HTA itself wrote, in its three modes.
 #
 # TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case
-# is a job in one mode; all tables named here must be equal, but for those that `free` names.  Prints what differs and, last, "N passed, N failed, N skipped".
+# is a job in one mode; all tables named here must be equal, but for those that `free` names.  Prints what differs and, last,
+# "N passed, N failed, N skipped".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
 . "$here/../lib.sh"
 tlmpi=$(program "${1:?usage: compat_hta.sh TLMPI}") || exit 2
-tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category"
-tables="$tables callgraph_* callstack_old_* frequent_patterns_* patterns_overlay_*"
-tables="$tables cupti_counters_* execution_trace_links"
+tables="load_summary profiler_steps temporal_breakdown comm_comp_overlap comm_comp_overlap_unrounded events_by_category
+    idle_time_breakdown idle_time_breakdown_thresholds idle_interval_stats
+    callgraph_* callstack_old_* frequent_patterns_* patterns_overlay_* cupti_counters_* execution_trace_links"
 set -f # the names are patterns for compare_tables.py
 
 corpus=${TLMPI_CORPUS:-}
@@ -86,8 +87,9 @@ equal()
     "$tlmpi" compat hta "$@" -o "$work/out" $option > "$work/log" 2>&1
     got=$?
     if has_tables "$golden"; then
+        # shellcheck disable=SC2086  # lines become words
         test "$got" -le 1 && reorder "$golden" "$work/out" && python3 "$corpus/tools/compare_tables.py" "$golden" "$work/out" \
-            --only "$(echo "$tables" | tr ' ' ,)" --skip "$(free "$name")" >> "$work/log" 2>&1 &&
+            --only "$(echo $tables | tr ' ' ,)" --skip "$(free "$name")" >> "$work/log" 2>&1 &&
             refused "$golden" "$work/out"
     else
         test "$got" -eq 3 && ! has_tables "$work/out"

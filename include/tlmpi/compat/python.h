@@ -8,6 +8,7 @@
 #include "tlmpi/base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The double as Python's repr writes it ("0.1", "1e+16", "-0.0", "inf", "nan"). */
 #define TL_PYTHON_REPR_SIZE 32
@@ -30,6 +31,17 @@ double tl_pandas_std(const double *v, size_t n);
 
 /* The median of n doubles, which it sorts; NaN without one. */
 double tl_numpy_median(double *v, size_t n);
+
+/* What pandas' describe tells of n doubles, which it sorts; NaN where there are too few.  It needs room for as many
+ * more. */
+typedef struct tl_described {
+    double count, mean, std, min, quartile[3], max;
+} tl_described;
+tl_described tl_pandas_describe(double *v, double *room, size_t n);
+
+/* Puts the indices of n doubles, none of them NaN, in the order that numpy's argsort gives them: it is not stable, and
+ * what equals come to be in depends on all n (see introsort.c).  index[0 .. n) are 0 .. n - 1 afterwards in that order. */
+void tl_numpy_argsort(uint32_t *index, const double *v, size_t n);
 
 /* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
  * is appended as it is.  False: memory is out. */

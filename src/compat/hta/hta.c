@@ -2,6 +2,7 @@
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/compat/hta/load.h"
 #include "tlmpi/compat/hta/stacks.h"
+#include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/compat/sheet.h"
 #include <stdio.h>
@@ -10,7 +11,7 @@
 static tl_hta_table *const tables[] = {
     tl_hta_load_summary,      tl_hta_events_by_category,    tl_hta_profiler_steps,    tl_hta_temporal_breakdown,
     tl_hta_comm_comp_overlap, tl_hta_call_graphs,           tl_hta_frequent_patterns, tl_hta_cupti_counters,
-    tl_hta_call_stacks,       tl_hta_execution_trace_links,
+    tl_hta_call_stacks,       tl_hta_execution_trace_links, tl_hta_idle_time,
 };
 
 static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)

@@ -10,6 +10,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
     free(frame->rows.v);
     free(frame->tracks.v);
     free(frame->externals.v);
+    free(frame->copies.v);
     tl_names_free(&frame->track_names);
     *frame = (tl_hta_frame){ 0 };
 }
@@ -94,6 +95,19 @@ static bool take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
     return true;
 }
 
+static bool take_copies(tl_hta_frame *frame, const tl_events *events)
+{
+    for (size_t i = 0; i < events->copies.n; i++) {
+        const tl_copy_args *copy = &events->copies.v[i];
+        if (!isfinite(copy->gb_per_s))
+            continue;
+        if (!tl_vec_room(&frame->copies))
+            return false;
+        frame->copies.v[frame->copies.n++] = (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s };
+    }
+    return true;
+}
+
 /* What the frame knows of all its rows. */
 static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symbols *symbols)
 {
@@ -132,8 +146,8 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
 
-    if (!take_tracks(frame, events)) {
-        st = tl_fail_memory(err, "the tracks of a trace");
+    if (!take_tracks(frame, events) || !take_copies(frame, events)) {
+        st = tl_fail_memory(err, "the tracks and copies of a trace");
         goto done;
     }
     for (size_t i = 0; i < events->n; i++) {
@@ -167,4 +181,14 @@ void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole)
     for (size_t i = 0; i < frame->rows.n; i++)
         frame->rows.v[i].ts -= zero;
     frame->ts_whole = frame->ts_whole && zero_whole;
+}
+
+double tl_hta_frame_duration(const tl_hta_frame *frame)
+{
+    double min = NAN, max = NAN;
+    for (size_t i = 0; i < frame->rows.n; i++) {
+        min = fmin(min, frame->rows.v[i].ts);
+        max = fmax(max, frame->rows.v[i].ts);
+    }
+    return max - min;
 }

@@ -94,17 +94,6 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Largest ts less smallest; the last row's duration is not in it. */
-static double duration_of(const tl_hta_frame *frame)
-{
-    double min = NAN, max = NAN;
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        min = fmin(min, frame->rows.v[i].ts);
-        max = fmax(max, frame->rows.v[i].ts);
-    }
-    return max - min;
-}
-
 tl_status tl_hta_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
 {
     tl_sheet csv;
@@ -129,7 +118,7 @@ tl_status tl_hta_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
         tl_sheet_int(&csv, (int64_t)frame->rows.n);
         tl_sheet_number(&csv, job->zero, job->zero_whole);
         tl_sheet_text(&csv, frame->ts_whole ? TL_TEXT("int64") : TL_TEXT("float64"));
-        tl_sheet_number(&csv, duration_of(frame), frame->ts_whole);
+        tl_sheet_number(&csv, tl_hta_frame_duration(frame), frame->ts_whole);
         st = write_iterations(&csv, frame, err);
         if (st != TL_OK) {
             tl_sheet_abandon(&csv);

@@ -38,6 +38,12 @@ typedef struct tl_hta_external {
     uint32_t index; /* of the row */
 } tl_hta_external;
 
+/* How fast a copy was, as its args have it. */
+typedef struct tl_hta_copy {
+    uint32_t index; /* of its row */
+    double gb_per_s;
+} tl_hta_copy;
+
 /* Zero-initialise; tl_hta_frame_free ends it. */
 typedef struct tl_hta_frame {
     int64_t rank;
@@ -46,6 +52,7 @@ typedef struct tl_hta_frame {
     TL_VEC(tl_track) tracks; /* texts are ids of track_names */
     tl_names track_names;
     TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
+    TL_VEC(tl_hta_copy) copies;        /* ascending index; rows that are not here have 0 */
     size_t nloaded;                    /* rows before the cut */
     uint64_t nentries;                 /* of traceEvents */
     double raw_min_ts, raw_max_ts;     /* before align */
@@ -76,6 +83,9 @@ void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole);
 /* cut: the rows that start before the last step does; with `include_last`, those that start before it ends.  Device
  * rows stay where a launch with their correlation does, once for each, and come first. */
 tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err);
+
+/* Largest ts less smallest; the last row's duration is not in it.  NaN without rows. */
+double tl_hta_frame_duration(const tl_hta_frame *frame);
 
 /* HTA's two notions of device work.  The breakdowns go by the stream alone, links and the cut by this one. */
 static inline bool tl_hta_on_stream(const tl_hta_row *row)
