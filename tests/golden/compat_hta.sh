@@ -2,8 +2,8 @@
 # compat_hta.sh TLMPI - the tables of `tlmpi compat hta` against those that HTA itself wrote, in its three modes.
 #
 # TLMPI_CORPUS names the folder with traces/, golden/ and tools/; without it there is nothing to compare with.  A case
-# is a job in one mode; all tables named here must be equal, but for those that `free` names.  Prints what differs and, last,
-# "N passed, N failed, N skipped".
+# is a job in one mode; all tables named here must be equal.  Prints what differs and, last, "N passed, N failed,
+# N skipped".
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh
@@ -24,19 +24,6 @@ work=$(scratch)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 mpi_settings
-
-# free JOB - the tables that may differ there.  Where rows of no length meet the ends and starts of others, HTA's order of
-# them goes in a circle, and what it shows depends on the steps of Python's sort.  callstack_old is compared on the traces
-# without rows of no length (backward_thread, cuda_event_sync, set_sampled_2ranks, triton_example) and on those where such
-# rows make no difference.
-free()
-{
-    case $1 in
-    rank_non_gpu | rank_not_found | h100_* | mi300_* | vllm_* | set_megatron_tp8) echo "callstack_old_*" ;;
-    set_torchrec_optimizer) echo "callgraph_by_depth_rank2,callstack_old_by_depth_rank2" ;;
-    set_torchrec_optimizer_5) echo "callgraph_by_depth_rank[12],callstack_old_*" ;;
-    esac
-}
 
 # Whether one of the tables is in the folder.
 has_tables()
@@ -89,7 +76,7 @@ equal()
     if has_tables "$golden"; then
         # shellcheck disable=SC2086  # lines become words
         test "$got" -le 1 && reorder "$golden" "$work/out" && python3 "$corpus/tools/compare_tables.py" "$golden" "$work/out" \
-            --only "$(echo $tables | tr ' ' ,)" --skip "$(free "$name")" >> "$work/log" 2>&1 &&
+            --only "$(echo $tables | tr ' ' ,)" >> "$work/log" 2>&1 &&
             refused "$golden" "$work/out"
     else
         test "$got" -eq 3 && ! has_tables "$work/out"

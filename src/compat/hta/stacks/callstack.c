@@ -1,8 +1,4 @@
-/* callstack.c - HTA's older call stacks: what each row of the host stands in, by thread alone, without device work.
- *
- * Its order of edges at one time is no order where rows of no length are there: what HTA has for rows that meet at such
- * a time comes from the steps of Python's sort, and is not followed here.
- */
+/* callstack.c - HTA's older call stacks: what each row of the host stands in, by thread alone, without device work. */
 #include "nest.h"
 #include "threads.h"
 #include "tlmpi/compat/hta/stacks.h"

@@ -6,8 +6,8 @@
  * An end takes off whatever was opened last: HTA does so where rows overlap without one being within the other, too.
  *
  * At one time ends come before starts; of ends the shorter row's first, of starts the longer row's.  Rows of no length
- * stand after the starts, and before the ends.  Where there are ends and starts, that is a circle, which HTA leaves to
- * the way that its sort takes; here they come first then.
+ * stand after the starts, and before the ends.  Where there are both, that is a circle: what comes of it depends on the
+ * steps of Python's sort, and on the order that the rows come in, and they are therefore the same here.
  */
 #ifndef TLMPI_COMPAT_HTA_STACKS_NEST_H
 #define TLMPI_COMPAT_HTA_STACKS_NEST_H
@@ -17,8 +17,8 @@
 #define TL_HTA_TOP UINT32_MAX /* in no other row */
 
 typedef enum tl_hta_nesting {
-    TL_HTA_SIBLINGS, /* rows of no length at one time stand side by side; one below 0 counts as 0 */
-    TL_HTA_NESTED    /* they stand within each other; one below 0 ends before it starts */
+    TL_HTA_SIBLINGS, /* rows of no length at one time stand side by side; one below 0 counts as 0.  Sorted as they are */
+    TL_HTA_NESTED    /* they stand within each other; one below 0 ends before it starts.  Sorted by numpy before */
 } tl_hta_nesting;
 
 typedef struct tl_hta_nest {
