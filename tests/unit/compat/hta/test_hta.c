@@ -36,8 +36,8 @@ static void the_books_are_those_of_the_drawing(void)
                            "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
                            "idle_time_pctg,compute_time_pctg,non_compute_time_pctg\n"
                            "2,3,6,7,16,18.75,37.5,43.75\n");
-    CU_ASSERT_STRING_EQUAL(content("deep/out/notes.txt"),
-                           "temporal_breakdown: rank 1: no GPU events; HTA gives up all ranks\n");
+    CU_ASSERT_PTR_NOT_NULL(strstr(content("deep/out/notes.txt"),
+                                  "temporal_breakdown: rank 1: no GPU events; HTA gives up all ranks\n"));
     CU_ASSERT_STRING_EQUAL(content("deep/out/comm_comp_overlap.csv"), "rank,comp_comm_overlap_pctg\n1,\n2,33.33\n");
     CU_ASSERT_STRING_EQUAL(content("deep/out/comm_comp_overlap_unrounded.csv"),
                            "rank,comp_comm_overlap_pctg\n1,\n2,33.33333333333333\n");
