@@ -128,7 +128,7 @@ tl_status tl_hta_call_graphs(tl_hta_job *job, const char *dir, tl_error *err)
             break;
         if (g.why[0] != '\0') {
             nrefused++;
-            st = tl_hta_job_note(job, err, "callgraph: rank %lld: no call graph, as HTA has none: %s",
+            st = tl_hta_job_note(job, err, "callgraph: rank %lld: none: %s; HTA gives up all ranks",
                                  (long long)job->frames.v[i].rank, g.why);
         } else {
             st = write_rows(&g, dir, err);
