@@ -3,6 +3,7 @@
 #include "suggest.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/hta/hta.h"
+#include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
 
@@ -104,6 +105,13 @@ static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, 
     return st;
 }
 
+/* HTA links the rows of a trace to the nodes of an execution trace, where one is named beside it. */
+static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
+{
+    return strcmp(cli->words[0], faces[HTA]) == 0 && input->kind == TL_INPUT_OTHER && input->named && !input->no_file &&
+           tl_hta_is_execution_trace(input->path);
+}
+
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -121,7 +129,7 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
             tl_input_look(input, cli->compat_run != TL_ALL_RUNS); /* when it began may stand at its end */
         if (input->pipe)
             return tl_fail(err, TL_EINPUT, "%s: expected a file, which is read twice, found a pipe", input->path);
-        if (input->kind == TL_INPUT_TRACE)
+        if (input->kind == TL_INPUT_TRACE || is_execution_trace(cli, input))
             continue;
         tl_warn("%s", input->why);
         *left_out += input->kind == TL_INPUT_UNREADABLE || input->named;
@@ -167,7 +175,7 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
 {
     tl_inventory inventory = { .nruns = 0 };
     tl_hta_file *files = NULL;
-    const char *timeline;
+    const char *timeline, *execution_trace = NULL;
     size_t nfiles = 0, left_out = 0;
 
     tl_status st = take_memory_timeline(cli, &timeline, err);
@@ -185,6 +193,12 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
     }
     for (size_t i = 0; i < inventory.inputs.n; i++) {
         const tl_input *input = &inventory.inputs.v[i];
+        if (is_execution_trace(cli, input)) {
+            left_out += execution_trace != NULL;
+            if (execution_trace != NULL)
+                tl_warn("%s: left out, %s is an execution trace, too", execution_trace, input->path);
+            execution_trace = input->path;
+        }
         if (input->kind != TL_INPUT_TRACE)
             continue;
         tl_error why;
@@ -204,6 +218,7 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
     tl_hta_options options = { .files = files,
                                .nfiles = nfiles,
                                .memory_timeline = timeline,
+                               .execution_trace = execution_trace,
                                .out_dir = cli->run.output,
                                .ns = cli->ns,
                                .include_last_step = cli->include_last_step };

@@ -29,6 +29,10 @@ void tl_python_repr(char out[TL_PYTHON_REPR_SIZE], double value)
         snprintf(out, TL_PYTHON_REPR_SIZE, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
         return;
     }
+    if (fabs(value) < 1e15 && value == floor(value) && !(value == 0 && signbit(value))) {
+        snprintf(out, TL_PYTHON_REPR_SIZE, "%lld.0", (long long)value); /* most cells are such */
+        return;
+    }
     shortest(text, sizeof text, fabs(value));
     for (const char *p = text; *p != 'e'; p++)
         if (*p != '.')

@@ -82,24 +82,40 @@ static bool is_real(const tl_sheet *sheet)
     return sheet->column <= sheet->real.n && sheet->real.v[sheet->column - 1];
 }
 
-void tl_sheet_text(tl_sheet *sheet, tl_text text)
+static bool needs_quotes(tl_text text)
 {
-    bool quote = memchr(text.p, ',', text.n) != NULL || memchr(text.p, '"', text.n) != NULL ||
-                 memchr(text.p, '\n', text.n) != NULL || memchr(text.p, '\r', text.n) != NULL;
+    return memchr(text.p, ',', text.n) != NULL || memchr(text.p, '"', text.n) != NULL ||
+           memchr(text.p, '\n', text.n) != NULL || memchr(text.p, '\r', text.n) != NULL;
+}
+
+void tl_sheet_joined(tl_sheet *sheet, const tl_text *texts, size_t n, char between)
+{
+    bool quote = false;
 
     if (!begin_cell(sheet, false))
         return;
-    if (!quote) {
-        fwrite(text.p, 1, text.n, sheet->file);
-        return;
+    for (size_t k = 0; k < n && !quote; k++)
+        quote = needs_quotes(texts[k]);
+    if (quote)
+        fputc('"', sheet->file);
+    for (size_t k = 0; k < n; k++) {
+        if (k > 0)
+            fputc(between, sheet->file);
+        if (!quote)
+            fwrite(texts[k].p, 1, texts[k].n, sheet->file);
+        for (size_t i = 0; quote && i < texts[k].n; i++) {
+            if (texts[k].p[i] == '"')
+                fputc('"', sheet->file);
+            fputc(texts[k].p[i], sheet->file);
+        }
     }
-    fputc('"', sheet->file);
-    for (size_t i = 0; i < text.n; i++) {
-        if (text.p[i] == '"')
-            fputc('"', sheet->file);
-        fputc(text.p[i], sheet->file);
-    }
-    fputc('"', sheet->file);
+    if (quote)
+        fputc('"', sheet->file);
+}
+
+void tl_sheet_text(tl_sheet *sheet, tl_text text)
+{
+    tl_sheet_joined(sheet, &text, 1, '\0');
 }
 
 void tl_sheet_words(tl_sheet *sheet, const char *words)

@@ -1,4 +1,4 @@
-/* tuple.c - a JSON array as Python shows the tuple that is made of it. */
+/* tuple.c - a JSON array as Python shows the tuple or list that is made of it, and a string. */
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/compat/python.h"
 #include <stdbool.h>
@@ -11,6 +11,7 @@
 typedef struct writing {
     tl_bytes *out;
     const char *p, *end;
+    bool list; /* brackets, else parentheses */
     bool no_memory, odd;
 } writing;
 
@@ -145,9 +146,9 @@ static void put_array(writing *w)
             continue;
         }
         if (c == ']') {
-            if (count[depth - 1] == 1)
+            if (count[depth - 1] == 1 && !w->list)
                 put(w, ",", 1);
-            put(w, ")", 1);
+            put(w, w->list ? "]" : ")", 1);
             w->p++;
             if (--depth == 0)
                 return;
@@ -160,7 +161,7 @@ static void put_array(writing *w)
             if (w->odd)
                 return;
             count[depth++] = 0;
-            put(w, "(", 1);
+            put(w, w->list ? "[" : "(", 1);
             w->p++;
         } else if (c == '"') {
             w->p++;
@@ -174,9 +175,9 @@ static void put_array(writing *w)
     w->odd = w->odd || depth > 0;
 }
 
-bool tl_python_tuple(tl_text json, tl_bytes *out)
+static bool put_sequence(tl_text json, bool list, tl_bytes *out)
 {
-    writing w = { .out = out, .p = json.p, .end = json.p + json.n };
+    writing w = { .out = out, .p = json.p, .end = json.p + json.n, .list = list };
     size_t before = out->n;
 
     if (json.n > 0 && json.p[0] == '[')
@@ -186,6 +187,31 @@ bool tl_python_tuple(tl_text json, tl_bytes *out)
     if (w.odd) {
         out->n = before;
         put(&w, json.p, json.n);
+    }
+    return !w.no_memory;
+}
+
+bool tl_python_tuple(tl_text json, tl_bytes *out)
+{
+    return put_sequence(json, false, out);
+}
+
+bool tl_python_list(tl_text json, tl_bytes *out)
+{
+    return put_sequence(json, true, out);
+}
+
+bool tl_python_string(tl_text json, tl_bytes *out)
+{
+    writing w = { .out = out, .p = json.p, .end = json.p + json.n };
+
+    while (w.p < w.end) {
+        char byte = *w.p;
+        unsigned long c = take_char(&w.p, w.end);
+        if (byte == '\\')
+            put_utf8(&w, c);
+        else
+            put(&w, &byte, 1);
     }
     return !w.no_memory;
 }

@@ -22,6 +22,15 @@ for table in events_by_iteration gpu_events profiler_step_windows filter_counts 
 done
 check "no annotation of the device, and a note of it" sh -c \
     '! test -e hta/deep/gpu_user_annotation_breakdown.csv && grep -q ^gpu_user_annotation hta/deep/notes.txt'
+check "of each rank, too" test -s hta/deep/callgraph_rank0.csv -a -s hta/deep/callstack_old_by_depth_rank2.csv
+echo '{"schema": "1.0.1", "nodes": [{"name": "a", "id": 1, "rf_id": -1}]}' > nodes.json
+status 0 "$tlmpi" compat hta traces nodes.json -o hta/nodes
+check "links to an execution trace" test -s hta/nodes/execution_trace_links.csv -a ! -e hta/deep/execution_trace_links.csv
+status 3 "$tlmpi" compat hta nodes.json -o hta/none
+cp nodes.json more.json
+status 1 "$tlmpi" compat hta traces nodes.json more.json -o hta/twice
+status 1 "$tlmpi" compat tracelens traces nodes.json -o lens/nodes
+rm -r hta/nodes hta/twice lens/nodes nodes.json more.json
 status 4 "$tlmpi" compat hta traces -o hta/deep
 says err "-f"
 printf '[[-1, 1, 512, 7], [20, 1, 256, 4], [20, 1, 8, 4], [30, 3, -256, 4]]' > job.raw.gz

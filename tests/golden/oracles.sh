@@ -39,7 +39,9 @@ recomputed()
     "$tlmpi" compat hta $files -o "$work/hta/job" > "$work/stdout" 2>&1 || return
     echo "set job $files" > "$work/jobs.txt"
     /usr/bin/python3 "$reference/hta_check_spec.py" "$work/hta" "$work/jobs.txt" > "$work/stdout" 2>&1
-    grep -Eq '^job/ +ok=[1-9][0-9]* bad=0$' "$work/stdout"
+    grep -Eq '^job/ +ok=[1-9][0-9]* bad=0$' "$work/stdout" || return
+    /usr/bin/python3 "$reference/hta_check_stacks.py" "$work/hta" "$work/jobs.txt" > "$work/stdout" 2>&1
+    grep -Eq "^job .*'old': [1-9].* OK$" "$work/stdout"
 }
 
 # job NAME COLLECTIVES OPTION... - COLLECTIVES: yes where every rank is to have a row of waiting times

@@ -47,8 +47,19 @@ tl_described tl_pandas_describe(double *v, size_t n);
  */
 void tl_numpy_argsort(uint32_t *index, const double *v, size_t n);
 
+/* Whether a stands before b.  It need not be an order: in a circle of three each may stand before the next. */
+typedef bool tl_before(void *context, uint32_t a, uint32_t b);
+
+/* Puts n values in the order that Python 3.11's list.sort leaves them in, which it asks for in the same steps.  False:
+ * memory is out. */
+bool tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context);
+
 /* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
  * is appended as it is.  False: memory is out. */
 bool tl_python_tuple(tl_text json, tl_bytes *out);
+
+/* The same of a list: [[5], 'a'].  And what a JSON string stands for, given without its quotes. */
+bool tl_python_list(tl_text json, tl_bytes *out);
+bool tl_python_string(tl_text json, tl_bytes *out);
 
 #endif

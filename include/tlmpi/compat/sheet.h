@@ -41,6 +41,8 @@ tl_status tl_sheet_open(tl_sheet *sheet, const char *dir, const char *name, cons
 void tl_sheet_head(tl_sheet *sheet, const char *names);
 
 void tl_sheet_text(tl_sheet *sheet, tl_text text);
+/* One cell: the texts with that character between each two. */
+void tl_sheet_joined(tl_sheet *sheet, const tl_text *texts, size_t n, char between);
 void tl_sheet_words(tl_sheet *sheet, const char *words);
 void tl_sheet_int(tl_sheet *sheet, int64_t value);
 void tl_sheet_real(tl_sheet *sheet, double value);

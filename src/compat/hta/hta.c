@@ -2,6 +2,7 @@
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/compat/hta/kernels.h"
 #include "tlmpi/compat/hta/load.h"
+#include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/compat/sheet.h"
@@ -30,6 +31,11 @@ static tl_hta_table *const tables[] = {
     tl_hta_queues,
     tl_hta_bandwidths,
     tl_hta_counter_events,
+    tl_hta_call_graphs,
+    tl_hta_frequent_patterns,
+    tl_hta_cupti_counters,
+    tl_hta_call_stacks,
+    tl_hta_execution_trace_links,
 };
 
 static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)

@@ -224,6 +224,29 @@ static void arrays_are_shown_as_tuples(void)
     }
 }
 
+static void arrays_are_shown_as_lists_and_strings_as_they_are(void)
+{
+    static const struct {
+        const char *json, *list, *string;
+    } known[] = {
+        { "[[512], [], \"a\"]", "[[512], [], 'a']", "[[512], [], \"a\"]" },
+        { "\\u00b5 \\\"q\\\" \\/\\n\302\265", "\\u00b5 \\\"q\\\" \\/\\n\302\265", "\302\265 \"q\" /\n\302\265" },
+        { "", "", "" },
+    };
+    for (size_t i = 0; i < COUNT(known); i++) {
+        tl_bytes out = { 0 };
+        const tl_text json = { known[i].json, strlen(known[i].json) };
+        CU_ASSERT(tl_python_list(json, &out));
+        CU_ASSERT(tl_bytes_put(&out, "", 1));
+        size_t at = out.n;
+        CU_ASSERT(tl_python_string(json, &out));
+        CU_ASSERT(tl_bytes_put(&out, "", 1));
+        CU_ASSERT_STRING_EQUAL(out.v, known[i].list);
+        CU_ASSERT_STRING_EQUAL(out.v + at, known[i].string);
+        free(out.v);
+    }
+}
+
 static void too_deep_an_array_is_shown_as_it_is(void)
 {
     char deep[200];
@@ -248,6 +271,7 @@ static const unit_test tests[] = {
     TEST(a_hole_makes_a_column_of_integers_one_of_doubles),
     TEST(a_cell_without_memory_spoils_the_table),
     TEST(arrays_are_shown_as_tuples),
+    TEST(arrays_are_shown_as_lists_and_strings_as_they_are),
     TEST(too_deep_an_array_is_shown_as_it_is),
 };
 

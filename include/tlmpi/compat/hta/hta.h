@@ -24,6 +24,11 @@
  *     idle_time_breakdown, idle_time_breakdown_thresholds, idle_interval_stats
  *     queue_length_time_series, queue_length_summary, time_blocked_on_full_queue
  *     memory_bw_time_series, memory_bw_summary, counter_events
+ *     callgraph_rankN, callgraph_by_depth_rankN, callgraph_threads            call graphs, new and old, and what is
+ *     callstack_old_rankN, callstack_old_by_depth_rankN                       found by them
+ *     frequent_patterns_OP_minK, patterns_overlay_OP_minK_rankN
+ *     cupti_counters_rankN
+ *     execution_trace_links                                                   with an execution trace
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
  * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have

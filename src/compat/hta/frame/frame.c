@@ -9,6 +9,7 @@ void tl_hta_frame_free(tl_hta_frame *frame)
 {
     free(frame->rows.v);
     free(frame->tracks.v);
+    free(frame->externals.v);
     free(frame->copies.v);
     tl_names_free(&frame->track_names);
     *frame = (tl_hta_frame){ 0 };
@@ -83,6 +84,17 @@ static bool take_tracks(tl_hta_frame *frame, const tl_events *events)
     return true;
 }
 
+/* False: memory is out. */
+static bool take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
+{
+    if (id == TL_REF_NONE || id >= TL_REF_NUMBER) /* a text is none of an execution trace's */
+        return true;
+    if (!tl_vec_room(&frame->externals))
+        return false;
+    frame->externals.v[frame->externals.n++] = (tl_hta_external){ id, index };
+    return true;
+}
+
 static bool take_copies(tl_hta_frame *frame, const tl_events *events)
 {
     for (size_t i = 0; i < events->copies.n; i++) {
@@ -145,7 +157,8 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
         tl_hta_row row = row_of(events, words, i, round);
         row.name = translated(translate, events->name[i], events, symbols);
         row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
-        if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows)) {
+        if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows) ||
+            (words->more != NULL && !take_external(frame, words->more[i].external_id, row.index))) {
             st = tl_fail_memory(err, "the rows of a trace");
             goto done;
         }
@@ -156,6 +169,7 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
     /* One entry without a duration, kept or not, turns the whole column of a data frame into doubles. */
     frame->ts_whole = round || !trace->report.fractional_ts;
     frame->dur_whole = !fractions && ndurs == trace->report.entries;
+    frame->nentries = trace->report.entries;
     describe(frame, &trace->meta, symbols);
 done:
     free(translate);

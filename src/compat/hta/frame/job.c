@@ -92,17 +92,17 @@ static tl_status take_trace(tl_hta_job *job, const tl_hta_file *file, const tl_t
     return TL_OK;
 }
 
-static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, bool ns, tl_error *err)
+static tl_status load_file(tl_hta_job *job, const tl_hta_file *file, const tl_hta_options *how, tl_error *err)
 {
     tl_verbatim words = { 0 };
-    const tl_entry_hook hook = tl_verbatim_hook(&words, false);
+    const tl_entry_hook hook = tl_verbatim_hook(&words, how->execution_trace != NULL);
     const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
     tl_error why;
     tl_trace trace;
 
     tl_status st = tl_trace_read(file->path, &options, &trace, &why);
     if (st == TL_OK)
-        st = take_trace(job, file, &trace, &words, ns, err);
+        st = take_trace(job, file, &trace, &words, how->ns, err);
     else if (st == TL_EINPUT) {
         job->incomplete = true;
         st = warn(job, err, "rank %lld: left out: %s", (long long)file->rank, why.text);
@@ -130,6 +130,7 @@ static int by_rank(const void *a, const void *b)
 
 tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_error *err)
 {
+    job->execution_trace = options->execution_trace;
     for (size_t i = 0; i < options->nfiles; i++) {
         const tl_hta_file *file = &options->files[i];
         tl_status st;
@@ -138,7 +139,7 @@ tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_err
             st = warn(job, err, "rank %lld: %s: left out, a later file is of this rank, too", (long long)file->rank,
                       file->path);
         } else {
-            st = load_file(job, file, options->ns, err);
+            st = load_file(job, file, options, err);
         }
         if (st != TL_OK)
             return st;

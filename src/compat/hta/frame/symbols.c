@@ -56,6 +56,9 @@ static tl_hta_symbol symbol_of(tl_text name)
         .sync = tl_text_is(name, "Event Sync") || tl_text_is(name, "Context Sync"),
         .step_row = step_row,
         .step_name = tl_text_starts(name, marked) && name.n > n && is_digit(name.p[n]),
+        .step_mark = tl_text_starts(name, marked),
+        .autograd = tl_text_has(name, "autograd::"),
+        .backward_mark = tl_text_starts(name, "## backward ##"),
         .step = step_row ? step_of(name) : -1,
     };
 }

@@ -32,6 +32,12 @@ typedef struct tl_hta_row {
     uint32_t track;      /* index into the frame's tracks: its pid and tid */
 } tl_hta_row;
 
+/* The External id of a row's args. */
+typedef struct tl_hta_external {
+    int64_t id;
+    uint32_t index; /* of the row */
+} tl_hta_external;
+
 /* How fast a copy was, as its args have it. */
 typedef struct tl_hta_copy {
     uint32_t index; /* of its row */
@@ -45,9 +51,11 @@ typedef struct tl_hta_frame {
     TL_VEC(tl_hta_row) rows; /* in file order, ascending index; the cut may change both */
     TL_VEC(tl_track) tracks; /* texts are ids of track_names */
     tl_names track_names;
-    TL_VEC(tl_hta_copy) copies;    /* ascending index; rows that are not here have 0 */
-    size_t nloaded;                /* rows before the cut */
-    double raw_min_ts, raw_max_ts; /* before align */
+    TL_VEC(tl_hta_external) externals; /* ascending index; only where the hook has taken more than times */
+    TL_VEC(tl_hta_copy) copies;        /* ascending index; rows that are not here have 0 */
+    size_t nloaded;                    /* rows before the cut */
+    uint64_t nentries;                 /* of traceEvents */
+    double raw_min_ts, raw_max_ts;     /* before align */
 
     /* Whether HTA holds the column as integers: it then sums and prints them as such. */
     bool ts_whole, dur_whole, iteration_whole;

@@ -13,6 +13,7 @@ typedef struct tl_hta_options {
     const tl_hta_file *files;    /* of two files of one rank the later is taken */
     size_t nfiles;               /* 0: there is a memory timeline alone */
     const char *memory_timeline; /* a raw one of the profiler's; NULL: none */
+    const char *execution_trace; /* of one of the ranks, whose rows are linked to its nodes; NULL: none */
     const char *out_dir;         /* made if missing, parents too; tables in it are replaced */
     bool ns;                     /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
     bool include_last_step;      /* the last profiler step stays (include_last_profiler_step=True) */
@@ -24,8 +25,9 @@ typedef struct tl_hta_job {
     tl_hta_symbols symbols;
     double zero; /* the earliest ts of all ranks, which is 0 after align */
     bool zero_whole;
-    TL_VEC(char) notes; /* lines */
-    bool incomplete;    /* a file could not be used, or is damaged */
+    const char *execution_trace; /* borrowed; NULL: none */
+    TL_VEC(char) notes;          /* lines */
+    bool incomplete;             /* a file could not be used, or is damaged */
 } tl_hta_job;
 
 void tl_hta_job_free(tl_hta_job *job);

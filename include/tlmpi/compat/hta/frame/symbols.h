@@ -30,10 +30,13 @@ typedef enum tl_hta_vendor { TL_HTA_NO_LAUNCH, TL_HTA_NVIDIA, TL_HTA_AMD, TL_HTA
 typedef struct tl_hta_symbol {
     tl_hta_class class;
     tl_hta_vendor launch;
-    bool sync;      /* "Event Sync" or "Context Sync": of the device even without a stream */
-    bool step_row;  /* begins with ProfilerStep: rows of this name are step windows */
-    bool step_name; /* begins with ProfilerStep# and a digit: counts for the cut of the last step */
-    int64_t step;   /* its number; -1 for none */
+    bool sync;          /* "Event Sync" or "Context Sync": of the device even without a stream */
+    bool step_row;      /* begins with ProfilerStep: rows of this name are step windows */
+    bool step_name;     /* begins with ProfilerStep# and a digit: counts for the cut of the last step */
+    bool step_mark;     /* begins with ProfilerStep#: its thread is the main one of the call graph */
+    bool autograd;      /* has "autograd::" in it: its thread is that of the backward pass */
+    bool backward_mark; /* begins with "## backward ##" */
+    int64_t step;       /* its number; -1 for none */
 } tl_hta_symbol;
 
 /* Zero-initialise; tl_hta_symbols_free ends it. */

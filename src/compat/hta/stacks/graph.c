@@ -1,0 +1,232 @@
+/* graph.c - threads nested, work put under its launches, and what a row holds summed up. */
+#include "graph.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool is_of_device(const tl_hta_thread *thread, const tl_hta_row *rows)
+{
+    const tl_track *track = thread->track;
+    bool on_streams = true;
+
+    if ((track->pid == 0 && track->pid_text == TL_NO_NAME) || (track->tid == 0 && track->tid_text == TL_NO_NAME))
+        return true;
+    for (size_t i = 0; i < thread->n && on_streams; i++)
+        on_streams = rows[thread->at[i]].stream > 0;
+    return on_streams;
+}
+
+static int64_t root_of(const tl_track *track)
+{
+    return track->tid > 0 ? -track->tid : track->tid;
+}
+
+static void name_stack(tl_hta_stack *stack, const tl_hta_row *rows, const tl_hta_symbols *symbols)
+{
+    stack->label_row = stack->thread->at[0];
+    for (size_t i = 0; i < stack->thread->n; i++) {
+        const tl_hta_symbol *symbol = &symbols->v.v[rows[stack->thread->at[i]].name];
+        stack->main |= symbol->step_mark;
+        stack->backward |= symbol->autograd;
+    }
+    stack->backward = stack->backward && !stack->main;
+}
+
+/* Nests the rows of the host, thread by thread. */
+static bool nest_threads(tl_hta_graph *g, const tl_hta_symbols *symbols)
+{
+    const tl_hta_row *rows = g->frame->rows.v;
+    tl_hta_nest nest = { .rows = rows, .way = TL_HTA_NESTED, .opened = g->opened };
+    tl_arena arena = { 0 };
+
+    nest.parent = tl_arena_take(&arena, g->frame->rows.n, sizeof *nest.parent);
+    uint32_t *host = tl_arena_take(&arena, g->frame->rows.n, sizeof *host);
+    bool ok = !arena.failed;
+    for (size_t t = 0; ok && t < g->threads.n && g->why[0] == '\0'; t++) {
+        const tl_hta_thread *thread = &g->threads.v[t];
+        size_t n = 0;
+        if (is_of_device(thread, rows))
+            continue;
+        if (thread->track->tid_text != TL_NO_NAME) {
+            snprintf(g->why, sizeof g->why, "the thread id of entry %u is a text", rows[thread->at[0]].index);
+            break;
+        }
+        tl_hta_stack *stack = &g->stack[g->nstacks++];
+        *stack = (tl_hta_stack){ .thread = thread, .from = nest.nopened, .own_root = root_of(thread->track) };
+        stack->root = stack->own_root;
+        name_stack(stack, rows, symbols);
+        for (size_t i = 0; i < thread->n; i++)
+            if (!tl_hta_on_stream(&rows[thread->at[i]]))
+                host[n++] = thread->at[i];
+        ok = tl_hta_nest_rows(&nest, host, n);
+        stack->to = nest.nopened;
+        if (nest.clash)
+            snprintf(g->why, sizeof g->why, "entries %u, of no length, and %u, of a negative one, meet at one time",
+                     nest.clash_of, nest.clash_with);
+    }
+    g->nopened = nest.nopened;
+    for (size_t i = 0; ok && i < g->nopened; i++) {
+        g->node[g->opened[i]].parent = nest.parent[g->opened[i]];
+        g->node[g->opened[i]].depth = 0;
+    }
+    tl_arena_free(&arena);
+    return ok;
+}
+
+/* Device work under its launch.  A row that the cut has repeated counts once. */
+static bool place_kernels(tl_hta_graph *g)
+{
+    const tl_hta_row *rows = g->frame->rows.v;
+    uint32_t last = 0;
+    tl_arena arena = { 0 };
+
+    for (size_t i = 0; i < g->nopened; i++)
+        last = rows[g->opened[i]].index > last ? rows[g->opened[i]].index : last;
+    uint32_t *at_of = tl_arena_zeroed(&arena, (size_t)last + 1, sizeof *at_of); /* index -> position + 1 */
+    if (arena.failed)
+        return false;
+    for (size_t i = 0; i < g->nopened; i++)
+        at_of[rows[g->opened[i]].index] = g->opened[i] + 1;
+
+    for (size_t i = 0; i < g->frame->rows.n; i++) {
+        const tl_hta_row *row = &rows[i];
+        if (row->stream <= 0 || row->link <= 0 || row->link > last || at_of[row->link] == 0 ||
+            (i > 0 && rows[i - 1].index == row->index))
+            continue;
+        g->node[i] = (tl_hta_node){ .parent = at_of[row->link] - 1,
+                                    .depth = 0,
+                                    .nkernels = 1,
+                                    .kernel_dur_sum = row->dur,
+                                    .first_kernel_start = row->ts,
+                                    .last_kernel_end = row->end };
+    }
+    tl_arena_free(&arena);
+    return true;
+}
+
+static tl_hta_stack *only_stack(tl_hta_graph *g, bool main)
+{
+    tl_hta_stack *only = NULL;
+    for (size_t i = 0; i < g->nstacks; i++)
+        if (main ? g->stack[i].main : g->stack[i].backward) {
+            if (only != NULL)
+                return NULL;
+            only = &g->stack[i];
+        }
+    return only;
+}
+
+/* Moves the rows of the stack behind all others. */
+static bool open_last(tl_hta_graph *g, const tl_hta_stack *stack)
+{
+    size_t n = stack->to - stack->from, after = g->nopened - stack->to;
+    uint32_t *moved = tl_malloc((n + 1) * sizeof *moved);
+
+    if (moved == NULL)
+        return false;
+    memcpy(moved, g->opened + stack->from, n * sizeof *moved);
+    memmove(g->opened + stack->from, g->opened + stack->to, after * sizeof *moved);
+    memcpy(g->opened + stack->from + after, moved, n * sizeof *moved);
+    free(moved);
+    return true;
+}
+
+static void add_to_parent(tl_hta_graph *g, const tl_hta_node *node)
+{
+    if (node->parent == TL_HTA_TOP)
+        return;
+    tl_hta_node *parent = &g->node[node->parent];
+    if (node->nkernels > 0) {
+        bool first = parent->nkernels == 0;
+        parent->first_kernel_start =
+            first ? node->first_kernel_start : fmin(parent->first_kernel_start, node->first_kernel_start);
+        parent->last_kernel_end = first ? node->last_kernel_end : fmax(parent->last_kernel_end, node->last_kernel_end);
+    }
+    parent->nkernels += node->nkernels;
+    parent->kernel_dur_sum += node->kernel_dur_sum;
+    parent->height = parent->height > node->height + 1 ? parent->height : node->height + 1;
+}
+
+static bool is_kernel(const tl_hta_graph *g, size_t at)
+{
+    return g->node[at].depth >= 0 && tl_hta_on_stream(&g->frame->rows.v[at]);
+}
+
+static void sum_up(tl_hta_graph *g)
+{
+    size_t n = g->frame->rows.n;
+
+    for (size_t i = 0; i < g->nopened; i++) {
+        tl_hta_node *node = &g->node[g->opened[i]];
+        node->height = 1;
+        node->depth = node->parent == TL_HTA_TOP ? 0 : g->node[node->parent].depth + 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (is_kernel(g, i)) {
+            g->node[i].depth = g->node[g->node[i].parent].depth + 1;
+            add_to_parent(g, &g->node[i]);
+        }
+    for (size_t i = g->nopened; i-- > 0;)
+        add_to_parent(g, &g->node[g->opened[i]]);
+}
+
+tl_status tl_hta_graph_of(tl_hta_graph *g, const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
+{
+    size_t n = frame->rows.n;
+
+    *g = (tl_hta_graph){ .frame = frame };
+    g->node = tl_arena_zeroed(&g->arena, n, sizeof *g->node);
+    g->opened = tl_arena_take(&g->arena, n, sizeof *g->opened);
+    g->stack = tl_arena_take(&g->arena, frame->tracks.n, sizeof *g->stack);
+    if (g->arena.failed || !tl_hta_threads_of(&g->threads, frame))
+        goto no_memory;
+    for (size_t i = 0; i < n; i++)
+        g->node[i].depth = -1;
+
+    if (!nest_threads(g, symbols))
+        goto no_memory;
+    if (g->why[0] != '\0')
+        return TL_OK;
+    tl_hta_stack *main = only_stack(g, true), *backward = only_stack(g, false);
+    if (!place_kernels(g) || (main != NULL && backward != NULL &&
+                              (!tl_hta_graph_join(g, main, backward, symbols) || !open_last(g, backward))))
+        goto no_memory;
+    sum_up(g);
+    return TL_OK;
+
+no_memory:
+    tl_hta_graph_free(g);
+    return tl_fail_memory(err, "a call graph");
+}
+
+/* The index of what the row stands in, or the number of its thread's root. */
+static int64_t parent_of(const tl_hta_graph *g, size_t at)
+{
+    const tl_hta_row *rows = g->frame->rows.v;
+    if (g->node[at].depth < 0)
+        return -1;
+    return g->node[at].parent != TL_HTA_TOP ? rows[g->node[at].parent].index
+                                            : root_of(&g->frame->tracks.v[rows[at].track]);
+}
+
+void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_sheet *csv)
+{
+    const tl_hta_node *node = &g->node[at];
+    bool any = node->nkernels > 0;
+
+    tl_sheet_int(csv, node->depth);
+    tl_sheet_int(csv, node->depth < 0 ? -1 : (int64_t)node->height);
+    tl_sheet_int(csv, parent_of(g, at));
+    tl_sheet_int(csv, node->nkernels);
+    tl_sheet_real(csv, node->kernel_dur_sum);
+    tl_sheet_real(csv, any ? node->last_kernel_end - node->first_kernel_start : 0);
+    tl_sheet_real(csv, any ? node->first_kernel_start : -1);
+    tl_sheet_real(csv, any ? node->last_kernel_end : -1);
+}
+
+void tl_hta_graph_free(tl_hta_graph *g)
+{
+    tl_hta_threads_free(&g->threads);
+    tl_arena_free(&g->arena);
+    *g = (tl_hta_graph){ 0 };
+}

@@ -1,0 +1,101 @@
+/* json.c - stepping over values. */
+#include "tlmpi/compat/json.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static void skip(tl_text *t, size_t n)
+{
+    t->p += n;
+    t->n -= n;
+}
+
+static void skip_blanks(tl_text *t)
+{
+    while (t->n > 0 && is_blank(*t->p))
+        skip(t, 1);
+}
+
+/* Length of the string that t begins with, quotes and all. */
+static size_t string_length(tl_text t)
+{
+    size_t n = 1;
+    while (n < t.n && t.p[n] != '"')
+        n += t.p[n] == '\\' ? 2 : 1;
+    return n < t.n ? n + 1 : t.n;
+}
+
+/* Length of the value that t begins with. */
+static size_t value_length(tl_text t)
+{
+    size_t n = 0, depth = 0;
+
+    while (n < t.n) {
+        char c = t.p[n];
+        if (depth == 0 && (c == ',' || c == ']' || c == '}' || is_blank(c)))
+            break;
+        n += c == '"' ? string_length((tl_text){ t.p + n, t.n - n }) : 1;
+        if (c == '{' || c == '[')
+            depth++;
+        else if (c == '}' || c == ']')
+            depth--;
+        if (depth == 0 && (c == '"' || c == '}' || c == ']'))
+            break;
+    }
+    return n;
+}
+
+static tl_text inside(tl_text value, const char *ends)
+{
+    if (value.n < 2 || value.p[0] != ends[0] || value.p[value.n - 1] != ends[1])
+        return (tl_text){ "", 0 };
+    return (tl_text){ value.p + 1, value.n - 2 };
+}
+
+tl_text tl_json_inside(tl_text value)
+{
+    return inside(value, value.n > 0 && value.p[0] == '[' ? "[]" : "{}");
+}
+
+tl_text tl_json_string(tl_text value)
+{
+    return inside(value, "\"\"");
+}
+
+bool tl_json_element(tl_text *rest, tl_text *value)
+{
+    skip_blanks(rest);
+    if (rest->n > 0 && *rest->p == ',')
+        skip(rest, 1);
+    skip_blanks(rest);
+    *value = (tl_text){ rest->p, value_length(*rest) };
+    skip(rest, value->n);
+    return value->n > 0;
+}
+
+bool tl_json_member(tl_text *rest, tl_text *key, tl_text *value)
+{
+    if (!tl_json_element(rest, key) || key->n < 2 || *key->p != '"')
+        return false;
+    *key = tl_json_string(*key);
+    skip_blanks(rest);
+    if (rest->n == 0 || *rest->p != ':')
+        return false;
+    skip(rest, 1);
+    skip_blanks(rest);
+    *value = (tl_text){ rest->p, value_length(*rest) };
+    skip(rest, value->n);
+    return value->n > 0;
+}
+
+tl_text tl_json_value(tl_text object, const char *key)
+{
+    tl_text rest = tl_json_inside(object), at, value, found = { "", 0 };
+
+    while (tl_json_member(&rest, &at, &value))
+        if (tl_text_is(at, key))
+            found = value;
+    return found;
+}
