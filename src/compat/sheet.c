@@ -231,6 +231,7 @@ void tl_sheet_abandon(tl_sheet *sheet)
 
 void tl_sheet_drop(tl_sheet *sheet)
 {
-    (void)unlink(sheet->path);
+    if (sheet->path != NULL)
+        (void)unlink(sheet->path);
     tl_sheet_abandon(sheet);
 }

@@ -46,7 +46,10 @@ status 3 "$tlmpi" compat hta job.raw.gz -o hta/bad
 says err "job.raw.gz: byte 9: this is no memory timeline"
 status 3 "$tlmpi" compat hta nowhere.raw.gz -o hta/nowhere
 rm -r hta/memory hta/both hta/bad hta/nowhere job.raw.gz other.raw.json.gz
+touch hta/deep/callgraph_rank77.csv hta/deep/mine.csv
 status 0 "$tlmpi" compat hta traces -f -o hta/deep
+check "no table of an earlier job stays" test ! -e hta/deep/callgraph_rank77.csv -a -e hta/deep/mine.csv
+rm hta/deep/mine.csv
 status 0 "$tlmpi" compat hta traces --ns --include-last-step -o hta/other
 status 3 "$tlmpi" compat hta empty -o hta/none
 status 2 "$tlmpi" compat

@@ -7,6 +7,14 @@
 
 "$tlmpi" -q traces
 
+echo "-- how do I find"
+sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" > finds
+check "ten ways to find things" test "$(wc -l < finds)" -eq 10
+while read -r words; do
+    # shellcheck disable=SC2086  # a table and options
+    status 0 "$tlmpi" show traces.h5 $words
+done < finds
+
 echo "-- ask"
 status 0 "$tlmpi" ask traces.h5
 silent err
@@ -115,7 +123,7 @@ status 0 "$tlmpi" show traces.h5 interval --format=csv
 python "CSV says the same" "
 c = list(csv.DictReader(io.StringIO(out)))
 j = json.load(open('interval.json'))
-assert [{k: str(v) for k, v in r.items()} for r in j] == c"
+assert [{k: '' if v is None else str(v) for k, v in r.items()} for r in j] == c"
 status 0 "$tlmpi" show traces.h5 interval
 lines 28 out
 check "a table holds no tab" sh -c '! grep -q "$(printf "\t")" out'

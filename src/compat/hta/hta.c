@@ -6,8 +6,11 @@
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
 #include "tlmpi/compat/sheet.h"
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static tl_hta_table *const tables[] = {
     tl_hta_load_summary,
@@ -49,11 +52,32 @@ static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *e
     return tl_sheet_close(&file, err);
 }
 
+/* Tables of a rank, or of an operator, that are there from an earlier job, and that this one may have none of. */
+static void remove_older(const char *dir)
+{
+    static const char *const begins[] = { "callgraph_",        "callstack_old_",  "frequent_patterns_",
+                                          "patterns_overlay_", "cupti_counters_", "execution_trace_links",
+                                          "memory_timeline" };
+    DIR *folder = opendir(dir);
+    if (folder == NULL)
+        return;
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        size_t n = strlen(entry->d_name);
+        for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+            if (n > 4 && strcmp(entry->d_name + n - 4, ".csv") == 0 &&
+                strncmp(entry->d_name, begins[i], strlen(begins[i])) == 0)
+                (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+}
+
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err)
 {
     tl_hta_job job = { 0 };
     tl_status st = tl_make_folders(options->out_dir, err);
 
+    if (st == TL_OK)
+        remove_older(options->out_dir);
     if (st == TL_OK && options->memory_timeline != NULL)
         st = tl_hta_memory_timeline(options->memory_timeline, options->out_dir, err);
     if (st == TL_OK && options->memory_timeline != NULL && options->nfiles == 0) {

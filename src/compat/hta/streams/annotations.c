@@ -296,7 +296,7 @@ tl_status tl_hta_kernels_of_annotations(tl_hta_job *job, const char *dir, tl_err
         st = tl_hta_job_note(job, err,
                              "gpu_kernels_with_user_annotation: no rank has annotations of the device to "
                              "tell kernels by");
-    tl_sheet_abandon(&t.kernels);
-    tl_sheet_abandon(&t.sums);
+    tl_sheet_drop(&t.kernels);
+    tl_sheet_drop(&t.sums);
     return st;
 }

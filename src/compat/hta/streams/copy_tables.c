@@ -89,7 +89,7 @@ tl_status tl_hta_bandwidths(tl_hta_job *job, const char *dir, tl_error *err)
             write_header(&t.summary, "index");
         st = tl_sheet_close(&t.summary, err);
     }
-    tl_sheet_abandon(&t.series);
-    tl_sheet_abandon(&t.summary);
+    tl_sheet_drop(&t.series);
+    tl_sheet_drop(&t.summary);
     return st;
 }

@@ -78,6 +78,6 @@ tl_status tl_hta_counter_events(tl_hta_job *job, const char *dir, tl_error *err)
         st = take_rank(&c, &job->frames.v[i], err);
     if (st == TL_OK && c.any_queue)
         return tl_sheet_close(&c.csv, err);
-    tl_sheet_abandon(&c.csv);
+    tl_sheet_drop(&c.csv);
     return st == TL_OK ? tl_hta_job_note(job, err, "counter_events: no rank has queues, and so none has counters") : st;
 }

@@ -203,6 +203,6 @@ tl_status tl_hta_op_delays(tl_hta_job *job, const char *dir, tl_error *err)
         st = take_rank(&csv, job, &job->frames.v[i], &any, err);
     if (st == TL_OK && any)
         return tl_sheet_close(&csv, err);
-    tl_sheet_abandon(&csv);
+    tl_sheet_drop(&csv);
     return st;
 }

@@ -140,8 +140,8 @@ tl_status tl_hta_queues(tl_hta_job *job, const char *dir, tl_error *err)
         st = tl_sheet_close(&t.summary, err);
     if (st == TL_OK)
         st = write_blocked(&t, dir, err);
-    tl_sheet_abandon(&t.series);
-    tl_sheet_abandon(&t.summary);
+    tl_sheet_drop(&t.series);
+    tl_sheet_drop(&t.summary);
     free(t.blocked);
     return st;
 }
