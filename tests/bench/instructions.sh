@@ -200,8 +200,8 @@ fi
 limit "check, no Python frames" plain 1145 check --no-filter
 limit "check, half Python frames, indented" python 1110 check --no-filter
 limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
-limit "run, no Python frames" plain 2290 run
-limit "run, half Python frames, indented" python 1465 run
+limit "run, no Python frames" plain 2330 run
+limit "run, half Python frames, indented" python 1485 run
 share "classifying idle time, no Python frames" plain 25
 share "classifying idle time, host too slow" starved 50
 linear "operators nested in a gap" nested 10000 22 idle_per_rank

@@ -125,7 +125,7 @@ status 1 "$tlmpi" compat hta -o tables traces hello.json
 status 3 "$tlmpi" -f -o other empty nowhere.json hello.json
 says err ": nowhere.json: "
 status 0 "$tlmpi" -f -o other mixed
-says err "left out: mixed/hello.json: "
+says err "not a trace: mixed/hello.json: "
 rm -r hello.json greetings mixed other tables
 status 4 "$tlmpi" traces -o nowhere/at/all
 check "no file of a run that failed" test ! -e hopeless.h5 -a ! -e empty.h5

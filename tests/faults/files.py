@@ -95,7 +95,7 @@ def huge(checks, program):
         row = rows.get(2, {})
         checks.that(row.get("status") == "unreadable" and "searched no further" in row.get("error", ""),
                     "1 GB before the array: the rank is named with the reason", row)
-        checks.that("left out: " in run.stderr and "/greeting.json.gz: " in run.stderr, "a large file of something else",
+        checks.that("not a trace: " in run.stderr and "/greeting.json.gz: " in run.stderr, "a large file of something else",
                     run.stderr[-600:])
         checks.that("cannot be read: " in run.stderr and "/profile.json.gz: " in run.stderr, "it begins as a trace does",
                     run.stderr[-600:])
