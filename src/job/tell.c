@@ -63,7 +63,10 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         const tl_input *in = &inventory->inputs.v[i];
         if (is_left_out(plan, i))
             tl_warn("%s: %s",
-                    !is_lost(in) ? "not a trace" : in->kind == TL_INPUT_OTHER ? "left out" : "cannot be read", in->why);
+                    !is_lost(in)                 ? "not a trace"
+                    : in->kind == TL_INPUT_OTHER ? "left out"
+                                                 : "cannot be read",
+                    in->why);
     }
     (void)tl_tell_lost(inventory);
     for (size_t i = 0; i < n; i++) {

@@ -121,18 +121,28 @@ hid_t tl_h5_text_type(size_t size)
     return type;
 }
 
-herr_t tl_h5_put_value(hid_t object, const char *name, hid_t type, const void *value)
+herr_t tl_h5_no_memory(void)
+{
+    H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_RESOURCE, H5E_NOSPACE, "memory is out");
+    return -1;
+}
+
+static herr_t put_cells(hid_t object, const char *name, hid_t type, hid_t space, const void *cells)
 {
     herr_t rc = -1;
-    hid_t space = H5Screate(H5S_SCALAR), attr = -1;
-    if (space >= 0)
-        attr = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t attr = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     if (attr >= 0)
-        rc = H5Awrite(attr, type, value);
+        rc = H5Awrite(attr, type, cells);
     if (attr >= 0 && H5Aclose(attr) < 0)
         rc = -1;
-    if (space >= 0)
-        H5Sclose(space);
+    return rc;
+}
+
+static herr_t put_value(hid_t object, const char *name, hid_t type, const void *value)
+{
+    hid_t space = H5Screate(H5S_SCALAR);
+    herr_t rc = space >= 0 ? put_cells(object, name, type, space, value) : -1;
+    tl_h5_close(space);
     return rc;
 }
 
@@ -142,8 +152,7 @@ herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
     hid_t type = -1;
     tl_bytes clean = { 0 };
     if (!tl_clean_append(&clean, text, strlen(text))) {
-        H5Epush2(H5E_DEFAULT, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_RESOURCE, H5E_NOSPACE, "memory is out");
-        return -1;
+        return tl_h5_no_memory();
     }
 
     size_t n = clean.n - 1;
@@ -155,7 +164,7 @@ herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
     /* No text has no bytes, but a type has at least one. */
     type = tl_h5_text_type(n > 0 ? n : 1);
     if (type >= 0) {
-        rc = tl_h5_put_value(object, name, type, clean.v);
+        rc = put_value(object, name, type, clean.v);
         H5Tclose(type);
     }
     free(clean.v);
@@ -164,11 +173,35 @@ herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
 
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value)
 {
-    return tl_h5_put_value(object, name, H5T_STD_I64LE, &value);
+    return put_value(object, name, H5T_STD_I64LE, &value);
 }
 
-/* Opens the scalar attribute of that name and class; *type is its type. */
-static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, hid_t *type, tl_error *err)
+herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n)
+{
+    herr_t rc = -1;
+    size_t size = 1; /* of a type: at least 1 */
+    hsize_t count = n;
+    for (size_t i = 0; i < n; i++)
+        size = strlen(texts[i]) > size ? strlen(texts[i]) : size;
+    if (size * n > ATTR_TEXT_MAX)
+        return -1;
+
+    char *cells = tl_calloc(n, size);
+    if (cells == NULL)
+        return tl_h5_no_memory();
+    for (size_t i = 0; i < n; i++)
+        memcpy(cells + i * size, texts[i], strlen(texts[i]));
+    hid_t type = tl_h5_text_type(size), space = H5Screate_simple(1, &count, NULL);
+    if (type >= 0 && space >= 0)
+        rc = put_cells(object, name, type, space, cells);
+    free(cells);
+    tl_h5_close(space);
+    tl_h5_close(type);
+    return rc;
+}
+
+/* Opens the attribute of that name and class that holds n values; *type is its type. */
+static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, size_t n, hid_t *type, tl_error *err)
 {
     hid_t attr = -1, space = -1;
     *type = -1;
@@ -178,7 +211,8 @@ static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, hid_t *
     }
     *type = H5Aget_type(attr);
     space = H5Aget_space(attr);
-    bool fits = *type >= 0 && H5Tget_class(*type) == kind && space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
+    bool fits =
+        *type >= 0 && H5Tget_class(*type) == kind && space >= 0 && H5Sget_simple_extent_npoints(space) == (hssize_t)n;
     if (!fits) {
         tl_h5_fail(err, TL_EINPUT, object, "attribute %s is not of the expected kind", name);
         tl_h5_close(*type);
@@ -189,10 +223,10 @@ static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, hid_t *
     return attr;
 }
 
-tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err)
+tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, size_t *stride, tl_error *err)
 {
     tl_status st = TL_OK;
-    hid_t type, attr = open_attr(object, name, H5T_STRING, &type, err), memory = -1;
+    hid_t type, attr = open_attr(object, name, H5T_STRING, n, &type, err), memory = -1;
     char *text = NULL;
     if (attr < 0)
         return TL_EINPUT;
@@ -202,18 +236,19 @@ tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *e
         st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s is no fixed text", name);
         goto done;
     }
-    text = tl_calloc(size + 1, 1);
+    text = tl_calloc(n, size + 1);
     if (text == NULL) {
         st = tl_fail_memory(err, "an attribute");
         goto done;
     }
-    /* Read as it is stored, whatever its padding: what stands after it is 0. */
     memory = H5Tcopy(type);
-    if (memory < 0 || H5Aread(attr, memory, text) < 0) {
+    if (memory < 0 || H5Tset_size(memory, size + 1) < 0 || H5Tset_strpad(memory, H5T_STR_NULLTERM) < 0 ||
+        H5Aread(attr, memory, text) < 0) {
         st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);
         goto done;
     }
     *out = text;
+    *stride = size + 1;
     text = NULL;
 
 done:
@@ -224,10 +259,16 @@ done:
     return st;
 }
 
+tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err)
+{
+    size_t stride;
+    return tl_h5_get_texts(object, name, 1, out, &stride, err);
+}
+
 tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err)
 {
     tl_status st = TL_OK;
-    hid_t type, attr = open_attr(object, name, H5T_INTEGER, &type, err);
+    hid_t type, attr = open_attr(object, name, H5T_INTEGER, 1, &type, err);
     if (attr < 0)
         return TL_EINPUT;
     if (H5Aread(attr, H5T_NATIVE_INT64, out) < 0)

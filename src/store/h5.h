@@ -25,6 +25,9 @@ hid_t tl_h5_transfer(void);
 tl_status tl_h5_fail(tl_error *err, tl_status status, hid_t in, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Memory of ours is out: for tl_h5_fail to find.  Negative. */
+herr_t tl_h5_no_memory(void);
+
 /* Closes an object of any kind; a negative id is fine.  Negative on failure. */
 herr_t tl_h5_close(hid_t id);
 
@@ -36,8 +39,8 @@ hid_t tl_h5_text_type(size_t size);
 herr_t tl_h5_put_text(hid_t object, const char *name, const char *text);
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
 
-/* One value of `type`, which is both the attribute's type and that of the value in memory. */
-herr_t tl_h5_put_value(hid_t object, const char *name, hid_t type, const void *value);
+/* One attribute of n > 0 texts, which must have room in one. */
+herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n);
 
 /* The number of rows of a dataset, when it is stored as ours are and has room for as many as it claims.  Else
  * TL_EINPUT. */
@@ -45,6 +48,9 @@ tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_err
 
 /* Reads an attribute.  TL_EINPUT: absent, or of another kind.  *out is 0-terminated and the caller's to free. */
 tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err);
+
+/* One of n texts: *out is the caller's to free, text i is 0-terminated and begins at *out + i * *stride. */
+tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, size_t *stride, tl_error *err);
 tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err);
 
 #endif

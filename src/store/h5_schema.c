@@ -10,8 +10,8 @@
 #include "h5_schema.h"
 #include "h5_words.h"
 #include "tlmpi/store/pack.h"
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static hid_t enum_type(const char *const *labels)
 {
@@ -65,54 +65,6 @@ hid_t tl_h5_row_type(const tl_schema *schema)
     return row;
 }
 
-/* The cell that says "no value", as plain a number as PyTables likes it. */
-static herr_t put_fill(hid_t dataset, const char *name, const tl_field *field)
-{
-    int32_t i32 = 0;
-    int64_t i64 = 0, time = TL_TIME_UNKNOWN;
-    double f64 = NAN;
-    uint32_t id = TL_NO_NAME;
-    uint8_t value = 0;
-
-    switch (field->type) {
-    case TL_TYPE_I32:
-        return tl_h5_put_value(dataset, name, H5T_STD_I32LE, &i32);
-    case TL_TYPE_I64:
-        return tl_h5_put_value(dataset, name, H5T_STD_I64LE, &i64);
-    case TL_TYPE_TIME:
-        return tl_h5_put_value(dataset, name, H5T_STD_I64LE, &time);
-    case TL_TYPE_F64:
-        return tl_h5_put_value(dataset, name, H5T_IEEE_F64LE, &f64);
-    case TL_TYPE_NAME:
-        return tl_h5_put_value(dataset, name, H5T_STD_U32LE, &id);
-    case TL_TYPE_ENUM:
-        return tl_h5_put_value(dataset, name, H5T_STD_U8LE, &value);
-    case TL_TYPE_TEXT:
-        return tl_h5_put_text(dataset, name, "");
-    }
-    return -1;
-}
-
-static herr_t describe_field(hid_t dataset, size_t i, const tl_field *field)
-{
-    char name[TL_H5_FIELD_NAME];
-    const struct {
-        const char *what, *text;
-    } texts[] = {
-        { "TYPE", tl_h5_type_words[field->type] },
-        { "UNITS", field->unit },
-        { "ROLE", tl_h5_role_words[field->role] },
-        { "DOC", field->doc },
-    };
-    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; t++) {
-        snprintf(name, sizeof name, "FIELD_%zu_%s", i, texts[t].what);
-        if (tl_h5_put_text(dataset, name, texts[t].text) < 0)
-            return -1;
-    }
-    snprintf(name, sizeof name, "FIELD_%zu_FILL", i);
-    return put_fill(dataset, name, field);
-}
-
 herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
 {
     char name[TL_H5_FIELD_NAME];
@@ -127,13 +79,49 @@ herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
     return 0;
 }
 
+static const char *type_of(const tl_field *field)
+{
+    return tl_h5_type_words[field->type];
+}
+
+static const char *unit_of(const tl_field *field)
+{
+    return field->unit;
+}
+
+static const char *role_of(const tl_field *field)
+{
+    return tl_h5_role_words[field->role];
+}
+
+static const char *doc_of(const tl_field *field)
+{
+    return field->doc;
+}
+
+/* One attribute for all columns: an attribute each would take most of the time that a small result takes to write. */
 herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
 {
-    if (tl_h5_put_text(dataset, "description", schema->question) < 0 ||
-        tl_h5_put_text(dataset, "scope", tl_h5_scope_words[schema->scope]) < 0)
-        return -1;
-    for (size_t i = 0; i < schema->nfields; i++)
-        if (describe_field(dataset, i, &schema->fields[i]) < 0)
-            return -1;
-    return 0;
+    static const struct {
+        const char *attribute;
+        const char *(*text_of)(const tl_field *);
+    } parts[] = {
+        { TL_H5_TYPES, type_of },
+        { TL_H5_UNITS, unit_of },
+        { TL_H5_ROLES, role_of },
+        { TL_H5_DOCS, doc_of },
+    };
+    const char **texts = tl_calloc(schema->nfields, sizeof *texts);
+    if (texts == NULL)
+        return tl_h5_no_memory();
+    herr_t rc = tl_h5_put_text(dataset, "description", schema->question);
+    if (rc >= 0)
+        rc = tl_h5_put_text(dataset, "scope", tl_h5_scope_words[schema->scope]);
+    for (size_t p = 0; rc >= 0 && p < sizeof parts / sizeof parts[0]; p++) {
+        for (size_t i = 0; i < schema->nfields; i++)
+            texts[i] = parts[p].text_of(&schema->fields[i]);
+        rc = tl_h5_put_texts(dataset, parts[p].attribute, texts, schema->nfields);
+    }
+    free(texts);
+    return rc;
 }

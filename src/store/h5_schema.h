@@ -2,8 +2,7 @@
  *
  *     CLASS, VERSION, TITLE, FIELD_i_NAME      mark a table for PyTables and pandas
  *     description, scope                       the question that it answers; where its rows come from
- *     FIELD_i_TYPE, _UNITS, _ROLE, _DOC        per column; a time is ns since epoch_ns, a name is a row of /names
- *     FIELD_i_FILL                             the cell without a value, in PyTables' way
+ *     column_types, _units, _roles, _docs      a text per column; a time is ns since epoch_ns, a name a row of /names
  */
 #ifndef TLMPI_STORE_H5_SCHEMA_H
 #define TLMPI_STORE_H5_SCHEMA_H

@@ -5,7 +5,6 @@
 #include "h5_schema.h"
 #include "h5_words.h"
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,23 +44,54 @@ static tl_status read_text(tl_h5_schema *s, hid_t dataset, const char *name, con
     return TL_OK;
 }
 
-/* Reads an attribute that holds one of the words; *out is its number. */
-static tl_status read_word(hid_t dataset, const char *name, const char *const *words, int *out, tl_error *err)
+/* The number of the word that the attribute holds. */
+static tl_status find_word(hid_t dataset, const char *attribute, const char *text, const char *const *words, int *out,
+                           tl_error *err)
 {
-    char *text;
     int i = 0;
-    tl_status st = tl_h5_get_text(dataset, name, &text, err);
-    if (st != TL_OK)
-        return st;
     while (words[i] != NULL && strcmp(words[i], text) != 0)
         i++;
     if (words[i] == NULL)
-        st = tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s is \"%.40s\", which this program does not know", name,
-                        text);
+        return tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s is \"%.40s\", which this program does not know",
+                          attribute, text);
     *out = i;
+    return TL_OK;
+}
+
+static tl_status read_scope(hid_t dataset, tl_scope *out, tl_error *err)
+{
+    char *text;
+    int scope = 0;
+    tl_status st = tl_h5_get_text(dataset, "scope", &text, err);
+    if (st != TL_OK)
+        return st;
+    st = find_word(dataset, "scope", text, tl_h5_scope_words, &scope, err);
+    *out = (tl_scope)scope;
     free(text);
     return st;
 }
+
+/* An attribute with a text per column. */
+typedef struct column_texts {
+    const char *attribute;
+    char *first; /* the schema owns it */
+    size_t stride;
+} column_texts;
+
+static const char *text_of(const column_texts *texts, size_t column)
+{
+    return texts->first + column * texts->stride;
+}
+
+static tl_status read_column_texts(tl_h5_schema *s, hid_t dataset, column_texts *texts, tl_error *err)
+{
+    tl_status st = tl_h5_get_texts(dataset, texts->attribute, s->schema.nfields, &texts->first, &texts->stride, err);
+    if (st == TL_OK && !keep(s, texts->first))
+        st = tl_fail_memory(err, "a table's attributes");
+    return st;
+}
+
+enum { TYPES, UNITS, ROLES, DOCS, NPARTS };
 
 /* The labels of an enum whose values are 0, 1, 2 ... in any order; *out is NULL-terminated. */
 static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **out, tl_error *err)
@@ -112,9 +142,9 @@ static bool cell_fits(hid_t type, tl_type want)
     return false;
 }
 
-static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned i, tl_error *err)
+static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned i, const column_texts parts[NPARTS],
+                            tl_error *err)
 {
-    char name[TL_H5_FIELD_NAME];
     tl_field *field = &s->fields[i];
     hid_t cell = -1;
     int type = 0, role = 0;
@@ -128,25 +158,16 @@ static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned 
         return tl_fail_memory(err, "a column's name");
     field->name = copy;
 
-    snprintf(name, sizeof name, "FIELD_%u_TYPE", i);
-    tl_status st = read_word(dataset, name, tl_h5_type_words, &type, err);
-    if (st == TL_OK) {
-        snprintf(name, sizeof name, "FIELD_%u_ROLE", i);
-        st = read_word(dataset, name, tl_h5_role_words, &role, err);
-    }
-    if (st == TL_OK) {
-        snprintf(name, sizeof name, "FIELD_%u_UNITS", i);
-        st = read_text(s, dataset, name, &field->unit, err);
-    }
-    if (st == TL_OK) {
-        snprintf(name, sizeof name, "FIELD_%u_DOC", i);
-        st = read_text(s, dataset, name, &field->doc, err);
-    }
+    tl_status st = find_word(dataset, TL_H5_TYPES, text_of(&parts[TYPES], i), tl_h5_type_words, &type, err);
+    if (st == TL_OK)
+        st = find_word(dataset, TL_H5_ROLES, text_of(&parts[ROLES], i), tl_h5_role_words, &role, err);
     if (st != TL_OK)
         return st;
 
     field->type = (tl_type)type;
     field->role = (tl_role)role;
+    field->unit = text_of(&parts[UNITS], i);
+    field->doc = text_of(&parts[DOCS], i);
     cell = H5Tget_member_type(row, i);
     if (cell < 0 || !cell_fits(cell, field->type)) {
         st = tl_h5_fail(err, TL_EINPUT, dataset, "column %s.%s is not of type %s", s->schema.name, field->name,
@@ -170,7 +191,10 @@ done:
 
 tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, tl_error *err)
 {
-    int scope = 0, nfields;
+    column_texts parts[NPARTS] = {
+        { TL_H5_TYPES, NULL, 0 }, { TL_H5_UNITS, NULL, 0 }, { TL_H5_ROLES, NULL, 0 }, { TL_H5_DOCS, NULL, 0 }
+    };
+    int nfields;
     tl_status st = TL_OK;
     hid_t row = H5Dget_type(dataset);
 
@@ -188,9 +212,8 @@ tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, 
     }
     if ((st = read_text(out, dataset, "TITLE", &out->schema.title, err)) != TL_OK ||
         (st = read_text(out, dataset, "description", &out->schema.question, err)) != TL_OK ||
-        (st = read_word(dataset, "scope", tl_h5_scope_words, &scope, err)) != TL_OK)
+        (st = read_scope(dataset, &out->schema.scope, err)) != TL_OK)
         goto done;
-    out->schema.scope = (tl_scope)scope;
 
     out->fields = tl_calloc((size_t)nfields, sizeof *out->fields);
     if (out->fields == NULL) {
@@ -199,8 +222,10 @@ tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, 
     }
     out->schema.fields = out->fields;
     out->schema.nfields = (size_t)nfields;
+    for (int p = 0; st == TL_OK && p < NPARTS; p++)
+        st = read_column_texts(out, dataset, &parts[p], err);
     for (unsigned i = 0; st == TL_OK && i < (unsigned)nfields; i++)
-        st = read_field(out, dataset, row, i, err);
+        st = read_field(out, dataset, row, i, parts, err);
 
 done:
     tl_h5_close(row);

@@ -34,14 +34,15 @@ def same(a, b):
 
 def check_columns(f, name, d):
     want = {"int32": "i4", "int64": "i8", "float64": "f8", "time": "i8", "name": "u4", "enum": "u1"}
+    texts = {w: [text(t) for t in d.attrs[f"column_{w.lower()}s"]] for w in ("TYPE", "UNIT", "ROLE", "DOC")}
     for i, column in enumerate(d.dtype.names):
         where = f"{name}.{column}"
-        attr = {w: text(d.attrs[f"FIELD_{i}_{w}"]) for w in ("NAME", "TYPE", "UNITS", "ROLE", "DOC")}
+        attr = {w: texts[w][i] for w in texts}
         cell = d.dtype[column]
-        check(f"{where}: FIELD_{i}_NAME", attr["NAME"] == column)
+        check(f"{where}: FIELD_{i}_NAME", text(d.attrs[f"FIELD_{i}_NAME"]) == column)
         check(f"{where}: doc", attr["DOC"] != "")
         check(f"{where}: role", attr["ROLE"] in ("key", "label", "measure", "source"))
-        check(f"{where}: the unit in its name", not column.endswith("_ns") or attr["UNITS"] == "ns")
+        check(f"{where}: the unit in its name", not column.endswith("_ns") or attr["UNIT"] == "ns")
         if attr["TYPE"] == "text":
             check(f"{where}: fixed UTF-8", cell.kind == "S" and h5py.check_string_dtype(cell).encoding == "utf-8")
         else:

@@ -30,7 +30,7 @@ if command -v h5dump > /dev/null; then
     check "h5dump shows the enum" dumps 'H5T_ENUM { H5T_STD_U8LE; "red" 0; "green" 1; "blue" 2; } "color"' \
         -d /tables/sample -H
     check "h5dump shows labels in rows" dumps '(1): { 0, 1005, green, ' -d /tables/sample -s 1 -c 1
-    check "h5dump shows a unit" dumps '(0): "ns"' -a /tables/sample/FIELD_1_UNITS
+    check "h5dump shows a unit" dumps '"ns' -a /tables/sample/column_units
     check "h5dump shows the question" dumps '(0): "does every cell come back?"' -a /tables/sample/description
     check "h5dump shows a view" dumps '(0): { 4, .* 75000 } } } }' -d /ranks/00004/sample -s 0 -c 1 -A 0
 else

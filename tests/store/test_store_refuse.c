@@ -71,6 +71,39 @@ static void unend_names(hid_t f)
     H5Dclose(d);
 }
 
+/* Writes another text for a column; what an attribute says of the others stays. */
+static void say_of_column(hid_t f, const char *attribute, size_t column, const char *text)
+{
+    hid_t d = H5Dopen2(f, "/tables/sample", H5P_DEFAULT), a = H5Aopen(d, attribute, H5P_DEFAULT), type = H5Aget_type(a);
+    char cells[4096] = "";
+    size_t size = H5Tget_size(type);
+    CU_ASSERT_FATAL((size_t)H5Aget_storage_size(a) <= sizeof cells && strlen(text) <= size);
+    CU_ASSERT(H5Aread(a, type, cells) >= 0);
+    memset(cells + column * size, 0, size);
+    memcpy(cells + column * size, text, strlen(text));
+    CU_ASSERT(H5Awrite(a, type, cells) >= 0);
+    H5Tclose(type);
+    H5Aclose(a);
+    H5Dclose(d);
+}
+
+/* Units for two columns alone. */
+static void put_two_units(hid_t f)
+{
+    static const char units[2][2] = { { 'n', 's' }, { 'n', 's' } };
+    hsize_t two = 2;
+    hid_t d = H5Dopen2(f, "/tables/sample", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1), space, a;
+    H5Tset_size(type, 2);
+    H5Adelete(d, "column_units");
+    space = H5Screate_simple(1, &two, NULL);
+    a = H5Acreate2(d, "column_units", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    CU_ASSERT(H5Awrite(a, type, units) >= 0);
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(d);
+}
+
 static void a_file_that_lies_is_refused(void)
 {
     hid_t f = change();
@@ -132,18 +165,29 @@ static void a_file_that_lies_is_refused(void)
     refused(file, "number is no table");
 
     f = change();
-    hid_t d = H5Dopen2(f, "/tables/sample", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1), a;
-    H5Tset_size(type, 4);
-    H5Adelete(d, "FIELD_4_TYPE");
-    space = H5Screate(H5S_SCALAR);
-    a = H5Acreate2(d, "FIELD_4_TYPE", type, space, H5P_DEFAULT, H5P_DEFAULT);
-    H5Awrite(a, type, "name");
-    H5Aclose(a);
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Dclose(d);
+    say_of_column(f, "column_types", 4, "name");
     seal(f);
     refused(file, "column sample.large is not of type name");
+
+    f = change();
+    say_of_column(f, "column_types", 4, "nome");
+    seal(f);
+    refused(file, "attribute column_types is \"nome\", which this program does not know");
+
+    f = change();
+    say_of_column(f, "column_roles", 0, "k");
+    seal(f);
+    refused(file, "attribute column_roles is \"k\"");
+
+    f = change();
+    H5Adelete_by_name(f, "/tables/sample", "column_docs", H5P_DEFAULT);
+    seal(f);
+    refused(file, "no attribute column_docs");
+
+    f = change();
+    put_two_units(f);
+    seal(f);
+    refused(file, "attribute column_units is not of the expected kind");
 }
 
 int main(void)
