@@ -235,6 +235,7 @@ void tl_cli_free(tl_cli *cli)
     free(cli->words);
     free(cli->ranks.v);
     free(cli->steps.v);
+    free(cli->where.v);
     free(cli->command_line);
     free(cli->settings);
 }

@@ -16,6 +16,8 @@
 
 typedef struct tl_cli tl_cli;
 
+typedef TL_VEC(const char *) tl_texts; /* of argv, the array is ours */
+
 /* Commands as bits: an option says with which of them it goes. */
 enum {
     TL_FOR_RUN = 1,
@@ -53,6 +55,7 @@ struct tl_cli {
     int64_t top;                    /* show: rows at most; 0 for all */
     int64_t width;                  /* show: characters of a text in a table; 0 for all, -1 to fit a terminal */
     tl_ranges ranks, steps;         /* show */
+    tl_texts where;                 /* show: conditions */
     const char *columns, *sort;     /* show; NULL for the table's own */
     bool ns, include_last_step;     /* compat hta */
     int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: what the other tool does of itself */

@@ -31,6 +31,27 @@ static void recall_text(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", text != NULL ? text : "");
 }
 
+/* Given again it adds a text. */
+static bool store_texts(const char *text, void *at)
+{
+    tl_texts *texts = at;
+    if (*text == '\0')
+        return true;
+    if (!tl_vec_room(texts))
+        return false;
+    texts->v[texts->n++] = text;
+    return true;
+}
+
+static void recall_texts(const void *at, char *out, size_t n)
+{
+    const tl_texts *texts = at;
+    size_t used = 0;
+    *out = '\0';
+    for (size_t i = 0; i < texts->n && used < n; i++)
+        used += (size_t)snprintf(out + used, n - used, "%s%s", i > 0 ? " " : "", texts->v[i]);
+}
+
 static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
 {
     char *end;
@@ -230,6 +251,7 @@ static void recall_gates(const void *at, char *out, size_t n)
 const tl_option_type tl_option_gates = { store_gates, recall_gates, TL_GATES_SYNTAX };
 const tl_option_type tl_option_switch = { store_switch, recall_switch, NULL };
 const tl_option_type tl_option_text = { store_text, recall_text, NULL };
+const tl_option_type tl_option_texts = { store_texts, recall_texts, "COLUMN=VALUE, as kind=comm" };
 const tl_option_type tl_option_count = { store_count, recall_int, "a number, 0 or more" };
 const tl_option_type tl_option_width = { store_width, recall_int, "a number or 'auto'" };
 const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };

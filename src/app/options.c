@@ -96,6 +96,10 @@ static const tl_option options[] = {
     { "rank", 0, "LIST", "", "rows of these ranks: numbers and ranges, as 0-3,7; -1 is the whole job", TL_FOR_SHOW,
       &tl_option_ranges, AT(ranks) },
     { "step", 0, "LIST", "", "rows of these steps; -1 is the whole trace", TL_FOR_SHOW, &tl_option_ranges, AT(steps) },
+    { "where", 0, "COND", "",
+      "rows of which COND holds, as duration_ns>1ms, start_ns>=2s, kind=comm, name~gemm: a column, one of = != < <= > >= "
+      "~ !~ and a value, with ~ an extended regular expression; given several times, all must hold; name= has no value",
+      TL_FOR_SHOW, &tl_option_texts, AT(where) },
     { "sort", 0, "COLUMN", "",
       "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
       "say which way; equal rows stay in the order of the table",

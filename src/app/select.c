@@ -98,7 +98,6 @@ static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
     return TL_OK;
 }
 
-/* The integer column that a filter looks at. */
 /* The column of that name; of a table that has none the first key that ends in it: to_rank, of who is charged. */
 static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
 {
@@ -126,6 +125,23 @@ static tl_status set_filter(const tl_schema *table, const char *name, const tl_r
     return st;
 }
 
+/* "kind=comm" */
+static tl_status add_condition(tl_select *select, const char *text, tl_error *err)
+{
+    const tl_field *field;
+    size_t n = tl_where_column(text);
+    char *name = tl_strndup(text, n);
+    if (name == NULL || !tl_vec_room(&select->where)) {
+        free(name);
+        return tl_fail_memory(err, "conditions");
+    }
+    tl_status st = find_column(select->table, name, &field, err);
+    free(name);
+    if (st == TL_OK) /* it is freed with the others also where it fails */
+        st = tl_where_init(&select->where.v[select->where.n++], select->result, field, text + n, err);
+    return st;
+}
+
 tl_status tl_select_init(tl_select *select, tl_result *result, const char *table, const tl_cli *cli, tl_error *err)
 {
     *select = (tl_select){ .result = result, .ranks = &cli->ranks, .steps = &cli->steps };
@@ -134,6 +150,8 @@ tl_status tl_select_init(tl_select *select, tl_result *result, const char *table
         st = set_filter(select->table, "rank", &cli->ranks, &select->rank, err);
     if (st == TL_OK)
         st = set_filter(select->table, "step", &cli->steps, &select->step, err);
+    for (size_t i = 0; st == TL_OK && i < cli->where.n; i++)
+        st = add_condition(select, cli->where.v[i], err);
     if (st == TL_OK && cli->columns != NULL)
         st = add_columns(select, cli->columns, err);
     if (st == TL_OK && cli->sort != NULL)
@@ -143,6 +161,9 @@ tl_status tl_select_init(tl_select *select, tl_result *result, const char *table
 
 void tl_select_free(tl_select *select)
 {
+    for (size_t i = 0; i < select->where.n; i++)
+        tl_where_free(&select->where.v[i]);
+    free(select->where.v);
     free(select->columns.v);
 }
 
@@ -160,10 +181,14 @@ static int64_t int_cell(const tl_field *field, const unsigned char *row)
     return small;
 }
 
-static bool is_asked_for(const tl_select *s, const unsigned char *row)
+/* *st is TL_ENOMEM when memory is out. */
+static bool is_asked_for(tl_select *s, const unsigned char *row, tl_status *st)
 {
-    return (s->rank == NULL || tl_ranges_has(s->ranks, int_cell(s->rank, row))) &&
-           (s->step == NULL || tl_ranges_has(s->steps, int_cell(s->step, row)));
+    bool asked = (s->rank == NULL || tl_ranges_has(s->ranks, int_cell(s->rank, row))) &&
+                 (s->step == NULL || tl_ranges_has(s->steps, int_cell(s->step, row)));
+    for (size_t i = 0; asked && i < s->where.n; i++)
+        asked = tl_where_holds(&s->where.v[i], row, st);
+    return asked;
 }
 
 /* A buffer for a block of rows of the table; *n is how many it holds. */
@@ -174,7 +199,7 @@ static unsigned char *new_block(const tl_schema *table, size_t *n)
 }
 
 typedef struct walk {
-    const tl_select *select;
+    tl_select *select;
     tl_take_rows *take;
     void *arg;
     unsigned char *block;
@@ -185,18 +210,20 @@ typedef struct walk {
 /* Rows [first, first + n): those asked for are moved together and handed on. */
 static tl_status walk_rows(walk *w, uint64_t first, uint64_t n, tl_error *err)
 {
-    const tl_select *s = w->select;
+    tl_select *s = w->select;
     size_t size = s->table->row_size;
     tl_status st = TL_OK;
     while (n > 0 && st == TL_OK && !w->enough) {
         size_t now = n < w->block_rows ? (size_t)n : w->block_rows, kept = 0;
         st = tl_result_read(s->result, s->table, first, now, w->block, err);
         for (size_t i = 0; i < now && st == TL_OK; i++)
-            if (is_asked_for(s, w->block + i * size)) {
+            if (is_asked_for(s, w->block + i * size, &st)) {
                 if (kept != i)
                     memcpy(w->block + kept * size, w->block + i * size, size);
                 kept++;
             }
+        if (st == TL_ENOMEM)
+            st = tl_fail_memory(err, "a text to compare");
         if (st == TL_OK && kept > 0)
             st = w->take(w->arg, w->block, kept, &w->enough, err);
         first += now;
@@ -251,7 +278,7 @@ static tl_status walk_ranks(walk *w, const tl_schema *index, const tl_field *con
     return st;
 }
 
-tl_status tl_select_walk(const tl_select *select, tl_take_rows *take, void *arg, tl_error *err)
+tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_error *err)
 {
     const tl_field *fields[3] = { NULL };
     walk w = { .select = select, .take = take, .arg = arg };
@@ -343,7 +370,10 @@ tl_status tl_select_say_none(const tl_select *select, tl_error *err)
     }
     if (select->step != NULL)
         write_ranges(steps, sizeof steps, select->steps->v, select->steps->n);
-    if (st == TL_OK)
+    if (st == TL_OK && select->rank == NULL && select->step == NULL) {
+        if (select->where.n > 0)
+            tl_warn("no row of table %s fulfils --where", select->table->name);
+    } else if (st == TL_OK)
         tl_warn("no rows of %s%s%s%s%s%s%s", ranks[0] != '\0' ? "rank " : "", ranks,
                 ranks[0] != '\0' && steps[0] != '\0' ? ", " : "", steps[0] != '\0' ? "step " : "", steps,
                 there[0] != '\0' ? "; it has ranks " : "", there);

@@ -4,12 +4,14 @@
 
 #include "cli.h"
 #include "tlmpi/store/result.h"
+#include "where.h"
 
 typedef struct tl_select {
     tl_result *result;
     const tl_schema *table;
     const tl_ranges *ranks, *steps;
     const tl_field *rank, *step;        /* the columns to look at; NULL where all ranks or steps are asked for */
+    TL_VEC(tl_where) where;             /* conditions, all of which a row must fulfil */
     TL_VEC(uint32_t) columns;           /* field numbers, in the order asked for; none for all */
     const tl_field *sort;               /* NULL: rows as they stand */
     bool descending;
@@ -23,9 +25,10 @@ void tl_select_free(tl_select *select);
 /* Calls take(arg, rows, n) with the rows asked for, block by block, in table order.  take sets *enough to end
  * the walk; what it returns, unless TL_OK, ends it too and is returned. */
 typedef tl_status tl_take_rows(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err);
-tl_status tl_select_walk(const tl_select *select, tl_take_rows *take, void *arg, tl_error *err);
+tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_error *err);
 
-/* Says on stderr that no row is of the ranks and steps asked for, and of which ranks the table is. */
+/* Says on stderr that no row is of the ranks and steps asked for, and of which ranks the table is; or that none fulfils
+ * the conditions.  Nothing where nothing was asked for. */
 tl_status tl_select_say_none(const tl_select *select, tl_error *err);
 
 #endif

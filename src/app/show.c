@@ -99,12 +99,12 @@ static tl_status keep_block(void *arg, const unsigned char *rows, size_t n, bool
     return TL_OK;
 }
 
-static tl_status print_rows(show *s, const tl_select *select, tl_error *err)
+static tl_status print_rows(show *s, tl_select *select, tl_error *err)
 {
     return tl_select_walk(select, print_block, s, err);
 }
 
-static tl_status print_sorted(show *s, const tl_select *select, tl_error *err)
+static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
     s->may_grow = s->limit == 0;
     s->top = (tl_top){ .table = select->table,
@@ -142,7 +142,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         ok = tl_print_end(&s.printer) && ok;
         if (st == TL_OK)
             st = status_of(&s.printer, ok, err);
-        if (st == TL_OK && ok && s.printed == 0 && (select.rank != NULL || select.step != NULL))
+        if (st == TL_OK && ok && s.printed == 0)
             st = tl_select_say_none(&select, err);
     }
     tl_select_free(&select);
@@ -153,7 +153,8 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
 
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
-    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top > 0 || cli->ranks.n > 0 || cli->steps.n > 0;
+    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top > 0 || cli->ranks.n > 0 || cli->steps.n > 0 ||
+                  cli->where.n > 0;
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no result file named: tlmpi show FILE.h5 [TABLE]");
     if (cli->nwords > 2)
@@ -161,7 +162,7 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     if (cli->run.digest && cli->nwords > 1)
         return tl_fail(err, TL_EUSAGE, "--digest is over all tables");
     if (choosy && (cli->nwords == 1 || cli->run.digest))
-        return tl_fail(err, TL_EUSAGE, "--columns, --rank, --step, --sort and --top want a table: tlmpi show %s TABLE",
+        return tl_fail(err, TL_EUSAGE, "--columns, --rank, --step, --where, --sort and --top want a table: tlmpi show %s TABLE",
                        cli->words[0]);
     return TL_OK;
 }

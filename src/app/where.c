@@ -1,0 +1,269 @@
+/* where.c - a condition on a column. */
+#include "where.h"
+
+#include "suggest.h"
+#include "tlmpi/model/table.h"
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The longer ones stand before those with which they begin. */
+static const struct {
+    const char *sign;
+    tl_where_test test;
+} signs[] = { { "!=", TL_IS_NOT }, { "!~", TL_FINDS_NOT }, { "<=", TL_AT_MOST }, { ">=", TL_AT_LEAST },
+              { "=", TL_IS },      { "~", TL_FINDS },      { "<", TL_BELOW },    { ">", TL_ABOVE } };
+
+static const char form[] = "expected COLUMN, one of = != < <= > >= ~ !~, and a value, as duration_ns>1ms";
+
+size_t tl_where_column(const char *text)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)text[n]) || text[n] == '_')
+        n++;
+    return n;
+}
+
+/* ---- values ---- */
+
+static bool is_words(const tl_field *field)
+{
+    return field->type == TL_TYPE_NAME || field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM;
+}
+
+/* What stands behind a number. */
+static bool read_unit(const tl_field *field, const char *text, double *factor)
+{
+    static const struct {
+        const char *word;
+        double ns;
+    } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+
+    *factor = 1;
+    if (*text == '\0')
+        return true;
+    if (strcmp(text, "%") == 0 && field->type == TL_TYPE_F64) {
+        *factor = strcmp(field->unit, "%") == 0 ? 1 : 0.01;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && strcmp(field->unit, "ns") == 0; i++)
+        if (strcmp(text, units[i].word) == 0) {
+            *factor = units[i].ns;
+            return true;
+        }
+    return false;
+}
+
+static bool read_number(tl_where *w, const char *text)
+{
+    char *end;
+    double factor;
+
+    errno = 0;
+    w->number = strtoll(text, &end, 10);
+    if (end != text && errno == 0 && *end == '\0') {
+        w->real = (double)w->number;
+        return true;
+    }
+    w->real = strtod(text, &end);
+    if (end == text || !isfinite(w->real) || !read_unit(w->field, end, &factor))
+        return false;
+    w->real *= factor;
+    if (w->field->type == TL_TYPE_F64)
+        return true;
+    /* An integer is compared with an integer: below 1.5 is at most 1. */
+    if (fabs(w->real) >= 9e18)
+        return false;
+    double whole = w->test == TL_BELOW || w->test == TL_AT_LEAST ? ceil(w->real) : floor(w->real);
+    if (whole < w->real || whole > w->real) {
+        if (w->test == TL_IS || w->test == TL_IS_NOT)
+            return false;
+    }
+    w->number = (int64_t)whole;
+    return true;
+}
+
+static tl_status read_label(tl_where *w, const char *text, tl_error *err)
+{
+    char place[80];
+    size_t n = 0;
+    for (; w->field->labels[n] != NULL; n++)
+        if (strcmp(w->field->labels[n], text) == 0) {
+            w->number = (int64_t)n;
+            return TL_OK;
+        }
+    snprintf(place, sizeof place, "column %.60s", w->field->name);
+    return tl_fail_unknown(err, "word", text, place, w->field->labels, n);
+}
+
+static tl_status read_pattern(tl_where *w, const char *text, tl_error *err)
+{
+    char why[128];
+    int rc = regcomp(&w->pattern, text, REG_EXTENDED | REG_NOSUB);
+    if (rc == 0) {
+        w->has_pattern = true;
+        return TL_OK;
+    }
+    if (rc == REG_ESPACE)
+        return tl_fail_memory(err, "a pattern");
+    regerror(rc, &w->pattern, why, sizeof why);
+    return tl_fail(err, TL_EUSAGE, "--where: '%s' is no pattern: %s", text, why);
+}
+
+static tl_status read_value(tl_where *w, const char *text, tl_error *err)
+{
+    bool equals = w->test == TL_IS || w->test == TL_IS_NOT, finds = w->test == TL_FINDS || w->test == TL_FINDS_NOT;
+    const char *column = w->field->name;
+
+    w->text = text;
+    w->none = equals && *text == '\0';
+    if (w->none)
+        return TL_OK;
+    if (finds && !is_words(w->field))
+        return tl_fail(err, TL_EUSAGE, "--where: %s has numbers: = != < <= > >= go with it", column);
+    if (!finds && !equals && is_words(w->field))
+        return tl_fail(err, TL_EUSAGE, "--where: %s has words: = != ~ !~ go with it", column);
+    if (finds)
+        return read_pattern(w, text, err);
+    if (w->field->type == TL_TYPE_ENUM)
+        return read_label(w, text, err);
+    if (is_words(w->field) || read_number(w, text))
+        return TL_OK;
+    return tl_fail(err, TL_EUSAGE, "--where: '%s' is no value of %s%s%s", text, column,
+                   w->field->unit[0] != '\0' ? " in " : "", w->field->unit);
+}
+
+tl_status tl_where_init(tl_where *w, tl_result *result, const tl_field *field, const char *rest, tl_error *err)
+{
+    *w = (tl_where){ .field = field, .result = result };
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        size_t n = strlen(signs[i].sign);
+        if (strncmp(rest, signs[i].sign, n) != 0)
+            continue;
+        w->test = signs[i].test;
+        tl_status st = read_value(w, rest + n, err);
+        if (st == TL_OK && field->type == TL_TYPE_NAME && tl_result_nnames(result) > 0) {
+            w->known = tl_calloc(tl_result_nnames(result), 1);
+            if (w->known == NULL)
+                st = tl_fail_memory(err, "names to compare");
+        }
+        return st;
+    }
+    return tl_fail(err, TL_EUSAGE, "--where: after '%s' stands '%s'; %s", field->name, rest, form);
+}
+
+void tl_where_free(tl_where *w)
+{
+    if (w->has_pattern)
+        regfree(&w->pattern);
+    free(w->known);
+    tl_bytes_free(&w->copy);
+}
+
+/* ---- cells ---- */
+
+static bool order_holds(tl_where_test test, int order)
+{
+    switch (test) {
+    case TL_IS:
+        return order == 0;
+    case TL_IS_NOT:
+        return order != 0;
+    case TL_BELOW:
+        return order < 0;
+    case TL_AT_MOST:
+        return order <= 0;
+    case TL_ABOVE:
+        return order > 0;
+    case TL_AT_LEAST:
+        return order >= 0;
+    case TL_FINDS:
+    case TL_FINDS_NOT:
+        break;
+    }
+    return false;
+}
+
+static bool number_holds(const tl_where *w, int64_t value, bool none)
+{
+    if (w->none || none)
+        return w->none && (w->test == TL_IS) == none;
+    return order_holds(w->test, (value > w->number) - (value < w->number));
+}
+
+static bool real_holds(const tl_where *w, double value)
+{
+    bool none = isnan(value);
+    if (w->none || none)
+        return w->none && (w->test == TL_IS) == none;
+    return order_holds(w->test, (value > w->real) - (value < w->real));
+}
+
+static bool text_holds(tl_where *w, tl_text text, bool none, tl_status *st)
+{
+    if (w->none || none)
+        return w->none && (w->test == TL_IS) == none;
+    if (!w->has_pattern)
+        return (w->test == TL_IS) == tl_text_is(text, w->text);
+    w->copy.n = 0;
+    if (!tl_bytes_put(&w->copy, text.p, text.n) || !tl_bytes_put(&w->copy, "", 1)) {
+        *st = TL_ENOMEM;
+        return false;
+    }
+    return (w->test == TL_FINDS) == (regexec(&w->pattern, w->copy.v, 0, NULL, 0) == 0);
+}
+
+static bool name_holds(tl_where *w, uint32_t id, tl_status *st)
+{
+    if (id >= tl_result_nnames(w->result))
+        return text_holds(w, TL_TEXT(""), true, st);
+    if (w->known[id] == 0)
+        w->known[id] = text_holds(w, tl_result_name(w->result, id), false, st) ? 1 : -1;
+    return w->known[id] > 0;
+}
+
+static tl_text label_of(const tl_field *field, unsigned value)
+{
+    for (unsigned i = 0; field->labels[i] != NULL; i++)
+        if (i == value)
+            return (tl_text){ field->labels[i], strlen(field->labels[i]) };
+    return TL_TEXT("");
+}
+
+bool tl_where_holds(tl_where *w, const unsigned char *row, tl_status *st)
+{
+    const unsigned char *cell = row + w->field->offset;
+    tl_text text = { (const char *)cell, 0 };
+    int64_t i64;
+    int32_t i32;
+    uint32_t id;
+    double f64;
+
+    switch (w->field->type) {
+    case TL_TYPE_I32:
+        memcpy(&i32, cell, sizeof i32);
+        return number_holds(w, i32, false);
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME:
+        memcpy(&i64, cell, sizeof i64);
+        return number_holds(w, i64, w->field->type == TL_TYPE_TIME && i64 == TL_TIME_UNKNOWN);
+    case TL_TYPE_F64:
+        memcpy(&f64, cell, sizeof f64);
+        return real_holds(w, f64);
+    case TL_TYPE_ENUM:
+        if (!w->has_pattern)
+            return number_holds(w, *cell, false);
+        return text_holds(w, label_of(w->field, *cell), false, st);
+    case TL_TYPE_TEXT:
+        while (text.n < w->field->size && text.p[text.n] != '\0')
+            text.n++;
+        return text_holds(w, text, text.n == 0, st);
+    case TL_TYPE_NAME:
+        memcpy(&id, cell, sizeof id);
+        return name_holds(w, id, st);
+    }
+    return false;
+}
