@@ -1,6 +1,7 @@
 /* bandwidth.c - how fast do messages move, by group, kind and size?
  *
- * Over the time from the last arrival on: the kernels of those who came early are mostly waiting.
+ * Over the time from the last arrival on: the kernels of those who came early are mostly waiting.  Of a rank whose
+ * peers have no trace it is the time of its kernel, waiting included.
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
@@ -24,6 +25,8 @@ static void add_to(tl_bandwidth *sum, const tl_bandwidth *row)
         sum->transfer_min_ns = row->transfer_min_ns;
     if (sum->collectives == 0 || row->transfer_max_ns > sum->transfer_max_ns)
         sum->transfer_max_ns = row->transfer_max_ns;
+    if (sum->collectives == 0 || row->ranks < sum->ranks)
+        sum->ranks = row->ranks;
     sum->collectives += row->collectives;
     sum->bytes = tl_ns_sum(sum->bytes, row->bytes);
     sum->kernel_ns = tl_ns_sum(sum->kernel_ns, row->kernel_ns);
@@ -64,7 +67,8 @@ static tl_status fold(tl_tables *out, tl_error *err)
 
     for (size_t i = 0; ok && i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
-        if (c->n < 2 || c->state == TL_COLL_MISSING || c->suspect != TL_SUSPECT_NOTHING)
+        if ((c->n < 2 && c->state != TL_COLL_PARTIAL) || c->state == TL_COLL_MISSING ||
+            c->suspect != TL_SUSPECT_NOTHING)
             continue;
         const tl_bandwidth row = {
             .group = c->group,
@@ -72,6 +76,7 @@ static tl_status fold(tl_tables *out, tl_error *err)
             .bytes_from = size_class(c->bytes),
             .span = c->span,
             .collectives = 1,
+            .ranks = (int32_t)c->n,
             .bytes = c->bytes >= 0 ? c->bytes : 0,
             .kernel_ns = c->kernel_sum_ns,
             .wait_ns = c->wait_sum_ns,
@@ -85,13 +90,20 @@ static tl_status fold(tl_tables *out, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 
-/* The size of each group, which its bus factor depends on; where it is unknown, the ranks seen. */
+/* The size of a group, which its bus factor depends on; where it is unknown, the ranks seen, if they are several. */
 static int32_t size_of(const tl_table *groups, int32_t group)
 {
     if (group < 0 || (size_t)group >= groups->n)
-        return 1;
+        return -1;
     const tl_group_row *row = tl_table_row(groups, (size_t)group);
-    return row->size > 0 ? row->size : row->seen;
+    return row->size > 0 ? row->size : row->seen > 1 ? row->seen : -1;
+}
+
+static void find_speed(tl_bandwidth *row, int32_t size)
+{
+    bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
+    row->algbw_gb_s = known ? (double)row->bytes / (double)row->transfer_ns : NAN;
+    row->busbw_gb_s = size > 0 ? row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size) : NAN;
 }
 
 static tl_status reduce(tl_tables *job, tl_error *err)
@@ -106,9 +118,7 @@ static tl_status reduce(tl_tables *job, tl_error *err)
         ok = collect(&sums, &index_of, tl_table_row(rows, i));
     for (size_t i = 0; ok && i < sums.n; i++) {
         tl_bandwidth *row = tl_table_row(&sums, i);
-        bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
-        row->algbw_gb_s = known ? (double)row->bytes / (double)row->transfer_ns : NAN;
-        row->busbw_gb_s = row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size_of(groups, row->group));
+        find_speed(row, size_of(groups, row->group));
     }
     rows->n = 0;
     ok = ok && tl_table_append(rows, sums.rows, sums.n) && tl_table_sort(rows);

@@ -200,8 +200,8 @@ static tl_status reduce_all(tl_tables *tables)
     return st;
 }
 
-/* The sums of a meeting, made of its collectives in `shares` shares as several procs would. */
-static void sum_up(const meeting *m, size_t shares, tl_tables *job)
+/* The sums of a meeting, made of its collectives in `shares` shares as several procs would, in a group of that size. */
+static void sum_up_group(const meeting *m, size_t shares, int32_t size, tl_tables *job)
 {
     size_t n;
     const tl_schema *const *schemas = tl_all_schemas(&n);
@@ -209,7 +209,7 @@ static void sum_up(const meeting *m, size_t shares, tl_tables *job)
     const tl_table *arrivals = tl_tables_get((tl_tables *)&m->out, &tl_arrival_schema);
 
     CU_ASSERT_FATAL(tl_tables_init(job, schemas, n));
-    tl_group_row known = { .name = "g", .size = 2, .seen = 2 };
+    tl_group_row known = { .name = "g", .size = size, .seen = size == 1 ? 1 : 2 };
     CU_ASSERT_FATAL(tl_table_append(tl_tables_get(job, &tl_group_row_schema), &known, 1));
     for (size_t s = 0; s < shares; s++) {
         tl_tables part;
@@ -226,6 +226,11 @@ static void sum_up(const meeting *m, size_t shares, tl_tables *job)
         tl_tables_free(&part);
     }
     CU_ASSERT_EQUAL(reduce_all(job), TL_OK);
+}
+
+static void sum_up(const meeting *m, size_t shares, tl_tables *job)
+{
+    sum_up_group(m, shares, 2, job);
 }
 
 static const tl_quality *quality(tl_tables *job, const char *check)
@@ -257,6 +262,7 @@ static void sums_by_group_kind_and_size(void)
     const tl_bandwidth *small = tl_table_row(table, 0), *large = tl_table_row(table, 1);
     CU_ASSERT_EQUAL(small->bytes_from, 512);
     CU_ASSERT_EQUAL(small->collectives, 2);
+    CU_ASSERT_EQUAL(small->ranks, 2);
     CU_ASSERT_EQUAL(small->bytes, 2023);
     CU_ASSERT_EQUAL(small->transfer_ns, 5 * US);
     CU_ASSERT_EQUAL(small->transfer_min_ns, 2 * US);
@@ -281,6 +287,32 @@ static void sums_by_group_kind_and_size(void)
     CU_ASSERT_EQUAL(quality(&job, "blame_balance")->count, 3 * US); /* as nobody has been charged here */
     tl_tables_free(&job);
     meeting_free(m);
+}
+
+/* One rank of a group has a trace: what its kernel takes is all that is known. */
+static void a_rank_without_peers_has_a_bandwidth(void)
+{
+    for (int32_t size = 1; size <= 4; size++) {
+        meeting *m = meet("0: AAAA..BB", NULL);
+        tl_tables job;
+        m->group.size = size;
+        for (size_t i = 0; i < m->nparticipants; i++)
+            m->participants[i].bytes = 6000;
+        meeting_analyse(m);
+        sum_up_group(m, 1, size, &job);
+        const tl_table *table = tl_tables_get(&job, &tl_bandwidth_schema);
+        CU_ASSERT_EQUAL_FATAL(table->n, size > 1);
+        if (size > 1) {
+            const tl_bandwidth *row = tl_table_row(table, 0);
+            CU_ASSERT_EQUAL(row->ranks, 1);
+            CU_ASSERT_EQUAL(row->collectives, 2);
+            CU_ASSERT_EQUAL(row->transfer_min_ns, 2 * US);
+            CU_ASSERT_DOUBLE_EQUAL(row->algbw_gb_s, 2, 1e-12);
+            CU_ASSERT_DOUBLE_EQUAL(row->busbw_gb_s, 2.0 * 2 * (size - 1) / size, 1e-12);
+        }
+        tl_tables_free(&job);
+        meeting_free(m);
+    }
 }
 
 static void of_matched_ones_alone_it_is_told_how_many_are_in_no_step(void)
@@ -341,6 +373,7 @@ int main(void)
         TEST(a_launch_lag_is_never_negative),
         TEST(bandwidth_is_of_the_time_after_the_last_arrival),
         TEST(sums_by_group_kind_and_size),
+        TEST(a_rank_without_peers_has_a_bandwidth),
         TEST(of_matched_ones_alone_it_is_told_how_many_are_in_no_step),
         TEST(sums_do_not_depend_on_who_has_what),
         TEST(a_lost_wait_is_out_of_balance),
