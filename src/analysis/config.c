@@ -17,6 +17,7 @@ const tl_config tl_config_default = { .idle = {
                                           .sync_ns = 2000,
                                           .implicit_ns = 50000,
                                           .own_launch_ns = 10000,
+                                          .kernel_ns = 30000,
                                       } };
 
 #define AT(member) offsetof(tl_idle_config, member)
@@ -35,6 +36,8 @@ const tl_idle_threshold tl_idle_thresholds[] = {
     { "sync", AT(sync_ns), false, "a call that waits may have ended that long before the gap" },
     { "implicit", AT(implicit_ns), false, "an allocation of memory that lasts longer waits for the device" },
     { "own-launch", AT(own_launch_ns), false, "a shorter launch call is no reason for the gap that it ends" },
+    { "kernel", AT(kernel_ns), false,
+      "stream_idle: launched work that starts later waited for something else (other_ns, not kernel_wait_ns)" },
     { NULL, 0, false, NULL },
 };
 

@@ -145,6 +145,36 @@ def parts(name, path):
     check(f"{name}: and over ranks", sum(int(r["total_ns"]) for r in table(path, "kernel_ranks")) == sum(work.values()))
 
 
+def streams(name, path):
+    """What idle streams waited for, from their work."""
+    wanted = {}
+    for r in table(path, "interval"):
+        if r["kind"] != "sync":
+            wanted.setdefault((r["rank"], r["device"], r["stream"]), []).append(r)
+    for key, rows in wanted.items():
+        end, told = None, collections.Counter()
+        for r in sorted(rows, key=lambda r: (int(r["start_ns"]), int(r["end_ns"]))):
+            start = int(r["start_ns"])
+            if end is not None and start > end:
+                launch = int(r["launch_ns"]) if r["launch_ns"] else None
+                if launch is None:
+                    told["unknown_ns"] += start - end
+                else:
+                    launched = max(end, min(launch, start))
+                    told["host_wait_ns"] += launched - end
+                    told["kernel_wait_ns" if start - launched <= 30000 else "other_ns"] += start - launched
+                told["gaps"] += 1
+                told["longest_ns"] = max(told["longest_ns"], start - end)
+            end = int(r["end_ns"]) if end is None else max(end, int(r["end_ns"]))
+        wanted[key] = {c: told[c] for c in ("host_wait_ns", "kernel_wait_ns", "other_ns", "unknown_ns", "gaps", "longest_ns")}
+    rows = table(path, "stream_idle")
+    got = {(r["rank"], r["device"], r["stream"]): {c: int(r[c]) for c in wanted[(r["rank"], r["device"], r["stream"])]} for r in rows}
+    check(f"{name}: what idle streams waited for", got == wanted and len(got) > 0)
+    check(f"{name}: that is all their idle time", all(
+        sum(int(r[c]) for c in ("host_wait_ns", "kernel_wait_ns", "other_ns", "unknown_ns"))
+        == int(r["idle_device_busy_ns"]) + int(r["idle_device_idle_ns"]) for r in rows))
+
+
 def booked(work):
     folder = os.path.join(work, "job")
     for name, options in JOBS.items():
@@ -153,6 +183,7 @@ def booked(work):
         path, said = run(work, folder)
         states = balance(name, path)
         parts(name, path)
+        streams(name, path)
         if name == "pipeline":
             check("pipeline: senders and receivers are late", states["late_sender"] > 0 and states["late_receiver"] > 0, states)
             said = " ".join(subprocess.run([TLMPI, "ask", path], capture_output=True, text=True).stdout.split())
@@ -165,6 +196,7 @@ def booked(work):
         path = run(work, os.path.join(CORPUS, "traces", name))[0]
         balance(name, path)
         parts(name, path)
+        streams(name, path)
 
 
 # --- what is little to go by ----------------------------------------------------------------------------------------------

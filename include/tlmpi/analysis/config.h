@@ -28,6 +28,7 @@ typedef struct tl_idle_config {
     int64_t sync_ns;       /* a wait may end this long before the gap */
     int64_t implicit_ns;   /* an allocation that lasts longer waits for the device */
     int64_t own_launch_ns; /* the launch call that ends a gap counts as a call in it only when it is not shorter */
+    int64_t kernel_ns;     /* of a stream: work that starts later after its launch has waited for something */
 } tl_idle_config;
 
 typedef struct tl_idle_threshold {
@@ -47,7 +48,7 @@ typedef struct tl_config {
 extern const tl_config tl_config_default;
 #define TL_IDLE_DEFAULT                                                                                                \
     "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "      \
-    "implicit=50, own-launch=10"
+    "implicit=50, own-launch=10, kernel=30"
 
 /* Reads "NAME=VALUE, ..." over what is there: thresholds in microseconds or percent by their names.  False where a name
  * or a value is none; the rest has then been read in part. */

@@ -311,7 +311,18 @@ TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);
     F(T, I64, busy_ns, MEASURE, "ns", "time with work on the stream")                                                  \
     F(T, I64, idle_device_busy_ns, MEASURE, "ns", "time in which the stream is idle and another of the device is not") \
     F(T, I64, idle_device_idle_ns, MEASURE, "ns", "time in which the whole device is idle")                            \
+    F(T, I64, host_wait_ns, MEASURE, "ns",                                                                             \
+      "time in which the stream is idle and its next work not launched yet; host_wait + kernel_wait + other + unknown "\
+      "are all its idle time")                                                                                         \
+    F(T, I64, kernel_wait_ns, MEASURE, "ns",                                                                           \
+      "from then on (or from the end of the work before, where that was later) to its start: what starting takes")     \
+    F(T, I64, other_ns, MEASURE, "ns",                                                                                 \
+      "the same where it took longer than the threshold `kernel` of --idle: it waited for something else")             \
+    F(T, I64, unknown_ns, MEASURE, "ns", "idle before work whose launch is not in the trace")                          \
     F(T, I64, gaps, MEASURE, "", "stretches without work between two pieces of it")                                    \
+    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile of them")                                                         \
+    F(T, F64, median_ns, MEASURE, "ns", "median of them")                                                              \
+    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile of them")                                                         \
     F(T, I64, longest_ns, MEASURE, "ns", "the longest of them")
 TL_TABLE(stream_idle, TL_STREAM_IDLE_FIELDS);
 

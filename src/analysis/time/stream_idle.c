@@ -5,13 +5,19 @@
  *     device idle      ..            ....
  *
  * A stream that idles while another works is the normal case of communication under compute: not the device's idle
- * time.
+ * time.  What the stream itself waited for is told by the launch of its next work, which splits a gap in two:
+ *
+ *     host                     [launch b]
+ *     stream 7     [    a    ].................[    b    ]
+ *                             |host|  kernel   |            other, where that takes too long; unknown without a launch
  */
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
+#include <math.h>
 #include <stdlib.h>
 
 /* The kernels of one stream lie together, by start. */
@@ -41,9 +47,48 @@ static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 
 typedef struct scratch {
     tl_spans stream, device, clipped, others;
+    TL_VEC(int64_t) gaps;
 } scratch;
 
-static bool add_stream(const tl_rank_view *view, size_t from, size_t to, scratch *c, tl_table *table)
+/* The gap that ends where the work starts. */
+static bool add_gap(scratch *c, const tl_config *config, int64_t from_ns, const tl_kernel *next, tl_stream_idle *row)
+{
+    int64_t gap = next->start_ns - from_ns;
+    if (!tl_vec_room(&c->gaps))
+        return false;
+    c->gaps.v[c->gaps.n++] = gap;
+    if (next->launch_ns == TL_TIME_UNKNOWN) {
+        row->unknown_ns += gap;
+        return true;
+    }
+    int64_t launched = tl_ns_max(from_ns, tl_ns_min(next->launch_ns, next->start_ns));
+    int64_t starting = next->start_ns - launched;
+    row->host_wait_ns += launched - from_ns;
+    *(starting <= config->idle.kernel_ns ? &row->kernel_wait_ns : &row->other_ns) += starting;
+    return true;
+}
+
+/* The gaps of a stream, whose kernels are by start. */
+static bool add_gaps(scratch *c, const tl_config *config, const tl_kernel *v, size_t n, tl_stream_idle *row)
+{
+    int64_t end = v[0].end_ns;
+    c->gaps.n = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (v[i].start_ns > end && !add_gap(c, config, end, &v[i], row))
+            return false;
+        end = tl_ns_max(end, v[i].end_ns);
+    }
+    tl_spread gaps = tl_spread_of(c->gaps.v, c->gaps.n);
+    row->gaps = (int64_t)c->gaps.n;
+    row->longest_ns = gaps.max;
+    row->p25_ns = c->gaps.n > 0 ? gaps.p25 : NAN;
+    row->median_ns = c->gaps.n > 0 ? gaps.median : NAN;
+    row->p75_ns = c->gaps.n > 0 ? gaps.p75 : NAN;
+    return true;
+}
+
+static bool add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
+                       tl_table *table)
 {
     const tl_kernel *v = view->kernels;
     int64_t last = v[from].end_ns;
@@ -64,12 +109,7 @@ static bool add_stream(const tl_rank_view *view, size_t from, size_t to, scratch
     row->busy_ns = tl_spans_total(&c->stream);
     row->idle_device_busy_ns = tl_spans_total(&c->others);
     row->idle_device_idle_ns = row->wall_ns - row->busy_ns - row->idle_device_busy_ns;
-    for (size_t i = 1; i < c->stream.n; i++) {
-        int64_t gap = c->stream.v[i].start_ns - c->stream.v[i - 1].end_ns;
-        row->gaps++;
-        row->longest_ns = gap > row->longest_ns ? gap : row->longest_ns;
-    }
-    return true;
+    return add_gaps(c, config, v + from, to - from, row);
 }
 
 static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
@@ -79,7 +119,6 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
     scratch c = { 0 };
     bool ok = true;
 
-    (void)config;
     for (size_t from = 0, end; ok && from < view->nkernels; from = end) {
         for (end = from; end < view->nkernels && v[end].device == v[from].device; end++)
             ;
@@ -88,24 +127,25 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
         for (size_t at = from, to; ok && at < end; at = to) {
             for (to = at; to < end && v[to].stream == v[at].stream; to++)
                 ;
-            ok = add_stream(view, at, to, &c, table);
+            ok = add_stream(view, config, at, to, &c, table);
         }
     }
     tl_spans_free(&c.stream);
     tl_spans_free(&c.device);
     tl_spans_free(&c.clipped);
     tl_spans_free(&c.others);
+    free(c.gaps.v);
     return ok ? TL_OK : tl_fail_memory(err, "the idle time of streams");
 }
 
 TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
-                "How long was a stream idle, and was the device idle with it?");
+                "How long was a stream idle, what did it wait for, and was the device idle with it?");
 
 static const tl_schema *const tables[] = { &tl_stream_idle_schema, NULL };
 
 const tl_analysis tl_stream_idle_analysis = {
     .name = "stream_idle",
-    .question = "How long was each stream idle, and was the device idle with it?",
+    .question = "How long was each stream idle, what did it wait for, and was the device idle with it?",
     .tables = tables,
     .per_rank = stream_idle_per_rank,
 };

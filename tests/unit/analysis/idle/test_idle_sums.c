@@ -263,31 +263,6 @@ static void the_job_has_the_classes_of_all_ranks(void)
     drawing_free(job);
 }
 
-/* --------------------------------------------------------------------------------------------------------- streams */
-
-static void a_stream_idles_with_its_device_or_beside_another(void)
-{
-    drawing *d =
-        draw("compute 7: AAAA....BB....CC", "comm 9:    ..DDDD.........EE.", "compute 1/7: FFFFFFFFFFFF", NULL);
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
-    const tl_table *t = tl_tables_get(&d->out, &tl_stream_idle_schema);
-    CU_ASSERT_EQUAL_FATAL(t->n, 3);
-    const tl_stream_idle *seven = tl_table_row(t, 0), *nine = tl_table_row(t, 1), *other = tl_table_row(t, 2);
-    CU_ASSERT_EQUAL(seven->wall_ns, 16 * US);
-    CU_ASSERT_EQUAL(seven->busy_ns, 8 * US);
-    CU_ASSERT_EQUAL(seven->idle_device_busy_ns, 2 * US);
-    CU_ASSERT_EQUAL(seven->idle_device_idle_ns, 6 * US);
-    CU_ASSERT_EQUAL(seven->gaps, 2);
-    CU_ASSERT_EQUAL(seven->longest_ns, 4 * US);
-    CU_ASSERT_EQUAL(nine->wall_ns, 15 * US);
-    CU_ASSERT_EQUAL(nine->idle_device_busy_ns, 2 * US + 1 * US);
-    CU_ASSERT_EQUAL(nine->idle_device_idle_ns, 15 * US - 6 * US - 3 * US);
-    CU_ASSERT_EQUAL(other->device, 1);
-    CU_ASSERT_EQUAL(other->idle_device_busy_ns + other->idle_device_idle_ns, 0);
-    drawing_free(d);
-}
-
 /* ------------------------------------------------------------------------------------------------- options, memory */
 
 static void thresholds_are_read_from_a_text(void)
@@ -358,7 +333,6 @@ int main(void)
         TEST(several_devices_have_sums_of_their_own),
         TEST(many_classes_are_cut_off),
         TEST(the_job_has_the_classes_of_all_ranks),
-        TEST(a_stream_idles_with_its_device_or_beside_another),
         TEST(thresholds_are_read_from_a_text),
         TEST(the_longest_gap_has_the_right_label),
         TEST(memory_that_is_out_is_said),

@@ -1,0 +1,80 @@
+/* test_stream_idle.c - idle streams: with their device or beside it, and what they waited for. */
+#include "draw.h"
+#include "tlmpi/analysis/time.h"
+#include "tlmpi/model/idle_tables.h"
+#include "unit.h"
+
+/* b is launched while its stream is idle, c in good time, d late and starts late; e's launch nobody saw. */
+static void what_a_stream_waits_for_is_split_at_the_launch(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: a.....bc............d............",
+                      "compute 7:                 .AAA.....BB...CC.........DD..EE", NULL);
+    tl_config config = tl_config_default;
+    tl_error err;
+    config.idle.kernel_ns = 3 * US;
+    CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
+    const tl_stream_idle *row = tl_table_row(tl_tables_get(&d->out, &tl_stream_idle_schema), 0);
+    CU_ASSERT_EQUAL(row->host_wait_ns, 2 * US + 4 * US);   /* before the launches of b and d */
+    CU_ASSERT_EQUAL(row->kernel_wait_ns, 3 * US + 3 * US); /* from there to b, and all before c */
+    CU_ASSERT_EQUAL(row->other_ns, 5 * US);                /* from the launch of d to d */
+    CU_ASSERT_EQUAL(row->unknown_ns, 2 * US);
+    CU_ASSERT_EQUAL(row->host_wait_ns + row->kernel_wait_ns + row->other_ns + row->unknown_ns,
+                    row->idle_device_idle_ns + row->idle_device_busy_ns);
+    CU_ASSERT_EQUAL(row->gaps, 4); /* of 2, 3, 5 and 9 us */
+    CU_ASSERT_DOUBLE_EQUAL(row->p25_ns, 2.75 * US, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row->median_ns, 4 * US, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(row->p75_ns, 6 * US, 1e-9);
+    CU_ASSERT_EQUAL(row->longest_ns, 9 * US);
+    drawing_free(d);
+}
+
+/* Work that begins while other work of the stream still runs ends no gap, and a launch that seems to come after its work
+ * takes no more than the gap. */
+static void no_more_than_a_gap_is_split(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: ......c..b.........e",
+                      "compute 7:                 AAAAA...BB......D.E.",
+                      "compute 7:                 .......CCCCCCC......", NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
+    const tl_stream_idle *row = tl_table_row(tl_tables_get(&d->out, &tl_stream_idle_schema), 0);
+    CU_ASSERT_EQUAL(row->gaps, 3);
+    CU_ASSERT_EQUAL(row->host_wait_ns, 1 * US + 1 * US);
+    CU_ASSERT_EQUAL(row->kernel_wait_ns, 1 * US);
+    CU_ASSERT_EQUAL(row->unknown_ns, 2 * US);
+    CU_ASSERT_EQUAL(row->other_ns, 0);
+    drawing_free(d);
+}
+
+static void a_stream_idles_with_its_device_or_beside_another(void)
+{
+    drawing *d =
+        draw("compute 7: AAAA....BB....CC", "comm 9:    ..DDDD.........EE.", "compute 1/7: FFFFFFFFFFFF", NULL);
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
+    const tl_table *t = tl_tables_get(&d->out, &tl_stream_idle_schema);
+    CU_ASSERT_EQUAL_FATAL(t->n, 3);
+    const tl_stream_idle *seven = tl_table_row(t, 0), *nine = tl_table_row(t, 1), *other = tl_table_row(t, 2);
+    CU_ASSERT_EQUAL(seven->wall_ns, 16 * US);
+    CU_ASSERT_EQUAL(seven->busy_ns, 8 * US);
+    CU_ASSERT_EQUAL(seven->idle_device_busy_ns, 2 * US);
+    CU_ASSERT_EQUAL(seven->idle_device_idle_ns, 6 * US);
+    CU_ASSERT_EQUAL(seven->gaps, 2);
+    CU_ASSERT_EQUAL(seven->longest_ns, 4 * US);
+    CU_ASSERT_EQUAL(nine->wall_ns, 15 * US);
+    CU_ASSERT_EQUAL(nine->idle_device_busy_ns, 2 * US + 1 * US);
+    CU_ASSERT_EQUAL(nine->idle_device_idle_ns, 15 * US - 6 * US - 3 * US);
+    CU_ASSERT_EQUAL(other->device, 1);
+    CU_ASSERT_EQUAL(other->idle_device_busy_ns + other->idle_device_idle_ns, 0);
+    drawing_free(d);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(what_a_stream_waits_for_is_split_at_the_launch),
+        TEST(no_more_than_a_gap_is_split),
+        TEST(a_stream_idles_with_its_device_or_beside_another),
+    };
+    return unit_main("stream_idle", tests, COUNT(tests));
+}
