@@ -224,6 +224,8 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
                        cli->command->words);
+    if (cli->run.tracelens && cli->run.result != NULL)
+        return tl_fail(err, TL_EUSAGE, "--tracelens has no track for what --result tells");
     if (cli->command->bit == TL_FOR_AUGMENT && cli->run.output == NULL)
         return tl_fail(err, TL_EUSAGE, "no folder for the copies named: tlmpi %s %s", cli->command->name,
                        cli->command->words);

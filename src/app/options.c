@@ -65,6 +65,10 @@ static const tl_option options[] = {
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
       "--idle then means nothing",
       TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
+    { "result", 0, "FILE.h5", "",
+      "the result of a run over these traces: a track shows in addition when each device waited for other ranks, and for "
+      "whom",
+      TL_FOR_AUGMENT, &tl_option_text, AT(run.result) },
     { "json", 0, NULL, "0",
       "print the answers to the four questions (tlmpi ask) as one JSON object, and nothing else; its keys are "
       "explained in include/tlmpi/report/ask.h",

@@ -19,8 +19,9 @@ typedef struct column {
 
 typedef struct loading {
     tl_result *result;
-    const tl_schema *from; /* the file's */
-    tl_table *to;
+    const tl_schema *from, *ours; /* the file's, and this program's */
+    tl_take_row *take;
+    void *arg;
     column *columns; /* by field of ours */
     int64_t epoch_ns;
 } loading;
@@ -38,7 +39,7 @@ static void translate(const tl_field *from, const tl_field *to, uint8_t values[2
 
 static tl_status find_columns(loading *l, tl_error *err)
 {
-    const tl_schema *ours = l->to->schema;
+    const tl_schema *ours = l->ours;
     for (size_t f = 0; f < ours->nfields; f++) {
         const tl_field *to = &ours->fields[f], *from = tl_schema_field(l->from, to->name);
         if (from == NULL)
@@ -56,7 +57,7 @@ static tl_status find_columns(loading *l, tl_error *err)
 /* False where an enum's cell has no label. */
 static bool convert(const loading *l, const unsigned char *packed, unsigned char *row, size_t *field)
 {
-    const tl_schema *ours = l->to->schema;
+    const tl_schema *ours = l->ours;
     for (size_t f = 0; f < ours->nfields; f++) {
         const tl_field *to = &ours->fields[f];
         const unsigned char *cell = packed + l->columns[f].from->offset;
@@ -80,51 +81,56 @@ static tl_status read_rows(loading *l, tl_error *err)
 {
     size_t size = l->from->row_size, block = BLOCK_BYTES / size + 1, field = 0;
     uint64_t n = tl_result_nrows(l->result, l->from);
-    unsigned char *packed = tl_malloc(block * size);
-    tl_status st = TL_OK;
+    unsigned char *packed = tl_malloc(block * size), *row = tl_malloc(l->ours->row_size);
+    tl_status st = packed != NULL && row != NULL ? TL_OK : tl_fail_memory(err, l->from->name);
 
-    if (packed == NULL)
-        return tl_fail_memory(err, l->from->name);
     for (uint64_t first = 0; st == TL_OK && first < n; first += block) {
         size_t some = n - first < block ? (size_t)(n - first) : block;
         st = tl_result_read(l->result, l->from, first, some, packed, err);
         for (size_t i = 0; st == TL_OK && i < some; i++) {
-            unsigned char *row = tl_table_add(l->to);
-            if (row == NULL)
-                st = tl_fail_memory(err, l->from->name);
-            else if (!convert(l, packed + i * size, row, &field))
+            if (convert(l, packed + i * size, row, &field))
+                st = l->take(l->arg, row, err);
+            else
                 st = tl_fail(err, TL_EINPUT, "table %s, row %llu: the value of %s has no label", l->from->name,
-                             (unsigned long long)first + i, l->to->schema->fields[field].name);
+                             (unsigned long long)first + i, l->ours->fields[field].name);
         }
     }
+    free(row);
     free(packed);
     return st;
 }
 
-static tl_status load_table(loading *l, tl_error *err)
+tl_status tl_result_each(tl_result *result, const tl_schema *ours, tl_take_row *take, void *arg, tl_error *err)
 {
-    l->columns = tl_calloc(l->to->schema->nfields + 1, sizeof *l->columns);
-    if (l->columns == NULL)
-        return tl_fail_memory(err, l->from->name);
-    tl_status st = find_columns(l, err);
+    loading l = { .result = result, .ours = ours, .take = take, .arg = arg };
+    l.from = tl_result_find(result, ours->name);
+    if (l.from == NULL)
+        return tl_fail(err, TL_EINPUT, "the file has no table %s; " WRITTEN_BY_ANOTHER, ours->name);
+    tl_status st = tl_result_attr_int(result, "epoch_ns", &l.epoch_ns, err);
+    if (st != TL_OK)
+        return st;
+    l.columns = tl_calloc(ours->nfields + 1, sizeof *l.columns);
+    if (l.columns == NULL)
+        return tl_fail_memory(err, l.from->name);
+    st = find_columns(&l, err);
     if (st == TL_OK)
-        st = read_rows(l, err);
-    free(l->columns);
+        st = read_rows(&l, err);
+    free(l.columns);
     return st;
+}
+
+static tl_status append(void *table, const void *row, tl_error *err)
+{
+    return tl_table_append(table, row, 1) ? TL_OK : tl_fail_memory(err, ((tl_table *)table)->schema->name);
 }
 
 tl_status tl_result_load(tl_result *result, tl_tables *tables, size_t required, tl_error *err)
 {
-    loading l = { .result = result };
-    tl_status st = tl_result_attr_int(result, "epoch_ns", &l.epoch_ns, err);
-
+    tl_status st = TL_OK;
     for (size_t t = 0; st == TL_OK && t < tables->n; t++) {
-        l.to = &tables->v[t];
-        l.from = tl_result_find(result, l.to->schema->name);
-        if (l.from != NULL)
-            st = load_table(&l, err);
-        else if (t < required)
-            st = tl_fail(err, TL_EINPUT, "the file has no table %s; " WRITTEN_BY_ANOTHER, l.to->schema->name);
+        tl_table *to = &tables->v[t];
+        if (t < required || tl_result_find(result, to->schema->name) != NULL)
+            st = tl_result_each(result, to->schema, append, to, err);
     }
     return st;
 }

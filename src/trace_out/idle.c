@@ -16,9 +16,10 @@ tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *
     return TL_OK;
 }
 
-static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap" };
+static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap",
+                                     "Waiting for Ranks" };
 
-enum { MACRO, DRAIN, CPU, NTRACKS };
+enum { MACRO, DRAIN, CPU, WAITS };
 
 static tl_out_track track_of(const tl_out_track *first, int which)
 {
@@ -27,14 +28,42 @@ static tl_out_track track_of(const tl_out_track *first, int which)
     return track;
 }
 
+static void name_track(tl_out_writer *w, const tl_out_track *first, int which, const char *of)
+{
+    const tl_out_track track = track_of(first, which);
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", names[which], of);
+    tl_out_name_track(w, &track, name);
+}
+
 void tl_out_idle_begin(tl_out_writer *w, const tl_out_track *first, const char *of)
 {
-    char name[64];
-    for (int i = 0; i < NTRACKS; i++) {
-        const tl_out_track track = track_of(first, i);
-        snprintf(name, sizeof name, "%s%s", names[i], of);
-        tl_out_name_track(w, &track, name);
-    }
+    for (int i = MACRO; i <= CPU; i++)
+        name_track(w, first, i, of);
+}
+
+void tl_out_waits_begin(tl_out_writer *w, const tl_out_track *first, const char *of)
+{
+    name_track(w, first, WAITS, of);
+}
+
+void tl_out_wait_put(tl_out_writer *w, const tl_out_track *first, const tl_out_wait *wait)
+{
+    const tl_out_arg args[] = { { "late_rank", tl_out_int(wait->late_rank) },
+                                { "collective", tl_out_int(wait->collective) } };
+    char name[96], rank[24] = "other ranks";
+    if (wait->late_rank >= 0)
+        snprintf(rank, sizeof rank, "rank %" PRId32, wait->late_rank);
+    int n = snprintf(name, sizeof name, "waits for %s%s%s", rank, wait->kind != NULL ? ": " : "",
+                     wait->kind != NULL ? wait->kind : "");
+    tl_out_put(w, &(tl_out_event){ .ph = 'X',
+                                   .track = track_of(first, WAITS),
+                                   .name = { name, (size_t)n },
+                                   .cat = TL_OUT_IDLE_CAT,
+                                   .ts = wait->ts,
+                                   .dur = wait->dur,
+                                   .args = args,
+                                   .nargs = 2 });
 }
 
 static void put(tl_out_writer *w, const tl_out_track *first, int which, const tl_out_gap *gap, tl_text name,

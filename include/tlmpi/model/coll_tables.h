@@ -190,7 +190,8 @@ TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
     F(T, I64, wait_ns, MEASURE, "ns", "lead inside the own kernel: what it waited for the last")                       \
     F(T, I64, tail_ns, MEASURE, "ns", "own end - first end")                                                           \
     F(T, I64, launch_lag_ns, MEASURE, "ns", "own arrival - start of its launch, at least 0; -1 without a launch")      \
-    F(T, RULE, match_rule, LABEL, "", "what made the rank belong to it")
+    F(T, RULE, match_rule, LABEL, "", "what made the rank belong to it")                                               \
+    F(T, I32, uid, SOURCE, "", "its kernel's place in traceEvents")
 TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
 
 /* One row a process group of the job. */

@@ -5,6 +5,9 @@
  *     Idle: CPU During Gap         [  idle#0 CPU_UNTRACED: ... ] ...
  *
  * Names, arguments and numbers of tracks are those of TraceLens' idle tracks, so that whoever knows these knows ours.
+ * Where the result of a run tells who waited for whom, a track of ours stands below them:
+ *
+ *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
  */
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
@@ -42,6 +45,18 @@ bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *ga
 
 /* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
+
+/* The metadata of the track of waits, the fourth from `first`, and one of its events. */
+void tl_out_waits_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
+
+typedef struct tl_out_wait {
+    tl_out_value ts, dur;
+    int32_t late_rank;     /* -1: not known */
+    int64_t collective;    /* its row in table collective; -1: in none */
+    const char *kind;      /* "all_reduce"; NULL where it is in none */
+} tl_out_wait;
+
+void tl_out_wait_put(tl_out_writer *writer, const tl_out_track *first, const tl_out_wait *wait);
 
 /* One event of noise, three of others.  TL_ENOMEM. */
 tl_status tl_out_idle_gap(tl_out_writer *writer, const tl_out_track *first, const tl_out_gap *gap, tl_error *err);

@@ -69,6 +69,7 @@ static bool add_arrivals(const tl_collective_view *c, const extent *x, const int
             .wait_ns = waits_ns[i],
             .tail_ns = tl_ns_between(p->end_ns, x->e_first),
             .match_rule = p->rule,
+            .uid = (int32_t)p->uid,
             /* A kernel that seems to start before its launch shows that host and device clocks disagree. */
             .launch_lag_ns =
                 p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(tl_ns_between(p->start_ns, p->launch_ns), 0) : -1,

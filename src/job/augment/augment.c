@@ -35,6 +35,7 @@ typedef struct augmenting {
     const tl_track_maker *maker;
     tl_plan plan;
     tl_copies copies;
+    tl_waits waits;           /* of the traces that this proc copies, where a result tells them */
     TL_VEC(outcome) outcomes; /* of the traces that this proc copies; on proc 0 after gather of all, in path order */
 } augmenting;
 
@@ -106,6 +107,8 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     tl_part_file part = TL_PART_FILE_INIT;
     tl_read_report report = { .first_bad_byte = -1 };
     void *tracks = NULL;
+    size_t nwaits;
+    const tl_wait *waits = tl_waits_of(&a->waits, i, &nwaits);
 
     tl_status st = check_input(item, err);
     if (st == TL_OK)
@@ -113,7 +116,7 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
     if (st == TL_OK)
         st = tl_part_file_begin(&part, a->copies.v[i].path, a->options->force, err);
     if (st == TL_OK)
-        st = a->maker->read(item->path, a->options, &report, &tracks, err);
+        st = a->maker->read(item->path, a->options, waits, nwaits, &report, &tracks, err);
     if (st == TL_OK) {
         const tl_splice splice = tl_splice_of(&report);
         bool gzip = report.gzip || a->maker->ending == TL_COPY_IDLE_AUGMENTED;
@@ -128,6 +131,18 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
 
 /* ----------------------------------------------------------------------------------------------------- all of them */
 
+static tl_status read_waits(augmenting *a, tl_error *err)
+{
+    bool *mine = tl_calloc(a->plan.n + 1, sizeof *mine);
+    if (mine == NULL)
+        return tl_fail_memory(err, "the traces to copy");
+    for (size_t i = 0; i < a->plan.n; i++)
+        mine[i] = a->copies.v[i].proc == tl_par_proc();
+    tl_status st = tl_waits_load(a->options->result, &a->plan, mine, &a->waits, err);
+    free(mine);
+    return st;
+}
+
 static tl_status prepare(augmenting *a, tl_error *err)
 {
     tl_status st = tl_plan_every(a->options, &a->plan, err);
@@ -135,6 +150,8 @@ static tl_status prepare(augmenting *a, tl_error *err)
         st = tl_copies_plan(&a->plan, a->options, a->maker->ending, tl_par_nprocs(), &a->copies, err);
     for (size_t i = 0; st == TL_OK && is_first() && i < a->copies.n; i++)
         st = tl_copy_check(&a->copies, i, err);
+    if (st == TL_OK && a->options->result != NULL)
+        st = read_waits(a, err);
     return tl_par_agree(st, err);
 }
 
@@ -201,6 +218,8 @@ static void tell(const augmenting *a)
         if (o->damaged || o->mended)
             tl_warn("%s: %s; %s", a->plan.items[o->item].path, o->words,
                     o->closed ? "the copy ends after what is complete" : "in the copy it stands as it is");
+        if (a->waits.rank_of != NULL && a->waits.rank_of[o->item] < 0)
+            tl_warn("%s: %s does not have it: no waits are shown", a->plan.items[o->item].path, a->options->result);
         if (a->options->quiet)
             continue;
         tl_printable(path, sizeof path, a->copies.v[o->item].path);
@@ -255,6 +274,7 @@ int tl_augment(const tl_options *options)
     }
     tl_par_bcast(&code, sizeof code);
     free(a.outcomes.v);
+    tl_waits_free(&a.waits);
     tl_copies_free(&a.copies);
     tl_plan_free(&a.plan);
     return code;

@@ -1,7 +1,9 @@
-/* idle_tracks.c - the gaps of a rank's devices, as tracks. */
+/* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks. */
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/view.h"
@@ -12,17 +14,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A wait, where it is shown. */
+typedef struct shown_wait {
+    int32_t device;
+    int64_t start_ns;
+    tl_wait wait;
+} shown_wait;
+
 typedef struct idle_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise;
-    tl_names names; /* of the rows, and of the processes */
+    TL_VEC(shown_wait) waits; /* by device and time */
+    tl_names names;           /* of the rows, and of the processes */
     tl_out_processes processes;
     int64_t base_ns; /* what the times of the rows have over those of the trace */
 } idle_tracks;
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_tracks *t, tl_error *err)
+static int by_device(const void *a, const void *b)
+{
+    const shown_wait *x = a, *y = b;
+    if (x->device != y->device)
+        return TL_COMPARE(x->device, y->device);
+    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->wait.uid, y->wait.uid);
+}
+
+/* A wait in a kernel begins with it. */
+static tl_status place_waits(const tl_rank_view *view, const tl_wait *waits, size_t n, idle_tracks *t, tl_error *err)
+{
+    tl_map kernel_of = { 0 };
+    bool ok = true;
+    for (size_t i = 0; ok && n > 0 && i < view->nkernels; i++)
+        ok = view->kernels[i].kind != TL_COMM || tl_map_put(&kernel_of, view->kernels[i].uid, (uint32_t)i) == 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        const tl_wait *w = &waits[i];
+        uint32_t k = w->uid != TL_NONE ? tl_map_get(&kernel_of, w->uid) : TL_MAP_NONE;
+        if (w->uid != TL_NONE && k == TL_MAP_NONE)
+            continue;
+        ok = tl_vec_room(&t->waits);
+        if (ok)
+            t->waits.v[t->waits.n++] = w->uid == TL_NONE
+                                           ? (shown_wait){ w->device, w->start_ns, *w }
+                                           : (shown_wait){ view->kernels[k].device, view->kernels[k].start_ns, *w };
+    }
+    tl_map_free(&kernel_of);
+    if (ok && t->waits.n > 1)
+        qsort(t->waits.v, t->waits.n, sizeof *t->waits.v, by_device);
+    return ok ? TL_OK : tl_fail_memory(err, "the waits of a rank");
+}
+
+static tl_status find_gaps(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits,
+                           idle_tracks *t, tl_error *err)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
@@ -36,6 +79,8 @@ static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_trac
     tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
     if (st == TL_OK)
         st = tl_idle_analysis.per_rank(&linked.view, &options->config, &t->tables, err);
+    if (st == TL_OK)
+        st = place_waits(&linked.view, waits, nwaits, t, err);
     tl_linked_free(&linked);
     return st;
 }
@@ -53,12 +98,13 @@ static void free_tracks(void *tracks)
         return;
     tl_tables_free(&t->tables);
     tl_names_free(&t->names);
+    free(t->waits.v);
     free(t->processes.v);
     free(t);
 }
 
-static tl_status read_tracks(const char *path, const tl_options *options, tl_read_report *report, void **out,
-                             tl_error *err)
+static tl_status read_tracks(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
+                             tl_read_report *report, void **out, tl_error *err)
 {
     const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER),
                                       .yajl_only = options->yajl_only,
@@ -77,7 +123,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     if (st == TL_OK)
         st = tl_out_processes_find(&trace.events, &search, &t->processes, err);
     if (st == TL_OK)
-        st = find_gaps(&trace, options, t, err);
+        st = find_gaps(&trace, options, waits, nwaits, t, err);
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
@@ -129,17 +175,29 @@ static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_
     return tl_out_idle_gap(w, first, &out, err);
 }
 
-/* Rows [*at, ...) of one device, both tables in order of time, to its tracks. */
-static tl_status add_device(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, size_t *macro,
-                            size_t *noise, tl_out_words *detail, tl_error *err)
+/* Waits [*at, ...) of one device, to the track below those of its gaps. */
+static void add_waits(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, int32_t device, const char *of,
+                      size_t *at)
 {
-    const tl_out_track first = tl_out_process_track(p, &t->names);
-    tl_status st = TL_OK;
-    char of[32] = "";
+    size_t begin = *at;
+    for (; *at < t->waits.n && t->waits.v[*at].device == device; ++*at) {
+        const shown_wait *s = &t->waits.v[*at];
+        if (*at == begin)
+            tl_out_waits_begin(w, first, of);
+        tl_out_wait_put(w, first,
+                        &(tl_out_wait){ .ts = tl_out_us(on_trace(t, s->start_ns)),
+                                        .dur = tl_out_us(s->wait.wait_ns),
+                                        .late_rank = s->wait.late_rank,
+                                        .collective = s->wait.collective,
+                                        .kind = s->wait.collective >= 0 ? tl_collective_labels[s->wait.kind] : NULL });
+    }
+}
 
-    if (p->shared)
-        snprintf(of, sizeof of, " (device %" PRId32 ")", p->device);
-    tl_out_idle_begin(w, &first, of);
+/* Rows [*at, ...) of one device, both tables in order of time, to its tracks. */
+static tl_status add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, const tl_out_track *first,
+                          size_t *macro, size_t *noise, tl_out_words *detail, tl_error *err)
+{
+    tl_status st = TL_OK;
     while (st == TL_OK) {
         const tl_gap *m = *macro < t->gaps->n ? tl_table_row(t->gaps, *macro) : NULL;
         const tl_gap_noise *n = *noise < t->noise->n ? tl_table_row(t->noise, *noise) : NULL;
@@ -148,10 +206,10 @@ static tl_status add_device(const idle_tracks *t, tl_out_writer *w, const tl_out
         if (m == NULL && n == NULL)
             break;
         if (n == NULL || (m != NULL && m->start_ns < n->start_ns)) {
-            st = put_macro(t, w, &first, m, detail, err);
+            st = put_macro(t, w, first, m, detail, err);
             (*macro)++;
         } else {
-            st = put_noise(t, w, &first, n, err);
+            st = put_noise(t, w, first, n, err);
             (*noise)++;
         }
     }
@@ -162,12 +220,20 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
 {
     const idle_tracks *t = arg;
     tl_out_words detail = { 0 };
-    size_t macro = 0, noise = 0;
+    size_t macro = 0, noise = 0, wait = 0;
     tl_status st = TL_OK;
 
-    if (ngaps(t) > 0)
-        for (size_t i = 0; i < t->processes.n && st == TL_OK; i++)
-            st = add_device(t, w, &t->processes.v[i], &macro, &noise, &detail, err);
+    for (size_t i = 0; i < t->processes.n && st == TL_OK; i++) {
+        const tl_out_process *p = &t->processes.v[i];
+        const tl_out_track first = tl_out_process_track(p, &t->names);
+        char of[32] = "";
+        if (p->shared)
+            snprintf(of, sizeof of, " (device %" PRId32 ")", p->device);
+        if (ngaps(t) > 0)
+            tl_out_idle_begin(w, &first, of);
+        st = add_gaps(t, w, p, &first, &macro, &noise, &detail, err);
+        add_waits(t, w, &first, p->device, of, &wait);
+    }
     if (st == TL_OK && macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));
     free(detail.v);

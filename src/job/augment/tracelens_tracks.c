@@ -2,10 +2,12 @@
 #include "tlmpi/compat/tracelens/tracks.h"
 #include "tracks.h"
 
-static tl_status read_tracks(const char *path, const tl_options *options, tl_read_report *report, void **out,
-                             tl_error *err)
+static tl_status read_tracks(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
+                             tl_read_report *report, void **out, tl_error *err)
 {
-    (void)options; /* TraceLens has one way to do it */
+    (void)options; /* TraceLens has one way to do it, and no other ranks */
+    (void)waits;
+    (void)nwaits;
     return tl_tracelens_tracks_read(path, report, out, err);
 }
 

@@ -25,6 +25,7 @@ typedef struct tl_options {
     bool digest;              /* --digest: a line a table, alone on stdout */
     bool reproducible;        /* --reproducible: no time, host or command line in the file */
     bool tracelens;           /* augment --tracelens */
+    const char *result;       /* augment --result FILE.h5; NULL: none */
     bool yajl_only;           /* --parser yajl */
     bool no_filter;           /* --no-filter */
     bool quiet;

@@ -1,0 +1,220 @@
+/* waits.c - who waited for whom, from the result of a run.
+ *
+ *     table rank         which traces the result is of
+ *     table collective   who came last to each collective
+ *     table arrival      how long each kernel waited for that one
+ *     table gap_peer     and idle devices
+ */
+#include "waits.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
+#include "tlmpi/store/load.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What a wait needs to know of its collective. */
+typedef struct meeting {
+    int32_t late_rank;
+    uint8_t kind;
+} meeting;
+
+typedef struct loading {
+    const tl_plan *plan;
+    tl_waits *out;
+    int64_t *ranks; /* of the wanted traces, in order */
+    size_t nranks;
+    bool *by_path; /* by item: its whole path is that of the rank */
+    TL_VEC(meeting) collectives;
+    TL_VEC(tl_wait) waits;
+} loading;
+
+/* ---- ranks ---- */
+
+static tl_text last_part(tl_text path)
+{
+    size_t n = 0;
+    while (n < path.n && path.p[path.n - n - 1] != '/')
+        n++;
+    return (tl_text){ path.p + path.n - n, n };
+}
+
+static tl_status take_rank(void *arg, const void *row, tl_error *err)
+{
+    loading *l = arg;
+    const tl_rank *rank = row;
+    size_t n = 0;
+    (void)err;
+
+    while (n < sizeof rank->file && rank->file[n] != '\0')
+        n++;
+    tl_text path = { rank->file, n }, name = last_part(path);
+    for (size_t i = 0; i < l->plan->n; i++) {
+        const char *own = l->plan->items[i].path;
+        bool same = tl_text_is(path, own);
+        if (l->by_path[i] || (uint64_t)rank->file_bytes != l->plan->items[i].bytes ||
+            tl_text_compare(name, last_part((tl_text){ own, strlen(own) })) != 0)
+            continue;
+        /* Of several that it may be, and whose path is another, it is none. */
+        l->out->rank_of[i] = same || l->out->rank_of[i] == -1 ? rank->rank : -2;
+        l->by_path[i] = same;
+    }
+    return TL_OK;
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return TL_COMPARE(x, y);
+}
+
+static tl_status find_ranks(tl_result *result, const char *path, loading *l, const bool *wanted, tl_error *err)
+{
+    size_t known = 0;
+    tl_status st = tl_result_each(result, &tl_rank_schema, take_rank, l, err);
+    if (st != TL_OK)
+        return st;
+    for (size_t i = 0; i < l->plan->n; i++) {
+        l->out->rank_of[i] = l->out->rank_of[i] < 0 ? -1 : l->out->rank_of[i];
+        known += l->out->rank_of[i] >= 0;
+        if (wanted[i] && l->out->rank_of[i] >= 0)
+            l->ranks[l->nranks++] = l->out->rank_of[i];
+    }
+    if (known == 0)
+        return tl_fail(err, TL_EINPUT, "%s is the result of other traces", path);
+    if (l->nranks > 1)
+        qsort(l->ranks, l->nranks, sizeof *l->ranks, compare_ranks);
+    return TL_OK;
+}
+
+static bool is_wanted(const loading *l, int32_t rank)
+{
+    int64_t key = rank;
+    return l->nranks > 0 && bsearch(&key, l->ranks, l->nranks, sizeof key, compare_ranks) != NULL;
+}
+
+/* ---- waits ---- */
+
+static tl_status take_collective(void *arg, const void *row, tl_error *err)
+{
+    loading *l = arg;
+    const tl_collective_row *c = row;
+    if (!tl_vec_room(&l->collectives))
+        return tl_fail_memory(err, "collectives");
+    l->collectives.v[l->collectives.n++] = (meeting){ c->late_rank, c->kind };
+    return TL_OK;
+}
+
+static const meeting *meeting_of(const loading *l, int64_t collective)
+{
+    static const meeting unknown = { -1, TL_COLL_UNKNOWN };
+    return collective >= 0 && (uint64_t)collective < l->collectives.n ? &l->collectives.v[collective] : &unknown;
+}
+
+static tl_status add(loading *l, tl_wait wait, tl_error *err)
+{
+    if (wait.wait_ns <= 0 || !is_wanted(l, wait.rank))
+        return TL_OK;
+    if (!tl_vec_room(&l->waits))
+        return tl_fail_memory(err, "waits for other ranks");
+    l->waits.v[l->waits.n++] = wait;
+    return TL_OK;
+}
+
+static tl_status take_arrival(void *arg, const void *row, tl_error *err)
+{
+    const tl_arrival *a = row;
+    const meeting *c = meeting_of(arg, a->collective);
+    return add(arg,
+               (tl_wait){ .rank = a->rank,
+                          .uid = (uint32_t)a->uid,
+                          .wait_ns = a->wait_ns,
+                          .late_rank = c->late_rank,
+                          .collective = a->collective,
+                          .kind = c->kind },
+               err);
+}
+
+static tl_status take_gap(void *arg, const void *row, tl_error *err)
+{
+    const tl_gap_peer *g = row;
+    return add(arg,
+               (tl_wait){ .rank = g->rank,
+                          .uid = TL_NONE,
+                          .device = g->device,
+                          .start_ns = g->from_ns,
+                          .wait_ns = g->peer_ns,
+                          .late_rank = g->late_rank,
+                          .collective = g->collective,
+                          .kind = meeting_of(arg, g->collective)->kind },
+               err);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const tl_wait *x = a, *y = b;
+    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->collective, y->collective);
+}
+
+static tl_status load(tl_result *result, loading *l, tl_error *err)
+{
+    tl_status st = tl_result_each(result, &tl_collective_row_schema, take_collective, l, err);
+    if (st == TL_OK)
+        st = tl_result_each(result, &tl_arrival_schema, take_arrival, l, err);
+    if (st == TL_OK)
+        st = tl_result_each(result, &tl_gap_peer_schema, take_gap, l, err);
+    if (st == TL_OK && l->waits.n > 1)
+        qsort(l->waits.v, l->waits.n, sizeof *l->waits.v, by_rank);
+    return st;
+}
+
+tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wanted, tl_waits *out, tl_error *err)
+{
+    tl_result *result = NULL;
+    loading l = { .plan = plan, .out = out };
+
+    out->rank_of = tl_malloc((plan->n + 1) * sizeof *out->rank_of);
+    l.ranks = tl_malloc((plan->n + 1) * sizeof *l.ranks);
+    l.by_path = tl_calloc(plan->n + 1, sizeof *l.by_path);
+    if (out->rank_of == NULL || l.ranks == NULL || l.by_path == NULL) {
+        free(l.by_path);
+        free(l.ranks);
+        return tl_fail_memory(err, "ranks");
+    }
+    for (size_t i = 0; i < plan->n; i++)
+        out->rank_of[i] = -1;
+    tl_status st = tl_result_open(path, &result, err);
+    if (st == TL_OK)
+        st = find_ranks(result, path, &l, wanted, err);
+    if (st == TL_OK)
+        st = load(result, &l, err);
+    out->v = l.waits.v;
+    out->n = l.waits.n;
+    tl_result_close(result);
+    free(l.collectives.v);
+    free(l.by_path);
+    free(l.ranks);
+    return st;
+}
+
+void tl_waits_free(tl_waits *waits)
+{
+    free(waits->v);
+    free(waits->rank_of);
+}
+
+const tl_wait *tl_waits_of(const tl_waits *waits, size_t item, size_t *n)
+{
+    int64_t rank = waits->rank_of != NULL ? waits->rank_of[item] : -1;
+    size_t first = 0, past;
+
+    *n = 0;
+    if (rank < 0)
+        return NULL;
+    TL_BISECT(first, waits->n, mid, waits->v[mid].rank < rank);
+    for (past = first; past < waits->n && waits->v[past].rank == rank; past++)
+        ;
+    *n = past - first;
+    return waits->v + first;
+}

@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+"""augment_waits.py TLMPI MAKE_TRACE - the track of waits that augment adds from a result is what its tables say.
+
+Prints what fails and, last, "N passed, N failed, N skipped".
+"""
+import collections
+import csv
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
+counts = collections.Counter()
+
+
+def check(what, holds, more=""):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"FAILED: {what} {more}")
+
+
+def run(*args):
+    return subprocess.run([TLMPI, *args], capture_output=True, text=True)
+
+
+def table(path, name):
+    return list(csv.DictReader(io.StringIO(run("show", path, name, "--format", "csv").stdout)))
+
+
+def ns(us):
+    """A time stamp as it is written, exactly."""
+    whole, _, part = us.partition(".")
+    return int(whole) * 1000 + int((part + "000")[:3])
+
+
+def events(path):
+    with open(path) as f:
+        return json.load(f, parse_float=str, parse_int=str)["traceEvents"]
+
+
+def wanted(path):
+    """By rank: the waits of its kernels by their place in traceEvents, and how long its devices waited when idle."""
+    late = {r["collective"]: (r["late_rank"], r["kind"]) for r in table(path, "collective")}
+    kernels, gaps = collections.defaultdict(dict), collections.defaultdict(list)
+    for r in table(path, "arrival"):
+        if int(r["wait_ns"]) > 0:
+            kernels[int(r["rank"])][int(r["uid"])] = (int(r["wait_ns"]), r["collective"], *late[r["collective"]])
+    for r in table(path, "gap_peer"):
+        gaps[int(r["rank"])].append((int(r["peer_ns"]), r["late_rank"], r["collective"]))
+    return kernels, gaps
+
+
+def check_job(what, work, options):
+    job, out, result = (os.path.join(work, n) for n in ("job", "out", "result"))
+    for folder in (job, out):
+        shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([MAKE_TRACE, "-o", job, *options], check=True)
+    check(f"{what}: the run works", run("-f", "-q", "-o", result, job).returncode in (0, 1))
+    got = run("augment", "--result", result + ".h5", "-o", out, job)
+    check(f"{what}: so does augment", got.returncode == 0 and "no waits" not in got.stderr, got.stderr[-300:])
+    kernels, gaps = wanted(result + ".h5")
+    total = 0
+    for rank in range(int(options[1])):
+        before = events(os.path.join(job, f"rank-{rank}.json"))
+        waits = [e for e in events(os.path.join(out, f"rank-{rank}.json")) if e["name"].startswith("waits for")]
+        total += len(waits)
+        own = collections.Counter()
+        for uid, (wait, collective, late, kind) in kernels[rank].items():
+            name = f"waits for rank {late}: {kind}" if late != "-1" else f"waits for other ranks: {kind}"
+            own[(ns(before[uid]["ts"]), wait, name, late, collective)] += 1
+        shown = collections.Counter((ns(e["ts"]), ns(e["dur"]), e["name"], e["args"]["late_rank"], e["args"]["collective"]) for e in waits)
+        check(f"{what}: rank {rank}: each wait of a kernel begins with it", not own - shown, own - shown)
+        rest = collections.Counter((dur, late, collective) for _, dur, _, late, collective in (shown - own).elements())
+        check(f"{what}: rank {rank}: the others are those of idle devices", rest == collections.Counter(gaps[rank]))
+    check(f"{what}: there are some", total > 0)
+    return job, out, result + ".h5"
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        size = ["--ranks", "4", "--gpus", "2", "--steps", "3", "--layers", "2"]
+        slow = ["--fault", "host_late", "--fault-rank", "1", "--fault-cost", "0.2"]
+        check_job("clocks that are off", work, [*size, "--clock-offset-us", "3000", "--seed", "4", *slow])
+        check_job("gradients apart", work, [*size, "--seed", "5", *slow])
+        job, out, result = check_job("one host", work, [*size, "--seed", "6", *slow])
+
+        shutil.copy(os.path.join(job, "rank-2.json"), os.path.join(work, "other.json"))
+        with open(os.path.join(work, "other.json"), "a") as f:
+            f.write(" \n")
+        shutil.rmtree(out)
+        got = run("augment", "--result", result, "-o", out, job, os.path.join(work, "other.json"))
+        check("a trace that the result does not have", got.returncode == 0 and got.stderr.count("no waits are shown") == 1, got.stderr)
+        shutil.rmtree(out)
+        got = run("augment", "--result", result, "-o", out, os.path.join(work, "other.json"))
+        check("the result of other traces", got.returncode == 3 and "of other traces" in got.stderr and not os.path.exists(
+            os.path.join(out, "other.json")), got.stderr)
+        got = run("augment", "--result", os.path.join(job, "rank-0.json"), "-o", out, job)
+        check("what is no result", got.returncode == 3 and got.stderr != "", got.stderr)
+        got = run("augment", "--tracelens", "--result", result, "-o", out, job)
+        check("TraceLens has no such track", got.returncode == 2, got.stderr)
+    print("%d passed, %d failed, 0 skipped" % (counts["passed"], counts["failed"]))
+    return counts["failed"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
