@@ -45,21 +45,18 @@ static void *open_library(char *why, size_t size)
                                          "libamdhip64.so.5" };
     const size_t n = sizeof names / sizeof names[0];
     const char *wanted = getenv("TLMPI_RECORD_LIBRARY"); /* NOLINT(concurrency-mt-unsafe) */
-    void *library = NULL;
+    const bool any = wanted == NULL || *wanted == '\0';
+    const char *said = "no GPU driver: neither libcuda.so.1 nor libamdhip64.so can be opened";
+    void *library = any ? NULL : dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
 
-    if (wanted != NULL && *wanted != '\0') {
-        library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    } else {
-        for (size_t i = 0; i < n && library == NULL; i++)
-            library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-        for (size_t i = n; i-- > 0 && library == NULL;)
-            library = dlopen(names[n - 1 - i], RTLD_NOW | RTLD_LOCAL);
-        wanted = "no GPU driver (libcuda.so.1, libamdhip64.so)";
-    }
-    if (library == NULL) {
-        const char *said = dlerror(); /* of this thread; NOLINT(concurrency-mt-unsafe) */
-        (void)snprintf(why, size, "%s: %s", wanted, said != NULL ? said : "not found");
-    }
+    for (size_t i = 0; any && i < n && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    for (size_t i = 0; any && i < n && library == NULL; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL && !any)
+        said = dlerror(); /* of this thread; NOLINT(concurrency-mt-unsafe) */
+    if (library == NULL)
+        (void)snprintf(why, size, "%s", said != NULL ? said : wanted);
     return library;
 }
 
