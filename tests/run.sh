@@ -184,7 +184,7 @@ product()
     stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
     stage faults-doubts /usr/bin/python3 tests/faults/doubts.py build/tlmpi-serial build/make_trace
     stage first-run first_run
-    stage record-lines python3 tests/record/python.py build
+    stage record-lines /usr/bin/python3 tests/record/python.py build
     stage record sh tests/record/run.sh build
 }
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What nobody may call by another name is looked for by its latest: the header of CUDA gives cuEventDestroy that of
- * _v2. */
+/* Under which name a driver has a call; of several, the first that is there.  CUDA's header gives a call the name of its
+ * latest version, behind the programmer's back: cuEventDestroy is cuEventDestroy_v2. */
 typedef struct symbol {
     size_t at;
     const char *cuda, *hip; /* NULL: not of that driver */
@@ -21,8 +21,8 @@ static const symbol symbols[] = {
     { MEMBER(event_record), "cuEventRecord", "hipEventRecord", false },
     { MEMBER(event_query), "cuEventQuery", "hipEventQuery", false },
     { MEMBER(event_synchronize), "cuEventSynchronize", "hipEventSynchronize", false },
-    { MEMBER(event_elapsed), "cuEventElapsedTime", "hipEventElapsedTime", false },
     { MEMBER(event_elapsed), "cuEventElapsedTime_v2", NULL, true },
+    { MEMBER(event_elapsed), "cuEventElapsedTime", "hipEventElapsedTime", false },
     { MEMBER(event_destroy), "cuEventDestroy_v2", "hipEventDestroy", false },
     { MEMBER(stream_is_capturing), "cuStreamIsCapturing", "hipStreamIsCapturing", true },
     { MEMBER(exchange_capture_mode), "cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", true },
@@ -66,10 +66,14 @@ static bool find_symbols(tl_record_driver *driver, void *library, char *why, siz
     driver->hip = dlsym(library, "hipEventRecord") != NULL;
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
         const char *name = driver->hip ? symbols[i].hip : symbols[i].cuda;
-        void *found = name != NULL ? dlsym(library, name) : NULL;
-        if (found != NULL) {
-            memcpy((char *)driver + symbols[i].at, &found, sizeof found);
-        } else if (name != NULL && !symbols[i].optional) {
+        char *at = (char *)driver + symbols[i].at;
+        void *found;
+        memcpy(&found, at, sizeof found);
+        if (name == NULL || found != NULL)
+            continue;
+        found = dlsym(library, name);
+        memcpy(at, &found, sizeof found);
+        if (found == NULL && !symbols[i].optional) {
             (void)snprintf(why, size, "the GPU driver has no %s", name);
             return false;
         }

@@ -76,7 +76,11 @@ static void what_cannot_be_is_refused_and_changes_nothing(void)
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, id, NULL), TLMPI_RECORD_BAD_USE); /* twice */
     CU_ASSERT_EQUAL(tlmpi_record_flush(recorder), TLMPI_RECORD_OK);
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, id, NULL), TLMPI_RECORD_BAD_USE); /* after it was written */
-    CU_ASSERT_EQUAL(closed(1), TLMPI_RECORD_OK);
+    uint64_t next;
+    CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, "p", 1, NULL, NULL, 0, &next), TLMPI_RECORD_OK);
+    CU_ASSERT_EQUAL(tlmpi_record_end(recorder, id, NULL), TLMPI_RECORD_BAD_USE); /* its place is another's now */
+    CU_ASSERT_EQUAL(tlmpi_record_end(recorder, next, NULL), TLMPI_RECORD_OK);
+    CU_ASSERT_EQUAL(closed(2), TLMPI_RECORD_OK);
     CU_ASSERT_EQUAL(tlmpi_record_open(NULL, &recorder), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_PTR_NULL(recorder);
 }
