@@ -4,9 +4,9 @@
     python3 jobs/record_example.py [--steps 900] [--directory cuda_event_profiler] [--start-step 0] [--end-step N]
         [--record-every-n-steps 10] [--flush-every-n-steps 10] [--ranks 0,1]
 
-RANK in the environment is the rank, as torchrun sets it.  With PyTorch and a GPU the phases have something to do; without,
-the recorder says why it is off, and the loop runs all the same.  TLMPI_RECORD_SO names the library, where that is neither
-built in build/ nor installed.
+RANK in the environment is the rank, as torchrun sets it.  With PyTorch and a GPU the phases have something to do;
+without, the recorder says why it is off, and the loop runs all the same.  TLMPI_RECORD_SO names the library, where that
+is neither built in build/ nor installed.
 """
 import argparse
 import contextlib

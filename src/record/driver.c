@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Under which name a driver has a call; of several, the first that is there.  CUDA's header gives a call the name of its
- * latest version, behind the programmer's back: cuEventDestroy is cuEventDestroy_v2. */
+/* Under which name a driver has a call; of several, the first that is there.  CUDA's header gives a call the name of
+ * its latest version, behind the programmer's back: cuEventDestroy is cuEventDestroy_v2. */
 typedef struct symbol {
     size_t at;
     const char *cuda, *hip; /* NULL: not of that driver */

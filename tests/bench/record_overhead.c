@@ -3,8 +3,8 @@
  *     build/tests/bench/record_overhead                 on this machine's GPU
  *     TLMPI_RECORD_LIBRARY=build/tests/record/libfake_cuda.so build/tests/bench/record_overhead
  *
- * Each way of recording is tried several times, in turns; the median, the least and the most are printed.  With the driver of
- * the tests it is the recorder alone; a real driver adds what its events take.
+ * Each way of recording is tried several times, in turns; the median, the least and the most are printed.  With the
+ * driver of the tests it is the recorder alone; a real driver adds what its events take.
  */
 #include "../record/real_gpu.h"
 #include "tlmpi_record.h"

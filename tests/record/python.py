@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """python.py BUILD - the recorder's lines against those of Python's json module, byte by byte.
 
-The oracle is json.dumps(record, sort_keys=True) of what a line says: names, keys and texts with every sort of character, also
-such that are no UTF-8; numbers at all edges; durations of any 32-bit float.  The driver is the tests' own.
+The oracle is json.dumps(record, sort_keys=True) of what a line says: names, keys and texts with every sort of
+character, also such that are no UTF-8; numbers at all edges; durations of any 32-bit float.  The driver is the tests' own.
 """
 import ctypes
 import json

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh BUILD - the recorder as a trainer meets it: the example with and without a GPU, what the README says of its cost, what
-# is installed, the header in C++, and its threads under the thread sanitizer.
+# run.sh BUILD - the recorder as a trainer meets it: the example with and without a GPU, what the README says of its
+# cost, what is installed, the header in C++, and its threads under the thread sanitizer.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lib.sh

@@ -1,4 +1,4 @@
-/* test_record_text.c - numbers and texts as Python writes them, at the edges; any others are for python.py to compare. */
+/* test_record_text.c - numbers and texts as Python writes them, at the edges; python.py compares many others. */
 #include "text.h"
 
 #include "unit.h"

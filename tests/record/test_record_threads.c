@@ -1,4 +1,4 @@
-/* test_record_threads.c - several threads record, end each other's phases and flush, each on streams of its own device. */
+/* test_record_threads.c - threads record, each on a device of its own, end each other's phases, and flush. */
 #include "recorded.h"
 
 #include <pthread.h>
