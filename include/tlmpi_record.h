@@ -31,7 +31,8 @@
  * A line is what json.dumps(record, sort_keys=True) of Python writes, and a newline, but for two things: a metadata
  * value that is NaN or infinite is written as null, since NaN is no JSON; and text that is no UTF-8 has U+FFFD where
  * Python's bytes.decode("utf-8", "replace") has it.  duration_ms is the shortest text of the double that is the
- * driver's float. / */
+ * driver's float.
+ */
 #ifndef TLMPI_RECORD_H
 #define TLMPI_RECORD_H
 

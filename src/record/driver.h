@@ -3,7 +3,8 @@
  * Both have the same events, under other names.  Where they differ is in what an event belongs to, its place: with
  * CUDA the context, with HIP the device, that is current when the event is made.  A stream has one, too, and only
  * events of the same place can be put on it.  Between enter and leave the place is current for the calling thread,
- * and whatever the thread or another is capturing into a graph is not disturbed by questions about events. / */
+ * and whatever the thread or another is capturing into a graph is not disturbed by questions about events.
+ */
 #ifndef TLMPI_RECORD_DRIVER_H
 #define TLMPI_RECORD_DRIVER_H
 

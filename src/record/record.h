@@ -2,7 +2,8 @@
  *
  * Two locks: `lock` for phases and counts, held for moments; `flushing` for the file, by the one thread that
  * flushes, which may take the other while it has this one.  No driver call that could wait is made under `lock`, so
- * a thread that flushes, or whose stream is full, keeps no other from recording. / */
+ * a thread that flushes, or whose stream is full, keeps no other from recording.
+ */
 #ifndef TLMPI_RECORD_RECORD_H
 #define TLMPI_RECORD_RECORD_H
 

@@ -1,7 +1,8 @@
 /* fake_driver.h - a GPU driver for tests: libcuda or libamdhip64 without a device, obeying and counting.
  *
  * It is stricter than a real one: an event is only recorded, asked for, waited for and destroyed where the thread's
- * current context is the event's.  What a program may not do is counted as `wrong`. / */
+ * current context is the event's.  What a program may not do is counted as `wrong`.
+ */
 #ifndef TLMPI_TESTS_FAKE_DRIVER_H
 #define TLMPI_TESTS_FAKE_DRIVER_H
 
