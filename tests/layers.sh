@@ -5,6 +5,7 @@
 #
 #     base <- model <- trace <- trace_out       analysis, report, store: base, model
 #     compat: base, model, trace, trace_out     par: base                job: all of these; app: all
+#     record, a library for others, with include/tlmpi_record.h: itself, and headers of the system
 #
 # A folder of src is a layer or a room of one.  A file may include what its own folder has and what is named for that in the
 # table below: a folder, with its rooms where it is none above.  The headers of include/tlmpi/A/B.h and include/tlmpi/A/B/
@@ -16,8 +17,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 # includes TREE - "layer file:line:header" for each include of a file of a layer
 includes()
 {
-    (cd "$1" && grep -rnE '^ *# *include' src include/tlmpi --include='*.c' --include='*.h') |
-        sed -nE 's@^((src|include/tlmpi)/([^/:]+)/?[^:]*:[0-9]+): *# *include *[<"]([^>"]*)[>"].*@\3 \1:\4@p'
+    (cd "$1" && grep -rnE '^ *# *include' src include --include='*.c' --include='*.h') |
+        sed -nE -e 's@^((src|include/tlmpi)/([^/:]+)/?[^:]*:[0-9]+): *# *include *[<"]([^>"]*)[>"].*@\3 \1:\4@p' \
+            -e 's@^(include/tlmpi_([a-z]+)[.]h:[0-9]+): *# *include *[<"]([^>"]*)[>"].*@\2 \1:\3@p'
 }
 
 # uses TREE - "layer file:line:tlmpi/definer symbol" for each place that names what a file of the tree defines as tl_*: functions,
@@ -123,8 +125,15 @@ violations()
             below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle job/call job/read"
             below["job"] = "base model trace store report par analysis/registry analysis/work analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
+            below["record"] = "record"
+
+            # A folder or a file that stands alone, and all that it may include.
+            alone["include/tlmpi_record.h"] = "^(stddef|stdint)[.]h$"
+            alone["record"] = "^(tlmpi_record|driver|file|line|phase|record|text|dlfcn|errno|fcntl|float|inttypes|math|pthread|" \
+                "signal|std(bool|def|int|io|lib)|string|sys/(stat|types)|time|unistd)[.]h$"
 
             # A header, as a pattern, and the files that may include it.
+            only["^tlmpi_record[.]h$"] = "^$" # for src/record, which is above
             only["^mpi[.]h$"] = "^src/par/par_mpi(_[a-z]+)?[.][ch]$"
             only["^(hdf5|hdf5_hl|H5[A-Za-z]*)[.]h$"] = "^src/store/[^/]*[.][ch]$"
             only["^yajl/"] = "^src/trace/(event/yajl|meta/meta|view/rules)[.]c$"
@@ -189,10 +198,15 @@ violations()
             at = part[1] ":" part[2] ": "
             folder = file
             sub("^(src|include/tlmpi)/", "", folder)
-            folder = folder_of(folder, file ~ "^include/")
+            folder = file ~ /^include\/tlmpi_/ ? layer : folder_of(folder, file ~ "^include/")
 
             if (!(layer in below)) {
                 print at layer " is no layer"
+                next
+            }
+            if ((file in alone || folder in alone) && $3 == "") {
+                if (header !~ (file in alone ? alone[file] : alone[folder]))
+                    print at header " is not what stands alone may use"
                 next
             }
             if (header ~ /^tlmpi\//) {
@@ -361,6 +375,11 @@ if [ -z "$found" ]; then
     check "a schema is used only where its folder may be" bites src/analysis/match/align.c 'f(&tl_interval_schema);' uses
     check "a function, too, whoever includes its header" bites src/report/ask/text.c 'n = tl_culprits_find();' uses
     check "a public header may not call past its folder" bites include/tlmpi/base/stats.h 'n = tl_names_intern();' uses
+    check "the recorder knows nothing of tlmpi" bites src/record/line.c '#include "tlmpi/base/text.h"'
+    check "nor may it use it without a header" bites src/record/line.c 'n = tl_names_intern();' uses
+    check "the recorder knows no library but the system's" bites src/record/file.c '#include <zlib.h>'
+    check "its header includes nothing of its own" bites include/tlmpi_record.h '#include <mpi.h>'
+    check "the recorder stays outside of the program" bites src/base/hash.c '#include "tlmpi_record.h"'
     check "a new folder is not forgotten" bites src/extra/new.c '#include <stdio.h>'
 fi
 summary

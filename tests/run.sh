@@ -3,7 +3,8 @@
 #
 #     gcc and clang without warnings, unit tests, the same with clang's ASan and UBSan, the serial program, layers, clang-tidy,
 #     stories, the tables of HTA and TraceLens, idle time and waiting against oracles, copies with tracks added, clocks, collectives,
-#     verdicts, faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, shell scripts.
+#     verdicts, faults, digests on 1 to 64 procs, reading back with h5py and pandas, the generator, the first run, the recorder
+#     against Python's json and as it is installed, shell scripts.
 #
 # A line a stage; then what was skipped and why; last "N passed, N failed, N skipped".  Logs are in build/test-logs/.  Exit
 # status 1 when anything failed.  Safe to run twice: only what has changed is built.
@@ -185,6 +186,8 @@ product()
     stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
     stage faults-doubts /usr/bin/python3 tests/faults/doubts.py build/tlmpi-serial build/make_trace
     stage first-run first_run
+    stage record-lines /usr/bin/python3 tests/record/python.py build
+    stage record sh tests/record/run.sh build
 }
 
 instruments()

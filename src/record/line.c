@@ -1,0 +1,86 @@
+/* line.c - the line of a phase, but for its duration: keys sorted, ", " between them and ": " before their values. */
+#include "line.h"
+
+enum { OWN = 4, MAX_KEYS = OWN + TLMPI_RECORD_MAX_METADATA };
+static const char *const own[OWN] = { "duration_ms", "name", "rank", "step" };
+
+/* The indices of all keys in their order, those of metadata behind our own; how many they are, or 0 where two are
+ * equal. */
+static size_t sorted(const tl_record_said *said, const char *keys[MAX_KEYS], size_t order[MAX_KEYS])
+{
+    const size_t n = OWN + said->nmetadata;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        int compared = 1;
+        keys[i] = i < OWN ? own[i] : said->metadata[i - OWN].key;
+        for (; at > 0; at--) {
+            compared = tl_record_text_compare(keys[i], keys[order[at - 1]]);
+            if (compared >= 0)
+                break;
+            order[at] = order[at - 1];
+        }
+        if (compared == 0)
+            return 0;
+        order[at] = i;
+    }
+    return n;
+}
+
+bool tl_record_line_check(const tl_record_said *said)
+{
+    const char *keys[MAX_KEYS];
+    size_t order[MAX_KEYS];
+    if (said->name == NULL || said->nmetadata > TLMPI_RECORD_MAX_METADATA ||
+        (said->metadata == NULL && said->nmetadata > 0))
+        return false;
+    for (size_t i = 0; i < said->nmetadata; i++) {
+        const tlmpi_record_value *value = &said->metadata[i];
+        if (value->key == NULL || value->type < TLMPI_RECORD_STRING || value->type > TLMPI_RECORD_BOOL)
+            return false;
+    }
+    return sorted(said, keys, order) > 0;
+}
+
+static void add_value(tl_record_text *text, const tlmpi_record_value *value)
+{
+    if (value->type == TLMPI_RECORD_INT)
+        tl_record_text_integer(text, value->as.integer);
+    else if (value->type == TLMPI_RECORD_DOUBLE)
+        tl_record_text_double(text, value->as.real);
+    else if (value->type == TLMPI_RECORD_BOOL)
+        tl_record_text_literal(text, value->as.integer != 0 ? "true" : "false");
+    else if (value->as.text == NULL)
+        tl_record_text_literal(text, "null");
+    else
+        tl_record_text_string(text, value->as.text);
+}
+
+void tl_record_line_add(tl_record_text *text, const tl_record_said *said, size_t *duration_at)
+{
+    const char *keys[MAX_KEYS];
+    size_t order[MAX_KEYS];
+    const size_t n = sorted(said, keys, order);
+
+    for (size_t i = 0; i < n; i++) {
+        tl_record_text_literal(text, i == 0 ? "{" : ", ");
+        tl_record_text_string(text, keys[order[i]]);
+        tl_record_text_literal(text, ": ");
+        switch (order[i]) {
+        case 0:
+            *duration_at = text->n;
+            break;
+        case 1:
+            tl_record_text_string(text, said->name);
+            break;
+        case 2:
+            tl_record_text_integer(text, said->rank);
+            break;
+        case 3:
+            tl_record_text_integer(text, said->step);
+            break;
+        default:
+            add_value(text, &said->metadata[order[i] - OWN]);
+        }
+    }
+    tl_record_text_literal(text, "}\n");
+}

@@ -1,0 +1,23 @@
+/* line.h - the line of a phase, but for its duration. */
+#ifndef TLMPI_RECORD_LINE_H
+#define TLMPI_RECORD_LINE_H
+
+#include "text.h"
+#include "tlmpi_record.h"
+
+/* What a line says, but for the duration. */
+typedef struct tl_record_said {
+    const char *name;
+    int64_t step;
+    int rank;
+    const tlmpi_record_value *metadata;
+    size_t nmetadata;
+} tl_record_said;
+
+/* Whether it can be said: texts that are there, known types, no key twice. */
+bool tl_record_line_check(const tl_record_said *said);
+
+/* Adds the line and its end; the duration belongs at *duration_at.  Wants what has been checked. */
+void tl_record_line_add(tl_record_text *text, const tl_record_said *said, size_t *duration_at);
+
+#endif

@@ -1,0 +1,292 @@
+/* record.c - the recorder: opened, phases begun and ended, steps over, closed. */
+#include "record.h"
+
+#include "line.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void tlmpi_record_defaults(tlmpi_record_settings *settings)
+{
+    if (settings != NULL)
+        *settings = (tlmpi_record_settings){
+            .directory = ".", .end_step = INT64_MAX, .record_every_n_steps = 10, .flush_every_n_steps = 10
+        };
+}
+
+static bool selected(const tlmpi_record_settings *settings)
+{
+    for (size_t i = 0; i < settings->nranks && settings->ranks != NULL; i++)
+        if (settings->ranks[i] == settings->rank)
+            return true;
+    return settings->ranks == NULL;
+}
+
+/* The driver, then the file: without a device there is none.  False with the reason. */
+static bool start(tlmpi_record *recorder, const char *directory)
+{
+    tl_record_text path = { 0 };
+    if (!tl_record_driver_open(&recorder->driver, recorder->reason, sizeof recorder->reason))
+        return false;
+    int error =
+        tl_record_file_open(&recorder->file, directory != NULL ? directory : ".", recorder->settings.rank, &path);
+    if (error != 0) {
+        char words[128] = "error";
+        (void)strerror_r(error, words, sizeof words);
+        (void)snprintf(recorder->reason, sizeof recorder->reason, "%.300s: %s", path.bytes != NULL ? path.bytes : "",
+                       words);
+    }
+    tl_record_text_free(&path);
+    return error == 0;
+}
+
+tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlmpi_record **out)
+{
+    if (out != NULL)
+        *out = NULL;
+    if (settings == NULL || out == NULL)
+        return TLMPI_RECORD_BAD_USE;
+    tlmpi_record *recorder = calloc(1, sizeof *recorder);
+    if (recorder == NULL)
+        return TLMPI_RECORD_NO_MEMORY;
+    recorder->settings = *settings;
+    recorder->settings.directory = NULL;
+    recorder->settings.ranks = NULL;
+    if (settings->record_every_n_steps < 1)
+        recorder->settings.record_every_n_steps = 1;
+    if (settings->flush_every_n_steps < 1)
+        recorder->settings.flush_every_n_steps = 1;
+    recorder->owner = getpid();
+    recorder->file.fd = -1;
+    (void)pthread_mutex_init(&recorder->lock, NULL);
+    (void)pthread_mutex_init(&recorder->flushing, NULL);
+    *out = recorder;
+
+    if (!settings->enable)
+        (void)snprintf(recorder->reason, sizeof recorder->reason, "it is not enabled");
+    else if (!selected(settings))
+        (void)snprintf(recorder->reason, sizeof recorder->reason, "rank %d is not of those to record", settings->rank);
+    else if (!start(recorder, settings->directory))
+        (void)fprintf(stderr, "tlmpi_record: rank %d: phases are not recorded: %s\n", settings->rank, recorder->reason);
+    return recorder->reason[0] != '\0' ? TLMPI_RECORD_OFF : TLMPI_RECORD_OK;
+}
+
+const char *tlmpi_record_reason(const tlmpi_record *recorder)
+{
+    if (recorder == NULL)
+        return "there is no recorder";
+    return recorder->owner != getpid() ? "another process opened it" : recorder->reason;
+}
+
+static bool is_on(const tlmpi_record *recorder)
+{
+    return recorder != NULL && recorder->reason[0] == '\0' && recorder->owner == getpid();
+}
+
+static bool wanted(const tlmpi_record_settings *settings, int64_t step)
+{
+    uint64_t since = (uint64_t)step - (uint64_t)settings->start_step;
+    return step >= settings->start_step && step <= settings->end_step &&
+           since % (uint64_t)settings->record_every_n_steps == 0;
+}
+
+void tl_record_tell_driver(tlmpi_record *recorder, const char *what, int error)
+{
+    (void)pthread_mutex_lock(&recorder->lock);
+    bool first = !recorder->told_driver;
+    recorder->told_driver = true;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    if (first)
+        (void)fprintf(stderr, "tlmpi_record: rank %d: phases are lost, the program goes on: %s: %s (%d)\n",
+                      recorder->settings.rank, what, tl_record_driver_error(&recorder->driver, error), error);
+}
+
+/* A phase that is lost before it is pending; what is NULL when memory is out. */
+static tlmpi_record_status lose(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
+{
+    (void)pthread_mutex_lock(&recorder->lock);
+    if (phase != NULL)
+        tl_record_phases_put(&recorder->phases, phase);
+    recorder->counts.failed++;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    if (what == NULL)
+        return TLMPI_RECORD_NO_MEMORY;
+    tl_record_tell_driver(recorder, what, error);
+    return TLMPI_RECORD_DRIVER;
+}
+
+/* The same, because it would be part of a graph. */
+static tlmpi_record_status leave_out(tlmpi_record *recorder, tl_record_phase *phase)
+{
+    (void)pthread_mutex_lock(&recorder->lock);
+    if (phase != NULL)
+        tl_record_phases_put(&recorder->phases, phase);
+    recorder->counts.captured++;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    return TLMPI_RECORD_SKIPPED;
+}
+
+/* Between enter and leave: the phase, with its line and its first event on the stream. */
+static tlmpi_record_status begin_there(tlmpi_record *recorder, intptr_t place, const tl_record_said *said, void *stream,
+                                       uint64_t *id)
+{
+    int error;
+    (void)pthread_mutex_lock(&recorder->lock);
+    tl_record_phase *phase = tl_record_phases_take(&recorder->phases, &recorder->driver, place, &error);
+    (void)pthread_mutex_unlock(&recorder->lock);
+    if (phase == NULL)
+        return lose(recorder, NULL, error != 0 ? "making an event" : NULL, error);
+    tl_record_line_add(&phase->line, said, &phase->duration_at);
+    if (phase->line.failed)
+        return lose(recorder, phase, NULL, 0);
+    error = recorder->driver.event_record(phase->start, stream);
+    if (error != 0)
+        return lose(recorder, phase, "an event at the begin of a phase", error);
+    (void)pthread_mutex_lock(&recorder->lock);
+    *id = tl_record_phases_open(phase);
+    recorder->counts.open++;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    return TLMPI_RECORD_OK;
+}
+
+tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name, int64_t step, void *stream,
+                                       const tlmpi_record_value *metadata, size_t nmetadata, uint64_t *phase)
+{
+    tl_record_visit visit;
+    intptr_t place;
+    bool capturing;
+
+    if (phase != NULL)
+        *phase = 0;
+    if (!is_on(recorder))
+        return TLMPI_RECORD_OFF;
+    if (!wanted(&recorder->settings, step))
+        return TLMPI_RECORD_SKIPPED;
+    const tl_record_said said = { name, step, recorder->settings.rank, metadata, nmetadata };
+    if (phase == NULL || !tl_record_line_check(&said))
+        return TLMPI_RECORD_BAD_USE;
+
+    int error = tl_record_driver_capturing(&recorder->driver, stream, &capturing);
+    if (error == 0 && capturing)
+        return leave_out(recorder, NULL);
+    if (error == 0)
+        error = tl_record_driver_place(&recorder->driver, stream, &place);
+    if (error == 0)
+        error = tl_record_driver_enter(&recorder->driver, place, &visit);
+    if (error != 0)
+        return lose(recorder, NULL, "the stream at the begin of a phase", error);
+    tlmpi_record_status status = begin_there(recorder, place, &said, stream, phase);
+    tl_record_driver_leave(&recorder->driver, &visit);
+    return status;
+}
+
+/* The second event.  A stream of another place is the driver's to refuse. */
+static int end_there(const tl_record_driver *driver, const tl_record_phase *phase, void *stream, bool *capturing)
+{
+    tl_record_visit visit;
+    int error = tl_record_driver_enter(driver, phase->events->place, &visit);
+    if (error != 0)
+        return error;
+    error = tl_record_driver_capturing(driver, stream, capturing);
+    if (error == 0 && !*capturing)
+        error = driver->event_record(phase->end, stream);
+    tl_record_driver_leave(driver, &visit);
+    return error;
+}
+
+tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t id, void *stream)
+{
+    bool capturing = false;
+    if (!is_on(recorder))
+        return TLMPI_RECORD_OFF;
+    if (id == 0)
+        return TLMPI_RECORD_SKIPPED;
+    (void)pthread_mutex_lock(&recorder->lock);
+    tl_record_phase *phase = tl_record_phases_find(&recorder->phases, id);
+    recorder->counts.open -= phase != NULL;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    if (phase == NULL)
+        return TLMPI_RECORD_BAD_USE;
+
+    int error = end_there(&recorder->driver, phase, stream, &capturing);
+    if (error != 0)
+        return lose(recorder, phase, "an event at the end of a phase", error);
+    if (capturing)
+        return leave_out(recorder, phase);
+    (void)pthread_mutex_lock(&recorder->lock);
+    tl_record_list_add(&recorder->pending, phase);
+    recorder->counts.pending++;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    return TLMPI_RECORD_OK;
+}
+
+tlmpi_record_status tlmpi_record_flush(tlmpi_record *recorder)
+{
+    if (!is_on(recorder))
+        return TLMPI_RECORD_OFF;
+    if (pthread_mutex_trylock(&recorder->flushing) != 0)
+        return TLMPI_RECORD_OK;
+    tlmpi_record_status status = tl_record_flush_pending(recorder, false);
+    (void)pthread_mutex_unlock(&recorder->flushing);
+    return status;
+}
+
+tlmpi_record_status tlmpi_record_step_end(tlmpi_record *recorder, int64_t step)
+{
+    if (!is_on(recorder))
+        return TLMPI_RECORD_OFF;
+    if (step % recorder->settings.flush_every_n_steps != 0)
+        return TLMPI_RECORD_OK;
+    (void)pthread_mutex_lock(&recorder->lock);
+    bool again = recorder->any_step && recorder->last_step == step;
+    recorder->any_step = true;
+    recorder->last_step = step;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    return again ? TLMPI_RECORD_OK : tlmpi_record_flush(recorder);
+}
+
+tlmpi_record_status tlmpi_record_count(tlmpi_record *recorder, tlmpi_record_counts *counts)
+{
+    if (counts == NULL)
+        return TLMPI_RECORD_BAD_USE;
+    *counts = (tlmpi_record_counts){ 0 };
+    if (!is_on(recorder))
+        return TLMPI_RECORD_OFF;
+    (void)pthread_mutex_lock(&recorder->lock);
+    *counts = recorder->counts;
+    counts->events = tl_record_phases_events(&recorder->phases);
+    (void)pthread_mutex_unlock(&recorder->lock);
+    return TLMPI_RECORD_OK;
+}
+
+tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_counts *counts)
+{
+    tlmpi_record_status status = TLMPI_RECORD_OFF;
+    const bool on = is_on(recorder);
+
+    if (counts != NULL)
+        *counts = (tlmpi_record_counts){ 0 };
+    if (recorder == NULL)
+        return status;
+    if (on) {
+        (void)pthread_mutex_lock(&recorder->flushing);
+        status = tl_record_flush_pending(recorder, true);
+        (void)pthread_mutex_unlock(&recorder->flushing);
+        recorder->counts.failed += recorder->counts.open;
+        recorder->counts.open = 0;
+    }
+    tl_record_phases_close(&recorder->phases, on ? &recorder->driver : NULL);
+    tlmpi_record_status closed = tl_record_flush_end(recorder);
+    if (on && counts != NULL)
+        *counts = recorder->counts;
+    if (on && status == TLMPI_RECORD_OK)
+        status = closed;
+    if (on) {
+        (void)pthread_mutex_destroy(&recorder->lock);
+        (void)pthread_mutex_destroy(&recorder->flushing);
+    }
+    free(recorder);
+    return status;
+}
