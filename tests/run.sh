@@ -180,6 +180,7 @@ product()
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
     stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
+    stage reps /usr/bin/python3 tests/golden/reps.py build/tlmpi "2 3"
     stage augment-waits /usr/bin/python3 tests/golden/augment_waits.py build/tlmpi-serial build/make_trace
     stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
     stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace

@@ -5,6 +5,7 @@
 #include "suggest.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/augment.h"
+#include "tlmpi/job/reps.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/report/format/wrap.h"
 #include <stdlib.h>
@@ -24,6 +25,21 @@ static int check(const tl_cli *cli)
 static int augment(const tl_cli *cli)
 {
     return tl_augment(&cli->run);
+}
+
+static int reps(const tl_cli *cli)
+{
+    const tl_reps_options options = { .rep = cli->rep,
+                                      .exclude = cli->exclude,
+                                      .skip = cli->skip,
+                                      .shown = cli->compare   ? TL_REPS_COMPARED
+                                               : cli->each    ? TL_REPS_EACH
+                                               : cli->kernels ? TL_REPS_KERNELS
+                                                              : TL_REPS_STATISTICS,
+                                      .format = cli->format,
+                                      .unit = tl_show_unit(cli, stdout),
+                                      .text_width = tl_show_width(cli, stdout) };
+    return tl_reps(&cli->run, &options);
 }
 
 static const tl_command commands[] = {
@@ -49,6 +65,14 @@ static const tl_command commands[] = {
       "Prints the page of each TABLE: its columns, and how they come about. 'tlmpi describe tables' lists the tables "
       "and what else there is a page of; without TABLE all pages are printed.",
       false, tl_describe },
+    { "reps", TL_FOR_REPS, "[options] PATH...", "how long the device works in each repetition; variants compared",
+      "Prints how long the kernels, copies and memsets run that each repetition of something launches, for benchmarks: "
+      "the sum of their durations, wherever they run and however long the device waits between them, beside the time "
+      "in which any of them runs (busy), from the first to the last (span), and the rest of that (bubble). What belongs "
+      "to a repetition is told by who launched it, not by a window of time, and counts once; backward is what autograd "
+      "has launched. Each PATH, a trace or a folder of traces, is a variant. To know what backward costs where a "
+      "benchmark runs forward, and forward with backward, compare the two: the difference is backward.",
+      true, reps },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "
       "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
@@ -224,6 +248,10 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
                        cli->command->words);
+    if (cli->each + cli->kernels + cli->compare > 1)
+        return tl_fail(err, TL_EUSAGE, "one of --compare, --each and --kernels at a time");
+    if (cli->compare && cli->nwords < 2)
+        return tl_fail(err, TL_EUSAGE, "--compare wants two PATHs or more, each a variant");
     if (cli->run.tracelens && cli->run.result != NULL)
         return tl_fail(err, TL_EUSAGE, "--tracelens has no track for what --result tells");
     if (cli->command->bit == TL_FOR_AUGMENT && cli->run.output == NULL)

@@ -27,7 +27,8 @@ enum {
     TL_FOR_COMPAT = 16,
     TL_FOR_AUGMENT = 32,
     TL_FOR_ASK = 64,
-    TL_FOR_ALL = 127
+    TL_FOR_REPS = 128,
+    TL_FOR_ALL = 255
 };
 
 enum { TL_ALL_RUNS = -2 };
@@ -59,6 +60,9 @@ struct tl_cli {
     const char *columns, *sort;     /* show; NULL for the table's own */
     bool ns, include_last_step;     /* compat hta */
     int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: what the other tool does of itself */
+    const char *rep, *exclude;      /* reps; NULL: none */
+    int64_t skip;                   /* reps */
+    bool each, kernels, compare;    /* reps: which table */
     int64_t gpus_per_node;          /* compat tracelens; 0: unknown */
     char *command_line, *settings;  /* owned; run points to them */
 };
@@ -76,6 +80,10 @@ void tl_cli_help(FILE *out, const tl_cli *cli);
 
 /* Says on stderr what went wrong; returns the exit status that goes with it. */
 int tl_cli_complain(const tl_cli *cli, const tl_error *err);
+
+/* How tables are printed there: the tl_unit_choice, and characters of a text, 0 for all. */
+int tl_show_unit(const tl_cli *cli, FILE *out);
+size_t tl_show_width(const tl_cli *cli, FILE *out);
 
 /* The commands that are not of the job layer. */
 int tl_show(const tl_cli *cli);

@@ -29,17 +29,24 @@ static tl_text name_of(void *result, uint32_t id)
     return tl_result_name(result, id);
 }
 
+int tl_show_unit(const tl_cli *cli, FILE *out)
+{
+    int unit = cli->unit >= 0 ? cli->unit : tl_is_terminal(out) ? TL_UNIT_AUTO : TL_UNIT_NS;
+    return unit == TL_UNIT_AUTO && cli->format != TL_FORMAT_TABLE ? TL_UNIT_NS : unit; /* programs want one unit */
+}
+
+size_t tl_show_width(const tl_cli *cli, FILE *out)
+{
+    return cli->width >= 0 ? (size_t)cli->width : tl_is_terminal(out) ? TERMINAL_TEXT_WIDTH : 0;
+}
+
 static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *schema)
 {
-    int64_t width = cli->width >= 0 ? cli->width : tl_is_terminal(out) ? TERMINAL_TEXT_WIDTH : 0;
-    tl_unit_choice unit = cli->unit >= 0 ? (tl_unit_choice)cli->unit : tl_is_terminal(out) ? TL_UNIT_AUTO : TL_UNIT_NS;
-    if (unit == TL_UNIT_AUTO && cli->format != TL_FORMAT_TABLE)
-        unit = TL_UNIT_NS; /* programs want one unit */
     return (tl_printer){ .out = out,
                          .schema = schema,
                          .format = (tl_format)cli->format,
-                         .unit = unit,
-                         .text_width = (size_t)width };
+                         .unit = (tl_unit_choice)tl_show_unit(cli, out),
+                         .text_width = tl_show_width(cli, out) };
 }
 
 /* A printer that failed has no memory, or nowhere to write; whoever closes the stream says the latter. */

@@ -1,0 +1,67 @@
+/* rep.h - how long does the device work in each repetition of something?
+ *
+ *     host     [step 0        ]  [step 1        ]
+ *     launch    |a |b |c          |a |b |c
+ *     device       [a ][b ]   [c]    [a ][b ]   [c ]
+ *                  |  span 0   |     kernel = a + b + c, busy = kernel where nothing overlaps, bubble = span - busy
+ *
+ * A work belongs to the repetition in whose time the host launched it, whenever it ran: a window on the device's clock
+ * would take in what was queued before, and cut off what is queued still.
+ *
+ * From the view of one trace, with what its host did; and the statistics of many.  Uses no other folder.
+ */
+#ifndef TLMPI_ANALYSIS_REP_H
+#define TLMPI_ANALYSIS_REP_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/analysis/rep/tables.h"
+#include "tlmpi/model/view.h"
+
+/* What a repetition is. */
+typedef enum tl_rep_of {
+    TL_REP_STEP,       /* a profiler step */
+    TL_REP_ANNOTATION, /* a user annotation of that name */
+    TL_REP_FILE        /* a whole trace, with what has no launch in it */
+} tl_rep_of;
+
+typedef struct tl_rep_rule {
+    tl_rep_of of;
+    const char *name;                          /* of the annotation */
+    int64_t skip;                              /* so many works, in order of launch, are left out of each */
+    bool (*excludes)(void *arg, tl_text name); /* works of that name are; NULL: none are */
+    void *arg;
+} tl_rep_rule;
+
+/* The works of one name in a repetition. */
+typedef struct tl_rep_share {
+    int64_t rep, count, total_ns;
+    uint32_t name; /* id of the view's names */
+    uint8_t kind;  /* tl_kind */
+} tl_rep_share;
+
+/* What a trace has.  Zero-initialise; tl_rep_set_free ends it. */
+typedef struct tl_rep_set {
+    TL_VEC(tl_rep) v; /* variant and trace 0, rep from 0 on, in order of time */
+    TL_VEC(tl_rep_share) shares;
+    int64_t nested;   /* annotations of the name that begin in another: they are parts of that */
+    int64_t outside;  /* works that were launched in no repetition */
+    int64_t unlinked; /* works whose launch is not in the trace: in none, but of a file */
+} tl_rep_set;
+
+/* TL_ENOMEM. */
+tl_status tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out, tl_error *err);
+void tl_rep_set_free(tl_rep_set *reps);
+
+/* The measure of a repetition, in ns. */
+int64_t tl_rep_value(const tl_rep *rep, tl_rep_measure measure);
+
+/* Statistics of n > 0 numbers, which are in order afterwards: all columns but keys and path. */
+void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out);
+
+/* How the n > 0 numbers of v lie against the m > 0 of the base (Hodges and Lehmann: the median of all differences, with
+ * the confidence interval that goes with the test of Mann and Whitney).  Both are in order.  Of more than 4096 numbers
+ * as many are taken, evenly from the least to the largest.  All columns but keys and path.  False: memory is out. */
+bool tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* tables.h - how long the device works in each repetition of something: the tables of tlmpi reps. */
+#ifndef TLMPI_ANALYSIS_REP_TABLES_H
+#define TLMPI_ANALYSIS_REP_TABLES_H
+
+#include "tlmpi/model/kind.h"
+#include "tlmpi/model/schema.h"
+
+/* What is measured of a repetition. */
+typedef enum tl_rep_measure {
+    TL_REP_KERNEL,
+    TL_REP_FORWARD,
+    TL_REP_BACKWARD,
+    TL_REP_BUSY,
+    TL_REP_SPAN,
+    TL_REP_BUBBLE,
+    TL_NREP_MEASURES
+} tl_rep_measure;
+extern const char *const tl_rep_measure_labels[]; /* "kernel", "forward", "backward", "busy", "span", "bubble", NULL */
+
+#define TL_CELL_REP_MEASURE(name) uint8_t name
+#define TL_TYPE_OF_REP_MEASURE    TL_TYPE_ENUM
+#define TL_LABELS_OF_REP_MEASURE  tl_rep_measure_labels
+
+/* One repetition. */
+#define TL_REP_FIELDS(F, T)                                                                                            \
+    F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
+    F(T, I32, trace, KEY, "", "number of the trace in it, from 0")                                                     \
+    F(T, I32, rep, KEY, "", "number of the repetition in the trace, from 0")                                           \
+    F(T, TEXT64, name, LABEL, "", "the annotation or step that it is; the file")                                       \
+    F(T, I64, works, MEASURE, "", "kernels, copies and memsets launched in it")                                        \
+    F(T, I64, kernel_ns, MEASURE, "ns", "sum of their durations; forward + backward")                                  \
+    F(T, I64, forward_ns, MEASURE, "ns", "those of them that autograd has not launched")                               \
+    F(T, I64, backward_ns, MEASURE, "ns", "those that it has: within autograd::engine::evaluate_function")             \
+    F(T, I64, busy_ns, MEASURE, "ns", "time in which any of them runs: what runs at once counts once")                 \
+    F(T, I64, span_ns, MEASURE, "ns", "from their first start to their last end")                                      \
+    F(T, I64, bubble_ns, MEASURE, "ns", "span - busy: the time in it in which none of them runs")                      \
+    F(T, I64, excluded, MEASURE, "", "works launched in it that are left out (--exclude, --skip)")                     \
+    F(T, I64, excluded_ns, MEASURE, "ns", "sum of their durations")
+TL_TABLE(rep, TL_REP_FIELDS);
+
+/* All repetitions of a variant. */
+#define TL_REP_STAT_FIELDS(F, T)                                                                                       \
+    F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
+    F(T, REP_MEASURE, measure, KEY, "", "which column of the repetitions")                                             \
+    F(T, I64, reps, MEASURE, "", "repetitions")                                                                        \
+    F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
+    F(T, F64, low_ns, MEASURE, "ns", "where the median lies with 95 % confidence: from here ...; none: too few")       \
+    F(T, F64, high_ns, MEASURE, "ns", "... to here")                                                                   \
+    F(T, F64, mean_ns, MEASURE, "ns", "mean")                                                                          \
+    F(T, F64, std_ns, MEASURE, "ns", "standard deviation of these repetitions: divided by n (population)")             \
+    F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
+    F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
+    F(T, TEXT128, path, LABEL, "", "the PATH")
+TL_TABLE(rep_stat, TL_REP_STAT_FIELDS);
+
+/* A kernel in the repetitions of a variant. */
+#define TL_REP_WORK_FIELDS(F, T)                                                                                       \
+    F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
+    F(T, I32, place, KEY, "", "1 for the name with the largest median, and so on; of equals the first by name")        \
+    F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
+    F(T, I64, reps, MEASURE, "", "repetitions in which it ran")                                                        \
+    F(T, F64, count, MEASURE, "", "how often it ran in one: median over all, 0 where it did not")                      \
+    F(T, F64, median_ns, MEASURE, "ns", "sum of its durations in one: median over all, 0 where it did not run")        \
+    F(T, F64, mean_ns, MEASURE, "ns", "likewise the mean: these add up to that of kernel")                             \
+    F(T, I64, max_ns, MEASURE, "ns", "likewise the most")                                                              \
+    F(T, TEXT256, name, LABEL, "", "kernel, copy or memset")
+TL_TABLE(rep_work, TL_REP_WORK_FIELDS);
+
+/* A variant against the first. */
+#define TL_REP_COMPARE_FIELDS(F, T)                                                                                    \
+    F(T, I32, variant, KEY, "", "number of the PATH on the command line; 0 is what it is compared with")               \
+    F(T, REP_MEASURE, measure, KEY, "", "which column of the repetitions")                                             \
+    F(T, F64, difference_ns, MEASURE, "ns",                                                                            \
+      "how much longer it takes: median of the differences between each of its repetitions and each of the first's")   \
+    F(T, F64, low_ns, MEASURE, "ns", "with 95 % confidence from here ...; none: too few repetitions")                  \
+    F(T, F64, high_ns, MEASURE, "ns", "... to here")                                                                   \
+    F(T, F64, ratio, MEASURE, "", "1 + difference / median of the first")                                              \
+    F(T, F64, ratio_low, MEASURE, "", "likewise of low ...")                                                           \
+    F(T, F64, ratio_high, MEASURE, "", "... and high")                                                                 \
+    F(T, TEXT128, path, LABEL, "", "the PATH")
+TL_TABLE(rep_compare, TL_REP_COMPARE_FIELDS);
+
+#endif

@@ -1,0 +1,110 @@
+/* statistics.c - many repetitions to a few numbers, and those of one variant against those of another.
+ *
+ * Nothing is supposed of how they are distributed: a kernel that is slow now and then moves neither a median nor its
+ * interval far.
+ */
+#include "tlmpi/analysis/rep.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Half of the normal distribution's width that holds 95 % of it. */
+static const double Z_95 = 1.959963984540054;
+
+enum { MOST_COMPARED = 4096 };
+
+TL_TABLE_DEFINE(rep_stat, TL_REP_STAT_FIELDS, TL_SCOPE_JOB, "repetitions in numbers",
+                "How long did the device work in a repetition?");
+TL_TABLE_DEFINE(rep_compare, TL_REP_COMPARE_FIELDS, TL_SCOPE_JOB, "variants compared",
+                "How much longer does a repetition take than one of the first variant?");
+
+/* The place k for which the k-th smallest and the k-th largest of n numbers, from 1, hold the median between them with
+ * 95 % confidence: as many as k - 1 heads in n tosses are less likely than 2.5 %.  0: too few numbers. */
+static size_t median_place(size_t n)
+{
+    double log_p = -(double)n * log(2), sum = 0;
+    for (size_t k = 0; k <= n / 2; k++) {
+        sum += exp(log_p);
+        if (sum > 0.025)
+            return k;
+        log_p += log((double)(n - k)) - log((double)(k + 1));
+    }
+    return n / 2;
+}
+
+void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out)
+{
+    tl_spread spread = tl_spread_of(values, n);
+    size_t k = median_place(n);
+    out->reps = (int64_t)n;
+    out->median_ns = spread.median;
+    out->mean_ns = spread.mean;
+    out->std_ns = n > 1 ? spread.std * sqrt((double)(n - 1) / (double)n) : 0;
+    out->min_ns = spread.min;
+    out->max_ns = spread.max;
+    out->low_ns = k > 0 ? (double)values[k - 1] : NAN;
+    out->high_ns = k > 0 ? (double)values[n - k] : NAN;
+}
+
+/* At most MOST_COMPARED of the n numbers, evenly over their places. */
+static size_t thin(const int64_t *v, size_t n, int64_t *out)
+{
+    size_t m = n < MOST_COMPARED ? n : MOST_COMPARED;
+    for (size_t i = 0; i < m; i++)
+        out[i] = v[m == n ? i : (size_t)((double)i * (double)(n - 1) / (double)(m - 1))];
+    return m;
+}
+
+/* How many of the differences v[i] - base[j] are at most x; both in order. */
+static uint64_t count_to(const int64_t *v, size_t n, const int64_t *base, size_t m, int64_t x)
+{
+    uint64_t count = 0;
+    size_t j = 0; /* base[j] and all after it are that large; of a larger v[i] they are fewer */
+    for (size_t i = 0; i < n; i++) {
+        while (j < m && tl_ns_between(v[i], base[j]) > x)
+            j++;
+        count += m - j;
+    }
+    return count;
+}
+
+/* The k-th smallest of all differences, k from 1. */
+static int64_t difference_at(const int64_t *v, size_t n, const int64_t *base, size_t m, uint64_t k)
+{
+    int64_t low = tl_ns_between(v[0], base[m - 1]), high = tl_ns_between(v[n - 1], base[0]);
+    while (low < high) {
+        int64_t mid = tl_mean_of_two(low, high);
+        if (count_to(v, n, base, m, mid) >= k)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
+static void compare(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out)
+{
+    uint64_t all = (uint64_t)n * m;
+    double middle = (double)all / 2, spread = Z_95 * sqrt((double)all * (double)(n + m + 1) / 12);
+    double k = floor(middle - spread);
+    double of = ((double)base[tl_lower_middle(m)] + (double)base[tl_upper_middle(m)]) / 2;
+
+    out->difference_ns =
+        ((double)difference_at(v, n, base, m, (all + 1) / 2) + (double)difference_at(v, n, base, m, all / 2 + 1)) / 2;
+    out->low_ns = k >= 1 ? (double)difference_at(v, n, base, m, (uint64_t)k) : NAN;
+    out->high_ns = k >= 1 ? (double)difference_at(v, n, base, m, all + 1 - (uint64_t)k) : NAN;
+    out->ratio = of > 0 ? 1 + out->difference_ns / of : NAN;
+    out->ratio_low = of > 0 ? 1 + out->low_ns / of : NAN;
+    out->ratio_high = of > 0 ? 1 + out->high_ns / of : NAN;
+}
+
+bool tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out)
+{
+    int64_t *few = tl_malloc(2 * (size_t)MOST_COMPARED * sizeof *few);
+    if (few == NULL)
+        return false;
+    size_t nfew = thin(v, n, few), mfew = thin(base, m, few + MOST_COMPARED);
+    compare(few, nfew, few + MOST_COMPARED, mfew, out);
+    free(few);
+    return true;
+}

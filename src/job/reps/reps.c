@@ -1,0 +1,296 @@
+/* reps.c - tlmpi reps: how long the device works in each repetition.
+ *
+ *     plan -> for each of mine { read -> find its repetitions } -> gather -> tables -> print
+ *
+ * Traces have nothing to do with each other here: one that fails costs its own repetitions alone.
+ */
+#include "tlmpi/job/reps.h"
+#include "samples.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/job/call/exit.h"
+#include "tlmpi/job/read/plan.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/report/format/print.h"
+#include "tlmpi/trace/view.h"
+#include <inttypes.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct repeating {
+    const tl_options *options;
+    const tl_reps_options *reps;
+    tl_plan plan;
+    regex_t exclude;
+    bool has_exclude;
+    tl_bytes found; /* samples of this proc */
+    tl_samples samples;
+} repeating;
+
+static bool is_first(void)
+{
+    return tl_par_proc() == 0;
+}
+
+/* ---- one trace ---- */
+
+static bool excludes(void *arg, tl_text name)
+{
+    return regexec(arg, name.p, 0, NULL, 0) == 0; /* texts of names end with a 0 */
+}
+
+static tl_rep_rule rule_for(repeating *r, const tl_rank_view *view)
+{
+    const char *rep = r->reps->rep;
+    tl_rep_rule rule = { .of = TL_REP_ANNOTATION, .name = rep, .skip = r->reps->skip };
+    if (rep == NULL)
+        rule.of = view->nsteps > 0 ? TL_REP_STEP : TL_REP_FILE;
+    else if (strcmp(rep, "ProfilerStep") == 0)
+        rule.of = TL_REP_STEP;
+    else if (strcmp(rep, "one-per-file") == 0)
+        rule.of = TL_REP_FILE;
+    if (r->has_exclude) {
+        rule.excludes = excludes;
+        rule.arg = &r->exclude;
+    }
+    return rule;
+}
+
+/* What a trace without repetitions has instead. */
+static void say_none(const tl_rank_view *view, const tl_rep_rule *rule, tl_sample *s)
+{
+    enum { SHOWN = 5 };
+    uint32_t shown[SHOWN];
+    size_t n = 0, used;
+
+    if (rule->of != TL_REP_ANNOTATION) {
+        snprintf(s->words, sizeof s->words, "no ProfilerStep marks");
+        return;
+    }
+    used = (size_t)snprintf(s->words, sizeof s->words, "no annotation '%.200s'", rule->name);
+    for (size_t i = 0; i < view->ops.n && n < SHOWN; i++) {
+        size_t k = 0;
+        while (k < n && shown[k] != view->ops.name[i])
+            k++;
+        if (view->ops.kind[i] != TL_ANNOTATION || k < n)
+            continue;
+        shown[n++] = view->ops.name[i];
+        tl_text name = tl_names_text(view->names, view->ops.name[i]);
+        used += (size_t)snprintf(s->words + used, sizeof s->words - used, "%s'%.*s'", n == 1 ? "; it has " : ", ",
+                                 (int)(name.n < 100 ? name.n : 100), name.p);
+    }
+}
+
+static tl_status find_reps(repeating *r, tl_trace *trace, tl_sample *s, tl_error *err)
+{
+    const tl_rules no_rules = { .user = { 0 } };
+    tl_linked linked;
+    tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
+    if (st == TL_OK) {
+        const tl_rep_rule rule = rule_for(r, &linked.view);
+        s->of = rule.of;
+        st = tl_rep_set_find(&linked.view, &rule, &s->reps, err);
+        if (st == TL_OK && s->reps.v.n == 0)
+            say_none(&linked.view, &rule, s);
+    }
+    tl_linked_free(&linked);
+    return st;
+}
+
+static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, tl_names *names, tl_error *err)
+{
+    const tl_read_options reading = { .keep = TL_LINK_KEEP,
+                                      .yajl_only = r->options->yajl_only,
+                                      .no_filter = r->options->no_filter };
+    tl_trace trace;
+    if (item->unreadable)
+        return tl_fail(err, TL_EINPUT, "%s", item->why);
+    tl_status st = tl_trace_read(item->path, &reading, &trace, err);
+    if (st == TL_OK) {
+        s->damaged = trace.report.cut || trace.report.dropped > 0 || trace.report.source_fault;
+        snprintf(s->words, sizeof s->words, "%s", trace.report.first_bad);
+        st = find_reps(r, &trace, s, err);
+    }
+    *names = trace.events.names;
+    trace.events.names = (tl_names){ 0 };
+    tl_trace_free(&trace);
+    return st;
+}
+
+/* The path of the command line below which it was found. */
+static int32_t variant_of(const tl_options *options, const tl_plan_item *item)
+{
+    for (size_t v = 0; v < options->npaths; v++) {
+        size_t n = strlen(options->paths[v]);
+        while (n > 1 && options->paths[v][n - 1] == '/')
+            n--;
+        if (strncmp(item->path, options->paths[v], n) == 0 && (item->path[n] == '\0' || item->path[n] == '/'))
+            return (int32_t)v;
+    }
+    return 0;
+}
+
+static void name_files(const tl_plan_item *item, tl_sample *s)
+{
+    for (size_t i = 0; s->of == TL_REP_FILE && i < s->reps.v.n; i++)
+        tl_cell_path(s->reps.v.v[i].name, sizeof s->reps.v.v[i].name, item->path);
+}
+
+static tl_status read_mine(repeating *r, tl_error *err)
+{
+    tl_status st = TL_OK;
+    for (size_t i = (size_t)tl_par_proc(); st == TL_OK && i < r->plan.n; i += (size_t)tl_par_nprocs()) {
+        tl_sample s = { .item = i, .variant = variant_of(r->options, &r->plan.items[i]) };
+        tl_names names = { 0 };
+        tl_error why;
+        s.status = (int32_t)read_one(r, &r->plan.items[i], &s, &names, &why);
+        if (s.status != TL_OK) {
+            tl_rep_set_free(&s.reps);
+            snprintf(s.words, sizeof s.words, "%s", why.text);
+        }
+        name_files(&r->plan.items[i], &s);
+        if (!tl_sample_put(&r->found, &s, &names))
+            st = tl_fail_memory(err, "repetitions");
+        tl_rep_set_free(&s.reps);
+        tl_names_free(&names);
+    }
+    return tl_par_agree(st, err);
+}
+
+static tl_status gather(repeating *r, tl_error *err)
+{
+    tl_bytes all = { 0 };
+    void *bytes = NULL;
+    tl_status st = tl_par_gather(r->found.v, r->found.n, &bytes, &all.n, NULL, err);
+    all.v = bytes;
+    if (st == TL_OK && is_first() && !tl_samples_take(&all, &r->samples))
+        st = tl_fail_memory(err, "repetitions of all traces");
+    tl_bytes_free(&all);
+    return tl_par_agree(st, err);
+}
+
+/* ---- words ---- */
+
+static void warn(const repeating *r)
+{
+    char words[sizeof r->samples.v.v->words];
+    for (size_t i = 0; i < r->samples.v.n; i++) {
+        const tl_sample *s = &r->samples.v.v[i];
+        const char *path = r->plan.items[s->item].path;
+        tl_printable(words, sizeof words, s->words);
+        if (s->status != TL_OK)
+            fprintf(stderr, "tlmpi: %s\n", words);
+        else if (s->damaged || s->reps.v.n == 0)
+            tl_warn("%s: %s", path, words);
+        if (s->reps.nested > 0)
+            tl_warn("%s: %" PRId64 " annotations begin in another of the name, and are parts of it", path,
+                    s->reps.nested);
+        if (s->reps.unlinked > 0 && s->of != TL_REP_FILE)
+            tl_warn("%s: %" PRId64 " kernels or copies have no launch in the trace, and are in no repetition", path,
+                    s->reps.unlinked);
+    }
+}
+
+static void name_paths(const repeating *r, tl_table *table)
+{
+    const tl_field *variant = tl_schema_field(table->schema, "variant"), *path = tl_schema_field(table->schema, "path");
+    for (size_t i = 0; path != NULL && i < table->n; i++) {
+        unsigned char *row = tl_table_row(table, i);
+        int32_t v;
+        memcpy(&v, row + variant->offset, sizeof v);
+        tl_cell_path((char *)row + path->offset, path->size, r->options->paths[v]);
+    }
+}
+
+static tl_status print(const repeating *r, tl_error *err)
+{
+    static const struct {
+        const tl_schema *schema;
+        bool (*fill)(const tl_samples *samples, tl_table *out);
+    } tables[] = {
+        [TL_REPS_STATISTICS] = { &tl_rep_stat_schema, tl_samples_summarise },
+        [TL_REPS_EACH] = { &tl_rep_schema, tl_samples_each },
+        [TL_REPS_KERNELS] = { &tl_rep_work_schema, tl_samples_works },
+        [TL_REPS_COMPARED] = { &tl_rep_compare_schema, tl_samples_compare },
+    };
+    tl_table table = { .schema = tables[r->reps->shown].schema };
+    tl_printer printer = { .out = stdout,
+                           .schema = table.schema,
+                           .format = (tl_format)r->reps->format,
+                           .unit = (tl_unit_choice)r->reps->unit,
+                           .text_width = r->reps->text_width };
+    bool ok = tables[r->reps->shown].fill(&r->samples, &table);
+    name_paths(r, &table);
+    ok = ok && tl_print_begin(&printer) && tl_print_rows(&printer, table.rows, table.n);
+    ok = tl_print_end(&printer) && ok;
+    tl_table_free(&table);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return tl_fail(err, TL_EOUTPUT, "standard output: it cannot be written");
+    return ok ? TL_OK : tl_fail_memory(err, "the tables of repetitions");
+}
+
+static int exit_of(const repeating *r)
+{
+    size_t found = 0, bad = 0;
+    for (size_t i = 0; i < r->plan.inventory.inputs.n; i++)
+        bad += r->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER && r->plan.inventory.inputs.v[i].named;
+    for (size_t i = 0; i < r->samples.v.n; i++) {
+        const tl_sample *s = &r->samples.v.v[i];
+        found += s->reps.v.n;
+        bad += s->status != TL_OK || s->damaged || s->reps.v.n == 0;
+    }
+    return found == 0 ? TL_EXIT_NOTHING : bad > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
+}
+
+/* ---- all of it ---- */
+
+static tl_status begin(repeating *r, tl_error *err)
+{
+    char why[128];
+    if (r->reps->exclude == NULL)
+        return TL_OK;
+    int rc = regcomp(&r->exclude, r->reps->exclude, REG_EXTENDED | REG_NOSUB);
+    r->has_exclude = rc == 0;
+    if (rc == 0)
+        return TL_OK;
+    regerror(rc, &r->exclude, why, sizeof why);
+    return tl_fail(err, TL_EUSAGE, "--exclude: '%s' is no pattern: %s", r->reps->exclude, why);
+}
+
+int tl_reps(const tl_options *options, const tl_reps_options *reps)
+{
+    repeating r = { .options = options, .reps = reps };
+    tl_error err = { 0 };
+    int code = TL_EXIT_DONE;
+
+    tl_status st = begin(&r, &err);
+    if (st == TL_OK)
+        st = tl_plan_every(options, &r.plan, &err);
+    if (st == TL_OK && r.plan.n == 0)
+        st = tl_fail(&err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
+                     options->npaths > 1 ? " ..." : "");
+    if (st == TL_OK)
+        st = read_mine(&r, &err);
+    if (st == TL_OK)
+        st = gather(&r, &err);
+    if (is_first()) {
+        if (st == TL_OK && !options->quiet)
+            warn(&r);
+        if (st == TL_OK)
+            st = print(&r, &err);
+        code = st == TL_OK ? exit_of(&r) : tl_exit_of_status(st);
+        if (st != TL_OK) {
+            char safe[sizeof err.text];
+            tl_printable(safe, sizeof safe, err.text);
+            fprintf(stderr, "tlmpi: %s\n", safe);
+        }
+    }
+    tl_par_bcast(&code, sizeof code);
+    if (r.has_exclude)
+        regfree(&r.exclude);
+    tl_bytes_free(&r.found);
+    tl_samples_free(&r.samples);
+    tl_plan_free(&r.plan);
+    return code;
+}

@@ -1,0 +1,86 @@
+/* samples.c - what one proc has found, as bytes for another. */
+#include "samples.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+bool tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names)
+{
+    const tl_rep_set *r = &sample->reps;
+    bool ok = tl_bytes_put(out, sample, sizeof *sample) && tl_bytes_put_list(out, r->v.v, r->v.n, sizeof *r->v.v) &&
+              tl_bytes_put_list(out, r->shares.v, r->shares.n, sizeof *r->shares.v);
+    for (size_t i = 0; ok && i < r->shares.n; i++) {
+        tl_text name = tl_names_text(names, r->shares.v[i].name);
+        ok = tl_bytes_put_list(out, name.p, name.n, 1);
+    }
+    return ok;
+}
+
+/* A share's name is an id of its proc until here. */
+static bool take_name(tl_bytes *in, tl_names *names, tl_rep_share *share)
+{
+    char *text = NULL;
+    size_t n = 0;
+    bool ok = tl_bytes_get_list(in, (void **)&text, &n, 1);
+    share->name = ok ? tl_names_intern(names, text, n) : TL_NO_NAME;
+    free(text);
+    return share->name != TL_NO_NAME;
+}
+
+static bool take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
+{
+    tl_rep_set *r = &sample->reps;
+    if (!tl_bytes_get(in, sample, sizeof *sample))
+        return false;
+    *r = (tl_rep_set){ .nested = r->nested, .outside = r->outside, .unlinked = r->unlinked };
+    bool ok = tl_bytes_get_list(in, (void **)&r->v.v, &r->v.n, sizeof *r->v.v);
+    ok = ok && tl_bytes_get_list(in, (void **)&r->shares.v, &r->shares.n, sizeof *r->shares.v);
+    for (size_t i = 0; ok && i < r->shares.n; i++)
+        ok = take_name(in, names, &r->shares.v[i]);
+    return ok;
+}
+
+static int by_item(const void *a, const void *b)
+{
+    uint64_t x = ((const tl_sample *)a)->item, y = ((const tl_sample *)b)->item;
+    return TL_COMPARE(x, y);
+}
+
+/* Traces are counted in each variant. */
+static void number(tl_samples *samples)
+{
+    for (size_t i = 0; i < samples->v.n; i++) {
+        tl_sample *s = &samples->v.v[i];
+        int32_t trace = 0;
+        for (size_t j = i; j > 0 && trace == 0; j--)
+            if (samples->v.v[j - 1].variant == s->variant && samples->v.v[j - 1].trace >= 0)
+                trace = samples->v.v[j - 1].trace + 1;
+        s->trace = s->status == TL_OK ? trace : -1;
+        for (size_t k = 0; k < s->reps.v.n; k++) {
+            s->reps.v.v[k].variant = s->variant;
+            s->reps.v.v[k].trace = s->trace;
+        }
+    }
+}
+
+bool tl_samples_take(tl_bytes *in, tl_samples *out)
+{
+    while (in->at < in->n) {
+        if (!tl_vec_room(&out->v))
+            return false;
+        out->v.v[out->v.n] = (tl_sample){ 0 };
+        if (!take_sample(in, &out->names, &out->v.v[out->v.n++]))
+            return false;
+    }
+    if (out->v.n > 1)
+        qsort(out->v.v, out->v.n, sizeof *out->v.v, by_item);
+    number(out);
+    return true;
+}
+
+void tl_samples_free(tl_samples *samples)
+{
+    for (size_t i = 0; i < samples->v.n; i++)
+        tl_rep_set_free(&samples->v.v[i].reps);
+    free(samples->v.v);
+    tl_names_free(&samples->names);
+}

@@ -1,0 +1,190 @@
+/* tables.c - the repetitions of all traces to the tables that are printed. */
+#include "samples.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+#include <string.h>
+
+TL_TABLE_DEFINE(rep_work, TL_REP_WORK_FIELDS, TL_SCOPE_JOB, "work in repetitions",
+                "Which kernels take the time of a repetition?");
+
+bool tl_samples_each(const tl_samples *samples, tl_table *out)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < samples->v.n; i++)
+        ok = tl_table_append(out, samples->v.v[i].reps.v.v, samples->v.v[i].reps.v.n);
+    return ok && tl_table_sort(out);
+}
+
+static int32_t nvariants(const tl_samples *samples)
+{
+    int32_t n = 0;
+    for (size_t i = 0; i < samples->v.n; i++)
+        n = samples->v.v[i].variant >= n ? samples->v.v[i].variant + 1 : n;
+    return n;
+}
+
+/* The measure of all repetitions of the variant, which the caller frees; *n may be 0.  NULL when memory is out. */
+static int64_t *values_of(const tl_samples *samples, int32_t variant, tl_rep_measure measure, size_t *n)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < samples->v.n; i++)
+        most += samples->v.v[i].variant == variant ? samples->v.v[i].reps.v.n : 0;
+    int64_t *values = tl_malloc((most + 1) * sizeof *values);
+    *n = 0;
+    for (size_t i = 0; values != NULL && i < samples->v.n; i++) {
+        const tl_sample *s = &samples->v.v[i];
+        for (size_t k = 0; s->variant == variant && k < s->reps.v.n; k++)
+            values[(*n)++] = tl_rep_value(&s->reps.v.v[k], measure);
+    }
+    if (values != NULL && *n > 1)
+        tl_ns_sort(values, *n);
+    return values;
+}
+
+bool tl_samples_summarise(const tl_samples *samples, tl_table *out)
+{
+    bool ok = true;
+    for (int32_t v = 0; ok && v < nvariants(samples); v++)
+        for (int m = 0; ok && m < TL_NREP_MEASURES; m++) {
+            size_t n;
+            int64_t *values = values_of(samples, v, (tl_rep_measure)m, &n);
+            tl_rep_stat *row = values != NULL && n > 0 ? tl_table_add(out) : NULL;
+            ok = row != NULL || (values != NULL && n == 0);
+            if (row != NULL) {
+                tl_rep_summarise(values, n, row);
+                row->variant = v;
+                row->measure = (uint8_t)m;
+            }
+            free(values);
+        }
+    return ok;
+}
+
+bool tl_samples_compare(const tl_samples *samples, tl_table *out)
+{
+    bool ok = true;
+    for (int m = 0; ok && m < TL_NREP_MEASURES; m++) {
+        size_t nbase, n;
+        int64_t *base = values_of(samples, 0, (tl_rep_measure)m, &nbase);
+        ok = base != NULL;
+        for (int32_t v = 1; ok && nbase > 0 && v < nvariants(samples); v++) {
+            int64_t *values = values_of(samples, v, (tl_rep_measure)m, &n);
+            tl_rep_compare *row = values != NULL && n > 0 ? tl_table_add(out) : NULL;
+            ok = values != NULL && (n == 0 || (row != NULL && tl_rep_compare_with(values, n, base, nbase, row)));
+            if (row != NULL) {
+                row->variant = v;
+                row->measure = (uint8_t)m;
+            }
+            free(values);
+        }
+        free(base);
+    }
+    return ok && tl_table_sort(out);
+}
+
+/* ---- kernels ---- */
+
+/* A share, and whose. */
+typedef struct owned_share {
+    int32_t variant;
+    const tl_rep_share *share;
+} owned_share;
+
+static int by_name(const void *a, const void *b)
+{
+    const owned_share *x = a, *y = b;
+    if (x->variant != y->variant)
+        return TL_COMPARE(x->variant, y->variant);
+    return x->share->name != y->share->name ? TL_COMPARE(x->share->name, y->share->name)
+                                            : TL_COMPARE(x->share->total_ns, y->share->total_ns);
+}
+
+static owned_share *collect(const tl_samples *samples, size_t *n)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < samples->v.n; i++)
+        most += samples->v.v[i].reps.shares.n;
+    owned_share *all = tl_malloc((most + 1) * sizeof *all);
+    *n = 0;
+    for (size_t i = 0; all != NULL && i < samples->v.n; i++)
+        for (size_t k = 0; k < samples->v.v[i].reps.shares.n; k++)
+            all[(*n)++] = (owned_share){ samples->v.v[i].variant, &samples->v.v[i].reps.shares.v[k] };
+    if (all != NULL && *n > 1)
+        qsort(all, *n, sizeof *all, by_name);
+    return all;
+}
+
+/* The median of `all` numbers, of which n > 0 are given, in order, and the others are 0. */
+static double median_with_zeros(const int64_t *v, size_t n, size_t all)
+{
+    size_t zeros = all - n, low = tl_lower_middle(all), high = tl_upper_middle(all);
+    double a = low < zeros ? 0 : (double)v[low - zeros], b = high < zeros ? 0 : (double)v[high - zeros];
+    return (a + b) / 2;
+}
+
+/* One name in one variant: n > 0 shares, of `all` repetitions. */
+static bool add_work(const tl_samples *samples, const owned_share *v, size_t n, size_t all, tl_table *out)
+{
+    int64_t *ns = tl_malloc(2 * n * sizeof *ns), *counts = ns != NULL ? ns + n : NULL;
+    tl_rep_work *row = ns != NULL ? tl_table_add(out) : NULL;
+    int64_t total = 0;
+    if (row == NULL) {
+        free(ns);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        ns[i] = v[i].share->total_ns;
+        counts[i] = v[i].share->count;
+        total = tl_ns_add(total, ns[i]);
+    }
+    tl_ns_sort(counts, n);
+    tl_text name = tl_names_text(&samples->names, v[0].share->name);
+    row->variant = v[0].variant;
+    row->kind = v[0].share->kind;
+    row->reps = (int64_t)n;
+    row->count = median_with_zeros(counts, n, all);
+    row->median_ns = median_with_zeros(ns, n, all);
+    row->mean_ns = (double)total / (double)all;
+    row->max_ns = ns[n - 1];
+    tl_cell_text(row->name, sizeof row->name, name.p, name.n);
+    free(ns);
+    return true;
+}
+
+static int by_median(const void *a, const void *b)
+{
+    const tl_rep_work *x = a, *y = b;
+    if (x->variant != y->variant)
+        return TL_COMPARE(x->variant, y->variant);
+    if (x->median_ns < y->median_ns || x->median_ns > y->median_ns)
+        return x->median_ns > y->median_ns ? -1 : 1;
+    if (x->mean_ns < y->mean_ns || x->mean_ns > y->mean_ns)
+        return x->mean_ns > y->mean_ns ? -1 : 1;
+    return memcmp(x->name, y->name, sizeof x->name);
+}
+
+bool tl_samples_works(const tl_samples *samples, tl_table *out)
+{
+    size_t n, all = 0;
+    owned_share *v = collect(samples, &n);
+    bool ok = v != NULL;
+    for (size_t from = 0, to; ok && from < n; from = to) {
+        if (from == 0 || v[from].variant != v[from - 1].variant) {
+            all = 0;
+            for (size_t i = 0; i < samples->v.n; i++)
+                all += samples->v.v[i].variant == v[from].variant ? samples->v.v[i].reps.v.n : 0;
+        }
+        for (to = from; to < n && v[to].variant == v[from].variant && v[to].share->name == v[from].share->name; to++)
+            ;
+        ok = add_work(samples, v + from, to - from, all, out);
+    }
+    free(v);
+    if (ok && out->n > 1)
+        qsort(out->rows, out->n, sizeof(tl_rep_work), by_median);
+    for (size_t i = 0; ok && i < out->n; i++) {
+        tl_rep_work *row = tl_table_row(out, i), *before = i > 0 ? tl_table_row(out, i - 1) : NULL;
+        row->place = before != NULL && before->variant == row->variant ? before->place + 1 : 1;
+    }
+    return ok;
+}
