@@ -10,6 +10,7 @@
 #ifndef TLMPI_MODEL_VIEW_H
 #define TLMPI_MODEL_VIEW_H
 
+#include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/names.h"
@@ -148,6 +149,16 @@ int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 /* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False
  * when memory is out. */
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
+
+/* The launches thread by thread, each in order of (start, uid): those of track t are v[first[t]] to v[first[t + 1] - 1],
+ * of no track from ntracks on.  The arrays are of the arena. */
+typedef struct tl_thread_launches {
+    uint32_t *v;
+    size_t *first, ntracks;
+} tl_thread_launches;
+
+/* False when memory is out. */
+bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out);
 
 /* The track of the thread that has done the call. */
 uint32_t tl_call_track(const tl_calls *calls, size_t call);
