@@ -143,17 +143,55 @@ def compare_patterns(name, trace, rows):
     check(f"{name}: and another id another", len(set(ids.values())) == len(ids))
 
 
+# --- from an operator to its work -----------------------------------------------------------------------------------------
+
+def innermost(trace):
+    """Each operator with the launches that it made itself: of those that a launch is in the one that began last."""
+    ops = collections.defaultdict(list)
+    for op in trace.ops:
+        ops[op["thread"]].append(op)
+    for thread, launches in trace.launches.items():
+        todo = sorted(ops[thread], key=lambda o: (o["start"], -o["dur"], o["uid"]), reverse=True)
+        around = []
+        for launch in launches:
+            while todo and todo[-1]["start"] <= launch["start"]:
+                op = todo.pop()
+                while around and around[-1]["start"] + around[-1]["dur"] <= op["start"]:
+                    around.pop()
+                around.append(op)
+            while around and around[-1]["start"] + around[-1]["dur"] <= launch["start"]:
+                around.pop()
+            if around:
+                around[-1].setdefault("own", []).append(launch)
+
+
+def compare_delays(name, trace, rows):
+    innermost(trace)
+    expected = collections.defaultdict(list)
+    for op in trace.ops:
+        if "own" in op:
+            launch = op["own"][0]
+            work = min(w["start"] for w in launch["work"])
+            expected[op["name"]].append((launch["start"] - op["start"], max(work - launch["start"], 0)))
+    got = {r["name"]: (float(r["to_launch_ns"]), float(r["to_work_ns"])) for r in rows if r["name"] and r["to_launch_ns"] not in ("", "nan")}
+    check(f"{name}: operators that launch", got.keys() == expected.keys(), set(got) ^ set(expected))
+    for op, v in expected.items():
+        mean = tuple(sum(x) / len(v) for x in zip(*v))
+        check(f"{name}: delays of {op}", all(abs(a - b) <= 1e-12 * b for a, b in zip(got.get(op, (-1, -1)), mean)), (got.get(op), mean))
+
+
 # --------------------------------------------------------------------------------------------------------------------------
 
 def compare(name, folder, work):
     out = os.path.join(work, "out.h5")
     got = subprocess.run([TLMPI, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
     check(f"{name}: the run works", got.returncode in (0, 1), got.stderr[-300:])
-    pattern = table(out, "pattern")
+    pattern, operator = table(out, "pattern"), table(out, "operator")
     for row in table(out, "rank"):
         mine = lambda rows: [r for r in rows if r["rank"] == row["rank"]]
         trace, words = Trace(row["file"]), f"{name}, rank {row['rank']}"
         compare_patterns(words, trace, mine(pattern))
+        compare_delays(words, trace, mine(operator))
 
 
 def main():
