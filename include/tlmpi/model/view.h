@@ -117,6 +117,22 @@ typedef struct tl_ops {
     size_t nthreads;
 } tl_ops;
 
+/* A hardware counter of a range (cuda_profiler_range), which mostly is a kernel; one range has many. */
+typedef struct tl_counted {
+    int64_t start_ns;
+    uint32_t uid;           /* of the range */
+    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME */
+    double value;
+} tl_counted;
+
+/* What an allocator has, told when it gives memory or takes it back. */
+typedef struct tl_memory {
+    int64_t at_ns;
+    int64_t allocated, reserved; /* bytes; INT64_MIN where it does not say */
+    int32_t device;              /* -1: of the host */
+    uint32_t uid, track;         /* of the thread */
+} tl_memory;
+
 typedef struct tl_rank_view {
     int32_t rank;
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
@@ -134,6 +150,10 @@ typedef struct tl_rank_view {
     const tl_group *groups; /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;
+    const tl_counted *counted; /* by (start, uid, counter) */
+    size_t ncounted;
+    const tl_memory *memory; /* by (device, time, uid) */
+    size_t nmemory;
 
     /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */
     tl_calls calls;
