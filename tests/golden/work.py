@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""work.py TLMPI MAKE_TRACE - what operators launch, on public traces: counted once more, slowly, from the traces' text.
+"""work.py TLMPI MAKE_TRACE - what operators launch, and what was measured, on public traces: counted once more, slowly, from
+the traces' text.
 
 Prints what fails and, last, "N passed, N failed, N skipped".
 """
@@ -55,8 +56,10 @@ class Trace:
     def __init__(self, path):
         with (gzip.open if path.endswith(".gz") else open)(path) as f:
             self.events = json.load(f, parse_float=decimal.Decimal)["traceEvents"]
-        work, calls, self.ops = [], [], []
+        work, calls, self.ops, self.ranges, self.memory = [], [], [], [], []
         for uid, e in enumerate(self.events):
+            if isinstance(e, dict) and e.get("name") == "[memory]" and e.get("cat") == "cpu_instant_event":
+                self.memory.append((ns(e["ts"]), uid, (str(e.get("pid")), str(e.get("tid"))), e["args"]))
             if not isinstance(e, dict) or "ts" not in e or e.get("ph", "X") != "X":
                 continue
             cat, args = str(e.get("cat", "")), e.get("args") or {}
@@ -69,11 +72,13 @@ class Trace:
                 work.append(span)
             elif cat in ("Runtime", "cuda_runtime", "cuda_driver") or cat.endswith(("_runtime", "_driver")):
                 calls.append(span)
+            elif cat == "cuda_profiler_range":
+                self.ranges.append((span["start"], uid, e["name"], args))
             elif cat in ("cpu_op", "Operator") and span["name"] is not None:
                 self.ops.append(span)
-        self.all_ns = sum(w["dur"] for w in work)
+        self.calls = sorted(calls, key=lambda c: (c["start"], c["uid"]))
         by_corr = collections.defaultdict(list)
-        for call in sorted(calls, key=lambda c: (c["start"], c["uid"])):
+        for call in self.calls:
             by_corr[call["corr"]].append(call)
         work.sort(key=lambda w: (w["device"], w["stream"], w["start"], w["start"] + w["dur"], w["uid"]))
         for w in work:
@@ -82,7 +87,7 @@ class Trace:
             if of:
                 (before or of[:1])[-1].setdefault("work", []).append(w)
         self.launches = collections.defaultdict(list)
-        for call in sorted(calls, key=lambda c: (c["start"], c["uid"])):
+        for call in self.calls:
             if "work" in call:
                 self.launches[call["thread"]].append(call)
         self.starts = {thread: [c["start"] for c in v] for thread, v in self.launches.items()}
@@ -91,6 +96,12 @@ class Trace:
         """What the thread launches from the operator's start to its end."""
         starts = self.starts.get(op["thread"], [])
         return self.launches[op["thread"]][bisect.bisect_left(starts, op["start"]):bisect.bisect_left(starts, op["start"] + op["dur"])]
+
+
+    def around(self, thread, at):
+        """The operator of the thread that began last of those that are open."""
+        ops = [o for o in self.ops if o["thread"] == thread and o["start"] <= at < o["start"] + o["dur"]]
+        return max(ops, key=lambda o: (o["start"], -o["dur"], o["uid"]))["name"] if ops else ""
 
 
 def plain(name):
@@ -180,18 +191,57 @@ def compare_delays(name, trace, rows):
         check(f"{name}: delays of {op}", all(abs(a - b) <= 1e-12 * b for a, b in zip(got.get(op, (-1, -1)), mean)), (got.get(op), mean))
 
 
+# --- what was measured ----------------------------------------------------------------------------------------------------
+
+def compare_counters(name, trace, rows):
+    launches = [c for c in trace.calls if "LaunchKernel" in c["name"]]
+    known = "launch" if len(launches) == len(trace.ranges) else "unknown"
+    expected = collections.defaultdict(list)
+    for i, (_, _, kernel, args) in enumerate(sorted(trace.ranges, key=lambda r: r[:2])):
+        operator = trace.around(launches[i]["thread"], launches[i]["start"]) if known == "launch" else ""
+        for counter, value in args.items():
+            expected[counter, operator, kernel, known].append(float(value))
+    got = {(r["counter"], r["operator"], r["kernel"], r["known_by"]): tuple(float(r[x]) for x in ("count", "sum", "min", "mean", "max")) for r in rows}
+    check(f"{name}: counters", got == {k: (len(v), sum(v), min(v), sum(v) / len(v), max(v)) for k, v in expected.items()},
+          list(set(got) ^ set(expected))[:3])
+    order = sorted((k[0].encode(), -sum(v), k[1].encode(), k[2].encode()) for k, v in expected.items())
+    check(f"{name}: their order", [(r["counter"].encode(), -float(r["sum"]), r["operator"].encode(), r["kernel"].encode()) for r in rows] == order)
+    return len(rows)
+
+
+def compare_memory(name, trace, rows):
+    of = collections.defaultdict(list)
+    for at, uid, thread, args in trace.memory:
+        of[args["Device Id"] if args["Device Type"] != 0 else -1].append((at, uid, thread, args))
+    check(f"{name}: devices with memory", [int(r["device"]) for r in rows] == sorted(of))
+    for row in rows:
+        v = sorted(of[int(row["device"])], key=lambda m: m[:2])
+        most = max(m[3]["Total Allocated"] for m in v)
+        peak = next(m for m in v if m[3]["Total Allocated"] == most)
+        told = [len(v), v[0][3]["Total Allocated"], most, v[-1][3]["Total Allocated"], max(m[3]["Total Reserved"] for m in v)]
+        check(f"{name}: bytes of device {row['device']}", told ==
+              [int(row[x]) for x in ("events", "first_bytes", "peak_bytes", "last_bytes", "reserved_bytes")], (told, row))
+        check(f"{name}: operator at the peak of device {row['device']}", row["peak_operator"] == trace.around(peak[2], peak[0]), row)
+    peaks = {int(r["peak_ns"]) - next(m[0] for m in sorted(of[int(r["device"])], key=lambda m: m[:2]) if m[3]["Total Allocated"] == int(r["peak_bytes"]))
+             for r in rows}
+    check(f"{name}: times of peaks are apart as in the trace", len(peaks) <= 1, peaks)
+    return len(rows)
+
+
 # --------------------------------------------------------------------------------------------------------------------------
 
 def compare(name, folder, work):
     out = os.path.join(work, "out.h5")
     got = subprocess.run([TLMPI, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
     check(f"{name}: the run works", got.returncode in (0, 1), got.stderr[-300:])
-    pattern, operator = table(out, "pattern"), table(out, "operator")
+    pattern, operator, counter, memory = (table(out, name) for name in ("pattern", "operator", "counter", "memory"))
     for row in table(out, "rank"):
         mine = lambda rows: [r for r in rows if r["rank"] == row["rank"]]
         trace, words = Trace(row["file"]), f"{name}, rank {row['rank']}"
         compare_patterns(words, trace, mine(pattern))
         compare_delays(words, trace, mine(operator))
+        counts["counters"] += compare_counters(words, trace, mine(counter))
+        counts["memory"] += compare_memory(words, trace, mine(memory))
 
 
 def main():
@@ -205,6 +255,7 @@ def main():
         else:
             for name in PUBLIC:
                 compare(name, os.path.join(CORPUS, name), work)
+            check("there were counters and memory", counts["counters"] > 100 and counts["memory"] > 5, counts)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 
