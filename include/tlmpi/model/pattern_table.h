@@ -4,8 +4,7 @@
 
 #include "tlmpi/model/schema.h"
 
-/* Under an operator is what its thread launches from its start to its end.  The sequence is in the order of the launches;
- * of what one call launches, as a graph does, in that of device, stream and start. */
+/* Under an operator is what its thread launches from its start to its end. */
 #define TL_PATTERN_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "",                                                                                          \
@@ -23,8 +22,8 @@
     F(T, I64, id, LABEL, "", "of the sequence: the same for the same names in the same order, on all ranks")           \
     F(T, NAME, operator, LABEL, "", "the operator")                                                                    \
     F(T, NAME, sequence, LABEL, "",                                                                                    \
-      "the names of the work, shortened; \"x 3\" after one that comes three times in a row; the first of a long one, " \
-      "and how many follow")
+      "the names of the work, shortened, in the order of launches, of one launch in that of device, stream and start; " \
+      "\"x 3\" after one that comes three times in a row; the first of a long one, and how many follow")
 TL_TABLE(pattern_row, TL_PATTERN_FIELDS);
 
 #endif
