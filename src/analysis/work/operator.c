@@ -38,6 +38,7 @@ static void add_work(work *to, const work *more)
 
 /* What was launched in an operator and in none that it called. */
 typedef struct own_work {
+    uint32_t op;
     work work;
     uint32_t launch; /* the first; TL_NONE */
     int64_t work_ns; /* when its work began; TL_TIME_UNKNOWN */
@@ -65,25 +66,23 @@ typedef struct frame {
 typedef struct sweep {
     const tl_rank_view *view;
     tl_op_kind kind;
-    tl_map own; /* op -> what was launched in it and in none that it called */
-    TL_VEC(own_work) works;
-    work rest;   /* launched in none, or without a launch in the trace */
-    tl_map slot; /* name -> total */
+    TL_VEC(own_work) works; /* by op */
+    size_t next;            /* the first that is not of an op before the one at hand */
+    work rest;              /* launched in none, or without a launch in the trace */
+    uint32_t *slot;         /* name -> total, TL_NONE */
     TL_VEC(total) totals;
     TL_VEC(frame) open;
 } sweep;
 
-/* TL_MAP_NONE when memory is out. */
+/* TL_NONE when memory is out. */
 static uint32_t total_of(sweep *s, uint32_t name)
 {
-    uint32_t at = tl_map_get(&s->slot, name);
-    if (at != TL_MAP_NONE)
-        return at;
-    at = (uint32_t)s->totals.n;
-    if (tl_map_put(&s->slot, name, at) != 0 || !tl_vec_room(&s->totals))
-        return TL_MAP_NONE;
-    s->totals.v[s->totals.n++] = (total){ .name = name, .min_ns = INT64_MAX, .all = no_work };
-    return at;
+    if (s->slot[name] != TL_NONE)
+        return s->slot[name];
+    if (!tl_vec_room(&s->totals))
+        return TL_NONE;
+    s->totals.v[s->totals.n] = (total){ .name = name, .min_ns = INT64_MAX, .all = no_work };
+    return s->slot[name] = (uint32_t)s->totals.n++;
 }
 
 static void close_one(sweep *s)
@@ -136,13 +135,14 @@ static bool open_one(sweep *s, uint32_t op)
 
     while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
         close_one(s);
-    if (f.total == TL_MAP_NONE || !tl_vec_room(&s->open))
+    if (f.total == TL_NONE || !tl_vec_room(&s->open))
         return false;
     total *t = &s->totals.v[f.total];
-    uint32_t own = tl_map_get(&s->own, op);
-    if (own != TL_MAP_NONE) {
-        f.work = s->works.v[own].work;
-        add_delays(t, &s->works.v[own], s->view, ops->start_ns[op]);
+    while (s->next < s->works.n && s->works.v[s->next].op < op)
+        s->next++;
+    if (s->next < s->works.n && s->works.v[s->next].op == op) {
+        f.work = s->works.v[s->next].work;
+        add_delays(t, &s->works.v[s->next], s->view, ops->start_ns[op]);
     }
     t->device_self_ns = tl_ns_add(t->device_self_ns, f.work.ns);
     t->open++;
@@ -281,27 +281,27 @@ static void add_own(own_work *own, const tl_kernel *k, const work *one)
         own->work_ns = k->start_ns;
 }
 
-/* Where each launch, and each kernel, counts.  False when memory is out. */
-static bool find_own(sweep *s, int64_t *all_ns)
+/* Where each launch, and each kernel, counts: at[place] is the place's in s->works.  False when memory is out. */
+static bool find_works(sweep *s, tl_map *at, int64_t *all_ns)
 {
     const tl_rank_view *view = s->view;
 
     for (size_t i = 0; i < view->nlaunches; i++) {
-        uint32_t place = place_of(s, &view->launches[i]), at;
+        uint32_t place = place_of(s, &view->launches[i]);
         if (place == TL_NONE) {
             s->rest.launches += view->launches[i].nkernels > 0;
             continue;
         }
-        at = tl_map_get(&s->own, place);
-        if (at == TL_MAP_NONE || s->works.v == NULL) {
-            at = (uint32_t)s->works.n;
-            if (tl_map_put(&s->own, place, at) != 0 || !tl_vec_room(&s->works))
+        uint32_t mine = tl_map_get(at, place);
+        if (mine == TL_MAP_NONE || s->works.v == NULL) {
+            mine = (uint32_t)s->works.n;
+            if (tl_map_put(at, place, mine) != 0 || !tl_vec_room(&s->works))
                 return false;
-            s->works.v[s->works.n++] = (own_work){ no_work, TL_NONE, TL_TIME_UNKNOWN };
+            s->works.v[s->works.n++] = (own_work){ place, no_work, TL_NONE, TL_TIME_UNKNOWN };
         }
         if (view->launches[i].nkernels == 0)
             continue;
-        own_work *own = &s->works.v[at];
+        own_work *own = &s->works.v[mine];
         own->work.launches++;
         own->launch = own->launch != TL_NONE ? own->launch : (uint32_t)i;
     }
@@ -310,7 +310,7 @@ static bool find_own(sweep *s, int64_t *all_ns)
         const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
         uint32_t place = k->launch != TL_NONE ? place_of(s, &view->launches[k->launch]) : TL_NONE;
         if (place != TL_NONE && s->works.v != NULL)
-            add_own(&s->works.v[tl_map_get(&s->own, place)], k, &one);
+            add_own(&s->works.v[tl_map_get(at, place)], k, &one);
         else
             add_work(&s->rest, &one);
         *all_ns = tl_ns_add(*all_ns, one.ns);
@@ -318,15 +318,35 @@ static bool find_own(sweep *s, int64_t *all_ns)
     return true;
 }
 
+static int by_op(const void *a, const void *b)
+{
+    const own_work *x = a, *y = b;
+    return TL_COMPARE(x->op, y->op);
+}
+
+static bool find_own(sweep *s, int64_t *all_ns)
+{
+    tl_map at = { 0 };
+    bool ok = find_works(s, &at, all_ns);
+
+    tl_map_free(&at);
+    if (ok && s->works.n > 0)
+        qsort(s->works.v, s->works.n, sizeof *s->works.v, by_op);
+    return ok;
+}
+
 static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 {
     sweep s = { .view = view, .kind = kind, .rest = no_work };
     int64_t all_ns = 0;
-    bool ok = find_own(&s, &all_ns) && sweep_all(&s) && add_rows(&s, all_ns, table);
 
-    tl_map_free(&s.own);
+    s.slot = tl_malloc(view->names->n * sizeof *s.slot);
+    for (size_t i = 0; s.slot != NULL && i < view->names->n; i++)
+        s.slot[i] = TL_NONE;
+    bool ok = s.slot != NULL && find_own(&s, &all_ns) && sweep_all(&s) && add_rows(&s, all_ns, table);
+
     free(s.works.v);
-    tl_map_free(&s.slot);
+    free(s.slot);
     free(s.totals.v);
     free(s.open.v);
     return ok;

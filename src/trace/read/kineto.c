@@ -162,7 +162,8 @@ static void take_entry(reading *r, const tl_split_item *item)
     case TL_TAKEN_UNTIMED:
         report->kept++;
         report->untimed += taken == TL_TAKEN_UNTIMED;
-        report->no_memory = !tl_measured_take(&r->trace->events, r->fields.args);
+        if (tl_measured_is(&r->trace->events))
+            report->no_memory = !tl_measured_take(&r->trace->events, r->fields.args);
         break;
     case TL_TAKEN_FILTERED:
         report->filtered++;

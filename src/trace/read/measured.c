@@ -42,12 +42,10 @@ static bool take_memory(tl_events *e, tl_text args)
 
 bool tl_measured_take(tl_events *e, tl_text args)
 {
-    tl_cat cat = tl_event_cat(e, e->n - 1);
+    uint32_t name = e->name[e->n - 1];
 
-    if (cat == TL_CAT_PROFILER_RANGE)
+    if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
         return take_counters(e, args);
-    if (cat == TL_CAT_INSTANT && e->name[e->n - 1] != TL_NO_NAME &&
-        tl_text_is(tl_names_text(&e->names, e->name[e->n - 1]), "[memory]"))
-        return take_memory(e, args);
-    return true;
+    bool of_memory = name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]");
+    return !of_memory || take_memory(e, args);
 }

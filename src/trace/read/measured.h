@@ -5,7 +5,14 @@
 #include "tlmpi/base/text.h"
 #include "tlmpi/trace/event/events.h"
 
-/* Puts what the args of the last event say into a side table, if the event is such a one.  False: memory is out. */
+/* Whether the last event may be such a one. */
+static inline bool tl_measured_is(const tl_events *events)
+{
+    return TL_CAT_BIT(tl_event_cat(events, events->n - 1)) &
+           (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT));
+}
+
+/* Puts what its args say into a side table, if it is one.  False: memory is out. */
 bool tl_measured_take(tl_events *events, tl_text args);
 
 #endif
