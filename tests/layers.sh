@@ -86,6 +86,8 @@ violations()
             below["analysis/time"] = "base model analysis"
             below["analysis/work"] = "base model analysis"
             below["analysis/rep"] = "base model"
+            below["analysis/pattern"] = "base model analysis"
+            below["analysis/measured"] = "base model analysis"
             below["analysis/local"] = "base model analysis/time"
             below["analysis/idle"] = "base model analysis analysis/time"
             below["analysis/missing"] = "base model analysis/wait"
@@ -104,7 +106,7 @@ violations()
             below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/step analysis/blame analysis/replay"
             below["analysis/cause"] = "base model analysis/local"
             below["analysis/culprit"] = "base model analysis"
-            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/culprit"
+            below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/pattern analysis/measured analysis/culprit"
 
             below["report"] = "base model"
             below["report/format"] = "base model"

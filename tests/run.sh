@@ -176,6 +176,7 @@ product()
     stage replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
     stage exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
+    stage work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "outfile.h"
 #include "select.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/report/format/print.h"
@@ -133,6 +134,21 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
     return st != TL_OK ? st : status_of(&s->printer, ok, err);
 }
 
+/* What not every trace has. */
+static void say_why_empty(const tl_schema *table)
+{
+    static const struct {
+        const char *table, *reason;
+    } reasons[] = {
+        { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
+        { "memory", "not available: no trace has memory events (profile_memory of PyTorch's profiler)" },
+        { "pattern", "no operator launched the same three kernels, or more, twice" },
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (strcmp(reasons[i].table, table->name) == 0)
+            tl_warn("table %s has no rows: %s", table->name, reasons[i].reason);
+}
+
 static tl_status show_table(const tl_cli *cli, tl_result *result, const char *table, FILE *out, tl_error *err)
 {
     tl_select select;
@@ -149,7 +165,9 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         ok = tl_print_end(&s.printer) && ok;
         if (st == TL_OK)
             st = status_of(&s.printer, ok, err);
-        if (st == TL_OK && ok && s.printed == 0)
+        if (st == TL_OK && ok && tl_result_nrows(result, select.table) == 0)
+            say_why_empty(select.table);
+        else if (st == TL_OK && ok && s.printed == 0)
             st = tl_select_say_none(&select, err);
     }
     tl_select_free(&select);

@@ -1,5 +1,6 @@
 /* tables.c - the schemas of the result file's tables, and the words of their enums. */
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/measured_tables.h"
 
 const char *const tl_rank_status_labels[] = {
     [TL_RANK_OK] = "ok",
@@ -13,6 +14,8 @@ const char *const tl_rank_status_labels[] = {
 const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "order", NULL };
 
 const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
+
+const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };
 
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
                 "Which ranks were read, from which files, and how far can each be trusted?");

@@ -18,6 +18,29 @@ bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
     return true;
 }
 
+bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out)
+{
+    const tl_launch *l = view->launches;
+    size_t n = view->nlaunches, ntracks = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (l[i].track >= ntracks)
+            ntracks = (size_t)l[i].track + 1;
+    uint32_t *v = tl_arena_take(arena, n, sizeof *v);
+    size_t *end = tl_arena_zeroed(arena, ntracks + 2, sizeof *end);
+    *out = (tl_thread_launches){ v, end, ntracks };
+    if (arena->failed)
+        return false;
+    /* end[t + 1] is where the next launch of t goes, and at last where those of t + 1 begin. */
+    for (size_t i = 0; i < n; i++)
+        end[l[i].track + 2]++;
+    for (size_t t = 0; t < ntracks; t++)
+        end[t + 2] += end[t + 1];
+    for (size_t i = 0; i < n; i++)
+        v[end[l[i].track + 1]++] = (uint32_t)i;
+    return true;
+}
+
 uint32_t tl_call_track(const tl_calls *calls, size_t call)
 {
     size_t low = 0; /* to the first thread that ends after the call */

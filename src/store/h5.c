@@ -203,9 +203,11 @@ herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts,
 /* Opens the attribute of that name and class that holds n values; *type is its type. */
 static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, size_t n, hid_t *type, tl_error *err)
 {
-    hid_t attr = -1, space = -1;
+    hid_t attr = H5Aopen(object, name, H5P_DEFAULT), space = -1;
     *type = -1;
-    if (H5Aexists(object, name) <= 0 || (attr = H5Aopen(object, name, H5P_DEFAULT)) < 0) {
+    if (attr < 0 && H5Aexists(object, name) > 0) /* not asked before: it takes as long as to open it */
+        attr = H5Aopen(object, name, H5P_DEFAULT);
+    if (attr < 0) {
         tl_h5_fail(err, TL_EINPUT, object, "no attribute %s", name);
         return -1;
     }

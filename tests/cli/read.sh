@@ -147,6 +147,9 @@ python "ranks, steps and columns" "assert out == 'step,rank\n5,0\n6,0\n5,2\n6,2\
 status 0 "$tlmpi" show traces.h5 interval --rank 1-2 --format json
 python "intervals of two ranks" "
 assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1, 2)]"
+status 0 "$tlmpi" show traces.h5 counter --format csv
+lines 1 out
+says err "table counter has no rows: not available: no trace has hardware counters"
 status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
 lines 1 out
 says err "no rows of rank 7; it has ranks 0-2"

@@ -242,6 +242,7 @@ static void link_and_analyse(tl_trace *trace)
     tl_participants_free(&set);
     if (!tl_tables_init(&out, schemas, nschemas))
         broken("tables");
+    out.names = &trace->events.names;
     analyse(&linked.view, TL_NEEDS_HOST, &out);
     tl_linked_free_host(&linked);
     analyse(&linked.view, 0, &out);

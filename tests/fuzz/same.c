@@ -194,6 +194,22 @@ void same_sides(const reading *a, const reading *b)
         INT(event);
         INT(blocks);
     }
+    same_int(a, b, "counters", 0, (int64_t)e->counters.n, (int64_t)f->counters.n);
+    for (size_t i = 0; i < e->counters.n; i++) {
+        const tl_counter_arg *x = &e->counters.v[i], *y = &f->counters.v[i];
+        INT(event);
+        NAME(name);
+        DOUBLE(value);
+    }
+    same_int(a, b, "memory", 0, (int64_t)e->memory.n, (int64_t)f->memory.n);
+    for (size_t i = 0; i < e->memory.n; i++) {
+        const tl_memory_args *x = &e->memory.v[i], *y = &f->memory.v[i];
+        INT(event);
+        INT(allocated);
+        INT(reserved);
+        INT(device);
+        INT(device_type);
+    }
     same_int(a, b, "colls", 0, (int64_t)e->colls.n, (int64_t)f->colls.n);
     for (size_t i = 0; i < e->colls.n; i++) {
         const tl_coll_args *x = &e->colls.v[i], *y = &f->colls.v[i];

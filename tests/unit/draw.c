@@ -273,7 +273,7 @@ drawing *draw(const char *line, ...)
     d->view.steps = d->steps;
     d->view.colls = d->colls;
     d->view.groups = d->groups;
-    d->view.names = &d->names;
+    d->view.names = d->out.names = &d->names;
     va_start(more, line);
     for (; line != NULL; line = va_arg(more, const char *))
         draw_line(d, line);

@@ -56,7 +56,8 @@ void tl_cell_path(char *cell, size_t size, const char *path);
 typedef struct tl_tables {
     tl_table *v;
     size_t n;
-    tl_names *names; /* of the job's tables, on proc 0: /names, to which a reduction may add; borrowed.  Else NULL */
+    tl_names *names; /* to which an analysis may add: of the job's tables, on proc 0, /names; of a rank's, those of its
+                      * view.  Borrowed; NULL elsewhere */
 } tl_tables;
 
 /* One empty table for each of the n schemas.  False when memory is out. */

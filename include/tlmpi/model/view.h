@@ -10,6 +10,7 @@
 #ifndef TLMPI_MODEL_VIEW_H
 #define TLMPI_MODEL_VIEW_H
 
+#include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/model/names.h"
@@ -116,6 +117,22 @@ typedef struct tl_ops {
     size_t nthreads;
 } tl_ops;
 
+/* A hardware counter of a range (cuda_profiler_range), which mostly is a kernel; one range has many. */
+typedef struct tl_counted {
+    int64_t start_ns;
+    uint32_t uid;           /* of the range */
+    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME */
+    double value;
+} tl_counted;
+
+/* What an allocator has, told when it gives memory or takes it back. */
+typedef struct tl_memory {
+    int64_t at_ns;
+    int64_t allocated, reserved; /* bytes; INT64_MIN where it does not say */
+    int32_t device;              /* -1: of the host */
+    uint32_t uid, track;         /* of the thread */
+} tl_memory;
+
 typedef struct tl_rank_view {
     int32_t rank;
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
@@ -133,6 +150,10 @@ typedef struct tl_rank_view {
     const tl_group *groups; /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;
+    const tl_counted *counted; /* by (start, uid, counter) */
+    size_t ncounted;
+    const tl_memory *memory; /* by (device, time, uid) */
+    size_t nmemory;
 
     /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */
     tl_calls calls;
@@ -148,6 +169,16 @@ int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 /* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False
  * when memory is out. */
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
+
+/* The launches thread by thread, each in order of (start, uid): those of track t are v[first[t]] to v[first[t + 1] - 1],
+ * of no track from ntracks on.  The arrays are of the arena. */
+typedef struct tl_thread_launches {
+    uint32_t *v;
+    size_t *first, ntracks;
+} tl_thread_launches;
+
+/* False when memory is out. */
+bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out);
 
 /* The track of the thread that has done the call. */
 uint32_t tl_call_track(const tl_calls *calls, size_t call);

@@ -66,6 +66,10 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
       "the part that was launched in it and in none that it called: these sum up to all device work")                  \
     F(T, I64, device_span_ns, MEASURE, "ns",                                                                           \
       "from the first start to the last end of the work that one launched, summed over all")                           \
+    F(T, F64, to_launch_ns, MEASURE, "ns",                                                                             \
+      "mean time from its start to the first launch that it made itself, where it made one; else NaN")                 \
+    F(T, F64, to_work_ns, MEASURE, "ns",                                                                               \
+      "mean time from the start of that launch to the start of its work, none of them below 0")                        \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
       "its name; none: the rest of the work, launched in none (so often as launches says) or without a launch")

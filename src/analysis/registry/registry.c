@@ -3,6 +3,8 @@
 #include "tlmpi/analysis/culprit.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/match.h"
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/analysis/pattern.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/analysis/work.h"
@@ -25,6 +27,9 @@ const tl_analysis *const tl_analyses[] = {
     &tl_stream_idle_analysis,
     &tl_kernel_analysis,
     &tl_operator_analysis,
+    &tl_pattern_analysis,
+    &tl_counter_analysis,
+    &tl_memory_analysis,
     &tl_interval_analysis,
     &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
@@ -39,7 +44,7 @@ static const tl_schema *const schemas[] = {
     &tl_idle_overview_schema, &tl_idle_summary_schema, &tl_idle_annotation_schema, &tl_idle_job_schema,
     &tl_stream_idle_schema,   &tl_gap_schema,          &tl_gap_noise_schema,       &tl_gap_peer_schema,
     &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,    &tl_annotation_row_schema,
-    &tl_interval_schema,
+    &tl_interval_schema,      &tl_pattern_row_schema,  &tl_counter_row_schema,     &tl_memory_row_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)

@@ -5,6 +5,7 @@
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 
@@ -29,6 +30,10 @@ static const meanings all[] = {
         "one rank sends to all", "one rank gets the reduction", "one rank gets the parts of all",
         "each rank gets a part from one", "to one rank", "from one rank", "either, or several of them together",
         "no data; all wait for the last" } },
+    { tl_counted_by_labels,
+      { "as many kernels as ranges, and of their names: each is the one of its place",
+        "as many launches as ranges, and no kernels",
+        "their numbers or names differ: nothing tells which range is whose" } },
     { tl_activity_labels,
       { "kernels that compute", "exposed copies from host to device", "other exposed copies and memsets",
         "exposed communication, with others than those that wait here", "its host launched late, for no reason below",

@@ -36,6 +36,14 @@ static void add_work(work *to, const work *more)
     to->last_ns = first ? more->last_ns : tl_ns_max(to->last_ns, more->last_ns);
 }
 
+/* What was launched in an operator and in none that it called. */
+typedef struct own_work {
+    uint32_t op;
+    work work;
+    uint32_t launch; /* the first; TL_NONE */
+    int64_t work_ns; /* when its work began; TL_TIME_UNKNOWN */
+} own_work;
+
 /* Operators or annotations of one name. */
 typedef struct total {
     uint32_t name;
@@ -43,6 +51,8 @@ typedef struct total {
     int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
     wide sum_ns, squares; /* of durations, and of their squares: whole numbers, whose sums know no order */
     bool overflows;       /* squares have: only a trace made for it comes so far */
+    int64_t launching;    /* those that launched something themselves */
+    wide to_launch_ns, to_work_ns;
     work all;
 } total;
 
@@ -56,25 +66,23 @@ typedef struct frame {
 typedef struct sweep {
     const tl_rank_view *view;
     tl_op_kind kind;
-    tl_map own; /* op -> what was launched in it and in none that it called */
-    TL_VEC(work) works;
-    work rest;   /* launched in none, or without a launch in the trace */
-    tl_map slot; /* name -> total */
+    TL_VEC(own_work) works; /* by op */
+    size_t next;            /* the first that is not of an op before the one at hand */
+    work rest;              /* launched in none, or without a launch in the trace */
+    uint32_t *slot;         /* name -> total, TL_NONE */
     TL_VEC(total) totals;
     TL_VEC(frame) open;
 } sweep;
 
-/* TL_MAP_NONE when memory is out. */
+/* TL_NONE when memory is out. */
 static uint32_t total_of(sweep *s, uint32_t name)
 {
-    uint32_t at = tl_map_get(&s->slot, name);
-    if (at != TL_MAP_NONE)
-        return at;
-    at = (uint32_t)s->totals.n;
-    if (tl_map_put(&s->slot, name, at) != 0 || !tl_vec_room(&s->totals))
-        return TL_MAP_NONE;
-    s->totals.v[s->totals.n++] = (total){ .name = name, .min_ns = INT64_MAX, .all = no_work };
-    return at;
+    if (s->slot[name] != TL_NONE)
+        return s->slot[name];
+    if (!tl_vec_room(&s->totals))
+        return TL_NONE;
+    s->totals.v[s->totals.n] = (total){ .name = name, .min_ns = INT64_MAX, .all = no_work };
+    return s->slot[name] = (uint32_t)s->totals.n++;
 }
 
 static void close_one(sweep *s)
@@ -105,6 +113,17 @@ static void close_one(sweep *s)
     }
 }
 
+/* How long it took from its start to its first launch, and from there to the work. */
+static void add_delays(total *t, const own_work *own, const tl_rank_view *view, int64_t start_ns)
+{
+    if (own->launch == TL_NONE)
+        return;
+    int64_t launch_ns = view->launches[own->launch].start_ns;
+    t->launching++;
+    t->to_launch_ns += launch_ns - start_ns;
+    t->to_work_ns += tl_ns_max(tl_ns_between(own->work_ns, launch_ns), 0);
+}
+
 /* The next op of the kind, and the work that was launched in it and in none that it called.  False when memory is out.
  */
 static bool open_one(sweep *s, uint32_t op)
@@ -116,12 +135,15 @@ static bool open_one(sweep *s, uint32_t op)
 
     while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
         close_one(s);
-    if (f.total == TL_MAP_NONE || !tl_vec_room(&s->open))
+    if (f.total == TL_NONE || !tl_vec_room(&s->open))
         return false;
-    uint32_t own = tl_map_get(&s->own, op);
-    if (own != TL_MAP_NONE)
-        f.work = s->works.v[own];
     total *t = &s->totals.v[f.total];
+    while (s->next < s->works.n && s->works.v[s->next].op < op)
+        s->next++;
+    if (s->next < s->works.n && s->works.v[s->next].op == op) {
+        f.work = s->works.v[s->next].work;
+        add_delays(t, &s->works.v[s->next], s->view, ops->start_ns[op]);
+    }
     t->device_self_ns = tl_ns_add(t->device_self_ns, f.work.ns);
     t->open++;
     s->open.v[s->open.n++] = f;
@@ -196,6 +218,8 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
         .device_ns = t->all.ns,
         .device_self_ns = t->device_self_ns,
         .device_span_ns = t->span_ns,
+        .to_launch_ns = t->launching > 0 ? (double)t->to_launch_ns / (double)t->launching : NAN,
+        .to_work_ns = t->launching > 0 ? (double)t->to_work_ns / (double)t->launching : NAN,
         .share = all_ns > 0 ? (double)t->all.ns / (double)all_ns : NAN,
     };
 }
@@ -213,6 +237,8 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
         .kernels = rest->kernels,
         .device_ns = rest->ns,
         .device_self_ns = rest->ns,
+        .to_launch_ns = NAN,
+        .to_work_ns = NAN,
         .share = all_ns > 0 ? (double)rest->ns / (double)all_ns : NAN,
     };
 }
@@ -248,45 +274,79 @@ static uint32_t place_of(const sweep *s, const tl_launch *launch)
     return s->kind == TL_OP ? launch->op : launch->annotation;
 }
 
-/* Where each launch, and each kernel, counts.  False when memory is out. */
-static bool find_own(sweep *s, int64_t *all_ns)
+static void add_own(own_work *own, const tl_kernel *k, const work *one)
+{
+    add_work(&own->work, one);
+    if (k->launch == own->launch && (own->work_ns == TL_TIME_UNKNOWN || k->start_ns < own->work_ns))
+        own->work_ns = k->start_ns;
+}
+
+/* Where each launch, and each kernel, counts: at[place] is the place's in s->works.  False when memory is out. */
+static bool find_works(sweep *s, tl_map *at, int64_t *all_ns)
 {
     const tl_rank_view *view = s->view;
 
     for (size_t i = 0; i < view->nlaunches; i++) {
-        uint32_t place = place_of(s, &view->launches[i]), at;
+        uint32_t place = place_of(s, &view->launches[i]);
         if (place == TL_NONE) {
             s->rest.launches += view->launches[i].nkernels > 0;
             continue;
         }
-        at = tl_map_get(&s->own, place);
-        if (at == TL_MAP_NONE || s->works.v == NULL) {
-            at = (uint32_t)s->works.n;
-            if (tl_map_put(&s->own, place, at) != 0 || !tl_vec_room(&s->works))
+        uint32_t mine = tl_map_get(at, place);
+        if (mine == TL_MAP_NONE || s->works.v == NULL) {
+            mine = (uint32_t)s->works.n;
+            if (tl_map_put(at, place, mine) != 0 || !tl_vec_room(&s->works))
                 return false;
-            s->works.v[s->works.n++] = no_work;
+            s->works.v[s->works.n++] = (own_work){ place, no_work, TL_NONE, TL_TIME_UNKNOWN };
         }
-        s->works.v[at].launches += view->launches[i].nkernels > 0;
+        if (view->launches[i].nkernels == 0)
+            continue;
+        own_work *own = &s->works.v[mine];
+        own->work.launches++;
+        own->launch = own->launch != TL_NONE ? own->launch : (uint32_t)i;
     }
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
         uint32_t place = k->launch != TL_NONE ? place_of(s, &view->launches[k->launch]) : TL_NONE;
-        add_work(place != TL_NONE && s->works.v != NULL ? &s->works.v[tl_map_get(&s->own, place)] : &s->rest, &one);
+        if (place != TL_NONE && s->works.v != NULL)
+            add_own(&s->works.v[tl_map_get(at, place)], k, &one);
+        else
+            add_work(&s->rest, &one);
         *all_ns = tl_ns_add(*all_ns, one.ns);
     }
     return true;
+}
+
+static int by_op(const void *a, const void *b)
+{
+    const own_work *x = a, *y = b;
+    return TL_COMPARE(x->op, y->op);
+}
+
+static bool find_own(sweep *s, int64_t *all_ns)
+{
+    tl_map at = { 0 };
+    bool ok = find_works(s, &at, all_ns);
+
+    tl_map_free(&at);
+    if (ok && s->works.n > 0)
+        qsort(s->works.v, s->works.n, sizeof *s->works.v, by_op);
+    return ok;
 }
 
 static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 {
     sweep s = { .view = view, .kind = kind, .rest = no_work };
     int64_t all_ns = 0;
-    bool ok = find_own(&s, &all_ns) && sweep_all(&s) && add_rows(&s, all_ns, table);
 
-    tl_map_free(&s.own);
+    s.slot = tl_malloc(view->names->n * sizeof *s.slot);
+    for (size_t i = 0; s.slot != NULL && i < view->names->n; i++)
+        s.slot[i] = TL_NONE;
+    bool ok = s.slot != NULL && find_own(&s, &all_ns) && sweep_all(&s) && add_rows(&s, all_ns, table);
+
     free(s.works.v);
-    tl_map_free(&s.slot);
+    free(s.slot);
     free(s.totals.v);
     free(s.open.v);
     return ok;

@@ -130,6 +130,7 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     own_work own = { .activity = { 0 } };
     tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
 
+    out->tables.names = &trace->events.names;
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
@@ -142,6 +143,7 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         tl_rank_describe(&linked.view, row);
+    out->tables.names = NULL;
     tl_linked_free(&linked);
     return st;
 }

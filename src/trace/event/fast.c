@@ -325,6 +325,7 @@ size_t tl_event_read_fast(const char *start, const tl_filter *filter, tl_fields 
     const char *p = start;
 
     f->seen = 0;
+    f->args.n = 0;
     if (*p != '{')
         return 0;
     p = skip_space(p + 1);
@@ -335,7 +336,13 @@ size_t tl_event_read_fast(const char *start, const tl_filter *filter, tl_fields 
         if (p == NULL)
             return 0;
         tl_key key = tl_key_of_entry(text.p, text.n);
-        p = key == TL_KEY_ARGS && *p == '{' ? read_args(p + 1, key_of, f) : store_value(p, key, f);
+        if (key == TL_KEY_ARGS && *p == '{') {
+            f->args.p = p;
+            p = read_args(p + 1, key_of, f);
+            f->args.n = (size_t)((uintptr_t)p - (uintptr_t)f->args.p);
+        } else {
+            p = store_value(p, key, f);
+        }
         if (p == NULL)
             return 0;
         if (key == TL_KEY_CAT && filter != NULL && is_unwanted(filter, f->value[TL_KEY_CAT].text)) {

@@ -18,6 +18,7 @@ typedef struct reading {
     yajl_handle yajl;
     tl_key json_key;            /* the array or object at hand is kept as it is written, under this key; else UNKNOWN */
     size_t json_from;           /* where it begins in the text */
+    size_t args_from;           /* likewise args, once it is open */
 } reading;
 
 /* Copies a decoded text to the scratch, which has been made large enough beforehand so that it never moves. */
@@ -92,6 +93,8 @@ static int on_open(reading *r, bool object)
         return 0;
     if (r->depth == 1)
         r->in_args = object && r->key == TL_KEY_ARGS;
+    if (r->depth == 1 && r->in_args)
+        r->args_from = yajl_get_bytes_consumed(r->yajl) - 1;
     if (r->scratch->key_of != NULL && r->depth == 1 && r->in_args)
         r->f->seen |= UINT64_C(1) << TL_KEY_ARGS;
     if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
@@ -118,11 +121,15 @@ static int on_start_array(void *ctx)
 static int on_end(void *ctx)
 {
     reading *r = ctx;
+    size_t end = yajl_get_bytes_consumed(r->yajl);
     r->depth--;
     r->key = TL_KEY_UNKNOWN;
+    if (r->depth == 1 && r->in_args) {
+        r->f->args = (tl_text){ r->text + r->args_from, end - r->args_from };
+        r->in_args = false;
+    }
     if (r->depth == 2 && r->json_key != TL_KEY_UNKNOWN) {
-        r->f->value[r->json_key].text =
-            (tl_text){ r->text + r->json_from, yajl_get_bytes_consumed(r->yajl) - r->json_from };
+        r->f->value[r->json_key].text = (tl_text){ r->text + r->json_from, end - r->json_from };
         r->json_key = TL_KEY_UNKNOWN;
     }
     return 1;
@@ -149,6 +156,7 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
 {
     reading r = { .scratch = scratch, .f = f, .key = TL_KEY_UNKNOWN, .text = text.p, .json_key = TL_KEY_UNKNOWN };
     f->seen = 0;
+    f->args.n = 0;
     *consumed = 0;
     scratch->used = 0;
     /* A decoded text is never longer than its source; yajl's own copy of one doubles until it fits, and its stack of

@@ -84,6 +84,18 @@ static bool append_sides(tl_events *to, const tl_events *from, uint32_t first, c
         to->grids.v[to->grids.n] = from->grids.v[i];
         to->grids.v[to->grids.n++].event += first;
     }
+    for (size_t i = 0; i < from->memory.n; i++) {
+        if (!tl_vec_room(&to->memory))
+            return false;
+        to->memory.v[to->memory.n] = from->memory.v[i];
+        to->memory.v[to->memory.n++].event += first;
+    }
+    for (size_t i = 0; i < from->counters.n; i++) {
+        const tl_counter_arg *c = &from->counters.v[i];
+        if (!tl_vec_room(&to->counters))
+            return false;
+        to->counters.v[to->counters.n++] = (tl_counter_arg){ c->event + first, name_in(r, c->name), c->value };
+    }
     for (size_t i = 0; i < from->colls.n; i++) {
         if (!tl_vec_room(&to->colls))
             return false;

@@ -4,6 +4,7 @@
  * read once more; what then is no JSON is dropped, counted, and the next entry found.
  */
 #include "kineto.h"
+#include "measured.h"
 #include "report.h"
 #include "tlmpi/trace/event/take.h"
 #include "tlmpi/trace/meta.h"
@@ -32,7 +33,7 @@ typedef struct reading {
     uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX for none */
     uint32_t cut_entries;  /* entries begun when the last of them was found so */
     struct {               /* the columns and counts before the last entry */
-        size_t n, ncopies, ncolls, nwaits, ngrids;
+        size_t n, ncopies, ncolls, nwaits, ngrids, ncounters, nmemory;
         uint64_t kept, filtered, dropped, repaired, untimed, entries_end;
         bool fractional_ts;
     } before;
@@ -101,6 +102,8 @@ static void remember(reading *r)
     r->before.ncolls = e->colls.n;
     r->before.nwaits = e->waits.n;
     r->before.ngrids = e->grids.n;
+    r->before.ncounters = e->counters.n;
+    r->before.nmemory = e->memory.n;
     r->before.kept = r->trace->report.kept;
     r->before.filtered = r->trace->report.filtered;
     r->before.dropped = r->trace->report.dropped;
@@ -120,6 +123,8 @@ static void undo(reading *r)
     e->colls.n = r->before.ncolls;
     e->waits.n = r->before.nwaits;
     e->grids.n = r->before.ngrids;
+    e->counters.n = r->before.ncounters;
+    e->memory.n = r->before.nmemory;
     r->trace->report.kept = r->before.kept;
     r->trace->report.filtered = r->before.filtered;
     r->trace->report.dropped = r->before.dropped;
@@ -157,6 +162,8 @@ static void take_entry(reading *r, const tl_split_item *item)
     case TL_TAKEN_UNTIMED:
         report->kept++;
         report->untimed += taken == TL_TAKEN_UNTIMED;
+        if (tl_measured_is(&r->trace->events))
+            report->no_memory = !tl_measured_take(&r->trace->events, r->fields.args);
         break;
     case TL_TAKEN_FILTERED:
         report->filtered++;

@@ -14,6 +14,7 @@
 #include "coll.h"
 #include "group.h"
 #include "host.h"
+#include "measured.h"
 #include "part.h"
 #include "place.h"
 #include "step.h"
@@ -190,7 +191,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
 
     bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
-              tl_comm_collect(&evidence);
+              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
     out->view.steps = out->steps;
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
@@ -225,6 +226,8 @@ void tl_linked_free(tl_linked *linked)
     free(linked->launches);
     free(linked->steps);
     free(linked->colls);
+    free(linked->counted);
+    free(linked->memory);
     tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }

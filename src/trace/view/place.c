@@ -80,24 +80,6 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     return true;
 }
 
-/* Launches by (track, start): first[t] is where those of track t begin in order. */
-static bool find_order(const placing *p, size_t ntracks, uint32_t *order, size_t *first)
-{
-    size_t n = p->view->nlaunches;
-
-    for (size_t i = 0; i < n; i++)
-        first[p->launches[i].track + 1]++;
-    for (size_t t = 0; t < ntracks; t++)
-        first[t + 1] += first[t];
-    size_t *next = tl_malloc((ntracks + 1) * sizeof *next);
-    for (size_t t = 0; next != NULL && t <= ntracks; t++)
-        next[t] = first[t];
-    for (size_t i = 0; next != NULL && i < n; i++)
-        order[next[p->launches[i].track]++] = (uint32_t)i;
-    free(next);
-    return next != NULL;
-}
-
 /* The thread with the most annotations, of equals the one that begins first; NULL: there are none. */
 static const tl_thread *main_thread(const placing *p)
 {
@@ -118,22 +100,24 @@ static const tl_thread *main_thread(const placing *p)
     return found;
 }
 
-static bool place_all(placing *p, size_t ntracks, uint32_t *order, size_t *first)
+static bool place_all(placing *p, const tl_thread_launches *by)
 {
     const tl_ops *ops = &p->view->ops;
     size_t rest = 0;
-    bool ok = find_order(p, ntracks, order, first);
+    bool ok = true;
 
     for (size_t t = 0; ok && t < ops->nthreads; t++) {
         const tl_thread *thread = &ops->threads[t];
-        if (thread->track < ntracks)
-            ok = sweep(p, thread, order + first[thread->track], first[thread->track + 1] - first[thread->track], true);
+        if (thread->track >= by->ntracks)
+            continue;
+        const size_t *first = by->first + thread->track;
+        ok = sweep(p, thread, by->v + first[0], first[1] - first[0], true);
     }
     for (size_t i = 0; i < p->view->nlaunches; i++)
         if (p->launches[i].annotation == TL_NONE)
-            order[rest++] = (uint32_t)i;
+            by->v[rest++] = (uint32_t)i;
     const tl_thread *thread = ok && rest > 0 ? main_thread(p) : NULL;
-    return thread != NULL ? sweep(p, thread, order, rest, false) : ok;
+    return thread != NULL ? sweep(p, thread, by->v, rest, false) : ok;
 }
 
 static bool *find_marks(const tl_names *names)
@@ -147,16 +131,12 @@ static bool *find_marks(const tl_names *names)
 bool tl_launches_place(const tl_rank_view *view, tl_launch *launches)
 {
     placing p = { .view = view, .launches = launches };
-    size_t ntracks = 0;
+    tl_arena arena = { 0 };
+    tl_thread_launches by;
 
-    for (size_t i = 0; i < view->nlaunches; i++)
-        if (launches[i].track >= ntracks)
-            ntracks = (size_t)launches[i].track + 1;
     p.operators.ops = p.annotations.ops = &view->ops;
     p.is_mark = find_marks(view->names);
-    uint32_t *order = tl_malloc(view->nlaunches * sizeof *order);
-    size_t *first = tl_calloc(ntracks + 1, sizeof *first);
-    bool ok = p.is_mark != NULL && order != NULL && first != NULL && place_all(&p, ntracks, order, first);
+    bool ok = p.is_mark != NULL && tl_launches_by_thread(view, &arena, &by) && place_all(&p, &by);
 
     for (size_t i = 0; ok && i < view->nlaunches; i++) {
         tl_launch *launch = &launches[i];
@@ -164,8 +144,7 @@ bool tl_launches_place(const tl_rank_view *view, tl_launch *launches)
         launch->annotation_name = launch->annotation != TL_NONE ? view->ops.name[launch->annotation] : TL_NO_NAME;
     }
     free(p.is_mark);
-    free(order);
-    free(first);
+    tl_arena_free(&arena);
     free(p.operators.stack.v);
     free(p.annotations.stack.v);
     return ok;

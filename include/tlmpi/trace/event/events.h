@@ -81,6 +81,19 @@ typedef struct tl_coll_args {
     int64_t rank_start, rank_stride; /* Global rank start, stride */
 } tl_coll_args;
 
+/* A counter of a cuda_profiler_range; one has many. */
+typedef struct tl_counter_arg {
+    uint32_t event;
+    uint32_t name; /* names id */
+    double value;
+} tl_counter_arg;
+
+/* What "[memory]" says that an allocator has; INT64_MIN where it does not say. */
+typedef struct tl_memory_args {
+    uint32_t event;
+    int64_t allocated, reserved, device, device_type;
+} tl_memory_args;
+
 /* How large a kernel is. */
 typedef struct tl_grid_args {
     uint32_t event;
@@ -121,6 +134,8 @@ typedef struct tl_events {
     TL_VEC(tl_coll_args) colls;
     TL_VEC(tl_wait_args) waits;
     TL_VEC(tl_grid_args) grids;
+    TL_VEC(tl_counter_arg) counters; /* of an event one after the other */
+    TL_VEC(tl_memory_args) memory;
     tl_names names;
     tl_map track_map, lane_map, category_map;
     uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: few come again and again */

@@ -42,6 +42,7 @@ typedef struct tl_value {
 typedef struct tl_fields {
     uint64_t seen;          /* bit k: value[k] is there; of equal keys the last counts */
     tl_value value[TL_NKEYS];
+    tl_text args;           /* the args object as it is written; n is 0 without one */
 } tl_fields;
 
 static inline void tl_fields_set(tl_fields *f, tl_key key, const char *p, size_t n, tl_value_type type)

@@ -2,7 +2,7 @@
  */
 #include "nodes.h"
 #include "tlmpi/compat/hta/stacks.h"
-#include "tlmpi/compat/json.h"
+#include "tlmpi/trace/text/json.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/sheet.h"
 #include "tlmpi/base/sort.h"

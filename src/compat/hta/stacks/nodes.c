@@ -3,7 +3,7 @@
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/compat/hta/stacks.h"
-#include "tlmpi/compat/json.h"
+#include "tlmpi/trace/text/json.h"
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"

@@ -2,7 +2,7 @@
 #include "ranges.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/bytes.h"
-#include "tlmpi/compat/json.h"
+#include "tlmpi/trace/text/json.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"

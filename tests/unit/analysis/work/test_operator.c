@@ -129,6 +129,28 @@ static void work_without_a_launch_is_in_nothing(void)
     drawing_free(d);
 }
 
+/* Of each linear and addmm its own first launch; of a graph the work that begins first; no delay is below 0. */
+static void delays_are_those_of_its_own_first_launch(void)
+{
+    drawing *d = draw("op 1 linear: .===============....======",
+                      "op 1 addmm:  ...=======...............",
+                      "launch 1 l:  .....ae.......bc.....d...",
+                      "compute 7:   ........AAAA......B.D..C..",
+                      "compute 8:   .......A..EEE.............", NULL);
+    const tl_table *t = table_of(d, &tl_operator_row_schema);
+    const tl_operator_row *linear = row_of(d, t, "linear"), *addmm = row_of(d, t, "addmm");
+    CU_ASSERT_DOUBLE_EQUAL(addmm->to_launch_ns, 2e3, 0);
+    CU_ASSERT_DOUBLE_EQUAL(addmm->to_work_ns, 2e3, 0);
+    CU_ASSERT_DOUBLE_EQUAL(linear->to_launch_ns, 7e3, 0); /* 13 and 1 */
+    CU_ASSERT_DOUBLE_EQUAL(linear->to_work_ns, 2e3, 0);   /* 4, and D seems to begin before its launch */
+    drawing_free(d);
+    d = draw("op 1 x: ===", "compute 7:   ..A....", NULL);
+    t = table_of(d, &tl_operator_row_schema);
+    CU_ASSERT_TRUE(isnan(row_of(d, t, "x")->to_launch_ns) && isnan(row_of(d, t, "x")->to_work_ns));
+    CU_ASSERT_TRUE(isnan(row_of(d, t, NULL)->to_launch_ns));
+    drawing_free(d);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -137,6 +159,7 @@ int main(void)
         TEST(what_other_threads_launch_is_in_the_main_threads_annotations),
         TEST(a_launch_as_an_operator_ends_is_in_it_no_more),
         TEST(work_without_a_launch_is_in_nothing),
+        TEST(delays_are_those_of_its_own_first_launch),
     };
     return unit_main("operator", tests, COUNT(tests));
 }

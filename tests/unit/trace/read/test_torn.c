@@ -54,7 +54,7 @@ static void a_torn_entry_is_not_believed(void)
     snprintf(text, sizeof text, "%s4,{\"ph\":\"X\",\"cat\":\"kernel\",\"ts\":1,\"dur\":1,\"args\":{\"bytes\":34}}]", torn);
     tl_trace t = read_text(text);
     CU_ASSERT_EQUAL(t.events.n, 1);
-    CU_ASSERT_EQUAL(t.events.colls.n + t.events.waits.n + t.events.grids.n, 0);
+    CU_ASSERT_EQUAL(t.events.colls.n + t.events.waits.n + t.events.grids.n + t.events.memory.n, 0);
     CU_ASSERT_EQUAL_FATAL(t.events.copies.n, 1);
     CU_ASSERT_EQUAL(t.events.copies.v[0].event, 0);
     CU_ASSERT_EQUAL(t.events.copies.v[0].bytes, 34);

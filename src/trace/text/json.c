@@ -1,5 +1,5 @@
 /* json.c - stepping over values. */
-#include "tlmpi/compat/json.h"
+#include "tlmpi/trace/text/json.h"
 
 static bool is_blank(char c)
 {

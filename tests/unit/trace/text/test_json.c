@@ -1,5 +1,5 @@
 /* test_json.c - what stands in an object or array, as it is written. */
-#include "tlmpi/compat/json.h"
+#include "tlmpi/trace/text/json.h"
 #include "unit.h"
 
 static tl_text text(const char *words)

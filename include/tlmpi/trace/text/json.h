@@ -7,8 +7,8 @@
  *
  * Looks at brackets and quotes alone: text that is no JSON ends early, or has odd values.
  */
-#ifndef TLMPI_COMPAT_JSON_H
-#define TLMPI_COMPAT_JSON_H
+#ifndef TLMPI_TRACE_TEXT_JSON_H
+#define TLMPI_TRACE_TEXT_JSON_H
 
 #include "tlmpi/base/text.h"
 

@@ -1,0 +1,47 @@
+/* measured_tables.h - what some traces have measured: hardware counters of kernels, memory of devices. */
+#ifndef TLMPI_MODEL_MEASURED_TABLES_H
+#define TLMPI_MODEL_MEASURED_TABLES_H
+
+#include "tlmpi/model/schema.h"
+
+/* How the operator of a range is known. */
+typedef enum tl_counted_by { TL_COUNTED_BY_KERNEL, TL_COUNTED_BY_LAUNCH, TL_COUNTED_BY_NOTHING } tl_counted_by;
+extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown", NULL */
+#define TL_CELL_COUNTED_BY(name)   uint8_t name
+#define TL_TYPE_OF_COUNTED_BY      TL_TYPE_ENUM
+#define TL_LABELS_OF_COUNTED_BY    tl_counted_by_labels
+
+/* Counters of cuda_profiler_range.  The i-th range in time is the i-th kernel, or the i-th launch, of the rank: the times
+ * of ranges are none of their kernels.  Where the numbers differ nothing tells which range is whose. */
+#define TL_COUNTER_FIELDS(F, T)                                                                                        \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, place, KEY, "", "counters by name; of each that with the largest sum first, of equals the first by name")  \
+    F(T, NAME, counter, LABEL, "", "the counter; in its own unit")                                                     \
+    F(T, I64, count, MEASURE, "", "ranges that have it")                                                               \
+    F(T, F64, sum, MEASURE, "", "sum of its values")                                                                   \
+    F(T, F64, min, MEASURE, "", "smallest")                                                                            \
+    F(T, F64, mean, MEASURE, "", "mean")                                                                               \
+    F(T, F64, max, MEASURE, "", "largest")                                                                             \
+    F(T, COUNTED_BY, known_by, LABEL, "",                                                                              \
+      "what tells the operator: kernel, launch; unknown: there are more or fewer ranges than either, or kernels of "  \
+      "other names")                                                                                                   \
+    F(T, NAME, operator, LABEL, "", "innermost operator around the launch; none: there is none, or it is not known")  \
+    F(T, NAME, kernel, LABEL, "", "name of the range, or of its kernel where the range has none")
+TL_TABLE(counter_row, TL_COUNTER_FIELDS);
+
+/* What allocators told ("[memory]", recorded with profile_memory). */
+#define TL_MEMORY_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, device, KEY, "", "device, -1: memory of the host")                                                       \
+    F(T, I64, events, MEASURE, "", "times that memory was given or taken back")                                        \
+    F(T, I64, first_bytes, MEASURE, "byte", "allocated after the first of them; -1 here and below: not told")        \
+    F(T, I64, peak_bytes, MEASURE, "byte", "allocated at most")                                                        \
+    F(T, I64, last_bytes, MEASURE, "byte", "allocated after the last")                                                 \
+    F(T, I64, reserved_bytes, MEASURE, "byte", "reserved of the device at most, for what is allocated and what may be")  \
+    F(T, TIME, peak_ns, MEASURE, "ns", "when the peak was first reached")                                              \
+    F(T, I32, peak_step, LABEL, "", "ProfilerStep in which that was, -1 for none")                                     \
+    F(T, NAME, peak_operator, LABEL, "", "innermost operator around it, on its thread")                               \
+    F(T, NAME, peak_annotation, LABEL, "", "innermost user annotation around it, on its thread; marks of steps apart")
+TL_TABLE(memory_row, TL_MEMORY_FIELDS);
+
+#endif

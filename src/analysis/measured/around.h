@@ -1,0 +1,16 @@
+/* around.h - what the host is in at an instant.  Private to the room. */
+#ifndef TLMPI_ANALYSIS_MEASURED_AROUND_H
+#define TLMPI_ANALYSIS_MEASURED_AROUND_H
+
+#include "tlmpi/model/view.h"
+
+typedef struct tl_instant {
+    int64_t at_ns;
+    uint32_t track;
+    uint32_t op, annotation; /* around it on its thread, the innermost: names; TL_NO_NAME */
+} tl_instant;
+
+/* Fills op and annotation of the n instants, which are in any order and stay so.  False when memory is out. */
+bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n);
+
+#endif

@@ -1,0 +1,253 @@
+/* counter.c - what did the hardware counters say, by operator and kernel?
+ *
+ *     host     [conv                   ]     [add     ]
+ *               |launch 1   |launch 2          |launch 3
+ *     ranges   [  1   ][  2   ][  3   ]                       by order: their times are shares of all the time
+ */
+#include "around.h"
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/model/call.h"
+#include <stdlib.h>
+
+/* What a kernel of which it is not known is called. */
+#define NAMELESS "__missing__"
+
+typedef struct range {
+    size_t first, n; /* of view->counted */
+    uint32_t kernel; /* name */
+    uint32_t op;     /* name of its operator */
+} range;
+
+typedef struct counting {
+    const tl_rank_view *view;
+    TL_VEC(range) ranges;
+    TL_VEC(uint32_t) kernels; /* in the order of their launches */
+    TL_VEC(tl_instant) launches;
+    tl_counted_by known_by;
+    tl_map slot; /* operator, kernel and counter -> row */
+    TL_VEC(tl_counter_row) rows;
+} counting;
+
+static bool find_ranges(counting *c)
+{
+    const tl_counted *v = c->view->counted;
+
+    for (size_t i = 0, n; i < c->view->ncounted; i += n) {
+        for (n = 1; i + n < c->view->ncounted && v[i + n].uid == v[i].uid; n++)
+            ;
+        if (!tl_vec_room(&c->ranges))
+            return false;
+        c->ranges.v[c->ranges.n++] = (range){ i, n, v[i].name, TL_NO_NAME };
+    }
+    return true;
+}
+
+static bool is_nameless(const counting *c, uint32_t name)
+{
+    return name == TL_NO_NAME || tl_text_is(tl_names_text(c->view->names, name), NAMELESS);
+}
+
+/* ------------------------------------------------------------------------------------------------------ attribution */
+
+static int by_launch(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_kernel *k = context;
+    return k[a].launch != k[b].launch ? TL_COMPARE(k[a].launch, k[b].launch) : tl_kernel_by_start_uid(k, a, b);
+}
+
+/* Kernels in the order of their launches, those without one left out. */
+static bool find_kernels(counting *c)
+{
+    const tl_kernel *k = c->view->kernels;
+
+    for (size_t i = 0; i < c->view->nkernels; i++) {
+        if (k[i].launch == TL_NONE || k[i].kind == TL_MEMCPY || k[i].kind == TL_MEMSET)
+            continue;
+        if (!tl_vec_room(&c->kernels))
+            return false;
+        c->kernels.v[c->kernels.n++] = (uint32_t)i;
+    }
+    return tl_sort_index(c->kernels.v, c->kernels.n, by_launch, k);
+}
+
+static bool names_agree(const counting *c)
+{
+    for (size_t i = 0; i < c->ranges.n; i++)
+        if (!is_nameless(c, c->ranges.v[i].kernel) && c->ranges.v[i].kernel != c->view->kernels[c->kernels.v[i]].name)
+            return false;
+    return true;
+}
+
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_calls *c = context;
+    return c->start_ns[a] != c->start_ns[b] ? TL_COMPARE(c->start_ns[a], c->start_ns[b])
+                                            : TL_COMPARE(c->uid[a], c->uid[b]);
+}
+
+/* Calls that launch a kernel, whether the trace has it or not, in order of time. */
+static bool find_launches(counting *c)
+{
+    const tl_calls *calls = &c->view->calls;
+    TL_VEC(uint32_t) found = { 0 };
+    tl_map launches = { 0 }; /* name -> whether it does */
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < calls->n; i++) {
+        uint32_t does = tl_map_get(&launches, calls->name[i]);
+        if (does == TL_MAP_NONE) {
+            does = tl_call_rule_of(tl_names_text(c->view->names, calls->name[i]))->does == TL_DOES_LAUNCH;
+            ok = tl_map_put(&launches, calls->name[i], does) == 0;
+        }
+        ok = ok && tl_vec_room(&found);
+        if (ok && does)
+            found.v[found.n++] = i;
+    }
+    ok = ok && tl_sort_index(found.v, found.n, by_time, calls);
+    for (size_t i = 0; ok && i < found.n; i++) {
+        ok = tl_vec_room(&c->launches);
+        if (ok)
+            c->launches.v[c->launches.n++] =
+                (tl_instant){ .at_ns = calls->start_ns[found.v[i]], .track = tl_call_track(calls, found.v[i]) };
+    }
+    free(found.v);
+    tl_map_free(&launches);
+    return ok;
+}
+
+/* The operator of each range, and its kernel where it does not say. */
+static bool attribute(counting *c)
+{
+    if (!find_kernels(c))
+        return false;
+    c->known_by = TL_COUNTED_BY_NOTHING;
+    if (c->kernels.n == c->ranges.n && names_agree(c)) {
+        c->known_by = TL_COUNTED_BY_KERNEL;
+        for (size_t i = 0; i < c->ranges.n; i++) {
+            const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
+            c->ranges.v[i].kernel = k->name;
+            c->ranges.v[i].op = c->view->launches[k->launch].op_name;
+        }
+        return true;
+    }
+    if (c->kernels.n > 0)
+        return true;
+    if (!find_launches(c))
+        return false;
+    if (c->launches.n != c->ranges.n)
+        return true;
+    c->known_by = TL_COUNTED_BY_LAUNCH;
+    if (!tl_instants_place(c->view, c->launches.v, c->launches.n))
+        return false;
+    for (size_t i = 0; i < c->ranges.n; i++)
+        c->ranges.v[i].op = c->launches.v[i].op;
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- rows */
+
+/* The row of that operator, kernel and counter, new if it is new; NULL when memory is out.  Different ones of one key are
+ * told apart by going on to the next. */
+static tl_counter_row *row_of(counting *c, const range *r, uint32_t counter)
+{
+    for (uint64_t key = tl_hash_mix(tl_hash_mix(r->op, r->kernel), counter);; key++) {
+        uint32_t at = tl_map_get(&c->slot, key);
+        if (at == TL_MAP_NONE) {
+            if (!tl_vec_room(&c->rows) || tl_map_put(&c->slot, key, (uint32_t)c->rows.n) != 0)
+                return NULL;
+            c->rows.v[c->rows.n] = (tl_counter_row){ .rank = c->view->rank,
+                                                     .counter = counter,
+                                                     .known_by = (uint8_t)c->known_by,
+                                                     .operator= r->op,
+                                                     .kernel = r->kernel };
+            return &c->rows.v[c->rows.n++];
+        }
+        tl_counter_row *row = &c->rows.v[at];
+        if (row->operator== r->op && row->kernel == r->kernel && row->counter == counter)
+            return row;
+    }
+}
+
+static bool sum_up(counting *c)
+{
+    for (size_t i = 0; i < c->ranges.n; i++) {
+        const range *r = &c->ranges.v[i];
+        for (size_t k = r->first; k < r->first + r->n; k++) {
+            const double value = c->view->counted[k].value;
+            tl_counter_row *row = row_of(c, r, c->view->counted[k].counter);
+            if (row == NULL)
+                return false;
+            row->min = row->count == 0 || value < row->min ? value : row->min;
+            row->max = row->count == 0 || value > row->max ? value : row->max;
+            row->count++;
+            row->sum += value;
+        }
+    }
+    return true;
+}
+
+static int compare_names(const counting *c, uint32_t a, uint32_t b)
+{
+    return tl_text_compare(tl_names_text(c->view->names, a), tl_names_text(c->view->names, b));
+}
+
+static int by_place(const void *context, uint32_t a, uint32_t b)
+{
+    const counting *c = context;
+    const tl_counter_row *x = &c->rows.v[a], *y = &c->rows.v[b];
+    int order = compare_names(c, x->counter, y->counter);
+    if (order == 0)
+        order = TL_COMPARE(y->sum, x->sum);
+    if (order == 0)
+        order = compare_names(c, x->operator, y->operator);
+    return order != 0 ? order : compare_names(c, x->kernel, y->kernel);
+}
+
+static bool add_rows(counting *c, tl_table *table)
+{
+    uint32_t *order = tl_malloc(c->rows.n * sizeof *order);
+    bool ok = order != NULL;
+
+    for (size_t i = 0; ok && i < c->rows.n; i++)
+        order[i] = (uint32_t)i;
+    ok = ok && tl_sort_index(order, c->rows.n, by_place, c) && tl_table_reserve(table, c->rows.n);
+    for (size_t i = 0; ok && i < c->rows.n; i++) {
+        tl_counter_row *row = &c->rows.v[order[i]];
+        row->place = (int32_t)i + 1;
+        row->mean = row->sum / (double)row->count;
+        ok = tl_table_append(table, row, 1);
+    }
+    free(order);
+    return ok;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    counting c = { .view = view };
+    (void)config;
+    if (view->ncounted == 0)
+        return TL_OK;
+    bool ok =
+        find_ranges(&c) && attribute(&c) && sum_up(&c) && add_rows(&c, tl_tables_get(out, &tl_counter_row_schema));
+    free(c.ranges.v);
+    free(c.kernels.v);
+    free(c.launches.v);
+    tl_map_free(&c.slot);
+    free(c.rows.v);
+    return ok ? TL_OK : tl_fail_memory(err, "the counters of a rank");
+}
+
+TL_TABLE_DEFINE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",
+                   "What did the hardware counters of a rank say, by operator and kernel?");
+
+static const tl_schema *const tables[] = { &tl_counter_row_schema, NULL };
+
+const tl_analysis tl_counter_analysis = {
+    .name = "counter",
+    .question = "What did the hardware counters say?",
+    .needs = TL_NEEDS_HOST,
+    .tables = tables,
+    .per_rank = per_rank,
+};

@@ -1,0 +1,85 @@
+/* memory.c - how much memory did a rank have?
+ *
+ *     allocated     ____/^^^^\__/^^\____
+ *                   |   |          |
+ *               first   peak    last         of each device, and of the host
+ */
+#include "around.h"
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* The n events of one device: its row, and where its peak was. */
+static tl_memory_row sum_up(const tl_rank_view *view, const tl_memory *v, size_t n, tl_instant *peak)
+{
+    tl_memory_row row = { .rank = view->rank,
+                          .device = v->device,
+                          .events = (int64_t)n,
+                          .first_bytes = -1,
+                          .peak_bytes = -1,
+                          .last_bytes = -1,
+                          .reserved_bytes = -1,
+                          .peak_ns = TL_TIME_UNKNOWN,
+                          .peak_step = -1 };
+
+    for (size_t i = 0; i < n; i++) {
+        row.reserved_bytes = tl_ns_max(row.reserved_bytes, v[i].reserved);
+        if (v[i].allocated < 0)
+            continue;
+        row.first_bytes = row.first_bytes < 0 ? v[i].allocated : row.first_bytes;
+        row.last_bytes = v[i].allocated;
+        if (v[i].allocated <= row.peak_bytes)
+            continue;
+        row.peak_bytes = v[i].allocated;
+        row.peak_ns = v[i].at_ns;
+        row.peak_step = tl_step_at(view->steps, view->nsteps, v[i].at_ns);
+        *peak = (tl_instant){ .at_ns = v[i].at_ns, .track = v[i].track };
+    }
+    return row;
+}
+
+static bool add_rows(const tl_rank_view *view, tl_table *table)
+{
+    TL_VEC(tl_instant) peaks = { 0 };
+    bool ok = true;
+
+    for (size_t i = 0, n; ok && i < view->nmemory; i += n) {
+        for (n = 1; i + n < view->nmemory && view->memory[i + n].device == view->memory[i].device; n++)
+            ;
+        ok = tl_vec_room(&peaks);
+        if (!ok)
+            break;
+        peaks.v[peaks.n] = (tl_instant){ .track = TL_NONE };
+        const tl_memory_row row = sum_up(view, view->memory + i, n, &peaks.v[peaks.n++]);
+        ok = tl_table_append(table, &row, 1);
+    }
+    ok = ok && tl_instants_place(view, peaks.v, peaks.n);
+    for (size_t i = 0; ok && i < peaks.n; i++) {
+        tl_memory_row *row = tl_table_row(table, i);
+        row->peak_operator = peaks.v[i].op;
+        row->peak_annotation = peaks.v[i].annotation;
+    }
+    free(peaks.v);
+    return ok;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    (void)config;
+    return view->nmemory == 0 || add_rows(view, tl_tables_get(out, &tl_memory_row_schema))
+               ? TL_OK
+               : tl_fail_memory(err, "the memory of a rank");
+}
+
+TL_TABLE_DEFINE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
+                   "How much memory did a rank have at most, and in which operator?");
+
+static const tl_schema *const tables[] = { &tl_memory_row_schema, NULL };
+
+const tl_analysis tl_memory_analysis = {
+    .name = "memory",
+    .question = "How much memory did a rank have?",
+    .needs = TL_NEEDS_HOST,
+    .tables = tables,
+    .per_rank = per_rank,
+};

@@ -1,0 +1,235 @@
+/* pattern.c - which sequences of device work do operators launch again and again?
+ *
+ *     host     [layer            ]..[layer            ]      layer, 2 times: a b c
+ *                [norm ]              [norm ]                norm, 2 times: a b, too short to be told of
+ *     launch       |a |b    |c          |a |b    |c
+ *
+ * One sweep over the operators of each thread and its launches.  What an operator has launched is known by where its
+ * first and its last work stand, so those around it cost no more for what it has.
+ */
+#include "tlmpi/analysis/pattern.h"
+#include "internal.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    SHORTEST = 3,    /* kernels, copies and memsets */
+    MOST_ROWS = 100, /* of a rank */
+};
+
+/* An operator by name and a sequence. */
+typedef struct found {
+    uint32_t name;
+    uint64_t hash;
+    size_t first, n; /* the work of the last one */
+    int64_t count, host_ns, device_ns;
+    int64_t last_ns; /* time of the host in the last one */
+} found;
+
+/* An operator that is open, and has launched something. */
+typedef struct frame {
+    uint32_t op;
+    int64_t end_ns;
+    size_t first; /* its first launch in launched.by */
+} frame;
+
+typedef struct finding {
+    const tl_rank_view *view;
+    tl_launched launched;
+    tl_map slot; /* hash of name and sequence -> found */
+    TL_VEC(found) v;
+    TL_VEC(frame) open;
+} finding;
+
+/* What is known of the operator by this name with this sequence, new if it is new; NULL when memory is out.  Different
+ * ones of one key are told apart by going on to the next. */
+static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
+{
+    for (uint64_t key = tl_hash_mix(tl_hash_mix(hash, n), name);; key++) {
+        uint32_t at = tl_map_get(&f->slot, key);
+        if (at == TL_MAP_NONE) {
+            if (!tl_vec_room(&f->v) || tl_map_put(&f->slot, key, (uint32_t)f->v.n) != 0)
+                return NULL;
+            f->v.v[f->v.n] = (found){ .name = name, .hash = hash, .first = SIZE_MAX, .n = n };
+            return &f->v.v[f->v.n++];
+        }
+        found *one = &f->v.v[at];
+        if (one->name == name && one->hash == hash && one->n == n)
+            return one;
+    }
+}
+
+/* An operator by the name that has just launched work from `first` on. */
+static bool count(finding *f, uint32_t op, size_t first, size_t n)
+{
+    const tl_ops *ops = &f->view->ops;
+    uint32_t name = tl_name_key(f->view, ops->name[op]);
+    found *one = slot_of(f, name, tl_launched_hash(&f->launched, first, first + n), n);
+
+    if (one == NULL)
+        return false;
+    if (one->first == first) { /* it is around one of its name, which came first */
+        one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
+        one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
+        return true;
+    }
+    one->first = first;
+    one->last_ns = ops->dur_ns[op];
+    one->count++;
+    one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
+    one->device_ns = tl_ns_add(one->device_ns, tl_launched_ns(&f->launched, first, first + n));
+    return true;
+}
+
+/* Closes those that end by an instant; *at: the first launch that is in none of those that have closed. */
+static bool close_until(finding *f, int64_t ns, size_t *at, size_t end)
+{
+    const tl_launch *launches = f->view->launches;
+    const uint32_t *v = f->launched.by.v;
+
+    while (f->open.n > 0 && f->open.v[f->open.n - 1].end_ns <= ns) {
+        frame one = f->open.v[--f->open.n];
+        while (*at < end && launches[v[*at]].start_ns < one.end_ns)
+            ++*at;
+        size_t last = *at, low = one.first;
+        if (last > low && launches[v[last - 1]].start_ns >= one.end_ns) { /* one within it ended after it */
+            TL_BISECT(low, last, mid, launches[v[mid]].start_ns < one.end_ns);
+            last = low;
+        }
+        size_t first = f->launched.first[one.first], n = f->launched.first[last] - first;
+        if (n >= SHORTEST && !count(f, one.op, first, n))
+            return false;
+    }
+    return true;
+}
+
+/* The operators of a thread, and its launches by.v[at, end). */
+static bool sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
+{
+    const tl_ops *ops = &f->view->ops;
+    const tl_launch *launches = f->view->launches;
+    const uint32_t *v = f->launched.by.v;
+
+    for (size_t i = thread->first; i < thread->first + thread->n; i++) {
+        if (ops->kind[i] != TL_OP || ops->name[i] == TL_NO_NAME)
+            continue;
+        if (!close_until(f, ops->start_ns[i], &at, end))
+            return false;
+        while (at < end && launches[v[at]].start_ns < ops->start_ns[i])
+            at++;
+        int64_t end_ns = ops->start_ns[i] + ops->dur_ns[i];
+        if (at == end || launches[v[at]].start_ns >= end_ns)
+            continue;
+        if (!tl_vec_room(&f->open))
+            return false;
+        f->open.v[f->open.n++] = (frame){ (uint32_t)i, end_ns, at };
+    }
+    return close_until(f, INT64_MAX, &at, end);
+}
+
+static bool sweep_all(finding *f)
+{
+    const tl_ops *ops = &f->view->ops;
+    const tl_thread_launches *by = &f->launched.by;
+    bool ok = true;
+
+    for (size_t t = 0; ok && t < ops->nthreads; t++) {
+        uint32_t track = ops->threads[t].track;
+        if (track < by->ntracks && by->first[track] < by->first[track + 1])
+            ok = sweep(f, &ops->threads[t], by->first[track], by->first[track + 1]);
+    }
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ rows */
+
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const finding *f = context;
+    const found *x = &f->v.v[a], *y = &f->v.v[b];
+    if (x->device_ns != y->device_ns)
+        return TL_COMPARE(y->device_ns, x->device_ns);
+    if (x->host_ns != y->host_ns)
+        return TL_COMPARE(y->host_ns, x->host_ns);
+    int order = tl_text_compare(tl_names_text(f->view->names, x->name), tl_names_text(f->view->names, y->name));
+    return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
+}
+
+static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
+{
+    const tl_launched *l = &f->launched;
+    tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
+    tl_bytes words = { 0 };
+    int64_t all = 0;
+    bool ok = true;
+
+    for (size_t i = 0; i < f->view->nkernels; i++)
+        all = tl_ns_add(all, f->view->kernels[i].end_ns - f->view->kernels[i].start_ns);
+    for (size_t i = 0; ok && i < n && i < MOST_ROWS; i++) {
+        const found *one = &f->v.v[order[i]];
+        ok = tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
+        if (!ok)
+            break;
+        const tl_pattern_row row = {
+            .rank = f->view->rank,
+            .place = (int32_t)i + 1,
+            .count = one->count,
+            .kernels = (int64_t)one->n,
+            .host_ns = one->host_ns,
+            .device_ns = one->device_ns,
+            .share = all > 0 ? (double)one->device_ns / (double)all : NAN,
+            .patterns = (int64_t)n,
+            .id = (int64_t)one->hash,
+            .operator= one->name,
+            .sequence = tl_names_intern(out->names, words.v, words.n),
+        };
+        ok = row.sequence != TL_NO_NAME && tl_table_append(table, &row, 1);
+    }
+    tl_bytes_free(&words);
+    return ok;
+}
+
+static bool tabulate(const finding *f, tl_tables *out)
+{
+    uint32_t *order = tl_malloc(f->v.n * sizeof *order);
+    size_t n = 0;
+    bool ok = order != NULL;
+
+    for (size_t i = 0; ok && i < f->v.n; i++)
+        if (f->v.v[i].count > 1)
+            order[n++] = (uint32_t)i;
+    ok = ok && tl_sort_index(order, n, by_time, f) && add_rows(f, order, n, out);
+    free(order);
+    return ok;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    finding f = { .view = view };
+    tl_arena arena = { 0 };
+    (void)config;
+    bool ok = tl_launched_find(&f.launched, view, &arena) && sweep_all(&f) && tabulate(&f, out);
+
+    tl_arena_free(&arena);
+    tl_map_free(&f.slot);
+    free(f.v.v);
+    free(f.open.v);
+    return ok ? TL_OK : tl_fail_memory(err, "the patterns of a rank");
+}
+
+TL_TABLE_DEFINE_AS(
+    pattern_row, "pattern", TL_PATTERN_FIELDS, TL_SCOPE_RANK, "sequences of device work",
+    "Which sequences of kernels do the operators of a rank launch again and again, and what do they cost?");
+
+static const tl_schema *const tables[] = { &tl_pattern_row_schema, NULL };
+
+const tl_analysis tl_pattern_analysis = {
+    .name = "pattern",
+    .question = "Which sequences of kernels come again and again?",
+    .needs = TL_NEEDS_HOST,
+    .tables = tables,
+    .per_rank = per_rank,
+};

@@ -1,0 +1,51 @@
+#include "measured.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/trace/event/values.h"
+#include "tlmpi/trace/text/json.h"
+
+/* Every number among the args of a range is a counter. */
+static bool take_counters(tl_events *e, tl_text args)
+{
+    tl_text rest = tl_json_inside(args), key, value;
+
+    while (tl_json_member(&rest, &key, &value)) {
+        double number;
+        if (!tl_decimal_to_double(value.p, value.n, &number))
+            continue;
+        uint32_t name = tl_value_keep(e, key, TL_TEXT_MAX);
+        if (name == TL_NO_NAME || !tl_vec_room(&e->counters))
+            return false;
+        e->counters.v[e->counters.n++] = (tl_counter_arg){ (uint32_t)e->n - 1, name, number };
+    }
+    return true;
+}
+
+static bool take_memory(tl_events *e, tl_text args)
+{
+    tl_memory_args m = { (uint32_t)e->n - 1, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
+    tl_text rest = tl_json_inside(args), key, value;
+
+    while (tl_json_member(&rest, &key, &value)) {
+        int64_t *to = tl_text_is(key, "Total Allocated")  ? &m.allocated
+                      : tl_text_is(key, "Total Reserved") ? &m.reserved
+                      : tl_text_is(key, "Device Id")      ? &m.device
+                      : tl_text_is(key, "Device Type")    ? &m.device_type
+                                                          : NULL;
+        if (to != NULL && !tl_decimal_to_int(value.p, value.n, to))
+            *to = INT64_MIN;
+    }
+    if (!tl_vec_room(&e->memory))
+        return false;
+    e->memory.v[e->memory.n++] = m;
+    return true;
+}
+
+bool tl_measured_take(tl_events *e, tl_text args)
+{
+    uint32_t name = e->name[e->n - 1];
+
+    if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
+        return take_counters(e, args);
+    bool of_memory = name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]");
+    return !of_memory || take_memory(e, args);
+}

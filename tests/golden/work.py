@@ -1,0 +1,263 @@
+#!/usr/bin/python3
+"""work.py TLMPI MAKE_TRACE - what operators launch, and what was measured, on public traces: counted once more, slowly, from
+the traces' text.
+
+Prints what fails and, last, "N passed, N failed, N skipped".
+"""
+import bisect
+import collections
+import csv
+import decimal
+import glob
+import gzip
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
+CORPUS = os.path.join(os.environ.get("TLMPI_CORPUS", ""), "traces")
+WORK = {"kernel", "Kernel", "mtia_ccp_events", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset"}
+PUBLIC = ("alexnet", "h100_bert_small", "h100_falconsai", "megatron_tp8", "mi250_minitoy", "mi300_bert_small",
+          "mi300_ddp_resnet18_no_pool", "mi300_falconsai", "mi300_resnet_act_checkpoint", "production_st", "rank_non_gpu",
+          "resnet18_2ranks", "sampled_2ranks", "simple_add", "torchrec_optimizer", "torchrec_optimizer_4", "triton_example",
+          "vllm_decode_full_graph", "cupti_profiler")
+counts = collections.Counter()
+
+
+def check(what, holds, more=""):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"FAILED: {what} {str(more)[:600]}")
+
+
+def table(path, name):
+    text = subprocess.run([TLMPI, "show", path, name, "--format", "csv"], capture_output=True, text=True).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def ns(text):
+    return int(decimal.Decimal(str(text)) * 1000)
+
+
+def integer(value, otherwise):
+    try:
+        return int(str(value))
+    except ValueError:
+        return otherwise
+
+
+class Trace:
+    """Calls that launch, by thread and in order of time, the work of each, and operators."""
+
+    def __init__(self, path):
+        with (gzip.open if path.endswith(".gz") else open)(path) as f:
+            self.events = json.load(f, parse_float=decimal.Decimal)["traceEvents"]
+        work, calls, self.ops, self.ranges, self.memory = [], [], [], [], []
+        for uid, e in enumerate(self.events):
+            if isinstance(e, dict) and e.get("name") == "[memory]" and e.get("cat") == "cpu_instant_event":
+                self.memory.append((ns(e["ts"]), uid, (str(e.get("pid")), str(e.get("tid"))), e["args"]))
+            if not isinstance(e, dict) or "ts" not in e or e.get("ph", "X") != "X":
+                continue
+            cat, args = str(e.get("cat", "")), e.get("args") or {}
+            span = dict(uid=uid, name=e.get("name"), start=ns(e["ts"]), dur=max(ns(e.get("dur", 0)), 0),
+                        thread=(str(e.get("pid")), str(e.get("tid"))),
+                        corr=integer(args.get("correlation", args.get("Correlation ID")), -1))
+            if cat in WORK:
+                span["device"] = integer(args.get("device"), integer(e.get("pid"), -1))
+                span["stream"] = integer(args.get("stream", args.get("Stream")), -1)
+                work.append(span)
+            elif cat in ("Runtime", "cuda_runtime", "cuda_driver") or cat.endswith(("_runtime", "_driver")):
+                calls.append(span)
+            elif cat == "cuda_profiler_range":
+                self.ranges.append((span["start"], uid, e["name"], args))
+            elif cat in ("cpu_op", "Operator") and span["name"] is not None:
+                self.ops.append(span)
+        self.calls = sorted(calls, key=lambda c: (c["start"], c["uid"]))
+        by_corr = collections.defaultdict(list)
+        for call in self.calls:
+            by_corr[call["corr"]].append(call)
+        work.sort(key=lambda w: (w["device"], w["stream"], w["start"], w["start"] + w["dur"], w["uid"]))
+        for w in work:
+            of = by_corr[w["corr"]] if w["corr"] > 0 else []
+            before = [c for c in of if c["start"] <= w["start"]]
+            if of:
+                (before or of[:1])[-1].setdefault("work", []).append(w)
+        self.launches = collections.defaultdict(list)
+        for call in self.calls:
+            if "work" in call:
+                self.launches[call["thread"]].append(call)
+        self.starts = {thread: [c["start"] for c in v] for thread, v in self.launches.items()}
+
+    def within(self, op):
+        """What the thread launches from the operator's start to its end."""
+        starts = self.starts.get(op["thread"], [])
+        return self.launches[op["thread"]][bisect.bisect_left(starts, op["start"]):bisect.bisect_left(starts, op["start"] + op["dur"])]
+
+
+    def around(self, thread, at):
+        """The operator of the thread that began last of those that are open."""
+        ops = [o for o in self.ops if o["thread"] == thread and o["start"] <= at < o["start"] + o["dur"]]
+        return max(ops, key=lambda o: (o["start"], -o["dur"], o["uid"]))["name"] if ops else ""
+
+
+def plain(name):
+    return re.sub("0x[0-9a-f]+", "0x\u2026", name)
+
+
+# --- sequences that come again --------------------------------------------------------------------------------------------
+
+def patterns(trace):
+    """(operator, sequence) -> count, host time, device time."""
+    of = collections.defaultdict(dict)
+    for op in trace.ops:
+        work = [w for launch in trace.within(op) for w in launch["work"]]
+        if len(work) >= 3:
+            same = of[plain(op["name"]), tuple(plain(w["name"]) for w in work)]
+            first = work[0]["uid"]
+            device = sum(w["dur"] for w in work)
+            same[first] = (max(op["dur"], same.get(first, (0, 0))[0]), device)
+    return {key: (len(v), sum(h for h, _ in v.values()), sum(d for _, d in v.values())) for key, v in of.items() if len(v) > 1}
+
+
+def told(sequence):
+    """How many the words speak of."""
+    n = 0
+    for part in sequence.split(" | "):
+        more, times = re.fullmatch(r"\.\.\. (\d+) more", part), re.search(r" x (\d+)$", part)
+        n += int(more[1] if more else times[1] if times else 1)
+    return n
+
+
+def compare_patterns(name, trace, rows):
+    expected = patterns(trace)
+    check(f"{name}: as many patterns", not rows and not expected or int(rows[0]["patterns"]) == len(expected), (len(rows), len(expected)))
+    check(f"{name}: the first hundred", len(rows) == min(len(expected), 100))
+    known = collections.Counter((op, n, len(names), host, device) for (op, names), (n, host, device) in expected.items())
+    got = collections.Counter((r["operator"], int(r["count"]), int(r["kernels"]), int(r["host_ns"]), int(r["device_ns"])) for r in rows)
+    check(f"{name}: counts and times of patterns", not got - known, list((got - known).items())[:3])
+    most = sorted((-device, -host, op.encode()) for (op, _), (_, host, device) in expected.items())[:100]
+    check(f"{name}: those with the most time", [(-int(r["device_ns"]), -int(r["host_ns"]), r["operator"].encode()) for r in rows] == most)
+    names = {(len(v), op, n): v for (op, v), (n, _, _) in expected.items()}
+    ids = {}
+    for r in rows:
+        check(f"{name}: the words speak of all work", told(r["sequence"]) == int(r["kernels"]), r["sequence"])
+        of = names.get((int(r["kernels"]), r["operator"], int(r["count"])))
+        if of is not None and sum(1 for k in expected if k[0] == r["operator"] and len(k[1]) == len(of)) == 1:
+            check(f"{name}: the same id is the same sequence", ids.setdefault(r["id"], of) == of, r)
+            first = re.sub(r"( x \d+)?( \|.*)?$", "", r["sequence"]).split("...")[0]
+            check(f"{name}: the first name", re.sub(r"\w+::|\(anonymous namespace\)::", "", of[0].removeprefix("void ")).startswith(first),
+                  (first, of[0]))
+    check(f"{name}: and another id another", len(set(ids.values())) == len(ids))
+
+
+# --- from an operator to its work -----------------------------------------------------------------------------------------
+
+def innermost(trace):
+    """Each operator with the launches that it made itself: of those that a launch is in the one that began last."""
+    ops = collections.defaultdict(list)
+    for op in trace.ops:
+        ops[op["thread"]].append(op)
+    for thread, launches in trace.launches.items():
+        todo = sorted(ops[thread], key=lambda o: (o["start"], -o["dur"], o["uid"]), reverse=True)
+        around = []
+        for launch in launches:
+            while todo and todo[-1]["start"] <= launch["start"]:
+                op = todo.pop()
+                while around and around[-1]["start"] + around[-1]["dur"] <= op["start"]:
+                    around.pop()
+                around.append(op)
+            while around and around[-1]["start"] + around[-1]["dur"] <= launch["start"]:
+                around.pop()
+            if around:
+                around[-1].setdefault("own", []).append(launch)
+
+
+def compare_delays(name, trace, rows):
+    innermost(trace)
+    expected = collections.defaultdict(list)
+    for op in trace.ops:
+        if "own" in op:
+            launch = op["own"][0]
+            work = min(w["start"] for w in launch["work"])
+            expected[op["name"]].append((launch["start"] - op["start"], max(work - launch["start"], 0)))
+    got = {r["name"]: (float(r["to_launch_ns"]), float(r["to_work_ns"])) for r in rows if r["name"] and r["to_launch_ns"] not in ("", "nan")}
+    check(f"{name}: operators that launch", got.keys() == expected.keys(), set(got) ^ set(expected))
+    for op, v in expected.items():
+        mean = tuple(sum(x) / len(v) for x in zip(*v))
+        check(f"{name}: delays of {op}", all(abs(a - b) <= 1e-12 * b for a, b in zip(got.get(op, (-1, -1)), mean)), (got.get(op), mean))
+
+
+# --- what was measured ----------------------------------------------------------------------------------------------------
+
+def compare_counters(name, trace, rows):
+    launches = [c for c in trace.calls if "LaunchKernel" in c["name"]]
+    known = "launch" if len(launches) == len(trace.ranges) else "unknown"
+    expected = collections.defaultdict(list)
+    for i, (_, _, kernel, args) in enumerate(sorted(trace.ranges, key=lambda r: r[:2])):
+        operator = trace.around(launches[i]["thread"], launches[i]["start"]) if known == "launch" else ""
+        for counter, value in args.items():
+            expected[counter, operator, kernel, known].append(float(value))
+    got = {(r["counter"], r["operator"], r["kernel"], r["known_by"]): tuple(float(r[x]) for x in ("count", "sum", "min", "mean", "max")) for r in rows}
+    check(f"{name}: counters", got == {k: (len(v), sum(v), min(v), sum(v) / len(v), max(v)) for k, v in expected.items()},
+          list(set(got) ^ set(expected))[:3])
+    order = sorted((k[0].encode(), -sum(v), k[1].encode(), k[2].encode()) for k, v in expected.items())
+    check(f"{name}: their order", [(r["counter"].encode(), -float(r["sum"]), r["operator"].encode(), r["kernel"].encode()) for r in rows] == order)
+    return len(rows)
+
+
+def compare_memory(name, trace, rows):
+    of = collections.defaultdict(list)
+    for at, uid, thread, args in trace.memory:
+        of[args["Device Id"] if args["Device Type"] != 0 else -1].append((at, uid, thread, args))
+    check(f"{name}: devices with memory", [int(r["device"]) for r in rows] == sorted(of))
+    for row in rows:
+        v = sorted(of[int(row["device"])], key=lambda m: m[:2])
+        most = max(m[3]["Total Allocated"] for m in v)
+        peak = next(m for m in v if m[3]["Total Allocated"] == most)
+        told = [len(v), v[0][3]["Total Allocated"], most, v[-1][3]["Total Allocated"], max(m[3]["Total Reserved"] for m in v)]
+        check(f"{name}: bytes of device {row['device']}", told ==
+              [int(row[x]) for x in ("events", "first_bytes", "peak_bytes", "last_bytes", "reserved_bytes")], (told, row))
+        check(f"{name}: operator at the peak of device {row['device']}", row["peak_operator"] == trace.around(peak[2], peak[0]), row)
+    peaks = {int(r["peak_ns"]) - next(m[0] for m in sorted(of[int(r["device"])], key=lambda m: m[:2]) if m[3]["Total Allocated"] == int(r["peak_bytes"]))
+             for r in rows}
+    check(f"{name}: times of peaks are apart as in the trace", len(peaks) <= 1, peaks)
+    return len(rows)
+
+
+# --------------------------------------------------------------------------------------------------------------------------
+
+def compare(name, folder, work):
+    out = os.path.join(work, "out.h5")
+    got = subprocess.run([TLMPI, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
+    check(f"{name}: the run works", got.returncode in (0, 1), got.stderr[-300:])
+    pattern, operator, counter, memory = (table(out, name) for name in ("pattern", "operator", "counter", "memory"))
+    for row in table(out, "rank"):
+        mine = lambda rows: [r for r in rows if r["rank"] == row["rank"]]
+        trace, words = Trace(row["file"]), f"{name}, rank {row['rank']}"
+        compare_patterns(words, trace, mine(pattern))
+        compare_delays(words, trace, mine(operator))
+        counts["counters"] += compare_counters(words, trace, mine(counter))
+        counts["memory"] += compare_memory(words, trace, mine(memory))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        job = os.path.join(work, "job")
+        subprocess.run([MAKE_TRACE, "-o", job, "--ranks", "4", "--steps", "3", "--seed", "5", "--python-share", "0.2"], check=True)
+        compare("simulated", job, work)
+        if not os.path.isdir(CORPUS):
+            counts["skipped"] += 1
+            print("SKIPPED: public traces: TLMPI_CORPUS names no folder with traces/")
+        else:
+            for name in PUBLIC:
+                compare(name, os.path.join(CORPUS, name), work)
+            check("there were counters and memory", counts["counters"] > 100 and counts["memory"] > 5, counts)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return counts["failed"] > 0
+
+
+sys.exit(main())

@@ -1,0 +1,144 @@
+/* test_counter.c - hardware counters by operator and kernel. */
+#include "draw.h"
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/base/mem.h"
+#include "unit.h"
+#include <stdlib.h>
+
+static const tl_config config = { 0 };
+
+typedef struct counted {
+    const char *range, *counter;
+    double value;
+} counted;
+
+/* Each has a range of its own, one nanosecond after the other. */
+static const tl_counter_row *rows_of(drawing *d, const counted *v, size_t n, size_t nrows)
+{
+    static tl_counted of[16];
+    tl_error err;
+
+    for (size_t i = 0; i < n; i++)
+        of[i] = (tl_counted){ (int64_t)i, 500 + (uint32_t)i, tl_names_intern(&d->names, v[i].range, strlen(v[i].range)),
+                              tl_names_intern(&d->names, v[i].counter, strlen(v[i].counter)), v[i].value };
+    d->view.counted = of;
+    d->view.ncounted = n;
+    CU_ASSERT_EQUAL_FATAL(tl_counter_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
+    const tl_table *table = tl_tables_get(&d->out, &tl_counter_row_schema);
+    CU_ASSERT_EQUAL_FATAL(table->n, nrows);
+    return (const tl_counter_row *)(const void *)table->rows;
+}
+
+static bool is_named(const drawing *d, uint32_t name, const char *text)
+{
+    return tl_text_is(tl_names_text(&d->names, name), text);
+}
+
+#define HOST                                                                                                           \
+    "op 1 conv:                   .=======...",                                                                        \
+    "op 2 add:                    ...===.....",                                                                        \
+    "call 1 cudaLaunchKernel:     ..x.y......",                                                                        \
+    "call 2 cuLaunchKernelEx:     ...z.......",                                                                        \
+    "call 1 cudaMalloc:           .........=="
+
+/* The profiler that counts has no kernels; x, z, y is the order of the launches. */
+static void the_ith_range_is_the_ith_launch(void)
+{
+    drawing *d = draw(HOST, NULL);
+    d->view.nlaunches = 0;
+    const counted v[] = { { "gemm", "fma", 10 }, { "relu", "fma", 1 }, { "gemm", "fma", 30 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 2);
+    CU_ASSERT_TRUE(is_named(d, r[0].kernel, "gemm") && is_named(d, r[0].operator, "conv"));
+    CU_ASSERT_EQUAL(r[0].known_by, TL_COUNTED_BY_LAUNCH);
+    CU_ASSERT_EQUAL(r[0].count, 2);
+    CU_ASSERT_EQUAL(r[0].sum, 40);
+    CU_ASSERT_EQUAL(r[0].min, 10);
+    CU_ASSERT_EQUAL(r[0].mean, 20);
+    CU_ASSERT_EQUAL(r[0].max, 30);
+    CU_ASSERT_TRUE(is_named(d, r[1].kernel, "relu") && is_named(d, r[1].operator, "add"));
+    CU_ASSERT_EQUAL(r[1].place, 2);
+    drawing_free(d);
+}
+
+static void where_the_numbers_differ_no_operator_is_known(void)
+{
+    drawing *d = draw(HOST, NULL);
+    d->view.nlaunches = 0;
+    const counted v[] = { { "gemm", "fma", 10 }, { "relu", "fma", 1 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 2);
+    CU_ASSERT_EQUAL(r[0].known_by, TL_COUNTED_BY_NOTHING);
+    CU_ASSERT_EQUAL(r[0].operator, TL_NO_NAME);
+    CU_ASSERT_TRUE(is_named(d, r[0].kernel, "gemm"));
+    drawing_free(d);
+}
+
+/* One launch of a graph has many; copies are not counted. */
+static void the_ith_range_is_the_ith_kernel_where_there_are_kernels(void)
+{
+    drawing *d = draw("op 1 decode:             .====.....",
+                      "call 1 cudaGraphLaunch:  ..g.......",
+                      "call 1 cudaLaunchKernel: .......k..",
+                      "compute 7 gemm:          ....G.....", "compute 8 relu: ...G......", "compute 7 add: .........K",
+                      "memcpy 7 copy: .....G....", NULL);
+    const counted v[] = { { "relu", "b", 1 }, { "__missing__", "a", 2 }, { "add", "a", 3 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 3);
+    CU_ASSERT_EQUAL(r[0].known_by, TL_COUNTED_BY_KERNEL);
+    CU_ASSERT_TRUE(is_named(d, r[0].counter, "a") && is_named(d, r[0].kernel, "add"));
+    CU_ASSERT_EQUAL(r[0].operator, TL_NO_NAME);
+    CU_ASSERT_TRUE(is_named(d, r[1].kernel, "gemm") && is_named(d, r[1].operator, "decode"));
+    CU_ASSERT_TRUE(is_named(d, r[2].counter, "b") && is_named(d, r[2].kernel, "relu"));
+    drawing_free(d);
+}
+
+static void kernels_of_other_names_are_others(void)
+{
+    drawing *d = draw("op 1 f: .====.", "launch 1 cudaLaunchKernel: .a....", "compute 7 gemm: ....A.", NULL);
+    const counted v[] = { { "relu", "a", 1 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 1);
+    CU_ASSERT_EQUAL(r->known_by, TL_COUNTED_BY_NOTHING);
+    CU_ASSERT_TRUE(is_named(d, r->kernel, "relu"));
+    drawing_free(d);
+}
+
+static void a_trace_without_counters_has_no_rows(void)
+{
+    drawing *d = draw(HOST, NULL);
+    (void)rows_of(d, NULL, 0, 0);
+    drawing_free(d);
+}
+
+static void memory_may_be_out_anywhere(void)
+{
+    tl_status st = TL_ENOMEM;
+    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
+        drawing *d = draw(HOST, NULL);
+        const uint32_t name = tl_names_intern(&d->names, "fma", 3);
+        const tl_counted one = { 0, 500, name, name, 1 };
+        const tl_memory memory = { 1, 1, 1, 0, 501, 1 };
+        tl_error err;
+        d->view.nlaunches = 0;
+        d->view.counted = &one;
+        d->view.memory = &memory;
+        d->view.ncounted = d->view.nmemory = 1;
+        tl_mem_fail_after(k);
+        st = tl_counter_analysis.per_rank(&d->view, &config, &d->out, &err);
+        st = st == TL_OK ? tl_memory_analysis.per_rank(&d->view, &config, &d->out, &err) : st;
+        tl_mem_fail_after(0);
+        CU_ASSERT_TRUE(st == TL_ENOMEM || (st == TL_OK && k > 10));
+        drawing_free(d);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(the_ith_range_is_the_ith_launch),
+        TEST(where_the_numbers_differ_no_operator_is_known),
+        TEST(the_ith_range_is_the_ith_kernel_where_there_are_kernels),
+        TEST(kernels_of_other_names_are_others),
+        TEST(a_trace_without_counters_has_no_rows),
+        TEST(memory_may_be_out_anywhere),
+    };
+    return unit_main("counter", tests, COUNT(tests));
+}

@@ -1,0 +1,105 @@
+/* test_memory.c - memory of a rank, by device. */
+#include "draw.h"
+#include "tlmpi/analysis/measured.h"
+#include "unit.h"
+#include <stdlib.h>
+
+static const tl_config config = { 0 };
+
+static const tl_memory_row *rows_of(drawing *d, const tl_memory *v, size_t n, size_t nrows)
+{
+    tl_error err;
+
+    d->view.memory = v;
+    d->view.nmemory = n;
+    CU_ASSERT_EQUAL_FATAL(tl_memory_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
+    const tl_table *table = tl_tables_get(&d->out, &tl_memory_row_schema);
+    CU_ASSERT_EQUAL_FATAL(table->n, nrows);
+    return (const tl_memory_row *)(const void *)table->rows;
+}
+
+static bool is_named(const drawing *d, uint32_t name, const char *text)
+{
+    return tl_text_is(tl_names_text(&d->names, name), text);
+}
+
+static void the_first_peak_counts(void)
+{
+    drawing *d = draw("steps:               333333334444444",
+                      "mark 1 ProfilerStep#4: ........=======",
+                      "mark 1 forward:      .........====..",
+                      "op 1 linear:         ..........===..",
+                      "op 1 addmm:          ..........==...",
+                      "op 2 other:          ===============", NULL);
+    const tl_memory v[] = { { 2 * US, 16, 0, -1, 1, 2 },      { 1 * US, 100, 512, 0, 2, 1 },
+                            { 11 * US, 400, 1024, 0, 3, 1 },  { 12 * US, 400, 2048, 0, 4, 1 },
+                            { 13 * US, 50, 1024, 0, 5, 1 } };
+    const tl_memory_row *r = rows_of(d, v, COUNT(v), 2);
+    CU_ASSERT_EQUAL(r[0].device, -1);
+    CU_ASSERT_EQUAL(r[0].peak_bytes, 16);
+    CU_ASSERT_EQUAL(r[0].peak_step, 3);
+    CU_ASSERT_TRUE(is_named(d, r[0].peak_operator, "other"));
+    CU_ASSERT_EQUAL(r[0].peak_annotation, TL_NO_NAME);
+    CU_ASSERT_EQUAL(r[1].events, 4);
+    CU_ASSERT_EQUAL(r[1].first_bytes, 100);
+    CU_ASSERT_EQUAL(r[1].peak_bytes, 400);
+    CU_ASSERT_EQUAL(r[1].last_bytes, 50);
+    CU_ASSERT_EQUAL(r[1].reserved_bytes, 2048);
+    CU_ASSERT_EQUAL(r[1].peak_ns, 11 * US);
+    CU_ASSERT_EQUAL(r[1].peak_step, 4);
+    CU_ASSERT_TRUE(is_named(d, r[1].peak_operator, "addmm"));
+    CU_ASSERT_TRUE(is_named(d, r[1].peak_annotation, "forward"));
+    drawing_free(d);
+}
+
+static void an_allocator_that_says_nothing_has_no_peak(void)
+{
+    drawing *d = draw("op 1 linear: ======", NULL);
+    const tl_memory v[] = { { 1 * US, INT64_MIN, INT64_MIN, 0, 2, 1 } };
+    const tl_memory_row *r = rows_of(d, v, COUNT(v), 1);
+    CU_ASSERT_EQUAL(r->events, 1);
+    CU_ASSERT_EQUAL(r->first_bytes, -1);
+    CU_ASSERT_EQUAL(r->peak_bytes, -1);
+    CU_ASSERT_EQUAL(r->reserved_bytes, -1);
+    CU_ASSERT_EQUAL(r->peak_ns, TL_TIME_UNKNOWN);
+    CU_ASSERT_EQUAL(r->peak_operator, TL_NO_NAME);
+    drawing_free(d);
+}
+
+/* As many devices as events, on one thread with as many operators: one sweep finds them all. */
+static void many_devices_are_quick(void)
+{
+    enum { MANY = 200000 };
+    drawing *d = draw("", NULL);
+    tl_memory *v = calloc(MANY, sizeof *v);
+    int64_t *start_ns = calloc(MANY, sizeof *start_ns), *dur_ns = calloc(MANY, sizeof *dur_ns);
+    uint32_t *name = calloc(MANY, sizeof *name);
+    uint8_t *kind = calloc(MANY, sizeof *kind);
+    const tl_thread thread = { 1, 0, MANY };
+    CU_ASSERT_TRUE_FATAL(v != NULL && start_ns != NULL && dur_ns != NULL && name != NULL && kind != NULL);
+    (void)tl_names_intern(&d->names, "f", 1);
+    for (int i = 0; i < MANY; i++) {
+        v[i] = (tl_memory){ MANY - i, 1, 1, i, (uint32_t)i, 1 };
+        start_ns[i] = i;
+        dur_ns[i] = MANY;
+    }
+    d->view.ops = (tl_ops){ start_ns, dur_ns, name, name, kind, MANY, &thread, 1 };
+    const tl_memory_row *r = rows_of(d, v, MANY, MANY);
+    CU_ASSERT_TRUE(is_named(d, r[17].peak_operator, "f"));
+    drawing_free(d);
+    free(v);
+    free(start_ns);
+    free(dur_ns);
+    free(name);
+    free(kind);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(the_first_peak_counts),
+        TEST(an_allocator_that_says_nothing_has_no_peak),
+        TEST(many_devices_are_quick),
+    };
+    return unit_main("memory", tests, COUNT(tests));
+}
