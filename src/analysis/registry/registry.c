@@ -25,6 +25,9 @@ const tl_analysis *const tl_analyses[] = {
     &tl_stream_idle_analysis,
     &tl_kernel_analysis,
     &tl_operator_analysis,
+    &tl_launch_analysis,
+    &tl_queue_analysis,
+    &tl_copy_analysis,
     &tl_interval_analysis,
     &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
@@ -39,7 +42,7 @@ static const tl_schema *const schemas[] = {
     &tl_idle_overview_schema, &tl_idle_summary_schema, &tl_idle_annotation_schema, &tl_idle_job_schema,
     &tl_stream_idle_schema,   &tl_gap_schema,          &tl_gap_noise_schema,       &tl_gap_peer_schema,
     &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,    &tl_annotation_row_schema,
-    &tl_interval_schema,
+    &tl_launch_row_schema,    &tl_queue_row_schema,    &tl_copy_row_schema,        &tl_interval_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)
