@@ -9,7 +9,7 @@
 
 echo "-- how do I find"
 sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" > finds
-check "ten ways to find things" test "$(wc -l < finds)" -eq 10
+check "ways to find things" test "$(wc -l < finds)" -ge 10
 while read -r words; do
     # shellcheck disable=SC2086  # a table and options
     status 0 "$tlmpi" show traces.h5 $words

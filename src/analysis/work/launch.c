@@ -19,14 +19,16 @@ typedef struct slot {
     size_t first, n;
 } slot;
 
+typedef TL_VEC(slot) slots;
+
 typedef struct launching {
     const tl_rank_view *view;
     const tl_launch_config *config;
     tl_arena arena;
     int64_t *device_ns, *first_ns; /* by launch: what its work takes, and when it starts first */
-    TL_VEC(slot) slots;
-    uint32_t *by;                 /* launches that have work, by slot */
-    int64_t *delays, *step_calls; /* of one slot */
+    uint32_t *slot_of;             /* by launch that has work */
+    uint32_t *by;                  /* launches that have work, by slot */
+    int64_t *delays, *step_calls;  /* of one slot */
 } launching;
 
 static void measure_work(launching *l)
@@ -43,38 +45,37 @@ static void measure_work(launching *l)
 }
 
 /* Puts the launches with work in order of their names.  False when memory is out. */
-static bool sort_by_name(launching *l)
+static bool sort_by_name(launching *l, slots *s)
 {
     const tl_rank_view *view = l->view;
-    uint32_t *slot_of = tl_arena_take(&l->arena, view->nlaunches, sizeof *slot_of);
     tl_map map = { 0 };
     size_t first = 0;
-    bool ok = slot_of != NULL;
+    bool ok = true;
 
     for (size_t i = 0; ok && i < view->nlaunches; i++) {
         if (view->launches[i].nkernels == 0)
             continue;
         uint32_t name = view->launches[i].name, at = tl_map_get(&map, name);
-        if (at == TL_MAP_NONE || l->slots.v == NULL) {
-            at = (uint32_t)l->slots.n;
-            ok = tl_map_put(&map, name, at) == 0 && tl_vec_room(&l->slots);
+        if (at == TL_MAP_NONE || s->v == NULL) {
+            at = (uint32_t)s->n;
+            ok = tl_map_put(&map, name, at) == 0 && tl_vec_room(s);
             if (!ok)
                 break;
-            l->slots.v[l->slots.n++] = (slot){ .name = name };
+            s->v[s->n++] = (slot){ .name = name };
         }
-        l->slots.v[at].n++;
-        slot_of[i] = at;
+        s->v[at].n++;
+        l->slot_of[i] = at;
     }
     tl_map_free(&map);
-    for (size_t s = 0; ok && s < l->slots.n; s++) {
-        l->slots.v[s].first = first;
-        first += l->slots.v[s].n;
-        l->slots.v[s].n = 0;
+    for (size_t k = 0; ok && k < s->n; k++) {
+        s->v[k].first = first;
+        first += s->v[k].n;
+        s->v[k].n = 0;
     }
-    for (size_t i = 0; ok && i < view->nlaunches && l->slots.v != NULL; i++) {
+    for (size_t i = 0; ok && i < view->nlaunches && s->v != NULL; i++) {
         if (view->launches[i].nkernels == 0)
             continue;
-        slot *mine = &l->slots.v[slot_of[i]];
+        slot *mine = &s->v[l->slot_of[i]];
         l->by[mine->first + mine->n++] = (uint32_t)i;
     }
     return ok;
@@ -155,9 +156,11 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     tl_table *table = tl_tables_get(out, &tl_launch_row_schema);
     launching l = { .view = view, .config = &config->launch };
     size_t first = table->n, n = view->nlaunches;
+    slots by_name = { 0 };
 
     l.device_ns = tl_arena_take(&l.arena, n, sizeof *l.device_ns);
     l.first_ns = tl_arena_take(&l.arena, n, sizeof *l.first_ns);
+    l.slot_of = tl_arena_take(&l.arena, n, sizeof *l.slot_of);
     l.by = tl_arena_take(&l.arena, n, sizeof *l.by);
     l.delays = tl_arena_take(&l.arena, n, sizeof *l.delays);
     l.step_calls = tl_arena_take(&l.arena, n, sizeof *l.step_calls);
@@ -166,11 +169,11 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
         l.device_ns[i] = -1;
     if (ok)
         measure_work(&l);
-    ok = ok && sort_by_name(&l);
-    for (size_t s = 0; ok && s < l.slots.n; s++)
-        ok = add_row(&l, &l.slots.v[s], table);
+    ok = ok && sort_by_name(&l, &by_name);
+    for (size_t s = 0; ok && s < by_name.n; s++)
+        ok = add_row(&l, &by_name.v[s], table);
     ok = ok && tl_places_number(table, first, view->names, measures);
-    free(l.slots.v);
+    free(by_name.v);
     tl_arena_free(&l.arena);
     return ok ? TL_OK : tl_fail_memory(err, "the launches of a rank");
 }
