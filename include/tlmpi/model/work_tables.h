@@ -1,5 +1,5 @@
-/* work_tables.h - what the work of a rank consists of: kernels by name, operators and annotations of the host, calls that
- * launch, queues and copies.
+/* work_tables.h - what the work of a rank consists of: kernels by name, operators and annotations of the host, calls
+ * that launch, queues and copies.
  */
 #ifndef TLMPI_MODEL_WORK_TABLES_H
 #define TLMPI_MODEL_WORK_TABLES_H
@@ -109,7 +109,8 @@ TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
     F(T, I64, before_launch, MEASURE, "", "of it that seems to start before its launch (table rank): not counted")     \
     F(T, I64, wall_ns, MEASURE, "ns", "from the first launch or start to the last end")                                \
     F(T, F64, mean_length, MEASURE, "", "work launched and not started, mean over wall_ns")                            \
-    F(T, I64, max_length, MEASURE, "", "most at once; what starts leaves before what is launched at that instant joins") \
+    F(T, I64, max_length, MEASURE, "",                                                                                 \
+      "most at once; at an instant what starts leaves before what is launched joins")                                  \
     F(T, I64, empty_ns, MEASURE, "ns", "of wall_ns with nothing in the queue")                                         \
     F(T, I64, full_ns, MEASURE, "ns", "of wall_ns with the threshold full or more in it: a launch has to wait")        \
     F(T, F64, full_share, MEASURE, "", "full_ns / wall_ns")

@@ -6,6 +6,7 @@
  */
 #include "device_work.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 static int set_of(uint8_t kind)
@@ -150,6 +151,30 @@ unsigned tl_work_mix_at(const tl_work *w, int64_t at_ns)
             mix |= 1u << s;
     }
     return mix;
+}
+
+void tl_work_add_mixes(const tl_work *w, int64_t ns[TL_WORK_MIXES])
+{
+    size_t at[TL_WORK_SETS] = { 0 }; /* bounds passed: starts and ends by turns */
+    int64_t now_ns = w->first_ns;
+    unsigned mix = 0;
+
+    while (now_ns < w->last_ns) {
+        int64_t next_ns = w->last_ns;
+        for (int s = 0; s < TL_WORK_SETS; s++) {
+            const tl_spans *set = &w->set[s];
+            for (; at[s] < 2 * set->n; at[s]++, mix ^= 1u << s) {
+                const tl_span *span = &set->v[at[s] / 2];
+                int64_t bound_ns = at[s] % 2 == 0 ? span->start_ns : span->end_ns;
+                if (bound_ns > now_ns) {
+                    next_ns = tl_ns_min(next_ns, bound_ns);
+                    break;
+                }
+            }
+        }
+        ns[mix] = tl_ns_add(ns[mix], next_ns - now_ns);
+        now_ns = next_ns;
+    }
 }
 
 void tl_work_scratch_free(tl_work_scratch *scratch)
