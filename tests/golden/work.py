@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""work.py TLMPI MAKE_TRACE - tables launch, queue, copy and mix against a slow reading of the same traces: on generated ones, and
-on the public ones of TLMPI_CORPUS.
+"""work.py TLMPI MAKE_TRACE - tables launch, queue, copy and mix, and the counters of augment, against a slow reading of the same
+traces: generated ones, and the public ones of TLMPI_CORPUS.
 
 Calls, their work and their steps are those of idle_trace.py; what work is (its kind, its bytes), the table interval tells.
 Prints what fails and, last, "N passed, N failed, N skipped".
 """
 import collections
 import csv
+import gzip
 import io
+import json
 import math
 import os
 import statistics
@@ -15,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+from decimal import Decimal
 from fractions import Fraction
 
 import idle_trace
@@ -98,6 +101,10 @@ def launches(trace, limits):
     return [dict(r, place=i + 1) for i, r in enumerate(rows)]
 
 
+def waits_of(kernels):
+    return [(k.launch.start, k.start, 1) for k in kernels if k.launch is not None and k.launch.start < k.start]
+
+
 def queues(trace, limits):
     by_stream = collections.defaultdict(list)
     for kernel in trace.kernels:
@@ -105,9 +112,8 @@ def queues(trace, limits):
     rows = []
     for (device, stream), kernels in sorted(by_stream.items()):
         launched = [k for k in kernels if k.launch is not None]
-        waits = [(k.launch.start, k.start, 1) for k in launched if k.launch.start < k.start]
         first = min([k.start for k in kernels] + [k.launch.start for k in launched])
-        wall, lengths = max(k.end for k in kernels) - first, list(series(waits))
+        wall, lengths = max(k.end for k in kernels) - first, list(series(waits_of(kernels)))
         full = sum(b - a for a, b, n in lengths if n >= limits["full"])
         rows.append({"device": device, "stream": stream, "kernels": len(kernels), "no_launch": len(kernels) - len(launched),
                      "before_launch": sum(k.start < k.launch.start for k in launched), "wall_ns": wall,
@@ -127,7 +133,8 @@ def bandwidth(ns, size, said):
     return max(1, int(size / ns * 1e9 + 0.5))
 
 
-def copies(trace, intervals):
+def bandwidths(trace):
+    """What the trace says of its copies."""
     said = {}
     for k in trace.kernels:
         value = k.args.get("memory bandwidth (GB/s)")
@@ -136,6 +143,18 @@ def copies(trace, intervals):
         except (ValueError, OverflowError):
             value = None
         said[str(k.device), str(k.stream), str(k.correlation if k.correlation is not None else -1), k.dur] = value
+    return said
+
+
+def speeds_of(group, said):
+    """(start, end, byte/s or None) of rows of table interval."""
+    spans = [(int(r["start_ns"]), int(r["end_ns"]), int(r["bytes"])) for r in group]
+    return [(a, b, bandwidth(b - a, size, said.get((r["device"], r["stream"], r["correlation"], b - a))))
+            for r, (a, b, size) in zip(group, spans)]
+
+
+def copies(trace, intervals):
+    said = bandwidths(trace)
     by_name = collections.defaultdict(list)
     for r in intervals:
         if r["kind"] in ("memcpy", "memset"):
@@ -143,10 +162,9 @@ def copies(trace, intervals):
     rows = []
     for (name, kind), group in by_name.items():
         spans = [(int(r["start_ns"]), int(r["end_ns"]), int(r["bytes"])) for r in group]
-        speeds = [bandwidth(b - a, size, said.get((r["device"], r["stream"], r["correlation"], b - a)))
-                  for r, (a, b, size) in zip(group, spans)]
-        known = [(a, b, speed) for (a, b, _), speed in zip(spans, speeds) if speed is not None]
-        moved = sum(size for (_, _, size), speed in zip(spans, speeds) if speed is not None)
+        speeds = speeds_of(group, said)
+        known = [s for s in speeds if s[2] is not None]
+        moved = sum(size for (_, _, size), s in zip(spans, speeds) if s[2] is not None)
         together = list(series(known))
         rows.append({"kind": kind, "count": len(group), "bytes": sum(max(0, s) for _, _, s in spans),
                      "total_ns": sum(b - a for a, b, _ in spans),
@@ -175,6 +193,58 @@ def mixes(intervals):
     return [{"running": NAMES[i], "ns": sums[i], "share": Fraction(sums[i], sum(sums.values()))} for i in range(8) if sums[i]]
 
 
+# --- counters -------------------------------------------------------------------------------------------------------------
+
+def points(spans):
+    """Where the sum changes."""
+    found, before, last = [], 0, None
+    for a, b, n in series(spans):
+        if n != before:
+            found.append((a, n))
+        before, last = n, b
+    return found + [(last, 0)] if before else found
+
+
+def expected_counters(trace, intervals):
+    """{(name, device): points}, in ns of the trace; of the copies relative to the first, which is table interval's clock."""
+    found, groups, said = {}, collections.defaultdict(list), bandwidths(trace)
+    for k in trace.kernels:
+        groups[k.device, k.stream].append(k)
+    for (device, stream), kernels in groups.items():
+        found[f"Queue (stream {stream})", device] = points(waits_of(kernels))
+    groups.clear()
+    off = min((k.start for k in trace.kernels), default=0) - min((int(r["start_ns"]) for r in intervals if r["kind"] in BITS), default=0)
+    for r in intervals:
+        if r["kind"] in ("memcpy", "memset"):
+            groups[r["name"], r["kind"], int(r["device"])].append(r)
+    for (name, _, device), rows in groups.items():
+        found[name, device] = [(a + off, n) for a, n in points([s for s in speeds_of(rows, said) if s[2] is not None])]
+    return {key: value for key, value in found.items() if value}
+
+
+def counters(work, name, path, trace, intervals):
+    folder = os.path.join(work, "copies")
+    got = subprocess.run([TLMPI, "augment", "-q", "-f", "-o", folder, path], capture_output=True, text=True)
+    copy = os.path.join(folder, os.path.basename(path))
+    if got.returncode != 0 or len({(e.device, e.track[0]) for e in trace.kernels}) != len({e.device for e in trace.kernels}):
+        check(f"{name}: augment works", got.returncode in (0, 1), got.stderr[-300:])
+        return
+    with (gzip.open if copy.endswith(".gz") else open)(copy, "rb") as f:
+        document = json.loads(f.read(), parse_float=Decimal)
+    entries = document["traceEvents"] if isinstance(document, dict) else document
+    base = int(document.get("baseTimeNanoseconds", 0)) if isinstance(document, dict) else 0
+    device_of = {k.track[0]: k.device for k in trace.kernels}
+    found = collections.defaultdict(list)
+    for e in entries:
+        if e["ph"] == "C" and e.get("cat") == "tlmpi_counter":
+            (unit, value), = e["args"].items()
+            key = e["name"].split(" (device ")[0], device_of[repr(e["pid"])]
+            found[key].append((idle_trace.nanoseconds(e["ts"]) + base, int(value * 10**9) if unit == "GB/s" else value))
+    expected = expected_counters(trace, intervals)
+    differ = [k for k in set(found) | set(expected) if found.get(k) != expected.get(k)]
+    check(f"{name}: counters", not differ, [(k, found.get(k, [])[:3], expected.get(k, [])[:3]) for k in differ[:2]])
+
+
 # --- all of them ----------------------------------------------------------------------------------------------------------
 
 def one(work, name, path):
@@ -195,6 +265,7 @@ def one(work, name, path):
         compare(f"{name} {limits}: queue", table(out + ".h5", "queue"), queues(trace, limits))
     intervals = table(out + ".h5", "interval")
     compare(f"{name}: copy", table(out + ".h5", "copy"), copies(trace, intervals))
+    counters(work, name, path, trace, intervals)
     rows = [r for r in table(out + ".h5", "mix") if r["rank"] != "-1"]
     compare(f"{name}: mix", rows, mixes(intervals))
     whole = next((r for r in table(out + ".h5", "breakdown") if r["rank"] != "-1" and r["step"] == r["device"] == "-1"), None)

@@ -1,4 +1,5 @@
-/* idle_tracks.c - the gaps of a rank's devices, as tracks. */
+/* idle_tracks.c - the gaps of a rank's devices, as tracks; and beside them its queues and copies, as counters. */
+#include "counters.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
@@ -15,6 +16,7 @@
 typedef struct idle_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise;
+    tl_counters counters;
     tl_names names; /* of the rows, and of the processes */
     tl_out_processes processes;
     int64_t base_ns; /* what the times of the rows have over those of the trace */
@@ -22,7 +24,7 @@ typedef struct idle_tracks {
 
 /* --------------------------------------------------------------------------------------------------------- reading */
 
-static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_tracks *t, tl_error *err)
+static tl_status find_all(tl_trace *trace, const tl_options *options, idle_tracks *t, tl_error *err)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
@@ -36,6 +38,8 @@ static tl_status find_gaps(tl_trace *trace, const tl_options *options, idle_trac
     tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
     if (st == TL_OK)
         st = tl_idle_analysis.per_rank(&linked.view, &options->config, &t->tables, err);
+    if (st == TL_OK && !tl_counters_find(&t->counters, &linked.view))
+        st = tl_fail_memory(err, "the counters of a rank");
     tl_linked_free(&linked);
     return st;
 }
@@ -52,6 +56,7 @@ static void free_tracks(void *tracks)
     if (t == NULL)
         return;
     tl_tables_free(&t->tables);
+    tl_counters_free(&t->counters);
     tl_names_free(&t->names);
     free(t->processes.v);
     free(t);
@@ -77,7 +82,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, tl_rea
     if (st == TL_OK)
         st = tl_out_processes_find(&trace.events, &search, &t->processes, err);
     if (st == TL_OK)
-        st = find_gaps(&trace, options, t, err);
+        st = find_all(&trace, options, t, err);
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
@@ -165,9 +170,12 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
     size_t macro = 0, noise = 0;
     tl_status st = TL_OK;
 
-    if (ngaps(t) > 0)
-        for (size_t i = 0; i < t->processes.n && st == TL_OK; i++)
+    for (size_t i = 0; i < t->processes.n && st == TL_OK; i++) {
+        if (ngaps(t) > 0)
             st = add_device(t, w, &t->processes.v[i], &macro, &noise, &detail, err);
+        if (st == TL_OK)
+            st = tl_counters_put(&t->counters, w, &t->processes.v[i], &t->names, t->base_ns, err);
+    }
     if (st == TL_OK && macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));
     free(detail.v);
