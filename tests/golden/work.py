@@ -164,12 +164,12 @@ def copies(trace, intervals):
         spans = [(int(r["start_ns"]), int(r["end_ns"]), int(r["bytes"])) for r in group]
         speeds = speeds_of(group, said)
         known = [s for s in speeds if s[2] is not None]
-        moved = sum(size for (_, _, size), s in zip(spans, speeds) if s[2] is not None)
+        moved = sum((b - a) * speed for a, b, speed in known)
         together = list(series(known))
         rows.append({"kind": kind, "count": len(group), "bytes": sum(max(0, s) for _, _, s in spans),
                      "total_ns": sum(b - a for a, b, _ in spans),
                      "busy_ns": sum(b - a for a, b, n in series((x, y, 1) for x, y, _ in spans) if n),
-                     "unknown": len(group) - len(known), "mean_gb_s": ratio(moved, sum(b - a for a, b, _ in known)),
+                     "unknown": len(group) - len(known), "mean_gb_s": ratio(moved, sum(b - a for a, b, _ in known) * 10**9),
                      "busy_gb_s": ratio(sum((b - a) * n for a, b, n in together), sum(b - a for a, b, n in together if n) * 10**9),
                      "max_gb_s": Fraction(max(n for _, _, n in together), 10**9) if together else math.nan, "name": name})
     rows.sort(key=lambda r: (-r["total_ns"], r["name"], r["kind"]))

@@ -81,7 +81,6 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
 {
     const tl_kernel *v = view->kernels;
     tl_copy_row *row = tl_table_add(table);
-    int64_t bytes = 0, ns = 0;
 
     if (row == NULL)
         return false;
@@ -92,24 +91,25 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     c->spans.n = c->loads.n = c->series.n = 0;
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &v[order[i]];
-        int64_t took_ns = k->end_ns - k->start_ns;
-        row->total_ns = tl_ns_add(row->total_ns, took_ns);
+        row->total_ns = tl_ns_add(row->total_ns, k->end_ns - k->start_ns);
         row->bytes = tl_ns_add(row->bytes, tl_ns_max(k->bytes, 0));
         if (!tl_spans_add(&c->spans, k->start_ns, k->end_ns))
             return false;
-        if (tl_copy_bandwidth(k) < 0)
-            continue;
-        bytes = tl_ns_add(bytes, k->bytes);
-        ns = tl_ns_add(ns, took_ns);
     }
     if (!tl_copy_loads(v, order, n, &c->loads) || !tl_series_add(&c->series, c->loads.v, c->loads.n))
         return false;
-    int64_t busy_ns = tl_series_ns(&c->series, 1);
     row->busy_ns = tl_spans_total(&c->spans);
     row->unknown = (int64_t)(n - c->loads.n);
-    row->mean_gb_s = ns > 0 ? (double)bytes / (double)ns : NAN;
-    row->busy_gb_s = busy_ns > 0 ? tl_loads_integral(c->loads.v, c->loads.n) / (double)busy_ns / 1e9 : NAN;
-    row->max_gb_s = c->loads.n > 0 ? (double)tl_series_max(&c->series) / 1e9 : NAN;
+    row->mean_gb_s = row->busy_gb_s = row->max_gb_s = NAN;
+    if (c->loads.n == 0)
+        return true;
+    double gb = tl_loads_integral(c->loads.v, c->loads.n) / 1e9;
+    int64_t ns = 0;
+    for (size_t i = 0; i < c->loads.n; i++)
+        ns = tl_ns_add(ns, c->loads.v[i].to_ns - c->loads.v[i].from_ns);
+    row->mean_gb_s = gb / (double)ns;
+    row->busy_gb_s = gb / (double)tl_series_ns(&c->series, 1);
+    row->max_gb_s = (double)tl_series_max(&c->series) / 1e9;
     return true;
 }
 
