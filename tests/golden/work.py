@@ -190,7 +190,7 @@ def mixes(intervals):
         spans = [(int(r["start_ns"]), int(r["end_ns"]), weight[BITS[r["kind"]]]) for r in rows]
         for a, b, n in series(spans):
             sums[(n % (1 << 20) > 0) + 2 * (n % (1 << 40) >= 1 << 20) + 4 * (n >= 1 << 40)] += b - a
-    return [{"running": NAMES[i], "ns": sums[i], "share": Fraction(sums[i], sum(sums.values()))} for i in range(8) if sums[i]]
+    return [{"running": NAMES[i], "time_ns": sums[i], "share": Fraction(sums[i], sum(sums.values()))} for i in range(8) if sums[i]]
 
 
 # --- counters -------------------------------------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ def one(work, name, path):
     rows = [r for r in table(out + ".h5", "mix") if r["rank"] != "-1"]
     compare(f"{name}: mix", rows, mixes(intervals))
     whole = next((r for r in table(out + ".h5", "breakdown") if r["rank"] != "-1" and r["step"] == r["device"] == "-1"), None)
-    busy = sum(int(r["ns"]) for r in rows if r["running"] != "idle")
-    check(f"{name}: mix sums up to breakdown", whole is None or (busy, sum(int(r["ns"]) for r in rows)) ==
+    busy = sum(int(r["time_ns"]) for r in rows if r["running"] != "idle")
+    check(f"{name}: mix sums up to breakdown", whole is None or (busy, sum(int(r["time_ns"]) for r in rows)) ==
           (int(whole["busy_ns"]), int(whole["wall_ns"])), (busy, whole))
 
 

@@ -148,9 +148,9 @@ extern const char *const tl_mix_labels[]; /* "idle", "compute", "comm", "compute
 #define TL_MIX_FIELDS(F, T)                                                                                            \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
     F(T, MIX, running, KEY, "", "what ran at once, and nothing else; what never did has no row")                       \
-    F(T, I64, ns, MEASURE, "ns",                                                                                       \
+    F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
       "for how long, summed over the rank's devices: the rows of a rank sum up to its wall_ns in breakdown")           \
-    F(T, F64, share, MEASURE, "", "ns / that sum")
+    F(T, F64, share, MEASURE, "", "time_ns / that sum")
 TL_TABLE(mix, TL_MIX_FIELDS);
 
 /* Where the rows of each rank stand in a table of events.  Every such table T has one, called T_index. */

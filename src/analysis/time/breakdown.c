@@ -246,7 +246,7 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     }
     for (size_t i = 0; i < mix_rows->n; i++) {
         const tl_mix *row = tl_table_row(mix_rows, i);
-        mix_ns[row->running] = tl_ns_add(mix_ns[row->running], row->ns);
+        mix_ns[row->running] = tl_ns_add(mix_ns[row->running], row->time_ns);
     }
     ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table) && add_mixes(mix_rows, -1, mix_ns) &&
          tl_table_sort(mix_rows);

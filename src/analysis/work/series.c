@@ -22,8 +22,8 @@ static int by_to(const void *loads, uint32_t a, uint32_t b)
     return TL_COMPARE(v[a].to_ns, v[b].to_ns);
 }
 
-/* A point at each instant at which something comes or goes, unless the sum stays what it was. */
-static bool sweep(const tl_load *v, size_t n, const uint32_t *come, const uint32_t *go, tl_series *out)
+/* A point at each instant at which something comes or goes, unless the sum stays what it was.  There is room for all. */
+static void sweep(const tl_load *v, size_t n, const uint32_t *come, const uint32_t *go, tl_series *out)
 {
     wide now = 0;
     int64_t before = 0;
@@ -35,14 +35,10 @@ static bool sweep(const tl_load *v, size_t n, const uint32_t *come, const uint32
         while (i < n && v[come[i]].from_ns == at_ns)
             now += v[come[i++]].weight;
         int64_t value = now > INT64_MAX ? INT64_MAX : (int64_t)now;
-        if (value == before)
-            continue;
-        if (!tl_vec_room(out))
-            return false;
-        out->v[out->n++] = (tl_point){ at_ns, value };
+        if (value != before)
+            out->v[out->n++] = (tl_point){ at_ns, value };
         before = value;
     }
-    return true;
 }
 
 bool tl_series_add(tl_series *out, const tl_load *loads, size_t n)
@@ -53,7 +49,9 @@ bool tl_series_add(tl_series *out, const tl_load *loads, size_t n)
     for (size_t i = 0; ok && i < n; i++)
         come[i] = go[i] = (uint32_t)i;
     ok = ok && tl_sort_index(come, n, by_from, loads) && tl_sort_index(go, n, by_to, loads) &&
-         sweep(loads, n, come, go, out);
+         tl_grow((void **)&out->v, &out->cap, out->n + 2 * n, sizeof *out->v);
+    if (ok)
+        sweep(loads, n, come, go, out);
     free(come);
     free(go);
     return ok;

@@ -18,7 +18,7 @@ static void check_mixes(drawing *d, const int us[8])
         CU_ASSERT_FATAL(at < table->n);
         const tl_mix *row = tl_table_row(table, at++);
         CU_ASSERT_EQUAL(row->running, i);
-        CU_ASSERT_EQUAL(row->ns, us[i] * US);
+        CU_ASSERT_EQUAL(row->time_ns, us[i] * US);
         CU_ASSERT_DOUBLE_EQUAL(row->share, (double)us[i] / all, 1e-12);
     }
     CU_ASSERT_EQUAL(table->n, at);
@@ -51,7 +51,7 @@ static void devices_and_ranks_add_up(void)
     CU_ASSERT_EQUAL_FATAL(tl_breakdown_analysis.reduce(&d->out, &err), TL_OK);
     const tl_mix *job = tl_table_row(tl_tables_get(&d->out, &tl_mix_schema), 0);
     CU_ASSERT_EQUAL(job[1].rank, -1);
-    CU_ASSERT_EQUAL(job[1].ns, 4 * US);
+    CU_ASSERT_EQUAL(job[1].time_ns, 4 * US);
     drawing_free(d);
 }
 
