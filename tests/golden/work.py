@@ -91,7 +91,7 @@ def launches(trace, limits):
         rows.append({"calls": len(calls), "kernels": sum(len(c.work) for c in calls), "host_ns": sum(c.dur for c in calls),
                      "host_mean_ns": Fraction(sum(c.dur for c in calls), len(calls)), "host_max_ns": max(c.dur for c in calls),
                      "device_ns": sum(work), "delay_ns": sum(delays), "delay_mean_ns": Fraction(sum(delays), len(calls)),
-                     "delay_median_ns": Fraction(statistics.median([Fraction(d) for d in delays])), "delay_max_ns": max(delays),
+                     "delay_median_ns": math.ceil(statistics.median([Fraction(d) for d in delays])), "delay_max_ns": max(delays),
                      "short_calls": sum(c.dur <= limits["runtime"] * 1000 and w < c.dur for c, w in zip(calls, work)),
                      "slow_calls": sum(c.dur > limits["runtime"] * 1000 for c in calls),
                      "late_calls": sum(d > limits["delay"] * 1000 for d in delays),

@@ -8,10 +8,10 @@
  */
 #include "places.h"
 #include "tlmpi/analysis/work.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Calls of one name: by[first, first + n), in order of time. */
 typedef struct slot {
@@ -26,7 +26,7 @@ typedef struct launching {
     const tl_launch_config *config;
     tl_arena arena;
     int64_t *device_ns, *first_ns; /* by launch: what its work takes, and when it starts first */
-    uint32_t *slot_of;             /* by launch that has work */
+    uint32_t *slot_of_name;        /* TL_NONE for none */
     uint32_t *by;                  /* launches that have work, by slot */
     int64_t *delays, *step_calls;  /* of one slot */
 } launching;
@@ -44,41 +44,46 @@ static void measure_work(launching *l)
     }
 }
 
+/* The slot of a name, which is a new one where it has none yet; NULL when memory is out. */
+static slot *slot_of(launching *l, slots *s, uint32_t name)
+{
+    uint32_t *at = &l->slot_of_name[name != TL_NO_NAME ? name : l->view->names->n];
+    if (*at == TL_NONE) {
+        if (!tl_vec_room(s))
+            return NULL;
+        *at = (uint32_t)s->n;
+        s->v[s->n++] = (slot){ .name = name };
+    }
+    return &s->v[*at];
+}
+
 /* Puts the launches with work in order of their names.  False when memory is out. */
 static bool sort_by_name(launching *l, slots *s)
 {
     const tl_rank_view *view = l->view;
-    tl_map map = { 0 };
     size_t first = 0;
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < view->nlaunches; i++) {
+    for (size_t i = 0; i < view->nlaunches; i++) {
         if (view->launches[i].nkernels == 0)
             continue;
-        uint32_t name = view->launches[i].name, at = tl_map_get(&map, name);
-        if (at == TL_MAP_NONE || s->v == NULL) {
-            at = (uint32_t)s->n;
-            ok = tl_map_put(&map, name, at) == 0 && tl_vec_room(s);
-            if (!ok)
-                break;
-            s->v[s->n++] = (slot){ .name = name };
-        }
-        s->v[at].n++;
-        l->slot_of[i] = at;
+        slot *mine = slot_of(l, s, view->launches[i].name);
+        if (mine == NULL)
+            return false;
+        mine->n++;
     }
-    tl_map_free(&map);
-    for (size_t k = 0; ok && k < s->n; k++) {
+    for (size_t k = 0; k < s->n; k++) {
         s->v[k].first = first;
         first += s->v[k].n;
         s->v[k].n = 0;
     }
-    for (size_t i = 0; ok && i < view->nlaunches && s->v != NULL; i++) {
+    for (size_t i = 0; i < view->nlaunches; i++) {
         if (view->launches[i].nkernels == 0)
             continue;
-        slot *mine = &s->v[l->slot_of[i]];
-        l->by[mine->first + mine->n++] = (uint32_t)i;
+        slot *mine = slot_of(l, s, view->launches[i].name);
+        if (mine != NULL)
+            l->by[mine->first + mine->n++] = (uint32_t)i;
     }
-    return ok;
+    return true;
 }
 
 /* How many of the calls lie in a step: of the n steps with any, in l->step_calls. */
@@ -131,21 +136,21 @@ static bool add_row(launching *l, const slot *s, tl_table *table)
         uint32_t at = l->by[s->first + i];
         const tl_launch *call = &l->view->launches[at];
         int64_t host_ns = call->end_ns - call->start_ns;
-        l->delays[i] = tl_ns_max(tl_ns_between(l->first_ns[at], call->end_ns), 0);
+        int64_t delay_ns = tl_ns_max(tl_ns_between(l->first_ns[at], call->end_ns), 0);
+        l->delays[i] = delay_ns;
         row->kernels += call->nkernels;
         row->host_ns = tl_ns_add(row->host_ns, host_ns);
         row->host_max_ns = tl_ns_max(row->host_max_ns, host_ns);
         row->device_ns = tl_ns_add(row->device_ns, l->device_ns[at]);
         row->short_calls += host_ns <= c->runtime_ns && l->device_ns[at] < host_ns;
         row->slow_calls += host_ns > c->runtime_ns;
-        row->late_calls += l->delays[i] > c->delay_ns;
+        row->delay_ns = tl_ns_add(row->delay_ns, delay_ns);
+        row->delay_max_ns = tl_ns_max(row->delay_max_ns, delay_ns);
+        row->late_calls += delay_ns > c->delay_ns;
     }
     row->host_mean_ns = (double)row->host_ns / (double)s->n;
-    const tl_spread delay = tl_spread_of(l->delays, s->n);
-    row->delay_ns = delay.total;
-    row->delay_mean_ns = delay.mean;
-    row->delay_median_ns = delay.median;
-    row->delay_max_ns = delay.max;
+    row->delay_mean_ns = (double)row->delay_ns / (double)s->n;
+    row->delay_median_ns = tl_median_up(l->delays, s->n);
     fill_steps(l, s, row);
     return true;
 }
@@ -160,15 +165,17 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 
     l.device_ns = tl_arena_take(&l.arena, n, sizeof *l.device_ns);
     l.first_ns = tl_arena_take(&l.arena, n, sizeof *l.first_ns);
-    l.slot_of = tl_arena_take(&l.arena, n, sizeof *l.slot_of);
+    l.slot_of_name = tl_arena_take(&l.arena, view->names->n + 1, sizeof *l.slot_of_name);
     l.by = tl_arena_take(&l.arena, n, sizeof *l.by);
     l.delays = tl_arena_take(&l.arena, n, sizeof *l.delays);
     l.step_calls = tl_arena_take(&l.arena, n, sizeof *l.step_calls);
     bool ok = !l.arena.failed;
     for (size_t i = 0; ok && i < n; i++)
         l.device_ns[i] = -1;
-    if (ok)
+    if (ok) {
+        memset(l.slot_of_name, 0xff, (view->names->n + 1) * sizeof *l.slot_of_name);
         measure_work(&l);
+    }
     ok = ok && sort_by_name(&l, &by_name);
     for (size_t s = 0; ok && s < by_name.n; s++)
         ok = add_row(&l, &by_name.v[s], table);
