@@ -175,6 +175,7 @@ product()
     stage repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
     stage replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
     stage exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
+    stage launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     stage work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace

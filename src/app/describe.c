@@ -8,6 +8,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/work_tables.h"
 #include "tlmpi/report/format/wrap.h"
 
 #include <stdlib.h>
@@ -105,12 +106,17 @@ static void explain(FILE *out, const char *word, const char *doc)
     tl_wrap_end(&w);
 }
 
+static void explain_thresholds(FILE *out, const char *option, const tl_threshold *list)
+{
+    fprintf(out, "\n  thresholds (%s)\n", option);
+    for (const tl_threshold *t = list; t->name != NULL; t++)
+        explain(out, t->name, t->doc);
+}
+
 /* What the labels of gaps go by. */
 static void explain_idle(FILE *out)
 {
-    fputs("\n  thresholds (--idle NAME=VALUE, in us or percent)\n", out);
-    for (const tl_idle_threshold *t = tl_idle_thresholds; t->name != NULL; t++)
-        explain(out, t->name, t->doc);
+    explain_thresholds(out, "--idle NAME=VALUE, in us or percent", tl_idle_thresholds);
     fputs("\n  rules\n", out);
     for (const tl_idle_rule *r = tl_idle_rules; r->word != NULL; r++)
         explain(out, r->word, r->doc);
@@ -181,6 +187,8 @@ static void describe_table(FILE *out, const tl_schema *table)
         explain_values(out, table, i);
     if (strcmp(table->name, tl_gap_schema.name) == 0)
         explain_idle(out);
+    if (strcmp(table->name, tl_launch_row_schema.name) == 0 || strcmp(table->name, tl_queue_row_schema.name) == 0)
+        explain_thresholds(out, "--launch NAME=VALUE, in us or a number", tl_launch_thresholds);
     const char *const *notes = tl_manual_notes(table->name);
     if (notes != NULL)
         say_notes(out, notes);

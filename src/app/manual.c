@@ -176,13 +176,27 @@ static const char *const straggler_notes[] = {
     NULL,
 };
 
+static const char *const queue_notes[] = {
+    "tlmpi augment draws the length of each queue over time.",
+    NULL,
+};
+
+static const char *const copy_notes[] = {
+    "The bandwidth of a copy is what the trace says, where that fits its bytes and its duration (in older traces "
+    "durations are whole microseconds, and bandwidths exact), else its bytes / its duration. It is not known where the "
+    "bytes are not, as of some copies of ROCm, or where the duration is 0.",
+    "tlmpi augment draws it over time.",
+    NULL,
+};
+
 static const struct {
     const char *table;
     const char *const *lines;
 } notes[] = {
     { "rank", rank_notes },         { "step", step_notes },           { "breakdown", breakdown_notes },
     { "interval", interval_notes }, { "idle", idle_notes },           { "collective", collective_notes },
-    { "clock", clock_notes },       { "straggler", straggler_notes },
+    { "clock", clock_notes },       { "straggler", straggler_notes }, { "queue", queue_notes },
+    { "copy", copy_notes },
 };
 
 const char *const *tl_manual_notes(const char *table)

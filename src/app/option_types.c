@@ -230,12 +230,22 @@ static void recall_ranges(const void *at, char *out, size_t n)
 /* A threshold that is not named keeps its value. */
 static bool store_idle(const char *text, void *at)
 {
-    return tl_idle_config_read(text, at);
+    return tl_thresholds_read(tl_idle_thresholds, text, at);
 }
 
 static void recall_idle(const void *at, char *out, size_t n)
 {
-    tl_idle_config_write(at, out, n);
+    tl_thresholds_write(tl_idle_thresholds, at, out, n);
+}
+
+static bool store_launch(const char *text, void *at)
+{
+    return tl_thresholds_read(tl_launch_thresholds, text, at);
+}
+
+static void recall_launch(const void *at, char *out, size_t n)
+{
+    tl_thresholds_write(tl_launch_thresholds, at, out, n);
 }
 
 static bool store_gates(const char *text, void *at)
@@ -260,8 +270,9 @@ const tl_option_type tl_option_compat_run = { store_compat_run, recall_compat_ru
 const tl_option_type tl_option_format = { store_format, recall_format, TL_FORMAT_WORDS };
 const tl_option_type tl_option_unit = { store_unit, recall_unit, TL_UNIT_WORDS " or terminal" };
 const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or yajl" };
-const tl_option_type tl_option_idle = { store_idle, recall_idle,
-                                        "NAME=VALUE,... with names as tlmpi run --help shows them, times in us" };
+#define THRESHOLDS "NAME=VALUE,... with names as tlmpi run --help shows them, times in us"
+const tl_option_type tl_option_idle = { store_idle, recall_idle, THRESHOLDS };
+const tl_option_type tl_option_launch = { store_launch, recall_launch, THRESHOLDS };
 const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force" };
 const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%" };
 const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };

@@ -52,6 +52,9 @@ static const tl_option options[] = {
       TL_IDLE_DEFAULT,
       "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them",
       TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, AT(run.config.idle) },
+    { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
+      "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them", TL_FOR_RUN,
+      &tl_option_launch, AT(run.config.launch) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",

@@ -9,7 +9,10 @@ tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *
 {
     for (size_t i = 0; i < e->categories.n; i++) {
         uint32_t text = e->categories.v[i].text;
-        if (text != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, text), TL_OUT_IDLE_CAT))
+        if (text == TL_NO_NAME)
+            continue;
+        const tl_text cat = tl_names_text(&e->names, text);
+        if (tl_text_is(cat, TL_OUT_IDLE_CAT) || tl_text_is(cat, TL_OUT_COUNTER_CAT))
             return tl_fail(err, TL_EINPUT,
                            "%s: has tracks of idle time already; augment the trace that it was made from", path);
     }

@@ -82,6 +82,10 @@ while read -r key; do
     check "ask.h explains the key $key" grep -qw "$key" "$here/../../include/tlmpi/report/ask.h"
 done < keys
 rm keys
+for thresholds in full full=1.5 delay=-1 noise=3; do
+    status 2 "$tlmpi" traces --launch "$thresholds"
+    says err "--launch takes NAME=VALUE,..."
+done
 status 2 "$tlmpi" traces --json --digest
 says err "--json and --digest both want standard output"
 for output in - . no/where/ ..; do
@@ -101,8 +105,9 @@ check "no escape sequences in a file" sh -c '! grep -q "$(printf "\033")" out'
 status 4 "$tlmpi" traces
 says err "-f"
 status 0 "$tlmpi" run -f traces
-status 0 "$tlmpi" -f -o other traces/
+status 0 "$tlmpi" -f -o other --launch full=9,delay=2.5 traces/
 check "PREFIX.h5 is written" test -s other.h5
+check "thresholds are recorded" grep -aq '^launch=runtime=50, delay=2.500, full=9$' other.h5
 status 0 "$tlmpi" -fo third -- traces
 check "-fo PREFIX" test -s third.h5
 status 1 "$tlmpi" cut

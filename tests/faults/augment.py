@@ -17,7 +17,7 @@ from output import FULL, READ_ONLY, mounts_work
 from traces import TAIL, Checks, Run, document, events, head, kernel, launch, write
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CAT = "idle_classification"
+CAT, COUNTER_CAT = "idle_classification", "tlmpi_counter"
 
 # More procs than cores, as whoever runs the tests.
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
@@ -65,10 +65,13 @@ def traces_below(folder):
 
 
 def check_added(checks, what, added):
-    """Metadata first, three tracks a device; then gaps, whose tracks agree."""
+    """Metadata first, three tracks a device; then gaps, whose tracks agree; then counters, each of which ends at 0."""
     tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in added if e["ph"] == "M" and e["name"] == "thread_name"}
     sorts = {(e["pid"], e["tid"]): e["args"]["sort_index"] for e in added if e["name"] == "thread_sort_index"}
     slices = [e for e in added if e["ph"] == "X"]
+    counters = {(e["pid"], e["name"]): list(e["args"].values()) for e in added if e["ph"] == "C" and e["cat"] == COUNTER_CAT}
+    checks.that(all(last == [0] for last in counters.values()), what + ": counters end at 0", counters)
+    checks.that({e["ph"] for e in added} <= set("MXC"), what + ": nothing else")
     checks.that(len(tracks) % 3 == 0 and all(sorts.get(t) == t[1] for t in tracks), what + ": tracks are named and in order", tracks)
     checks.that(all(e["cat"] == CAT and (e["pid"], e["tid"]) in tracks for e in slices), what + ": events are on them")
     by_gap = {}
@@ -144,7 +147,8 @@ def says_what_the_tables_say(checks, program, folder):
     out = os.path.join(folder, "tables")
     run = augment(program, [trace], out)
     added = check_copy(checks, "drawn", trace, os.path.join(out, "rank-0.json"))
-    checks.that(run.status == 0 and len(added) == 6 + 1 + 10 * 3, "drawn: six of metadata, ten gaps, one of noise", len(added))
+    idle = [e for e in added if e["ph"] != "C"]
+    checks.that(run.status == 0 and len(idle) == 6 + 1 + 10 * 3, "drawn: six of metadata, ten gaps, one of noise", len(idle))
     result = Run(program, [trace], os.path.join(folder, "drawn"))
     slices = [e for e in added if e["ph"] == "X" and e["tid"] == 9002]
     shown = [(e["args"]["idle_id"], round((e["ts"] - slices[0]["ts"]) * 1000), round(e["dur"] * 1000), e["args"]["cpu_during_gap"])
@@ -160,22 +164,28 @@ def says_what_the_tables_say(checks, program, folder):
     few = os.path.join(folder, "few")
     augment(program, [trace], few, ("--idle", "noise=6"))
     added = check_copy(checks, "noise=6", trace, os.path.join(few, "rank-0.json"))
-    checks.that(len(added) == 6 + 10 + 3, "noise=6: one gap is longer", len(added))
+    idle = [e for e in added if e["ph"] != "C"]
+    checks.that(len(idle) == 6 + 10 + 3, "noise=6: one gap is longer", len(idle))
 
 
 def devices_have_their_own(checks, program, folder):
-    """Two devices are two processes; where they share one, the tracks say which is which."""
-    apart = [kernel(i, pid=d, ts=i * 10 + 3 * d, args={"device": d}) for d in (0, 1) for i in range(4)]
-    shared = [kernel(i, pid="GPU\u00e9", tid=9000 + d, ts=i * 10 + 3 * d, args={"device": d}) for d in (0, 1) for i in range(4)]
+    """Two devices are two processes; where they share one, tracks and counters say which is which."""
+    calls = [launch(i, ts=i * 10 - 5) for i in range(4)]
+    apart = calls + [kernel(i, pid=d, ts=i * 10 + 3 * d, args={"device": d}) for d in (0, 1) for i in range(4)]
+    shared = calls + [kernel(i, pid="GPU\u00e9", tid=9000 + d, ts=i * 10 + 3 * d, args={"device": d}) for d in (0, 1) for i in range(4)]
     for what, entries in (("apart", apart), ("shared", shared)):
         trace = write(folder, 0, document(0, entries))
         out = os.path.join(folder, what)
         augment(program, [trace], out)
         added = check_copy(checks, what, trace, os.path.join(out, "rank-0.json"))
         named = [(e["pid"], e["tid"], e["args"]["name"]) for e in added if e["name"] == "thread_name"]
+        counters = sorted({(str(e["pid"]), e["name"]) for e in added if e["ph"] == "C"})
         if what == "apart":
+            checks.that(counters == [("0", "Queue (stream 7)"), ("1", "Queue (stream 7)")], "two processes: counters", counters)
             checks.that([n[:2] for n in named] == [(p, t) for p in (0, 1) for t in (9000, 9001, 9002)], "two processes", named)
         else:
+            checks.that([c[1] for c in counters] == ["Queue (stream 7) (device 0)", "Queue (stream 7) (device 1)"],
+                        "one process: counters", counters)
             checks.that([n[:2] for n in named] == [("GPU\u00e9", t) for t in (9010, 9011, 9012, 9020, 9021, 9022)] and
                         all(n[2].endswith(" (device %d)" % (i // 3)) for i, n in enumerate(named)), "one process", named)
 

@@ -1,7 +1,7 @@
 /* config.h - what a user may choose about the analyses: thresholds.
  *
  *     tl_config config = tl_config_default;
- *     tl_idle_config_read("noise=10, drain=2.5", &config.idle);
+ *     tl_thresholds_read(tl_idle_thresholds, "noise=10, drain=2.5", &config.idle);
  */
 #ifndef TLMPI_ANALYSIS_CONFIG_H
 #define TLMPI_ANALYSIS_CONFIG_H
@@ -31,30 +31,40 @@ typedef struct tl_idle_config {
     int64_t kernel_ns;     /* of a stream: work that starts later after its launch has waited for something */
 } tl_idle_config;
 
-typedef struct tl_idle_threshold {
-    const char *name; /* on the command line */
-    size_t offset;    /* of its int64_t in tl_idle_config */
-    bool percent;     /* else a time */
-    const char *doc;
-} tl_idle_threshold;
+typedef struct tl_launch_config {
+    int64_t runtime_ns; /* a call that takes longer is slow; of others it is asked whether their work was worth them */
+    int64_t delay_ns;   /* work that starts longer after its call is late */
+    int64_t full;       /* work in a queue that holds no more */
+} tl_launch_config;
 
-extern const tl_idle_threshold tl_idle_thresholds[]; /* ended by name NULL */
+typedef enum tl_threshold_unit { TL_IN_US, TL_IN_PERCENT, TL_IN_NUMBER } tl_threshold_unit;
+
+typedef struct tl_threshold {
+    const char *name; /* on the command line */
+    size_t offset;    /* of its int64_t: a time in ns, a percentage or a number */
+    tl_threshold_unit unit;
+    const char *doc;
+} tl_threshold;
+
+extern const tl_threshold tl_idle_thresholds[], tl_launch_thresholds[]; /* ended by name NULL */
 
 typedef struct tl_config {
     tl_idle_config idle;
+    tl_launch_config launch;
 } tl_config;
 
-/* The text is what tl_idle_config_write makes of it. */
+/* The texts are what tl_thresholds_write makes of it. */
 extern const tl_config tl_config_default;
 #define TL_IDLE_DEFAULT                                                                                                \
     "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "      \
     "implicit=50, own-launch=10, kernel=30"
+#define TL_LAUNCH_DEFAULT "runtime=50, delay=100, full=1024"
 
-/* Reads "NAME=VALUE, ..." over what is there: thresholds in microseconds or percent by their names.  False where a name
+/* Reads "NAME=VALUE, ..." over what is there, a struct that the list is of: times in microseconds.  False where a name
  * or a value is none; the rest has then been read in part. */
-bool tl_idle_config_read(const char *text, tl_idle_config *config);
+bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config);
 
 /* Writes all of it as such a text, 0-terminated. */
-void tl_idle_config_write(const tl_idle_config *config, char *out, size_t n);
+void tl_thresholds_write(const tl_threshold *list, const void *config, char *out, size_t n);
 
 #endif

@@ -1,7 +1,7 @@
 /* augment.h - copies of traces with tracks added that show what has been found in them.
  *
  * From the traces alone, one by one; each copy is the trace's own bytes with events woven in.  Uses read/, and of the
- * analyses that of idle time.
+ * analyses those of idle time, queues and copies.
  */
 #ifndef TLMPI_JOB_AUGMENT_H
 #define TLMPI_JOB_AUGMENT_H

@@ -139,6 +139,20 @@ TL_TABLE(step, TL_STEP_FIELDS);
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")
 TL_TABLE(breakdown, TL_BREAKDOWN_FIELDS);
 
+/* The same by what ran at once: kinds of work as bits, 1 compute, 2 communication, 4 copies and memsets. */
+extern const char *const tl_mix_labels[]; /* "idle", "compute", "comm", "compute_comm", "copy", ... NULL */
+#define TL_CELL_MIX(name) uint8_t name
+#define TL_TYPE_OF_MIX    TL_TYPE_ENUM
+#define TL_LABELS_OF_MIX  tl_mix_labels
+
+#define TL_MIX_FIELDS(F, T)                                                                                            \
+    F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
+    F(T, MIX, running, KEY, "", "what ran at once, and nothing else; what never did has no row")                       \
+    F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
+      "for how long, summed over the rank's devices: the rows of a rank sum up to its wall_ns in breakdown")           \
+    F(T, F64, share, MEASURE, "", "time_ns / that sum")
+TL_TABLE(mix, TL_MIX_FIELDS);
+
 /* Where the rows of each rank stand in a table of events.  Every such table T has one, called T_index. */
 #define TL_ROW_INDEX_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

@@ -33,6 +33,7 @@ typedef struct tl_kernel {
     union {
         uint32_t blocks; /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
         uint32_t coll;   /* of comm: index into colls */
+        float gb_per_s;  /* of a copy or memset: its bandwidth as the trace says it, in 10^9 byte/s; NaN when absent */
     };
     uint8_t kind;         /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;   /* tl_collective, when kind is comm */

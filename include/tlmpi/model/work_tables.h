@@ -1,4 +1,6 @@
-/* work_tables.h - what the work of a rank consists of: kernels by name, operators and annotations of the host. */
+/* work_tables.h - what the work of a rank consists of: kernels by name, operators and annotations of the host, calls
+ * that launch, queues and copies.
+ */
 #ifndef TLMPI_MODEL_WORK_TABLES_H
 #define TLMPI_MODEL_WORK_TABLES_H
 
@@ -75,5 +77,64 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
       "its name; none: the rest of the work, launched in none (so often as launches says) or without a launch")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
+
+/* Calls that queue device work, by name. */
+#define TL_LAUNCH_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, place, KEY, "", "1 for the name with the most host_ns, and so on; of equals the first by name")          \
+    F(T, I64, calls, MEASURE, "", "calls that queued device work")                                                     \
+    F(T, I64, kernels, MEASURE, "", "device work that they queued; one launch of a graph queues many")                 \
+    F(T, I64, host_ns, MEASURE, "ns", "time of the host in them")                                                      \
+    F(T, F64, host_mean_ns, MEASURE, "ns", "mean time in one")                                                         \
+    F(T, I64, host_max_ns, MEASURE, "ns", "longest")                                                                   \
+    F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of their work")                                          \
+    F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
+      "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
+    F(T, F64, delay_mean_ns, MEASURE, "ns", "mean delay")                                                              \
+    F(T, I64, delay_median_ns, MEASURE, "ns", "median delay")                                                          \
+    F(T, I64, delay_max_ns, MEASURE, "ns", "longest delay")                                                            \
+    F(T, I64, short_calls, MEASURE, "",                                                                                \
+      "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \
+    F(T, I64, slow_calls, MEASURE, "", "calls that took longer than the threshold runtime")                            \
+    F(T, I64, late_calls, MEASURE, "", "calls with a longer delay than the threshold delay")                           \
+    F(T, I64, step_min, MEASURE, "", "fewest such calls in a step; -1 where the rank has no steps")                    \
+    F(T, I64, step_median, MEASURE, "", "median of the steps, of two the lower; likewise")                             \
+    F(T, I64, step_max, MEASURE, "", "most in a step; likewise")                                                       \
+    F(T, NAME, name, LABEL, "", "the call of the runtime or driver")
+TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
+
+/* Work that waits in a stream: from the start of the call that queued it to its own start. */
+#define TL_QUEUE_FIELDS(F, T)                                                                                          \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
+    F(T, I64, kernels, MEASURE, "", "device work of the stream")                                                       \
+    F(T, I64, no_launch, MEASURE, "", "of it without a launch in the trace: not counted")                              \
+    F(T, I64, before_launch, MEASURE, "", "of it that seems to start before its launch (table rank): not counted")     \
+    F(T, I64, wall_ns, MEASURE, "ns", "from the first launch or start to the last end")                                \
+    F(T, F64, mean_length, MEASURE, "", "work launched and not started, mean over wall_ns")                            \
+    F(T, I64, max_length, MEASURE, "",                                                                                 \
+      "most at once; at an instant what starts leaves before what is launched joins")                                  \
+    F(T, I64, empty_ns, MEASURE, "ns", "of wall_ns with nothing in the queue")                                         \
+    F(T, I64, full_ns, MEASURE, "ns", "of wall_ns with the threshold full or more in it: a launch has to wait")        \
+    F(T, F64, full_share, MEASURE, "", "full_ns / wall_ns")
+TL_TABLE(queue_row, TL_QUEUE_FIELDS);
+
+/* Copies and memsets by name. */
+#define TL_COPY_FIELDS(F, T)                                                                                           \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, place, KEY, "", "1 for the name with the most total_ns, and so on; of equals the first by name")         \
+    F(T, KIND, kind, LABEL, "", "memcpy or memset")                                                                    \
+    F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
+    F(T, I64, bytes, MEASURE, "byte", "sum of the bytes that are known")                                               \
+    F(T, I64, total_ns, MEASURE, "ns", "sum of durations, on all streams")                                             \
+    F(T, I64, busy_ns, MEASURE, "ns", "time with one running")                                                         \
+    F(T, I64, unknown, MEASURE, "", "how many have no known bandwidth, and do not count in what follows")              \
+    F(T, F64, mean_gb_s, MEASURE, "GB/s",                                                                              \
+      "mean bandwidth of the others in 10^9 byte/s, each weighed by its duration: their bytes / their time")           \
+    F(T, F64, busy_gb_s, MEASURE, "GB/s", "what those that ran at once moved together, mean over the time with one")   \
+    F(T, F64, max_gb_s, MEASURE, "GB/s", "most at once")                                                               \
+    F(T, NAME, name, LABEL, "", "copy or memset")
+TL_TABLE(copy_row, TL_COPY_FIELDS);
 
 #endif

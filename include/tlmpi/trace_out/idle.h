@@ -17,8 +17,10 @@
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
-/* The category of these events: no analysis asks for it, so that an augmented trace says what its original says. */
-#define TL_OUT_IDLE_CAT "idle_classification"
+/* The category of these events, and of counters beside them: no analysis asks for these, so that an augmented trace says
+ * what its original says. */
+#define TL_OUT_IDLE_CAT    "idle_classification"
+#define TL_OUT_COUNTER_CAT "tlmpi_counter"
 
 /* The first track's tid; the others follow.  Devices that are shown in one process have TL_OUT_IDLE_STRIDE between
  * them. */

@@ -30,21 +30,25 @@ const tl_analysis *const tl_analyses[] = {
     &tl_pattern_analysis,
     &tl_counter_analysis,
     &tl_memory_analysis,
+    &tl_launch_analysis,
+    &tl_queue_analysis,
+    &tl_copy_analysis,
     &tl_interval_analysis,
     &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
 };
 
 static const tl_schema *const schemas[] = {
-    &tl_rank_schema,          &tl_step_schema,         &tl_breakdown_schema,       &tl_culprit_schema,
-    &tl_straggler_schema,     &tl_blame_schema,        &tl_blame_step_schema,      &tl_whatif_row_schema,
-    &tl_slow_link_row_schema, &tl_path_row_schema,     &tl_collective_row_schema,  &tl_arrival_schema,
-    &tl_group_row_schema,     &tl_exposed_schema,      &tl_bubble_schema,          &tl_bandwidth_schema,
-    &tl_clock_schema,         &tl_quality_schema,      &tl_parameter_schema,       &tl_idle_schema,
-    &tl_idle_overview_schema, &tl_idle_summary_schema, &tl_idle_annotation_schema, &tl_idle_job_schema,
-    &tl_stream_idle_schema,   &tl_gap_schema,          &tl_gap_noise_schema,       &tl_gap_peer_schema,
-    &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,    &tl_annotation_row_schema,
-    &tl_interval_schema,      &tl_pattern_row_schema,  &tl_counter_row_schema,     &tl_memory_row_schema,
+    &tl_rank_schema,           &tl_step_schema,          &tl_breakdown_schema,    &tl_mix_schema,
+    &tl_culprit_schema,        &tl_straggler_schema,     &tl_blame_schema,        &tl_blame_step_schema,
+    &tl_whatif_row_schema,     &tl_slow_link_row_schema, &tl_path_row_schema,     &tl_collective_row_schema,
+    &tl_arrival_schema,        &tl_group_row_schema,     &tl_exposed_schema,      &tl_bubble_schema,
+    &tl_bandwidth_schema,      &tl_clock_schema,         &tl_quality_schema,      &tl_parameter_schema,
+    &tl_idle_schema,           &tl_idle_overview_schema, &tl_idle_summary_schema, &tl_idle_annotation_schema,
+    &tl_idle_job_schema,       &tl_stream_idle_schema,   &tl_gap_schema,          &tl_gap_noise_schema,
+    &tl_gap_peer_schema,       &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,
+    &tl_annotation_row_schema, &tl_launch_row_schema,    &tl_queue_row_schema,    &tl_copy_row_schema,
+    &tl_pattern_row_schema,    &tl_counter_row_schema,   &tl_memory_row_schema,   &tl_interval_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)

@@ -10,6 +10,8 @@
  * A set of instants counts once, on however many streams.  A step's row looks through a window: device work is cut to
  * the step, and wall runs from the first start to the last end of what is left.
  *
+ * Of the whole trace it is also told what ran at once, in all combinations.
+ *
  * Steps and devices both come from the trace, and a small file can name thousands of each: nothing here takes the time
  * or the room of their product.
  *
@@ -61,6 +63,7 @@ typedef struct rank_rows {
     tl_table devices, by_step; /* whole traces; steps in which the device worked, as long as they are not too many */
     size_t most_by_step;
     bool too_many;
+    int64_t mix_ns[TL_WORK_MIXES];
 } rank_rows;
 
 /* So many rows by device and step a rank always has, if it needs them. */
@@ -117,6 +120,7 @@ static bool device_rows(rank_rows *r, const tl_work *w, int32_t device)
     bool ok = tl_work_measure(w, &r->scratch, &row) && (!r->several || tl_table_append(&r->devices, &row, 1));
 
     add_to(&r->sums[0], &row);
+    tl_work_add_mixes(w, r->mix_ns);
     for (size_t i = 0, to; ok && i < view->nsteps; i = to) {
         int64_t edge = tl_work_next_edge(w, view->steps[i].start_ns);
         to = first_ending_after(view, i, edge);
@@ -144,6 +148,21 @@ static void add_runs(rank_rows *r)
             add_to(&r->sums[i + 1], &row);
         }
     }
+}
+
+/* False when memory is out. */
+static bool add_mixes(tl_table *table, int32_t rank, const int64_t ns[TL_WORK_MIXES])
+{
+    int64_t all_ns = 0;
+    bool ok = true;
+
+    for (unsigned mix = 0; mix < TL_WORK_MIXES; mix++)
+        all_ns = tl_ns_add(all_ns, ns[mix]);
+    for (unsigned mix = 0; ok && mix < TL_WORK_MIXES; mix++) {
+        const tl_mix row = { rank, (uint8_t)mix, ns[mix], (double)ns[mix] / (double)all_ns };
+        ok = ns[mix] == 0 || tl_table_append(table, &row, 1);
+    }
+    return ok;
 }
 
 static bool rank_rows_start(rank_rows *r, const tl_rank_view *view)
@@ -198,7 +217,7 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
         add_runs(&r);
     ok = ok && tl_table_append(table, r.devices.rows, r.devices.n) &&
          tl_table_append(table, r.by_step.rows, r.by_step.n) && tl_table_append(table, r.sums, view->nsteps + 1) &&
-         tl_table_sort(table);
+         tl_table_sort(table) && add_mixes(tl_tables_get(out, &tl_mix_schema), view->rank, r.mix_ns);
     rank_rows_free(&r);
     return ok ? TL_OK : tl_fail_memory(err, "the breakdown");
 }
@@ -206,7 +225,8 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 /* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
 static tl_status reduce(tl_tables *job, tl_error *err)
 {
-    tl_table *table = tl_tables_get(job, &tl_breakdown_schema);
+    tl_table *table = tl_tables_get(job, &tl_breakdown_schema), *mix_rows = tl_tables_get(job, &tl_mix_schema);
+    int64_t mix_ns[TL_WORK_MIXES] = { 0 };
     tl_table sums = { .schema = &tl_breakdown_schema };
     tl_map index_of = { 0 };
     bool ok = true;
@@ -224,13 +244,18 @@ static tl_status reduce(tl_tables *job, tl_error *err)
         if (ok)
             add_to(tl_table_row(&sums, at), row);
     }
-    ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table);
+    for (size_t i = 0; i < mix_rows->n; i++) {
+        const tl_mix *row = tl_table_row(mix_rows, i);
+        mix_ns[row->running] = tl_ns_add(mix_ns[row->running], row->time_ns);
+    }
+    ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table) && add_mixes(mix_rows, -1, mix_ns) &&
+         tl_table_sort(mix_rows);
     tl_table_free(&sums);
     tl_map_free(&index_of);
     return ok ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
 }
 
-static const tl_schema *const tables[] = { &tl_breakdown_schema, NULL };
+static const tl_schema *const tables[] = { &tl_breakdown_schema, &tl_mix_schema, NULL };
 
 const tl_analysis tl_breakdown_analysis = {
     .name = "breakdown",

@@ -6,6 +6,7 @@
  */
 #include "device_work.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 static int set_of(uint8_t kind)
@@ -150,6 +151,37 @@ unsigned tl_work_mix_at(const tl_work *w, int64_t at_ns)
             mix |= 1u << s;
     }
     return mix;
+}
+
+/* The n-th bound of a set: starts and ends by turns; INT64_MAX past the last. */
+static int64_t bound_of(const tl_spans *set, size_t n)
+{
+    if (n / 2 == set->n)
+        return INT64_MAX;
+    return n % 2 == 0 ? set->v[n / 2].start_ns : set->v[n / 2].end_ns;
+}
+
+void tl_work_add_mixes(const tl_work *w, int64_t ns[TL_WORK_MIXES])
+{
+    size_t passed[TL_WORK_SETS] = { 0 };
+    int64_t next[TL_WORK_SETS], now_ns = w->first_ns;
+    unsigned mix = 0;
+
+    for (int s = 0; s < TL_WORK_SETS; s++)
+        next[s] = bound_of(&w->set[s], 0);
+    while (now_ns < w->last_ns) {
+        int64_t next_ns = w->last_ns;
+        for (int s = 0; s < TL_WORK_SETS; s++)
+            next_ns = tl_ns_min(next_ns, next[s]);
+        ns[mix] = tl_ns_add(ns[mix], next_ns - now_ns);
+        now_ns = next_ns;
+        for (int s = 0; s < TL_WORK_SETS; s++) {
+            if (next[s] != now_ns)
+                continue;
+            next[s] = bound_of(&w->set[s], ++passed[s]);
+            mix ^= 1u << s;
+        }
+    }
 }
 
 void tl_work_scratch_free(tl_work_scratch *scratch)

@@ -45,4 +45,7 @@ unsigned tl_work_mix_at(const tl_work *work, int64_t at_ns);
 /* The measures of `ns` of time all of which has that mix, which is not 0. */
 void tl_mix_measure(unsigned mix, int64_t ns, tl_breakdown *row);
 
+/* Adds how long each mix lasted between the first start and the last end; 0 is idle time. */
+void tl_work_add_mixes(const tl_work *work, int64_t ns[TL_WORK_MIXES]);
+
 #endif

@@ -2,6 +2,7 @@
  *
  *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
  */
+#include "places.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -76,57 +77,22 @@ static bool slots_fill(slots *s, const tl_rank_view *view)
     return true;
 }
 
-typedef struct naming {
-    const tl_kernel_row *rows;
-    const tl_names *names;
-} naming;
-
-static tl_text text_of(const tl_names *names, uint32_t name)
-{
-    return name != TL_NO_NAME ? tl_names_text(names, name) : TL_TEXT("");
-}
-
-static int by_total(const void *context, uint32_t a, uint32_t b)
-{
-    const naming *c = context;
-    const tl_kernel_row *x = &c->rows[a], *y = &c->rows[b];
-    if (x->total_ns != y->total_ns)
-        return TL_COMPARE(y->total_ns, x->total_ns);
-    int order = tl_text_compare(text_of(c->names, x->name), text_of(c->names, y->name));
-    return order != 0 ? order : TL_COMPARE(x->kind, y->kind);
-}
-
-/* Rows by slot become rows by place. */
-static bool put_in_order(tl_kernel_row *rows, size_t n, const tl_names *names, tl_table *table)
-{
-    uint32_t *order = tl_malloc(n * sizeof *order);
-    bool ok = order != NULL;
-
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, n, by_total, &(naming){ rows, names }) && tl_table_reserve(table, n);
-    for (size_t i = 0; ok && i < n; i++) {
-        rows[order[i]].place = (int32_t)i + 1;
-        ok = tl_table_append(table, &rows[order[i]], 1);
-    }
-    free(order);
-    return ok;
-}
-
 static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
 {
-    TL_VEC(tl_kernel_row) rows = { 0 };
+    static const char *const measures[] = { "total_ns", NULL };
+    size_t from = table->n;
     int64_t all = 0;
-    bool ok = true;
 
-    for (size_t k = 0; ok && k < s->v.n; k++) {
+    if (!tl_table_reserve(table, s->v.n))
+        return false;
+    for (size_t k = 0; k < s->v.n; k++) {
         const slot *mine = &s->v.v[k];
         const tl_kernel *first = &view->kernels[mine->kernel];
         const tl_spread d = tl_spread_of(s->ns + mine->first, mine->n);
-        ok = tl_vec_room(&rows);
-        if (!ok)
-            break;
-        rows.v[rows.n++] = (tl_kernel_row){
+        tl_kernel_row *row = tl_table_add(table);
+        if (row == NULL)
+            return false;
+        *row = (tl_kernel_row){
             .rank = view->rank,
             .name = first->name,
             .kind = first->kind,
@@ -143,11 +109,11 @@ static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
         };
         all = tl_ns_add(all, d.total);
     }
-    for (size_t i = 0; i < rows.n; i++)
-        rows.v[i].share = all > 0 ? (double)rows.v[i].total_ns / (double)all : NAN;
-    ok = ok && (rows.n == 0 || put_in_order(rows.v, rows.n, view->names, table));
-    free(rows.v);
-    return ok;
+    for (size_t i = from; i < table->n; i++) {
+        tl_kernel_row *row = tl_table_row(table, i);
+        row->share = all > 0 ? (double)row->total_ns / (double)all : NAN;
+    }
+    return tl_places_number(table, from, view->names, measures);
 }
 
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)

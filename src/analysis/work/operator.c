@@ -6,6 +6,7 @@
  *
  * One sweep over each thread.  What an operator's work sums up to is known when it ends, and goes to the one around it.
  */
+#include "places.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -184,23 +185,6 @@ static double deviation_of(const total *t)
     return sqrt(fmax((double)(((long double)t->squares - sum * sum / n) / (n - 1)), 0));
 }
 
-typedef struct naming {
-    const tl_operator_row *rows;
-    const tl_names *names;
-} naming;
-
-/* The most device time first, then the most host time, then by name; the rest last of equals. */
-static int by_time(const void *context, uint32_t a, uint32_t b)
-{
-    const naming *c = context;
-    const tl_operator_row *x = &c->rows[a], *y = &c->rows[b];
-    if (x->device_ns != y->device_ns)
-        return TL_COMPARE(y->device_ns, x->device_ns);
-    if (x->host_ns != y->host_ns || x->name == TL_NO_NAME || y->name == TL_NO_NAME)
-        return x->host_ns != y->host_ns ? TL_COMPARE(y->host_ns, x->host_ns) : TL_COMPARE(x->name, y->name);
-    return tl_text_compare(tl_names_text(c->names, x->name), tl_names_text(c->names, y->name));
-}
-
 static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
 {
     return (tl_operator_row){
@@ -246,27 +230,18 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
 /* The table is that of operators or of annotations: their columns are the same. */
 static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
 {
-    TL_VEC(tl_operator_row) rows = { 0 };
-    uint32_t *order = tl_malloc((s->totals.n + 1) * sizeof *order);
-    bool ok = order != NULL;
+    static const char *const measures[] = { "device_ns", "host_ns", NULL };
+    size_t first = table->n;
 
-    for (size_t i = 0; ok && i <= s->totals.n; i++) {
+    for (size_t i = 0; i <= s->totals.n; i++) {
         bool rest = i == s->totals.n;
         if (rest && s->rest.kernels == 0)
             break;
-        order[i] = (uint32_t)i;
-        ok = tl_vec_room(&rows);
-        if (ok)
-            rows.v[rows.n++] = rest ? rest_row(s, all_ns) : row_of(s, &s->totals.v[i], all_ns);
+        const tl_operator_row row = rest ? rest_row(s, all_ns) : row_of(s, &s->totals.v[i], all_ns);
+        if (!tl_table_append(table, &row, 1))
+            return false;
     }
-    ok = ok && tl_sort_index(order, rows.n, by_time, &(naming){ rows.v, s->view->names });
-    for (size_t i = 0; ok && i < rows.n; i++) {
-        rows.v[order[i]].place = (int32_t)i + 1;
-        ok = tl_table_append(table, &rows.v[order[i]], 1);
-    }
-    free(order);
-    free(rows.v);
-    return ok;
+    return tl_places_number(table, first, s->view->names, measures);
 }
 
 static uint32_t place_of(const sweep *s, const tl_launch *launch)

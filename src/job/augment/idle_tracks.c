@@ -1,4 +1,6 @@
-/* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks. */
+/* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks; and beside them its
+ * queues and copies, as counters. */
+#include "counters.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/hash.h"
@@ -25,7 +27,8 @@ typedef struct idle_tracks {
     tl_tables tables;
     const tl_table *gaps, *noise;
     TL_VEC(shown_wait) waits; /* by device and time */
-    tl_names names;           /* of the rows, and of the processes */
+    tl_counters counters;
+    tl_names names; /* of the rows, and of the processes */
     tl_out_processes processes;
     int64_t base_ns; /* what the times of the rows have over those of the trace */
 } idle_tracks;
@@ -64,8 +67,8 @@ static tl_status place_waits(const tl_rank_view *view, const tl_wait *waits, siz
     return ok ? TL_OK : tl_fail_memory(err, "the waits of a rank");
 }
 
-static tl_status find_gaps(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits,
-                           idle_tracks *t, tl_error *err)
+static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits,
+                          idle_tracks *t, tl_error *err)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
@@ -81,6 +84,8 @@ static tl_status find_gaps(tl_trace *trace, const tl_options *options, const tl_
         st = tl_idle_analysis.per_rank(&linked.view, &options->config, &t->tables, err);
     if (st == TL_OK)
         st = place_waits(&linked.view, waits, nwaits, t, err);
+    if (st == TL_OK && !tl_counters_find(&t->counters, &linked.view))
+        st = tl_fail_memory(err, "the counters of a rank");
     tl_linked_free(&linked);
     return st;
 }
@@ -97,6 +102,7 @@ static void free_tracks(void *tracks)
     if (t == NULL)
         return;
     tl_tables_free(&t->tables);
+    tl_counters_free(&t->counters);
     tl_names_free(&t->names);
     free(t->waits.v);
     free(t->processes.v);
@@ -123,7 +129,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
     if (st == TL_OK)
         st = tl_out_processes_find(&trace.events, &search, &t->processes, err);
     if (st == TL_OK)
-        st = find_gaps(&trace, options, waits, nwaits, t, err);
+        st = find_all(&trace, options, waits, nwaits, t, err);
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
@@ -233,6 +239,8 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
             tl_out_idle_begin(w, &first, of);
         st = add_gaps(t, w, p, &first, &macro, &noise, &detail, err);
         add_waits(t, w, &first, p->device, of, &wait);
+        if (st == TL_OK)
+            st = tl_counters_put(&t->counters, w, p, &t->names, t->base_ns, err);
     }
     if (st == TL_OK && macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));

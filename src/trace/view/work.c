@@ -6,6 +6,7 @@
 #include "work.h"
 #include "part.h"
 #include "tlmpi/base/stats.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,6 +180,8 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
         kernel->coll = args->coll;
     else if (kernel->kind == TL_COMPUTE)
         kernel->blocks = args->blocks;
+    else
+        kernel->gb_per_s = args->copy != TL_NONE ? (float)m->e->copies.v[args->copy].gb_per_s : NAN;
 }
 
 bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,

@@ -1,0 +1,92 @@
+/* queue.c - how much work had been launched on a stream and not yet started?
+ *
+ *     host      [a][b][c]....................
+ *     stream    ....[  a  ][    b    ][c]....
+ *     queue     1  2 1 2    1          0         from the start of a launch to the start of its work
+ */
+#include "tlmpi/analysis/work.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+bool tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].launch_ns == TL_TIME_UNKNOWN || v[i].launch_ns >= v[i].start_ns)
+            continue;
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = (tl_load){ v[i].launch_ns, v[i].start_ns, 1 };
+    }
+    return true;
+}
+
+/* When the stream began and ended, and what of its work is in no queue. */
+static void look_at(const tl_kernel *v, size_t n, tl_queue_row *row)
+{
+    int64_t from = v[0].start_ns, to = v[0].end_ns;
+
+    for (size_t i = 0; i < n; i++) {
+        bool launched = v[i].launch_ns != TL_TIME_UNKNOWN;
+        row->no_launch += !launched;
+        row->before_launch += launched && v[i].start_ns < v[i].launch_ns;
+        from = launched ? tl_ns_min(from, v[i].launch_ns) : from;
+        to = tl_ns_max(to, v[i].end_ns);
+    }
+    row->wall_ns = tl_ns_between(to, from);
+}
+
+typedef struct scratch {
+    tl_loads loads;
+    tl_series series;
+} scratch;
+
+static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int64_t full, scratch *c, tl_table *table)
+{
+    tl_queue_row *row = tl_table_add(table);
+
+    c->loads.n = c->series.n = 0;
+    if (row == NULL || !tl_queue_loads(v, n, &c->loads) || !tl_series_add(&c->series, c->loads.v, c->loads.n))
+        return false;
+    row->rank = view->rank;
+    row->device = v->device;
+    row->stream = v->stream;
+    row->kernels = (int64_t)n;
+    look_at(v, n, row);
+    double wall = row->wall_ns > 0 ? (double)row->wall_ns : NAN;
+    row->mean_length = tl_loads_integral(c->loads.v, c->loads.n) / wall;
+    row->max_length = tl_series_max(&c->series);
+    row->empty_ns = row->wall_ns - tl_series_ns(&c->series, 1);
+    row->full_ns = full > 0 ? tl_series_ns(&c->series, full) : row->wall_ns;
+    row->full_share = (double)row->full_ns / wall;
+    return true;
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    tl_table *table = tl_tables_get(out, &tl_queue_row_schema);
+    const tl_kernel *v = view->kernels;
+    scratch c = { 0 };
+    bool ok = true;
+
+    for (size_t from = 0, to; ok && from < view->nkernels; from = to) {
+        for (to = from + 1; to < view->nkernels && tl_same_stream(&v[from], &v[to]); to++)
+            ;
+        ok = add_row(view, v + from, to - from, config->launch.full, &c, table);
+    }
+    free(c.loads.v);
+    free(c.series.v);
+    return ok ? TL_OK : tl_fail_memory(err, "the queues of a rank");
+}
+
+TL_TABLE_DEFINE_AS(queue_row, "queue", TL_QUEUE_FIELDS, TL_SCOPE_RANK, "queues of streams",
+                   "How much work had been launched on a stream and not yet started?");
+
+static const tl_schema *const tables[] = { &tl_queue_row_schema, NULL };
+
+const tl_analysis tl_queue_analysis = {
+    .name = "queue",
+    .question = "How much work had been launched and not yet started?",
+    .tables = tables,
+    .per_rank = per_rank,
+};
