@@ -200,14 +200,15 @@ fi
 limit "check, no Python frames" plain 1145 check --no-filter
 limit "check, half Python frames, indented" python 1110 check --no-filter
 limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
-limit "run, no Python frames" plain 2330 run
-limit "run, half Python frames, indented" python 1485 run
+limit "run, no Python frames" plain 2480 run
+limit "run, half Python frames, indented" python 1550 run
 share "classifying idle time, no Python frames" plain 25
 share "classifying idle time, host too slow" starved 50
 linear "operators nested in a gap" nested 10000 22 idle_per_rank
 linear "collectives of hosts" meets 3000 22 idle_per_rank
 linear "waits for another device" devices 3000 22 idle_per_rank
 # The whole run of few takes less for each: a chunk of a table is not full.
+linear "operators nested in a gap, the whole run" nested 10000 30
 linear "threads that launch" threads 3000 30
 linear "waits that overlap" syncs 3000 30
 linear "waits within waits" depth 3000 30
