@@ -8,12 +8,12 @@
 #include "samples.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/call/exit.h"
+#include "tlmpi/job/call/pattern.h"
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/trace/view.h"
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,15 +254,11 @@ static int exit_of(const repeating *r)
 
 static tl_status begin(repeating *r, tl_error *err)
 {
-    char why[128];
     if (r->reps->exclude == NULL)
         return TL_OK;
-    int rc = regcomp(&r->exclude, r->reps->exclude, REG_EXTENDED | REG_NOSUB);
-    r->has_exclude = rc == 0;
-    if (rc == 0)
-        return TL_OK;
-    regerror(rc, &r->exclude, why, sizeof why);
-    return tl_fail(err, TL_EUSAGE, "--exclude: '%s' is no pattern: %s", r->reps->exclude, why);
+    tl_status st = tl_pattern_compile(&r->exclude, "--exclude", r->reps->exclude, err);
+    r->has_exclude = st == TL_OK;
+    return st;
 }
 
 int tl_reps(const tl_options *options, const tl_reps_options *reps)
