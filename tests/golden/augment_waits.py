@@ -97,6 +97,12 @@ def main():
         check_job("streams that wait at once", work, ["--ranks", "8", "--tp", "2", "--ep", "2", "--steps", "3", "--layers", "4"])
         job, out, result = check_job("one host", work, [*size, "--seed", "6", *slow])
 
+        alone = os.path.join(work, "alone")
+        subprocess.run([MAKE_TRACE, "-o", alone, "--ranks", "1", "--steps", "2", "--no-truth"], check=True)
+        run("-f", "-q", "-o", alone, alone)
+        got = run("augment", "--result", alone + ".h5", "-o", out, alone, "--force")
+        check("a result in which nobody waits", got.returncode == 0 and got.stderr == "", got.stderr)
+
         shutil.copy(os.path.join(job, "rank-2.json"), os.path.join(work, "other.json"))
         with open(os.path.join(work, "other.json"), "a") as f:
             f.write(" \n")
