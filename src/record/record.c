@@ -28,10 +28,10 @@ static bool selected(const tlmpi_record_settings *settings)
 static bool start(tlmpi_record *recorder, const char *directory)
 {
     tl_record_text path = { 0 };
+    const bool named = directory != NULL && directory[0] != '\0';
     if (!tl_record_driver_open(&recorder->driver, recorder->reason, sizeof recorder->reason))
         return false;
-    int error =
-        tl_record_file_open(&recorder->file, directory != NULL ? directory : ".", recorder->settings.rank, &path);
+    int error = tl_record_file_open(&recorder->file, named ? directory : ".", recorder->settings.rank, &path);
     if (error != 0) {
         char words[128] = "error";
         (void)strerror_r(error, words, sizeof words);
