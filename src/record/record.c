@@ -270,6 +270,13 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         *counts = (tlmpi_record_counts){ 0 };
     if (recorder == NULL)
         return status;
+    if (recorder->owner != getpid()) {
+        /* When the child was made, other threads may have been changing what else there is to free. */
+        if (recorder->file.fd >= 0)
+            (void)close(recorder->file.fd);
+        free(recorder);
+        return status;
+    }
     if (on) {
         (void)pthread_mutex_lock(&recorder->flushing);
         status = tl_record_flush_pending(recorder, true);
@@ -283,10 +290,8 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         *counts = recorder->counts;
     if (on && status == TLMPI_RECORD_OK)
         status = closed;
-    if (on) {
-        (void)pthread_mutex_destroy(&recorder->lock);
-        (void)pthread_mutex_destroy(&recorder->flushing);
-    }
+    (void)pthread_mutex_destroy(&recorder->lock);
+    (void)pthread_mutex_destroy(&recorder->flushing);
     free(recorder);
     return status;
 }
