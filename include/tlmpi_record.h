@@ -62,7 +62,7 @@ typedef enum tlmpi_record_status {
 typedef struct tlmpi_record_settings {
     int enable;                   /* 0 */
     int rank;                     /* 0: this process, in the file's name and in each line */
-    const char *directory;        /* ".": made where it is not there */
+    const char *directory;        /* ".", as where it is NULL or empty: made where it is not there */
     int64_t start_step;           /* 0: the first step to record */
     int64_t end_step;             /* INT64_MAX: the last */
     int64_t record_every_n_steps; /* 10: counted from start_step; less than 1 is 1 */

@@ -65,7 +65,7 @@ def current_stream():
 
 def value(key, given):
     """A metadata value; what C has no type for is written as text."""
-    key = key.encode()
+    key = key.encode(errors="replace")
     if isinstance(given, bool):
         return Value(key, 3, As(integer=given))
     if isinstance(given, int) and -2**63 <= given < 2**63:
@@ -96,8 +96,8 @@ class Recorder:
     def phase(self, name, step, **metadata):
         phase = ctypes.c_uint64()
         values = (Value * len(metadata))(*(value(k, v) for k, v in metadata.items()))
-        self.lib.tlmpi_record_begin(self.handle, name.encode(), step, current_stream(), values, len(values),
-                                    ctypes.byref(phase))
+        self.lib.tlmpi_record_begin(self.handle, name.encode(errors="replace"), step, current_stream(), values,
+                                    len(values), ctypes.byref(phase))
         try:
             yield
         finally:

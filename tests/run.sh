@@ -204,6 +204,7 @@ instruments()
     stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang-asan/tlmpi-serial
     stage asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
     stage asan-augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial
+    stage asan-augment-waits /usr/bin/python3 tests/golden/augment_waits.py build-clang-asan/tlmpi-serial build/make_trace
     stage asan-graph /usr/bin/python3 tests/faults/graph.py build-clang-asan/tlmpi-serial
 }
 

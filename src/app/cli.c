@@ -71,7 +71,8 @@ static const tl_command commands[] = {
       "in which any of them runs (busy), from the first to the last (span), and the rest of that (bubble). What belongs "
       "to a repetition is told by who launched it, not by a window of time, and counts once; backward is what autograd "
       "has launched. Each PATH, a trace or a folder of traces, is a variant. To know what backward costs where a "
-      "benchmark runs forward, and forward with backward, compare the two: the difference is backward.",
+      "benchmark runs forward, and forward with backward, compare the two: the difference is backward. 'tlmpi describe reps' "
+      "explains the columns; reps_compare, reps_each and reps_kernels those that the options print.",
       true, reps },
     { "augment", TL_FOR_AUGMENT, "[options] PATH... -o DIR", "copies of the traces with idle time on tracks of its own",
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "

@@ -4,6 +4,7 @@
 #include "suggest.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/analysis/rep/tables.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
@@ -240,13 +241,24 @@ static void add_table(entry *v, size_t *n, const tl_schema *table, const char *n
     e->table.name = e->name;
 }
 
+/* What tlmpi reps prints, by its options. */
+static const struct {
+    const char *name;
+    const tl_schema *table;
+} reps[] = { { "reps", &tl_rep_stat_schema },
+             { "reps_compare", &tl_rep_compare_schema },
+             { "reps_each", &tl_rep_schema },
+             { "reps_kernels", &tl_rep_work_schema } };
+
+enum { NREPS = sizeof reps / sizeof reps[0] };
+
 /* All of them, n; the caller frees them.  NULL: memory is out. */
 static entry *list_entries(size_t *n)
 {
     size_t ntables, npages;
     const tl_schema *const *schemas = tl_all_schemas(&ntables);
     const tl_manual_page *pages = tl_manual_pages(&npages);
-    entry *v = tl_calloc(2 + 2 * ntables + npages, sizeof *v);
+    entry *v = tl_calloc(2 + 2 * ntables + NREPS + npages, sizeof *v);
 
     *n = 0;
     if (v == NULL)
@@ -257,6 +269,8 @@ static entry *list_entries(size_t *n)
         if (schemas[i]->scope == TL_SCOPE_EVENT)
             add_table(v, n, &tl_row_index_schema, schemas[i]->name, "_index");
     }
+    for (size_t i = 0; i < NREPS; i++)
+        add_table(v, n, reps[i].table, reps[i].name, "");
     add(v, n, "parameters", "", "the numbers that decide")->is = IS_PARAMETERS;
     for (size_t i = 0; i < npages; i++) {
         entry *e = add(v, n, pages[i].name, "", pages[i].title);

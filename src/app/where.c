@@ -2,9 +2,11 @@
 #include "where.h"
 
 #include "suggest.h"
+#include "tlmpi/job/call/pattern.h"
 #include "tlmpi/model/table.h"
 #include <ctype.h>
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,24 +36,24 @@ static bool is_words(const tl_field *field)
     return field->type == TL_TYPE_NAME || field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM;
 }
 
-/* What stands behind a number. */
-static bool read_unit(const tl_field *field, const char *text, double *factor)
+/* What stands behind a number: it is taken times one and then by the other. */
+static bool read_unit(const tl_field *field, const char *text, double *times, double *by)
 {
     static const struct {
         const char *word;
         double ns;
     } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 
-    *factor = 1;
+    *times = *by = 1;
     if (*text == '\0')
         return true;
-    if (strcmp(text, "%") == 0 && field->type == TL_TYPE_F64) {
-        *factor = strcmp(field->unit, "%") == 0 ? 1 : 0.01;
+    if (strcmp(text, "%") == 0 && field->type == TL_TYPE_F64 && (field->unit[0] == '\0' || field->unit[0] == '%')) {
+        *by = field->unit[0] == '%' ? 1 : 100;
         return true;
     }
     for (size_t i = 0; i < sizeof units / sizeof units[0] && strcmp(field->unit, "ns") == 0; i++)
         if (strcmp(text, units[i].word) == 0) {
-            *factor = units[i].ns;
+            *times = units[i].ns;
             return true;
         }
     return false;
@@ -60,7 +62,7 @@ static bool read_unit(const tl_field *field, const char *text, double *factor)
 static bool read_number(tl_where *w, const char *text)
 {
     char *end;
-    double factor;
+    double times, by;
 
     errno = 0;
     w->number = strtoll(text, &end, 10);
@@ -69,18 +71,19 @@ static bool read_number(tl_where *w, const char *text)
         return true;
     }
     w->real = strtod(text, &end);
-    if (end == text || !isfinite(w->real) || !read_unit(w->field, end, &factor))
+    if (end == text || !isfinite(w->real) || !read_unit(w->field, end, &times, &by))
         return false;
-    w->real *= factor;
+    w->real = w->real * times / by;
     if (w->field->type == TL_TYPE_F64)
         return true;
-    /* An integer is compared with an integer: below 1.5 is at most 1. */
+    /* An integer is compared with an integer: below 1.5 is at most 1; but 0.527511252s is one, however it is rounded. */
     if (fabs(w->real) >= 9e18)
         return false;
-    double whole = w->test == TL_BELOW || w->test == TL_AT_LEAST ? ceil(w->real) : floor(w->real);
-    if (whole < w->real || whole > w->real) {
+    double whole = round(w->real);
+    if (fabs(whole - w->real) > 2 * DBL_EPSILON * fabs(whole)) {
         if (w->test == TL_IS || w->test == TL_IS_NOT)
             return false;
+        whole = w->test == TL_BELOW || w->test == TL_AT_LEAST ? ceil(w->real) : floor(w->real);
     }
     w->number = (int64_t)whole;
     return true;
@@ -99,20 +102,6 @@ static tl_status read_label(tl_where *w, const char *text, tl_error *err)
     return tl_fail_unknown(err, "word", text, place, w->field->labels, n);
 }
 
-static tl_status read_pattern(tl_where *w, const char *text, tl_error *err)
-{
-    char why[128];
-    int rc = regcomp(&w->pattern, text, REG_EXTENDED | REG_NOSUB);
-    if (rc == 0) {
-        w->has_pattern = true;
-        return TL_OK;
-    }
-    if (rc == REG_ESPACE)
-        return tl_fail_memory(err, "a pattern");
-    regerror(rc, &w->pattern, why, sizeof why);
-    return tl_fail(err, TL_EUSAGE, "--where: '%s' is no pattern: %s", text, why);
-}
-
 static tl_status read_value(tl_where *w, const char *text, tl_error *err)
 {
     bool equals = w->test == TL_IS || w->test == TL_IS_NOT, finds = w->test == TL_FINDS || w->test == TL_FINDS_NOT;
@@ -126,8 +115,11 @@ static tl_status read_value(tl_where *w, const char *text, tl_error *err)
         return tl_fail(err, TL_EUSAGE, "--where: %s has numbers: = != < <= > >= go with it", column);
     if (!finds && !equals && is_words(w->field))
         return tl_fail(err, TL_EUSAGE, "--where: %s has words: = != ~ !~ go with it", column);
-    if (finds)
-        return read_pattern(w, text, err);
+    if (finds) {
+        tl_status st = tl_pattern_compile(&w->pattern, "--where", text, err);
+        w->has_pattern = st == TL_OK;
+        return st;
+    }
     if (w->field->type == TL_TYPE_ENUM)
         return read_label(w, text, err);
     if (is_words(w->field) || read_number(w, text))

@@ -28,10 +28,10 @@ static bool selected(const tlmpi_record_settings *settings)
 static bool start(tlmpi_record *recorder, const char *directory)
 {
     tl_record_text path = { 0 };
+    const bool named = directory != NULL && directory[0] != '\0';
     if (!tl_record_driver_open(&recorder->driver, recorder->reason, sizeof recorder->reason))
         return false;
-    int error =
-        tl_record_file_open(&recorder->file, directory != NULL ? directory : ".", recorder->settings.rank, &path);
+    int error = tl_record_file_open(&recorder->file, named ? directory : ".", recorder->settings.rank, &path);
     if (error != 0) {
         char words[128] = "error";
         (void)strerror_r(error, words, sizeof words);
@@ -270,6 +270,13 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         *counts = (tlmpi_record_counts){ 0 };
     if (recorder == NULL)
         return status;
+    if (recorder->owner != getpid()) {
+        /* When the child was made, other threads may have been changing what else there is to free. */
+        if (recorder->file.fd >= 0)
+            (void)close(recorder->file.fd);
+        free(recorder);
+        return status;
+    }
     if (on) {
         (void)pthread_mutex_lock(&recorder->flushing);
         status = tl_record_flush_pending(recorder, true);
@@ -283,10 +290,8 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         *counts = recorder->counts;
     if (on && status == TLMPI_RECORD_OK)
         status = closed;
-    if (on) {
-        (void)pthread_mutex_destroy(&recorder->lock);
-        (void)pthread_mutex_destroy(&recorder->flushing);
-    }
+    (void)pthread_mutex_destroy(&recorder->lock);
+    (void)pthread_mutex_destroy(&recorder->flushing);
     free(recorder);
     return status;
 }

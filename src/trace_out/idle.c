@@ -19,8 +19,7 @@ tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *
     return TL_OK;
 }
 
-static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap",
-                                     "Waiting for Ranks" };
+static const char *const names[] = { "Idle: Noise/Macro", "Idle: Drain Type", "Idle: CPU During Gap" };
 
 enum { MACRO, DRAIN, CPU, WAITS };
 
@@ -31,26 +30,27 @@ static tl_out_track track_of(const tl_out_track *first, int which)
     return track;
 }
 
-static void name_track(tl_out_writer *w, const tl_out_track *first, int which, const char *of)
-{
-    const tl_out_track track = track_of(first, which);
-    char name[64];
-    snprintf(name, sizeof name, "%s%s", names[which], of);
-    tl_out_name_track(w, &track, name);
-}
-
 void tl_out_idle_begin(tl_out_writer *w, const tl_out_track *first, const char *of)
 {
-    for (int i = MACRO; i <= CPU; i++)
-        name_track(w, first, i, of);
+    char name[64];
+    for (int i = MACRO; i <= CPU; i++) {
+        const tl_out_track track = track_of(first, i);
+        snprintf(name, sizeof name, "%s%s", names[i], of);
+        tl_out_name_track(w, &track, name);
+    }
 }
 
-void tl_out_waits_begin(tl_out_writer *w, const tl_out_track *first, const char *of)
+void tl_out_waits_begin(tl_out_writer *w, const tl_out_track *first, int track, const char *of)
 {
-    name_track(w, first, WAITS, of);
+    const tl_out_track own = track_of(first, WAITS + track);
+    char name[64], number[16] = "";
+    if (track > 0)
+        snprintf(number, sizeof number, " %d", track + 1);
+    snprintf(name, sizeof name, "Waiting for Ranks%s%s", number, of);
+    tl_out_name_track(w, &own, name);
 }
 
-void tl_out_wait_put(tl_out_writer *w, const tl_out_track *first, const tl_out_wait *wait)
+void tl_out_wait_put(tl_out_writer *w, const tl_out_track *first, int track, const tl_out_wait *wait)
 {
     const tl_out_arg args[] = { { "late_rank", tl_out_int(wait->late_rank) },
                                 { "collective", tl_out_int(wait->collective) } };
@@ -60,7 +60,7 @@ void tl_out_wait_put(tl_out_writer *w, const tl_out_track *first, const tl_out_w
     int n = snprintf(name, sizeof name, "waits for %s%s%s", rank, wait->kind != NULL ? ": " : "",
                      wait->kind != NULL ? wait->kind : "");
     tl_out_put(w, &(tl_out_event){ .ph = 'X',
-                                   .track = track_of(first, WAITS),
+                                   .track = track_of(first, WAITS + track),
                                    .name = { name, (size_t)n },
                                    .cat = TL_OUT_IDLE_CAT,
                                    .ts = wait->ts,

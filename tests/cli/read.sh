@@ -235,6 +235,12 @@ status 0 "$tlmpi" describe interval clock straggler rank
 for word in my_ring "cannot leave before the last has" "the charges sum up" "Exit status 1"; do
     says out "$word"
 done
+for option in "" --compare --each --kernels; do
+    status 0 "$tlmpi" describe "reps$(echo "$option" | sed 's/^--/_/')"
+    cp out page
+    "$tlmpi" reps -q $option --format csv traces/rank-0.json traces/rank-1.json | head -1 | tr ',' '\n' > columns
+    check "every column of reps $option has its line" sh -c 'test -s columns && while read -r c; do grep -q "^  $c " page || exit 1; done < columns'
+done
 status 2 "$tlmpi" describe brekdown
 says err "did you mean breakdown?"
 summary

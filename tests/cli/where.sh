@@ -53,6 +53,8 @@ finds interval "r['duration_ns'] > 50000" "duration_ns>0.05ms"
 finds interval "r['duration_ns'] < 50000.5" "duration_ns<50.0005us"
 finds interval "r['duration_ns'] <= 50000.5" "duration_ns<=50.0005us"
 finds interval "r['duration_ns'] >= 50000.5" "duration_ns>=50.0005us"
+finds interval "r['duration_ns'] == $ns" "duration_ns=${ns}e-9s" "duration_ns>=${ns}e-9s" "duration_ns<=${ns}e-6ms"
+status 0 "$tlmpi" show traces.h5 interval --where "duration_ns!=8325.665270ms" # times 1e6 a double lies beside it
 finds interval "r['rank'] == 1 and r['stream'] == 7" "rank=1" "stream=7"
 finds kernel "r['share'] > 0.1" "share>10%"
 finds kernel "r['share'] <= 0.1" "share<=0.1"
@@ -91,6 +93,11 @@ for wrong in = duration_ns "duration_ns 5" "kind=com" "kind>comm" "name<a" "dura
     check "'$wrong' is refused" test $? -eq 2
 done
 says err "--where: '' is no value of rank"
+status 2 "$tlmpi" show traces.h5 kernel --where "mean_ns>5%"
+deep=$(printf '%30000s' '' | tr ' ' '(')
+status 2 "$tlmpi" show traces.h5 interval --where "name~$deep"
+says err "a pattern of more than 1000 characters"
+status 2 "$tlmpi" reps traces --exclude "$deep"
 status 2 "$tlmpi" show traces.h5 --where rank=1
 says err "want a table"
 

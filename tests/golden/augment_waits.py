@@ -63,7 +63,7 @@ def check_job(what, work, options):
     got = run("augment", "--result", result + ".h5", "-o", out, job)
     check(f"{what}: so does augment", got.returncode == 0 and "no waits" not in got.stderr, got.stderr[-300:])
     kernels, gaps = wanted(result + ".h5")
-    total = 0
+    total = several = 0
     for rank in range(int(options[1])):
         before = events(os.path.join(job, f"rank-{rank}.json"))
         waits = [e for e in events(os.path.join(out, f"rank-{rank}.json")) if e["name"].startswith("waits for")]
@@ -76,7 +76,15 @@ def check_job(what, work, options):
         check(f"{what}: rank {rank}: each wait of a kernel begins with it", not own - shown, own - shown)
         rest = collections.Counter((dur, late, collective) for _, dur, _, late, collective in (shown - own).elements())
         check(f"{what}: rank {rank}: the others are those of idle devices", rest == collections.Counter(gaps[rank]))
+        tracks = collections.defaultdict(list)
+        for e in waits:
+            tracks[e["pid"], e["tid"]].append((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])))
+        for track in tracks.values():
+            track.sort()
+            check(f"{what}: rank {rank}: on a track one ends before the next", all(a[1] <= b[0] for a, b in zip(track, track[1:])))
+        several += len(tracks) > 1
     check(f"{what}: there are some", total > 0)
+    check(f"{what}: as many tracks as it takes", several > 0 or "--ep" not in options)
     return job, out, result + ".h5"
 
 
@@ -86,7 +94,14 @@ def main():
         slow = ["--fault", "host_late", "--fault-rank", "1", "--fault-cost", "0.2"]
         check_job("clocks that are off", work, [*size, "--clock-offset-us", "3000", "--seed", "4", *slow])
         check_job("gradients apart", work, [*size, "--seed", "5", *slow])
+        check_job("streams that wait at once", work, ["--ranks", "8", "--tp", "2", "--ep", "2", "--steps", "3", "--layers", "4"])
         job, out, result = check_job("one host", work, [*size, "--seed", "6", *slow])
+
+        alone = os.path.join(work, "alone")
+        subprocess.run([MAKE_TRACE, "-o", alone, "--ranks", "1", "--steps", "2", "--no-truth"], check=True)
+        run("-f", "-q", "-o", alone, alone)
+        got = run("augment", "--result", alone + ".h5", "-o", out, alone, "--force")
+        check("a result in which nobody waits", got.returncode == 0 and got.stderr == "", got.stderr)
 
         shutil.copy(os.path.join(job, "rank-2.json"), os.path.join(work, "other.json"))
         with open(os.path.join(work, "other.json"), "a") as f:

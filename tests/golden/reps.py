@@ -30,8 +30,8 @@ def check(what, holds, more=""):
         print(f"FAILED: {what} {more}")
 
 
-def run(*args, prefix=()):
-    return subprocess.run([*prefix, TLMPI, "reps", *args], capture_output=True, text=True)
+def run(*args, prefix=(), cwd=None):
+    return subprocess.run([*prefix, TLMPI, "reps", *args], capture_output=True, text=True, cwd=cwd)
 
 
 def rows(*args):
@@ -147,6 +147,21 @@ def check_words(work):
     got = run("--rep", "ProfilerStep", base)
     check("no steps", got.returncode == 3 and "no ProfilerStep marks" in got.stderr, got.stderr)
     check("then a file is one", len(rows("--each", base)) == 1)
+    for folder, path in (("one", base), ("two", os.path.join(work, "slow.json"))):
+        os.mkdir(os.path.join(work, folder))
+        os.link(path, os.path.join(work, folder, "trace.json"))
+    plain = run("--rep", "rep", "--compare", "one", "two", cwd=work)
+    for odd in (["./one", ".//two/"], ["../%s/one" % os.path.basename(work), "two/./"], ["one", os.path.join(work, "two")]):
+        got = run("--rep", "rep", "--compare", *odd, cwd=work)
+        check(f"{odd}: a path of a variant however it is typed", [line.split()[:-1] for line in got.stdout.splitlines()] ==
+              [line.split()[:-1] for line in plain.stdout.splitlines()] and len(plain.stdout.splitlines()) == 7, got.stdout)
+    got = run("--rep", "rep", "two", ".", cwd=os.path.join(work, "one"))
+    check("a folder that is not there, and the one in which we are", got.returncode == 1 and len(got.stdout.splitlines()) == 7, got.stderr)
+    os.mkdir(os.path.join(work, "empty"))
+    got = run("--rep", "rep", "one", "empty", cwd=work)
+    check("a path without traces is told", got.returncode == 1 and "empty: expected traces" in got.stderr, got.stderr)
+    got = run("--rep", "rep", "--compare", "one", "one", cwd=work)
+    check("a variant that is another", got.returncode == 1 and "more than once" in got.stderr, got.stderr)
     cut = os.path.join(work, "cut.json")
     with open(base) as f, open(cut, "w") as out:
         out.write(f.read()[:30000])

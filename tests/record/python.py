@@ -176,6 +176,8 @@ def through_the_example(folder):
     check("closing twice is harmless", closed.written == 0)
     with recorder.phase("late", 5):
         pass
+    with recorder.phase("half a pair \ud83d", 5, **{"\udcff": "\udcff"}):  # a name is no reason to end the training
+        pass
 
 
 with tempfile.TemporaryDirectory() as folder:

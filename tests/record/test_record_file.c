@@ -41,6 +41,20 @@ static void folders_are_made(void)
     CU_ASSERT_STRING_EQUAL(scratch_content("a/b/" FILE_0), LINE);
 }
 
+static void no_folder_is_the_one_in_which_the_program_runs(void)
+{
+    char before[4096];
+    fresh(0);
+    settings.directory = "";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
+    CU_ASSERT_EQUAL_FATAL(chdir(scratch_folder), 0);
+    CU_ASSERT_TRUE(opened());
+    CU_ASSERT_EQUAL(chdir(before), 0);
+    CU_ASSERT_EQUAL(phase("p", 0, NULL), TLMPI_RECORD_OK);
+    CU_ASSERT_EQUAL(closed(1), TLMPI_RECORD_OK);
+    CU_ASSERT_STRING_EQUAL(scratch_content(FILE_0), LINE);
+}
+
 static void a_file_that_cannot_be_is_a_recorder_that_is_off(void)
 {
     fresh(0);
@@ -147,6 +161,7 @@ int main(void)
         TEST(lines_come_behind_those_of_the_run_before),
         TEST(a_line_that_was_cut_stays_alone),
         TEST(folders_are_made),
+        TEST(no_folder_is_the_one_in_which_the_program_runs),
         TEST(a_file_that_cannot_be_is_a_recorder_that_is_off),
         TEST(a_full_disk_loses_lines_only),
         TEST(a_line_that_was_taken_in_part_is_completed),

@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { NTHREADS = 4, NPHASES = 300 };
 static uint64_t handed[NTHREADS][NPHASES];
@@ -52,8 +55,52 @@ static void nothing_is_lost_between_threads(void)
     CU_ASSERT_EQUAL(nwhole, n);
 }
 
+static bool stopped;
+
+/* Begins and never ends: what the recorder has grows all the time. */
+static void *grow(void *argument)
+{
+    char name[2000];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int64_t step = 0; !__atomic_load_n(&stopped, __ATOMIC_ACQUIRE); step++) {
+        uint64_t id;
+        (void)tlmpi_record_begin(recorder, name, step, NULL, NULL, 0, &id);
+    }
+    return argument;
+}
+
+static void a_child_closes_while_threads_record(void)
+{
+    enum { RECORDERS = 60, CHILDREN = 3 };
+    int nbad = 0;
+
+    for (int i = 0; i < RECORDERS; i++) {
+        const struct timespec moment = { 0, 500000 + i % 10 * 300000 };
+        pthread_t threads[2];
+        fresh(0);
+        CU_ASSERT_TRUE_FATAL(opened());
+        __atomic_store_n(&stopped, false, __ATOMIC_RELEASE);
+        for (int t = 0; t < 2; t++)
+            CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[t], NULL, grow, NULL), 0);
+        nanosleep(&moment, NULL);
+        for (int n = 0; n < CHILDREN; n++) {
+            int status = -1;
+            pid_t child = fork();
+            if (child == 0)
+                _exit(tlmpi_record_close(recorder, NULL) == TLMPI_RECORD_OFF ? 0 : 1);
+            nbad += waitpid(child, &status, 0) != child || status != 0;
+        }
+        __atomic_store_n(&stopped, true, __ATOMIC_RELEASE);
+        for (int t = 0; t < 2; t++)
+            pthread_join(threads[t], NULL);
+        (void)tlmpi_record_close(recorder, NULL);
+    }
+    CU_ASSERT_EQUAL(nbad, 0);
+}
+
 int main(void)
 {
-    static const unit_test tests[] = { TEST(nothing_is_lost_between_threads) };
+    static const unit_test tests[] = { TEST(nothing_is_lost_between_threads), TEST(a_child_closes_while_threads_record) };
     return recorded_main("record_threads", tests, COUNT(tests));
 }

@@ -5,9 +5,11 @@
  *     Idle: CPU During Gap         [  idle#0 CPU_UNTRACED: ... ] ...
  *
  * Names, arguments and numbers of tracks are those of TraceLens' idle tracks, so that whoever knows these knows ours.
- * Where the result of a run tells who waited for whom, a track of ours stands below them:
+ * Where the result of a run tells who waited for whom, tracks of ours stand below them, as many as waits overlap:
+ * Perfetto drops an event that begins in another of its track and ends after it.
  *
  *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
+ *     Waiting for Ranks 2          [ waits for rank 1: all_gather ]
  */
 #ifndef TLMPI_TRACE_OUT_IDLE_H
 #define TLMPI_TRACE_OUT_IDLE_H
@@ -26,6 +28,7 @@
  * them. */
 #define TL_OUT_IDLE_TID    9000
 #define TL_OUT_IDLE_STRIDE 10
+#define TL_OUT_WAIT_TRACKS (TL_OUT_IDLE_STRIDE - 3)
 
 /* TL_EINPUT: the trace, which must have been read with TL_CAT_OTHER, has such events already. */
 tl_status tl_out_idle_check_new(const char *path, const tl_events *events, tl_error *err);
@@ -48,17 +51,17 @@ bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *ga
 /* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
 
-/* The metadata of the track of waits, the fourth from `first`, and one of its events. */
-void tl_out_waits_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
+/* The metadata of a track of waits, from 0 to TL_OUT_WAIT_TRACKS - 1, the fourth from `first` on; one of its events. */
+void tl_out_waits_begin(tl_out_writer *writer, const tl_out_track *first, int track, const char *of);
 
 typedef struct tl_out_wait {
     tl_out_value ts, dur;
-    int32_t late_rank;     /* -1: not known */
-    int64_t collective;    /* its row in table collective; -1: in none */
-    const char *kind;      /* "all_reduce"; NULL where it is in none */
+    int32_t late_rank;  /* -1: not known */
+    int64_t collective; /* its row in table collective; -1: in none */
+    const char *kind;   /* "all_reduce"; NULL where it is in none */
 } tl_out_wait;
 
-void tl_out_wait_put(tl_out_writer *writer, const tl_out_track *first, const tl_out_wait *wait);
+void tl_out_wait_put(tl_out_writer *writer, const tl_out_track *first, int track, const tl_out_wait *wait);
 
 /* One event of noise, three of others.  TL_ENOMEM. */
 tl_status tl_out_idle_gap(tl_out_writer *writer, const tl_out_track *first, const tl_out_gap *gap, tl_error *err);

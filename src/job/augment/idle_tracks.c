@@ -6,6 +6,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/view.h"
@@ -181,16 +182,24 @@ static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_
     return tl_out_idle_gap(w, first, &out, err);
 }
 
-/* Waits [*at, ...) of one device, to the track below those of its gaps. */
-static void add_waits(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, int32_t device, const char *of,
-                      size_t *at)
+/* The waits of one device, below its gaps: those at one time, of its streams, on tracks of their own. */
+static void add_waits(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, int32_t device, const char *of)
 {
-    size_t begin = *at;
-    for (; *at < t->waits.n && t->waits.v[*at].device == device; ++*at) {
-        const shown_wait *s = &t->waits.v[*at];
-        if (*at == begin)
-            tl_out_waits_begin(w, first, of);
-        tl_out_wait_put(w, first,
+    int64_t until_ns[TL_OUT_WAIT_TRACKS];
+    int ntracks = 0;
+    size_t at = 0;
+    TL_BISECT(at, t->waits.n, mid, t->waits.v[mid].device < device);
+    for (; at < t->waits.n && t->waits.v[at].device == device; at++) {
+        const shown_wait *s = &t->waits.v[at];
+        int track = 0;
+        while (track < ntracks && until_ns[track] > s->start_ns)
+            track++;
+        if (track == TL_OUT_WAIT_TRACKS)
+            track--;
+        else if (track == ntracks)
+            tl_out_waits_begin(w, first, ntracks++, of);
+        until_ns[track] = tl_ns_sum(s->start_ns, s->wait.wait_ns);
+        tl_out_wait_put(w, first, track,
                         &(tl_out_wait){ .ts = tl_out_us(on_trace(t, s->start_ns)),
                                         .dur = tl_out_us(s->wait.wait_ns),
                                         .late_rank = s->wait.late_rank,
@@ -226,7 +235,7 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
 {
     const idle_tracks *t = arg;
     tl_out_words detail = { 0 };
-    size_t macro = 0, noise = 0, wait = 0;
+    size_t macro = 0, noise = 0;
     tl_status st = TL_OK;
 
     for (size_t i = 0; i < t->processes.n && st == TL_OK; i++) {
@@ -238,7 +247,7 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
         if (ngaps(t) > 0)
             tl_out_idle_begin(w, &first, of);
         st = add_gaps(t, w, p, &first, &macro, &noise, &detail, err);
-        add_waits(t, w, &first, p->device, of, &wait);
+        add_waits(t, w, &first, p->device, of);
         if (st == TL_OK)
             st = tl_counters_put(&t->counters, w, p, &t->names, t->base_ns, err);
     }

@@ -210,7 +210,7 @@ const tl_wait *tl_waits_of(const tl_waits *waits, size_t item, size_t *n)
     size_t first = 0, past;
 
     *n = 0;
-    if (rank < 0)
+    if (rank < 0 || waits->n == 0)
         return NULL;
     TL_BISECT(first, waits->n, mid, waits->v[mid].rank < rank);
     for (past = first; past < waits->n && waits->v[past].rank == rank; past++)

@@ -122,7 +122,7 @@ static bool is_plain(const tl_plan_item *item)
 /* What stands in a plan's message before the two texts of an item. */
 typedef struct item_head {
     int64_t rank, pid, mtime_ns;
-    uint64_t bytes, below;
+    uint64_t bytes, below, word;
     int32_t rank_source, unreadable;
 } item_head;
 
@@ -133,6 +133,7 @@ static bool put_item(buffer *out, const tl_input *in)
                        .mtime_ns = in->mtime_ns,
                        .bytes = in->bytes,
                        .below = in->below,
+                       .word = in->word,
                        .rank_source = (int32_t)in->rank_source,
                        .unreadable = in->kind == TL_INPUT_UNREADABLE };
     return put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
@@ -199,6 +200,7 @@ static bool read_plan(buffer *message, tl_plan *plan)
         const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
         plan->items[plan->n++] = (tl_plan_item){ .path = path,
                                                  .below = (size_t)head.below,
+                                                 .word = (size_t)head.word,
                                                  .rank = head.rank,
                                                  .pid = head.pid,
                                                  .mtime_ns = head.mtime_ns,

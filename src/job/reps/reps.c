@@ -8,12 +8,12 @@
 #include "samples.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/job/call/exit.h"
+#include "tlmpi/job/call/pattern.h"
 #include "tlmpi/job/read/plan.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/trace/view.h"
 #include <inttypes.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,19 +118,6 @@ static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, 
     return st;
 }
 
-/* The path of the command line below which it was found. */
-static int32_t variant_of(const tl_options *options, const tl_plan_item *item)
-{
-    for (size_t v = 0; v < options->npaths; v++) {
-        size_t n = strlen(options->paths[v]);
-        while (n > 1 && options->paths[v][n - 1] == '/')
-            n--;
-        if (strncmp(item->path, options->paths[v], n) == 0 && (item->path[n] == '\0' || item->path[n] == '/'))
-            return (int32_t)v;
-    }
-    return 0;
-}
-
 static void name_files(const tl_plan_item *item, tl_sample *s)
 {
     for (size_t i = 0; s->of == TL_REP_FILE && i < s->reps.v.n; i++)
@@ -141,7 +128,7 @@ static tl_status read_mine(repeating *r, tl_error *err)
 {
     tl_status st = TL_OK;
     for (size_t i = (size_t)tl_par_proc(); st == TL_OK && i < r->plan.n; i += (size_t)tl_par_nprocs()) {
-        tl_sample s = { .item = i, .variant = variant_of(r->options, &r->plan.items[i]) };
+        tl_sample s = { .item = i, .variant = (int32_t)r->plan.items[i].word };
         tl_names names = { 0 };
         tl_error why;
         s.status = (int32_t)read_one(r, &r->plan.items[i], &s, &names, &why);
@@ -172,9 +159,18 @@ static tl_status gather(repeating *r, tl_error *err)
 
 /* ---- words ---- */
 
+/* It was named, and is none. */
+static bool is_no_trace(const tl_input *input)
+{
+    return input->kind == TL_INPUT_OTHER && input->named;
+}
+
 static void warn(const repeating *r)
 {
     char words[sizeof r->samples.v.v->words];
+    for (size_t i = 0; i < r->plan.inventory.inputs.n; i++)
+        if (is_no_trace(&r->plan.inventory.inputs.v[i]))
+            tl_warn("%s", r->plan.inventory.inputs.v[i].why);
     for (size_t i = 0; i < r->samples.v.n; i++) {
         const tl_sample *s = &r->samples.v.v[i];
         const char *path = r->plan.items[s->item].path;
@@ -230,11 +226,22 @@ static tl_status print(const repeating *r, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "the tables of repetitions");
 }
 
+/* Not where the traces of a path are those of another, too, and counted there. */
+static bool has_reps(const repeating *r, int32_t variant)
+{
+    for (size_t i = 0; i < r->samples.v.n; i++)
+        if (r->samples.v.v[i].variant == variant && r->samples.v.v[i].reps.v.n > 0)
+            return true;
+    return false;
+}
+
 static int exit_of(const repeating *r)
 {
     size_t found = 0, bad = 0;
     for (size_t i = 0; i < r->plan.inventory.inputs.n; i++)
-        bad += r->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER && r->plan.inventory.inputs.v[i].named;
+        bad += is_no_trace(&r->plan.inventory.inputs.v[i]);
+    for (size_t v = 0; v < r->options->npaths; v++)
+        bad += !has_reps(r, (int32_t)v);
     for (size_t i = 0; i < r->samples.v.n; i++) {
         const tl_sample *s = &r->samples.v.v[i];
         found += s->reps.v.n;
@@ -247,15 +254,11 @@ static int exit_of(const repeating *r)
 
 static tl_status begin(repeating *r, tl_error *err)
 {
-    char why[128];
     if (r->reps->exclude == NULL)
         return TL_OK;
-    int rc = regcomp(&r->exclude, r->reps->exclude, REG_EXTENDED | REG_NOSUB);
-    r->has_exclude = rc == 0;
-    if (rc == 0)
-        return TL_OK;
-    regerror(rc, &r->exclude, why, sizeof why);
-    return tl_fail(err, TL_EUSAGE, "--exclude: '%s' is no pattern: %s", r->reps->exclude, why);
+    tl_status st = tl_pattern_compile(&r->exclude, "--exclude", r->reps->exclude, err);
+    r->has_exclude = st == TL_OK;
+    return st;
 }
 
 int tl_reps(const tl_options *options, const tl_reps_options *reps)

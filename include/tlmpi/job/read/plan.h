@@ -15,6 +15,7 @@
 typedef struct tl_plan_item {
     const char *path; /* in the plan's texts */
     size_t below;     /* where in it begins what lies below the folder that was named */
+    size_t word;      /* which of the paths of the command line has it, from 0 */
     int64_t rank;
     int64_t pid; /* of the process traced; 0: the look at the file has not told */
     int64_t mtime_ns;
