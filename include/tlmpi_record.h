@@ -19,6 +19,8 @@
  *     }
  *     tlmpi_record_close(recorder, NULL);
  *
+ * The file is opened once: lines go with it where it is moved or deleted meanwhile.
+ *
  * No call needs its status looked at: what cannot be recorded is counted and left out, and the program goes on.
  * Only tlmpi_record_close waits for the device.  All calls but tlmpi_record_close may come from several threads at
  * once; its caller is the last who uses the recorder.  A child made by fork may call everything: nothing happens

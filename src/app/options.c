@@ -69,7 +69,7 @@ static const tl_option options[] = {
       "--idle then means nothing",
       TL_FOR_AUGMENT, &tl_option_switch, AT(run.tracelens) },
     { "result", 0, "FILE.h5", "",
-      "the result of a run over these traces: a track shows in addition when each device waited for other ranks, and for "
+      "the result of a run over these traces: tracks show in addition when each device waited for other ranks, and for "
       "whom",
       TL_FOR_AUGMENT, &tl_option_text, AT(run.result) },
     { "json", 0, NULL, "0",

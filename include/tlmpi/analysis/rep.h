@@ -44,7 +44,7 @@ typedef struct tl_rep_share {
 typedef struct tl_rep_set {
     TL_VEC(tl_rep) v; /* variant and trace 0, rep from 0 on, in order of time */
     TL_VEC(tl_rep_share) shares;
-    int64_t nested;   /* annotations of the name that begin in another: they are parts of that */
+    int64_t nested; /* annotations of the name that begin in another: none of their own, also where they end after it */
     int64_t outside;  /* works that were launched in no repetition */
     int64_t unlinked; /* works whose launch is not in the trace: in none, but of a file */
 } tl_rep_set;

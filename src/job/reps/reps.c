@@ -180,8 +180,8 @@ static void warn(const repeating *r)
         else if (s->damaged || s->reps.v.n == 0)
             tl_warn("%s: %s", path, words);
         if (s->reps.nested > 0)
-            tl_warn("%s: %" PRId64 " annotations begin in another of the name, and are parts of it", path,
-                    s->reps.nested);
+            tl_warn("%s: %" PRId64 " annotations begin in another of the name, and are no repetitions of their own",
+                    path, s->reps.nested);
         if (s->reps.unlinked > 0 && s->of != TL_REP_FILE)
             tl_warn("%s: %" PRId64 " kernels or copies have no launch in the trace, and are in no repetition", path,
                     s->reps.unlinked);
