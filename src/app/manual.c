@@ -47,8 +47,7 @@ static const char *const attributes_lines[] = {
     "slurm_job_id\tthe batch job, if it was one",
     "git_commit\tthe commit that the program was built from, if the build knew it",
     "With --reproducible the file has none of the last six.",
-    "A table has the question that it answers as its description, and a text per column in each of column_types, "
-    "column_units, column_roles and column_docs.",
+    "A table has a description, and a text per column in column_types, column_units, column_roles, column_docs.",
     NULL,
 };
 
