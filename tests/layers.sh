@@ -125,7 +125,7 @@ violations()
             below["job/transport"] = "base model trace store report par analysis/registry analysis/graph analysis/baseline analysis/held job/call job/read"
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
             below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/held analysis/verdict job/transport"
-            below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle analysis/work job/call job/read"
+            below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle analysis/pattern analysis/work job/call job/read"
             below["job/reps"] = "base model trace par report/format analysis/rep job/call job/read"
             below["job"] = "base model trace store report par analysis/registry analysis/work analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute"
             below["app"] = "base model trace trace_out analysis report store compat par job app"

@@ -78,11 +78,11 @@ static const tl_command commands[] = {
       "Writes a copy of each trace in the folders and files PATH into DIR, with tracks added that show when a device was "
       "idle and why: to be opened in Perfetto (ui.perfetto.dev) beside the kernels. What stands in the trace is passed "
       "through byte by byte; what is added comes after its last event, in categories of its own "
-      "(idle_classification, tlmpi_counter) that change no table of a copy. The copies keep their names, and the folders "
+      "(idle_classification, tlmpi_counter, tlmpi_pattern) that change no table of a copy. The copies keep their names, and the folders "
       "below PATH. Each device has three tracks more: its gaps, how it ran dry before each, and what the host did "
       "meanwhile; a gap's idle_id is its number in table gap. Counters show what waits in the queue of each of its "
-      "streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). With mpirun the procs share "
-      "the traces.",
+      "streams (Queue, table queue) and how much copies of each name move (GB/s, table copy). Five tracks show where the "
+      "sequences of work run that take most of its time (Pattern, table pattern). With mpirun the procs share the traces.",
       true, augment },
     { "compat", TL_FOR_COMPAT, "hta|tracelens [options] PATH... -o DIR", "the tables of HTA or TraceLens, from the same traces",
       "Writes the tables of another tool as CSV files into DIR, with its rounding, choice of rows and classes. All the "

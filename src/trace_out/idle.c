@@ -12,7 +12,8 @@ tl_status tl_out_idle_check_new(const char *path, const tl_events *e, tl_error *
         if (text == TL_NO_NAME)
             continue;
         const tl_text cat = tl_names_text(&e->names, text);
-        if (tl_text_is(cat, TL_OUT_IDLE_CAT) || tl_text_is(cat, TL_OUT_COUNTER_CAT))
+        if (tl_text_is(cat, TL_OUT_IDLE_CAT) || tl_text_is(cat, TL_OUT_COUNTER_CAT) ||
+            tl_text_is(cat, TL_OUT_PATTERN_CAT))
             return tl_fail(err, TL_EINPUT,
                            "%s: has tracks of idle time already; augment the trace that it was made from", path);
     }

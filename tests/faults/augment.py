@@ -68,11 +68,15 @@ def check_added(checks, what, added):
     """Metadata first, three tracks a device; then gaps, whose tracks agree; then counters, each of which ends at 0."""
     tracks = {(e["pid"], e["tid"]): e["args"]["name"] for e in added if e["ph"] == "M" and e["name"] == "thread_name"}
     sorts = {(e["pid"], e["tid"]): e["args"]["sort_index"] for e in added if e["name"] == "thread_sort_index"}
-    slices = [e for e in added if e["ph"] == "X"]
+    slices = [e for e in added if e["ph"] == "X" and e["cat"] != "tlmpi_pattern"]
+    shown = [e for e in added if e.get("cat") == "tlmpi_pattern"]
     counters = {(e["pid"], e["name"]): list(e["args"].values()) for e in added if e["ph"] == "C" and e["cat"] == COUNTER_CAT}
     checks.that(all(last == [0] for last in counters.values()), what + ": counters end at 0", counters)
     checks.that({e["ph"] for e in added} <= set("MXC"), what + ": nothing else")
-    checks.that(len(tracks) % 3 == 0 and all(sorts.get(t) == t[1] for t in tracks), what + ": tracks are named and in order", tracks)
+    checks.that(all(tracks.get((e["pid"], e["tid"]), "").startswith("P" + e["name"][1:] + ": ") for e in shown),
+                what + ": patterns are on tracks of their own")
+    idle = {t: name for t, name in tracks.items() if not name.startswith("Pattern ")}
+    checks.that(len(idle) % 3 == 0 and all(sorts.get(t) == t[1] for t in tracks), what + ": tracks are named and in order", tracks)
     checks.that(all(e["cat"] == CAT and (e["pid"], e["tid"]) in tracks for e in slices), what + ": events are on them")
     by_gap = {}
     for e in slices:
@@ -186,7 +190,7 @@ def devices_have_their_own(checks, program, folder):
         else:
             checks.that([c[1] for c in counters] == ["Queue (stream 7) (device 0)", "Queue (stream 7) (device 1)"],
                         "one process: counters", counters)
-            checks.that([n[:2] for n in named] == [("GPU\u00e9", t) for t in (9010, 9011, 9012, 9020, 9021, 9022)] and
+            checks.that([n[:2] for n in named] == [("GPU\u00e9", t) for t in (9020, 9021, 9022, 9040, 9041, 9042)] and
                         all(n[2].endswith(" (device %d)" % (i // 3)) for i, n in enumerate(named)), "one process", named)
 
 

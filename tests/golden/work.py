@@ -14,6 +14,7 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -121,6 +122,37 @@ def patterns(trace):
             device = sum(w["dur"] for w in work)
             same[first] = (max(op["dur"], same.get(first, (0, 0))[0]), device)
     return {key: (len(v), sum(h for h, _ in v.values()), sum(d for _, d in v.values())) for key, v in of.items() if len(v) > 1}
+
+
+def extents(trace, operator):
+    """Of each sequence of the operator that comes again: where on the device each time is."""
+    of = collections.defaultdict(dict)
+    for op in trace.ops:
+        work = [w for launch in trace.within(op) for w in launch["work"]] if plain(op["name"]) == operator else []
+        if len(work) >= 3:
+            of[tuple(plain(w["name"]) for w in work)][work[0]["uid"]] = (min(w["start"] for w in work), max(w["start"] + w["dur"] for w in work))
+    return [sorted(v.values()) for v in of.values() if len(v) > 1]
+
+
+def compare_overlay(name, trace, rows, copy):
+    """What augment shows: the five sequences with the most time, each time."""
+    with (gzip.open if copy.endswith(".gz") else open)(copy) as f:
+        shown = [e for e in json.load(f, parse_float=decimal.Decimal)["traceEvents"] if e.get("cat") == "tlmpi_pattern"]
+    first = {}
+    for row in rows:
+        first.setdefault(row["id"], row)
+    wanted = list(first.values())[:5]
+    check(f"{name}: sequences that are shown", {str(e["args"]["id"]) for e in shown} == {r["id"] for r in wanted})
+    for row in wanted:
+        of = [e for e in shown if str(e["args"]["id"]) == row["id"]]
+        spans = sorted((ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])) for e in of)
+        own = extents(trace, plain(row["operator"]))
+        # Where one begins before the one before it has ended it is shown from there on.
+        cut = [[(max(a, max([e for _, e in v[:i]] or [a])), b) for i, (a, b) in enumerate(v)] for v in own]
+        check(f"{name}: pattern of {row['operator']}: each time", spans in own or spans in cut or
+              any(set(spans) <= set(v) for v in cut), (spans[:3], [v[:3] for v in own[:3]]))
+        check(f"{name}: ... with its operator", {plain(e["args"]["operator"]) for e in of} == {plain(row["operator"])}
+              and {str(e["args"]["kernels"]) for e in of} == {row["kernels"]})
 
 
 def told(sequence):
@@ -234,11 +266,15 @@ def compare(name, folder, work):
     out = os.path.join(work, "out.h5")
     got = subprocess.run([TLMPI, "-f", "-q", "-o", out, folder], capture_output=True, text=True)
     check(f"{name}: the run works", got.returncode in (0, 1), got.stderr[-300:])
+    copies = os.path.join(work, "copies")
+    shutil.rmtree(copies, ignore_errors=True)
+    subprocess.run([TLMPI, "augment", "-q", "-o", copies, folder], capture_output=True, check=False)
     pattern, operator, counter, memory = (table(out, name) for name in ("pattern", "operator", "counter", "memory"))
     for row in table(out, "rank"):
         mine = lambda rows: [r for r in rows if r["rank"] == row["rank"]]
         trace, words = Trace(row["file"]), f"{name}, rank {row['rank']}"
         compare_patterns(words, trace, mine(pattern))
+        compare_overlay(words, trace, mine(pattern), os.path.join(copies, os.path.relpath(row["file"], folder)))
         compare_delays(words, trace, mine(operator))
         counts["counters"] += compare_counters(words, trace, mine(counter))
         counts["memory"] += compare_memory(words, trace, mine(memory))

@@ -19,16 +19,19 @@
 #include "tlmpi/trace/event/events.h"
 #include "tlmpi/trace_out/track.h"
 
-/* The category of these events, and of counters beside them: no analysis asks for these, so that an augmented trace says
- * what its original says. */
+/* The category of these events, and of counters and patterns beside them: no analysis asks for these, so that an
+ * augmented trace says what its original says. */
 #define TL_OUT_IDLE_CAT    "idle_classification"
 #define TL_OUT_COUNTER_CAT "tlmpi_counter"
+#define TL_OUT_PATTERN_CAT "tlmpi_pattern"
 
 /* The first track's tid; the others follow.  Devices that are shown in one process have TL_OUT_IDLE_STRIDE between
  * them. */
-#define TL_OUT_IDLE_TID    9000
-#define TL_OUT_IDLE_STRIDE 10
-#define TL_OUT_WAIT_TRACKS (TL_OUT_IDLE_STRIDE - 3)
+#define TL_OUT_IDLE_TID       9000
+#define TL_OUT_IDLE_STRIDE    20
+#define TL_OUT_WAIT_TRACKS    7
+#define TL_OUT_PATTERN_FIRST  10
+#define TL_OUT_PATTERN_TRACKS 5
 
 /* TL_EINPUT: the trace, which must have been read with TL_CAT_OTHER, has such events already. */
 tl_status tl_out_idle_check_new(const char *path, const tl_events *events, tl_error *err);

@@ -27,6 +27,7 @@ typedef struct found {
     size_t first, n; /* the work of the last one */
     int64_t count, host_ns, device_ns;
     int64_t last_ns; /* time of the host in the last one */
+    int32_t shown;   /* which of the sequences that are shown, from 1; 0: it is not */
 } found;
 
 /* An operator that is open, and has launched something. */
@@ -42,6 +43,7 @@ typedef struct finding {
     tl_map slot; /* hash of name and sequence -> found */
     TL_VEC(found) v;
     TL_VEC(frame) open;
+    tl_occurrences *occurrences; /* what is shown goes there; NULL: it is being found out which to show */
 } finding;
 
 /* What is known of the operator by this name with this sequence, new if it is new; NULL when memory is out.  Different
@@ -62,6 +64,28 @@ static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
     }
 }
 
+/* The work [first, first + n), as an occurrence. */
+static bool show(finding *f, const found *one, size_t first, size_t n)
+{
+    const tl_kernel *kernels = f->view->kernels;
+    const uint32_t *v = f->launched.kernel + first;
+    tl_occurrence o = { .pattern = one->shown,
+                        .device = kernels[v[0]].device,
+                        .start_ns = INT64_MAX,
+                        .end_ns = INT64_MIN,
+                        .kernels = (int64_t)n,
+                        .id = (int64_t)one->hash,
+                        .operator= one->name };
+    for (size_t i = 0; i < n; i++) {
+        o.start_ns = tl_ns_min(o.start_ns, kernels[v[i]].start_ns);
+        o.end_ns = tl_ns_max(o.end_ns, kernels[v[i]].end_ns);
+    }
+    if (!tl_vec_room(f->occurrences))
+        return false;
+    f->occurrences->v[f->occurrences->n++] = o;
+    return true;
+}
+
 /* An operator by the name that has just launched work from `first` on. */
 static bool count(finding *f, uint32_t op, size_t first, size_t n)
 {
@@ -71,12 +95,16 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
 
     if (one == NULL)
         return false;
+    if (one->first == first && f->occurrences != NULL)
+        return true;
     if (one->first == first) { /* it is around one of its name, which came first */
         one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
         one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
         return true;
     }
     one->first = first;
+    if (f->occurrences != NULL)
+        return one->shown == 0 || show(f, one, first, n);
     one->last_ns = ops->dur_ns[op];
     one->count++;
     one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
@@ -192,18 +220,40 @@ static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
     return ok;
 }
 
+/* Those that come again, most device time first; *n of them.  The caller frees it; NULL when memory is out. */
+static uint32_t *order_of(const finding *f, size_t *n)
+{
+    uint32_t *order = tl_malloc((f->v.n + 1) * sizeof *order);
+    *n = 0;
+    for (size_t i = 0; order != NULL && i < f->v.n; i++)
+        if (f->v.v[i].count > 1)
+            order[(*n)++] = (uint32_t)i;
+    if (order != NULL && tl_sort_index(order, *n, by_time, f))
+        return order;
+    free(order);
+    return NULL;
+}
+
 static bool tabulate(const finding *f, tl_tables *out)
 {
-    uint32_t *order = tl_malloc(f->v.n * sizeof *order);
-    size_t n = 0;
-    bool ok = order != NULL;
-
-    for (size_t i = 0; ok && i < f->v.n; i++)
-        if (f->v.v[i].count > 1)
-            order[n++] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, n, by_time, f) && add_rows(f, order, n, out);
+    size_t n;
+    uint32_t *order = order_of(f, &n);
+    bool ok = order != NULL && add_rows(f, order, n, out);
     free(order);
     return ok;
+}
+
+static bool find(finding *f, tl_arena *arena)
+{
+    return tl_launched_find(&f->launched, f->view, arena) && sweep_all(f);
+}
+
+static void end(finding *f, tl_arena *arena)
+{
+    tl_arena_free(arena);
+    tl_map_free(&f->slot);
+    free(f->v.v);
+    free(f->open.v);
 }
 
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
@@ -211,13 +261,53 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     finding f = { .view = view };
     tl_arena arena = { 0 };
     (void)config;
-    bool ok = tl_launched_find(&f.launched, view, &arena) && sweep_all(&f) && tabulate(&f, out);
-
-    tl_arena_free(&arena);
-    tl_map_free(&f.slot);
-    free(f.v.v);
-    free(f.open.v);
+    bool ok = find(&f, &arena) && tabulate(&f, out);
+    end(&f, &arena);
     return ok ? TL_OK : tl_fail_memory(err, "the patterns of a rank");
+}
+
+/* ----------------------------------------------------------------------------------------------------- occurrences */
+
+/* Marks the first `most` sequences: of the operators that have one, the first. */
+static bool mark_shown(finding *f, size_t most)
+{
+    size_t n;
+    int32_t shown = 0;
+    uint32_t *order = order_of(f, &n);
+    for (size_t i = 0; order != NULL && i < n && (size_t)shown < most; i++) {
+        size_t k = 0;
+        while (k < i && (f->v.v[order[k]].shown == 0 || f->v.v[order[k]].hash != f->v.v[order[i]].hash))
+            k++;
+        if (k == i)
+            f->v.v[order[i]].shown = ++shown;
+    }
+    free(order);
+    return order != NULL;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const tl_occurrence *x = a, *y = b;
+    if (x->device != y->device)
+        return TL_COMPARE(x->device, y->device);
+    if (x->pattern != y->pattern)
+        return TL_COMPARE(x->pattern, y->pattern);
+    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->end_ns, y->end_ns);
+}
+
+bool tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out)
+{
+    finding f = { .view = view };
+    tl_arena arena = { 0 };
+    bool ok = find(&f, &arena) && mark_shown(&f, most);
+    for (size_t i = 0; i < f.v.n; i++)
+        f.v.v[i].first = SIZE_MAX;
+    f.occurrences = out;
+    ok = ok && sweep_all(&f);
+    if (ok && out->n > 1)
+        qsort(out->v, out->n, sizeof *out->v, by_place);
+    end(&f, &arena);
+    return ok;
 }
 
 TL_TABLE_DEFINE_AS(

@@ -1,6 +1,7 @@
 /* idle_tracks.c - the gaps of a rank's devices, and what they waited for other ranks, as tracks; and beside them its
- * queues and copies, as counters. */
+ * queues and copies, as counters, and its patterns. */
 #include "counters.h"
+#include "patterns.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/hash.h"
@@ -29,6 +30,7 @@ typedef struct idle_tracks {
     const tl_table *gaps, *noise;
     TL_VEC(shown_wait) waits; /* by device and time */
     tl_counters counters;
+    tl_occurrences patterns;
     tl_names names; /* of the rows, and of the processes */
     tl_out_processes processes;
     int64_t base_ns; /* what the times of the rows have over those of the trace */
@@ -87,6 +89,8 @@ static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_w
         st = place_waits(&linked.view, waits, nwaits, t, err);
     if (st == TL_OK && !tl_counters_find(&t->counters, &linked.view))
         st = tl_fail_memory(err, "the counters of a rank");
+    if (st == TL_OK && !tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns))
+        st = tl_fail_memory(err, "the patterns of a rank");
     tl_linked_free(&linked);
     return st;
 }
@@ -104,6 +108,7 @@ static void free_tracks(void *tracks)
         return;
     tl_tables_free(&t->tables);
     tl_counters_free(&t->counters);
+    free(t->patterns.v);
     tl_names_free(&t->names);
     free(t->waits.v);
     free(t->processes.v);
@@ -248,6 +253,8 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
             tl_out_idle_begin(w, &first, of);
         st = add_gaps(t, w, p, &first, &macro, &noise, &detail, err);
         add_waits(t, w, &first, p->device, of);
+        if (st == TL_OK)
+            st = tl_patterns_put(&t->patterns, w, p, &t->names, t->base_ns, err);
         if (st == TL_OK)
             st = tl_counters_put(&t->counters, w, p, &t->names, t->base_ns, err);
     }
