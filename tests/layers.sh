@@ -104,6 +104,7 @@ violations()
             below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/step analysis/blame analysis/replay"
             below["analysis/cause"] = "base model analysis/local"
             below["analysis/culprit"] = "base model analysis"
+            below["analysis/phase"] = "base model analysis/verdict"
             below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/culprit"
 
             below["report"] = "base model"
@@ -123,9 +124,10 @@ violations()
             below["job/transport"] = "base model trace store report par analysis/registry analysis/graph analysis/baseline analysis/held job/call job/read"
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
             below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/held analysis/verdict job/transport"
+            below["job/phase"] = "base model trace par analysis analysis/phase job/call job/read job/transport"
             below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle job/call job/read"
             below["job/reps"] = "base model trace par report/format analysis/rep job/call job/read"
-            below["job"] = "base model trace store report par analysis/registry analysis/work analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute"
+            below["job"] = "base model trace store report par analysis/registry analysis/work analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute job/phase"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
             below["record"] = "record"
 

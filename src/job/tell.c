@@ -5,6 +5,7 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
@@ -36,10 +37,19 @@ static bool is_lost(const tl_input *in)
     return in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named && !in->copy);
 }
 
+static const tl_phase_file *phase_files(tl_tables *job, size_t *n)
+{
+    const tl_table *files = tl_tables_get(job, &tl_phase_file_schema);
+    *n = files->n;
+    return (const tl_phase_file *)(const void *)files->rows;
+}
+
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
-    size_t n, unreadable = 0, damaged = 0;
+    size_t n, nfiles, unreadable = 0, damaged = 0;
     const tl_rank *ranks = rank_rows(job, &n);
+    const tl_phase_file *files = phase_files(job, &nfiles);
+    int64_t records = 0;
 
     for (size_t i = 0; i < plan->inventory.inputs.n; i++)
         damaged += is_lost(&plan->inventory.inputs.v[i]);
@@ -50,7 +60,32 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
         damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0 ||
                    ranks[i].duplicates > 0;
     }
-    return unreadable == n ? TL_EXIT_NOTHING : unreadable + damaged > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
+    for (size_t i = 0; i < nfiles; i++) {
+        records += files[i].records;
+        damaged += files[i].status != TL_PHASE_FILE_OK;
+    }
+    return unreadable == n && records == 0 ? TL_EXIT_NOTHING
+           : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
+                                           : TL_EXIT_DONE;
+}
+
+static void tell_phase_files(tl_tables *job)
+{
+    size_t n;
+    const tl_phase_file *files = phase_files(job, &n);
+    for (size_t i = 0; i < n; i++) {
+        const tl_phase_file *f = &files[i];
+        int64_t lost = f->no_json + f->no_key + f->no_duration;
+        if (f->status != TL_PHASE_FILE_OK)
+            tl_warn("%.*s: %s, %" PRId64 " of %" PRId64 " line%s lost: %.*s", (int)sizeof f->path, f->path,
+                    tl_phase_file_labels[f->status], lost, f->lines, f->lines == 1 ? "" : "s", (int)sizeof f->error,
+                    f->error);
+        if (f->repeated + f->superseded > 0)
+            tl_warn("%.*s: %" PRId64 " record%s stand%s there more than once, and count once; %" PRId64
+                    " are of steps that were run again, of which the last counts",
+                    (int)sizeof f->path, f->path, f->repeated, f->repeated == 1 ? "" : "s", f->repeated == 1 ? "s" : "",
+                    f->superseded);
+    }
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
@@ -85,6 +120,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
                 counts);
     }
+    tell_phase_files(job);
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
@@ -116,6 +152,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .stragglers = (const tl_straggler *)(const void *)stragglers->rows,
         .nstragglers = stragglers->n,
         .answers = answers,
+        .phases = (const tl_phase *)(const void *)tl_tables_get(job, &tl_phase_schema)->rows,
+        .nphases = tl_tables_get(job, &tl_phase_schema)->n,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v,
         .nmissing_listed = inventory->missing.n,
@@ -131,6 +169,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     };
 
     s.ranks = rank_rows(job, &s.nranks);
+    s.phase_files = phase_files(job, &s.nphase_files);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
         if (is_left_out(plan, i) && is_lost(&inventory->inputs.v[i]))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;

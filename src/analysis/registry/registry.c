@@ -11,6 +11,7 @@
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 
 const tl_analysis *const tl_analyses[] = {
@@ -31,15 +32,16 @@ const tl_analysis *const tl_analyses[] = {
 };
 
 static const tl_schema *const schemas[] = {
-    &tl_rank_schema,          &tl_step_schema,         &tl_breakdown_schema,       &tl_culprit_schema,
-    &tl_straggler_schema,     &tl_blame_schema,        &tl_blame_step_schema,      &tl_whatif_row_schema,
-    &tl_slow_link_row_schema, &tl_path_row_schema,     &tl_collective_row_schema,  &tl_arrival_schema,
-    &tl_group_row_schema,     &tl_exposed_schema,      &tl_bubble_schema,          &tl_bandwidth_schema,
-    &tl_clock_schema,         &tl_quality_schema,      &tl_parameter_schema,       &tl_idle_schema,
-    &tl_idle_overview_schema, &tl_idle_summary_schema, &tl_idle_annotation_schema, &tl_idle_job_schema,
-    &tl_stream_idle_schema,   &tl_gap_schema,          &tl_gap_noise_schema,       &tl_gap_peer_schema,
-    &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,    &tl_annotation_row_schema,
-    &tl_interval_schema,
+    &tl_rank_schema,          &tl_step_schema,          &tl_breakdown_schema,       &tl_culprit_schema,
+    &tl_straggler_schema,     &tl_blame_schema,         &tl_blame_step_schema,      &tl_whatif_row_schema,
+    &tl_slow_link_row_schema, &tl_path_row_schema,      &tl_collective_row_schema,  &tl_arrival_schema,
+    &tl_group_row_schema,     &tl_exposed_schema,       &tl_bubble_schema,          &tl_bandwidth_schema,
+    &tl_clock_schema,         &tl_quality_schema,       &tl_parameter_schema,       &tl_idle_schema,
+    &tl_idle_overview_schema, &tl_idle_summary_schema,  &tl_idle_annotation_schema, &tl_idle_job_schema,
+    &tl_stream_idle_schema,   &tl_gap_schema,           &tl_gap_noise_schema,       &tl_gap_peer_schema,
+    &tl_kernel_row_schema,    &tl_kernel_ranks_schema,  &tl_operator_row_schema,    &tl_annotation_row_schema,
+    &tl_interval_schema,      &tl_phase_verdict_schema, &tl_phase_schema,           &tl_phase_step_schema,
+    &tl_phase_file_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)

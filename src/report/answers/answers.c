@@ -22,13 +22,11 @@ const char *const tl_finding_labels[] = {
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,       &tl_breakdown_schema,
-        &tl_straggler_schema,  &tl_quality_schema,
-        &tl_culprit_schema,    &tl_step_schema,
-        &tl_blame_schema,      &tl_blame_step_schema,
-        &tl_whatif_row_schema, &tl_slow_link_row_schema,
-        &tl_clock_schema,      &tl_path_row_schema,
-        &tl_parameter_schema,  NULL,
+        &tl_rank_schema,          &tl_breakdown_schema,     &tl_straggler_schema,
+        &tl_quality_schema,       &tl_culprit_schema,       &tl_step_schema,
+        &tl_blame_schema,         &tl_blame_step_schema,    &tl_whatif_row_schema,
+        &tl_slow_link_row_schema, &tl_clock_schema,         &tl_path_row_schema,
+        &tl_parameter_schema,     &tl_phase_verdict_schema, NULL,
     };
     *required = 5;
     return tables;
@@ -263,4 +261,9 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_waits(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);
+    const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
+    if (tl_tables_get(tables, &tl_rank_schema)->n == 0 && phases->n > 0) {
+        out->phases = tl_table_row(phases, 0);
+        out->nphases = phases->n;
+    }
 }
