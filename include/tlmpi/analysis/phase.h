@@ -102,6 +102,7 @@ typedef struct tl_phase_unit {
     bool dropped;
     uint32_t first, last, nup, n; /* steps; n: that were compared */
     double z, p;
+    double counted; /* what it is late by, of each step no more than it can prove */
     int64_t late_ns, time_ns;
     int64_t outside_ns; /* its excess in all other steps */
     int64_t cost_ns;
@@ -120,11 +121,12 @@ void tl_phase_series_measure(tl_phase_series *series, double *scratch);
  * memory is out. */
 bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *judging, tl_phase_units *out);
 
-/* What the series is late by in its worst steps outside of a unit's: for tl_phase_stands_out. */
-double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up, double *scratch,
-                      bool *flags);
+/* What the series is late by in its worst steps outside of a unit's: for tl_phase_stands_out.  scratch: room for 2 n. */
+double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up,
+                      const tl_phase_judging *judging, double *scratch, bool *flags);
 
-/* The chance of the unit beside what the other ranks are late by, n of them, which are sorted here. */
+/* The chance of the unit beside what the other ranks are late by, n of them, which are sorted here.  Asked of units that
+ * are late in some steps, here and there: any that are stalled more often than others are. */
 double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *judging, double *worst, size_t n);
 
 /* ---------------------------------------------------------------------------------------------------------- verdict */

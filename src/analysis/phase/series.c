@@ -28,21 +28,29 @@ static tl_chance chance_of(const tl_phase_judging *judging, uint32_t phase, size
     return chance;
 }
 
+/* A step counts for no more than it can prove: whoever is held up once is not somebody who is late. */
+static double counted(double x, const tl_phase_norm *norm)
+{
+    double most = TL_PHASE_STEP_MOST * norm->noise;
+    return fmax(-most, fmin(most, x - norm->centre));
+}
+
 /* What is looked at of a series: x less the centre, in the steps that no unit has yet. */
 typedef struct rest {
-    double *x;
+    double *x, *counted;
     uint32_t *at; /* of which place in the series */
     bool *up, *taken;
     size_t n;
 } rest;
 
-static void take_rest(rest *r, const tl_phase_series *series, double centre)
+static void take_rest(rest *r, const tl_phase_series *series, const tl_phase_norm *norm)
 {
     r->n = 0;
     for (size_t i = 0; i < series->n; i++) {
         if (r->taken[i])
             continue;
-        r->x[r->n] = series->x[i] - centre;
+        r->x[r->n] = series->x[i] - norm->centre;
+        r->counted[r->n] = counted(series->x[i], norm);
         r->at[r->n++] = (uint32_t)i;
     }
 }
@@ -60,10 +68,11 @@ static tl_phase_unit unit_of(const rest *r, const tl_shape *shape, const tl_phas
             continue;
         uint32_t step = series->steps[r->at[i]];
         double t = shape->pattern == TL_PATTERN_DRIFTING ? (double)(i - shape->first + 1) : 1;
-        tx += t * r->x[i];
+        tx += t * r->counted[i];
         t1 += t;
         t2 += t * t;
         late += r->x[i];
+        unit.counted += r->counted[i];
         unit.first = unit.nup == 0 ? step : unit.first;
         unit.last = step;
         unit.nup++;
@@ -98,21 +107,21 @@ bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *
     const tl_phase_norm *norm = &judging->norms[series->phase];
     tl_arena arena = { 0 };
     rest r = { .x = tl_arena_take(&arena, series->n, sizeof *r.x),
+               .counted = tl_arena_take(&arena, series->n, sizeof *r.counted),
                .at = tl_arena_take(&arena, series->n, sizeof *r.at),
                .up = tl_arena_zeroed(&arena, series->n, sizeof *r.up),
                .taken = tl_arena_zeroed(&arena, series->n, sizeof *r.taken) };
-    bool ok = !arena.failed, found = series->n > 1 && norm->ranks > 1;
+    bool ok = !arena.failed, some = series->n > 1 && norm->ranks > 1;
 
-    for (int64_t round = 0; ok && found && round < TL_SPREAD_LEAST; round++) {
+    for (int64_t round = 0; ok && some && round < TL_SPREAD_LEAST; round++) {
         tl_shape shape = { 0 };
-        take_rest(&r, series, norm->centre);
+        take_rest(&r, series, norm);
         ok = r.n == 0 || tl_shape_of(r.x, r.n, norm->noise, &shape, r.up);
         if (!ok || r.n == 0)
             break;
         tl_phase_unit unit = unit_of(&r, &shape, series, judging);
-        found = unit.nup > 0 && unit.p < judging->alpha &&
-                (double)unit.late_ns >= judging->least_cost * (double)unit.time_ns;
-        if (found)
+        some = unit.nup > 0;
+        if (some && unit.p < judging->alpha && (double)unit.late_ns >= judging->least_cost * (double)unit.time_ns)
             ok = add(&unit, &r, series, judging->nsteps, out);
         for (size_t i = 0; i < r.n; i++)
             r.taken[r.at[i]] = r.taken[r.at[i]] || r.up[i];
@@ -121,16 +130,19 @@ bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *
     return ok;
 }
 
-double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up, double *scratch,
-                      bool *flags)
+double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up,
+                      const tl_phase_judging *judging, double *scratch, bool *flags)
 {
-    for (size_t i = 0; i < series->n; i++)
+    const tl_phase_norm *norm = &judging->norms[series->phase];
+    for (size_t i = 0; i < series->n; i++) {
         flags[i] = up[series->steps[i]] != 0;
-    return tl_worst_of(series->x, series->n, flags, unit->nup, scratch);
+        scratch[i] = counted(series->x[i], norm);
+    }
+    return tl_worst_of(scratch, series->n, flags, unit->nup, scratch + series->n);
 }
 
 double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *judging, double *worst, size_t n)
 {
     const tl_chance chance = chance_of(judging, unit->phase, unit->n);
-    return tl_chance_to_stand_out(&chance, worst, n, unit->nup, (double)unit->late_ns);
+    return tl_chance_to_stand_out(&chance, worst, n, 1, unit->counted);
 }

@@ -172,8 +172,9 @@ static int by_unit(const void *a, const void *b)
 static bool list_others(const tl_phasing *p, other **out, size_t *n)
 {
     const tl_phase_units *u = &p->units;
+    const tl_phase_judging judging = tl_phase_judging_of(p);
     size_t room = u->units.n * p->nseries + 1;
-    double *scratch = tl_calloc(p->nsteps + 1, sizeof *scratch);
+    double *scratch = tl_calloc(2 * p->nsteps + 1, sizeof *scratch);
     bool *flags = tl_calloc(p->nsteps + 1, sizeof *flags);
     *out = tl_calloc(room, sizeof **out);
     bool ok = scratch != NULL && flags != NULL && *out != NULL;
@@ -182,8 +183,9 @@ static bool list_others(const tl_phasing *p, other **out, size_t *n)
         for (size_t k = 0; k < p->nseries; k++) {
             const tl_phase_unit *unit = &u->units.v[i];
             const tl_phase_series *s = &p->series[k];
-            if (s->phase == unit->phase && s->rank != unit->rank && s->n > 1)
-                (*out)[(*n)++] = (other){ (uint32_t)i, tl_phase_worst(s, unit, u->up + i * p->nsteps, scratch, flags) };
+            if (unit->pattern == TL_PATTERN_SPORADIC && s->phase == unit->phase && s->rank != unit->rank && s->n > 1)
+                (*out)[(*n)++] =
+                    (other){ (uint32_t)i, tl_phase_worst(s, unit, u->up + i * p->nsteps, &judging, scratch, flags) };
         }
     free(scratch);
     free(flags);

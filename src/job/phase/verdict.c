@@ -81,14 +81,15 @@ static void see_evidence(const group *g, void *arg)
     for (size_t u = 0; u < a->p->units.units.n; u++) {
         const tl_phase_step *row = row_of(g, a->p->units.units.v[u].rank);
         bool up = is_up(a, u, g->step);
+        bool after = up || (g->step > 0 && is_up(a, u, g->step - 1)); /* who ends a step late begins the next one so */
         if (row == NULL)
             continue;
         int64_t *sums = sums_of(a, u, g->phase);
         sums[up ? IN : OUT] = tl_ns_sum(sums[up ? IN : OUT], row->baseline_ns);
         sums[up ? NIN : NOUT]++;
-        if (up)
+        if (after)
             sums[SHORTER] = tl_ns_sum(sums[SHORTER], -row->excess_ns);
-        if (up && wait_ns >= 0)
+        if (after && wait_ns >= 0)
             *sums_of(a, u, a->p->nphases) += wait_ns - row->wait_ns;
     }
 }
@@ -189,7 +190,8 @@ static void see_waiters(const group *g, void *arg)
     const tl_phasing *p = a->p;
     for (size_t u = 0; u < p->units.units.n; u++) {
         const tl_phase_unit *unit = &p->units.units.v[u];
-        const tl_phase_step *own = is_named(a, u) && is_up(a, u, g->step) ? row_of(g, unit->rank) : NULL;
+        bool after = is_up(a, u, g->step) || (g->step > 0 && is_up(a, u, g->step - 1));
+        const tl_phase_step *own = is_named(a, u) && after ? row_of(g, unit->rank) : NULL;
         if (own == NULL)
             continue;
         bool waits = a->holds[g->phase] > a->holds[unit->phase] || g->phase == a->found.readings[u].in;
