@@ -101,10 +101,11 @@ violations()
             below["analysis/baseline"] = "base model analysis analysis/graph analysis/wait"
             below["analysis/replay"] = "base model analysis analysis/graph analysis/baseline"
             below["analysis/held"] = below["analysis/replay"] " analysis/replay"
-            below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/step analysis/blame analysis/replay"
+            below["analysis/chance"] = "base model"
+            below["analysis/verdict"] = below["analysis/replay"] " analysis analysis/chance analysis/step analysis/blame analysis/replay"
             below["analysis/cause"] = "base model analysis/local"
             below["analysis/culprit"] = "base model analysis"
-            below["analysis/phase"] = "base model analysis/verdict"
+            below["analysis/phase"] = "base model analysis/chance analysis/verdict"
             below["analysis/registry"] = "base model analysis analysis/time analysis/idle analysis/match analysis/wait analysis/work analysis/culprit"
 
             below["report"] = "base model"

@@ -14,7 +14,7 @@
  *     rank 3     h2d [######]  training_step [####]       late: shorter in what holds collectives
  *     others     h2d [##]      training_step [########]   they wait
  *
- * All functions are pure; who has which rows is for the caller.  May use verdict.
+ * All functions are pure; who has which rows is for the caller.  May use chance, and of verdict the shapes.
  */
 #ifndef TLMPI_ANALYSIS_PHASE_H
 #define TLMPI_ANALYSIS_PHASE_H

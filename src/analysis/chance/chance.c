@@ -4,8 +4,9 @@
  * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
  * as many others, whichever these are.
  */
-#include "internal.h"
+#include "tlmpi/analysis/chance.h"
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <string.h>
 
