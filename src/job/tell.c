@@ -184,20 +184,29 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     free(lost);
 }
 
+/* Some columns of a table, unless it is empty. */
+static void print_columns(const tl_table *table, const char *const *names, size_t n)
+{
+    uint32_t columns[16];
+    tl_printer printer = { .out = stdout, .schema = table->schema, .format = TL_FORMAT_TABLE, .columns = columns };
+
+    for (size_t i = 0; i < n; i++)
+        columns[printer.ncolumns++] = (uint32_t)(tl_schema_field(table->schema, names[i]) - table->schema->fields);
+    if (table->n > 0 && tl_print_begin(&printer))
+        tl_print_rows(&printer, table->rows, table->n);
+    tl_print_end(&printer);
+}
+
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
-    static const char *const names[] = { "rank",     "status", "events",     "kept", "dropped",
-                                         "repaired", "gzip",   "file_bytes", "file" };
-    uint32_t columns[sizeof names / sizeof names[0]];
-    const tl_table *ranks = tl_tables_get(job, &tl_rank_schema);
+    static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
+                                            "repaired", "gzip",   "file_bytes", "file" };
+    static const char *const of_phases[] = { "rank",        "status",   "lines",      "records",    "no_json", "no_key",
+                                             "no_duration", "repeated", "superseded", "file_bytes", "path" };
     const tl_inventory *inventory = &plan->inventory;
-    tl_printer printer = { .out = stdout, .schema = &tl_rank_schema, .format = TL_FORMAT_TABLE, .columns = columns };
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        columns[printer.ncolumns++] = (uint32_t)(tl_schema_field(&tl_rank_schema, names[i]) - tl_rank_schema.fields);
-    if (tl_print_begin(&printer))
-        tl_print_rows(&printer, ranks->rows, ranks->n);
-    tl_print_end(&printer);
+    print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);
+    print_columns(tl_tables_get(job, &tl_phase_file_schema), of_phases, sizeof of_phases / sizeof *of_phases);
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
                inventory->nmissing == 1 ? "has" : "have");

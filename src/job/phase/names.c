@@ -140,6 +140,8 @@ tl_status tl_phase_names_share(tl_phasing *p, tl_error *err)
 static size_t unique(int32_t *v, size_t n)
 {
     size_t kept = 0;
+    if (n == 0 || v == NULL)
+        return 0;
     tl_int_sort(v, n);
     for (size_t i = 0; i < n; i++)
         if (kept == 0 || v[i] != v[kept - 1])
@@ -188,13 +190,15 @@ static bool list_waits(tl_tables *tables, tl_phase_wait **out, size_t *n)
                    *exposed = tl_tables_get(tables, &tl_exposed_schema);
     tl_phase_wait *v = tl_calloc(steps->n + 1, sizeof *v);
 
-    for (size_t i = 0; v != NULL && i < steps->n; i++) {
+    if (v == NULL)
+        return false;
+    for (size_t i = 0; i < steps->n; i++) {
         const tl_step *row = tl_table_row(steps, i);
         v[i] = (tl_phase_wait){ .step = row->step, .rank = row->rank };
     }
-    if (v != NULL && steps->n > 0)
+    if (steps->n > 0)
         qsort(v, steps->n, sizeof *v, by_step);
-    for (size_t i = 0; v != NULL && i < exposed->n; i++) {
+    for (size_t i = 0; i < exposed->n; i++) {
         const tl_exposed *row = tl_table_row(exposed, i);
         const tl_phase_wait key = { .step = row->step, .rank = row->rank };
         tl_phase_wait *wait = bsearch(&key, v, steps->n, sizeof *v, by_step);
@@ -203,7 +207,7 @@ static bool list_waits(tl_tables *tables, tl_phase_wait **out, size_t *n)
     }
     *out = v;
     *n = steps->n;
-    return v != NULL;
+    return true;
 }
 
 tl_status tl_phase_waits_share(const tl_phasing *p, tl_phase_wait **out, size_t *n, tl_error *err)

@@ -140,11 +140,11 @@ static tl_status compare_ranks(tl_phasing *p, tl_error *err)
     }
     if (st == TL_OK)
         st = tl_reduce_sum(p->step_ns, p->nsteps, err);
-    for (size_t i = 0; st == TL_OK && i < p->nphases; i++)
+    for (size_t i = 0; st == TL_OK && measured != NULL && i < p->nphases; i++)
         measured[i] = p->measured[i];
     if (st == TL_OK)
         st = tl_reduce_sum(measured, p->nphases, err);
-    for (size_t i = 0; st == TL_OK && i < p->nphases; i++)
+    for (size_t i = 0; st == TL_OK && measured != NULL && i < p->nphases; i++)
         p->measured[i] = measured[i] > 0;
     free(waits);
     free(measured);

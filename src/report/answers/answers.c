@@ -243,6 +243,15 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
     }
 }
 
+/* One that could be read. */
+static bool has_trace(const tl_table *ranks)
+{
+    for (size_t i = 0; i < ranks->n; i++)
+        if (((const tl_rank *)tl_table_row(ranks, i))->status != TL_RANK_UNREADABLE)
+            return true;
+    return false;
+}
+
 void tl_answers_read(tl_tables *tables, tl_answers *out)
 {
     tl_facts facts;
@@ -262,7 +271,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_path(tables, out);
     take_culprits(tables, out);
     const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
-    if (tl_tables_get(tables, &tl_rank_schema)->n == 0 && phases->n > 0) {
+    if (!has_trace(tl_tables_get(tables, &tl_rank_schema)) && phases->n > 0) {
         out->phases = tl_table_row(phases, 0);
         out->nphases = phases->n;
     }
