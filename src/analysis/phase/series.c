@@ -55,6 +55,25 @@ static void take_rest(rest *r, const tl_phase_series *series, const tl_phase_nor
     }
 }
 
+/* One run of steps, and little outside of it: the run alone. */
+static void keep_run(rest *r, tl_shape *shape)
+{
+    size_t best = 0, best_at = 0, length = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        length = r->up[i] ? length + 1 : 0;
+        if (length > best) {
+            best = length;
+            best_at = i + 1 - length;
+        }
+    }
+    if (shape->pattern != TL_PATTERN_SPORADIC || (double)best < TL_PERSISTENT_SHARE * (double)shape->nup ||
+        best < (size_t)TL_SPREAD_LEAST)
+        return;
+    for (size_t i = 0; i < r->n; i++)
+        r->up[i] = i >= best_at && i < best_at + best;
+    *shape = (tl_shape){ .pattern = TL_PATTERN_BOUNDED, .nup = best, .first = best_at, .last = best_at + best - 1 };
+}
+
 /* The unit of the steps that are up. */
 static tl_phase_unit unit_of(const rest *r, const tl_shape *shape, const tl_phase_series *series,
                              const tl_phase_judging *judging)
@@ -119,6 +138,7 @@ bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *
         ok = r.n == 0 || tl_shape_of(r.x, r.n, norm->noise, &shape, r.up);
         if (!ok || r.n == 0)
             break;
+        keep_run(&r, &shape);
         tl_phase_unit unit = unit_of(&r, &shape, series, judging);
         some = unit.nup > 0;
         if (some && unit.p < judging->alpha && (double)unit.late_ns >= judging->least_cost * (double)unit.time_ns)

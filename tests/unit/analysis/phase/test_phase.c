@@ -142,6 +142,7 @@ static void a_rank_is_late_in_its_steps(void)
 {
     check("####################", TL_PATTERN_PERSISTENT, 0, 19);
     check(".......######.......", TL_PATTERN_BOUNDED, 7, 12);
+    check(".......######...X...", TL_PATTERN_BOUNDED, 7, 12);
     check("###.......####......", TL_PATTERN_SPORADIC, 0, 13);
 }
 
