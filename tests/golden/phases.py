@@ -275,6 +275,8 @@ def beside(work):
     rows = table(out, "phase_verdict")
     check("beside traces: named", stragglers(rows) == [(5, "training_step")], rows)
     check("beside traces: waits were taken off", all(int(x["wait_ns"]) >= 0 for x in table(out, "phase_step")))
+    digests = {run(traces, "--digest", procs=n)[1].stdout for n in (1, 2, 5)}
+    check("beside traces: one answer for any number of procs", len(digests) == 1, digests)
     check("beside traces: the others wait", rows[0]["nwaiters"] == "7", rows[0])
 
 

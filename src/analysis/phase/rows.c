@@ -163,7 +163,10 @@ static tl_phase_verdict job_row(const tl_phase_found *f, const tl_phase_verdict 
         snprintf(w.text, sizeof w.text, "one step: nobody can be told from chance");
     else if (hides != UINT32_MAX)
         snprintf(w.text, sizeof w.text,
-                 "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window",
+                 f->holds[hides] == TL_HOLDS_SOME
+                     ? "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window"
+                     : "%s takes no rank longer: should it hold a collective, that hides who is slow; then capture a "
+                       "Kineto window",
                  name_of(f, hides).text);
     put_reason(&row, &w);
     return row;
