@@ -6,7 +6,7 @@
 # that has no reason.  That the rule bites is shown on a copy with one planted.
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$(dirname "$0")/.." && pwd)
-rooms="graph missing baseline replay verdict cause culprit"
+rooms="graph missing baseline replay verdict cause culprit chance phase"
 
 # numbers TREE - "file:line: number" for each that is not allowed; silence is good
 numbers()
@@ -20,8 +20,9 @@ numbers()
                     allowed["src/analysis/baseline/host_pieces.c"] = "bits"  # of a hash, and how many share some of them
                     allowed["src/analysis/replay/changes.c"] = "size"        # of a cache
                     allowed["src/analysis/replay/fold.c"] = "size"           # of a fold: times are the same whatever it is
+                    allowed["src/analysis/phase/holds.c"] = "size"           # of a name
                     allowed["src/analysis/verdict/shape.c"] = "rounds"       # of a search that ends by itself long before
-                    allowed["src/analysis/verdict/student.c"] = "tail"       # the formula of Numerical Recipes
+                    allowed["src/analysis/chance/student.c"] = "tail"       # the formula of Numerical Recipes
                     allowed["src/analysis/verdict/tails.c"] = "ends"         # the last two, and who comes before them
                     allowed["src/analysis/verdict/rows.c"] = "words"         # of percentages and texts
                 }

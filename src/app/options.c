@@ -44,6 +44,9 @@ static const tl_option options[] = {
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
+    { "events", 0, "GLOB", "",
+      "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold", TL_FOR_RUN | TL_FOR_CHECK,
+      &tl_option_text, AT(run.events) },
     { "rules", 0, "FILE", "",
       "rules of your own for what a kernel is, asked before the built-in ones; tlmpi describe interval says how they "
       "are written",

@@ -210,26 +210,37 @@ static inline bool digits_only(const char *text, size_t n, int64_t *out)
     return true;
 }
 
-bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out)
+/* The number times 10^places, rounded. */
+static bool scaled(const char *text, size_t n, int places, int64_t *out)
 {
     number x;
     uint64_t value;
 
+    if (!scan(text, n, &x))
+        return false;
+    if (x.p < x.end)
+        x.point += places;
+    if (!integer_part(&x, &value))
+        return false;
+    if (x.point > 0)
+        x.point = 0;
+    return with_sign(value + round_up(&x, value), x.minus, out);
+}
+
+bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out)
+{
     if (three_decimals(text, n, out))
         return true;
     if (digits_only(text, n, out)) {
         *out *= 1000;
         return true;
     }
-    if (!scan(text, n, &x))
-        return false;
-    if (x.p < x.end)
-        x.point += 3;
-    if (!integer_part(&x, &value))
-        return false;
-    if (x.point > 0)
-        x.point = 0;
-    return with_sign(value + round_up(&x, value), x.minus, out);
+    return scaled(text, n, 3, out);
+}
+
+bool tl_decimal_ms_to_ns(const char *text, size_t n, int64_t *out)
+{
+    return scaled(text, n, 6, out);
 }
 
 bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)

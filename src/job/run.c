@@ -1,7 +1,7 @@
 /* run.c - the whole flow, and nothing else.
  *
  *     plan -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> match collectives -> reduce
- *          -> write -> tell
+ *          -> phases timed without a profiler -> write -> tell
  *
  * Every phase that can fail ends in an agreement, so that all procs go on, or none.
  */
@@ -10,6 +10,7 @@
 #include "tell.h"
 #include "tlmpi/job/attribute.h"
 #include "tlmpi/job/match.h"
+#include "tlmpi/job/phase.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/log.h"
 #include <stdio.h>
@@ -83,6 +84,8 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.details, options->judge }, &j.tables, &err);
     if (st == TL_OK)
+        st = tl_phase_run(&j.plan, options, true, &j.tables, &err);
+    if (st == TL_OK)
         st = tl_stream_tables(j.store, j.writer != NULL ? tl_writer_epoch(j.writer) : 0, &j.tables, &err);
     if (st == TL_OK) {
         if (tl_is_first())
@@ -108,6 +111,8 @@ int tl_check(const tl_options *options)
         st = tl_job_read(&j, false, &err);
     if (st == TL_OK)
         st = gather_ranks(&j, &err);
+    if (st == TL_OK)
+        st = tl_phase_run(&j.plan, options, false, &j.tables, &err);
     if (st == TL_OK && tl_is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

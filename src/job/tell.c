@@ -5,6 +5,7 @@
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
@@ -36,10 +37,19 @@ static bool is_lost(const tl_input *in)
     return in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named && !in->copy);
 }
 
+static const tl_phase_file *phase_files(tl_tables *job, size_t *n)
+{
+    const tl_table *files = tl_tables_get(job, &tl_phase_file_schema);
+    *n = files->n;
+    return (const tl_phase_file *)(const void *)files->rows;
+}
+
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
-    size_t n, unreadable = 0, damaged = 0;
+    size_t n, nfiles, unreadable = 0, damaged = 0;
     const tl_rank *ranks = rank_rows(job, &n);
+    const tl_phase_file *files = phase_files(job, &nfiles);
+    int64_t records = 0;
 
     for (size_t i = 0; i < plan->inventory.inputs.n; i++)
         damaged += is_lost(&plan->inventory.inputs.v[i]);
@@ -50,7 +60,32 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
         damaged += ranks[i].status == TL_RANK_DAMAGED || ranks[i].status == TL_RANK_CUT || ranks[i].dropped > 0 ||
                    ranks[i].duplicates > 0;
     }
-    return unreadable == n ? TL_EXIT_NOTHING : unreadable + damaged > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
+    for (size_t i = 0; i < nfiles; i++) {
+        records += files[i].records;
+        damaged += files[i].status != TL_PHASE_FILE_OK;
+    }
+    return unreadable == n && records == 0 ? TL_EXIT_NOTHING
+           : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
+                                           : TL_EXIT_DONE;
+}
+
+static void tell_phase_files(tl_tables *job)
+{
+    size_t n;
+    const tl_phase_file *files = phase_files(job, &n);
+    for (size_t i = 0; i < n; i++) {
+        const tl_phase_file *f = &files[i];
+        int64_t lost = f->no_json + f->no_key + f->no_duration;
+        if (f->status != TL_PHASE_FILE_OK)
+            tl_warn("%.*s: %s, %" PRId64 " of %" PRId64 " line%s lost: %.*s", (int)sizeof f->path, f->path,
+                    tl_phase_file_labels[f->status], lost, f->lines, f->lines == 1 ? "" : "s", (int)sizeof f->error,
+                    f->error);
+        if (f->repeated + f->superseded > 0)
+            tl_warn("%.*s: %" PRId64 " record%s stand%s there more than once, and count once; %" PRId64
+                    " are of steps that were run again, of which the last counts",
+                    (int)sizeof f->path, f->path, f->repeated, f->repeated == 1 ? "" : "s", f->repeated == 1 ? "s" : "",
+                    f->superseded);
+    }
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
@@ -85,6 +120,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
         tl_warn("rank %d: %.*s: %.*s%s", (int)r->rank, (int)sizeof r->file, r->file, (int)sizeof r->error, r->error,
                 counts);
     }
+    tell_phase_files(job);
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
@@ -116,6 +152,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .stragglers = (const tl_straggler *)(const void *)stragglers->rows,
         .nstragglers = stragglers->n,
         .answers = answers,
+        .phases = (const tl_phase *)(const void *)tl_tables_get(job, &tl_phase_schema)->rows,
+        .nphases = tl_tables_get(job, &tl_phase_schema)->n,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v,
         .nmissing_listed = inventory->missing.n,
@@ -131,6 +169,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     };
 
     s.ranks = rank_rows(job, &s.nranks);
+    s.phase_files = phase_files(job, &s.nphase_files);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
         if (is_left_out(plan, i) && is_lost(&inventory->inputs.v[i]))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
@@ -145,20 +184,29 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     free(lost);
 }
 
+/* Some columns of a table, unless it is empty. */
+static void print_columns(const tl_table *table, const char *const *names, size_t n)
+{
+    uint32_t columns[16];
+    tl_printer printer = { .out = stdout, .schema = table->schema, .format = TL_FORMAT_TABLE, .columns = columns };
+
+    for (size_t i = 0; i < n; i++)
+        columns[printer.ncolumns++] = (uint32_t)(tl_schema_field(table->schema, names[i]) - table->schema->fields);
+    if (table->n > 0 && tl_print_begin(&printer))
+        tl_print_rows(&printer, table->rows, table->n);
+    tl_print_end(&printer);
+}
+
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
-    static const char *const names[] = { "rank",     "status", "events",     "kept", "dropped",
-                                         "repaired", "gzip",   "file_bytes", "file" };
-    uint32_t columns[sizeof names / sizeof names[0]];
-    const tl_table *ranks = tl_tables_get(job, &tl_rank_schema);
+    static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
+                                            "repaired", "gzip",   "file_bytes", "file" };
+    static const char *const of_phases[] = { "rank",        "status",   "lines",      "records",    "no_json", "no_key",
+                                             "no_duration", "repeated", "superseded", "file_bytes", "path" };
     const tl_inventory *inventory = &plan->inventory;
-    tl_printer printer = { .out = stdout, .schema = &tl_rank_schema, .format = TL_FORMAT_TABLE, .columns = columns };
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        columns[printer.ncolumns++] = (uint32_t)(tl_schema_field(&tl_rank_schema, names[i]) - tl_rank_schema.fields);
-    if (tl_print_begin(&printer))
-        tl_print_rows(&printer, ranks->rows, ranks->n);
-    tl_print_end(&printer);
+    print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);
+    print_columns(tl_tables_get(job, &tl_phase_file_schema), of_phases, sizeof of_phases / sizeof *of_phases);
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
                inventory->nmissing == 1 ? "has" : "have");

@@ -26,7 +26,7 @@ static size_t without(const char *text, size_t n, const char *const *endings)
 char *tl_output_path(const tl_options *options)
 {
     static const char *const written[] = { ".h5", NULL }, *const packed[] = { ".gz", ".zst", NULL },
-                             *const json[] = { ".json", NULL }, *const pt[] = { ".pt.trace", NULL };
+                             *const json[] = { ".json", ".jsonl", NULL }, *const pt[] = { ".pt.trace", NULL };
     const char *prefix = options->output;
     size_t n;
 

@@ -1,5 +1,6 @@
-/* blame_tables.c - the schemas of blame_tables.h, and the words of their enums. */
+/* blame_tables.c - the schemas of blame_tables.h and culprit_table.h, and the words of their enums. */
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/culprit_table.h"
 
 const char *const tl_activity_labels[] = {
     [TL_ACTIVITY_COMPUTE] = "compute",
@@ -119,3 +120,21 @@ tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenari
     }
     return NULL;
 }
+
+const char *const tl_culprit_kind_labels[] = {
+    [TL_CULPRIT_RANK] = "rank",
+    [TL_CULPRIT_HOST] = "host",
+    [TL_CULPRIT_SEVERAL] = "several",
+    [TL_CULPRIT_LINK] = "link",
+    [TL_CULPRIT_NOBODY] = "none",
+    [TL_CULPRIT_INCONCLUSIVE] = "inconclusive",
+    [TL_CULPRIT_UNMATCHED] = "unmatched",
+    [TL_CULPRIT_SILENCE] = "no_communication",
+    [TL_CULPRIT_ONE_RANK] = "one_rank",
+    [TL_CULPRIT_NO_WORK] = "no_device_work",
+    NULL,
+};
+
+TL_TABLE_DEFINE(
+    culprit, TL_CULPRIT_FIELDS, TL_SCOPE_JOB, "who holds the job up",
+    "Which rank, host, link, or which ranks together, in which steps, why, at what cost, and how sure is that?");

@@ -17,11 +17,12 @@
  * Links are judged like ranks: a unit is what data take on one of them.  One that nothing is like is compared with
  * itself, and cannot be slow in all steps.
  *
- * May use graph, baseline, replay, step and blame.
+ * May use graph, baseline, replay, step, blame and chance.
  */
 #ifndef TLMPI_ANALYSIS_VERDICT_H
 #define TLMPI_ANALYSIS_VERDICT_H
 
+#include "tlmpi/analysis/chance.h"
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/analysis/config.h"
 #include "tlmpi/model/blame_tables.h"
@@ -45,7 +46,7 @@ typedef struct tl_shape {
     size_t first, last; /* of them, as indices: first is n without any */
 } tl_shape;
 
-/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2).  False when
+/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2), of very many O(n).  False when
  * memory is out. */
 bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
 
@@ -68,7 +69,7 @@ typedef struct tl_unit {
 
 /* Why a rank is late: what the repair of one thing that it does gains, of what that of all of it does. */
 typedef struct tl_rank_cause {
-    tl_cause cause; /* MIXED: nothing has TL_CAUSE_SHARE of it; UNKNOWN: none of its units is chosen, or most is of
+    tl_cause cause;   /* MIXED: nothing has TL_CAUSE_SHARE of it; UNKNOWN: none of its units is chosen, or most is of
                      * transfers that are no slow link's, or of copies that are not to the device */
     tl_cause largest; /* cause, or of MIXED what has most */
     double share;     /* of the largest; NAN: UNKNOWN */
@@ -107,9 +108,6 @@ typedef struct tl_verdict_ranks {
 /* The rows of blame_step, straggler, link and whatif; blame is there.  TL_ENOMEM. */
 tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                           tl_tables *tables, tl_error *err);
-
-/* How likely Student's t with so many degrees of freedom, which need not be whole, is larger than t. */
-double tl_student_tail_of(double t, double degrees);
 
 /* -------------------------------------------------------------------------------------------------------------- job */
 

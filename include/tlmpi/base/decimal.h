@@ -16,6 +16,9 @@
  * *out is then untouched. */
 bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out);
 
+/* The same of milliseconds: scales by 1,000,000. */
+bool tl_decimal_ms_to_ns(const char *text, size_t n, int64_t *out);
+
 /* Reads all n bytes of text as an integer; a fraction of zeros and an exponent are allowed ("7", "7.0", "7e2").  False
  * when it is no number, has a fraction, or does not fit. */
 bool tl_decimal_to_int(const char *text, size_t n, int64_t *out);

@@ -68,6 +68,12 @@
     P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
       "a step has hundreds of events of a rank: where so many have no duration, most steps have one")                  \
     P(int64_t, DOUBTS_MANY, 3, "", USER, "so many doubts of an answer leave it low confidence, as one grave one does") \
+    P(double, PHASE_MAKES_UP, 0.5, "", STATISTICAL,                                                                    \
+      "phases of a rank that together are shorter than on others by half of what one is longer make up for it: "       \
+      "levelled, they make up for all, and by chance for nothing")                                                     \
+    P(double, PHASE_STEP_MOST, 6, "", STATISTICAL,                                                                     \
+      "one step of a phase proves no more than so many scales of noise: any host stalls now and then. Then one in 20 "  \
+      "steps of 8 ranks is nothing, and three in a row are something")                                                 \
     P(double, VERDICT_ALPHA, 0.01, "", USER, "--alpha: chance of one wrong name in a job, all tests together")         \
     P(double, VERDICT_LEAST_COST, 0.01, "step", USER,                                                                  \
       "--least-cost: of the steps in which a rank is late, what is worth acting upon")

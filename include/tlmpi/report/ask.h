@@ -50,6 +50,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
  *     imbalance      what nobody is at fault for, 0 where less than --least-cost: rank, times (of the role that computes longest; -1), roles_gain_ns
  *                    (were roles alike), chance_gain_ns (were nobody slower than usual in any step), hosts_gain_ns (were hosts to take
  *                    no time)
+ *     phases         only of a job of which there are durations of phases and no traces, whose other keys then are those up to
+ *                    persistent, with evidence as in table phase_verdict: array of its rows: rank, phase, verdict, pattern,
+ *                    excess_ns, cost_ns, p_value, reason
  *     critical_path  across ranks: ns, unexplained_ns (by no work, transfer or known wait), rank and activity with the largest part of it (rank_share, activity_share),
  *                    imbalance_share; empty where nothing could be replayed
  *     trust          what all rests on: ranks, ranks_missing, ranks_damaged, events_without_duration (or with one below 0: it

@@ -10,6 +10,7 @@
 
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"
 #include "tlmpi/report/answers/answers.h"
@@ -37,6 +38,10 @@ typedef struct tl_summary {
     const tl_straggler *stragglers;
     size_t nstragglers;        /* by rank */
     const tl_answers *answers; /* the verdict */
+    const tl_phase *phases;
+    size_t nphases; /* by rank */
+    const tl_phase_file *phase_files;
+    size_t nphase_files;
 
     int64_t world_size;     /* ranks of the traced job; 0 or less when unknown */
     const int64_t *missing; /* ranks without a trace, ascending: nmissing of them, or the first of them */

@@ -13,6 +13,7 @@
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 
 const tl_analysis *const tl_analyses[] = {
@@ -49,6 +50,7 @@ static const tl_schema *const schemas[] = {
     &tl_gap_peer_schema,       &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,
     &tl_annotation_row_schema, &tl_launch_row_schema,    &tl_queue_row_schema,    &tl_copy_row_schema,
     &tl_pattern_row_schema,    &tl_counter_row_schema,   &tl_memory_row_schema,   &tl_interval_schema,
+    &tl_phase_verdict_schema,  &tl_phase_schema,         &tl_phase_step_schema,   &tl_phase_file_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)

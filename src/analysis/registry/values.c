@@ -7,6 +7,7 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 
 typedef struct meanings {
@@ -122,6 +123,16 @@ static const meanings all[] = {
         "the host was in a call that waits for others" } },
     { tl_queued_labels,
       { "its launch is not in the trace", "launched during the gap", "launched well before the gap" } },
+    { tl_phase_holds_labels,
+      { "it needs no other rank", "the name does not tell", "collectives, and work of the rank",
+        "nothing but collectives" } },
+    { tl_phase_file_labels,
+      { "read whole", "lines were lost, or the compressed stream is damaged", "the last line is not whole", "no line",
+        "it could not be opened" } },
+    { tl_phase_answer_labels,
+      { "nobody holds the job up", "it holds the others up", "it waits for others", "nobody is shown to wait for it",
+        "it waits, or others do: durations do not tell", "it costs less than --least-cost",
+        "there is nobody to compare with" } },
     { tl_parameter_labels,
       { "what clocks, calls and time stamps are measured to do", "what a test needs to keep its rate of error",
         "what somebody may choose" } },

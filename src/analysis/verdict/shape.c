@@ -14,8 +14,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A level is refitted so often at most; it hardly ever takes more than three. */
-enum { REFITS = 8 };
+/* A level is refitted so often at most; it hardly ever takes more than three.  Of more steps than MANY, so many values
+ * are starts, evenly over those above 0: in 10,000 steps all of them would take hours. */
+enum { REFITS = 8, MANY = 256, STARTS = 16 };
 
 /* Of n steps; room for all that is tried. */
 typedef struct fit {
@@ -23,6 +24,7 @@ typedef struct fit {
     size_t n;
     double sigma;
     bool *up, *best;
+    double *start;
     uint8_t *from; /* [2 * n]: the level of the step before, by step and level */
 } fit;
 
@@ -74,15 +76,29 @@ static double score_of(const fit *f, const bool *up)
     return score;
 }
 
+/* The values to start from, in f->start: how many. */
+static size_t find_starts(fit *f)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < f->n; s++)
+        if (f->x[s] > 0)
+            f->start[n++] = f->x[s];
+    if (f->n <= MANY || n <= STARTS)
+        return n;
+    tl_real_sort(f->start, n);
+    for (size_t k = 0; k < STARTS; k++)
+        f->start[k] = f->start[k * (n - 1) / (STARTS - 1)];
+    return STARTS;
+}
+
 static double two_levels(fit *f)
 {
+    size_t nstarts = find_starts(f);
     double best = 0;
     memset(f->best, 0, f->n * sizeof *f->best);
-    for (size_t k = 0; k < f->n; k++) {
-        if (f->x[k] <= 0)
-            continue;
+    for (size_t k = 0; k < nstarts; k++) {
         for (size_t s = 0; s < f->n; s++)
-            f->up[s] = f->x[s] > f->x[k] / 2;
+            f->up[s] = f->x[s] > f->start[k] / 2;
         double level = level_of(f, f->up);
         for (int refit = 0; refit < REFITS && level > 0 && viterbi(f, level); refit++)
             level = level_of(f, f->up);
@@ -95,19 +111,18 @@ static double two_levels(fit *f)
     return best;
 }
 
-/* The best ramp that begins in some step, at least three from the end: its score, and where it begins. */
+/* The best ramp that begins in some step, at least three from the end: its score, and where it begins.  From the end on:
+ * of a ramp that begins a step earlier each step has one more. */
 static double ramp(const fit *f, size_t *begin)
 {
-    double best = 0;
-    for (size_t first = 0; first + (size_t)TL_SPREAD_LEAST < f->n; first++) {
-        double tx = 0, tt = 0;
-        for (size_t s = first; s < f->n; s++) {
-            double t = (double)(s - first + 1);
-            tx += t * f->x[s];
-            tt += t * t;
-        }
+    double best = 0, x = 0, tx = 0, tt = 0;
+    for (size_t first = f->n; first-- > 0;) {
+        double length = (double)(f->n - first);
+        x += f->x[first];
+        tx += x;
+        tt += length * length;
         double score = tx > 0 ? tx * tx / tt / (2 * f->sigma * f->sigma) - 2 * log((double)f->n) : 0;
-        if (score > best) {
+        if (score >= best && score > 0 && first + (size_t)TL_SPREAD_LEAST < f->n) {
             best = score;
             *begin = first;
         }
@@ -135,6 +150,7 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
               .sigma = sigma,
               .up = tl_arena_zeroed(&arena, n, sizeof *f.up),
               .best = tl_arena_zeroed(&arena, n, sizeof *f.best),
+              .start = tl_arena_take(&arena, n, sizeof *f.start),
               .from = tl_arena_zeroed(&arena, 2 * n, sizeof *f.from) };
     bool ok = !arena.failed;
     size_t begin = 0;

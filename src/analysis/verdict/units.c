@@ -7,10 +7,6 @@
  *
  * T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps are judged with heavy tails, long windows nearly
  * normally. Tries are the ranks, windows, families and roles, and the links and windows, that could have shown it.
- *
- * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is
- * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
- * as many others, whichever these are.  Tries are then the roles and families, and sorts of links: each has a largest.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -47,131 +43,11 @@ static double weight(const tl_shape *shape, const bool *up, size_t step)
     return shape->pattern == TL_PATTERN_DRIFTING ? (double)(step - shape->first + 1) : 1;
 }
 
-/* One step: noise is what ranks differ by. */
-static double scale_of_one(finding *f, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        f->column[i] = f->full[i];
-    double middle = tl_real_median(f->column, n);
-    for (size_t i = 0; i < n; i++)
-        f->column[i] = fabs(f->full[i] - middle);
-    return tl_sigma_of_mad(tl_real_median(f->column, n));
-}
-
-/* What steps are away from the middle of those before and after: levels and ramps, as long as they last, are none of
- * it. */
-static double scale_of_turns(finding *f, size_t n)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t s = 2; s < f->nfull; s++) {
-            const double *x = f->full + i * f->nfull + s;
-            f->column[at++] = fabs(x[0] - 2 * x[-1] + x[-2]);
-        }
-    return at > 0 ? tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(1 + 2 * 2 + 1) : INFINITY;
-}
-
-/* What steps differ by from one to the next: levels are none of it. */
-static double scale_of_steps(finding *f, size_t n)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < n; i++)
-        for (size_t s = 1; s < f->nfull; s++)
-            f->column[at++] = fabs(f->full[i * f->nfull + s] - f->full[i * f->nfull + s - 1]);
-    return tl_sigma_of_mad(tl_real_median(f->column, at)) / sqrt(2);
-}
-
-/* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step
- * is theirs: these are no noise, and the least. */
-static double scale_of_levels(finding *f, size_t n)
-{
-    size_t at = 0, middles = n > 2 ? n + f->nfull - 1 : n;
-    for (size_t i = 0; i < n; i++) {
-        const double *x = f->full + i * f->nfull;
-        memcpy(f->rest, x, f->nfull * sizeof *x);
-        double middle = tl_real_median(f->rest, f->nfull);
-        for (size_t s = 0; s < f->nfull; s++)
-            f->column[at++] = fabs(x[s] - middle);
-    }
-    tl_real_sort(f->column, at);
-    return tl_sigma_of_mad(f->column[middles + tl_lower_middle(at - middles)]);
-}
-
-/* The least of these: each is as large as noise, and larger where levels, ramps or many switches are in it, which are
- * none. */
-static double scale_of(finding *f, size_t n)
-{
-    double sigma = f->nfull == 1 ? scale_of_one(f, n)
-                                 : fmin(scale_of_levels(f, n), fmin(scale_of_steps(f, n), scale_of_turns(f, n)));
-    return fmax(sigma, f->least);
-}
-
-/* The degrees of the tail of a sum of n. */
-static double tail_of(tl_family family, double n)
-{
-    return (family == TL_FAMILY_TRANSFER ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES) - 2 + 2 * n;
-}
-
-static double chance(const finding *f, size_t members, tl_family family, double z, double n)
-{
-    double r = (double)members, s = (double)f->nfull;
-    double tries = f->tries * s * (s + 1) / 2;
-    double others = r > 1 ? r - 1 : 1; /* one alone has its other steps */
-    double one = tail_of(family, 1);
-    double tail = tail_of(family, n), table = f->nfull > 1 ? others * (s - 1) : others;
-    if (f->nfull == 1)
-        tail = one;
-    return fmin(1, tries * tl_student_tail_of(z, fmin(tail, table)));
-}
-
 /* A slow link holds all members of its group up, by a share of their number at least; a clock that is off none. */
 static bool is_sure(finding *f, const tl_unit *unit)
 {
     int64_t sure_ns = tl_sure_lateness(f->b, unit->link, unit->on, f->scratch);
     return sure_ns > 0 && (double)sure_ns * f->b->links[unit->link].n >= (double)unit->late_ns;
-}
-
-/* What a member is late by in its worst steps, no more than `most` of them, in which `up` is not, beyond what it
- * usually is: one that usually is early, as the other one of two is when its peer is late, is not late where it is
- * not. */
-static double worst_of(finding *f, size_t member, const bool *up, size_t most)
-{
-    const double *x = f->full + member * f->nfull;
-    size_t n = 0;
-    for (size_t s = 0; s < f->nfull; s++)
-        f->column[s] = x[s];
-    double baseline = fmax(0, tl_real_median(f->column, f->nfull)), sum = 0;
-    for (size_t s = 0; s < f->nfull; s++)
-        if (!up[s] && x[s] > baseline)
-            f->column[n++] = x[s] - baseline;
-    tl_real_sort(f->column, n);
-    for (size_t i = 0; i < n && i < most; i++)
-        sum += f->column[n - 1 - i];
-    return sum;
-}
-
-/* How often the largest of many would stand out so from the others: late_ns in the steps of f->up, of which there are
- * nup.  Or, where that is more than a pause now and then, which any may have, the k largest, fewer than half, it among
- * them: the next is r times less than the least of these in 1 of r^(k d) cases; the tries with k are one of k (k + 1),
- * which sums up to all of them. */
-static double chance_to_stand_out(finding *f, size_t members, size_t member, size_t nup, double late_ns, double degrees)
-{
-    double chance = 1;
-    size_t n = 0;
-    for (size_t i = 0; i < members; i++)
-        if (i != member)
-            f->worst[n++] = worst_of(f, i, f->up, nup);
-    tl_real_sort(f->worst, n);
-    if (n == 0)
-        return 0;
-    const size_t most = nup < (size_t)TL_SPREAD_LEAST ? 1 : (members + 1) / 2;
-    for (size_t k = 1; k <= n && (k == 1 || k < most); k++) {
-        double next = f->worst[n - k], least = k > 1 ? fmin(late_ns, f->worst[n - k + 1]) : late_ns;
-        double tries = f->largest * (most > 2 ? (double)(k * (k + 1)) : 1);
-        if (next < least)
-            chance = fmin(chance, tries * pow(next / least, (double)k * degrees));
-    }
-    return chance;
 }
 
 static bool add_unit(finding *f, tl_unit unit, const double *x)
@@ -236,6 +112,15 @@ static bool shape_of_rest(finding *f, const double *x, double sigma, tl_shape *s
     return true;
 }
 
+static double chance_beside_others(finding *f, const tl_chance *chance, size_t member, size_t nup, double late_ns)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < chance->members; i++)
+        if (i != member)
+            f->worst[n++] = tl_worst_of(f->full + i * f->nfull, f->nfull, f->up, nup, f->column);
+    return tl_chance_to_stand_out(chance, f->worst, n, nup, late_ns);
+}
+
 /* One unit of a member, if there is any that chance does not explain; then *found, and its steps are taken. */
 static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, double sigma, bool *found)
 {
@@ -269,10 +154,14 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
         t2 += t1 * t1 / (double)ndown;
     }
     unit.z = tx / (sigma * sqrt(t2));
-    unit.p = chance(f, b->roles[role].n, family, unit.z, n);
+    const tl_chance chance = { .members = b->roles[role].n,
+                               .nsteps = f->nfull,
+                               .tries = f->tries,
+                               .largest = f->largest,
+                               .degrees = link ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES };
+    unit.p = tl_chance_of(&chance, unit.z, n);
     if (unit.p < f->alpha)
-        unit.p =
-            fmax(unit.p, chance_to_stand_out(f, b->roles[role].n, member, unit.shape.nup, late, tail_of(family, 1)));
+        unit.p = fmax(unit.p, chance_beside_others(f, &chance, member, unit.shape.nup, late));
     if (unit.p >= f->alpha)
         return true;
     for (size_t s = 0; s < f->nfull; s++)
@@ -306,7 +195,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
         for (size_t s = 0; s < b->nsteps; s++)
             if (!b->cut[s])
                 f->full[at++] = f->x[i * b->nsteps + s];
-    double sigma = scale_of(f, n);
+    double sigma = fmax(tl_noise_of(f->full, n, f->nfull, f->column, f->rest), f->least);
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
         for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {

@@ -7,6 +7,7 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/read/hosts.h"
+#include "tlmpi/job/read/phase_files.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 #include <string.h>
@@ -144,8 +145,10 @@ static bool put_item(buffer *out, const tl_input *in)
 static bool write_every(const tl_inventory *inventory, buffer *out)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < inventory->inputs.n; i++)
-        ok = inventory->inputs.v[i].kind == TL_INPUT_OTHER || put_item(out, &inventory->inputs.v[i]);
+    for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
+        tl_input_kind kind = inventory->inputs.v[i].kind;
+        ok = kind == TL_INPUT_OTHER || kind == TL_INPUT_PHASES || put_item(out, &inventory->inputs.v[i]);
+    }
     return ok;
 }
 
@@ -293,6 +296,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
         st = close_inventory(&plan->inventory, err);
     if (st == TL_OK)
         st = spread_plan(!first || write_plan(plan, &message), &message, plan, err);
+    if (st == TL_OK)
+        st = tl_phase_files_find(options, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
@@ -355,6 +360,7 @@ void tl_plan_free(tl_plan *plan)
 {
     free(plan->items);
     free(plan->texts);
+    free(plan->phases);
     free(plan->planned);
     tl_inventory_free(&plan->inventory);
     *plan = (tl_plan){ 0 };

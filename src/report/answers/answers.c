@@ -22,13 +22,11 @@ const char *const tl_finding_labels[] = {
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,       &tl_breakdown_schema,
-        &tl_straggler_schema,  &tl_quality_schema,
-        &tl_culprit_schema,    &tl_step_schema,
-        &tl_blame_schema,      &tl_blame_step_schema,
-        &tl_whatif_row_schema, &tl_slow_link_row_schema,
-        &tl_clock_schema,      &tl_path_row_schema,
-        &tl_parameter_schema,  NULL,
+        &tl_rank_schema,          &tl_breakdown_schema,     &tl_straggler_schema,
+        &tl_quality_schema,       &tl_culprit_schema,       &tl_step_schema,
+        &tl_blame_schema,         &tl_blame_step_schema,    &tl_whatif_row_schema,
+        &tl_slow_link_row_schema, &tl_clock_schema,         &tl_path_row_schema,
+        &tl_parameter_schema,     &tl_phase_verdict_schema, NULL,
     };
     *required = 5;
     return tables;
@@ -245,6 +243,15 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
     }
 }
 
+/* One that could be read. */
+static bool has_trace(const tl_table *ranks)
+{
+    for (size_t i = 0; i < ranks->n; i++)
+        if (((const tl_rank *)tl_table_row(ranks, i))->status != TL_RANK_UNREADABLE)
+            return true;
+    return false;
+}
+
 void tl_answers_read(tl_tables *tables, tl_answers *out)
 {
     tl_facts facts;
@@ -263,4 +270,9 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_waits(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);
+    const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
+    if (!has_trace(tl_tables_get(tables, &tl_rank_schema)) && phases->n > 0) {
+        out->phases = tl_table_row(phases, 0);
+        out->nphases = phases->n;
+    }
 }

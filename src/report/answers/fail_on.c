@@ -1,5 +1,6 @@
 #include "tlmpi/report/answers/fail_on.h"
 #include "tlmpi/report/answers/answers.h"
+#include "tlmpi/report/answers/phases.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -102,6 +103,8 @@ static double share_of_all(const tl_answers *a, int64_t ns)
 /* The share that a threshold of this kind looks at; NaN: not judged. */
 static double share_of(tl_gate_kind kind, const tl_answers *a)
 {
+    if (tl_has_phases_alone(a))
+        return kind == TL_GATE_STRAGGLER ? tl_phase_loss(a) : NAN;
     bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
     switch (kind) {
     case TL_GATE_STRAGGLER:
@@ -146,12 +149,16 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
             continue;
         if (isnan(share))
             fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind],
-                    a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED] : tl_finding_labels[a->finding]);
+                    tl_has_phases_alone(a)          ? "durations of phases do not tell"
+                    : a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED]
+                                                    : tl_finding_labels[a->finding]);
         if (!(share > gates->most[kind]))
             continue;
         met = true;
         fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
-        if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
+        if (tl_has_phases_alone(a))
+            fprintf(err, " (rank %" PRId32 ")", a->phases->rank);
+        else if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
             say_worst(a, kind == TL_GATE_STRAGGLER, err);
         fputc('\n', err);
     }

@@ -1,4 +1,5 @@
 /* json.c - the answers as one JSON object; ask.h has its keys. */
+#include "phases.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/json_writer.h"
@@ -292,6 +293,10 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
 {
     tl_json_writer j = { .out = out };
 
+    if (tl_has_phases_alone(a)) {
+        tl_print_phase_answers_json(out, a, file);
+        return;
+    }
     tl_put_begin(&j, NULL, '{');
     tl_put_int(&j, "format", 1);
     tl_put_word(&j, "file", file);

@@ -8,6 +8,7 @@
  *       Confidence: high
  */
 #include "basis.h"
+#include "phases.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/words.h"
@@ -347,6 +348,10 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file)
 {
     char path[1000];
     tl_shell_word(path, sizeof path, file);
+    if (tl_has_phases_alone(answers)) {
+        tl_print_phase_answers(out, answers, path);
+        return;
+    }
     const asking q = { out, answers, path };
     which_rank(&q);
     which_phase(&q);

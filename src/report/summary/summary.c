@@ -3,6 +3,7 @@
 #include "tlmpi/report/summary.h"
 
 #include "losses.h"
+#include "phases.h"
 #include "table.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -214,7 +215,7 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap_printf(&w, "Wrote");
     tl_wrap_printf(&w, "%s", path);
     tl_wrap_printf(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
-    if (tl_whole_row(s, -1) != NULL)
+    if (tl_whole_row(s, -1) != NULL || s->answers->phases != NULL)
         tl_wrap_printf(&w, "Next: tlmpi ask %s", path);
     else /* nothing to ask for: what the traces hold */
         tl_wrap_printf(&w, "Next: tlmpi show %s rank", path);
@@ -231,6 +232,10 @@ typedef struct detail {
 
 static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
 {
+    if (s->answers->phases != NULL) {
+        tl_print_phase_summary(out, s, look);
+        return;
+    }
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);

@@ -1,4 +1,5 @@
 /* readers.c - the formats of traces, and which of them a file has. */
+#include "jsonl.h"
 #include "kineto.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/source.h"
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 
 const tl_reader *const tl_readers[] = {
+    &tl_jsonl_reader,  /* by their names */
     &tl_kineto_reader, /* the last: it takes what nobody claims, and says what is wrong with it */
     NULL,
 };
@@ -43,11 +45,15 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
 {
     char head[HEAD];
     tl_text text = { head, 0 };
+    bool read = false;
 
-    if (readers[1] != NULL && !read_head(path, head, sizeof head, &text.n))
-        return NULL;
-    while (readers[1] != NULL && !readers[0]->claims(path, text))
-        readers++;
+    for (; readers[1] != NULL; readers++) {
+        if (!read && !readers[0]->by_name && !read_head(path, head, sizeof head, &text.n))
+            return NULL;
+        read = read || !readers[0]->by_name;
+        if (readers[0]->claims(path, text))
+            break;
+    }
     return readers[0];
 }
 

@@ -234,11 +234,13 @@ static void random_texts_are_read_as_by_hand(void)
         char text[256];
         size_t n = random_text(&seed, text);
         bool valid = regexec(&number, text, 0, NULL, 0) == 0, fraction = false;
-        int64_t got_ns = UNTOUCHED, ns = UNTOUCHED, got_int = UNTOUCHED, integer = UNTOUCHED;
+        int64_t got_ns = UNTOUCHED, ns = UNTOUCHED, of_ms = UNTOUCHED, got_ms = UNTOUCHED, got_int = UNTOUCHED, integer = UNTOUCHED;
         double got_double = 0.25, d = 0.25;
 
         bool right = tl_decimal_us_to_ns(text, n, &got_ns) == (valid && by_hand(text, 3, &ns, &fraction));
         right = right && got_ns == ns;
+        right = right && tl_decimal_ms_to_ns(text, n, &got_ms) == (valid && by_hand(text, 6, &of_ms, &fraction));
+        right = right && got_ms == of_ms;
 
         bool is_int = valid && by_hand(text, 0, &integer, &fraction) && !fraction;
         right = right && tl_decimal_to_int(text, n, &got_int) == is_int;
@@ -307,15 +309,18 @@ static double strtod_with_comma(const char *text, char **end)
 
 /* decimal.c once more, as it works in such a locale. */
 #define tl_decimal_us_to_ns comma_us_to_ns
+#define tl_decimal_ms_to_ns comma_ms_to_ns
 #define tl_decimal_to_int comma_to_int
 #define tl_decimal_to_double comma_to_double
 #define strtod strtod_with_comma
 bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out);
+bool tl_decimal_ms_to_ns(const char *text, size_t n, int64_t *out);
 bool tl_decimal_to_int(const char *text, size_t n, int64_t *out);
 bool tl_decimal_to_double(const char *text, size_t n, double *out);
 #include "src/base/decimal.c"
 #undef strtod
 #undef tl_decimal_us_to_ns
+#undef tl_decimal_ms_to_ns
 #undef tl_decimal_to_int
 #undef tl_decimal_to_double
 

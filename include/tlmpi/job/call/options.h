@@ -14,6 +14,7 @@
 typedef struct tl_options {
     const char *const *paths; /* folders and files, as given */
     size_t npaths;
+    const char *events;       /* --events GLOB; NULL: files of phases that the paths hold */
     const char *output;       /* -o PREFIX; NULL: from the paths */
     bool force;               /* -f: overwrite */
     const char *rules;        /* --rules FILE; NULL: the built-in rules alone */

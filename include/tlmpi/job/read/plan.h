@@ -31,7 +31,9 @@ typedef struct tl_plan_item {
 typedef struct tl_plan {
     tl_plan_item *items; /* in rank order; of tl_plan_every in path order */
     size_t n;
-    char *texts;            /* owns the items' texts */
+    char *texts;  /* owns the items' texts */
+    char *phases; /* paths of the files of phases, each with a 0 after it, in path order: nphases bytes */
+    size_t nphases;
     tl_inventory inventory; /* on proc 0 alone: all that was found ... */
     bool *planned;          /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;

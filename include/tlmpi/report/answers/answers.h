@@ -17,6 +17,7 @@
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/imbalance.h"
+#include "tlmpi/model/phase_tables.h"
 
 /* What was found, or why nothing could be. */
 typedef enum tl_finding {
@@ -68,9 +69,12 @@ enum { TL_WAITED_FOR_MOST = 3 };
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
+    const tl_phase_verdict *phases; /* of a job without traces: rows of phase_verdict; NULL: there are traces, and the
+                                     * rest tells (else phases.h does) */
+    size_t nphases;
     const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
     size_t nculprits;
-    const tl_rank *by_order;    /* of the first of them, a rank whose number is its file's place in order; else NULL */
+    const tl_rank *by_order; /* of the first of them, a rank whose number is its file's place in order; else NULL */
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
     int64_t activities[TL_NACTIVITIES + 1]; /* what others waited for the first, by activity; TL_NACTIVITIES: by none */
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */

@@ -2,9 +2,10 @@
  *
  * A format is a tl_reader: which files are its own, what a look at one says before it is read whole, and how it is
  * read.  The table tl_readers has them all, so a new format is a file with a tl_reader, and a line of that table;
- * whoever has a tl_trace need not know which reader made it.  Today there is one:
+ * whoever has a tl_trace need not know which reader made it:
  *
  *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
+ *     jsonl      durations of phases, which are no events: phases.h reads them
  *
  * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON
  * but is followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it
@@ -92,6 +93,7 @@ typedef enum tl_input_kind {
     TL_INPUT_TRACE,      /* has traceEvents, or begins as one and is cut */
     TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
                           */
+    TL_INPUT_PHASES,     /* no trace: durations of phases, for phases.h */
     TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left out */
 } tl_input_kind;
 
@@ -133,7 +135,9 @@ typedef struct tl_reader {
     const char *name;           /* "kineto" */
     const char *const *endings; /* of the names of its files, ended by NULL: which files of a folder are taken */
 
-    /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe. */
+    /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe, nor where the
+     * path alone tells. */
+    bool by_name;
     bool (*claims)(const char *path, tl_text head);
 
     /* Fills *out, which is TL_LOOK_INIT: from the head of the file, and where that does not name rank and begin and

@@ -4,7 +4,7 @@
  *
  * I by its continued fraction, as Lentz evaluates it (Press et al., Numerical Recipes, 6.4).
  */
-#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/analysis/chance.h"
 #include <math.h>
 
 /* Further terms change nothing that a double shows; without one that does, so many are enough. */

@@ -1,0 +1,145 @@
+/* phase.h - who holds the job up, from how long phases took?
+ *
+ *     records of a file    ->  cells          one a step, phase and rank: micro-steps summed, repeats taken off
+ *     cells of a step      ->  phase_step     each beside the median of the ranks
+ *     rows of a rank       ->  phase, units   when is it late, and could it be chance (verdict.h)
+ *     units, steps         ->  phase_verdict  who is waited for
+ *
+ * A collective in a phase makes it equally long on all ranks: who comes late to it is shorter in it by as much as it was
+ * longer before.  So a rank that is longer in one phase and shorter in another either is late in the first, and the
+ * others wait in the second; or is fast in the second, and waits in the first.  Which it is, the phases' names tell
+ * (tl_phase_holds_of): a rank waits where collectives are.  Between two of which that is not known the steps tell
+ * in which it is not late: if the others' second phase is shorter then, they waited.  Else nobody is named.
+ *
+ *     rank 3     h2d [######]  training_step [####]       late: shorter in what holds collectives
+ *     others     h2d [##]      training_step [########]   they wait
+ *
+ * All functions are pure; who has which rows is for the caller.  May use chance, and of verdict the shapes.
+ */
+#ifndef TLMPI_ANALYSIS_PHASE_H
+#define TLMPI_ANALYSIS_PHASE_H
+
+#include "tlmpi/analysis/verdict.h"
+#include "tlmpi/model/phase_tables.h"
+
+/* What a phase's name says of collectives in it. */
+tl_phase_holds tl_phase_holds_of(tl_text name);
+
+/* ----------------------------------------------------------------------------------------------------------- cells */
+
+/* One record, as it stands in a file. */
+typedef struct tl_phase_line {
+    int32_t rank, step;
+    uint32_t phase;   /* id of its name */
+    uint32_t session; /* of its rank and phase in the file: a step that is lower than the one before begins another */
+    int64_t duration_ns;
+    uint64_t line, metadata; /* hashes */
+} tl_phase_line;
+
+/* What a rank took for a phase of a step. */
+typedef struct tl_phase_cell {
+    int32_t rank, step;
+    uint32_t phase, records;
+    int64_t duration_ns;
+    uint64_t metadata; /* hash of that of all records */
+    uint32_t file;
+} tl_phase_cell;
+
+typedef TL_VEC(tl_phase_cell) tl_phase_cells;
+
+/* Adds a cell for each rank, phase and step of a file's lines, which are sorted here.  Of equal lines one counts; of
+ * those that differ in their duration alone, those of the last session; the others are summed.  False when memory is
+ * out. */
+bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
+                   int64_t *superseded);
+
+/* Sorts cells by step, phase, rank; what several files have of one becomes one: equal ones count once, of those that
+ * differ in duration alone the last file's counts, others are summed.  Returns how many are left. */
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded);
+
+/* Measured waits of a rank in a step; by step, then rank. */
+typedef struct tl_phase_wait {
+    int32_t step, rank;
+    int64_t wait_ns;
+} tl_phase_wait;
+
+/* The rows of one step and phase: duration_ns and wait_ns are there, baseline and excess come.  scratch[n]. */
+void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch);
+
+/* ----------------------------------------------------------------------------------------------------------- series */
+
+/* One phase of one rank, over the steps in which it can be compared. */
+typedef struct tl_phase_series {
+    int32_t rank;
+    uint32_t phase;
+    size_t n;
+    uint32_t *steps; /* [n] indices */
+    double *x;       /* [n] excess in ns */
+    double sum, noise;
+} tl_phase_series;
+
+/* A phase over all ranks. */
+typedef struct tl_phase_norm {
+    uint32_t phase;
+    double noise;  /* of one step */
+    double centre; /* of the ranks' mean excess: medians of skewed durations lie below their means */
+    size_t ranks, steps;
+} tl_phase_norm;
+
+/* What all units are judged by. */
+typedef struct tl_phase_judging {
+    const tl_phase_norm *norms; /* by phase */
+    const int64_t *step_ns;     /* [nsteps] */
+    size_t nsteps, nphases;
+    double alpha, least_cost;
+} tl_phase_judging;
+
+/* A rank that is late in a phase. */
+typedef struct tl_phase_unit {
+    int32_t rank;
+    uint32_t phase;
+    uint8_t pattern;
+    bool dropped;
+    uint32_t first, last, nup, n; /* steps; n: that were compared */
+    double z, p;
+    double counted; /* what it is late by, of each step no more than it can prove */
+    int64_t late_ns, time_ns;
+    int64_t outside_ns; /* its excess in all other steps */
+    int64_t cost_ns;
+} tl_phase_unit;
+
+typedef struct tl_phase_units {
+    TL_VEC(tl_phase_unit) units;
+    uint8_t *up; /* [units.n * nsteps] by unit */
+    size_t up_cap;
+} tl_phase_units;
+
+/* Fills noise and sum.  scratch: room for 3 n. */
+void tl_phase_series_measure(tl_phase_series *series, double *scratch);
+
+/* Adds the units of a series that may cost enough and that chance does not explain, other ranks apart.  False when
+ * memory is out. */
+bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *judging, tl_phase_units *out);
+
+/* What the series is late by in its worst steps outside of a unit's: for tl_phase_stands_out.  scratch: room for 2 n. */
+double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up,
+                      const tl_phase_judging *judging, double *scratch, bool *flags);
+
+/* The chance of the unit beside what the other ranks are late by, n of them, which are sorted here.  Asked of units that
+ * are late in some steps, here and there: any that are stalled more often than others are. */
+double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *judging, double *worst, size_t n);
+
+/* ---------------------------------------------------------------------------------------------------------- verdict */
+
+/* Of a unit, by phase and last of measured waits: what the rank is shorter by than the others in its steps, and by how
+ * much longer the others are in each of them than in its other steps. */
+typedef struct tl_phase_evidence {
+    const int64_t *shorter_ns, *others_longer_ns; /* [nphases + 1] */
+} tl_phase_evidence;
+
+/* Why a unit's rank is longer: STRAGGLER, WAITING, LONGER or OPEN; *in: the phase that makes up for it, nphases: waits
+ * that were measured, UINT32_MAX: none. */
+tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds *holds, size_t nphases,
+                                 const tl_phase_evidence *evidence, uint32_t *in);
+
+#endif

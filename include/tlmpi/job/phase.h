@@ -1,0 +1,21 @@
+/* phase.h - phases that were timed without a profiler: from their files to the tables phase_file, phase_step, phase and
+ * phase_verdict (analysis/phase.h).
+ *
+ *     every proc          reads its share of the files              -> cells
+ *     owners of steps     a stretch of steps of all ranks           -> rows of phase_step, which stay there
+ *     owners of ranks     all steps of some ranks                   -> units: when is a rank late?
+ *     proc 0              rows a rank and phase, a step, a unit     -> verdict, from what owners of steps say of units
+ *
+ * No step brings to one proc what is proportional to ranks times steps.  May use transport.
+ */
+#ifndef TLMPI_JOB_PHASE_H
+#define TLMPI_JOB_PHASE_H
+
+#include "tlmpi/job/read/plan.h"
+
+/* Collective.  Reads the plan's files of phases, if there are any, and fills the tables; judged by options->judge.
+ * `tables` has on proc 0 what Kineto traces tell of exposed waiting by rank and step.  analyse: else phase_file alone.
+ * The same status and message on every proc. */
+tl_status tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables, tl_error *err);
+
+#endif

@@ -1,0 +1,123 @@
+/* phase_tables.h - the tables of a result file about phases that were timed without a profiler. */
+#ifndef TLMPI_MODEL_PHASE_TABLES_H
+#define TLMPI_MODEL_PHASE_TABLES_H
+
+#include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/doubt.h"
+#include "tlmpi/model/schema.h"
+
+/* What the name of a phase says of collectives in it: from those that level nothing to those that level all. */
+typedef enum tl_phase_holds { TL_HOLDS_NONE, TL_HOLDS_UNKNOWN, TL_HOLDS_SOME, TL_HOLDS_ONLY } tl_phase_holds;
+extern const char *const tl_phase_holds_labels[]; /* "none", "unknown", "some", "only", NULL */
+#define TL_CELL_HOLDS(name) uint8_t name
+#define TL_TYPE_OF_HOLDS    TL_TYPE_ENUM
+#define TL_LABELS_OF_HOLDS  tl_phase_holds_labels
+
+typedef enum tl_phase_file_status {
+    TL_PHASE_FILE_OK,
+    TL_PHASE_FILE_DAMAGED,
+    TL_PHASE_FILE_CUT,
+    TL_PHASE_FILE_EMPTY,
+    TL_PHASE_FILE_UNREADABLE
+} tl_phase_file_status;
+extern const char *const tl_phase_file_labels[]; /* "ok", "damaged", "cut", "empty", "unreadable", NULL */
+#define TL_CELL_PHASE_FILE(name) uint8_t name
+#define TL_TYPE_OF_PHASE_FILE    TL_TYPE_ENUM
+#define TL_LABELS_OF_PHASE_FILE  tl_phase_file_labels
+
+typedef enum tl_phase_answer {
+    TL_PHASE_NOBODY,
+    TL_PHASE_STRAGGLER,
+    TL_PHASE_WAITING,
+    TL_PHASE_LONGER,
+    TL_PHASE_OPEN,
+    TL_PHASE_CHEAP,
+    TL_PHASE_ONE_RANK
+} tl_phase_answer;
+extern const char *const tl_phase_answer_labels[]; /* "none", "straggler", "waiting", "longer", "open", "cheap",
+                                                    * "one_rank", NULL */
+#define TL_CELL_PHASE_ANSWER(name) uint8_t name
+#define TL_TYPE_OF_PHASE_ANSWER    TL_TYPE_ENUM
+#define TL_LABELS_OF_PHASE_ANSWER  tl_phase_answer_labels
+
+#define TL_PHASE_FILE_FIELDS(F, T)                                                                                     \
+    F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
+    F(T, PHASE_FILE, status, LABEL, "",                                                                                \
+      "ok; damaged: lines were lost, or the compressed stream is damaged; cut: the last line is not whole; empty: no " \
+      "line; unreadable")                                                                                              \
+    F(T, I32, rank, LABEL, "", "rank of its records; -1: it has those of several, or none")                            \
+    F(T, I64, lines, MEASURE, "", "lines that are not empty")                                                          \
+    F(T, I64, records, MEASURE, "", "records of phases among them")                                                    \
+    F(T, I64, no_json, MEASURE, "", "lines lost: no JSON object")                                                      \
+    F(T, I64, no_key, MEASURE, "", "lines lost: name or step is missing, or cannot be; or no rank is told, neither by " \
+                                   "the line nor by the file's name")                                                  \
+    F(T, I64, no_duration, MEASURE, "", "lines lost: duration_ms is missing, below 0, not finite or above 100 days")   \
+    F(T, I64, repeated, MEASURE, "", "records that stand there more than once, letter by letter: each counts once")    \
+    F(T, I64, superseded, MEASURE, "", "records of steps that were run again: the later ones count")                   \
+    F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of the first line lost, or of the cut; -1 for none") \
+    F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                          \
+    F(T, TEXT256, path, SOURCE, "", "the file")                                                                        \
+    F(T, TEXT256, error, SOURCE, "", "what was wrong: expected, found, done about it; empty when all is well")
+TL_TABLE(phase_file, TL_PHASE_FILE_FIELDS);
+
+#define TL_PHASE_STEP_FIELDS(F, T)                                                                                     \
+    F(T, I32, step, KEY, "", "step, as the records number them")                                                       \
+    F(T, NAME, phase, KEY, "", "name of the phase, in order of texts")                                                 \
+    F(T, I32, rank, KEY, "", "rank")                                                                                   \
+    F(T, I64, duration_ns, MEASURE, "ns", "sum of its records, which may be several (micro-steps)")                    \
+    F(T, I32, records, MEASURE, "", "how many")                                                                        \
+    F(T, I64, wait_ns, MEASURE, "ns",                                                                                  \
+      "of that, what Kineto traces of the same ranks show as exposed waiting for others in the step; taken off before " \
+      "ranks are compared; -1: not measured")                                                                          \
+    F(T, I64, baseline_ns, MEASURE, "ns", "median of the ranks in this step, of two ranks what the other one takes")   \
+    F(T, I64, excess_ns, MEASURE, "ns", "duration_ns, less the wait where it is measured, - baseline_ns")
+TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
+
+#define TL_PHASE_FIELDS(F, T)                                                                                          \
+    F(T, I32, rank, KEY, "", "rank")                                                                                   \
+    F(T, TEXT64, phase, KEY, "", "name of the phase")                                                                  \
+    F(T, HOLDS, collectives, LABEL, "",                                                                                \
+      "what the name says of collectives in it: none (host_to_device, data ...), some (training_step, backward ...), " \
+      "only (all_reduce, barrier ...), unknown")                                                                       \
+    F(T, I64, steps, MEASURE, "", "steps with a record of it")                                                         \
+    F(T, I64, total_ns, MEASURE, "ns", "sum over these steps")                                                         \
+    F(T, F64, mean_ns, MEASURE, "ns", "mean of a step")                                                                \
+    F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
+    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile")                                                                 \
+    F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
+    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
+    F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
+    F(T, I64, excess_ns, MEASURE, "ns", "sum of excess_ns of table phase_step: below 0 where it is shorter than on others") \
+    F(T, I64, late_steps, MEASURE, "", "steps in which it is late: those of its rows in table phase_verdict")
+TL_TABLE(phase, TL_PHASE_FIELDS);
+
+#define TL_PHASE_VERDICT_FIELDS(F, T)                                                                                  \
+    F(T, I32, place, KEY, "", "0: the answer for the job; then what was found, stragglers first, what costs most first") \
+    F(T, I32, rank, LABEL, "", "rank; of the job that of the first straggler, -1 without one")                         \
+    F(T, TEXT64, phase, LABEL, "", "phase that takes it longer than others; of the job that of the first straggler")   \
+    F(T, PHASE_ANSWER, verdict, MEASURE, "",                                                                           \
+      "straggler: it holds the others up; waiting: it is shorter in what it does alone, and waits for others here; "   \
+      "longer: nothing that was recorded shows that others wait for it; open: as much shorter in another phase, and "  \
+      "durations do not tell which of both is a wait; cheap: it costs less than --least-cost; none: nobody holds the job up; " \
+      "one_rank: there is nobody to compare with")                                                                     \
+    F(T, I64, excess_ns, MEASURE, "ns", "what it takes longer than its peers in its steps, together")                  \
+    F(T, F64, share, MEASURE, "", "excess_ns / what the rank takes longer in all its rows here: the phase of the largest is why it is late") \
+    F(T, TEXT64, waits_in, MEASURE, "", "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown") \
+    F(T, I32, nwaiters, MEASURE, "", "ranks that take longer there by half of excess_ns, or of which so much waiting was measured") \
+    F(T, I64, waited_ns, MEASURE, "ns", "what those take longer, in the mean")                                         \
+    F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \
+    F(T, I32, first_step, MEASURE, "", "first step of the pattern; -1 without one")                                    \
+    F(T, I32, last_step, MEASURE, "", "last step of the pattern; -1 without one")                                      \
+    F(T, I64, steps_flagged, MEASURE, "", "steps in which it is late")                                                 \
+    F(T, I64, steps, MEASURE, "", "steps that were compared")                                                          \
+    F(T, F64, z, MEASURE, "", "its excess in these steps, in scales of noise")                                         \
+    F(T, F64, p_value, MEASURE, "", "chance of a z as large in any rank, phase and set of steps, as in table straggler") \
+    F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
+      "by so much the next of the other ranks in this phase is earlier, summed over its steps: what the job would gain " \
+      "at most without its excess; of the job that of all stragglers")                                                 \
+    F(T, I64, time_ns, MEASURE, "ns", "length of these steps: the sum of the phases' medians; of the job, of all steps") \
+    F(T, CONFIDENCE, confidence, MEASURE, "", "how sure it is")                                                        \
+    F(T, TEXT256, reason, MEASURE, "", "why that is the verdict, and what durations alone cannot tell")
+TL_TABLE(phase_verdict, TL_PHASE_VERDICT_FIELDS);
+
+#endif

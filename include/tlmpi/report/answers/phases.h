@@ -1,0 +1,42 @@
+/* phases.h - the four questions of a job of which there are only durations of phases: what table phase_verdict says, in
+ * sentences.
+ */
+#ifndef TLMPI_REPORT_ANSWERS_PHASES_H
+#define TLMPI_REPORT_ANSWERS_PHASES_H
+
+#include "tlmpi/report/answers/answers.h"
+#include "tlmpi/report/format/wrap.h"
+
+/* Whether it is such a job; the functions below want one. */
+static inline bool tl_has_phases_alone(const tl_answers *answers)
+{
+    return answers->phases != NULL;
+}
+
+/* Rows that name somebody, which come after the first of all. */
+size_t tl_phase_stragglers(const tl_answers *answers);
+
+/* "Rank 3 holds the job up in steps 10-40: it takes 20.1 ms longer in host_to_device in each of them", or that nobody
+ * does. */
+void tl_say_phase_rank(tl_wrap *wrap, const tl_answers *answers);
+
+/* "host_to_device (100.0 % of what it takes longer): 20.1 ms a step longer here, ..."; of nobody what is hidden. */
+void tl_say_phase_reason(tl_wrap *wrap, const tl_answers *answers);
+
+/* "Yes: 7 ranks take 20.3 ms a step longer in training_step". */
+void tl_say_phase_waiting(tl_wrap *wrap, const tl_answers *answers);
+
+/* "bounded: in 31 of 90 steps, 10-40 (p = 1e-12)". */
+void tl_say_phase_pattern(tl_wrap *wrap, const tl_answers *answers);
+
+/* "0.62 s of 12.4 s (5.0 %) at most, without its delay". */
+void tl_say_phase_cost(tl_wrap *wrap, const tl_answers *answers);
+
+/* What else was found: "rank 5 in host_to_device: waiting", a line's worth; false: there is no such row. */
+bool tl_say_phase_also(tl_wrap *wrap, const tl_answers *answers, size_t row);
+
+/* The answer's word, as of tl_finding_labels; and the share of the job's time that stragglers cost, NAN: not judged. */
+tl_finding tl_phase_finding(const tl_answers *answers);
+double tl_phase_loss(const tl_answers *answers);
+
+#endif

@@ -1,0 +1,117 @@
+/* chance.c - the noise of what ranks are late by, and how likely it makes somebody late.
+ *
+ * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is
+ * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
+ * as many others, whichever these are.
+ */
+#include "tlmpi/analysis/chance.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/model/parameters.h"
+#include <math.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- noise */
+
+/* One step: noise is what ranks differ by. */
+static double scale_of_one(const double *x, size_t n, double *column)
+{
+    memcpy(column, x, n * sizeof *x);
+    double middle = tl_real_median(column, n);
+    for (size_t i = 0; i < n; i++)
+        column[i] = fabs(x[i] - middle);
+    return tl_sigma_of_mad(tl_real_median(column, n));
+}
+
+/* What steps are away from the middle of those before and after: levels and ramps, as long as they last, are none of
+ * it. */
+static double scale_of_turns(const double *x, size_t n, size_t nsteps, double *column)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 2; s < nsteps; s++) {
+            const double *here = x + i * nsteps + s;
+            column[at++] = fabs(here[0] - 2 * here[-1] + here[-2]);
+        }
+    return at > 0 ? tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(1 + 2 * 2 + 1) : INFINITY;
+}
+
+/* What steps differ by from one to the next: levels are none of it. */
+static double scale_of_steps(const double *x, size_t n, size_t nsteps, double *column)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t s = 1; s < nsteps; s++)
+            column[at++] = fabs(x[i * nsteps + s] - x[i * nsteps + s - 1]);
+    return tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(2);
+}
+
+/* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step
+ * is theirs: these are no noise, and the least. */
+static double scale_of_levels(const double *x, size_t n, size_t nsteps, double *column, double *one)
+{
+    size_t at = 0, middles = n > 2 ? n + nsteps - 1 : n;
+    for (size_t i = 0; i < n; i++) {
+        const double *own = x + i * nsteps;
+        memcpy(one, own, nsteps * sizeof *own);
+        double middle = tl_real_median(one, nsteps);
+        for (size_t s = 0; s < nsteps; s++)
+            column[at++] = fabs(own[s] - middle);
+    }
+    tl_real_sort(column, at);
+    return tl_sigma_of_mad(column[middles + tl_lower_middle(at - middles)]);
+}
+
+double tl_noise_of(const double *x, size_t members, size_t nsteps, double *column, double *one)
+{
+    if (nsteps == 1)
+        return scale_of_one(x, members, column);
+    return fmin(scale_of_levels(x, members, nsteps, column, one),
+                fmin(scale_of_steps(x, members, nsteps, column), scale_of_turns(x, members, nsteps, column)));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- chance */
+
+/* The degrees of the tail of a sum of n. */
+static double tail_of(const tl_chance *c, double n)
+{
+    return c->degrees - 2 + 2 * n;
+}
+
+double tl_chance_of(const tl_chance *c, double z, double n)
+{
+    double r = (double)c->members, s = (double)c->nsteps;
+    double tries = c->tries * s * (s + 1) / 2;
+    double others = r > 1 ? r - 1 : 1; /* one alone has its other steps */
+    double tail = tail_of(c, c->nsteps == 1 ? 1 : n), table = c->nsteps > 1 ? others * (s - 1) : others;
+    return fmin(1, tries * tl_student_tail_of(z, fmin(tail, table)));
+}
+
+double tl_worst_of(const double *x, size_t nsteps, const bool *up, size_t most, double *column)
+{
+    size_t n = 0;
+    memcpy(column, x, nsteps * sizeof *x);
+    double baseline = fmax(0, tl_real_median(column, nsteps)), sum = 0;
+    for (size_t s = 0; s < nsteps; s++)
+        if (!up[s] && x[s] > baseline)
+            column[n++] = x[s] - baseline;
+    tl_real_sort(column, n);
+    for (size_t i = 0; i < n && i < most; i++)
+        sum += column[n - 1 - i];
+    return sum;
+}
+
+double tl_chance_to_stand_out(const tl_chance *c, double *worst, size_t n, size_t nup, double late_ns)
+{
+    double chance = 1;
+    tl_real_sort(worst, n);
+    if (n == 0)
+        return 0;
+    const size_t most = nup < (size_t)TL_SPREAD_LEAST ? 1 : (c->members + 1) / 2;
+    for (size_t k = 1; k <= n && (k == 1 || k < most); k++) {
+        double next = worst[n - k], least = k > 1 ? fmin(late_ns, worst[n - k + 1]) : late_ns;
+        double tries = c->largest * (most > 2 ? (double)(k * (k + 1)) : 1);
+        if (next < least)
+            chance = fmin(chance, tries * pow(next / least, (double)k * tail_of(c, 1)));
+    }
+    return chance;
+}

@@ -1,0 +1,126 @@
+/* fold.c - records to one cell a step, phase and rank, and cells to rows.
+ *
+ *     micro_step 0, 1, 2 of a step          differ in metadata: summed
+ *     the same line twice                   counts once
+ *     a step that was run again             differs in its duration alone: the last session, or file, counts
+ */
+#include "tlmpi/analysis/phase.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/base/sort.h"
+#include <stdlib.h>
+
+static int by_place(const tl_phase_line *x, const tl_phase_line *y)
+{
+    if (x->rank != y->rank)
+        return TL_COMPARE(x->rank, y->rank);
+    if (x->phase != y->phase)
+        return TL_COMPARE(x->phase, y->phase);
+    return TL_COMPARE(x->step, y->step);
+}
+
+static int by_line(const void *a, const void *b)
+{
+    const tl_phase_line *x = a, *y = b;
+    int order = by_place(x, y);
+    if (order != 0)
+        return order;
+    if (x->metadata != y->metadata)
+        return TL_COMPARE(x->metadata, y->metadata);
+    if (x->line != y->line)
+        return TL_COMPARE(x->line, y->line);
+    return TL_COMPARE(x->session, y->session);
+}
+
+/* Lines of one cell and one metadata. */
+static void fold_alike(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int64_t *repeated, int64_t *superseded)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < n; i++)
+        last = v[i].session > last ? v[i].session : last;
+    for (size_t i = 0; i < n; i++) {
+        if (i + 1 < n && v[i + 1].line == v[i].line) { /* the last of equals is of the last session that has it */
+            ++*repeated;
+        } else if (v[i].session < last) {
+            ++*superseded;
+        } else {
+            cell->duration_ns = tl_ns_add(cell->duration_ns, v[i].duration_ns);
+            cell->metadata += tl_hash_mix(v[i].metadata, 1);
+            cell->records += cell->records < INT32_MAX;
+        }
+    }
+}
+
+bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
+                   int64_t *superseded)
+{
+    if (n > 1)
+        qsort(lines, n, sizeof *lines, by_line);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = from + 1;
+        while (to < n && by_place(&lines[to], &lines[from]) == 0 && lines[to].metadata == lines[from].metadata)
+            to++;
+        bool begins = from == 0 || by_place(&lines[from], &lines[from - 1]) != 0;
+        if (begins) {
+            if (!tl_vec_room(out))
+                return false;
+            out->v[out->n++] = (tl_phase_cell){
+                .rank = lines[from].rank, .step = lines[from].step, .phase = lines[from].phase, .file = file
+            };
+        }
+        fold_alike(lines + from, to - from, &out->v[out->n - 1], repeated, superseded);
+    }
+    return true;
+}
+
+static int same_cell(const tl_phase_cell *x, const tl_phase_cell *y)
+{
+    if (x->step != y->step)
+        return TL_COMPARE(x->step, y->step);
+    if (x->phase != y->phase)
+        return TL_COMPARE(x->phase, y->phase);
+    return TL_COMPARE(x->rank, y->rank);
+}
+
+static int by_cell(const void *a, const void *b)
+{
+    const tl_phase_cell *x = a, *y = b;
+    int order = same_cell(x, y);
+    return order != 0 ? order : TL_COMPARE(x->file, y->file);
+}
+
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded)
+{
+    size_t kept = 0;
+    if (n > 1)
+        qsort(cells, n, sizeof *cells, by_cell);
+    for (size_t i = 0; i < n; i++) {
+        tl_phase_cell *last = kept > 0 ? &cells[kept - 1] : NULL;
+        if (last == NULL || same_cell(last, &cells[i]) != 0) {
+            cells[kept++] = cells[i];
+        } else if (last->metadata == cells[i].metadata) {
+            *superseded += last->records;
+            *last = cells[i];
+        } else {
+            last->duration_ns = tl_ns_add(last->duration_ns, cells[i].duration_ns);
+            last->metadata += cells[i].metadata;
+            last->records += cells[i].records < INT32_MAX - last->records ? cells[i].records : 0;
+        }
+    }
+    return kept;
+}
+
+static int64_t own_of(const tl_phase_step *row)
+{
+    return row->wait_ns > 0 ? tl_ns_max(0, row->duration_ns - row->wait_ns) : row->duration_ns;
+}
+
+void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++)
+        scratch[i] = own_of(&rows[i]);
+    int64_t median = n > 2 ? tl_median(scratch, n) : 0;
+    for (size_t i = 0; i < n; i++) {
+        rows[i].baseline_ns = n > 2 ? median : own_of(&rows[n - 1 - i]);
+        rows[i].excess_ns = own_of(&rows[i]) - rows[i].baseline_ns;
+    }
+}

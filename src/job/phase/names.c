@@ -1,0 +1,225 @@
+/* names.c - which phases, steps and ranks there are: listed on proc 0, known to all; and what Kineto traces have measured
+ * of waiting in these steps. */
+#include "share.h"
+#include "tlmpi/base/log.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/job/transport/rows.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/tables.h"
+#include "tlmpi/par/par.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef TL_VEC(char) text_list; /* each text after its length */
+
+static bool put(text_list *list, tl_text text)
+{
+    if (!tl_grow((void **)&list->v, &list->cap, list->n + sizeof text.n + text.n, 1))
+        return false;
+    memcpy(list->v + list->n, &text.n, sizeof text.n);
+    if (text.n > 0)
+        memcpy(list->v + list->n + sizeof text.n, text.p, text.n);
+    list->n += sizeof text.n + text.n;
+    return true;
+}
+
+static bool intern_all(const char *v, size_t n, tl_names *out)
+{
+    bool ok = true;
+    for (size_t at = 0, length; ok && at < n; at += sizeof length + length) {
+        memcpy(&length, v + at, sizeof length);
+        ok = tl_names_intern(out, v + at + sizeof length, length) != TL_NO_NAME;
+    }
+    return ok;
+}
+
+static int by_text(const void *names, uint32_t a, uint32_t b)
+{
+    return tl_text_compare(tl_names_text(names, a), tl_names_text(names, b));
+}
+
+/* Proc 0: the texts of all procs, each once and in order, into *out. */
+static bool order_names(const char *all, size_t n, size_t *left_out, text_list *out)
+{
+    tl_names names = { 0 };
+    uint32_t *order = NULL;
+    bool ok = intern_all(all, n, &names) && (order = tl_calloc(names.n + 1, sizeof *order)) != NULL;
+
+    for (uint32_t i = 0; ok && i < names.n; i++)
+        order[i] = i;
+    ok = ok && tl_sort_index(order, names.n, by_text, &names);
+    for (size_t i = 0; ok && i < names.n && i < TL_PHASES_MOST; i++)
+        ok = put(out, tl_names_text(&names, order[i]));
+    *left_out = ok && names.n > TL_PHASES_MOST ? names.n - TL_PHASES_MOST : 0;
+    free(order);
+    tl_names_free(&names);
+    return ok;
+}
+
+/* Each proc: its own cells by the numbers that all have; what is left out goes. */
+static bool renumber(tl_phasing *p, tl_names *common)
+{
+    size_t kept = 0;
+    uint32_t *number = tl_calloc(p->names.n + 1, sizeof *number);
+    p->holds = tl_calloc(common->n + 1, sizeof *p->holds);
+    p->name_rows = tl_calloc(common->n + 1, sizeof *p->name_rows);
+    if (number == NULL || p->holds == NULL || p->name_rows == NULL) {
+        free(number);
+        return false;
+    }
+    for (uint32_t i = 0; i < p->names.n; i++) {
+        tl_text text = tl_names_text(&p->names, i);
+        number[i] = tl_names_find(common, text.p, text.n);
+    }
+    for (size_t i = 0; i < p->cells.n; i++)
+        if (number[p->cells.v[i].phase] != TL_NO_NAME) {
+            p->cells.v[kept] = p->cells.v[i];
+            p->cells.v[kept].phase = number[p->cells.v[i].phase];
+            kept++;
+        }
+    p->cells.n = kept;
+    p->nphases = common->n;
+    for (uint32_t i = 0; i < common->n; i++)
+        p->holds[i] = tl_phase_holds_of(tl_names_text(common, i));
+    tl_names_free(&p->names);
+    p->names = *common;
+    *common = (tl_names){ 0 };
+    free(number);
+    return true;
+}
+
+/* Proc 0: the names as those of the result. */
+static bool give_rows(tl_phasing *p)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && p->tables->names != NULL && i < p->nphases; i++) {
+        tl_text text = tl_names_text(&p->names, i);
+        p->name_rows[i] = tl_names_intern(p->tables->names, text.p, text.n);
+        ok = p->name_rows[i] != TL_NO_NAME;
+    }
+    return ok;
+}
+
+tl_status tl_phase_names_share(tl_phasing *p, tl_error *err)
+{
+    text_list mine = { 0 }, common = { 0 };
+    tl_names names = { 0 };
+    void *all = NULL;
+    size_t n = 0;
+    bool ok = true;
+
+    for (uint32_t i = 0; ok && i < p->names.n; i++)
+        ok = put(&mine, tl_names_text(&p->names, i));
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
+    if (st == TL_OK)
+        st = tl_par_gather(mine.v, mine.n, &all, &n, NULL, err);
+    if (st == TL_OK) {
+        ok = tl_par_proc() != 0 || order_names(all, n, &p->left_out, &common);
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
+    }
+    if (st == TL_OK)
+        st = tl_bcast_rows((void **)&common.v, &common.n, 1, err);
+    if (st == TL_OK) {
+        ok = intern_all(common.v, common.n, &names) && renumber(p, &names) && (tl_par_proc() != 0 || give_rows(p));
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
+    }
+    if (st == TL_OK && p->nphases > 0)
+        tl_par_bcast(p->name_rows, p->nphases * sizeof *p->name_rows);
+    if (p->left_out > 0)
+        tl_warn("%zu names of phases beyond the first %d are left out", p->left_out, (int)TL_PHASES_MOST);
+    tl_names_free(&names);
+    free(mine.v);
+    free(common.v);
+    free(all);
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------------- steps and ranks */
+
+static size_t unique(int32_t *v, size_t n)
+{
+    size_t kept = 0;
+    if (n == 0 || v == NULL)
+        return 0;
+    tl_int_sort(v, n);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || v[i] != v[kept - 1])
+            v[kept++] = v[i];
+    return kept;
+}
+
+/* Collective.  mine[n], freed here: what this proc has; *out[*nout]: what all have, ascending. */
+static tl_status share_numbers(int32_t *mine, size_t n, int32_t **out, size_t *nout, tl_error *err)
+{
+    tl_status st = tl_par_agree(mine != NULL ? TL_OK : tl_fail_memory(err, "steps and ranks of phases"), err);
+    if (st == TL_OK)
+        st = tl_collect_rows(mine, unique(mine, n), sizeof *mine, (void **)out, nout, NULL, err);
+    free(mine);
+    if (st == TL_OK && tl_par_proc() == 0)
+        *nout = unique(*out, *nout);
+    return st == TL_OK ? tl_bcast_rows((void **)out, nout, sizeof **out, err) : st;
+}
+
+tl_status tl_phase_numbers_share(tl_phasing *p, tl_error *err)
+{
+    int32_t *steps = tl_calloc(p->cells.n + 1, sizeof *steps), *ranks;
+    for (size_t i = 0; steps != NULL && i < p->cells.n; i++)
+        steps[i] = p->cells.v[i].step;
+    tl_status st = share_numbers(steps, p->cells.n, &p->steps, &p->nsteps, err);
+    if (st != TL_OK)
+        return st;
+    ranks = tl_calloc(p->cells.n + 1, sizeof *ranks);
+    for (size_t i = 0; ranks != NULL && i < p->cells.n; i++)
+        ranks[i] = p->cells.v[i].rank;
+    return share_numbers(ranks, p->cells.n, &p->ranks, &p->nranks, err);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- waits */
+
+static int by_step(const void *a, const void *b)
+{
+    const tl_phase_wait *x = a, *y = b;
+    return x->step != y->step ? TL_COMPARE(x->step, y->step) : TL_COMPARE(x->rank, y->rank);
+}
+
+/* Proc 0: what Kineto traces have measured, in the steps that they mark. */
+static bool list_waits(tl_tables *tables, tl_phase_wait **out, size_t *n)
+{
+    const tl_table *steps = tl_tables_get(tables, &tl_step_schema),
+                   *exposed = tl_tables_get(tables, &tl_exposed_schema);
+    tl_phase_wait *v = tl_calloc(steps->n + 1, sizeof *v);
+
+    if (v == NULL)
+        return false;
+    for (size_t i = 0; i < steps->n; i++) {
+        const tl_step *row = tl_table_row(steps, i);
+        v[i] = (tl_phase_wait){ .step = row->step, .rank = row->rank };
+    }
+    if (steps->n > 0)
+        qsort(v, steps->n, sizeof *v, by_step);
+    for (size_t i = 0; i < exposed->n; i++) {
+        const tl_exposed *row = tl_table_row(exposed, i);
+        const tl_phase_wait key = { .step = row->step, .rank = row->rank };
+        tl_phase_wait *wait = bsearch(&key, v, steps->n, sizeof *v, by_step);
+        if (wait != NULL)
+            wait->wait_ns = tl_ns_sum(wait->wait_ns, row->waiting_ns);
+    }
+    *out = v;
+    *n = steps->n;
+    return true;
+}
+
+tl_status tl_phase_waits_share(const tl_phasing *p, tl_phase_wait **out, size_t *n, tl_error *err)
+{
+    bool ok = tl_par_proc() != 0 || list_waits(p->tables, out, n);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "measured waits"), err);
+    return st == TL_OK ? tl_bcast_rows((void **)out, n, sizeof **out, err) : st;
+}
+
+int64_t tl_phase_wait_of(const tl_phase_wait *waits, size_t n, int32_t step, int32_t rank)
+{
+    const tl_phase_wait key = { .step = step, .rank = rank };
+    const tl_phase_wait *wait = n > 0 ? bsearch(&key, waits, n, sizeof *waits, by_step) : NULL;
+    return wait != NULL ? wait->wait_ns : -1;
+}

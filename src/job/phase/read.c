@@ -1,0 +1,122 @@
+/* read.c - one file of phases after the other, each proc at every nprocs-th. */
+#include "internal.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/trace/read/phases.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a rank and phase of the file. */
+typedef struct session {
+    int32_t step;
+    uint32_t number;
+} session;
+
+typedef struct file_reading {
+    tl_phasing *p;
+    tl_phase_file *row;
+    int32_t named_rank; /* what the file's name tells; -1: nothing */
+    TL_VEC(tl_phase_line) lines;
+    TL_VEC(session) sessions;
+    tl_map session_of;
+} file_reading;
+
+/* The number of the session that a record is of; UINT32_MAX: memory is out. */
+static uint32_t session_of(file_reading *f, int32_t rank, uint32_t phase, int32_t step)
+{
+    uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)rank), phase);
+    uint32_t at = tl_map_get(&f->session_of, key);
+    if (at == TL_MAP_NONE) {
+        at = (uint32_t)f->sessions.n;
+        if (!tl_vec_room(&f->sessions) || tl_map_put(&f->session_of, key, at) != 0)
+            return UINT32_MAX;
+        f->sessions.v[f->sessions.n++] = (session){ .step = step };
+    }
+    session *s = &f->sessions.v[at];
+    s->number += step < s->step;
+    s->step = step;
+    return s->number;
+}
+
+static bool take(void *arg, const tl_phase_record *record)
+{
+    file_reading *f = arg;
+    int32_t rank = record->rank >= 0 ? record->rank : f->named_rank;
+
+    if (rank < 0) {
+        f->row->no_key++;
+        f->row->records--;
+        return true;
+    }
+    uint32_t phase = tl_names_intern(&f->p->names, record->name.p, record->name.n);
+    uint32_t number = phase != TL_NO_NAME ? session_of(f, rank, phase, record->step) : UINT32_MAX;
+    if (number == UINT32_MAX || !tl_vec_room(&f->lines))
+        return false;
+    f->row->rank = f->lines.n == 0 || f->row->rank == rank ? rank : -1;
+    f->lines.v[f->lines.n++] = (tl_phase_line){ .rank = rank,
+                                                .step = record->step,
+                                                .phase = phase,
+                                                .session = number,
+                                                .duration_ns = record->duration_ns,
+                                                .line = record->line,
+                                                .metadata = record->metadata };
+    return true;
+}
+
+static void fill_row(tl_phase_file *row, const tl_phases_report *report)
+{
+    row->lines = report->lines;
+    row->records += report->records;
+    row->no_json = report->no_json;
+    row->no_key += report->no_key;
+    row->no_duration = report->no_duration;
+    row->first_bad_byte = report->first_bad_byte;
+    row->file_bytes = report->file_bytes;
+    const char *error = report->first_bad[0] != 0 ? report->first_bad
+                        : report->lines == 0      ? "expected records of phases, found none"
+                        : row->no_key > 0 ? "expected a rank in each line, or in the file's name; left such lines out"
+                                          : "";
+    tl_cell_text(row->error, sizeof row->error, error, strlen(error));
+    row->status = report->lines == 0 && !report->fault ? TL_PHASE_FILE_EMPTY
+                  : report->fault || report->no_json > report->cut || row->no_key + row->no_duration > 0
+                      ? TL_PHASE_FILE_DAMAGED
+                  : report->cut ? TL_PHASE_FILE_CUT
+                                : TL_PHASE_FILE_OK;
+}
+
+static tl_status read_file(tl_phasing *p, const char *path, size_t number, tl_error *err)
+{
+    tl_phase_file row = { .file = (int32_t)number, .rank = -1, .first_bad_byte = -1 };
+    int64_t by_name = tl_rank_of_name(path);
+    file_reading f = { .p = p, .row = &row, .named_rank = by_name <= INT32_MAX ? (int32_t)by_name : -1 };
+    tl_phases_report report;
+    tl_error why = { 0 };
+
+    tl_cell_path(row.path, sizeof row.path, path);
+    tl_status st = tl_phases_read(path, take, &f, &report, &why);
+    if (st == TL_OK) {
+        fill_row(&row, &report);
+        if (!tl_phase_fold(f.lines.v, f.lines.n, (uint32_t)number, &p->cells, &row.repeated, &row.superseded))
+            st = TL_ENOMEM;
+    } else if (st == TL_EINPUT) {
+        row.status = TL_PHASE_FILE_UNREADABLE;
+        tl_cell_text(row.error, sizeof row.error, why.text, strlen(why.text));
+        st = TL_OK;
+    }
+    if (st == TL_OK && !tl_table_append(tl_tables_get(p->tables, &tl_phase_file_schema), &row, 1))
+        st = TL_ENOMEM;
+    free(f.lines.v);
+    free(f.sessions.v);
+    tl_map_free(&f.session_of);
+    return st == TL_OK ? TL_OK : tl_fail_memory(err, "durations of phases");
+}
+
+tl_status tl_phase_files_read(const tl_plan *plan, tl_phasing *p, tl_error *err)
+{
+    tl_status st = TL_OK;
+    size_t number = 0;
+    for (size_t at = 0; st == TL_OK && at < plan->nphases; at += strlen(plan->phases + at) + 1, number++)
+        if (number % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
+            st = read_file(p, plan->phases + at, number, err);
+    return st;
+}

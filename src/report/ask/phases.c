@@ -1,0 +1,136 @@
+/* phases.c - the four questions where there are only durations of phases:
+ *
+ *     Which rank holds the job up?
+ *       Rank 3 holds the job up in 90 of 90 steps - in host_to_device it takes 60.1 ms longer than its peers
+ *       Cost: 5.2 s of 31.0 s (16.8 %) of the time of recorded steps
+ *       Confidence: high (tlmpi show traces.h5 phase_verdict)
+ */
+#include "phases.h"
+#include "tlmpi/report/format/json_writer.h"
+#include <inttypes.h>
+
+/* Rows that are told of besides the first. */
+enum { ALSO_NAMED = 4 };
+
+static tl_wrap paragraph(FILE *out, const char *begin)
+{
+    return (
+        tl_wrap){ .out = out, .indent = 2, .column = (size_t)fprintf(out, "  %s", begin), .begun = begin[0] != '\0' };
+}
+
+static void ask(FILE *out, const char *question, const tl_answers *a, void (*say)(tl_wrap *, const tl_answers *))
+{
+    fprintf(out, "%s\n ", question);
+    tl_wrap w = { .out = out, .indent = 2, .column = 1, .begun = true };
+    say(&w, a);
+    tl_wrap_end(&w);
+}
+
+static void say_confidence(FILE *out, const tl_answers *a, const char *file, const char *table)
+{
+    tl_wrap w = paragraph(out, "Confidence:");
+    tl_wrap_printf(&w, "%s", tl_confidence_labels[a->phases->confidence]);
+    tl_wrap_printf(&w, "(tlmpi show %s %s)", file, table);
+    tl_wrap_end(&w);
+}
+
+void tl_print_phase_answers(FILE *out, const tl_answers *a, const char *file)
+{
+    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
+
+    ask(out, "Which rank holds the job up?", a, tl_say_phase_rank);
+    if (named) {
+        tl_wrap w = paragraph(out, "Cost:");
+        tl_say_phase_cost(&w, a);
+        tl_wrap_end(&w);
+    }
+    for (size_t i = named ? 2 : 1; i < a->nphases && i < ALSO_NAMED + 2; i++) {
+        tl_wrap w = paragraph(out, "Also:");
+        tl_say_phase_also(&w, a, i);
+        tl_wrap_end(&w);
+    }
+    say_confidence(out, a, file, "phase_verdict");
+    ask(out, "\nIn which phase, and why?", a, tl_say_phase_reason);
+    say_confidence(out, a, file, "phase");
+    ask(out, "\nDo others wait?", a, tl_say_phase_waiting);
+    say_confidence(out, a, file, "phase");
+    ask(out, "\nAlways, or only for a while?", a, tl_say_phase_pattern);
+    say_confidence(out, a, file, "phase_step");
+}
+
+/* ------------------------------------------------------------------------------------------------------------ JSON */
+
+static void end_answer(tl_json_writer *j, const tl_phase_verdict *row, const char *table)
+{
+    const char *const none[] = { NULL }, *const tables[] = { table, NULL };
+    tl_put_word(j, "confidence", tl_confidence_labels[row->confidence]);
+    tl_put_words(j, "doubts", none);
+    tl_put_begin(j, "evidence", '{');
+    tl_put_cell(j, "reason", row->reason, sizeof row->reason);
+    if (row->verdict == TL_PHASE_STRAGGLER) {
+        tl_put_int(j, "excess_ns", row->excess_ns);
+        tl_put_double(j, "excess_share", row->share);
+        tl_put_int(j, "cost_ns", row->cost_ns);
+        tl_put_cell(j, "waits_in", row->waits_in, sizeof row->waits_in);
+        tl_put_int(j, "ranks_waiting", row->nwaiters);
+        tl_put_int(j, "waited_ns", row->waited_ns);
+        tl_put_int(j, "steps_flagged", row->steps_flagged);
+        tl_put_int(j, "first_step", row->first_step);
+        tl_put_int(j, "last_step", row->last_step);
+        tl_put_double(j, "z", row->z);
+        tl_put_double(j, "p_value", row->p_value);
+    }
+    tl_put_int(j, "steps", row->steps);
+    tl_put_end(j, '}');
+    tl_put_words(j, "tables", tables);
+    tl_put_end(j, '}');
+}
+
+static void put_found(tl_json_writer *j, const tl_answers *a)
+{
+    tl_put_begin(j, "phases", '[');
+    for (size_t i = 1; i < a->nphases; i++) {
+        const tl_phase_verdict *row = &a->phases[i];
+        tl_put_begin(j, NULL, '{');
+        tl_put_int(j, "rank", row->rank);
+        tl_put_cell(j, "phase", row->phase, sizeof row->phase);
+        tl_put_word(j, "verdict", tl_phase_answer_labels[row->verdict]);
+        tl_put_word(j, "pattern", tl_pattern_labels[row->pattern]);
+        tl_put_int(j, "excess_ns", row->excess_ns);
+        tl_put_int(j, "cost_ns", row->cost_ns);
+        tl_put_double(j, "p_value", row->p_value);
+        tl_put_cell(j, "reason", row->reason, sizeof row->reason);
+        tl_put_end(j, '}');
+    }
+    tl_put_end(j, ']');
+}
+
+void tl_print_phase_answers_json(FILE *out, const tl_answers *a, const char *file)
+{
+    tl_json_writer j = { .out = out };
+    const tl_phase_verdict *row = a->phases;
+    bool named = row->verdict == TL_PHASE_STRAGGLER;
+
+    tl_put_begin(&j, NULL, '{');
+    tl_put_int(&j, "format", 1);
+    tl_put_word(&j, "file", file);
+    tl_put_word(&j, "verdict", tl_finding_labels[tl_phase_finding(a)]);
+    tl_put_begin(&j, "which_rank", '{');
+    tl_put_known(&j, "answer", row->rank);
+    end_answer(&j, row, "phase_verdict");
+    tl_put_begin(&j, "which_phase", '{');
+    tl_put_cell(&j, "answer", row->phase, sizeof row->phase);
+    end_answer(&j, row, "phase");
+    tl_put_begin(&j, "others_waiting", '{');
+    if (named)
+        tl_put_bool(&j, "answer", row->nwaiters > 0);
+    else
+        tl_put_null(&j, "answer");
+    end_answer(&j, row, "phase");
+    tl_put_begin(&j, "persistent", '{');
+    tl_put_word(&j, "answer", named ? tl_pattern_labels[row->pattern] : "");
+    end_answer(&j, row, "phase_step");
+    put_found(&j, a);
+    tl_put_end(&j, '}');
+    fputc('\n', out);
+}

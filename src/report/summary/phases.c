@@ -1,0 +1,99 @@
+/* phases.c - what durations of phases tell, where there is no trace:
+ *
+ *     tlmpi 0.1.0  8 files of phases, 8 ranks, 90 steps, 2 160 records, 0.05 s on 4 procs
+ *
+ *     Rank 3 holds the job up in 90 of 90 steps - in host_to_device it takes 60.1 ms longer than its peers
+ *       others  Yes: 7 ranks take 59.8 ms a step longer in training_step
+ */
+#include "phases.h"
+#include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/format/words.h"
+#include <inttypes.h>
+
+enum { ALSO_SHOWN = 2, FILES_NAMED = 3 };
+
+static void say_files(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    int64_t records = 0, ranks = 0;
+    for (size_t i = 0; i < s->nphase_files; i++)
+        records += s->phase_files[i].records;
+    for (size_t i = 0; i < s->nphases; i++)
+        ranks += i == 0 || s->phases[i].rank != s->phases[i - 1].rank;
+    char head[64];
+    snprintf(head, sizeof head, "tlmpi %s", s->version);
+    fprintf(out, "%s%s%s ", look->bold, head, look->off);
+    tl_wrap w = { .out = out, .indent = 2, .begun = true };
+    for (const char *p = head; *p != '\0'; p++)
+        w.column++;
+    w.column++;
+    tl_wrap_printf(&w, "%zu file%s of phases,", s->nphase_files, s->nphase_files == 1 ? "" : "s");
+    tl_wrap_printf(&w, "%s rank%s,", tl_grouped(ranks).text, tl_plural(ranks));
+    tl_wrap_printf(&w, "%s record%s,", tl_grouped(records).text, tl_plural(records));
+    tl_wrap_printf(&w, "%.2f s on %d proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
+    tl_wrap_end(&w);
+}
+
+static void say_line(FILE *out, const char *label, const tl_answers *a, void (*say)(tl_wrap *, const tl_answers *))
+{
+    tl_wrap w = tl_label(out, label);
+    say(&w, a);
+    tl_wrap_end(&w);
+}
+
+/* What was lost of the lines; tlmpi check has each file. */
+static void say_lost(FILE *out, const tl_summary *s)
+{
+    int64_t lost = 0, again = 0;
+    size_t named = 0;
+    for (size_t i = 0; i < s->nphase_files; i++) {
+        const tl_phase_file *f = &s->phase_files[i];
+        lost += f->no_json + f->no_key + f->no_duration;
+        again += f->repeated + f->superseded;
+        if (f->status == TL_PHASE_FILE_OK || named++ >= FILES_NAMED)
+            continue;
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_printf(&w, "%.*s:", (int)sizeof f->path, f->path);
+        tl_wrap_printf(&w, "%s:", tl_phase_file_labels[f->status]);
+        char error[sizeof f->error + 1];
+        snprintf(error, sizeof error, "%.*s", (int)sizeof f->error, f->error);
+        tl_wrap_words(&w, error);
+        tl_wrap_end(&w);
+    }
+    if (lost + again == 0 && named == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_printf(&w, "%s line%s lost,", tl_grouped(lost).text, tl_plural(lost));
+    tl_wrap_printf(&w, "%s", tl_grouped(again).text);
+    tl_wrap_words(&w, "of steps recorded again");
+    if (named > 0)
+        tl_wrap_printf(&w, "(%zu file%s concerned)", named, named == 1 ? "" : "s");
+    tl_wrap_end(&w);
+}
+
+void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    const tl_answers *a = s->answers;
+    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
+
+    say_files(out, s, look);
+    fputc('\n', out);
+    fputs(named ? look->bold : "", out);
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_say_phase_rank(&w, a);
+    fputs(named ? look->off : "", out);
+    tl_wrap_end(&w);
+    say_line(out, "phase", a, tl_say_phase_reason);
+    if (named) {
+        say_line(out, "others", a, tl_say_phase_waiting);
+        say_line(out, "cost", a, tl_say_phase_cost);
+    }
+    for (size_t i = named ? 2 : 1; i < a->nphases && i < ALSO_SHOWN + (named ? 2 : 1); i++) {
+        w = tl_label(out, "also");
+        tl_say_phase_also(&w, a, i);
+        tl_wrap_end(&w);
+    }
+    w = tl_label(out, "trust");
+    tl_wrap_printf(&w, "%s", tl_confidence_labels[a->phases->confidence]);
+    tl_wrap_end(&w);
+    say_lost(out, s);
+}

@@ -1,0 +1,9 @@
+/* phases.h - the summary of a job of which there are only durations of phases. */
+#ifndef TLMPI_REPORT_SUMMARY_PHASES_H
+#define TLMPI_REPORT_SUMMARY_PHASES_H
+
+#include "table.h"
+
+void tl_print_phase_summary(FILE *out, const tl_summary *summary, const tl_look *look);
+
+#endif

@@ -1,0 +1,66 @@
+"""phase_jobs.py - made jobs of which each rank has timed its phases (JSON lines), with what is true of them.
+
+A step of a rank: copies to the device (host_to_device), then work and an all-reduce that waits for the last rank
+(training_step; as two phases where the job is `split`), then work without others (training_metrics), which may make the rank late
+for the next step.  Times jitter, a little for all and now and then a lot for one.
+"""
+import json
+import os
+import random
+
+
+class Job:
+    def __init__(self, seed, ranks=8, steps=90, every=1, split=False, jitter=0.01, tail=0.002, fault=None, fast=None):
+        """fault: (rank, phase, share of a step, first, last): longer there in these steps.  fast: likewise, shorter."""
+        self.random = random.Random(seed)
+        self.ranks, self.steps, self.every, self.split = ranks, steps, every, split
+        self.jitter, self.tail, self.fault, self.fast = jitter, tail, fault, fast
+        self.base = {"host_to_device": self.random.uniform(2, 20), "compute": self.random.uniform(50, 400),
+                     "all_reduce": self.random.uniform(2, 30), "training_metrics": self.random.uniform(0.5, 5)}
+        self.step_ms = sum(self.base.values())
+        # Devices differ, always in the same way.
+        self.speed = [self.random.gauss(1, 0.002) for _ in range(ranks)]
+
+    def work(self, phase, rank, step):
+        ms = self.base[phase] * self.speed[rank] * self.random.lognormvariate(0, self.jitter * (1 if phase == "compute" else 5))
+        if self.random.random() < self.tail:
+            ms += self.base[phase] * self.random.paretovariate(2) / 4
+        for change, sign in ((self.fault, 1), (self.fast, -1)):
+            if change and change[0] == rank and change[1] == phase and change[3] <= step <= change[4]:
+                ms += sign * change[2] * self.step_ms
+        return max(ms, 0.001)
+
+    def records(self):
+        """(step, rank, name, ms) of the steps that are recorded."""
+        late = [0.0] * self.ranks  # by what each begins the step later than the first
+        for step in range(self.steps):
+            h2d = [self.work("host_to_device", r, step) for r in range(self.ranks)]
+            compute = [self.work("compute", r, step) for r in range(self.ranks)]
+            last = max(late[r] + h2d[r] + compute[r] for r in range(self.ranks))
+            transfer = self.base["all_reduce"] * self.random.lognormvariate(0, 0.1)
+            metrics = [self.work("training_metrics", r, step) for r in range(self.ranks)]
+            for r in range(self.ranks):
+                if step % self.every:
+                    break
+                wait = last - late[r] - h2d[r] - compute[r]
+                yield step, r, "host_to_device", h2d[r]
+                if self.split:
+                    yield step, r, "forward", compute[r]
+                    yield step, r, "all_reduce", wait + transfer * self.random.uniform(0.99, 1.01)
+                else:
+                    yield step, r, "training_step", compute[r] + wait + transfer * self.random.uniform(0.99, 1.01)
+                yield step, r, "training_metrics", metrics[r]
+            late = [m - min(metrics) for m in metrics]
+
+    def write(self, folder):
+        os.makedirs(folder, exist_ok=True)
+        files = [open(os.path.join(folder, f"cuda_events_rank_{r}.jsonl"), "w") for r in range(self.ranks)]
+        for step, rank, name, ms in self.records():
+            files[rank].write(json.dumps({"duration_ms": ms, "name": name, "rank": rank, "step": step}) + "\n")
+        for f in files:
+            f.close()
+
+
+def named_phase(job):
+    """What a phase is called in the records."""
+    return {"compute": "forward" if job.split else "training_step"}.get(job.fault[1], job.fault[1])

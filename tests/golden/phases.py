@@ -1,0 +1,295 @@
+#!/usr/bin/python3
+"""phases.py TLMPI MAKE_TRACE [SEEDS] - who holds the job up, from durations of phases alone: made jobs with a planted straggler, in all steps
+or some, healthy ones, and such as nobody can judge; against an oracle of the tables; damaged files; one answer for any number of
+procs; and beside Kineto traces, whose waits are taken off.
+
+Prints what fails and, last, "N passed, N failed, N skipped".
+"""
+import collections
+import csv
+import gzip
+import io
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from phase_jobs import Job, named_phase
+
+TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
+SEEDS = int(sys.argv[3]) if len(sys.argv) > 3 else 30
+counts = collections.Counter()
+
+
+def check(what, holds, more=""):
+    counts["passed" if holds else "failed"] += 1
+    if not holds:
+        print(f"FAILED: {what} {more}")
+
+
+def run(folder, *options, procs=1, status=0):
+    out = folder + ".h5"
+    command = (["mpirun", "-q", "-n", str(procs)] if procs > 1 else []) + [TLMPI, "-f", "-o", out, folder, *options]
+    got = subprocess.run(command, capture_output=True, text=True)
+    check(f"{os.path.basename(folder)} {' '.join(options)}: status {status}", got.returncode == status,
+          f"{got.returncode} {got.stderr[-300:]}")
+    return out, got
+
+
+def table(path, name):
+    text = subprocess.run([TLMPI, "show", path, name, "--format", "csv"], capture_output=True, text=True).stdout
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def judged(work, job):
+    folder = os.path.join(work, "job")
+    shutil.rmtree(folder, ignore_errors=True)
+    job.write(folder)
+    return table(run(folder, "-q")[0], "phase_verdict")
+
+
+def stragglers(rows):
+    return [(int(r["rank"]), r["phase"]) for r in rows[1:] if r["verdict"] == "straggler"]
+
+
+def shaped(seed):
+    """Ranks, steps and noise of a job."""
+    r = random.Random(seed)
+    return r, {"ranks": r.choice([3, 4, 8, 16]), "steps": r.choice([20, 40, 90]), "split": r.random() < 0.4,
+               "jitter": r.choice([0.003, 0.01, 0.02]), "tail": r.choice([0, 0.002])}
+
+
+def planted(work):
+    right = found = named = 0
+    for seed in range(SEEDS):
+        r, shape = shaped(seed)
+        phase = r.choice(["host_to_device", "training_metrics"] + ["compute"] * shape["split"])
+        rank, share, steps = r.randrange(shape["ranks"]), r.uniform(0.05, 0.3), shape["steps"]
+        first = 0 if seed % 2 == 0 else r.randrange(steps // 4, steps // 2)
+        last = steps - 1 if seed % 2 == 0 else first + steps // 4
+        job = Job(seed, fault=(rank, phase, share, first, last), **shape)
+        rows = judged(work, job)
+        top = rows[0]
+        right += (int(top["rank"]), top["phase"]) == (rank, named_phase(job))
+        found += (int(top["first_step"]), int(top["last_step"])) == (first, last)
+        if top["verdict"] == "straggler":
+            check(f"seed {seed}: the others wait", int(top["nwaiters"]) == shape["ranks"] - 1, top["nwaiters"])
+            true = share * job.step_ms * 1e6 * (last - first + 1)
+            check(f"seed {seed}: what it costs", 0.7 * true < int(top["cost_ns"]) < 1.1 * true, f"{top['cost_ns']}, not {true}")
+        rows = judged(work, Job(seed + 1000, **shape))
+        named += bool(stragglers(rows))
+        if not shape["split"]:
+            hidden = judged(work, Job(seed, fault=(rank, "compute", share, 0, steps), **shape))
+            check(f"seed {seed}: what a collective hides names nobody", not stragglers(hidden), stragglers(hidden))
+            check(f"seed {seed}: and that is said", "training_step equal on all ranks: collectives in it hide who is slow; "
+                  "capture a Kineto window" in hidden[0]["reason"], hidden[0]["reason"])
+        if shape["split"]:
+            fast = judged(work, Job(seed, fast=(rank, "compute", share, 0, steps), **shape))
+            check(f"seed {seed}: who is fast, and waits, is not named", rank not in [s[0] for s in stragglers(fast)])
+    check("the straggler and its phase are named", right >= 0.95 * SEEDS, f"{right} of {SEEDS}")
+    check("in its steps", found >= 0.8 * SEEDS, f"{found} of {SEEDS}")
+    check("nobody is named in healthy jobs", named <= 0.01 * SEEDS + 1, f"{named} of {SEEDS}")
+
+
+def published(work):
+    """8 ranks of which one has more work: the others have as much longer all-reduces."""
+    folder = os.path.join(work, "published")
+    Job(1, split=True, fault=(5, "compute", 0.25, 0, 89)).write(folder)
+    out, got = run(folder)
+    rows = table(out, "phase_verdict")
+    check("published: its rank and phase", stragglers(rows) == [(5, "forward")], rows)
+    check("published: who waits, and where", rows[0]["nwaiters"] == "7" and rows[0]["waits_in"] == "all_reduce", rows[0])
+    check("published: what levels out", "shorter in all_reduce, where collectives level the ranks" in rows[0]["reason"])
+    check("published: a screen", len(got.stdout.splitlines()) <= 24 and max(map(len, got.stdout.splitlines())) <= 80)
+    check("published: in words", "7 ranks take" in got.stdout and "longer in all_reduce" in " ".join(got.stdout.split()))
+    told = json.loads(run(folder, "--json")[1].stdout)
+    check("published: as JSON", told["verdict"] == "straggler" and told["which_rank"]["answer"] == 5 and
+          told["which_phase"]["answer"] == "forward" and told["others_waiting"]["answer"] is True and
+          told["persistent"]["answer"] == "persistent", told)
+    run(folder, "-q", "--fail-on", "straggler>5%", status=5)
+    run(folder, "-q", "--fail-on", "straggler>60%,idle>1%")
+    ask = subprocess.run([TLMPI, "ask", out], capture_output=True, text=True)
+    check("published: four questions", ask.returncode == 0 and ask.stdout.count("Confidence: high") == 4, ask.stdout)
+
+
+def open_question(work):
+    """Two phases of which no name tells: only steps in which the fault is not there do."""
+    for first, last, verdict in ((0, 89, "open"), (30, 60, "straggler")):
+        folder = os.path.join(work, "open")
+        shutil.rmtree(folder, ignore_errors=True)
+        Job(4, split=True, fault=(2, "compute", 0.2, first, last)).write(folder)
+        for name in os.listdir(folder):
+            path = os.path.join(folder, name)
+            with open(path) as f:
+                text = f.read().replace('"forward"', '"a"').replace('"all_reduce"', '"b"')
+            with open(path, "w") as f:
+                f.write(text)
+        rows = table(run(folder, "-q")[0], "phase_verdict")
+        check(f"two unknown phases, steps {first}-{last}", (rows[1]["rank"], rows[1]["phase"], rows[0]["verdict"]) ==
+              ("2", "a", verdict), rows)
+
+
+def oracle(lines):
+    """{(step, phase, rank): ns} of one file's lines, in the plainest way."""
+    seen, at, session, cells = set(), {}, collections.Counter(), collections.defaultdict(list)
+    for text in lines:
+        r = json.loads(text)
+        key = (r["rank"], r["name"])
+        if key in at and r["step"] < at[key]:
+            session[key] += 1
+        at[key] = r["step"]
+        more = json.dumps({k: v for k, v in r.items() if k not in ("duration_ms", "name", "rank", "step")}, sort_keys=True)
+        cells[(r["step"], r["name"], r["rank"])].append((more, session[key], text, r["duration_ms"]))
+    sums = {}
+    for key, records in cells.items():
+        total = 0
+        for more in {m for m, *_ in records}:
+            of = {}  # a line, and the last session that has it
+            for m, s, text, ms in records:
+                if m == more:
+                    of[text] = (max(s, of[text][0]) if text in of else s, ms)
+            last = max(s for s, _ in of.values())
+            total += sum(round(ms * 1e6) for s, ms in of.values() if s == last)
+        sums[key] = total
+    return sums
+
+
+def tables(work):
+    """Random files: micro-steps, repeats, runs that go on in the same file, missing records."""
+    for seed in range(6):
+        r = random.Random(seed)
+        folder = os.path.join(work, f"tables{seed}")
+        os.makedirs(folder)
+        cells, ranks = {}, r.choice([2, 3, 5])
+        for rank in range(ranks):
+            lines = []
+            for _ in range(2):
+                for step in range(r.randrange(5), 12):
+                    for name in ("h2d", "x y", "training_step"):
+                        for micro in range(r.choice([1, 1, 3])):
+                            record = {"name": name, "step": step, "rank": rank, "duration_ms": r.randrange(1, 10**9) / 1e6}
+                            if micro or r.random() < 0.5:
+                                record["micro_step"] = micro
+                            keys = list(record)
+                            r.shuffle(keys)
+                            if r.random() < 0.9:
+                                lines.append(json.dumps({k: record[k] for k in keys}))
+                            if r.random() < 0.1 and lines:
+                                lines.append(lines[-1])
+            with open(os.path.join(folder, f"p{rank}.jsonl"), "w") as f:
+                f.write("\n".join(lines) + "\n")
+            cells.update(oracle(lines))
+        out, _ = run(folder, "-q")
+        rows = table(out, "phase_step")
+        got = {(int(x["step"]), x["phase"], int(x["rank"])): x for x in rows}
+        check(f"tables {seed}: what each rank took", {k: int(v["duration_ns"]) for k, v in got.items()} == cells)
+        check(f"tables {seed}: in order", list(got) == sorted(got))
+        by = collections.defaultdict(dict)
+        for (step, phase, rank), ns in cells.items():
+            by[step, phase][rank] = ns
+        wrong = 0
+        for (step, phase, rank), x in got.items():
+            all_of = by[step, phase]
+            others = [ns for k, ns in all_of.items() if k != rank]
+            baseline = all_of[rank] if not others else others[0] if len(others) == 1 else statistics.median(all_of.values()) // 1
+            wrong += int(x["baseline_ns"]) != baseline or int(x["excess_ns"]) != cells[step, phase, rank] - baseline
+        check(f"tables {seed}: baselines", wrong == 0, wrong)
+        for x in table(out, "phase"):
+            own = sorted(ns for (s, p, k), ns in cells.items() if p == x["phase"] and k == int(x["rank"]))
+            check(f"tables {seed}: phase", int(x["total_ns"]) == sum(own) and int(x["steps"]) == len(own) and
+                  float(x["median_ns"]) == statistics.median(own) and int(x["max_ns"]) == own[-1] and
+                  abs(float(x["mean_ns"]) - statistics.mean(own)) < 1e-3 * own[-1], x)
+
+
+def damage(work):
+    folder = os.path.join(work, "damage")
+    Job(2, fault=(1, "host_to_device", 0.2, 0, 89)).write(folder)
+    plain = table(run(folder, "-q")[0], "phase_verdict")[1:]
+    path = os.path.join(folder, "cuda_events_rank_4.jsonl")
+    with open(path) as f:
+        lines = f.read().splitlines()
+    for what, text, state in (("cut", "\n".join(lines)[:-9], "cut"), ("bad lines", "\n".join(["x", *lines, "{}", ""]), "damaged"),
+                              ("empty", "", "empty"), ("negative", "\n".join([lines[0].replace(": ", ": -", 1), *lines]), "damaged"),
+                              ("binary", "\0\x01\xff\n" * 5000, "damaged")):
+        with open(path, "w", encoding="latin1") as f:
+            f.write(text)
+        out, got = run(folder, status=1)
+        rows = table(out, "phase_file")
+        check(f"{what}: its file's state", [x["status"] for x in rows] == ["ok"] * 4 + [state] + ["ok"] * 3, rows[4])
+        check(f"{what}: the answer stays", stragglers([{}] + table(out, "phase_verdict")[1:]) == stragglers([{}] + plain))
+        check(f"{what}: it is said", "cuda_events_rank_4.jsonl" in got.stdout + got.stderr, got.stderr)
+    with open(path, "w") as f:
+        f.write("\n".join(lines + lines) + "\n")
+    out, got = run(folder)
+    check("appended twice: counts once", table(out, "phase_verdict")[1:] == plain and "once" in got.stdout + got.stderr, got.stderr)
+    with open(path, "w") as f:
+        f.write("\n".join(lines) + "\n")
+    with open(os.path.join(folder, "losses.jsonl"), "w") as f:
+        f.write('{"loss": 1, "step": 1}\n' * 3)
+    check("other JSON lines are left alone", table(run(folder, "-q")[0], "phase_verdict")[1:] == plain)
+    os.remove(os.path.join(folder, "losses.jsonl"))
+    for name in sorted(os.listdir(folder))[:3]:
+        with open(os.path.join(folder, name), "rb") as f, gzip.open(os.path.join(folder, name + ".gz"), "wb") as g:
+            g.write(f.read())
+        os.remove(os.path.join(folder, name))
+    check("packed files", table(run(folder, "-q")[0], "phase_verdict")[1:] == plain)
+    os.rename(folder, folder + ".elsewhere")
+    os.makedirs(folder)
+    run(folder, "-q", status=3)
+    run(folder, "-q", "--events", "nothing*", status=3)
+    out, _ = run(folder, "-q", "--events", folder + ".elsewhere/*")
+    check("--events names files", table(out, "phase_verdict")[1:] == plain)
+
+
+def procs(work):
+    folder = os.path.join(work, "procs")
+    Job(5, ranks=7, steps=40, fault=(2, "host_to_device", 0.2, 10, 20)).write(folder)
+    with open(os.path.join(folder, "cuda_events_rank_3.jsonl"), "a") as f:
+        f.write('{"name": "odd", "step": 77, "rank": 9, "duration_ms": 3}\nbroken\n')
+    digests = [run(folder, "--digest", procs=n, status=1)[1].stdout for n in (1, 2, 3, 5)]
+    check("one answer for any number of procs", len(set(digests)) == 1 and "phase_step" in digests[0], digests)
+
+
+def beside(work):
+    """A rank that is slow in what its all-reduces level: durations name nobody; with the waits that traces of the same steps
+    show it is named."""
+    traces, alone = os.path.join(work, "traces"), os.path.join(work, "alone")
+    subprocess.run([MAKE_TRACE, "-o", traces, "--ranks", "8", "--layers", "2", "--steps", "8", "--seed", "3", "--fault",
+                    "compute_slow", "--fault-rank", "5", "--fault-cost", "0.2"], check=True)
+    marks = table(run(traces, "-q")[0], "step")
+    os.makedirs(alone)
+    for rank in {x["rank"] for x in marks}:
+        for folder in traces, alone:
+            with open(os.path.join(folder, f"cuda_events_rank_{rank}.jsonl"), "w") as f:
+                for x in marks:
+                    if x["rank"] == rank:
+                        ms = (int(x["end_ns"]) - int(x["start_ns"])) / 1e6
+                        f.write(json.dumps({"duration_ms": ms, "name": "training_step", "rank": int(rank), "step": int(x["step"])}) + "\n")
+    rows = table(run(alone, "-q")[0], "phase_verdict")
+    check("alone: levelled", not stragglers(rows) and "equal on all ranks" in rows[0]["reason"], rows)
+    out, _ = run(traces, "-q")
+    rows = table(out, "phase_verdict")
+    check("beside traces: named", stragglers(rows) == [(5, "training_step")], rows)
+    check("beside traces: waits were taken off", all(int(x["wait_ns"]) >= 0 for x in table(out, "phase_step")))
+    digests = {run(traces, "--digest", procs=n)[1].stdout for n in (1, 2, 5)}
+    check("beside traces: one answer for any number of procs", len(digests) == 1, digests)
+    check("beside traces: the others wait", rows[0]["nwaiters"] == "7", rows[0])
+
+
+def main():
+    work = tempfile.mkdtemp(prefix="tlmpi-phases-")
+    try:
+        for part in (published, open_question, tables, damage, procs, beside, planted):
+            part(work)
+    finally:
+        shutil.rmtree(work)
+    print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return counts["failed"] > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+/* test_phase.c - phases: what counts of several records, when a rank is late, and whether it waits there.
+ *
+ * A series is drawn a step a column: '.' as the others, '#' 10 ms longer, 'o' 10 ms shorter, 'X' 1 s longer.
+ */
+#include "tlmpi/analysis/phase.h"
+#include "unit.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+
+/* ------------------------------------------------------------------------------------------------------------ lines */
+
+typedef struct drawn_line {
+    int step;
+    uint32_t session;
+    int64_t ms;
+    uint64_t line, metadata;
+} drawn_line;
+
+static int64_t repeated, superseded;
+
+/* The cells of lines of one rank and phase; the caller frees v. */
+static tl_phase_cells fold(const drawn_line *drawn, size_t n)
+{
+    tl_phase_line lines[16];
+    tl_phase_cells cells = { 0 };
+    for (size_t i = 0; i < n; i++)
+        lines[i] = (tl_phase_line){ .rank = 1,
+                                    .step = drawn[i].step,
+                                    .session = drawn[i].session,
+                                    .duration_ns = drawn[i].ms * MS,
+                                    .line = drawn[i].line,
+                                    .metadata = drawn[i].metadata };
+    repeated = superseded = 0;
+    CU_ASSERT_FATAL(tl_phase_fold(lines, n, 7, &cells, &repeated, &superseded));
+    return cells;
+}
+
+static void micro_steps_are_summed(void)
+{
+    static const drawn_line drawn[] = { { 4, 0, 10, 1, 101 }, { 4, 0, 20, 2, 102 }, { 5, 0, 30, 3, 101 } };
+    tl_phase_cells cells = fold(drawn, COUNT(drawn));
+    CU_ASSERT_EQUAL_FATAL(cells.n, 2);
+    CU_ASSERT_EQUAL(cells.v[0].duration_ns, 30 * MS);
+    CU_ASSERT_EQUAL(cells.v[0].records, 2);
+    CU_ASSERT_EQUAL(cells.v[1].duration_ns, 30 * MS);
+    CU_ASSERT_EQUAL(repeated + superseded, 0);
+    free(cells.v);
+}
+
+static void a_line_counts_once(void)
+{
+    static const drawn_line drawn[] = { { 4, 0, 10, 1, 0 }, { 4, 0, 10, 1, 0 }, { 4, 1, 10, 1, 0 } };
+    tl_phase_cells cells = fold(drawn, COUNT(drawn));
+    CU_ASSERT_EQUAL_FATAL(cells.n, 1);
+    CU_ASSERT_EQUAL(cells.v[0].duration_ns, 10 * MS);
+    CU_ASSERT_EQUAL(repeated, 2);
+    free(cells.v);
+}
+
+static void a_step_that_is_run_again_counts_as_the_last_time(void)
+{
+    static const drawn_line drawn[] = { { 4, 0, 10, 1, 0 }, { 5, 0, 10, 2, 0 }, { 4, 1, 30, 3, 0 } };
+    tl_phase_cells cells = fold(drawn, COUNT(drawn));
+    CU_ASSERT_EQUAL_FATAL(cells.n, 2);
+    CU_ASSERT_EQUAL(cells.v[0].duration_ns, 30 * MS);
+    CU_ASSERT_EQUAL(cells.v[1].duration_ns, 10 * MS);
+    CU_ASSERT_EQUAL(superseded, 1);
+    free(cells.v);
+}
+
+static void two_files_of_a_rank_are_one(void)
+{
+    tl_phase_cell cells[] = { { .step = 2, .rank = 1, .file = 1, .duration_ns = 5, .records = 1, .metadata = 9 },
+                              { .step = 1, .rank = 1, .file = 0, .duration_ns = 1, .records = 1, .metadata = 9 },
+                              { .step = 1, .rank = 1, .file = 1, .duration_ns = 2, .records = 1, .metadata = 9 },
+                              { .step = 2, .rank = 1, .file = 0, .duration_ns = 3, .records = 1, .metadata = 8 } };
+    superseded = 0;
+    CU_ASSERT_EQUAL_FATAL(tl_phase_merge(cells, 4, &superseded), 2);
+    CU_ASSERT_EQUAL(cells[0].duration_ns, 2);
+    CU_ASSERT_EQUAL(cells[1].duration_ns, 8);
+    CU_ASSERT_EQUAL(superseded, 1);
+}
+
+static void waits_are_taken_off_before_ranks_are_compared(void)
+{
+    tl_phase_step rows[] = { { .duration_ns = 100, .wait_ns = 40 },
+                             { .duration_ns = 100, .wait_ns = 0 },
+                             { .duration_ns = 100, .wait_ns = 40 },
+                             { .duration_ns = 90, .wait_ns = 99 } };
+    int64_t scratch[4];
+    tl_phase_compare(rows, 4, scratch);
+    CU_ASSERT_EQUAL(rows[1].excess_ns, 40);
+    CU_ASSERT_EQUAL(rows[3].excess_ns, -60);
+    rows[0].wait_ns = rows[1].wait_ns = -1;
+    tl_phase_compare(rows, 2, scratch);
+    CU_ASSERT_EQUAL(rows[0].baseline_ns, 100);
+    CU_ASSERT_EQUAL(rows[0].excess_ns, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ units */
+
+static tl_phase_units units;
+
+/* The units of a series of which each step takes 100 ms, of 8 ranks with a noise of 1 ms. */
+static void find(const char *drawn)
+{
+    double x[128];
+    uint32_t steps[128];
+    int64_t step_ns[128];
+    uint64_t seed = 5;
+    tl_phase_series series = { .rank = 3, .n = strlen(drawn), .x = x, .steps = steps };
+    const tl_phase_norm norm = { .noise = (double)MS, .ranks = 8, .steps = series.n };
+    const tl_phase_judging judging = { &norm, step_ns, series.n, 1, 0.01, 0.01 };
+
+    for (size_t i = 0; i < series.n; i++) {
+        double noise = (double)unit_below(&seed, 2000) / 1000 - 1;
+        x[i] = noise * (double)MS + (double)((drawn[i] == '#' ? 10 : drawn[i] == 'o' ? -10 : drawn[i] == 'X' ? 1000 : 0) * MS);
+        series.sum += x[i];
+        steps[i] = (uint32_t)i;
+        step_ns[i] = 100 * MS;
+    }
+    free(units.units.v);
+    free(units.up);
+    units = (tl_phase_units){ 0 };
+    CU_ASSERT_FATAL(tl_phase_units_find(&series, &judging, &units));
+}
+
+static void check(const char *drawn, tl_pattern pattern, uint32_t first, uint32_t last)
+{
+    find(drawn);
+    CU_ASSERT_EQUAL_FATAL(units.units.n, 1);
+    CU_ASSERT_EQUAL(units.units.v[0].pattern, pattern);
+    CU_ASSERT_EQUAL(units.units.v[0].first, first);
+    CU_ASSERT_EQUAL(units.units.v[0].last, last);
+    CU_ASSERT(llabs(units.units.v[0].late_ns - 10 * MS * units.units.v[0].nup) < MS * units.units.v[0].nup);
+}
+
+static void a_rank_is_late_in_its_steps(void)
+{
+    check("####################", TL_PATTERN_PERSISTENT, 0, 19);
+    check(".......######.......", TL_PATTERN_BOUNDED, 7, 12);
+    check(".......######...X...", TL_PATTERN_BOUNDED, 7, 12);
+    check("###.......####......", TL_PATTERN_SPORADIC, 0, 13);
+}
+
+static void one_step_proves_little(void)
+{
+    static const char *const nobody[] = { "....................", ".......#............", ".......X............",
+                                          "oooooooooooooooooooo", "...X......X........." };
+    for (size_t i = 0; i < COUNT(nobody); i++) {
+        find(nobody[i]);
+        CU_ASSERT_EQUAL(units.units.n, 0);
+    }
+}
+
+static void a_stall_hides_no_delay(void)
+{
+    find("##########X#########");
+    CU_ASSERT_EQUAL_FATAL(units.units.n, 1);
+    CU_ASSERT_EQUAL(units.units.v[0].nup, 19);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- reason */
+
+static uint32_t in;
+
+/* A unit of phase 0, late by 100; what phases 1 and 2, and measured waits, make up for. */
+static tl_phase_answer explain(const tl_phase_holds holds[3], int64_t one, int64_t two, int64_t waits, int64_t others)
+{
+    const tl_phase_unit unit = { .late_ns = 100, .nup = 10, .n = 20 };
+    const int64_t shorter[] = { -100, one, two, waits }, longer[] = { 0, others, 0, 0 };
+    return tl_phase_explain(&unit, holds, 3, &(tl_phase_evidence){ shorter, longer }, &in);
+}
+
+static void who_is_shorter_where_collectives_are_came_late(void)
+{
+    static const tl_phase_holds h2d_first[] = { TL_HOLDS_NONE, TL_HOLDS_SOME, TL_HOLDS_UNKNOWN },
+                                step_first[] = { TL_HOLDS_SOME, TL_HOLDS_NONE, TL_HOLDS_UNKNOWN },
+                                unknown[] = { TL_HOLDS_UNKNOWN, TL_HOLDS_UNKNOWN, TL_HOLDS_SOME };
+    CU_ASSERT_EQUAL(explain(h2d_first, 95, 2, 0, 0), TL_PHASE_STRAGGLER);
+    CU_ASSERT_EQUAL(in, 1);
+    CU_ASSERT_EQUAL(explain(h2d_first, 30, 60, 0, 0), TL_PHASE_STRAGGLER);
+    CU_ASSERT_EQUAL(in, 2);
+    CU_ASSERT_EQUAL(explain(step_first, 95, 0, 0, 0), TL_PHASE_WAITING);
+    CU_ASSERT_EQUAL(in, 1);
+    CU_ASSERT_EQUAL(explain(h2d_first, 20, 10, 0, 0), TL_PHASE_LONGER);
+    CU_ASSERT_EQUAL(explain(step_first, 0, 0, 90, 0), TL_PHASE_STRAGGLER);
+    CU_ASSERT_EQUAL(in, 3);
+    CU_ASSERT_EQUAL(explain(unknown, 95, 0, 0, 0), TL_PHASE_OPEN);
+    CU_ASSERT_EQUAL(explain(unknown, 95, 0, 0, 9), TL_PHASE_STRAGGLER);
+}
+
+static void names_tell_where_collectives_are(void)
+{
+    static const struct {
+        const char *name;
+        tl_phase_holds holds;
+    } names[] = {
+        { "host_to_device", TL_HOLDS_NONE }, { "training_step", TL_HOLDS_SOME },  { "training_metrics", TL_HOLDS_UNKNOWN },
+        { "AllReduce", TL_HOLDS_ONLY },      { "train_batch", TL_HOLDS_SOME },    { "data_parallel_sync", TL_HOLDS_SOME },
+        { "dataloader", TL_HOLDS_NONE },     { "synthetic work", TL_HOLDS_UNKNOWN }, { "forward", TL_HOLDS_UNKNOWN },
+        { "", TL_HOLDS_UNKNOWN },            { "nccl:all_reduce", TL_HOLDS_ONLY }, { "data_comm", TL_HOLDS_ONLY },
+    };
+    for (size_t i = 0; i < COUNT(names); i++)
+        CU_ASSERT_EQUAL(tl_phase_holds_of((tl_text){ names[i].name, strlen(names[i].name) }), names[i].holds);
+}
+
+static const unit_test tests[] = {
+    TEST(micro_steps_are_summed),
+    TEST(a_line_counts_once),
+    TEST(a_step_that_is_run_again_counts_as_the_last_time),
+    TEST(two_files_of_a_rank_are_one),
+    TEST(waits_are_taken_off_before_ranks_are_compared),
+    TEST(a_rank_is_late_in_its_steps),
+    TEST(one_step_proves_little),
+    TEST(a_stall_hides_no_delay),
+    TEST(who_is_shorter_where_collectives_are_came_late),
+    TEST(names_tell_where_collectives_are),
+};
+
+int main(void)
+{
+    int failed = unit_main("phase", tests, COUNT(tests));
+    free(units.units.v);
+    free(units.up);
+    return failed;
+}
