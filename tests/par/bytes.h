@@ -37,6 +37,15 @@ static inline double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* How often a time is taken before it is called too long: a machine that does something else takes longer now and then. */
+enum { TRIES = 10 };
+
+/* Whether it is so on all procs. */
+static inline bool all_agree(bool mine)
+{
+    return tl_par_agree(mine ? TL_OK : TL_EINTERNAL, NULL) == TL_OK;
+}
+
 static inline void sleep_ms(long ms)
 {
     nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000 }, NULL);
