@@ -332,10 +332,8 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
 
 int tl_cli_complain(const tl_cli *cli, const tl_error *err)
 {
-    char safe[sizeof err->text];
-    tl_printable(safe, sizeof safe, err->text);
-    fprintf(stderr, "tlmpi: %s\n", safe);
+    int code = tl_exit_say(err);
     if (err->status == TL_EUSAGE)
         fprintf(stderr, "See: tlmpi %s%s--help\n", cli->named ? cli->command->name : "", cli->named ? " " : "");
-    return tl_exit_of_status(err->status);
+    return code;
 }

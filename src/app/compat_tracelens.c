@@ -137,7 +137,6 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
 static tl_status share_files(trace_files *files, tl_bytes *text, tl_error *err)
 {
     bool ok = true;
-    size_t n;
 
     for (size_t i = 0; tl_par_proc() == 0 && ok && i < files->n; i++)
         ok = tl_bytes_put(text, &files->v[i], sizeof files->v[i]) &&
@@ -145,15 +144,11 @@ static tl_status share_files(trace_files *files, tl_bytes *text, tl_error *err)
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
     if (st != TL_OK)
         return st;
-    n = text->n;
-    tl_par_bcast(&n, sizeof n);
-    ok = tl_grow((void **)&text->v, &text->cap, n + 1, 1);
-    st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
+    st = tl_par_share((void **)&text->v, &text->n, 1, err);
     if (st != TL_OK)
         return st;
-    tl_par_bcast(text->v, n);
     files->n = 0;
-    for (size_t at = 0; ok && at < n;) {
+    for (size_t at = 0; ok && at < text->n;) {
         trace_file file;
         memcpy(&file, text->v + at, sizeof file);
         file.path = text->v + at + sizeof file;

@@ -1,5 +1,5 @@
 /* begin.c - the beginning of a run: its rules, the plan of what is read, and the file that will hold the result. */
-#include "phases.h"
+#include "stages.h"
 #include "tell.h"
 #include "write.h"
 #include "tlmpi/analysis/registry.h"
@@ -18,7 +18,7 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
     st = tl_par_agree(st, err);
     if (st == TL_OK)
         st = tl_plan_make(j->options, &j->plan, err);
-    if (st == TL_OK && j->plan.n == 0 && j->plan.nphases == 0) {
+    if (st == TL_OK && j->plan.n == 0 && j->plan.phases_bytes == 0) {
         if (tl_is_first())
             tl_tell_problems(&j->plan, &j->tables);
         st = tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst), nor phases (.jsonl)",

@@ -1,5 +1,5 @@
 /* finish.c - the end of a run, on proc 0: reductions over all ranks, the result file, and what is said of it. */
-#include "phases.h"
+#include "stages.h"
 #include "tell.h"
 #include "write.h"
 #include "tlmpi/analysis/registry.h"

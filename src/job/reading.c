@@ -1,5 +1,5 @@
 /* reading.c - one trace after the other, as the writer hands them out: read, analysed, its rows delivered. */
-#include "phases.h"
+#include "stages.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/job/transport/team.h"
 #include <stdio.h>

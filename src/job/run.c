@@ -6,7 +6,7 @@
  * Every phase that can fail ends in an agreement, so that all procs go on, or none.
  */
 #include "tlmpi/job/run.h"
-#include "phases.h"
+#include "stages.h"
 #include "tell.h"
 #include "tlmpi/job/attribute.h"
 #include "tlmpi/job/match.h"
@@ -46,13 +46,8 @@ static void job_free(tl_job *j)
 /* All procs: the end of a command.  code: where nothing has failed. */
 static int end(tl_job *j, tl_status st, int code, const tl_error *err)
 {
-    if (st != TL_OK) {
-        code = tl_exit_of_status(st);
-        char safe[sizeof err->text];
-        tl_printable(safe, sizeof safe, err->text);
-        if (tl_is_first())
-            fprintf(stderr, "tlmpi: %s\n", safe);
-    }
+    if (st != TL_OK && tl_is_first())
+        code = tl_exit_say(err);
     tl_par_bcast(&code, sizeof code);
     job_free(j);
     return code;

@@ -24,19 +24,6 @@ static const tl_rank *rank_rows(tl_tables *job, size_t *n)
     return (const tl_rank *)(const void *)ranks->rows;
 }
 
-/* Whether the file is no trace, or could not be read and stands for no rank. */
-static bool is_left_out(const tl_plan *plan, size_t input)
-{
-    tl_input_kind kind = plan->inventory.inputs.v[input].kind;
-    return kind == TL_INPUT_OTHER || (kind == TL_INPUT_UNREADABLE && (plan->planned == NULL || !plan->planned[input]));
-}
-
-/* Whether somebody meant it as a trace: what is missing is then told, and costs the status. */
-static bool is_lost(const tl_input *in)
-{
-    return in->kind == TL_INPUT_UNREADABLE || (in->kind == TL_INPUT_OTHER && in->named && !in->copy);
-}
-
 static const tl_phase_file *phase_files(tl_tables *job, size_t *n)
 {
     const tl_table *files = tl_tables_get(job, &tl_phase_file_schema);
@@ -46,13 +33,11 @@ static const tl_phase_file *phase_files(tl_tables *job, size_t *n)
 
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
-    size_t n, nfiles, unreadable = 0, damaged = 0;
+    size_t n, nfiles, unreadable = 0, damaged = tl_plan_lost(plan);
     const tl_rank *ranks = rank_rows(job, &n);
     const tl_phase_file *files = phase_files(job, &nfiles);
     int64_t records = 0;
 
-    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
-        damaged += is_lost(&plan->inventory.inputs.v[i]);
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
         damaged += plan->inventory.runs[run].lost;
     for (size_t i = 0; i < n; i++) {
@@ -94,15 +79,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     size_t n;
     const tl_rank *ranks = rank_rows(job, &n);
 
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        const tl_input *in = &inventory->inputs.v[i];
-        if (is_left_out(plan, i))
-            tl_warn("%s: %s",
-                    !is_lost(in)                 ? "not a trace"
-                    : in->kind == TL_INPUT_OTHER ? "left out"
-                                                 : "cannot be read",
-                    in->why);
-    }
+    tl_plan_warn(plan);
     (void)tl_tell_lost(inventory);
     for (size_t i = 0; i < n; i++) {
         const tl_rank *r = &ranks[i];
@@ -171,7 +148,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     s.ranks = rank_rows(job, &s.nranks);
     s.phase_files = phase_files(job, &s.nphase_files);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
-        if (is_left_out(plan, i) && is_lost(&inventory->inputs.v[i]))
+        if (!plan->planned[i] && tl_input_is_lost(&inventory->inputs.v[i]))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;
     for (int32_t run = 0; skipped != NULL && lost != NULL && inventory->runs != NULL && run < inventory->nruns; run++) {
         if (!inventory->runs[run].lost)

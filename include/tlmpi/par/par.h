@@ -33,6 +33,10 @@ tl_status tl_par_agree(tl_status status, tl_error *err);
 /* Collective.  n bytes of proc 0 to all. */
 void tl_par_bcast(void *bytes, size_t n);
 
+/* Collective.  *n rows of `size` bytes at *rows, on proc 0, become everybody's: the others get a copy of their own. The
+ * caller frees *rows, also after a failure.  TL_ENOMEM everywhere. */
+tl_status tl_par_share(void **rows, size_t *n, size_t size, tl_error *err);
+
 /* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
  * elsewhere.  `sizes`, if not NULL, has room for nprocs entries and gets each one's n on proc 0.  TL_ENOMEM on every
  * proc where proc 0 has no room. */

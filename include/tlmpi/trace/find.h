@@ -106,6 +106,9 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
  * look would tell. */
 bool tl_inventory_is_unsure(const tl_inventory *inventory);
 
+/* Whether somebody meant it as a trace, and nothing can be read of it: that costs the exit status. */
+bool tl_input_is_lost(const tl_input *input);
+
 /* When runs are decided: a file for each rank, in rank order, into out, which has room for all; how many.  Traces of
  * the chosen run; and a file that cannot be read but whose name tells its rank, for it is that rank's trace where there
  * is no other. */

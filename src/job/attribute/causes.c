@@ -35,7 +35,7 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
         st = tl_fail_memory(err, "the suspects");
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&message, &n, sizeof *message, err);
+        st = tl_par_share((void **)&message, &n, sizeof *message, err);
     if (st != TL_OK) {
         free(message);
         return st;
@@ -93,7 +93,7 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&asked, &n, sizeof *asked, err);
+        st = tl_par_share((void **)&asked, &n, sizeof *asked, err);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         uint32_t id = asked[i].key != 0 ? tl_map_get(&details->names.map, asked[i].key) : TL_MAP_NONE;
         if (id == TL_MAP_NONE)

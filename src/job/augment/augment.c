@@ -205,9 +205,7 @@ static void tell(const augmenting *a)
 {
     char path[1024], words[sizeof a->outcomes.v->words];
 
-    for (size_t i = 0; i < a->plan.inventory.inputs.n; i++)
-        if (a->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER)
-            tl_warn("%s", a->plan.inventory.inputs.v[i].why);
+    tl_plan_warn(&a->plan);
     for (size_t i = 0; i < a->outcomes.n; i++) {
         const outcome *o = &a->outcomes.v[i];
         if (o->status != TL_OK) {
@@ -231,10 +229,7 @@ static void tell(const augmenting *a)
 static int exit_of(const augmenting *a)
 {
     tl_status worst = TL_OK;
-    size_t copied = 0, damaged = 0;
-
-    for (size_t i = 0; i < a->plan.inventory.inputs.n; i++)
-        damaged += a->plan.inventory.inputs.v[i].kind == TL_INPUT_OTHER && a->plan.inventory.inputs.v[i].named;
+    size_t copied = 0, damaged = tl_plan_lost(&a->plan);
 
     for (size_t i = 0; i < a->outcomes.n; i++) {
         tl_status st = (tl_status)a->outcomes.v[i].status;
@@ -256,21 +251,14 @@ int tl_augment(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = prepare(&a, &err);
-    if (st == TL_OK && a.plan.n == 0)
-        st = tl_fail(&err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
-                     options->npaths > 1 ? " ..." : "");
     if (st == TL_OK)
         st = augment_mine(&a, &err);
     if (st == TL_OK)
         st = gather(&a, &err);
     if (is_first()) {
-        tell(&a);
-        code = st == TL_OK ? exit_of(&a) : tl_exit_of_status(st);
-        if (st != TL_OK) {
-            char safe[sizeof err.text];
-            tl_printable(safe, sizeof safe, err.text);
-            fprintf(stderr, "tlmpi: %s\n", safe);
-        }
+        if (st == TL_OK)
+            tell(&a);
+        code = st == TL_OK ? exit_of(&a) : tl_exit_say(&err);
     }
     tl_par_bcast(&code, sizeof code);
     free(a.outcomes.v);

@@ -1,5 +1,7 @@
 /* exit.c - the exit status for each status of the program. */
 #include "tlmpi/job/call/exit.h"
+#include "tlmpi/base/log.h"
+#include <stdio.h>
 
 int tl_exit_of_status(tl_status st)
 {
@@ -17,4 +19,12 @@ int tl_exit_of_status(tl_status st)
         break;
     }
     return TL_EXIT_FAULT;
+}
+
+int tl_exit_say(const tl_error *err)
+{
+    char safe[sizeof err->text];
+    tl_printable(safe, sizeof safe, err->text);
+    fprintf(stderr, "tlmpi: %s\n", safe);
+    return tl_exit_of_status(err->status);
 }

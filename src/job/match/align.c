@@ -42,7 +42,7 @@ static tl_status find_references(const tl_align_rows *r, bool first, tl_align_re
         st = tl_fail_memory(err, "the alignment of collectives");
     free(all);
     st = tl_par_agree(st, err);
-    return st == TL_OK ? tl_bcast_rows((void **)&out->v, &out->n, sizeof *out->v, err) : st;
+    return st == TL_OK ? tl_par_share((void **)&out->v, &out->n, sizeof *out->v, err) : st;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- items */

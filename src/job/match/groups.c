@@ -95,7 +95,7 @@ tl_status tl_match_groups(tl_matching *m, tl_error *err)
         st = tl_fail_memory(err, "the ranks");
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&m->ranks, &m->nranks, sizeof *m->ranks, err);
+        st = tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks, err);
     if (st == TL_OK)
         st = take_census(m, &c, err);
     if (st == TL_OK)
@@ -103,7 +103,7 @@ tl_status tl_match_groups(tl_matching *m, tl_error *err)
     if (st == TL_OK)
         st = tl_par_shuffle(c.fates, c.n, sizeof *c.fates, c.to, (void **)&m->fates, &nfates, err);
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&m->groups, &m->ngroups, sizeof *m->groups, err);
+        st = tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups, err);
     if (st == TL_OK && first)
         tl_clock_rows_launches(c.memberships, c.n, m->clock_rows);
     census_free(&c);

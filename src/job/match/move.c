@@ -72,7 +72,7 @@ static tl_status choose_borders(const tl_collective_run *runs, size_t n, int64_t
     }
     free(all);
     st = tl_par_agree(st, err);
-    return st == TL_OK ? tl_bcast_rows((void **)borders, nborders, sizeof **borders, err) : st;
+    return st == TL_OK ? tl_par_share((void **)borders, nborders, sizeof **borders, err) : st;
 }
 
 /* The proc of a time: how many borders lie at or before it. */

@@ -1,6 +1,7 @@
 /* names.c - which phases, steps and ranks there are: listed on proc 0, known to all; and what Kineto traces have measured
  * of waiting in these steps. */
 #include "share.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
@@ -11,26 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef TL_VEC(char) text_list; /* each text after its length */
-
-static bool put(text_list *list, tl_text text)
+static bool put(tl_bytes *list, tl_text text)
 {
-    if (!tl_grow((void **)&list->v, &list->cap, list->n + sizeof text.n + text.n, 1))
-        return false;
-    memcpy(list->v + list->n, &text.n, sizeof text.n);
-    if (text.n > 0)
-        memcpy(list->v + list->n + sizeof text.n, text.p, text.n);
-    list->n += sizeof text.n + text.n;
-    return true;
+    return tl_bytes_put_list(list, text.p, text.n, 1);
 }
 
-static bool intern_all(const char *v, size_t n, tl_names *out)
+static bool intern_all(tl_bytes list, tl_names *out)
 {
     bool ok = true;
-    for (size_t at = 0, length; ok && at < n; at += sizeof length + length) {
-        memcpy(&length, v + at, sizeof length);
-        ok = tl_names_intern(out, v + at + sizeof length, length) != TL_NO_NAME;
-    }
+    for (size_t length; ok && tl_bytes_get(&list, &length, sizeof length); list.at += length)
+        ok = tl_names_intern(out, list.v + list.at, length) != TL_NO_NAME;
     return ok;
 }
 
@@ -40,11 +31,11 @@ static int by_text(const void *names, uint32_t a, uint32_t b)
 }
 
 /* Proc 0: the texts of all procs, each once and in order, into *out. */
-static bool order_names(const char *all, size_t n, size_t *left_out, text_list *out)
+static bool order_names(tl_bytes all, size_t *left_out, tl_bytes *out)
 {
     tl_names names = { 0 };
     uint32_t *order = NULL;
-    bool ok = intern_all(all, n, &names) && (order = tl_calloc(names.n + 1, sizeof *order)) != NULL;
+    bool ok = intern_all(all, &names) && (order = tl_calloc(names.n + 1, sizeof *order)) != NULL;
 
     for (uint32_t i = 0; ok && i < names.n; i++)
         order[i] = i;
@@ -103,25 +94,23 @@ static bool give_rows(tl_phasing *p)
 
 tl_status tl_phase_names_share(tl_phasing *p, tl_error *err)
 {
-    text_list mine = { 0 }, common = { 0 };
+    tl_bytes mine = { 0 }, all = { 0 }, common = { 0 };
     tl_names names = { 0 };
-    void *all = NULL;
-    size_t n = 0;
     bool ok = true;
 
     for (uint32_t i = 0; ok && i < p->names.n; i++)
         ok = put(&mine, tl_names_text(&p->names, i));
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
     if (st == TL_OK)
-        st = tl_par_gather(mine.v, mine.n, &all, &n, NULL, err);
+        st = tl_par_gather(mine.v, mine.n, (void **)&all.v, &all.n, NULL, err);
     if (st == TL_OK) {
-        ok = tl_par_proc() != 0 || order_names(all, n, &p->left_out, &common);
+        ok = tl_par_proc() != 0 || order_names(all, &p->left_out, &common);
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
     }
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&common.v, &common.n, 1, err);
+        st = tl_par_share((void **)&common.v, &common.n, 1, err);
     if (st == TL_OK) {
-        ok = intern_all(common.v, common.n, &names) && renumber(p, &names) && (tl_par_proc() != 0 || give_rows(p));
+        ok = intern_all(common, &names) && renumber(p, &names) && (tl_par_proc() != 0 || give_rows(p));
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
     }
     if (st == TL_OK && p->nphases > 0)
@@ -129,9 +118,9 @@ tl_status tl_phase_names_share(tl_phasing *p, tl_error *err)
     if (p->left_out > 0)
         tl_warn("%zu names of phases beyond the first %d are left out", p->left_out, (int)TL_PHASES_MOST);
     tl_names_free(&names);
-    free(mine.v);
-    free(common.v);
-    free(all);
+    tl_bytes_free(&mine);
+    tl_bytes_free(&all);
+    tl_bytes_free(&common);
     return st;
 }
 
@@ -158,7 +147,7 @@ static tl_status share_numbers(int32_t *mine, size_t n, int32_t **out, size_t *n
     free(mine);
     if (st == TL_OK && tl_par_proc() == 0)
         *nout = unique(*out, *nout);
-    return st == TL_OK ? tl_bcast_rows((void **)out, nout, sizeof **out, err) : st;
+    return st == TL_OK ? tl_par_share((void **)out, nout, sizeof **out, err) : st;
 }
 
 tl_status tl_phase_numbers_share(tl_phasing *p, tl_error *err)
@@ -214,7 +203,7 @@ tl_status tl_phase_waits_share(const tl_phasing *p, tl_phase_wait **out, size_t 
 {
     bool ok = tl_par_proc() != 0 || list_waits(p->tables, out, n);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "measured waits"), err);
-    return st == TL_OK ? tl_bcast_rows((void **)out, n, sizeof **out, err) : st;
+    return st == TL_OK ? tl_par_share((void **)out, n, sizeof **out, err) : st;
 }
 
 int64_t tl_phase_wait_of(const tl_phase_wait *waits, size_t n, int32_t step, int32_t rank)

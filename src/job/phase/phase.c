@@ -51,7 +51,7 @@ tl_status tl_phase_run(const tl_plan *plan, const tl_options *options, bool anal
 {
     tl_phasing p = { .options = options, .tables = tables };
 
-    if (plan->nphases == 0)
+    if (plan->phases_bytes == 0)
         return TL_OK;
     tl_status st = tl_par_agree(tl_phase_files_read(plan, &p, err), err);
     if (st == TL_OK)

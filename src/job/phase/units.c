@@ -150,10 +150,10 @@ static tl_status share_units(tl_phasing *p, tl_error *err)
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who is late"), err);
     }
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&u->units.v, &u->units.n, sizeof *u->units.v, err);
+        st = tl_par_share((void **)&u->units.v, &u->units.n, sizeof *u->units.v, err);
     u->units.cap = u->units.n;
     u->up_cap = u->units.n * p->nsteps;
-    return st == TL_OK ? tl_bcast_rows((void **)&u->up, &u->up_cap, 1, err) : st;
+    return st == TL_OK ? tl_par_share((void **)&u->up, &u->up_cap, 1, err) : st;
 }
 
 /* What a rank other than the unit's is late by elsewhere. */

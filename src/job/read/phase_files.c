@@ -8,10 +8,10 @@
 static bool add(const char *path, tl_plan *plan, size_t *cap)
 {
     size_t n = strlen(path) + 1;
-    if (!tl_grow((void **)&plan->phases, cap, plan->nphases + n, 1))
+    if (!tl_grow((void **)&plan->phases, cap, plan->phases_bytes + n, 1))
         return false;
-    memcpy(plan->phases + plan->nphases, path, n);
-    plan->nphases += n;
+    memcpy(plan->phases + plan->phases_bytes, path, n);
+    plan->phases_bytes += n;
     return true;
 }
 
@@ -46,13 +46,5 @@ tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error
     if (tl_par_proc() == 0)
         st = options->events != NULL ? find_named(options->events, plan, err) : find_beside(plan, err);
     st = tl_par_agree(st, err);
-    tl_par_bcast(&plan->nphases, sizeof plan->nphases);
-    if (st == TL_OK && tl_par_proc() != 0)
-        plan->phases = tl_malloc(plan->nphases + 1);
-    st = tl_par_agree(
-        st == TL_OK && plan->nphases > 0 && plan->phases == NULL ? tl_fail_memory(err, "the files of phases") : st,
-        err);
-    if (st == TL_OK && plan->nphases > 0)
-        tl_par_bcast(plan->phases, plan->nphases);
-    return st;
+    return st == TL_OK ? tl_par_share((void **)&plan->phases, &plan->phases_bytes, 1, err) : st;
 }

@@ -4,6 +4,8 @@
  * to learn its rank; proc 0 decides and tells all.
  */
 #include "tlmpi/job/read/plan.h"
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/read/hosts.h"
@@ -12,42 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes to be sent, one thing after the other. */
-typedef TL_VEC(char) buffer;
-
-static bool put(buffer *b, const void *bytes, size_t n)
-{
-    if (!tl_grow((void **)&b->v, &b->cap, b->n + n, 1))
-        return false;
-    if (n > 0)
-        memcpy(b->v + b->n, bytes, n);
-    b->n += n;
-    return true;
-}
-
-/* Collective: proc 0's buffer to all. */
-static tl_status share(buffer *b, tl_error *err)
-{
-    size_t n = b->n;
-    tl_status st = TL_OK;
-
-    tl_par_bcast(&n, sizeof n);
-    if (tl_par_proc() != 0) {
-        b->n = 0;
-        if (!tl_grow((void **)&b->v, &b->cap, n + 1, 1))
-            st = tl_fail_memory(err, "the list of files");
-        b->n = n;
-    }
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        tl_par_bcast(b->v, n);
-    return st;
-}
-
 /* --------------------------------------------------------------------------------------------------- finding files */
 
 /* Proc 0: everything that the paths name. */
-static tl_status list_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
+static tl_status list_files(const tl_options *options, tl_inventory *inventory, tl_bytes *paths, tl_error *err)
 {
     for (size_t i = 0; i < options->npaths; i++) {
         tl_status st = tl_inventory_add(inventory, options->paths[i], err);
@@ -56,7 +26,7 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
     }
     tl_inventory_sort(inventory);
     for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (!put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1))
+        if (!tl_bytes_put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1))
             return tl_fail_memory(err, "the list of files");
     return TL_OK;
 }
@@ -66,7 +36,7 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
 typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_AT_ALL } depth;
 
 /* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read. */
-static tl_status look_at_share(const buffer *paths, depth how, buffer *looks, tl_error *err)
+static tl_status look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks, tl_error *err)
 {
     size_t n = 0, number = 0;
 
@@ -83,7 +53,7 @@ static tl_status look_at_share(const buffer *paths, depth how, buffer *looks, tl
             tl_input_look(&look, true);
         }
         look.path = NULL;
-        if (!put(looks, &look, sizeof look))
+        if (!tl_bytes_put(looks, &look, sizeof look))
             return tl_fail_memory(err, "the list of files");
     }
     return TL_OK;
@@ -127,7 +97,7 @@ typedef struct item_head {
     int32_t rank_source, unreadable;
 } item_head;
 
-static bool put_item(buffer *out, const tl_input *in)
+static bool put_item(tl_bytes *out, const tl_input *in)
 {
     item_head head = { .rank = in->rank,
                        .pid = in->origin.pid,
@@ -137,23 +107,27 @@ static bool put_item(buffer *out, const tl_input *in)
                        .word = in->word,
                        .rank_source = (int32_t)in->rank_source,
                        .unreadable = in->kind == TL_INPUT_UNREADABLE };
-    return put(out, &head, sizeof head) && put(out, in->path, strlen(in->path) + 1) &&
-           put(out, in->why, strlen(in->why) + 1);
+    return tl_bytes_put(out, &head, sizeof head) && tl_bytes_put(out, in->path, strlen(in->path) + 1) &&
+           tl_bytes_put(out, in->why, strlen(in->why) + 1);
 }
 
 /* Proc 0: everything that is a trace or should be one, in path order. */
-static bool write_every(const tl_inventory *inventory, buffer *out)
+static bool write_every(tl_plan *plan, tl_bytes *out)
 {
-    bool ok = true;
+    const tl_inventory *inventory = &plan->inventory;
+    plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
+    bool ok = plan->planned != NULL;
+
     for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
         tl_input_kind kind = inventory->inputs.v[i].kind;
-        ok = kind == TL_INPUT_OTHER || kind == TL_INPUT_PHASES || put_item(out, &inventory->inputs.v[i]);
+        plan->planned[i] = kind != TL_INPUT_OTHER && kind != TL_INPUT_PHASES;
+        ok = !plan->planned[i] || put_item(out, &inventory->inputs.v[i]);
     }
     return ok;
 }
 
 /* Proc 0: what is to be read, a file a rank, in rank order. */
-static bool write_plan(tl_plan *plan, buffer *out)
+static bool write_plan(tl_plan *plan, tl_bytes *out)
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
@@ -190,7 +164,7 @@ static void form_teams(tl_plan *plan)
 }
 
 /* Each proc: the plan from its message, which the plan then owns. */
-static bool read_plan(buffer *message, tl_plan *plan)
+static bool read_plan(tl_bytes *message, tl_plan *plan)
 {
     size_t cap = 0;
 
@@ -220,7 +194,7 @@ static bool read_plan(buffer *message, tl_plan *plan)
 }
 
 /* Collective: one round of looks.  Then proc 0 knows what they say. */
-static tl_status look_round(const buffer *paths, depth how, buffer *looks, tl_inventory *inventory, tl_error *err)
+static tl_status look_round(const tl_bytes *paths, depth how, tl_bytes *looks, tl_inventory *inventory, tl_error *err)
 {
     void *all = NULL;
     size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
@@ -246,19 +220,19 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
 }
 
 /* Collective: proc 0's listing of the files, to all. */
-static tl_status find_files(const tl_options *options, tl_inventory *inventory, buffer *paths, tl_error *err)
+static tl_status find_files(const tl_options *options, tl_inventory *inventory, tl_bytes *paths, tl_error *err)
 {
     tl_status st = tl_par_proc() == 0 ? list_files(options, inventory, paths, err) : TL_OK;
     st = tl_par_agree(st, err);
-    return st == TL_OK ? share(paths, err) : st;
+    return st == TL_OK ? tl_par_share((void **)&paths->v, &paths->n, 1, err) : st;
 }
 
 /* Collective: proc 0's message to all, and the plan from it. */
-static tl_status spread_plan(bool written, buffer *message, tl_plan *plan, tl_error *err)
+static tl_status spread_plan(bool written, tl_bytes *message, tl_plan *plan, tl_error *err)
 {
     tl_status st = tl_par_agree(written ? TL_OK : tl_fail_memory(err, "the plan"), err);
     if (st == TL_OK)
-        st = share(message, err);
+        st = tl_par_share((void **)&message->v, &message->n, 1, err);
     if (st == TL_OK) {
         st = read_plan(message, plan) ? TL_OK : tl_fail_memory(err, "the plan");
         message->v = NULL;
@@ -275,7 +249,7 @@ static tl_status close_inventory(tl_inventory *inventory, tl_error *err)
 
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 {
-    buffer paths = { 0 }, looks = { 0 }, message = { 0 };
+    tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
     bool first = tl_par_proc() == 0, deep = false;
 
     tl_status st = find_files(options, &plan->inventory, &paths, err);
@@ -306,7 +280,7 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
 {
-    buffer paths = { 0 }, looks = { 0 }, message = { 0 };
+    tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
     bool first = tl_par_proc() == 0;
 
     tl_status st = find_files(options, &plan->inventory, &paths, err);
@@ -315,11 +289,36 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
     if (st == TL_OK)
         st = close_inventory(&plan->inventory, err);
     if (st == TL_OK)
-        st = spread_plan(!first || write_every(&plan->inventory, &message), &message, plan, err);
+        st = spread_plan(!first || write_every(plan, &message), &message, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
+    if (st == TL_OK && plan->n == 0) {
+        if (first)
+            tl_plan_warn(plan);
+        st = tl_fail(err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
+                     options->npaths > 1 ? " ..." : "");
+    }
     return st;
+}
+
+size_t tl_plan_lost(const tl_plan *plan)
+{
+    size_t lost = 0;
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
+        lost += tl_input_is_lost(&plan->inventory.inputs.v[i]);
+    return lost;
+}
+
+void tl_plan_warn(const tl_plan *plan)
+{
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++) {
+        const tl_input *in = &plan->inventory.inputs.v[i];
+        if (in->kind == TL_INPUT_OTHER)
+            tl_warn("%s: %s", tl_input_is_lost(in) ? "left out" : "not a trace", in->why);
+        else if (in->kind == TL_INPUT_UNREADABLE && !plan->planned[i])
+            tl_warn("cannot be read: %s", in->why);
+    }
 }
 
 static int by_row_rank(const void *key, const void *row)

@@ -159,18 +159,10 @@ static tl_status gather(repeating *r, tl_error *err)
 
 /* ---- words ---- */
 
-/* It was named, and is none. */
-static bool is_no_trace(const tl_input *input)
-{
-    return input->kind == TL_INPUT_OTHER && input->named;
-}
-
 static void warn(const repeating *r)
 {
     char words[sizeof r->samples.v.v->words];
-    for (size_t i = 0; i < r->plan.inventory.inputs.n; i++)
-        if (is_no_trace(&r->plan.inventory.inputs.v[i]))
-            tl_warn("%s", r->plan.inventory.inputs.v[i].why);
+    tl_plan_warn(&r->plan);
     for (size_t i = 0; i < r->samples.v.n; i++) {
         const tl_sample *s = &r->samples.v.v[i];
         const char *path = r->plan.items[s->item].path;
@@ -237,9 +229,7 @@ static bool has_reps(const repeating *r, int32_t variant)
 
 static int exit_of(const repeating *r)
 {
-    size_t found = 0, bad = 0;
-    for (size_t i = 0; i < r->plan.inventory.inputs.n; i++)
-        bad += is_no_trace(&r->plan.inventory.inputs.v[i]);
+    size_t found = 0, bad = tl_plan_lost(&r->plan);
     for (size_t v = 0; v < r->options->npaths; v++)
         bad += !has_reps(r, (int32_t)v);
     for (size_t i = 0; i < r->samples.v.n; i++) {
@@ -270,24 +260,16 @@ int tl_reps(const tl_options *options, const tl_reps_options *reps)
     tl_status st = begin(&r, &err);
     if (st == TL_OK)
         st = tl_plan_every(options, &r.plan, &err);
-    if (st == TL_OK && r.plan.n == 0)
-        st = tl_fail(&err, TL_EINPUT, "%s%s: no traces found (.json, .json.gz, .json.zst)", options->paths[0],
-                     options->npaths > 1 ? " ..." : "");
     if (st == TL_OK)
         st = read_mine(&r, &err);
     if (st == TL_OK)
         st = gather(&r, &err);
     if (is_first()) {
-        if (st == TL_OK && !options->quiet)
+        if (st == TL_OK)
             warn(&r);
         if (st == TL_OK)
             st = print(&r, &err);
-        code = st == TL_OK ? exit_of(&r) : tl_exit_of_status(st);
-        if (st != TL_OK) {
-            char safe[sizeof err.text];
-            tl_printable(safe, sizeof safe, err.text);
-            fprintf(stderr, "tlmpi: %s\n", safe);
-        }
+        code = st == TL_OK ? exit_of(&r) : tl_exit_say(&err);
     }
     tl_par_bcast(&code, sizeof code);
     if (r.has_exclude)

@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-tl_status tl_bcast_rows(void **rows, size_t *n, size_t size, tl_error *err)
-{
-    tl_status st = TL_OK;
-
-    tl_par_bcast(n, sizeof *n);
-    if (tl_par_proc() != 0) {
-        *rows = tl_calloc(*n + 1, size);
-        st = *rows != NULL ? TL_OK : tl_fail_memory(err, "what all procs know");
-    }
-    st = tl_par_agree(st, err);
-    if (st == TL_OK && *n > 0)
-        tl_par_bcast(*rows, *n * size);
-    return st;
-}
-
 tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout, size_t *counts,
                           tl_error *err)
 {
@@ -39,7 +24,7 @@ tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err
     tl_status st = tl_collect_rows(&n, 1, sizeof n, (void **)&all, &nprocs, NULL, err);
 
     if (st == TL_OK)
-        st = tl_bcast_rows((void **)&all, &nprocs, sizeof *all, err);
+        st = tl_par_share((void **)&all, &nprocs, sizeof *all, err);
     *before = *total = 0;
     for (size_t p = 0; st == TL_OK && p < nprocs; p++) {
         *before += p < (size_t)tl_par_proc() ? all[p] : 0;

@@ -12,6 +12,11 @@ bool tl_inventory_is_unsure(const tl_inventory *inventory)
     return inventory->nruns > 1 && unknown;
 }
 
+bool tl_input_is_lost(const tl_input *input)
+{
+    return input->kind == TL_INPUT_UNREADABLE || (input->kind == TL_INPUT_OTHER && input->named && !input->copy);
+}
+
 /* By rank; what can be read before what cannot. */
 static int by_rank(const void *a, const void *b)
 {

@@ -18,4 +18,7 @@ enum {
 /* The exit status for a failure. */
 int tl_exit_of_status(tl_status status);
 
+/* Says the failure on stderr, as text that is safe to show; its exit status. */
+int tl_exit_say(const tl_error *err);
+
 #endif

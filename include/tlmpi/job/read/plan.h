@@ -32,8 +32,8 @@ typedef struct tl_plan {
     tl_plan_item *items; /* in rank order; of tl_plan_every in path order */
     size_t n;
     char *texts;  /* owns the items' texts */
-    char *phases; /* paths of the files of phases, each with a 0 after it, in path order: nphases bytes */
-    size_t nphases;
+    char *phases; /* paths of the files of phases, each with a 0 after it, in path order */
+    size_t phases_bytes;
     tl_inventory inventory; /* on proc 0 alone: all that was found ... */
     bool *planned;          /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;
@@ -43,12 +43,17 @@ typedef struct tl_plan {
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 
 /* Collective: finds and looks at the files likewise, but takes every trace and what should be one, in path order:
- * neither ranks nor runs matter. */
+ * neither ranks nor runs matter.  TL_EINPUT: there is none; proc 0 has said what is there instead. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
 /* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands after the
  * events or in a pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
 tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err);
+
+/* Proc 0: how many files were meant as traces, and nothing can be read of them; and the words for all that is in no
+ * plan, on stderr. */
+size_t tl_plan_lost(const tl_plan *plan);
+void tl_plan_warn(const tl_plan *plan);
 
 void tl_plan_free(tl_plan *plan);
 

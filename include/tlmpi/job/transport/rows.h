@@ -14,11 +14,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------ share */
 
-/* Rows that proc 0 has, to all; and what all have, to proc 0. */
-
-/* Collective.  *n rows of `size` bytes at *rows, on proc 0, become everybody's: the others get a copy of their own. The
- * caller frees *rows.  TL_ENOMEM everywhere. */
-tl_status tl_bcast_rows(void **rows, size_t *n, size_t size, tl_error *err);
+/* What all have, to proc 0. */
 
 /* Collective.  Every proc's n rows, in the order of procs, to proc 0: *out (the caller frees) and *nout there, NULL and
  * 0 elsewhere.  counts: room for as many as there are procs, gets each one's n on proc 0; or NULL.  TL_ENOMEM

@@ -1,6 +1,6 @@
-/* phases.h - what the phases of a run hand on, and those that are files of their own. */
-#ifndef JOB_PHASES_H
-#define JOB_PHASES_H
+/* stages.h - what the stages of a run hand on, and those that are files of their own. */
+#ifndef JOB_STAGES_H
+#define JOB_STAGES_H
 
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/job/call/options.h"
