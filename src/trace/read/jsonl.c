@@ -359,26 +359,16 @@ static bool claims(const char *path, tl_text head)
 }
 
 /* Other programs write JSON lines, too: such that none of the first has a duration_ms, and whose name tells no rank, are
- * not of phases.  What cannot be
- * opened, or has no text, is told by whoever reads it. */
+ * not of phases.  What cannot be opened, or has no text, is told by whoever reads it. */
 static void look(const char *path, bool deep, bool should_be, tl_look *out)
 {
     char head[4096];
-    size_t n = 0, got = 0;
-    tl_source *source;
-    tl_error ignored;
+    size_t n = 0;
 
     (void)deep;
     out->kind = TL_INPUT_PHASES;
-    if (tl_source_open(path, &source, &ignored) != TL_OK)
-        return;
-    do {
-        if (tl_source_read(source, head + n, sizeof head - n, &got, &ignored) != TL_OK)
-            got = 0;
-        n += got;
-    } while (got > 0 && n < sizeof head);
-    tl_source_close(source);
-    if (n > 0 && !should_be && !tl_text_has((tl_text){ head, n }, "\"duration_ms\""))
+    if (tl_source_head(path, head, sizeof head, &n) && n > 0 && !should_be &&
+        !tl_text_has((tl_text){ head, n }, "\"duration_ms\""))
         tl_look_say(out, path, TL_INPUT_OTHER, "expected JSON lines with duration_ms, found others");
 }
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 const tl_reader *const tl_readers[] = {
     &tl_jsonl_reader,  /* by their names */
@@ -17,30 +16,6 @@ const tl_reader *const tl_readers[] = {
 /* So many bytes of the text are enough to tell a format by. */
 #define HEAD ((size_t)4096)
 
-/* The first bytes of the text, none of what cannot be opened.  A pipe can be read only once, so it is not looked into.
- * False: memory is out. */
-static bool read_head(const char *path, char *head, size_t cap, size_t *n)
-{
-    struct stat st;
-    tl_source *source;
-    size_t got = 0;
-    tl_error ignored;
-
-    *n = 0;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return true;
-    tl_status opened = tl_source_open(path, &source, &ignored);
-    if (opened != TL_OK)
-        return opened != TL_ENOMEM;
-    do {
-        if (tl_source_read(source, head + *n, cap - *n, &got, &ignored) != TL_OK)
-            got = 0;
-        *n += got;
-    } while (got > 0 && *n < cap);
-    tl_source_close(source);
-    return true;
-}
-
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path)
 {
     char head[HEAD];
@@ -48,7 +23,7 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
     bool read = false;
 
     for (; readers[1] != NULL; readers++) {
-        if (!read && !readers[0]->by_name && !read_head(path, head, sizeof head, &text.n))
+        if (!read && !readers[0]->by_name && !tl_source_head(path, head, sizeof head, &text.n))
             return NULL;
         read = read || !readers[0]->by_name;
         if (readers[0]->claims(path, text))

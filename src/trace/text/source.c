@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK      ((size_t)256 << 10)
@@ -283,6 +284,28 @@ const char *tl_source_reason(const tl_source *s, const tl_error *err)
     size_t n = strlen(s->path);
     bool has_path = strncmp(err->text, s->path, n) == 0 && strncmp(err->text + n, ": ", 2) == 0;
     return err->text + (has_path ? n + 2 : 0);
+}
+
+bool tl_source_head(const char *path, char *head, size_t cap, size_t *n)
+{
+    struct stat st;
+    tl_source *source;
+    size_t got = 0;
+    tl_error ignored;
+
+    *n = 0;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return true;
+    tl_status opened = tl_source_open(path, &source, &ignored);
+    if (opened != TL_OK)
+        return opened != TL_ENOMEM;
+    do {
+        if (tl_source_read(source, head + *n, cap - *n, &got, &ignored) != TL_OK)
+            got = 0;
+        *n += got;
+    } while (got > 0 && *n < cap);
+    tl_source_close(source);
+    return true;
 }
 
 void tl_source_close(tl_source *s)

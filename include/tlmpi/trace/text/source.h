@@ -55,6 +55,10 @@ const char *tl_source_word(mode_t mode);
 /* The words of a message of this source, without the path that they begin with. */
 const char *tl_source_reason(const tl_source *source, const tl_error *err);
 
+/* The first bytes of a file's text into head, *n of them, at most cap; none of what cannot be opened, or of a pipe, which
+ * can be read only once.  False: memory is out. */
+bool tl_source_head(const char *path, char *head, size_t cap, size_t *n);
+
 /* NULL is fine. */
 void tl_source_close(tl_source *s);
 
