@@ -4,6 +4,7 @@
 #include "suggest.h"
 #include "tlmpi/job/call/pattern.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/format/print.h"
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>
@@ -39,11 +40,6 @@ static bool is_words(const tl_field *field)
 /* What stands behind a number: it is taken times one and then by the other. */
 static bool read_unit(const tl_field *field, const char *text, double *times, double *by)
 {
-    static const struct {
-        const char *word;
-        double ns;
-    } units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
-
     *times = *by = 1;
     if (*text == '\0')
         return true;
@@ -51,9 +47,9 @@ static bool read_unit(const tl_field *field, const char *text, double *times, do
         *by = field->unit[0] == '%' ? 1 : 100;
         return true;
     }
-    for (size_t i = 0; i < sizeof units / sizeof units[0] && strcmp(field->unit, "ns") == 0; i++)
-        if (strcmp(text, units[i].word) == 0) {
-            *times = units[i].ns;
+    for (int unit = TL_UNIT_NS; unit <= TL_UNIT_S && strcmp(field->unit, "ns") == 0; unit++)
+        if (strcmp(text, tl_unit_word((tl_unit_choice)unit)) == 0) {
+            *times = tl_unit_ns((tl_unit_choice)unit);
             return true;
         }
     return false;
@@ -217,18 +213,11 @@ static bool name_holds(tl_where *w, uint32_t id, tl_status *st)
     return w->known[id] > 0;
 }
 
-static tl_text label_of(const tl_field *field, unsigned value)
-{
-    for (unsigned i = 0; field->labels[i] != NULL; i++)
-        if (i == value)
-            return (tl_text){ field->labels[i], strlen(field->labels[i]) };
-    return TL_TEXT("");
-}
-
 bool tl_where_holds(tl_where *w, const unsigned char *row, tl_status *st)
 {
     const unsigned char *cell = row + w->field->offset;
     tl_text text = { (const char *)cell, 0 };
+    const char *label;
     int64_t i64;
     int32_t i32;
     uint32_t id;
@@ -248,7 +237,8 @@ bool tl_where_holds(tl_where *w, const unsigned char *row, tl_status *st)
     case TL_TYPE_ENUM:
         if (!w->has_pattern)
             return number_holds(w, *cell, false);
-        return text_holds(w, label_of(w->field, *cell), false, st);
+        label = tl_field_label(w->field, *cell);
+        return text_holds(w, (tl_text){ label, label != NULL ? strlen(label) : 0 }, false, st);
     case TL_TYPE_TEXT:
         while (text.n < w->field->size && text.p[text.n] != '\0')
             text.n++;

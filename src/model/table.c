@@ -205,6 +205,14 @@ const tl_field *tl_schema_field(const tl_schema *schema, const char *name)
     return NULL;
 }
 
+const char *tl_field_label(const tl_field *field, unsigned value)
+{
+    for (unsigned i = 0; field->labels != NULL && field->labels[i] != NULL; i++)
+        if (i == value)
+            return field->labels[i];
+    return NULL;
+}
+
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n)
 {
     memset(cell, 0, size);

@@ -45,6 +45,9 @@ size_t tl_table_from_rank(const tl_table *table, int32_t rank);
 /* The field of that name, or NULL. */
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name);
 
+/* The word for a value of an ENUM column; NULL where there is none. */
+const char *tl_field_label(const tl_field *field, unsigned value);
+
 /* Copies text into a cell of `size` bytes: padded with 0, cut at a whole UTF-8 character. */
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n);
 

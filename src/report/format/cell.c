@@ -1,6 +1,8 @@
 /* cell.c - one cell of a row as text, and one character of a text. */
 #include "cell.h"
 
+#include "tlmpi/model/table.h"
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,16 +16,6 @@ void tl_double_format(char *out, size_t n, double value)
     do
         snprintf(out, n, "%.*g", digits, value);
     while (digits++ < DBL_DECIMAL_DIG && strtod(out, NULL) != value);
-}
-
-static const char *label_of(const tl_field *field, unsigned value)
-{
-    if (field->labels == NULL)
-        return NULL;
-    for (unsigned i = 0; field->labels[i] != NULL; i++)
-        if (i == value)
-            return field->labels[i];
-    return NULL;
 }
 
 static void say_text(tl_text_cell *cell, const char *p, size_t n)
@@ -100,7 +92,7 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
         break;
     }
     case TL_TYPE_ENUM: {
-        const char *label = label_of(field, *at);
+        const char *label = tl_field_label(field, *at);
         if (label != NULL)
             say_text(cell, label, strlen(label));
         else

@@ -26,6 +26,11 @@ const char *tl_unit_word(tl_unit_choice unit)
     return units[unit].word;
 }
 
+double tl_unit_ns(tl_unit_choice unit)
+{
+    return units[unit].ns;
+}
+
 static bool is_time(const tl_printer *printer, const tl_field *field)
 {
     bool instant = field->type == TL_TYPE_TIME;

@@ -39,6 +39,9 @@ typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_
 /* Its word on the command line. */
 const char *tl_unit_word(tl_unit_choice unit);
 
+/* Nanoseconds in one of it. */
+double tl_unit_ns(tl_unit_choice unit);
+
 typedef struct tl_printer {
     FILE *out;
     const tl_schema *schema;
