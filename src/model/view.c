@@ -9,6 +9,31 @@ int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
     return low > 0 && at_ns < steps[low - 1].end_ns ? steps[low - 1].number : -1;
 }
 
+uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns)
+{
+    while (open->stack.n > 0) {
+        uint32_t top = open->stack.v[open->stack.n - 1];
+        if (open->ops->start_ns[top] + open->ops->dur_ns[top] > at_ns)
+            return top;
+        open->stack.n--;
+    }
+    return TL_NONE;
+}
+
+bool tl_open_ops_push(tl_open_ops *open, uint32_t op)
+{
+    (void)tl_open_ops_innermost(open, open->ops->start_ns[op]);
+    if (!tl_vec_room(&open->stack))
+        return false;
+    open->stack.v[open->stack.n++] = op;
+    return true;
+}
+
+bool tl_is_step_mark(const tl_names *names, uint32_t name)
+{
+    return tl_text_starts(tl_names_text(names, name), "ProfilerStep#");
+}
+
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
 {
     const tl_launch *l = view->launches;

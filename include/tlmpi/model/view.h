@@ -167,6 +167,22 @@ typedef struct tl_rank_view {
 /* The number of the step whose window the instant lies in; -1 for none. */
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 
+/* What of the ops is open at an instant, in a sweep over a thread in order of time.  { .ops = ... } starts one, the caller
+ * frees stack.v. */
+typedef struct tl_open_ops {
+    const tl_ops *ops;
+    TL_VEC(uint32_t) stack; /* the innermost last */
+} tl_open_ops;
+
+/* The op opens: what has ended by then is closed.  False when memory is out. */
+bool tl_open_ops_push(tl_open_ops *open, uint32_t op);
+
+/* The innermost at that instant, and what has ended by then is closed; TL_NONE. */
+uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns);
+
+/* Whether an annotation of that name marks a step: such are told of by table step. */
+bool tl_is_step_mark(const tl_names *names, uint32_t name);
+
 /* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False
  * when memory is out. */
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);

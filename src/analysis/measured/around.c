@@ -12,7 +12,7 @@
 typedef struct placing {
     const tl_rank_view *view;
     tl_instant *instants;
-    TL_VEC(uint32_t) open; /* ops, the innermost last */
+    tl_open_ops operators, annotations;
 } placing;
 
 static int by_thread(const void *context, uint32_t a, uint32_t b)
@@ -21,48 +21,43 @@ static int by_thread(const void *context, uint32_t a, uint32_t b)
     return i[a].track != i[b].track ? TL_COMPARE(i[a].track, i[b].track) : TL_COMPARE(i[a].at_ns, i[b].at_ns);
 }
 
-/* Closes what has ended by the instant; the innermost that is open then, by name. */
-static uint32_t innermost(placing *p, int64_t ns)
+static bool take_op(placing *p, uint32_t op)
 {
     const tl_ops *ops = &p->view->ops;
-    while (p->open.n > 0 && ops->start_ns[p->open.v[p->open.n - 1]] + ops->dur_ns[p->open.v[p->open.n - 1]] <= ns)
-        p->open.n--;
-    return p->open.n > 0 ? ops->name[p->open.v[p->open.n - 1]] : TL_NO_NAME;
+    if (ops->name[op] == TL_NO_NAME)
+        return true;
+    if (ops->kind[op] == TL_OP)
+        return tl_open_ops_push(&p->operators, op);
+    bool counts = ops->kind[op] == TL_ANNOTATION && !tl_is_step_mark(p->view->names, ops->name[op]);
+    return !counts || tl_open_ops_push(&p->annotations, op);
 }
 
-static bool counts(const placing *p, size_t op, tl_op_kind kind)
+static uint32_t name_at(tl_open_ops *open, int64_t ns)
 {
-    const tl_ops *ops = &p->view->ops;
-    if (ops->kind[op] != kind || ops->name[op] == TL_NO_NAME)
-        return false;
-    return kind != TL_ANNOTATION || !tl_text_starts(tl_names_text(p->view->names, ops->name[op]), "ProfilerStep#");
+    uint32_t op = tl_open_ops_innermost(open, ns);
+    return op != TL_NONE ? open->ops->name[op] : TL_NO_NAME;
 }
 
 /* The instants order[0, n) of one thread, in order of time. */
-static bool sweep(placing *p, const tl_thread *thread, tl_op_kind kind, const uint32_t *order, size_t n)
+static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n)
 {
-    const tl_ops *ops = &p->view->ops;
     size_t at = thread->first, end = thread->first + thread->n;
 
-    p->open.n = 0;
+    p->operators.stack.n = p->annotations.stack.n = 0;
     for (size_t i = 0; i < n; i++) {
         tl_instant *instant = &p->instants[order[i]];
-        for (; at < end && ops->start_ns[at] <= instant->at_ns; at++) {
-            if (!counts(p, at, kind))
-                continue;
-            (void)innermost(p, ops->start_ns[at]);
-            if (!tl_vec_room(&p->open))
+        for (; at < end && p->view->ops.start_ns[at] <= instant->at_ns; at++)
+            if (!take_op(p, (uint32_t)at))
                 return false;
-            p->open.v[p->open.n++] = (uint32_t)at;
-        }
-        *(kind == TL_OP ? &instant->op : &instant->annotation) = innermost(p, instant->at_ns);
+        instant->op = name_at(&p->operators, instant->at_ns);
+        instant->annotation = name_at(&p->annotations, instant->at_ns);
     }
     return true;
 }
 
 bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n)
 {
-    placing p = { .view = view, .instants = instants };
+    placing p = { view, instants, { .ops = &view->ops }, { .ops = &view->ops } };
     uint32_t *order = tl_malloc(n * sizeof *order);
     bool ok = order != NULL || n == 0;
 
@@ -77,10 +72,10 @@ bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n)
             from++;
         for (to = from; to < n && instants[order[to]].track == thread->track; to++)
             ;
-        ok = sweep(&p, thread, TL_OP, order + from, to - from) &&
-             sweep(&p, thread, TL_ANNOTATION, order + from, to - from);
+        ok = sweep(&p, thread, order + from, to - from);
     }
     free(order);
-    free(p.open.v);
+    free(p.operators.stack.v);
+    free(p.annotations.stack.v);
     return ok;
 }

@@ -151,11 +151,9 @@ static bool open_one(sweep *s, uint32_t op)
     return true;
 }
 
-/* The mark of a step, of which table step tells. */
 static bool is_mark(const sweep *s, size_t op)
 {
-    return s->kind == TL_ANNOTATION &&
-           tl_text_starts(tl_names_text(s->view->names, s->view->ops.name[op]), "ProfilerStep#");
+    return s->kind == TL_ANNOTATION && tl_is_step_mark(s->view->names, s->view->ops.name[op]);
 }
 
 static bool sweep_all(sweep *s)

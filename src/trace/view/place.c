@@ -12,53 +12,20 @@
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
-typedef TL_VEC(uint32_t) indices;
-
-/* What is open at an instant, the innermost last. */
-typedef struct open_ops {
-    const tl_ops *ops;
-    indices stack;
-} open_ops;
-
-static void close_until(open_ops *o, int64_t ns)
-{
-    while (o->stack.n > 0) {
-        uint32_t top = o->stack.v[o->stack.n - 1];
-        if (o->ops->start_ns[top] + o->ops->dur_ns[top] > ns)
-            break;
-        o->stack.n--;
-    }
-}
-
-static bool push(open_ops *o, uint32_t op)
-{
-    close_until(o, o->ops->start_ns[op]);
-    if (!tl_vec_room(&o->stack))
-        return false;
-    o->stack.v[o->stack.n++] = op;
-    return true;
-}
-
-static uint32_t innermost(open_ops *o, int64_t ns)
-{
-    close_until(o, ns);
-    return o->stack.n > 0 ? o->stack.v[o->stack.n - 1] : TL_NONE;
-}
-
 typedef struct placing {
     const tl_rank_view *view;
     tl_launch *launches;
     bool *is_mark; /* by name: of a step; NULL where there are no names */
-    open_ops operators, annotations;
+    tl_open_ops operators, annotations;
 } placing;
 
 static bool take_op(placing *p, uint32_t op)
 {
     const tl_ops *ops = &p->view->ops;
     if (ops->kind[op] == TL_OP)
-        return push(&p->operators, op);
+        return tl_open_ops_push(&p->operators, op);
     bool named = ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !p->is_mark[ops->name[op]];
-    return !named || push(&p->annotations, op);
+    return !named || tl_open_ops_push(&p->annotations, op);
 }
 
 /* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others. */
@@ -74,8 +41,8 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
             if (!take_op(p, (uint32_t)at))
                 return false;
         if (own)
-            launch->op = innermost(&p->operators, launch->start_ns);
-        launch->annotation = innermost(&p->annotations, launch->start_ns);
+            launch->op = tl_open_ops_innermost(&p->operators, launch->start_ns);
+        launch->annotation = tl_open_ops_innermost(&p->annotations, launch->start_ns);
     }
     return true;
 }
@@ -124,7 +91,7 @@ static bool *find_marks(const tl_names *names)
 {
     bool *is_mark = tl_calloc(names->n, sizeof *is_mark);
     for (uint32_t id = 0; is_mark != NULL && id < names->n; id++)
-        is_mark[id] = tl_text_starts(tl_names_text(names, id), "ProfilerStep#");
+        is_mark[id] = tl_is_step_mark(names, id);
     return is_mark;
 }
 
