@@ -52,6 +52,9 @@
     P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, or waits, are the least to speak of a spread")          \
     P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
       "of fewer steps a ramp is not told from a level, and no pattern is sure")                                        \
+    P(int64_t, SHAPE_STARTS, 16, "", STATISTICAL,                                                                      \
+      "from so many of a unit's values its late steps are looked for, evenly chosen, where it has more steps than the "\
+      "square of that: from all of 10,000 it would take hours; of fewer steps every value is a start")                 \
     P(double, PERSISTENT_SHARE, 0.8, "", USER, "as specified: who is late in this share of all steps is so persistently")\
     P(double, CAUSE_SHARE, 0.8, "", USER,                                                                              \
       "as specified: what explains so much of a delay is its cause; two delays are alike if one is so much of the "    \
@@ -71,6 +74,9 @@
     P(double, PHASE_MAKES_UP, 0.5, "", STATISTICAL,                                                                    \
       "phases of a rank that together are shorter than on others by half of what one is longer make up for it: "       \
       "levelled, they make up for all, and by chance for nothing")                                                     \
+    P(int64_t, PHASE_UNITS_MOST, 3, "", STATISTICAL,                                                                   \
+      "a rank is late in a phase in so many ways at most, each of its own steps: each more is a test more of what "    \
+      "is left")                                                                                                       \
     P(double, PHASE_STEP_MOST, 6, "", STATISTICAL,                                                                     \
       "one step of a phase proves no more than so many scales of noise: any host stalls now and then. Then one in 20 "  \
       "steps of 8 ranks is nothing, and three in a row are something")                                                 \

@@ -132,7 +132,7 @@ bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *
                .taken = tl_arena_zeroed(&arena, series->n, sizeof *r.taken) };
     bool ok = !arena.failed, some = series->n > 1 && norm->ranks > 1;
 
-    for (int64_t round = 0; ok && some && round < TL_SPREAD_LEAST; round++) {
+    for (int64_t round = 0; ok && some && round < TL_PHASE_UNITS_MOST; round++) {
         tl_shape shape = { 0 };
         take_rest(&r, series, norm);
         ok = r.n == 0 || tl_shape_of(r.x, r.n, norm->noise, &shape, r.up);

@@ -14,9 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A level is refitted so often at most; it hardly ever takes more than three.  Of more steps than MANY, so many values
- * are starts, evenly over those above 0: in 10,000 steps all of them would take hours. */
-enum { REFITS = 8, MANY = 256, STARTS = 16 };
+/* A level is refitted so often at most; it hardly ever takes more than three. */
+enum { REFITS = 8 };
 
 /* Of n steps; room for all that is tried. */
 typedef struct fit {
@@ -79,16 +78,17 @@ static double score_of(const fit *f, const bool *up)
 /* The values to start from, in f->start: how many. */
 static size_t find_starts(fit *f)
 {
+    const size_t starts = (size_t)TL_SHAPE_STARTS;
     size_t n = 0;
     for (size_t s = 0; s < f->n; s++)
         if (f->x[s] > 0)
             f->start[n++] = f->x[s];
-    if (f->n <= MANY || n <= STARTS)
+    if (f->n <= starts * starts || n <= starts)
         return n;
     tl_real_sort(f->start, n);
-    for (size_t k = 0; k < STARTS; k++)
-        f->start[k] = f->start[k * (n - 1) / (STARTS - 1)];
-    return STARTS;
+    for (size_t k = 0; k < starts; k++)
+        f->start[k] = f->start[k * (n - 1) / (starts - 1)];
+    return starts;
 }
 
 static double two_levels(fit *f)
