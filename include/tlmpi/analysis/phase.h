@@ -63,6 +63,9 @@ typedef struct tl_phase_wait {
     int64_t wait_ns;
 } tl_phase_wait;
 
+/* What the rank itself took: the duration, less what it waited where that is measured. */
+int64_t tl_phase_own_ns(const tl_phase_step *row);
+
 /* The rows of one step and phase: duration_ns and wait_ns are there, baseline and excess come.  scratch[n]. */
 void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch);
 

@@ -109,7 +109,7 @@ size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded)
     return kept;
 }
 
-static int64_t own_of(const tl_phase_step *row)
+int64_t tl_phase_own_ns(const tl_phase_step *row)
 {
     return row->wait_ns > 0 ? tl_ns_max(0, row->duration_ns - row->wait_ns) : row->duration_ns;
 }
@@ -117,10 +117,10 @@ static int64_t own_of(const tl_phase_step *row)
 void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
-        scratch[i] = own_of(&rows[i]);
+        scratch[i] = tl_phase_own_ns(&rows[i]);
     int64_t median = n > 2 ? tl_median(scratch, n) : 0;
     for (size_t i = 0; i < n; i++) {
-        rows[i].baseline_ns = n > 2 ? median : own_of(&rows[n - 1 - i]);
-        rows[i].excess_ns = own_of(&rows[i]) - rows[i].baseline_ns;
+        rows[i].baseline_ns = n > 2 ? median : tl_phase_own_ns(&rows[n - 1 - i]);
+        rows[i].excess_ns = tl_phase_own_ns(&rows[i]) - rows[i].baseline_ns;
     }
 }

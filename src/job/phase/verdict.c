@@ -37,11 +37,6 @@ static const tl_phase_step *row_of(const group *g, int32_t rank)
     return at < g->n && g->rows[at].rank == rank ? &g->rows[at] : NULL;
 }
 
-static int64_t own_of(const tl_phase_step *row)
-{
-    return row->baseline_ns + row->excess_ns;
-}
-
 typedef struct answering {
     tl_phasing *p;
     tl_phase_found found;
@@ -198,7 +193,7 @@ static void see_waiters(const group *g, void *arg)
         for (size_t i = 0; i < g->n; i++) {
             int64_t *longer = &a->longer[u * p->nranks + tl_index_of(p->ranks, p->nranks, g->rows[i].rank)];
             if (waits)
-                *longer = tl_ns_sum(*longer, own_of(&g->rows[i]) - own_of(own));
+                *longer = tl_ns_sum(*longer, tl_phase_own_ns(&g->rows[i]) - tl_phase_own_ns(own));
             if (own->wait_ns >= 0)
                 *longer = tl_ns_sum(*longer, g->rows[i].wait_ns - own->wait_ns);
         }

@@ -45,21 +45,26 @@ static int by_item(const void *a, const void *b)
     return TL_COMPARE(x, y);
 }
 
-/* Traces are counted in each variant. */
-static void number(tl_samples *samples)
+/* Traces are counted in each variant.  False when memory is out. */
+static bool number(tl_samples *samples)
 {
-    for (size_t i = 0; i < samples->v.n; i++) {
+    int32_t nvariants = 0;
+    for (size_t i = 0; i < samples->v.n; i++)
+        nvariants = samples->v.v[i].variant >= nvariants ? samples->v.v[i].variant + 1 : nvariants;
+    int32_t *ntraces = tl_calloc((size_t)nvariants + 1, sizeof *ntraces);
+    bool ok = ntraces != NULL;
+
+    for (size_t i = 0; ok && i < samples->v.n; i++) {
         tl_sample *s = &samples->v.v[i];
-        int32_t trace = 0;
-        for (size_t j = i; j > 0 && trace == 0; j--)
-            if (samples->v.v[j - 1].variant == s->variant && samples->v.v[j - 1].trace >= 0)
-                trace = samples->v.v[j - 1].trace + 1;
-        s->trace = s->status == TL_OK ? trace : -1;
+        s->trace = s->status == TL_OK ? ntraces[s->variant]++ : -1;
         for (size_t k = 0; k < s->reps.v.n; k++) {
             s->reps.v.v[k].variant = s->variant;
             s->reps.v.v[k].trace = s->trace;
         }
     }
+    samples->nvariants = nvariants;
+    free(ntraces);
+    return ok;
 }
 
 bool tl_samples_take(tl_bytes *in, tl_samples *out)
@@ -73,8 +78,7 @@ bool tl_samples_take(tl_bytes *in, tl_samples *out)
     }
     if (out->v.n > 1)
         qsort(out->v.v, out->v.n, sizeof *out->v.v, by_item);
-    number(out);
-    return true;
+    return number(out);
 }
 
 void tl_samples_free(tl_samples *samples)

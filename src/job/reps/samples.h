@@ -21,7 +21,8 @@ typedef struct tl_sample {
 /* Zero-initialise; tl_samples_free ends it. */
 typedef struct tl_samples {
     TL_VEC(tl_sample) v; /* in path order */
-    tl_names names;      /* of the shares */
+    int32_t nvariants;
+    tl_names names; /* of the shares */
 } tl_samples;
 
 /* Appends the sample as bytes; names are those of its shares.  False when memory is out. */

@@ -16,14 +16,6 @@ bool tl_samples_each(const tl_samples *samples, tl_table *out)
     return ok && tl_table_sort(out);
 }
 
-static int32_t nvariants(const tl_samples *samples)
-{
-    int32_t n = 0;
-    for (size_t i = 0; i < samples->v.n; i++)
-        n = samples->v.v[i].variant >= n ? samples->v.v[i].variant + 1 : n;
-    return n;
-}
-
 /* The measure of all repetitions of the variant, which the caller frees; *n may be 0.  NULL when memory is out. */
 static int64_t *values_of(const tl_samples *samples, int32_t variant, tl_rep_measure measure, size_t *n)
 {
@@ -45,7 +37,7 @@ static int64_t *values_of(const tl_samples *samples, int32_t variant, tl_rep_mea
 bool tl_samples_summarise(const tl_samples *samples, tl_table *out)
 {
     bool ok = true;
-    for (int32_t v = 0; ok && v < nvariants(samples); v++)
+    for (int32_t v = 0; ok && v < samples->nvariants; v++)
         for (int m = 0; ok && m < TL_NREP_MEASURES; m++) {
             size_t n;
             int64_t *values = values_of(samples, v, (tl_rep_measure)m, &n);
@@ -68,7 +60,7 @@ bool tl_samples_compare(const tl_samples *samples, tl_table *out)
         size_t nbase, n;
         int64_t *base = values_of(samples, 0, (tl_rep_measure)m, &nbase);
         ok = base != NULL;
-        for (int32_t v = 1; ok && nbase > 0 && v < nvariants(samples); v++) {
+        for (int32_t v = 1; ok && nbase > 0 && v < samples->nvariants; v++) {
             int64_t *values = values_of(samples, v, (tl_rep_measure)m, &n);
             tl_rep_compare *row = values != NULL && n > 0 ? tl_table_add(out) : NULL;
             ok = values != NULL && (n == 0 || (row != NULL && tl_rep_compare_with(values, n, base, nbase, row)));
