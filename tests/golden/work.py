@@ -99,10 +99,13 @@ class Trace:
         return self.launches[op["thread"]][bisect.bisect_left(starts, op["start"]):bisect.bisect_left(starts, op["start"] + op["dur"])]
 
 
-    def around(self, thread, at):
-        """The operator of the thread that began last of those that are open."""
+    def stack(self, thread, at):
+        """The operators of the thread that are open, the outermost first."""
         ops = [o for o in self.ops if o["thread"] == thread and o["start"] <= at < o["start"] + o["dur"]]
-        return max(ops, key=lambda o: (o["start"], -o["dur"], o["uid"]))["name"] if ops else ""
+        return [o["name"] for o in sorted(ops, key=lambda o: (o["start"], -o["dur"], o["uid"]))]
+
+    def around(self, thread, at):
+        return (self.stack(thread, at) or [""])[-1]
 
 
 def plain(name):
@@ -208,6 +211,17 @@ def innermost(trace):
                 around[-1].setdefault("own", []).append(launch)
 
 
+def compare_depths(name, trace, rows):
+    """Operators of real traces lie in one another, or apart."""
+    least, around = {}, collections.defaultdict(list)
+    for op in sorted(trace.ops, key=lambda o: (o["start"], -o["dur"], o["uid"])):
+        around[op["thread"]] = [end for end in around[op["thread"]] if end > op["start"]]
+        least[op["name"]] = min(len(around[op["thread"]]), least.get(op["name"], len(trace.ops)))
+        around[op["thread"]].append(op["start"] + op["dur"])
+    got = {r["name"]: int(r["depth"]) for r in rows if r["name"]}
+    check(f"{name}: depths of operators", got == least, [(k, got.get(k), v) for k, v in least.items() if got.get(k) != v][:3])
+
+
 def compare_delays(name, trace, rows):
     innermost(trace)
     expected = collections.defaultdict(list)
@@ -225,19 +239,26 @@ def compare_delays(name, trace, rows):
 
 # --- what was measured ----------------------------------------------------------------------------------------------------
 
+def flop(row):
+    op = re.fullmatch(r"smsp__sass_thread_inst_executed_op_(.)(fma|add|mul)_pred_on.sum", row["counter"])
+    return 0 if op is None else float(row["sum"]) * (2 if op[2] == "fma" else 1)
+
+
 def compare_counters(name, trace, rows):
     launches = [c for c in trace.calls if "LaunchKernel" in c["name"]]
     known = "launch" if len(launches) == len(trace.ranges) else "unknown"
     expected = collections.defaultdict(list)
     for i, (_, _, kernel, args) in enumerate(sorted(trace.ranges, key=lambda r: r[:2])):
-        operator = trace.around(launches[i]["thread"], launches[i]["start"]) if known == "launch" else ""
+        stack = " > ".join(trace.stack(launches[i]["thread"], launches[i]["start"]) if known == "launch" else [])
         for counter, value in args.items():
-            expected[counter, operator, kernel, known].append(float(value))
-    got = {(r["counter"], r["operator"], r["kernel"], r["known_by"]): tuple(float(r[x]) for x in ("count", "sum", "min", "mean", "max")) for r in rows}
+            expected[counter, stack, kernel, known].append(float(value))
+    got = {(r["counter"], r["stack"], r["kernel"], r["known_by"]): tuple(float(r[x]) for x in ("count", "sum", "min", "mean", "max")) for r in rows}
+    check(f"{name}: operators are the innermost of their stacks", all(r["operator"] == r["stack"].split(" > ")[-1] for r in rows))
+    check(f"{name}: floating-point operations", all(flop(r) == (0 if r["flop"] in ("", "nan") else float(r["flop"])) for r in rows))
     check(f"{name}: counters", got == {k: (len(v), sum(v), min(v), sum(v) / len(v), max(v)) for k, v in expected.items()},
           list(set(got) ^ set(expected))[:3])
     order = sorted((k[0].encode(), -sum(v), k[1].encode(), k[2].encode()) for k, v in expected.items())
-    check(f"{name}: their order", [(r["counter"].encode(), -float(r["sum"]), r["operator"].encode(), r["kernel"].encode()) for r in rows] == order)
+    check(f"{name}: their order", [(r["counter"].encode(), -float(r["sum"]), r["stack"].encode(), r["kernel"].encode()) for r in rows] == order)
     return len(rows)
 
 
@@ -276,6 +297,7 @@ def compare(name, folder, work):
         compare_patterns(words, trace, mine(pattern))
         compare_overlay(words, trace, mine(pattern), os.path.join(copies, os.path.relpath(row["file"], folder)))
         compare_delays(words, trace, mine(operator))
+        compare_depths(words, trace, mine(operator))
         counts["counters"] += compare_counters(words, trace, mine(counter))
         counts["memory"] += compare_memory(words, trace, mine(memory))
 

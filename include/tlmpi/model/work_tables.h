@@ -73,6 +73,9 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, to_work_ns, MEASURE, "ns",                                                                               \
       "mean time from the start of that launch to the start of its work, none of them below 0")                        \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
+    F(T, I32, depth, LABEL, "",                                                                                        \
+      "others of the same sort around it on its thread, at the least: 0 where none was around one of them; -1 of the " \
+      "rest")                                                                                                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
       "its name; none: the rest of the work, launched in none (so often as launches says) or without a launch")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);

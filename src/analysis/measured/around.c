@@ -6,13 +6,16 @@
  *     instants  1    2   3    4           1, 4: in the annotation alone; 2: in the inner operator, 3: in the outer one
  */
 #include "around.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 typedef struct placing {
     const tl_rank_view *view;
     tl_instant *instants;
+    tl_names *names; /* for the texts of stacks; NULL: none is wanted */
     tl_open_ops operators, annotations;
+    tl_bytes text;
 } placing;
 
 static int by_thread(const void *context, uint32_t a, uint32_t b)
@@ -38,6 +41,20 @@ static uint32_t name_at(tl_open_ops *open, int64_t ns)
     return op != TL_NONE ? open->ops->name[op] : TL_NO_NAME;
 }
 
+/* What is open, as one text.  False when memory is out. */
+static bool put_stack(placing *p, uint32_t *stack)
+{
+    bool ok = true;
+    p->text.n = 0;
+    for (size_t i = 0; ok && i < p->operators.stack.n; i++) {
+        tl_text name = tl_names_text(p->view->names, p->view->ops.name[p->operators.stack.v[i]]);
+        ok = (i == 0 || tl_bytes_put(&p->text, " > ", 3)) && tl_bytes_put(&p->text, name.p, name.n);
+    }
+    if (ok && p->operators.stack.n > 0)
+        *stack = tl_names_intern(p->names, p->text.v, p->text.n);
+    return ok && (*stack != TL_NO_NAME || p->operators.stack.n == 0);
+}
+
 /* The instants order[0, n) of one thread, in order of time. */
 static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n)
 {
@@ -51,19 +68,21 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
                 return false;
         instant->op = name_at(&p->operators, instant->at_ns);
         instant->annotation = name_at(&p->annotations, instant->at_ns);
+        if (p->names != NULL && !put_stack(p, &instant->stack))
+            return false;
     }
     return true;
 }
 
-bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n)
+bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n, tl_names *names)
 {
-    placing p = { view, instants, { .ops = &view->ops }, { .ops = &view->ops } };
+    placing p = { view, instants, names, { .ops = &view->ops }, { .ops = &view->ops }, { 0 } };
     uint32_t *order = tl_malloc(n * sizeof *order);
     bool ok = order != NULL || n == 0;
 
     for (size_t i = 0; ok && i < n; i++) {
         order[i] = (uint32_t)i;
-        instants[i].op = instants[i].annotation = TL_NO_NAME;
+        instants[i].op = instants[i].annotation = instants[i].stack = TL_NO_NAME;
     }
     ok = ok && tl_sort_index(order, n, by_thread, instants);
     for (size_t t = 0, from = 0, to; ok && t < view->ops.nthreads; t++, from = to) { /* threads are by track, too */
@@ -77,5 +96,6 @@ bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n)
     free(order);
     free(p.operators.stack.v);
     free(p.annotations.stack.v);
+    tl_bytes_free(&p.text);
     return ok;
 }

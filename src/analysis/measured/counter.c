@@ -1,4 +1,4 @@
-/* counter.c - what did the hardware counters say, by operator and kernel?
+/* counter.c - what did the hardware counters say, by call stack and kernel?
  *
  *     host     [conv                   ]     [add     ]
  *               |launch 1   |launch 2          |launch 3
@@ -9,6 +9,8 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/call.h"
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* What a kernel of which it is not known is called. */
@@ -18,15 +20,17 @@ typedef struct range {
     size_t first, n; /* of view->counted */
     uint32_t kernel; /* name */
     uint32_t op;     /* name of its operator */
+    uint32_t stack;  /* names of all operators around its launch */
 } range;
 
 typedef struct counting {
     const tl_rank_view *view;
+    tl_names *names; /* to which texts of call stacks are added */
     TL_VEC(range) ranges;
-    TL_VEC(uint32_t) kernels; /* in the order of their launches */
-    TL_VEC(tl_instant) launches;
+    TL_VEC(uint32_t) kernels;    /* in the order of their launches */
+    TL_VEC(tl_instant) launches; /* of the ranges */
     tl_counted_by known_by;
-    tl_map slot; /* operator, kernel and counter -> row */
+    tl_map slot; /* call stack, kernel and counter -> row */
     TL_VEC(tl_counter_row) rows;
 } counting;
 
@@ -39,7 +43,7 @@ static bool find_ranges(counting *c)
             ;
         if (!tl_vec_room(&c->ranges))
             return false;
-        c->ranges.v[c->ranges.n++] = (range){ i, n, v[i].name, TL_NO_NAME };
+        c->ranges.v[c->ranges.n++] = (range){ i, n, v[i].name, TL_NO_NAME, TL_NO_NAME };
     }
     return true;
 }
@@ -117,42 +121,49 @@ static bool find_launches(counting *c)
     return ok;
 }
 
-/* The operator of each range, and its kernel where it does not say. */
+/* The launches of the kernels.  False when memory is out. */
+static bool launches_of_kernels(counting *c)
+{
+    for (size_t i = 0; i < c->ranges.n; i++) {
+        const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
+        const tl_launch *launch = &c->view->launches[k->launch];
+        c->ranges.v[i].kernel = k->name;
+        if (!tl_vec_room(&c->launches))
+            return false;
+        c->launches.v[c->launches.n++] = (tl_instant){ .at_ns = launch->start_ns, .track = launch->track };
+    }
+    return true;
+}
+
+/* The operators of each range, and its kernel where it does not say. */
 static bool attribute(counting *c)
 {
     if (!find_kernels(c))
         return false;
     c->known_by = TL_COUNTED_BY_NOTHING;
-    if (c->kernels.n == c->ranges.n && names_agree(c)) {
-        c->known_by = TL_COUNTED_BY_KERNEL;
-        for (size_t i = 0; i < c->ranges.n; i++) {
-            const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
-            c->ranges.v[i].kernel = k->name;
-            c->ranges.v[i].op = c->view->launches[k->launch].op_name;
-        }
+    if (c->kernels.n > 0 && (c->kernels.n != c->ranges.n || !names_agree(c)))
         return true;
-    }
-    if (c->kernels.n > 0)
-        return true;
-    if (!find_launches(c))
+    if (!(c->kernels.n > 0 ? launches_of_kernels(c) : find_launches(c)))
         return false;
     if (c->launches.n != c->ranges.n)
         return true;
-    c->known_by = TL_COUNTED_BY_LAUNCH;
-    if (!tl_instants_place(c->view, c->launches.v, c->launches.n))
+    c->known_by = c->kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;
+    if (!tl_instants_place(c->view, c->launches.v, c->launches.n, c->names))
         return false;
-    for (size_t i = 0; i < c->ranges.n; i++)
+    for (size_t i = 0; i < c->ranges.n; i++) {
         c->ranges.v[i].op = c->launches.v[i].op;
+        c->ranges.v[i].stack = c->launches.v[i].stack;
+    }
     return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* The row of that operator, kernel and counter, new if it is new; NULL when memory is out.  Different ones of one key are
+/* The row of that call stack, kernel and counter, new if it is new; NULL when memory is out.  Different ones of one key are
  * told apart by going on to the next. */
 static tl_counter_row *row_of(counting *c, const range *r, uint32_t counter)
 {
-    for (uint64_t key = tl_hash_mix(tl_hash_mix(r->op, r->kernel), counter);; key++) {
+    for (uint64_t key = tl_hash_mix(tl_hash_mix(r->stack, r->kernel), counter);; key++) {
         uint32_t at = tl_map_get(&c->slot, key);
         if (at == TL_MAP_NONE) {
             if (!tl_vec_room(&c->rows) || tl_map_put(&c->slot, key, (uint32_t)c->rows.n) != 0)
@@ -161,11 +172,12 @@ static tl_counter_row *row_of(counting *c, const range *r, uint32_t counter)
                                                      .counter = counter,
                                                      .known_by = (uint8_t)c->known_by,
                                                      .operator= r->op,
-                                                     .kernel = r->kernel };
+                                                     .kernel = r->kernel,
+                                                     .stack = r->stack };
             return &c->rows.v[c->rows.n++];
         }
         tl_counter_row *row = &c->rows.v[at];
-        if (row->operator== r->op && row->kernel == r->kernel && row->counter == counter)
+        if (row->stack == r->stack && row->kernel == r->kernel && row->counter == counter)
             return row;
     }
 }
@@ -188,6 +200,24 @@ static bool sum_up(counting *c)
     return true;
 }
 
+/* Floating-point operations of one that the counter counts: a thread's instruction; NaN of other counters. */
+static double operations_of(tl_text counter)
+{
+    static const struct {
+        const char *instruction;
+        double operations;
+    } counted[] = { { "ffma", 2 }, { "hfma", 2 }, { "dfma", 2 }, { "fmul", 1 }, { "fadd", 1 },
+                    { "hmul", 1 }, { "hadd", 1 }, { "dmul", 1 }, { "dadd", 1 } };
+    char name[64];
+
+    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+        snprintf(name, sizeof name, "smsp__sass_thread_inst_executed_op_%s_pred_on.sum", counted[i].instruction);
+        if (tl_text_is(counter, name))
+            return counted[i].operations;
+    }
+    return NAN;
+}
+
 static int compare_names(const counting *c, uint32_t a, uint32_t b)
 {
     return tl_text_compare(tl_names_text(c->view->names, a), tl_names_text(c->view->names, b));
@@ -201,7 +231,7 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
     if (order == 0)
         order = TL_COMPARE(y->sum, x->sum);
     if (order == 0)
-        order = compare_names(c, x->operator, y->operator);
+        order = compare_names(c, x->stack, y->stack);
     return order != 0 ? order : compare_names(c, x->kernel, y->kernel);
 }
 
@@ -217,6 +247,7 @@ static bool add_rows(counting *c, tl_table *table)
         tl_counter_row *row = &c->rows.v[order[i]];
         row->place = (int32_t)i + 1;
         row->mean = row->sum / (double)row->count;
+        row->flop = row->sum * operations_of(tl_names_text(c->view->names, row->counter));
         ok = tl_table_append(table, row, 1);
     }
     free(order);
@@ -225,7 +256,7 @@ static bool add_rows(counting *c, tl_table *table)
 
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
-    counting c = { .view = view };
+    counting c = { .view = view, .names = out->names };
     (void)config;
     if (view->ncounted == 0)
         return TL_OK;
@@ -240,7 +271,7 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 }
 
 TL_TABLE_DEFINE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",
-                   "What did the hardware counters of a rank say, by operator and kernel?");
+                   "What did the hardware counters of a rank say, by call stack and kernel?");
 
 static const tl_schema *const tables[] = { &tl_counter_row_schema, NULL };
 

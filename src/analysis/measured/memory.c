@@ -53,7 +53,7 @@ static bool add_rows(const tl_rank_view *view, tl_table *table)
         const tl_memory_row row = sum_up(view, view->memory + i, n, &peaks.v[peaks.n++]);
         ok = tl_table_append(table, &row, 1);
     }
-    ok = ok && tl_instants_place(view, peaks.v, peaks.n);
+    ok = ok && tl_instants_place(view, peaks.v, peaks.n, NULL);
     for (size_t i = 0; ok && i < peaks.n; i++) {
         tl_memory_row *row = tl_table_row(table, i);
         row->peak_operator = peaks.v[i].op;

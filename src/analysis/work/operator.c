@@ -49,6 +49,7 @@ typedef struct own_work {
 typedef struct total {
     uint32_t name;
     int64_t open; /* how many are, now */
+    size_t depth; /* least number of others that were open around one */
     int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
     wide sum_ns, squares; /* of durations, and of their squares: whole numbers, whose sums know no order */
     bool overflows;       /* squares have: only a trace made for it comes so far */
@@ -82,7 +83,7 @@ static uint32_t total_of(sweep *s, uint32_t name)
         return s->slot[name];
     if (!tl_vec_room(&s->totals))
         return TL_NONE;
-    s->totals.v[s->totals.n] = (total){ .name = name, .min_ns = INT64_MAX, .all = no_work };
+    s->totals.v[s->totals.n] = (total){ .name = name, .depth = SIZE_MAX, .min_ns = INT64_MAX, .all = no_work };
     return s->slot[name] = (uint32_t)s->totals.n++;
 }
 
@@ -147,6 +148,7 @@ static bool open_one(sweep *s, uint32_t op)
     }
     t->device_self_ns = tl_ns_add(t->device_self_ns, f.work.ns);
     t->open++;
+    t->depth = s->open.n < t->depth ? s->open.n : t->depth;
     s->open.v[s->open.n++] = f;
     return true;
 }
@@ -203,6 +205,7 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
         .to_launch_ns = t->launching > 0 ? (double)t->to_launch_ns / (double)t->launching : NAN,
         .to_work_ns = t->launching > 0 ? (double)t->to_work_ns / (double)t->launching : NAN,
         .share = all_ns > 0 ? (double)t->all.ns / (double)all_ns : NAN,
+        .depth = t->depth < INT32_MAX ? (int32_t)t->depth : INT32_MAX,
     };
 }
 
@@ -222,6 +225,7 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
         .to_launch_ns = NAN,
         .to_work_ns = NAN,
         .share = all_ns > 0 ? (double)rest->ns / (double)all_ns : NAN,
+        .depth = -1,
     };
 }
 

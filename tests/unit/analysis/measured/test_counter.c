@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/mem.h"
 #include "unit.h"
+#include <math.h>
 #include <stdlib.h>
 
 static const tl_config config = { 0 };
@@ -57,6 +58,33 @@ static void the_ith_range_is_the_ith_launch(void)
     CU_ASSERT_EQUAL(r[0].max, 30);
     CU_ASSERT_TRUE(is_named(d, r[1].kernel, "relu") && is_named(d, r[1].operator, "add"));
     CU_ASSERT_EQUAL(r[1].place, 2);
+    drawing_free(d);
+}
+
+/* A call stack is a row of its own. */
+static void a_range_has_the_call_stack_of_its_launch(void)
+{
+    drawing *d = draw("op 1 model:               .==========.", "op 1 conv:                 ..===.......",
+                      "op 1 mm:                   ...=...==...", "call 1 cudaLaunchKernel:   ...x...y..z.", NULL);
+    d->view.nlaunches = 0;
+    const counted v[] = { { "gemm", "fma", 10 }, { "gemm", "fma", 30 }, { "gemm", "fma", 20 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 3);
+    CU_ASSERT_TRUE(is_named(d, r[0].stack, "model > mm") && is_named(d, r[0].operator, "mm"));
+    CU_ASSERT_TRUE(is_named(d, r[1].stack, "model") && is_named(d, r[1].operator, "model"));
+    CU_ASSERT_TRUE(is_named(d, r[2].stack, "model > conv > mm") && is_named(d, r[2].operator, "mm"));
+    CU_ASSERT_TRUE(isnan(r[0].flop));
+    drawing_free(d);
+}
+
+static void fused_multiply_adds_are_two_operations(void)
+{
+    drawing *d = draw(HOST, NULL);
+    const counted v[] = { { "gemm", "smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 10 },
+                          { "gemm", "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 10 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 2);
+    CU_ASSERT_EQUAL(r[0].flop, 10);
+    CU_ASSERT_EQUAL(r[1].flop, 20);
+    CU_ASSERT_EQUAL(r[0].stack, TL_NO_NAME);
     drawing_free(d);
 }
 
@@ -134,6 +162,8 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(the_ith_range_is_the_ith_launch),
+        TEST(a_range_has_the_call_stack_of_its_launch),
+        TEST(fused_multiply_adds_are_two_operations),
         TEST(where_the_numbers_differ_no_operator_is_known),
         TEST(the_ith_range_is_the_ith_kernel_where_there_are_kernels),
         TEST(kernels_of_other_names_are_others),

@@ -53,6 +53,9 @@ static void work_counts_for_what_it_was_launched_in(void)
     CU_ASSERT_EQUAL(addmm->device_ns, 4 * US);
     CU_ASSERT_EQUAL(addmm->device_self_ns, 4 * US);
     CU_ASSERT_EQUAL(addmm->host_self_ns, 7 * US);
+    CU_ASSERT_EQUAL(linear->depth, 0);
+    CU_ASSERT_EQUAL(addmm->depth, 1);
+    CU_ASSERT_EQUAL(none->depth, -1);
     CU_ASSERT_EQUAL(none->device_ns, 4 * US);
     CU_ASSERT_EQUAL(none->count, 0);
     CU_ASSERT_EQUAL(none->launches, 1);
