@@ -10,11 +10,12 @@ import random
 
 
 class Job:
-    def __init__(self, seed, ranks=8, steps=90, every=1, split=False, jitter=0.01, tail=0.002, fault=None, fast=None):
-        """fault: (rank, phase, share of a step, first, last): longer there in these steps.  fast: likewise, shorter."""
+    def __init__(self, seed, ranks=8, steps=90, every=1, split=False, jitter=0.01, tail=0.002, fault=None, fast=None, chosen=None):
+        """fault: (rank, phase, share of a step, first, last): longer there in these steps, or before its first phase ("loading"), of which
+        there is no record; in each step that `chosen` names, where it names some.  fast: likewise, shorter."""
         self.random = random.Random(seed)
         self.ranks, self.steps, self.every, self.split = ranks, steps, every, split
-        self.jitter, self.tail, self.fault, self.fast = jitter, tail, fault, fast
+        self.jitter, self.tail, self.fault, self.fast, self.chosen = jitter, tail, fault, fast, chosen
         self.base = {"host_to_device": self.random.uniform(2, 20), "compute": self.random.uniform(50, 400),
                      "all_reduce": self.random.uniform(2, 30), "training_metrics": self.random.uniform(0.5, 5)}
         self.step_ms = sum(self.base.values())
@@ -25,15 +26,18 @@ class Job:
         ms = self.base[phase] * self.speed[rank] * self.random.lognormvariate(0, self.jitter * (1 if phase == "compute" else 5))
         if self.random.random() < self.tail:
             ms += self.base[phase] * self.random.paretovariate(2) / 4
-        for change, sign in ((self.fault, 1), (self.fast, -1)):
-            if change and change[0] == rank and change[1] == phase and change[3] <= step <= change[4]:
-                ms += sign * change[2] * self.step_ms
-        return max(ms, 0.001)
+        return max(ms + self.change(self.fault, phase, rank, step) - self.change(self.fast, phase, rank, step), 0.001)
+
+    def change(self, change, phase, rank, step):
+        if not change or (change[0], change[1]) != (rank, phase) or not change[3] <= step <= change[4]:
+            return 0
+        return change[2] * self.step_ms if self.chosen is None or step in self.chosen else 0
 
     def records(self):
         """(step, rank, name, ms) of the steps that are recorded."""
         late = [0.0] * self.ranks  # by what each begins the step later than the first
         for step in range(self.steps):
+            late = [late[r] + self.change(self.fault, "loading", r, step) for r in range(self.ranks)]
             h2d = [self.work("host_to_device", r, step) for r in range(self.ranks)]
             compute = [self.work("compute", r, step) for r in range(self.ranks)]
             last = max(late[r] + h2d[r] + compute[r] for r in range(self.ranks))
@@ -63,4 +67,4 @@ class Job:
 
 def named_phase(job):
     """What a phase is called in the records."""
-    return {"compute": "forward" if job.split else "training_step"}.get(job.fault[1], job.fault[1])
+    return {"loading": "time outside of phases", "compute": "forward" if job.split else "training_step"}.get(job.fault[1], job.fault[1])

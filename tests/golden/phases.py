@@ -67,7 +67,7 @@ def planted(work):
     right = found = named = 0
     for seed in range(SEEDS):
         r, shape = shaped(seed)
-        phase = r.choice(["host_to_device", "training_metrics"] + ["compute"] * shape["split"])
+        phase = r.choice(["host_to_device", "training_metrics", "loading"] + ["compute"] * shape["split"])
         rank, share, steps = r.randrange(shape["ranks"]), r.uniform(0.05, 0.3), shape["steps"]
         first = 0 if seed % 2 == 0 else r.randrange(steps // 4, steps // 2)
         last = steps - 1 if seed % 2 == 0 else first + steps // 4
@@ -280,10 +280,48 @@ def beside(work):
     check("beside traces: the others wait", rows[0]["nwaiters"] == "7", rows[0])
 
 
+def longer_than_traces(work):
+    """Phases of 90 steps beside traces of 8: the steps that traces do not have are judged as without them."""
+    folder = os.path.join(work, "longer")
+    subprocess.run([MAKE_TRACE, "-o", folder, "--ranks", "8", "--layers", "2", "--steps", "8", "--seed", "7"], check=True)
+    check("traces alone name nobody", all(x["kind"] == "none" for x in table(run(folder, "-q")[0], "culprit")))
+    Job(9, fault=(5, "host_to_device", 0.25, 30, 59)).write(folder)
+    out, got = run(folder, "--fail-on", "straggler>5%", status=5)
+    check("phases beside traces: named", stragglers(table(out, "phase_verdict")) == [(5, "host_to_device")])
+    words = " ".join(got.stdout.split())
+    check("phases beside traces: in the summary", "No rank holds the job up." in words and "Phases of 90 steps: Rank 5 holds the job up in "
+          "steps 30-59 only" in words, words)
+    told = subprocess.run([TLMPI, "ask", out], capture_output=True, text=True).stdout
+    check("phases beside traces: asked", "What do the phases say that were timed in 90 steps? Rank 5" in " ".join(told.split()), told)
+    told = json.loads(subprocess.run([TLMPI, "ask", "--json", out], capture_output=True, text=True).stdout)
+    check("phases beside traces: as JSON", told["verdict"] == "none" and told["phases_verdict"] == "straggler" and
+          told["phases"][0]["rank"] == 5, told.get("phases_verdict"))
+
+
+def sporadic(work):
+    """In 15 of 300 steps: more than any other rank is in as many."""
+    steps = set(random.Random(8).sample(range(300), 15))
+    for phase in "host_to_device", "loading":
+        rows = judged(work, Job(8, steps=300, fault=(6, phase, 0.5, 0, 299), chosen=steps))
+        check(f"sporadic in {phase}", (rows[0]["rank"], rows[0]["pattern"], rows[0]["steps_flagged"]) == ("6", "sporadic", "15"), rows[0])
+
+
+def few(work):
+    """Few ranks, few steps: chance names nobody, and what is plain is found all the same."""
+    named = found = 0
+    for seed in range(2 * SEEDS):
+        shape = {"ranks": 2 + seed % 3, "steps": 5 + seed % 6, "split": True, "jitter": 0.02, "tail": 0}
+        named += bool(stragglers(judged(work, Job(seed, **shape))))
+        fault = (seed % shape["ranks"], "compute", 0.3, 0, shape["steps"])
+        found += (fault[0], "forward") in stragglers(judged(work, Job(seed, fault=fault, **{**shape, "ranks": 4, "steps": 8})))
+    check("few steps: nobody is named in healthy jobs", named <= 0.02 * 2 * SEEDS, f"{named} of {2 * SEEDS}")
+    check("few steps: the straggler is named", found >= 0.95 * 2 * SEEDS, f"{found} of {2 * SEEDS}")
+
+
 def main():
     work = tempfile.mkdtemp(prefix="tlmpi-phases-")
     try:
-        for part in (published, open_question, tables, damage, procs, beside, planted):
+        for part in (published, open_question, tables, damage, procs, beside, longer_than_traces, sporadic, few, planted):
             part(work)
     finally:
         shutil.rmtree(work)

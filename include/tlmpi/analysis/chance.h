@@ -16,9 +16,10 @@ double tl_noise_of(const double *x, size_t members, size_t nsteps, double *colum
 /* Among whom somebody is late. */
 typedef struct tl_chance {
     size_t members, nsteps;
-    double tries;   /* series of steps that are looked at, in all roles and families */
-    double largest; /* sorts of them: each has one that is later than all others */
-    double degrees; /* of the tail of a single value */
+    double tries;      /* series of steps that are looked at, in all roles and families */
+    double largest;    /* sorts of them: each has one that is later than all others */
+    double degrees;    /* of the tail of a single value */
+    double efficiency; /* of the noise: it is as sure as one from so much of all values */
 } tl_chance;
 
 /* How likely any of them would be late by z scales in as good as n steps: Bonferroni over tries and windows. */

@@ -71,13 +71,15 @@ void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch);
 
 /* ----------------------------------------------------------------------------------------------------------- series */
 
-/* One phase of one rank, over the steps in which it can be compared. */
+/* One phase of one rank, over the steps in which it can be compared; or another column, of which more are than phases:
+ * the same less waits that were measured, and what is outside of all phases. */
 typedef struct tl_phase_series {
     int32_t rank;
     uint32_t phase;
     size_t n;
     uint32_t *steps; /* [n] indices */
     double *x;       /* [n] excess in ns */
+    bool *middle;    /* [n] whether no other rank is nearer to the baseline: of three, one always is it, and no noise */
     double sum, noise;
 } tl_phase_series;
 
@@ -86,6 +88,7 @@ typedef struct tl_phase_norm {
     uint32_t phase;
     double noise;  /* of one step */
     double centre; /* of the ranks' mean excess: medians of skewed durations lie below their means */
+    double widest; /* the most that a rank's mean is away from it */
     size_t ranks, steps;
 } tl_phase_norm;
 
@@ -93,7 +96,7 @@ typedef struct tl_phase_norm {
 typedef struct tl_phase_judging {
     const tl_phase_norm *norms; /* by phase */
     const int64_t *step_ns;     /* [nsteps] */
-    size_t nsteps, nphases;
+    size_t nsteps, ncolumns;
     double alpha, least_cost;
 } tl_phase_judging;
 
@@ -105,7 +108,6 @@ typedef struct tl_phase_unit {
     bool dropped;
     uint32_t first, last, nup, n; /* steps; n: that were compared */
     double z, p;
-    double counted; /* what it is late by, of each step no more than it can prove */
     int64_t late_ns, time_ns;
     int64_t outside_ns; /* its excess in all other steps */
     int64_t cost_ns;
@@ -117,7 +119,7 @@ typedef struct tl_phase_units {
     size_t up_cap;
 } tl_phase_units;
 
-/* Fills noise and sum.  scratch: room for 3 n. */
+/* Fills noise, NAN where too few steps tell it, and sum.  scratch: room for 4 n. */
 void tl_phase_series_measure(tl_phase_series *series, double *scratch);
 
 /* Adds the units of a series that may cost enough and that chance does not explain, other ranks apart.  False when
@@ -134,15 +136,19 @@ double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *ju
 
 /* ---------------------------------------------------------------------------------------------------------- verdict */
 
-/* Of a unit, by phase and last of measured waits: what the rank is shorter by than the others in its steps, and by how
+/* A rank is shorter where these are, and as much longer where those are.  1: it comes late to what these hold; -1: it
+ * was early, and waits in what those hold; 0: it may be either. */
+int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those);
+
+/* Of a unit, by column and last of measured waits: what the rank is shorter by than the others in its steps, and by how
  * much longer the others are in each of them than in its other steps. */
 typedef struct tl_phase_evidence {
-    const int64_t *shorter_ns, *others_longer_ns; /* [nphases + 1] */
+    const int64_t *shorter_ns, *others_longer_ns; /* [ncolumns + 1] */
 } tl_phase_evidence;
 
-/* Why a unit's rank is longer: STRAGGLER, WAITING, LONGER or OPEN; *in: the phase that makes up for it, nphases: waits
+/* Why a unit's rank is longer: STRAGGLER, WAITING, LONGER or OPEN; *in: the phase that makes up for it, ncolumns: waits
  * that were measured, UINT32_MAX: none. */
-tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds *holds, size_t nphases,
+tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds *holds, size_t ncolumns,
                                  const tl_phase_evidence *evidence, uint32_t *in);
 
 #endif

@@ -82,7 +82,8 @@ double tl_chance_of(const tl_chance *c, double z, double n)
     double r = (double)c->members, s = (double)c->nsteps;
     double tries = c->tries * s * (s + 1) / 2;
     double others = r > 1 ? r - 1 : 1; /* one alone has its other steps */
-    double tail = tail_of(c, c->nsteps == 1 ? 1 : n), table = c->nsteps > 1 ? others * (s - 1) : others;
+    double tail = tail_of(c, c->nsteps == 1 ? 1 : n);
+    double table = c->efficiency * (c->nsteps > 1 ? others * (s - 1) : others);
     return fmin(1, tries * tl_student_tail_of(z, fmin(tail, table)));
 }
 

@@ -9,6 +9,7 @@
  *     shorter nowhere                         nothing shows that anybody waits
  */
 #include "tlmpi/analysis/phase.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 
@@ -29,19 +30,24 @@ static void count(makes_up *m, uint32_t phase, int64_t shorter_ns)
     }
 }
 
-tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds *holds, size_t nphases,
+int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those)
+{
+    bool not_known = these == TL_HOLDS_UNKNOWN && those == TL_HOLDS_SOME; /* these may be all that there is */
+    return not_known ? 0 : TL_COMPARE(these, those);
+}
+
+tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds *holds, size_t ncolumns,
                                  const tl_phase_evidence *e, uint32_t *in)
 {
     makes_up more = { .phase = UINT32_MAX }, fewer = more, equal = more;
     double enough = TL_PHASE_MAKES_UP * (double)unit->late_ns;
 
-    for (uint32_t p = 0; p < nphases; p++)
-        if (p != unit->phase)
-            count(holds[p] > holds[unit->phase]   ? &more
-                  : holds[p] < holds[unit->phase] ? &fewer
-                                                  : &equal,
-                  p, e->shorter_ns[p]);
-    count(&more, (uint32_t)nphases, e->shorter_ns[nphases]);
+    for (uint32_t c = 0; c < ncolumns; c++) {
+        int order = tl_phase_holds_compare(holds[c], holds[unit->phase]);
+        if (c != unit->phase)
+            count(order > 0 ? &more : order < 0 ? &fewer : &equal, c, e->shorter_ns[c]);
+    }
+    count(&more, (uint32_t)ncolumns, e->shorter_ns[ncolumns]);
     if ((double)more.ns >= enough && more.ns >= fewer.ns) {
         *in = more.phase;
         return TL_PHASE_STRAGGLER;

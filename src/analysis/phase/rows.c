@@ -22,12 +22,18 @@ typedef struct phase_name {
     char text[sizeof((tl_phase_verdict *)0)->phase + 1];
 } phase_name;
 
-static phase_name name_of(const tl_phase_found *f, uint32_t phase)
+static bool is_outside(const tl_phase_found *f, uint32_t column)
+{
+    return column == 2 * f->nphases;
+}
+
+static phase_name name_of(const tl_phase_found *f, uint32_t column)
 {
     phase_name name = { "" };
-    tl_text text = phase < f->nphases    ? tl_names_text(f->names, phase)
-                   : phase == f->nphases ? TL_TEXT("waits in Kineto traces")
-                                         : TL_TEXT("");
+    tl_text text = is_outside(f, column)   ? TL_TEXT("time outside of phases")
+                   : column < f->ncolumns  ? tl_names_text(f->names, column % (uint32_t)f->nphases)
+                   : column == f->ncolumns ? TL_TEXT("waits in Kineto traces")
+                                           : TL_TEXT("");
     tl_cell_text(name.text, sizeof name.text - 1, text.p, text.n);
     return name;
 }
@@ -45,7 +51,7 @@ static void explain(const tl_phase_found *f, const tl_phase_unit *unit, const tl
     phase_name in = name_of(f, r->in);
     switch (r->answer) {
     case TL_PHASE_STRAGGLER:
-        if (r->in == f->nphases)
+        if (r->in == f->ncolumns)
             snprintf(w->text, sizeof w->text, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer",
                      longer, shorter);
         else if (r->by_history)
@@ -92,6 +98,13 @@ static tl_confidence confidence_of(const tl_phase_found *f, const tl_phase_unit 
     return doubt ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
 }
 
+/* Outside of phases only whoever is waited for is told: that somebody waits there is nothing new. */
+static bool is_told(const tl_phase_found *f, size_t u)
+{
+    return !is_outside(f, f->units[u].phase) || f->readings[u].answer == TL_PHASE_STRAGGLER ||
+           f->readings[u].answer == TL_PHASE_CHEAP;
+}
+
 static tl_phase_verdict row_of(const tl_phase_found *f, size_t u)
 {
     const tl_phase_unit *unit = &f->units[u];
@@ -113,7 +126,7 @@ static tl_phase_verdict row_of(const tl_phase_found *f, size_t u)
                              .confidence = (uint8_t)confidence_of(f, unit, r) };
     int64_t all_ns = 0;
     for (size_t i = 0; i < f->nunits; i++)
-        all_ns = tl_ns_sum(all_ns, f->units[i].rank == unit->rank ? f->units[i].late_ns : 0);
+        all_ns = tl_ns_sum(all_ns, f->units[i].rank == unit->rank && is_told(f, i) ? f->units[i].late_ns : 0);
     row.share = all_ns > 0 ? (double)unit->late_ns / (double)all_ns : 0;
     phase_name name = name_of(f, unit->phase), in = name_of(f, r->in);
     memcpy(row.phase, name.text, sizeof row.phase);
@@ -128,14 +141,33 @@ static tl_phase_verdict row_of(const tl_phase_found *f, size_t u)
 static uint32_t hiding(const tl_phase_found *f)
 {
     uint32_t best = UINT32_MAX;
-    for (uint32_t p = 0; p < f->nphases; p++) {
-        bool found = f->measured[p] || f->holds[p] == TL_HOLDS_NONE || f->holds[p] == TL_HOLDS_ONLY;
+    for (uint32_t c = 0; c < f->nphases; c++) {
+        bool found = f->norms[c].ranks == 0 || f->holds[c] == TL_HOLDS_NONE || f->holds[c] == TL_HOLDS_ONLY;
         for (size_t u = 0; u < f->nunits; u++)
-            found = found || f->units[u].phase == p;
-        if (!found && (best == UINT32_MAX || f->holds[p] > f->holds[best]))
-            best = p;
+            found = found || f->units[u].phase == c;
+        if (!found && (best == UINT32_MAX || f->holds[c] > f->holds[best]))
+            best = c;
     }
     return best;
+}
+
+static void say_hidden(const tl_phase_found *f, uint32_t column, int64_t time_ns, words *w)
+{
+    double step_ns = (double)time_ns / (double)f->nsteps, widest = f->norms[column].widest;
+    phase_name name = name_of(f, column);
+    if (widest >= TL_VERDICT_LEAST_COST * step_ns)
+        snprintf(w->text, sizeof w->text,
+                 "ranks differ by up to %.3g ms a step in %s, and nothing recorded shows that others wait for one of "
+                 "them; capture a Kineto window",
+                 widest / (double)TL_NS_IN_MS, name.text);
+    else if (f->holds[column] == TL_HOLDS_SOME)
+        snprintf(w->text, sizeof w->text,
+                 "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window", name.text);
+    else
+        snprintf(w->text, sizeof w->text,
+                 "%s takes no rank longer: should it hold a collective, that hides who is slow; then capture a Kineto "
+                 "window",
+                 name.text);
 }
 
 /* The answer for the job; first: the first straggler's row, NULL without one. */
@@ -162,12 +194,7 @@ static tl_phase_verdict job_row(const tl_phase_found *f, const tl_phase_verdict 
     else if (f->nsteps < 2)
         snprintf(w.text, sizeof w.text, "one step: nobody can be told from chance");
     else if (hides != UINT32_MAX)
-        snprintf(w.text, sizeof w.text,
-                 f->holds[hides] == TL_HOLDS_SOME
-                     ? "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window"
-                     : "%s takes no rank longer: should it hold a collective, that hides who is slow; then capture a "
-                       "Kineto window",
-                 name_of(f, hides).text);
+        say_hidden(f, hides, row.time_ns, &w);
     put_reason(&row, &w);
     return row;
 }
@@ -187,23 +214,26 @@ bool tl_phase_verdict_rows(const tl_phase_found *f, tl_table *table)
     uint32_t *order = tl_calloc(f->nunits + 1, sizeof *order);
     bool ok = rows != NULL && order != NULL, open = false;
     int64_t cost_ns = 0;
+    size_t n = 0;
 
     for (size_t u = 0; ok && u < f->nunits; u++) {
-        rows[u] = row_of(f, u);
-        order[u] = (uint32_t)u;
-        open = open || rows[u].verdict == TL_PHASE_OPEN;
-        cost_ns = tl_ns_sum(cost_ns, rows[u].cost_ns);
+        if (!is_told(f, u))
+            continue;
+        rows[n] = row_of(f, u);
+        order[n] = (uint32_t)n;
+        open = open || rows[n].verdict == TL_PHASE_OPEN;
+        cost_ns = tl_ns_sum(cost_ns, rows[n++].cost_ns);
     }
-    ok = ok && tl_sort_index(order, f->nunits, by_weight, rows);
+    ok = ok && tl_sort_index(order, n, by_weight, rows);
     if (ok) {
-        const tl_phase_verdict *first = f->nunits > 0 ? &rows[order[0]] : NULL;
+        const tl_phase_verdict *first = n > 0 ? &rows[order[0]] : NULL;
         bool named = first != NULL && first->verdict == TL_PHASE_STRAGGLER;
         tl_phase_verdict job = job_row(f, named ? first : NULL, open, cost_ns);
         ok = tl_table_append(table, &job, 1);
     }
-    for (size_t u = 0; ok && u < f->nunits; u++) {
-        rows[order[u]].place = (int32_t)u + 1;
-        ok = tl_table_append(table, &rows[order[u]], 1);
+    for (size_t i = 0; ok && i < n; i++) {
+        rows[order[i]].place = (int32_t)i + 1;
+        ok = tl_table_append(table, &rows[order[i]], 1);
     }
     free(rows);
     free(order);

@@ -9,22 +9,52 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The standard deviation of normal noise of which |x| has this mean: sqrt(pi / 2) of it. */
+static double sigma_of(double sum, size_t n)
+{
+    return n > 0 ? sqrt(acos(0)) * sum / (double)n : INFINITY;
+}
+
+/* The noise of a rank: the least of what its steps are away from their middle, differ by from one to the next, and turn
+ * by; levels, ramps and switches, which are no noise, make each of them larger.  Means of a few steps say more than their
+ * medians, and a rank that stalls is one among many.  column[n]. */
+static double noise_of(const double *x, size_t n, double *column)
+{
+    double levels = 0, steps = 0, turns = 0;
+    memcpy(column, x, n * sizeof *x);
+    double middle = tl_real_median(column, n);
+    for (size_t i = 0; i < n; i++) {
+        levels += fabs(x[i] - middle);
+        steps += i > 0 ? fabs(x[i] - x[i - 1]) : 0;
+        turns += i > 1 ? fabs(x[i] - 2 * x[i - 1] + x[i - 2]) : 0;
+    }
+    double least = fmin(sigma_of(levels, n - 1), sigma_of(steps, n - 1) / sqrt(2));
+    return n > 2 ? fmin(least, sigma_of(turns, n - 2) / sqrt(1 + 2 * 2 + 1)) : least;
+}
+
 void tl_phase_series_measure(tl_phase_series *series, double *scratch)
 {
+    double *x = scratch, *column = x + series->n;
+    size_t n = 0;
     series->sum = 0;
-    for (size_t i = 0; i < series->n; i++)
+    for (size_t i = 0; i < series->n; i++) {
         series->sum += series->x[i];
-    series->noise = series->n > 1 ? tl_noise_of(series->x, 1, series->n, scratch, scratch + 2 * series->n) : NAN;
+        if (!series->middle[i])
+            x[n++] = series->x[i];
+    }
+    series->noise = n > 1 ? noise_of(x, n, column) : NAN;
 }
 
 static tl_chance chance_of(const tl_phase_judging *judging, uint32_t phase, size_t nsteps)
 {
-    tl_chance chance = { .members = judging->norms[phase].ranks,
-                         .nsteps = nsteps,
-                         .largest = (double)judging->nphases,
-                         .degrees = TL_TAIL_DEGREES };
-    for (size_t p = 0; p < judging->nphases; p++)
-        chance.tries += (double)judging->norms[p].ranks;
+    /* The noise is a median of the ranks': as sure as a mean of 2 / pi of them. */
+    tl_chance chance = {
+        .members = judging->norms[phase].ranks, .nsteps = nsteps, .degrees = TL_TAIL_DEGREES, .efficiency = 1 / acos(0)
+    };
+    for (size_t c = 0; c < judging->ncolumns; c++) {
+        chance.tries += (double)judging->norms[c].ranks;
+        chance.largest += judging->norms[c].ranks > 0;
+    }
     return chance;
 }
 
@@ -91,7 +121,6 @@ static tl_phase_unit unit_of(const rest *r, const tl_shape *shape, const tl_phas
         t1 += t;
         t2 += t * t;
         late += r->x[i];
-        unit.counted += r->counted[i];
         unit.first = unit.nup == 0 ? step : unit.first;
         unit.last = step;
         unit.nup++;
@@ -156,7 +185,7 @@ double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, 
     const tl_phase_norm *norm = &judging->norms[series->phase];
     for (size_t i = 0; i < series->n; i++) {
         flags[i] = up[series->steps[i]] != 0;
-        scratch[i] = counted(series->x[i], norm);
+        scratch[i] = series->x[i] - norm->centre;
     }
     return tl_worst_of(scratch, series->n, flags, unit->nup, scratch + series->n);
 }
@@ -164,5 +193,5 @@ double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, 
 double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *judging, double *worst, size_t n)
 {
     const tl_chance chance = chance_of(judging, unit->phase, unit->n);
-    return tl_chance_to_stand_out(&chance, worst, n, 1, unit->counted);
+    return tl_chance_to_stand_out(&chance, worst, n, 1, (double)unit->late_ns);
 }

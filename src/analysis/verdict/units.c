@@ -155,6 +155,7 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     }
     unit.z = tx / (sigma * sqrt(t2));
     const tl_chance chance = { .members = b->roles[role].n,
+                               .efficiency = 1,
                                .nsteps = f->nfull,
                                .tries = f->tries,
                                .largest = f->largest,

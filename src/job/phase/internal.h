@@ -19,11 +19,11 @@ typedef struct tl_phasing {
 
     /* The same on every proc. */
     size_t nphases, nsteps, nranks;
-    tl_phase_holds *holds;  /* [nphases], in order of names */
-    uint32_t *name_rows;    /* [nphases] in /names */
-    int32_t *steps, *ranks; /* ascending */
-    int64_t *step_ns;       /* [nsteps] */
-    bool *measured;         /* [nphases]: Kineto's waits are taken off in some step, and other steps do not count */
+    tl_phase_holds *holds;        /* [nphases], in order of names */
+    uint32_t *name_rows;          /* [nphases] in /names */
+    int32_t *steps, *ranks;       /* ascending */
+    int64_t *step_ns;             /* [nsteps] */
+    tl_phase_holds *column_holds; /* [tl_phase_ncolumns] */
     size_t first_step, last_step; /* of steps, as indices: those that this proc owns are [first, last) */
 
     /* Of the ranks that this proc owns. */
@@ -31,17 +31,45 @@ typedef struct tl_phasing {
     size_t nseries;
     uint32_t *series_steps;
     double *series_x;
+    bool *series_middle;
 
-    tl_phase_norm *norms; /* [nphases] */
+    tl_phase_norm *norms; /* [tl_phase_ncolumns] */
     tl_phase_units units; /* of all procs, those that are late by most */
 } tl_phasing;
+
+/* A column is what ranks are compared in: a phase as it was recorded; the same less the waits that Kineto traces have
+ * measured, in the steps that they have; and, the last, all that is in no phase. */
+static inline uint32_t tl_phase_outside(const tl_phasing *p)
+{
+    return 2 * (uint32_t)p->nphases;
+}
+
+static inline size_t tl_phase_ncolumns(const tl_phasing *p)
+{
+    return 2 * p->nphases + 1;
+}
+
+static inline uint32_t tl_phase_column(const tl_phasing *p, const tl_phase_step *row)
+{
+    return row->phase + (row->wait_ns >= 0 ? (uint32_t)p->nphases : 0);
+}
+
+/* The rows of one step and column, by rank. */
+typedef struct tl_phase_group {
+    const tl_phase_step *rows;
+    size_t n, step; /* step: index */
+    uint32_t column;
+} tl_phase_group;
+
+/* walk.c, local: calls `see` for each group of this proc's steps, step after step.  False when memory is out. */
+bool tl_phase_walk(const tl_phasing *p, void (*see)(const tl_phase_group *group, void *arg), void *arg);
 
 static inline tl_phase_judging tl_phase_judging_of(const tl_phasing *p)
 {
     return (tl_phase_judging){ .norms = p->norms,
                                .step_ns = p->step_ns,
                                .nsteps = p->nsteps,
-                               .nphases = p->nphases,
+                               .ncolumns = tl_phase_ncolumns(p),
                                .alpha = p->options->judge.alpha,
                                .least_cost = p->options->judge.least_cost };
 }

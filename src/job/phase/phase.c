@@ -13,10 +13,11 @@ static void phasing_free(tl_phasing *p)
     free(p->steps);
     free(p->ranks);
     free(p->step_ns);
-    free(p->measured);
+    free(p->column_holds);
     free(p->series);
     free(p->series_steps);
     free(p->series_x);
+    free(p->series_middle);
     free(p->norms);
     free(p->units.units.v);
     free(p->units.up);

@@ -9,8 +9,8 @@
 
 /* A row of phase_step on its way to the owner of its rank. */
 typedef struct point {
-    uint32_t rank, phase, step; /* rank and step are indices */
-    int32_t comparable;
+    uint32_t rank, column, step; /* rank and step are indices */
+    uint8_t comparable, middle;
     int64_t duration_ns, excess_ns;
 } point;
 
@@ -47,7 +47,7 @@ static tl_status move_cells(tl_phasing *p, tl_error *err)
 
 /* Rows of one step: the phase that holds collectives and takes longest is the one that holds the waits, where they are
  * measured of all its ranks. */
-static void take_waits(tl_phasing *p, tl_phase_step *rows, size_t n, const tl_phase_wait *waits, size_t nwaits)
+static void take_waits(const tl_phasing *p, tl_phase_step *rows, size_t n, const tl_phase_wait *waits, size_t nwaits)
 {
     size_t best = n, best_end = n;
     int64_t most_ns = -1;
@@ -70,7 +70,6 @@ static void take_waits(tl_phasing *p, tl_phase_step *rows, size_t n, const tl_ph
     for (size_t i = best; i < best_end; i++) {
         int64_t wait_ns = tl_phase_wait_of(waits, nwaits, rows[i].step, rows[i].rank);
         rows[i].wait_ns = tl_ns_min(wait_ns, rows[i].duration_ns);
-        p->measured[rows[i].phase] = true;
     }
 }
 
@@ -126,95 +125,131 @@ static tl_status compare_ranks(tl_phasing *p, tl_error *err)
 {
     tl_phase_wait *waits = NULL;
     size_t nwaits = 0;
-    int64_t *measured = tl_calloc(p->nphases + 1, sizeof *measured);
     p->step_ns = tl_calloc(p->nsteps + 1, sizeof *p->step_ns);
-    p->measured = tl_calloc(p->nphases + 1, sizeof *p->measured);
 
-    bool ok = measured != NULL && p->step_ns != NULL && p->measured != NULL;
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
+    tl_status st = tl_par_agree(p->step_ns != NULL ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
         st = tl_phase_waits_share(p, &waits, &nwaits, err);
     if (st == TL_OK) {
-        ok = make_rows(p, waits, nwaits, p->step_ns);
+        bool ok = make_rows(p, waits, nwaits, p->step_ns);
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     }
     if (st == TL_OK)
         st = tl_reduce_sum(p->step_ns, p->nsteps, err);
-    for (size_t i = 0; st == TL_OK && measured != NULL && i < p->nphases; i++)
-        measured[i] = p->measured[i];
-    if (st == TL_OK)
-        st = tl_reduce_sum(measured, p->nphases, err);
-    for (size_t i = 0; st == TL_OK && measured != NULL && i < p->nphases; i++)
-        p->measured[i] = measured[i] > 0;
     free(waits);
-    free(measured);
     return st;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- ranks */
 
-static int by_rank(const void *a, const void *b)
+static int by_column(const void *a, const void *b)
 {
     const point *x = a, *y = b;
     if (x->rank != y->rank)
         return TL_COMPARE(x->rank, y->rank);
-    return x->phase != y->phase ? TL_COMPARE(x->phase, y->phase) : TL_COMPARE(x->step, y->step);
+    return x->column != y->column ? TL_COMPARE(x->column, y->column) : TL_COMPARE(x->step, y->step);
 }
 
-/* Collective.  *out[*n]: all rows of the ranks that this proc owns. */
+typedef struct pointing {
+    const tl_phasing *p;
+    TL_VEC(point) points;
+    bool failed;
+} pointing;
+
+/* The row next to the baseline, of which each is one of more than two. */
+static size_t nearest(const tl_phase_group *g)
+{
+    size_t best = g->n;
+    for (size_t i = 0; g->n > 2 && i < g->n; i++)
+        if (best == g->n || llabs(g->rows[i].excess_ns) < llabs(g->rows[best].excess_ns))
+            best = i;
+    return best;
+}
+
+static void see_points(const tl_phase_group *g, void *arg)
+{
+    pointing *to = arg;
+    const tl_phasing *p = to->p;
+    size_t middle = nearest(g);
+    for (size_t i = 0; i < g->n && !to->failed; i++) {
+        to->failed = !tl_vec_room(&to->points);
+        if (to->failed)
+            break;
+        to->points.v[to->points.n++] = (point){ .rank = (uint32_t)tl_index_of(p->ranks, p->nranks, g->rows[i].rank),
+                                                .column = g->column,
+                                                .step = (uint32_t)g->step,
+                                                .comparable = g->n > 1,
+                                                .middle = i == middle,
+                                                .duration_ns = g->rows[i].duration_ns,
+                                                .excess_ns = g->rows[i].excess_ns };
+    }
+}
+
+/* Collective.  *out[*n]: all points of the ranks that this proc owns, by rank, column and step. */
 static tl_status move_points(tl_phasing *p, point **out, size_t *n, tl_error *err)
 {
-    const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
-    const tl_phase_step *rows = tl_table_row(table, 0);
-    point *points = tl_malloc((table->n + 1) * sizeof *points);
-    int32_t *to = tl_malloc((table->n + 1) * sizeof *to);
-    bool ok = points != NULL && to != NULL;
+    pointing mine = { .p = p };
+    bool ok = tl_phase_walk(p, see_points, &mine) && !mine.failed;
+    int32_t *to = ok ? tl_malloc((mine.points.n + 1) * sizeof *to) : NULL;
 
-    for (size_t from = 0, end; ok && from < table->n; from = end) {
-        uint32_t step = (uint32_t)tl_index_of(p->steps, p->nsteps, rows[from].step);
-        for (end = from; end < table->n && rows[end].step == rows[from].step && rows[end].phase == rows[from].phase;
-             end++)
-            ;
-        for (size_t i = from; i < end; i++) {
-            size_t rank = tl_index_of(p->ranks, p->nranks, rows[i].rank);
-            points[i] = (point){ .rank = (uint32_t)rank,
-                                 .phase = rows[i].phase,
-                                 .step = step,
-                                 .comparable = end - from > 1 && (!p->measured[rows[i].phase] || rows[i].wait_ns >= 0),
-                                 .duration_ns = rows[i].duration_ns,
-                                 .excess_ns = rows[i].excess_ns };
-            to[i] = owner_of(rank, p->nranks);
-        }
-    }
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
+    for (size_t i = 0; to != NULL && i < mine.points.n; i++)
+        to[i] = owner_of(mine.points.v[i].rank, p->nranks);
+    tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
-        st = tl_par_shuffle(points, table->n, sizeof *points, to, (void **)out, n, err);
-    free(points);
+        st = tl_par_shuffle(mine.points.v, mine.points.n, sizeof *mine.points.v, to, (void **)out, n, err);
+    free(mine.points.v);
     free(to);
     if (st == TL_OK && *n > 1)
-        qsort(*out, *n, sizeof **out, by_rank);
+        qsort(*out, *n, sizeof **out, by_column);
     return st;
 }
 
-/* The series of points[from, to), and its row of table phase. */
-static void add_series(tl_phasing *p, const point *points, size_t n, size_t at, tl_phase *row, int64_t *scratch)
+/* The series of points[0, n), of one rank and column. */
+static void add_series(tl_phasing *p, const point *points, size_t n, size_t at)
 {
     tl_phase_series *s = &p->series[p->nseries++];
-    *s = (tl_phase_series){
-        .rank = p->ranks[points->rank], .phase = points->phase, .steps = p->series_steps + at, .x = p->series_x + at
-    };
-    tl_text name = tl_names_text(&p->names, points->phase);
-    *row = (tl_phase){ .rank = s->rank, .collectives = (uint8_t)p->holds[s->phase], .steps = (int64_t)n };
-    tl_cell_text(row->phase, sizeof row->phase, name.p, name.n);
+    *s = (tl_phase_series){ .rank = p->ranks[points->rank],
+                            .phase = points->column,
+                            .steps = p->series_steps + at,
+                            .x = p->series_x + at,
+                            .middle = p->series_middle + at };
     for (size_t i = 0; i < n; i++) {
-        scratch[i] = points[i].duration_ns;
-        row->excess_ns = tl_ns_sum(row->excess_ns, points[i].excess_ns);
         if (!points[i].comparable)
             continue;
         s->steps[s->n] = points[i].step;
+        s->middle[s->n] = points[i].middle != 0;
         s->x[s->n++] = (double)points[i].excess_ns;
     }
+}
+
+/* A rank's points of one column. */
+typedef struct run {
+    const point *points;
+    size_t n;
+} run;
+
+/* The row of table phase for a phase of a rank: for what is less measured waits, and the rest. */
+static bool add_row(const tl_phasing *p, const run *runs, uint32_t phase, tl_table *rows, int64_t *scratch)
+{
+    const run *of[] = { &runs[phase], &runs[p->nphases + phase] };
+    size_t n = 0;
+
+    if (of[0]->n + of[1]->n == 0)
+        return true;
+    tl_phase *row = tl_table_add(rows);
+    if (row == NULL)
+        return false;
+    tl_text name = tl_names_text(&p->names, phase);
+    *row = (tl_phase){ .collectives = (uint8_t)p->holds[phase] };
+    tl_cell_text(row->phase, sizeof row->phase, name.p, name.n);
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < of[k]->n; i++) {
+            row->rank = p->ranks[of[k]->points[i].rank];
+            row->excess_ns = tl_ns_sum(row->excess_ns, of[k]->points[i].excess_ns);
+            scratch[n++] = of[k]->points[i].duration_ns;
+        }
     tl_spread spread = tl_spread_of(scratch, n);
+    row->steps = (int64_t)n;
     row->total_ns = spread.total;
     row->mean_ns = spread.mean;
     row->min_ns = spread.min;
@@ -222,28 +257,47 @@ static void add_series(tl_phasing *p, const point *points, size_t n, size_t at, 
     row->median_ns = spread.median;
     row->p75_ns = spread.p75;
     row->max_ns = spread.max;
+    return true;
+}
+
+/* The series and rows of one rank, of points[0, n).  runs: room for all columns. */
+static bool add_rank(tl_phasing *p, const point *points, size_t n, size_t at, tl_table *rows, int64_t *scratch,
+                     run *runs)
+{
+    bool ok = true;
+    memset(runs, 0, tl_phase_ncolumns(p) * sizeof *runs);
+    for (size_t from = 0, to; from < n; from = to) {
+        for (to = from; to < n && points[to].column == points[from].column; to++)
+            ;
+        runs[points[from].column] = (run){ points + from, to - from };
+        add_series(p, points + from, to - from, at + from);
+    }
+    for (uint32_t phase = 0; ok && phase < p->nphases; phase++)
+        ok = add_row(p, runs, phase, rows, scratch);
+    return ok;
 }
 
 static bool make_series(tl_phasing *p, const point *points, size_t n, tl_table *rows)
 {
     size_t nseries = 0;
     for (size_t i = 0; i < n; i++)
-        nseries += i == 0 || points[i].rank != points[i - 1].rank || points[i].phase != points[i - 1].phase;
+        nseries += i == 0 || points[i].rank != points[i - 1].rank || points[i].column != points[i - 1].column;
     p->series = tl_calloc(nseries + 1, sizeof *p->series);
     p->series_steps = tl_calloc(n + 1, sizeof *p->series_steps);
     p->series_x = tl_calloc(n + 1, sizeof *p->series_x);
+    p->series_middle = tl_calloc(n + 1, sizeof *p->series_middle);
     int64_t *scratch = tl_calloc(p->nsteps + 1, sizeof *scratch);
-    bool ok = p->series != NULL && p->series_steps != NULL && p->series_x != NULL && scratch != NULL;
+    run *runs = tl_calloc(tl_phase_ncolumns(p), sizeof *runs);
+    bool ok = p->series != NULL && p->series_steps != NULL && p->series_x != NULL && p->series_middle != NULL &&
+              scratch != NULL && runs != NULL;
 
     for (size_t from = 0, to; ok && from < n; from = to) {
-        for (to = from; to < n && points[to].rank == points[from].rank && points[to].phase == points[from].phase; to++)
+        for (to = from; to < n && points[to].rank == points[from].rank; to++)
             ;
-        tl_phase *row = tl_table_add(rows);
-        ok = row != NULL;
-        if (ok)
-            add_series(p, points + from, to - from, from, row, scratch);
+        ok = add_rank(p, points + from, to - from, from, rows, scratch, runs);
     }
     free(scratch);
+    free(runs);
     return ok;
 }
 
@@ -270,6 +324,19 @@ static tl_status make_ranks(tl_phasing *p, tl_error *err)
     return tl_par_agree(st, err);
 }
 
+/* What the names say; less its waits a phase holds none, and outside there may be anything. */
+static bool hold_columns(tl_phasing *p)
+{
+    p->column_holds = tl_calloc(tl_phase_ncolumns(p), sizeof *p->column_holds);
+    for (size_t i = 0; p->column_holds != NULL && i < p->nphases; i++) {
+        p->column_holds[i] = p->holds[i];
+        p->column_holds[p->nphases + i] = TL_HOLDS_NONE;
+    }
+    if (p->column_holds != NULL)
+        p->column_holds[tl_phase_outside(p)] = TL_HOLDS_UNKNOWN;
+    return p->column_holds != NULL;
+}
+
 tl_status tl_phases_spread(tl_phasing *p, tl_error *err)
 {
     tl_status st = tl_phase_names_share(p, err);
@@ -280,5 +347,7 @@ tl_status tl_phases_spread(tl_phasing *p, tl_error *err)
     st = move_cells(p, err);
     if (st == TL_OK)
         st = compare_ranks(p, err);
+    if (st == TL_OK)
+        st = tl_par_agree(hold_columns(p) ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     return st == TL_OK ? make_ranks(p, err) : st;
 }

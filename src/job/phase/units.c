@@ -47,8 +47,10 @@ static bool find_norms(tl_phasing *p, measured *all, size_t n)
             steps = fmax(steps, all[to].n);
         *norm = (tl_phase_norm){ .phase = all[from].phase, .ranks = to - from, .steps = (size_t)steps };
         norm->noise = median_of(all + from, to - from, offsetof(measured, noise), scratch);
-        norm->noise = fmax(least, norm->noise * sqrt(steps / (steps - 1)));
+        norm->noise = fmax(least, norm->noise);
         norm->centre = median_of(all + from, to - from, offsetof(measured, mean), scratch);
+        for (size_t i = from; i < to; i++)
+            norm->widest = fmax(norm->widest, fabs(all[i].mean - norm->centre));
     }
     free(scratch);
     return true;
@@ -58,16 +60,16 @@ static bool find_norms(tl_phasing *p, measured *all, size_t n)
 static tl_status share_norms(tl_phasing *p, tl_error *err)
 {
     measured *mine = tl_calloc(p->nseries + 1, sizeof *mine);
-    double *scratch = tl_calloc(3 * p->nsteps + 1, sizeof *scratch);
+    double *scratch = tl_calloc(4 * p->nsteps + 1, sizeof *scratch);
     void *all = NULL;
     size_t n = 0, nall = 0;
-    p->norms = tl_calloc(p->nphases + 1, sizeof *p->norms);
+    p->norms = tl_calloc(tl_phase_ncolumns(p), sizeof *p->norms);
 
     bool ok = mine != NULL && scratch != NULL && p->norms != NULL;
     for (size_t i = 0; ok && i < p->nseries; i++) {
         tl_phase_series *s = &p->series[i];
         tl_phase_series_measure(s, scratch);
-        if (s->n > 1)
+        if (isfinite(s->noise))
             mine[n++] = (measured){ s->phase, (uint32_t)s->n, s->noise, s->sum / (double)s->n };
     }
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the noise of phases"), err);
@@ -78,7 +80,7 @@ static tl_status share_norms(tl_phasing *p, tl_error *err)
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the noise of phases"), err);
     }
     if (st == TL_OK)
-        tl_par_bcast(p->norms, p->nphases * sizeof *p->norms);
+        tl_par_bcast(p->norms, tl_phase_ncolumns(p) * sizeof *p->norms);
     free(mine);
     free(scratch);
     free(all);
@@ -250,7 +252,7 @@ tl_status tl_phases_judge(tl_phasing *p, tl_error *err)
         return st;
     const tl_phase_judging judging = tl_phase_judging_of(p);
     for (size_t i = 0; ok && i < p->nseries; i++)
-        if (p->holds[p->series[i].phase] != TL_HOLDS_ONLY || p->measured[p->series[i].phase])
+        if (p->column_holds[p->series[i].phase] != TL_HOLDS_ONLY)
             ok = tl_phase_units_find(&p->series[i], &judging, &p->units);
     st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who is late"), err);
     if (st == TL_OK)

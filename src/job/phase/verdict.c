@@ -9,28 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows of one step and phase. */
-typedef struct group {
-    const tl_phase_step *rows;
-    size_t n, step; /* step: index */
-    uint32_t phase;
-} group;
-
-/* Calls `see` for each group of this proc whose ranks can be compared. */
-static void walk(const tl_phasing *p, void (*see)(const group *g, void *arg), void *arg)
-{
-    const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
-    const tl_phase_step *rows = tl_table_row(table, 0);
-    for (size_t from = 0, to; from < table->n; from = to) {
-        for (to = from; to < table->n && rows[to].step == rows[from].step && rows[to].phase == rows[from].phase; to++)
-            ;
-        if (to - from > 1 && (!p->measured[rows[from].phase] || rows[from].wait_ns >= 0))
-            see(&(group){ rows + from, to - from, tl_index_of(p->steps, p->nsteps, rows[from].step), rows[from].phase },
-                arg);
-    }
-}
-
-static const tl_phase_step *row_of(const group *g, int32_t rank)
+static const tl_phase_step *row_of(const tl_phase_group *g, int32_t rank)
 {
     size_t at = 0;
     TL_BISECT(at, g->n, mid, g->rows[mid].rank < rank);
@@ -40,11 +19,10 @@ static const tl_phase_step *row_of(const group *g, int32_t rank)
 typedef struct answering {
     tl_phasing *p;
     tl_phase_found found;
-    tl_phase_holds *holds; /* [nphases] of what is compared: what is measured holds no waits */
-    int64_t *sums;         /* [units * (nphases + 1) * NSUMS] */
-    int64_t *scratch;      /* [nranks] */
-    int64_t *costs;        /* [units] */
-    int64_t *longer;       /* [units * nranks] what each rank is longer than the unit's where others may wait */
+    int64_t *sums;    /* [units * (ncolumns + 1) * NSUMS] */
+    int64_t *scratch; /* [nranks] */
+    int64_t *costs;   /* [units] */
+    int64_t *longer;  /* [units * nranks] what each rank is longer than the unit's where others may wait */
 } answering;
 
 static bool is_up(const answering *a, size_t unit, size_t step)
@@ -52,26 +30,35 @@ static bool is_up(const answering *a, size_t unit, size_t step)
     return a->p->units.up[unit * a->p->nsteps + step] != 0;
 }
 
+/* Collective.  What this proc's groups say. */
+static tl_status look_at(answering *a, void (*see)(const tl_phase_group *g, void *arg), tl_error *err)
+{
+    bool ok = tl_phase_walk(a->p, see, a);
+    return tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who is waited for"), err);
+}
+
 /* -------------------------------------------------------------------------------------------------------- evidence */
 
 enum { SHORTER, IN, NIN, OUT, NOUT, NSUMS };
 
-static int64_t *sums_of(answering *a, size_t unit, size_t phase)
+static int64_t *sums_of(answering *a, size_t unit, size_t column)
 {
-    return a->sums + (unit * (a->p->nphases + 1) + phase) * NSUMS;
+    return a->sums + (unit * (tl_phase_ncolumns(a->p) + 1) + column) * NSUMS;
 }
 
 /* The middle of the measured waits of the group. */
-static int64_t median_wait(answering *a, const group *g)
+static int64_t median_wait(answering *a, const tl_phase_group *g)
 {
     for (size_t i = 0; i < g->n; i++)
         a->scratch[i] = g->rows[i].wait_ns;
     return tl_median(a->scratch, g->n);
 }
 
-static void see_evidence(const group *g, void *arg)
+static void see_evidence(const tl_phase_group *g, void *arg)
 {
     answering *a = arg;
+    if (g->n < 2)
+        return;
     int64_t wait_ns = g->rows[0].wait_ns >= 0 ? median_wait(a, g) : -1;
     for (size_t u = 0; u < a->p->units.units.n; u++) {
         const tl_phase_step *row = row_of(g, a->p->units.units.v[u].rank);
@@ -79,13 +66,13 @@ static void see_evidence(const group *g, void *arg)
         bool after = up || (g->step > 0 && is_up(a, u, g->step - 1)); /* who ends a step late begins the next one so */
         if (row == NULL)
             continue;
-        int64_t *sums = sums_of(a, u, g->phase);
+        int64_t *sums = sums_of(a, u, g->column);
         sums[up ? IN : OUT] = tl_ns_sum(sums[up ? IN : OUT], row->baseline_ns);
         sums[up ? NIN : NOUT]++;
         if (after)
             sums[SHORTER] = tl_ns_sum(sums[SHORTER], -row->excess_ns);
         if (after && wait_ns >= 0)
-            *sums_of(a, u, a->p->nphases) += wait_ns - row->wait_ns;
+            *sums_of(a, u, tl_phase_ncolumns(a->p)) += wait_ns - row->wait_ns;
     }
 }
 
@@ -93,21 +80,23 @@ static void see_evidence(const group *g, void *arg)
 static bool explain(answering *a)
 {
     const tl_phasing *p = a->p;
-    int64_t *v = tl_calloc(2 * (p->nphases + 1), sizeof *v), *longer = v + p->nphases + 1;
+    const size_t ncolumns = tl_phase_ncolumns(p);
+    int64_t *v = tl_calloc(2 * (ncolumns + 1), sizeof *v), *longer = v + ncolumns + 1;
     if (v == NULL)
         return false;
     for (size_t u = 0; u < p->units.units.n; u++) {
-        for (size_t c = 0; c <= p->nphases; c++) {
+        for (size_t c = 0; c <= ncolumns; c++) {
             const int64_t *sums = sums_of(a, u, c);
             v[c] = sums[SHORTER];
             longer[c] = sums[NIN] > 0 && sums[NOUT] > 0 ? sums[IN] / sums[NIN] - sums[OUT] / sums[NOUT] : 0;
         }
         const tl_phase_evidence evidence = { v, longer };
         tl_phase_reading *r = &a->found.readings[u];
-        r->answer = tl_phase_explain(&p->units.units.v[u], a->holds, p->nphases, &evidence, &r->in);
-        r->shorter_ns = r->in <= p->nphases ? v[r->in] : 0;
-        r->by_history = r->answer == TL_PHASE_STRAGGLER && r->in < p->nphases &&
-                        a->holds[r->in] == a->holds[p->units.units.v[u].phase];
+        const tl_phase_unit *unit = &p->units.units.v[u];
+        r->answer = tl_phase_explain(unit, p->column_holds, ncolumns, &evidence, &r->in);
+        r->shorter_ns = r->in <= ncolumns ? v[r->in] : 0;
+        r->by_history = r->answer == TL_PHASE_STRAGGLER && r->in < ncolumns &&
+                        tl_phase_holds_compare(p->column_holds[r->in], p->column_holds[unit->phase]) == 0;
     }
     free(v);
     return true;
@@ -121,7 +110,7 @@ static bool is_named(const answering *a, size_t unit)
 }
 
 /* All that are named are repaired: who then is latest decides how early the step may be. */
-static void see_cost(const group *g, void *arg)
+static void see_cost(const tl_phase_group *g, void *arg)
 {
     answering *a = arg;
     const tl_phase_units *units = &a->p->units;
@@ -129,18 +118,18 @@ static void see_cost(const group *g, void *arg)
     bool any = false;
 
     for (size_t u = 0; u < units->units.n; u++)
-        any = any || (is_named(a, u) && units->units.v[u].phase == g->phase && is_up(a, u, g->step));
+        any = any || (is_named(a, u) && units->units.v[u].phase == g->column && is_up(a, u, g->step));
     for (size_t i = 0; any && i < g->n; i++) {
         bool repaired = false;
         if (g->rows[i].excess_ns <= others_ns)
             continue;
         for (size_t u = 0; u < units->units.n; u++)
             repaired = repaired || (is_named(a, u) && units->units.v[u].rank == g->rows[i].rank &&
-                                    units->units.v[u].phase == g->phase && is_up(a, u, g->step));
+                                    units->units.v[u].phase == g->column && is_up(a, u, g->step));
         others_ns = repaired ? others_ns : g->rows[i].excess_ns;
     }
     for (size_t u = 0; any && u < units->units.n; u++) {
-        if (!is_named(a, u) || units->units.v[u].phase != g->phase || !is_up(a, u, g->step))
+        if (!is_named(a, u) || units->units.v[u].phase != g->column || !is_up(a, u, g->step))
             continue;
         const tl_phase_step *row = row_of(g, units->units.v[u].rank);
         if (row != NULL)
@@ -156,8 +145,9 @@ static tl_status cost(answering *a, tl_error *err)
 
     while (least < n) {
         memset(a->costs, 0, n * sizeof *a->costs);
-        walk(p, see_cost, a);
-        tl_status st = tl_reduce_sum(a->costs, n, err);
+        tl_status st = look_at(a, see_cost, err);
+        if (st == TL_OK)
+            st = tl_reduce_sum(a->costs, n, err);
         if (st != TL_OK)
             return st;
         least = n;
@@ -179,7 +169,7 @@ static tl_status cost(answering *a, tl_error *err)
 
 /* --------------------------------------------------------------------------------------------------------- waiters */
 
-static void see_waiters(const group *g, void *arg)
+static void see_waiters(const tl_phase_group *g, void *arg)
 {
     answering *a = arg;
     const tl_phasing *p = a->p;
@@ -189,7 +179,8 @@ static void see_waiters(const group *g, void *arg)
         const tl_phase_step *own = is_named(a, u) && after ? row_of(g, unit->rank) : NULL;
         if (own == NULL)
             continue;
-        bool waits = a->holds[g->phase] > a->holds[unit->phase] || g->phase == a->found.readings[u].in;
+        bool waits = tl_phase_holds_compare(p->column_holds[g->column], p->column_holds[unit->phase]) > 0 ||
+                     g->column == a->found.readings[u].in;
         for (size_t i = 0; i < g->n; i++) {
             int64_t *longer = &a->longer[u * p->nranks + tl_index_of(p->ranks, p->nranks, g->rows[i].rank)];
             if (waits)
@@ -229,7 +220,9 @@ static void count_late_steps(const tl_phasing *p)
         for (size_t u = 0; u < p->units.units.n; u++) {
             const tl_phase_unit *unit = &p->units.units.v[u];
             tl_phase named = { 0 };
-            tl_text name = tl_names_text(&p->names, unit->phase);
+            if (unit->phase == tl_phase_outside(p))
+                continue;
+            tl_text name = tl_names_text(&p->names, unit->phase % (uint32_t)p->nphases);
             tl_cell_text(named.phase, sizeof named.phase, name.p, name.n);
             if (unit->rank == row->rank && memcmp(named.phase, row->phase, sizeof named.phase) == 0)
                 row->late_steps += unit->nup;
@@ -239,7 +232,7 @@ static void count_late_steps(const tl_phasing *p)
 
 tl_status tl_phases_answer(tl_phasing *p, tl_error *err)
 {
-    size_t n = p->units.units.n;
+    size_t n = p->units.units.n, nsums = n * (tl_phase_ncolumns(p) + 1) * NSUMS;
     tl_arena arena = { 0 };
     answering a = { .p = p,
                     .found = { .names = &p->names,
@@ -248,32 +241,32 @@ tl_status tl_phases_answer(tl_phasing *p, tl_error *err)
                                .nranks = p->nranks,
                                .nphases = p->nphases,
                                .step_ns = p->step_ns,
-                               .holds = p->holds,
-                               .measured = p->measured,
+                               .ncolumns = tl_phase_ncolumns(p),
+                               .holds = p->column_holds,
+                               .norms = p->norms,
                                .units = p->units.units.v,
                                .nunits = n,
                                .superseded = p->superseded,
                                .readings = tl_arena_zeroed(&arena, n, sizeof *a.found.readings) },
-                    .holds = tl_arena_zeroed(&arena, p->nphases, sizeof *a.holds),
-                    .sums = tl_arena_zeroed(&arena, n * (p->nphases + 1) * NSUMS, sizeof *a.sums),
+                    .sums = tl_arena_zeroed(&arena, nsums, sizeof *a.sums),
                     .scratch = tl_arena_zeroed(&arena, p->nranks, sizeof *a.scratch),
                     .costs = tl_arena_zeroed(&arena, n, sizeof *a.costs),
                     .longer = tl_arena_zeroed(&arena, n * p->nranks, sizeof *a.longer) };
 
-    for (size_t c = 0; !arena.failed && c < p->nphases; c++)
-        a.holds[c] = p->measured[c] ? TL_HOLDS_NONE : p->holds[c];
     tl_status st = tl_par_agree(arena.failed ? tl_fail_memory(err, "who is waited for") : TL_OK, err);
     if (st == TL_OK && n > 0) {
-        walk(p, see_evidence, &a);
-        st = tl_reduce_sum(a.sums, n * (p->nphases + 1) * NSUMS, err);
+        st = look_at(&a, see_evidence, err);
+        if (st == TL_OK)
+            st = tl_reduce_sum(a.sums, nsums, err);
     }
     if (st == TL_OK)
         st = tl_par_agree(explain(&a) ? TL_OK : tl_fail_memory(err, "who is waited for"), err);
     if (st == TL_OK)
         st = cost(&a, err);
     if (st == TL_OK && n > 0) {
-        walk(p, see_waiters, &a);
-        st = tl_reduce_sum(a.longer, n * p->nranks, err);
+        st = look_at(&a, see_waiters, err);
+        if (st == TL_OK)
+            st = tl_reduce_sum(a.longer, n * p->nranks, err);
     }
     if (st == TL_OK && tl_par_proc() == 0) {
         count_waiters(&a);

@@ -271,7 +271,8 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_path(tables, out);
     take_culprits(tables, out);
     const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
-    if (!has_trace(tl_tables_get(tables, &tl_rank_schema)) && phases->n > 0) {
+    if (phases->n > 0) {
+        out->phases_alone = !has_trace(tl_tables_get(tables, &tl_rank_schema));
         out->phases = tl_table_row(phases, 0);
         out->nphases = phases->n;
     }

@@ -100,16 +100,23 @@ static double share_of_all(const tl_answers *a, int64_t ns)
     return a->wall_sum_ns > 0 ? (double)ns / (double)a->wall_sum_ns : NAN;
 }
 
+/* NaN: the traces do not tell. */
+static double loss_in_traces(const tl_answers *a, bool ranks)
+{
+    bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
+    return !unseen && a->finding >= TL_FOUND_NOBODY ? loss_to(a, ranks) : NAN;
+}
+
 /* The share that a threshold of this kind looks at; NaN: not judged. */
 static double share_of(tl_gate_kind kind, const tl_answers *a)
 {
-    if (tl_has_phases_alone(a))
+    if (a->phases_alone)
         return kind == TL_GATE_STRAGGLER ? tl_phase_loss(a) : NAN;
-    bool unseen = a->finding == TL_FOUND_NOBODY && (a->waiting.doubts & 1u << TL_DOUBT_UNMARKED) != 0;
     switch (kind) {
     case TL_GATE_STRAGGLER:
+        return fmax(loss_in_traces(a, true), tl_has_phases(a) ? tl_phase_loss(a) : NAN); /* the other one, where NaN */
     case TL_GATE_LINK:
-        return !unseen && a->finding >= TL_FOUND_NOBODY ? loss_to(a, kind == TL_GATE_STRAGGLER) : NAN;
+        return loss_in_traces(a, false);
     case TL_GATE_IDLE:
         return share_of_all(a, a->idle_ns);
     case TL_GATE_COMM:
@@ -149,14 +156,15 @@ bool tl_gates_judge(const tl_gates *gates, const tl_answers *a, FILE *err)
             continue;
         if (isnan(share))
             fprintf(err, "tlmpi: --fail-on %s: not judged: %s\n", names[kind],
-                    tl_has_phases_alone(a)          ? "durations of phases do not tell"
+                    a->phases_alone                 ? "durations of phases do not tell"
                     : a->finding == TL_FOUND_NOBODY ? tl_doubt_labels[TL_DOUBT_UNMARKED]
                                                     : tl_finding_labels[a->finding]);
         if (!(share > gates->most[kind]))
             continue;
         met = true;
         fprintf(err, "tlmpi: --fail-on %s>%g%%: %.1f %%", names[kind], 100 * gates->most[kind], 100 * share);
-        if (tl_has_phases_alone(a))
+        bool by_phases = a->phases_alone || (kind == TL_GATE_STRAGGLER && !(loss_in_traces(a, true) >= share));
+        if (by_phases)
             fprintf(err, " (rank %" PRId32 ")", a->phases->rank);
         else if (kind == TL_GATE_STRAGGLER || kind == TL_GATE_LINK)
             say_worst(a, kind == TL_GATE_STRAGGLER, err);

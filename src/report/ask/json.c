@@ -293,7 +293,7 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
 {
     tl_json_writer j = { .out = out };
 
-    if (tl_has_phases_alone(a)) {
+    if (a->phases_alone) {
         tl_print_phase_answers_json(out, a, file);
         return;
     }
@@ -313,6 +313,8 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
     put_imbalance(&j, a);
     put_path(&j, a);
     put_trust(&j, a);
+    if (tl_has_phases(a))
+        tl_put_phases(&j, a);
     tl_put_end(&j, '}');
     fputc('\n', out);
 }

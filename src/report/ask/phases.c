@@ -1,4 +1,4 @@
-/* phases.c - the four questions where there are only durations of phases:
+/* phases.c - the four questions where there are only durations of phases, and what these say beside traces:
  *
  *     Which rank holds the job up?
  *       Rank 3 holds the job up in 90 of 90 steps - in host_to_device it takes 60.1 ms longer than its peers
@@ -7,6 +7,7 @@
  */
 #include "phases.h"
 #include "tlmpi/report/format/json_writer.h"
+#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 
 /* Rows that are told of besides the first. */
@@ -34,6 +35,16 @@ static void say_confidence(FILE *out, const tl_answers *a, const char *file, con
     tl_wrap_end(&w);
 }
 
+static void say_also(FILE *out, const tl_answers *a)
+{
+    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
+    for (size_t i = named ? 2 : 1; i < a->nphases && i < ALSO_NAMED + 2; i++) {
+        tl_wrap w = paragraph(out, "Also:");
+        tl_say_phase_also(&w, a, i);
+        tl_wrap_end(&w);
+    }
+}
+
 void tl_print_phase_answers(FILE *out, const tl_answers *a, const char *file)
 {
     bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
@@ -44,11 +55,7 @@ void tl_print_phase_answers(FILE *out, const tl_answers *a, const char *file)
         tl_say_phase_cost(&w, a);
         tl_wrap_end(&w);
     }
-    for (size_t i = named ? 2 : 1; i < a->nphases && i < ALSO_NAMED + 2; i++) {
-        tl_wrap w = paragraph(out, "Also:");
-        tl_say_phase_also(&w, a, i);
-        tl_wrap_end(&w);
-    }
+    say_also(out, a);
     say_confidence(out, a, file, "phase_verdict");
     ask(out, "\nIn which phase, and why?", a, tl_say_phase_reason);
     say_confidence(out, a, file, "phase");
@@ -56,6 +63,24 @@ void tl_print_phase_answers(FILE *out, const tl_answers *a, const char *file)
     say_confidence(out, a, file, "phase");
     ask(out, "\nAlways, or only for a while?", a, tl_say_phase_pattern);
     say_confidence(out, a, file, "phase_step");
+}
+
+void tl_print_phases_beside_traces(FILE *out, const tl_answers *a, const char *file)
+{
+    char question[80];
+    snprintf(question, sizeof question, "\nWhat do the phases say that were timed in %" PRId64 " step%s?",
+             a->phases->steps, tl_plural(a->phases->steps));
+    ask(out, question, a, tl_say_phase_rank);
+    tl_wrap w = paragraph(out, "");
+    tl_say_phase_reason(&w, a);
+    tl_wrap_end(&w);
+    if (a->phases->verdict == TL_PHASE_STRAGGLER) {
+        w = paragraph(out, "Cost:");
+        tl_say_phase_cost(&w, a);
+        tl_wrap_end(&w);
+    }
+    say_also(out, a);
+    say_confidence(out, a, file, "phase_verdict");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ JSON */
@@ -86,8 +111,9 @@ static void end_answer(tl_json_writer *j, const tl_phase_verdict *row, const cha
     tl_put_end(j, '}');
 }
 
-static void put_found(tl_json_writer *j, const tl_answers *a)
+void tl_put_phases(tl_json_writer *j, const tl_answers *a)
 {
+    tl_put_word(j, "phases_verdict", tl_finding_labels[tl_phase_finding(a)]);
     tl_put_begin(j, "phases", '[');
     for (size_t i = 1; i < a->nphases; i++) {
         const tl_phase_verdict *row = &a->phases[i];
@@ -130,7 +156,7 @@ void tl_print_phase_answers_json(FILE *out, const tl_answers *a, const char *fil
     tl_put_begin(&j, "persistent", '{');
     tl_put_word(&j, "answer", named ? tl_pattern_labels[row->pattern] : "");
     end_answer(&j, row, "phase_step");
-    put_found(&j, a);
+    tl_put_phases(&j, a);
     tl_put_end(&j, '}');
     fputc('\n', out);
 }

@@ -1,12 +1,17 @@
-/* phases.h - the four questions where there are only durations of phases. */
+/* phases.h - the four questions where there are only durations of phases, and what these say beside traces. */
 #ifndef TLMPI_REPORT_ASK_PHASES_H
 #define TLMPI_REPORT_ASK_PHASES_H
 
 #include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/format/json_writer.h"
 #include <stdio.h>
 
 /* file: the path, as a word for a shell. */
 void tl_print_phase_answers(FILE *out, const tl_answers *answers, const char *file);
+
+/* The same in a paragraph, after the answers of traces; and as members of their JSON object. */
+void tl_print_phases_beside_traces(FILE *out, const tl_answers *answers, const char *file);
+void tl_put_phases(tl_json_writer *json, const tl_answers *answers);
 
 /* As tl_print_answers_json. */
 void tl_print_phase_answers_json(FILE *out, const tl_answers *answers, const char *file);

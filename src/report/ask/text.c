@@ -348,7 +348,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file)
 {
     char path[1000];
     tl_shell_word(path, sizeof path, file);
-    if (tl_has_phases_alone(answers)) {
+    if (answers->phases_alone) {
         tl_print_phase_answers(out, answers, path);
         return;
     }
@@ -358,4 +358,6 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file)
     others_waiting(&q);
     persistence(&q);
     tl_print_basis(out, answers, path);
+    if (tl_has_phases(answers))
+        tl_print_phases_beside_traces(out, answers, path);
 }

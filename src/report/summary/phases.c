@@ -1,4 +1,4 @@
-/* phases.c - what durations of phases tell, where there is no trace:
+/* phases.c - what durations of phases tell, where there is no trace, or beside traces:
  *
  *     tlmpi 0.1.0  8 files of phases, 8 ranks, 90 steps, 2 160 records, 0.05 s on 4 procs
  *
@@ -95,5 +95,23 @@ void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
     w = tl_label(out, "trust");
     tl_wrap_printf(&w, "%s", tl_confidence_labels[a->phases->confidence]);
     tl_wrap_end(&w);
+    say_lost(out, s);
+}
+
+/* The phases' steps may be others than the traces'. */
+void tl_print_phases_beside(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    const tl_answers *a = s->answers;
+    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
+    tl_wrap w = { .out = out, .indent = 2 };
+
+    fputs(named ? look->bold : "", out);
+    tl_wrap_printf(&w, "Phases of %" PRId64 " step%s:", a->phases->steps, tl_plural(a->phases->steps));
+    tl_say_phase_rank(&w, a);
+    fputs(named ? look->off : "", out);
+    tl_wrap_end(&w);
+    say_line(out, named ? "phase" : "why", a, tl_say_phase_reason);
+    if (named)
+        say_line(out, "cost", a, tl_say_phase_cost);
     say_lost(out, s);
 }

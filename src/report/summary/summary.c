@@ -7,6 +7,7 @@
 #include "table.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/format/terminal.h"
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
@@ -232,7 +233,7 @@ typedef struct detail {
 
 static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
 {
-    if (s->answers->phases != NULL) {
+    if (s->answers->phases_alone) {
         tl_print_phase_summary(out, s, look);
         return;
     }
@@ -246,6 +247,8 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
         fputc('\n', out);
         tl_print_verdict(out, s->answers, told.doubts, look);
         tl_print_summary_losses(out, s, told.losses);
+        if (tl_has_phases(s->answers))
+            tl_print_phases_beside(out, s, look);
     } else {
         fprintf(out, "No trace has device work: there is nothing to analyse.\n");
     }

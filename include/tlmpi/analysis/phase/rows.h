@@ -16,11 +16,11 @@ typedef struct tl_phase_reading {
 
 typedef struct tl_phase_found {
     const tl_names *names; /* of phases, in order */
-    size_t nphases, nsteps, nranks;
+    size_t nphases, ncolumns, nsteps, nranks;
     const int32_t *steps;
     const int64_t *step_ns;
-    const tl_phase_holds *holds;
-    const bool *measured;
+    const tl_phase_holds *holds; /* by column: phases, the same less measured waits, and what is outside of all */
+    const tl_phase_norm *norms;  /* likewise */
     const tl_phase_unit *units;
     tl_phase_reading *readings;
     size_t nunits;

@@ -69,9 +69,9 @@ enum { TL_WAITED_FOR_MOST = 3 };
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
-    const tl_phase_verdict *phases; /* of a job without traces: rows of phase_verdict; NULL: there are traces, and the
-                                     * rest tells (else phases.h does) */
+    const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: there are no durations of phases */
     size_t nphases;
+    bool phases_alone; /* there is no trace, and phases.h has all answers; else it has some of steps beside theirs */
     const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
     size_t nculprits;
     const tl_rank *by_order; /* of the first of them, a rank whose number is its file's place in order; else NULL */

@@ -1,5 +1,5 @@
-/* phases.h - the four questions of a job of which there are only durations of phases: what table phase_verdict says, in
- * sentences.
+/* phases.h - the four questions where there are durations of phases, alone or beside traces: what table phase_verdict
+ * says, in sentences.
  */
 #ifndef TLMPI_REPORT_ANSWERS_PHASES_H
 #define TLMPI_REPORT_ANSWERS_PHASES_H
@@ -7,8 +7,8 @@
 #include "tlmpi/report/answers/answers.h"
 #include "tlmpi/report/format/wrap.h"
 
-/* Whether it is such a job; the functions below want one. */
-static inline bool tl_has_phases_alone(const tl_answers *answers)
+/* Whether there are; the functions below want them. */
+static inline bool tl_has_phases(const tl_answers *answers)
 {
     return answers->phases != NULL;
 }
