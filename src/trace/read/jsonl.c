@@ -385,6 +385,10 @@ static tl_status refuse(const char *path, const tl_read_options *options, tl_tra
     return tl_fail(err, TL_EINPUT, "%s: a file of phases, which holds no events", path);
 }
 
-const tl_reader tl_jsonl_reader = {
-    .name = "jsonl", .endings = endings, .by_name = true, .claims = claims, .look = look, .read = refuse
-};
+const tl_reader tl_jsonl_reader = { .name = "jsonl",
+                                    .kind = TL_INPUT_PHASES,
+                                    .endings = endings,
+                                    .by_name = true,
+                                    .claims = claims,
+                                    .look = look,
+                                    .read = refuse };
