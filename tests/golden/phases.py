@@ -135,26 +135,18 @@ def open_question(work):
 
 def oracle(lines):
     """{(step, phase, rank): ns} of one file's lines, in the plainest way."""
-    seen, at, session, cells = set(), {}, collections.Counter(), collections.defaultdict(list)
+    at, session, cells = {}, collections.Counter(), collections.defaultdict(list)
     for text in lines:
         r = json.loads(text)
-        key = (r["rank"], r["name"])
-        if key in at and r["step"] < at[key]:
-            session[key] += 1
-        at[key] = r["step"]
-        more = json.dumps({k: v for k, v in r.items() if k not in ("duration_ms", "name", "rank", "step")}, sort_keys=True)
-        cells[(r["step"], r["name"], r["rank"])].append((more, session[key], text, r["duration_ms"]))
+        key, rank, step = (r["rank"], r["name"]), r["rank"], r["step"]
+        if at.get(key, (-1, 0))[0] == session[rank] and step < at[key][1]:
+            session[rank] += 1
+        at[key] = session[rank], step
+        cells[step, r["name"], rank].append((session[rank], text, r["duration_ms"]))
     sums = {}
     for key, records in cells.items():
-        total = 0
-        for more in {m for m, *_ in records}:
-            of = {}  # a line, and the last session that has it
-            for m, s, text, ms in records:
-                if m == more:
-                    of[text] = (max(s, of[text][0]) if text in of else s, ms)
-            last = max(s for s, _ in of.values())
-            total += sum(round(ms * 1e6) for s, ms in of.values() if s == last)
-        sums[key] = total
+        last = max(s for s, *_ in records)
+        sums[key] = sum({text: round(ms * 1e6) for s, text, ms in records if s == last}.values())
     return sums
 
 
@@ -169,11 +161,13 @@ def tables(work):
             lines = []
             for _ in range(2):
                 for step in range(r.randrange(5), 12):
-                    for name in ("h2d", "x y", "training_step"):
+                    for name in ("h2d", "x y", "training_step") + ("eval",) * (step % 4 == 0):
                         for micro in range(r.choice([1, 1, 3])):
                             record = {"name": name, "step": step, "rank": rank, "duration_ms": r.randrange(1, 10**9) / 1e6}
                             if micro or r.random() < 0.5:
                                 record["micro_step"] = micro
+                            if name == "eval":
+                                record["loss"] = r.random()
                             keys = list(record)
                             r.shuffle(keys)
                             if r.random() < 0.9:
@@ -203,6 +197,25 @@ def tables(work):
             check(f"tables {seed}: phase", int(x["total_ns"]) == sum(own) and int(x["steps"]) == len(own) and
                   float(x["median_ns"]) == statistics.median(own) and int(x["max_ns"]) == own[-1] and
                   abs(float(x["mean_ns"]) - statistics.mean(own)) < 1e-3 * own[-1], x)
+
+
+def resumed(work):
+    """A job that goes on from step 8 after step 10: its evaluation, in every eighth step, is no later than before; copies for the next
+    step come between micro-steps."""
+    folder = os.path.join(work, "resumed")
+    os.makedirs(folder)
+    for rank in 0, 1:
+        with open(os.path.join(folder, f"cuda_events_rank_{rank}.jsonl"), "w") as f:
+            for time, step in enumerate([*range(11), *range(8, 20)]):
+                for name, of, micro in (("train", step, 0), ("h2d", step + 1, 0), ("train", step, 1)) + (("eval", step, 0),) * (step % 8 == 0):
+                    f.write(json.dumps({"name": name, "rank": rank, "step": of, "micro": micro, "time": time, "duration_ms": 1 + time}) + "\n")
+    out, _ = run(folder, "-q")
+    expected = {}
+    for time, step in enumerate([*range(11), *range(8, 20)]):
+        expected |= {("train", step): 2 * (1 + time), ("h2d", step + 1): 1 + time} | ({("eval", step): 1 + time} if step % 8 == 0 else {})
+    got = {(x["phase"], int(x["step"])): int(x["duration_ns"]) / 1e6 for x in table(out, "phase_step") if x["rank"] == "1"}
+    check("resumed: the last session counts, whole", got == expected, set(got.items()) ^ set(expected.items()))
+    check("resumed: the other is told", [x["superseded"] for x in table(out, "phase_file")] == ["10", "10"])
 
 
 def damage(work):
@@ -283,7 +296,7 @@ def beside(work):
 def main():
     work = tempfile.mkdtemp(prefix="tlmpi-phases-")
     try:
-        for part in (published, open_question, tables, damage, procs, beside, planted):
+        for part in (published, open_question, tables, resumed, damage, procs, beside, planted):
             part(work)
     finally:
         shutil.rmtree(work)

@@ -31,7 +31,7 @@ tl_phase_holds tl_phase_holds_of(tl_text name);
 typedef struct tl_phase_line {
     int32_t rank, step;
     uint32_t phase;   /* id of its name */
-    uint32_t session; /* of its rank and phase in the file: a step that is lower than the one before begins another */
+    uint32_t session; /* of its rank in the file */
     int64_t duration_ns;
     uint64_t line, metadata; /* hashes */
 } tl_phase_line;
@@ -48,8 +48,7 @@ typedef struct tl_phase_cell {
 typedef TL_VEC(tl_phase_cell) tl_phase_cells;
 
 /* Adds a cell for each rank, phase and step of a file's lines, which are sorted here.  Of equal lines one counts; of
- * those that differ in their duration alone, those of the last session; the others are summed.  False when memory is
- * out. */
+ * others those of the last session, which are summed.  False when memory is out. */
 bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
                    int64_t *superseded);
 

@@ -71,6 +71,20 @@ static void a_step_that_is_run_again_counts_as_the_last_time(void)
     free(cells.v);
 }
 
+/* Two micro-steps; run again with metadata that tell the time, and again with one of these lines. */
+static void metadata_of_a_step_that_is_run_again_may_differ(void)
+{
+    static const drawn_line drawn[] = { { 4, 0, 10, 1, 101 }, { 4, 0, 20, 2, 102 }, { 4, 1, 11, 3, 103 },
+                                        { 4, 1, 21, 4, 104 }, { 4, 2, 12, 5, 105 }, { 4, 2, 21, 4, 104 } };
+    tl_phase_cells cells = fold(drawn, COUNT(drawn));
+    CU_ASSERT_EQUAL_FATAL(cells.n, 1);
+    CU_ASSERT_EQUAL(cells.v[0].duration_ns, 33 * MS);
+    CU_ASSERT_EQUAL(cells.v[0].records, 2);
+    CU_ASSERT_EQUAL(superseded, 3);
+    CU_ASSERT_EQUAL(repeated, 1);
+    free(cells.v);
+}
+
 static void two_files_of_a_rank_are_one(void)
 {
     tl_phase_cell cells[] = { { .step = 2, .rank = 1, .file = 1, .duration_ns = 5, .records = 1, .metadata = 9 },
@@ -239,6 +253,7 @@ static const unit_test tests[] = {
     TEST(micro_steps_are_summed),
     TEST(a_line_counts_once),
     TEST(a_step_that_is_run_again_counts_as_the_last_time),
+    TEST(metadata_of_a_step_that_is_run_again_may_differ),
     TEST(two_files_of_a_rank_are_one),
     TEST(waits_are_taken_off_before_ranks_are_compared),
     TEST(a_rank_is_late_in_its_steps),
