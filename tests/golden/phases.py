@@ -218,6 +218,34 @@ def resumed(work):
     check("resumed: the other is told", [x["superseded"] for x in table(out, "phase_file")] == ["10", "10"])
 
 
+def again(work):
+    """Files that have what others have: copies, another run, and one whose name tells another rank."""
+    folder = os.path.join(work, "again")
+    job = dict(ranks=3, steps=10)
+    Job(1, **job).write(os.path.join(folder, "run1"))
+    plain = table(run(folder, "-q")[0], "phase_step")
+    shutil.copytree(os.path.join(folder, "run1"), os.path.join(folder, "run2"))
+    out, got = run(folder)
+    check("copies: they count once", table(out, "phase_step") == plain and
+          [x["repeated"] for x in table(out, "phase_file")] == ["30"] * 3 + ["0"] * 3)
+    check("copies: no warning", not got.stderr, got.stderr)
+    Job(2, **job).write(os.path.join(folder, "run2"))
+    for n in 1, 3:
+        out, got = run(folder, procs=n, status=1)
+        rows = table(out, "phase_file")
+        check("another run: counts of its files", [[x[c] for x in rows] for c in ("superseded", "replaced", "replaced_by")] ==
+              [["30"] * 3 + ["0"] * 3] * 2 + [["3", "4", "5", "-1", "-1", "-1"]], rows)
+        check("another run: it is said once", got.stderr.count("there again in") == 1 and "90 records of " in got.stderr and
+              "run1/cuda_events_rank_0.jsonl and of 2 other files" in got.stderr, got.stderr)
+    told = subprocess.run([TLMPI, "check", folder], capture_output=True, text=True)
+    check("another run: check says it", told.returncode == 1 and "is that another run?" in told.stderr, told.stderr)
+    shutil.rmtree(os.path.join(folder, "run2"))
+    os.rename(os.path.join(folder, "run1", "cuda_events_rank_1.jsonl"), os.path.join(folder, "run1", "cuda_events_rank_7.jsonl"))
+    out, got = run(folder)
+    check("a name with another rank: the lines count", table(out, "phase_step") == plain)
+    check("a name with another rank: it is said", "its name tells rank 7, its lines tell rank 1" in got.stderr, got.stderr)
+
+
 def damage(work):
     folder = os.path.join(work, "damage")
     Job(2, fault=(1, "host_to_device", 0.2, 0, 89)).write(folder)
@@ -296,7 +324,7 @@ def beside(work):
 def main():
     work = tempfile.mkdtemp(prefix="tlmpi-phases-")
     try:
-        for part in (published, open_question, tables, resumed, damage, procs, beside, planted):
+        for part in (published, open_question, tables, resumed, again, damage, procs, beside, planted):
             part(work)
     finally:
         shutil.rmtree(work)

@@ -52,9 +52,15 @@ typedef TL_VEC(tl_phase_cell) tl_phase_cells;
 bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
                    int64_t *superseded);
 
-/* Sorts cells by step, phase, rank; what several files have of one becomes one: equal ones count once, of those that
- * differ in duration alone the last file's counts, others are summed.  Returns how many are left. */
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded);
+/* By file: how many of its records a later file has, too; of how many a later one has others; and the first such file.
+ * Begins as 0, 0 and INT64_MAX. */
+typedef struct tl_phase_again {
+    int64_t *repeated, *replaced, *replaced_by;
+} tl_phase_again;
+
+/* Sorts cells by step, phase, rank; what several files have of one becomes that of the last file.  Returns how many are
+ * left. */
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_again *again);
 
 /* Measured waits of a rank in a step; by step, then rank. */
 typedef struct tl_phase_wait {

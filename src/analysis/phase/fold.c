@@ -83,22 +83,26 @@ static int by_cell(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->file, y->file);
 }
 
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded)
+static bool are_equal(const tl_phase_cell *x, const tl_phase_cell *y)
+{
+    return x->duration_ns == y->duration_ns && x->records == y->records && x->metadata == y->metadata;
+}
+
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_again *again)
 {
     size_t kept = 0;
     if (n > 1)
         qsort(cells, n, sizeof *cells, by_cell);
     for (size_t i = 0; i < n; i++) {
-        tl_phase_cell *last = kept > 0 ? &cells[kept - 1] : NULL;
-        if (last == NULL || same_cell(last, &cells[i]) != 0) {
+        const tl_phase_cell *next = i + 1 < n ? &cells[i + 1] : NULL;
+        uint32_t file = cells[i].file;
+        if (next == NULL || same_cell(&cells[i], next) != 0) {
             cells[kept++] = cells[i];
-        } else if (last->metadata == cells[i].metadata) {
-            *superseded += last->records;
-            *last = cells[i];
+        } else if (are_equal(&cells[i], next)) {
+            again->repeated[file] += cells[i].records;
         } else {
-            last->duration_ns = tl_ns_add(last->duration_ns, cells[i].duration_ns);
-            last->metadata += cells[i].metadata;
-            last->records += cells[i].records < INT32_MAX - last->records ? cells[i].records : 0;
+            again->replaced[file] += cells[i].records;
+            again->replaced_by[file] = next->file < again->replaced_by[file] ? next->file : again->replaced_by[file];
         }
     }
     return kept;

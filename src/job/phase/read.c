@@ -123,8 +123,11 @@ static tl_status read_file(tl_phasing *p, const char *path, size_t number, tl_er
 
 tl_status tl_phase_files_read(const tl_plan *plan, tl_phasing *p, tl_error *err)
 {
-    tl_status st = TL_OK;
     size_t number = 0;
+    for (size_t at = 0; at < plan->phases_bytes; at += strlen(plan->phases + at) + 1)
+        number++;
+    tl_status st = tl_phase_files_begin(p, number) ? TL_OK : tl_fail_memory(err, "the files of phases");
+    number = 0;
     for (size_t at = 0; st == TL_OK && at < plan->phases_bytes; at += strlen(plan->phases + at) + 1, number++)
         if (number % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
             st = read_file(p, plan->phases + at, number, err);

@@ -27,7 +27,6 @@ static tl_status move_cells(tl_phasing *p, tl_error *err)
     int32_t *to = tl_malloc((p->cells.n + 1) * sizeof *to);
     void *moved = NULL;
     size_t n = 0;
-    int64_t superseded = 0;
 
     for (size_t i = 0; to != NULL && i < p->cells.n; i++)
         to[i] = owner_of(tl_index_of(p->steps, p->nsteps, p->cells.v[i].step), p->nsteps);
@@ -39,10 +38,16 @@ static tl_status move_cells(tl_phasing *p, tl_error *err)
     p->cells = (tl_phase_cells){ .v = moved };
     if (st != TL_OK)
         return st;
-    p->cells.n = p->cells.cap = tl_phase_merge(p->cells.v, n, &superseded);
-    st = tl_reduce_sum(&superseded, 1, err);
-    p->superseded = superseded;
-    return st;
+    p->cells.n = p->cells.cap = tl_phase_merge(p->cells.v, n, &p->again);
+    return TL_OK;
+}
+
+tl_status tl_phases_meet(tl_phasing *p, tl_error *err)
+{
+    tl_status st = tl_phase_names_share(p, err);
+    if (st == TL_OK)
+        st = tl_phase_numbers_share(p, err);
+    return st == TL_OK && p->nranks > 0 ? move_cells(p, err) : st;
 }
 
 /* Rows of one step: the phase that holds collectives and takes longest is the one that holds the waits, where they are
@@ -272,13 +277,6 @@ static tl_status make_ranks(tl_phasing *p, tl_error *err)
 
 tl_status tl_phases_spread(tl_phasing *p, tl_error *err)
 {
-    tl_status st = tl_phase_names_share(p, err);
-    if (st == TL_OK)
-        st = tl_phase_numbers_share(p, err);
-    if (st != TL_OK || p->nranks == 0)
-        return st;
-    st = move_cells(p, err);
-    if (st == TL_OK)
-        st = compare_ranks(p, err);
+    tl_status st = compare_ranks(p, err);
     return st == TL_OK ? make_ranks(p, err) : st;
 }

@@ -252,7 +252,6 @@ tl_status tl_phases_answer(tl_phasing *p, tl_error *err)
                                .measured = p->measured,
                                .units = p->units.units.v,
                                .nunits = n,
-                               .superseded = p->superseded,
                                .readings = tl_arena_zeroed(&arena, n, sizeof *a.found.readings) },
                     .holds = tl_arena_zeroed(&arena, p->nphases, sizeof *a.holds),
                     .sums = tl_arena_zeroed(&arena, n * (p->nphases + 1) * NSUMS, sizeof *a.sums),

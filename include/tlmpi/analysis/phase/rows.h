@@ -24,7 +24,6 @@ typedef struct tl_phase_found {
     const tl_phase_unit *units;
     tl_phase_reading *readings;
     size_t nunits;
-    int64_t superseded;
 } tl_phase_found;
 
 /* False when memory is out. */

@@ -85,17 +85,27 @@ static void metadata_of_a_step_that_is_run_again_may_differ(void)
     free(cells.v);
 }
 
-static void two_files_of_a_rank_are_one(void)
+/* Of step 1 the last of three files, of which two are equal; of step 2 the last, whatever metadata tell. */
+static void of_several_files_of_a_rank_the_last_counts(void)
 {
-    tl_phase_cell cells[] = { { .step = 2, .rank = 1, .file = 1, .duration_ns = 5, .records = 1, .metadata = 9 },
-                              { .step = 1, .rank = 1, .file = 0, .duration_ns = 1, .records = 1, .metadata = 9 },
+    tl_phase_cell cells[] = { { .step = 2, .rank = 1, .file = 1, .duration_ns = 5, .records = 2, .metadata = 9 },
+                              { .step = 1, .rank = 1, .file = 0, .duration_ns = 2, .records = 1, .metadata = 9 },
                               { .step = 1, .rank = 1, .file = 1, .duration_ns = 2, .records = 1, .metadata = 9 },
-                              { .step = 2, .rank = 1, .file = 0, .duration_ns = 3, .records = 1, .metadata = 8 } };
-    superseded = 0;
-    CU_ASSERT_EQUAL_FATAL(tl_phase_merge(cells, 4, &superseded), 2);
-    CU_ASSERT_EQUAL(cells[0].duration_ns, 2);
-    CU_ASSERT_EQUAL(cells[1].duration_ns, 8);
-    CU_ASSERT_EQUAL(superseded, 1);
+                              { .step = 1, .rank = 1, .file = 2, .duration_ns = 7, .records = 1, .metadata = 9 },
+                              { .step = 3, .rank = 1, .file = 1, .duration_ns = 3, .records = 1, .metadata = 8 },
+                              { .step = 2, .rank = 1, .file = 0, .duration_ns = 3, .records = 3, .metadata = 8 } };
+    int64_t again[3][3] = { { 0 }, { 0 }, { INT64_MAX, INT64_MAX, INT64_MAX } };
+    CU_ASSERT_EQUAL_FATAL(tl_phase_merge(cells, COUNT(cells), &(tl_phase_again){ again[0], again[1], again[2] }), 3);
+    CU_ASSERT_EQUAL(cells[0].duration_ns, 7);
+    CU_ASSERT_EQUAL(cells[1].duration_ns, 5);
+    CU_ASSERT_EQUAL(cells[1].records, 2);
+    CU_ASSERT_EQUAL(cells[2].duration_ns, 3);
+    CU_ASSERT_EQUAL(again[0][0], 1);
+    CU_ASSERT_EQUAL(again[1][0], 3);
+    CU_ASSERT_EQUAL(again[2][0], 1);
+    CU_ASSERT_EQUAL(again[1][1], 1);
+    CU_ASSERT_EQUAL(again[2][1], 2);
+    CU_ASSERT_EQUAL(again[0][1] + again[0][2] + again[1][2], 0);
 }
 
 static void waits_are_taken_off_before_ranks_are_compared(void)
@@ -254,7 +264,7 @@ static const unit_test tests[] = {
     TEST(a_line_counts_once),
     TEST(a_step_that_is_run_again_counts_as_the_last_time),
     TEST(metadata_of_a_step_that_is_run_again_may_differ),
-    TEST(two_files_of_a_rank_are_one),
+    TEST(of_several_files_of_a_rank_the_last_counts),
     TEST(waits_are_taken_off_before_ranks_are_compared),
     TEST(a_rank_is_late_in_its_steps),
     TEST(one_step_proves_little),
