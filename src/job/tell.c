@@ -48,7 +48,7 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     }
     for (size_t i = 0; i < nfiles; i++) {
         records += files[i].records;
-        damaged += files[i].status != TL_PHASE_FILE_OK || files[i].replaced > 0;
+        damaged += files[i].status != TL_PHASE_FILE_OK || files[i].replaced + files[i].left_out > 0;
     }
     return unreadable == n && records == 0 ? TL_EXIT_NOTHING
            : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
@@ -217,8 +217,9 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
     static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
                                             "repaired", "gzip",   "file_bytes", "file" };
-    static const char *const of_phases[] = { "rank",        "status",   "lines",      "records",    "no_json", "no_key",
-                                             "no_duration", "repeated", "superseded", "file_bytes", "path" };
+    static const char *const of_phases[] = { "rank",       "status",   "lines",       "records",
+                                             "no_json",    "no_key",   "no_duration", "repeated",
+                                             "superseded", "left_out", "file_bytes",  "path" };
     const tl_inventory *inventory = &plan->inventory;
 
     print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);

@@ -246,6 +246,24 @@ def again(work):
     check("a name with another rank: it is said", "its name tells rank 7, its lines tell rank 1" in got.stderr, got.stderr)
 
 
+def many_names(work):
+    """A name of its own for each step beside three that are in all: those stay, and who is late in them is found."""
+    folder = os.path.join(work, "names")
+    Job(7, ranks=4, steps=300, fault=(2, "host_to_device", 0.2, 0, 299)).write(folder)
+    plain = table(run(folder, "-q")[0], "phase_verdict")
+    for rank in range(4):
+        with open(os.path.join(folder, f"cuda_events_rank_{rank}.jsonl"), "a") as f:
+            for step in range(300):
+                f.write(json.dumps({"name": f"batch_{step}", "step": step, "rank": rank, "duration_ms": 1 + step / 1000}) + "\n")
+    for n in 1, 3:
+        out, got = run(folder, procs=n, status=1)
+        check("many names: who is late", stragglers(table(out, "phase_verdict")) == stragglers(plain) != [])
+        check("many names: what takes most stays", {x["phase"] for x in table(out, "phase")} ==
+              {"host_to_device", "training_step", "training_metrics", *(f"batch_{i}" for i in range(47, 300))})
+        check("many names: what is left out is counted", [x["left_out"] for x in table(out, "phase_file")] == ["47"] * 4)
+        check("many names: it is said", "47 names of phases are left out" in got.stderr, got.stderr)
+
+
 def damage(work):
     folder = os.path.join(work, "damage")
     Job(2, fault=(1, "host_to_device", 0.2, 0, 89)).write(folder)
@@ -324,7 +342,7 @@ def beside(work):
 def main():
     work = tempfile.mkdtemp(prefix="tlmpi-phases-")
     try:
-        for part in (published, open_question, tables, resumed, again, damage, procs, beside, planted):
+        for part in (published, open_question, tables, resumed, again, many_names, damage, procs, beside, planted):
             part(work)
     finally:
         shutil.rmtree(work)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Sums of a file; then the least number of a file that replaces it. */
-enum { REPEATED, REPLACED, NSUMS, NCOUNTS };
+enum { REPEATED, REPLACED, LEFT_OUT, NSUMS, NCOUNTS };
 
 bool tl_phase_files_begin(tl_phasing *p, size_t nfiles)
 {
@@ -16,6 +16,7 @@ bool tl_phase_files_begin(tl_phasing *p, size_t nfiles)
     p->again = (tl_phase_again){ .repeated = p->file_counts + REPEATED * nfiles,
                                  .replaced = p->file_counts + REPLACED * nfiles,
                                  .replaced_by = p->file_counts + NSUMS * nfiles };
+    p->left_out_of = p->file_counts + LEFT_OUT * nfiles;
     for (size_t i = 0; i < nfiles; i++)
         p->again.replaced_by[i] = INT64_MAX;
     return true;
@@ -31,6 +32,7 @@ static void add_counts(const tl_phasing *p, tl_table *files)
         row->superseded += p->again.replaced[file];
         row->replaced = p->again.replaced[file];
         row->replaced_by = row->replaced > 0 ? (int32_t)p->again.replaced_by[file] : -1;
+        row->left_out = p->left_out_of[file];
     }
 }
 

@@ -19,6 +19,7 @@ typedef struct tl_phasing {
     /* By file: of this proc, until they are gathered. */
     size_t nfiles;
     int64_t *file_counts; /* sums, of which `again` has its own */
+    int64_t *left_out_of; /* ... and here are records of phases that are too many */
     tl_phase_again again;
 
     /* The same on every proc. */
