@@ -264,6 +264,23 @@ def many_names(work):
         check("many names: it is said", "47 names of phases are left out" in got.stderr, got.stderr)
 
 
+def long_names(work):
+    """Two names of more bytes than a cell has, with one begin: two rows, of which one is late."""
+    begin = "model.language_model.layers.decoder.block.self_attention.query_key_value_"
+    folder, r = os.path.join(work, "long"), random.Random(1)
+    os.makedirs(folder)
+    for rank in range(8):
+        late = 20 * (rank == 3)
+        with open(os.path.join(folder, f"cuda_events_rank_{rank}.jsonl"), "w") as f:
+            for step in range(60):
+                for name, ms in ((begin + "forward", 50), (begin + "recompute", 50 + late), ("all_reduce", 30 - late)):
+                    f.write(json.dumps({"name": name, "rank": rank, "step": step, "duration_ms": ms * r.gauss(1, 0.01)}) + "\n")
+    rows = table(run(folder, "-q")[0], "phase")
+    check("long names: a row each", len({(x["rank"], x["phase"]) for x in rows}) == len(rows) == 24, rows[:3])
+    check("long names: one is late", [x["phase"][-9:] for x in rows if x["late_steps"] != "0"] == ["recompute"], rows)
+    check("long names: the verdict's", stragglers(table(folder + ".h5", "phase_verdict"))[0][1] in {x["phase"] for x in rows})
+
+
 def damage(work):
     folder = os.path.join(work, "damage")
     Job(2, fault=(1, "host_to_device", 0.2, 0, 89)).write(folder)
@@ -342,7 +359,7 @@ def beside(work):
 def main():
     work = tempfile.mkdtemp(prefix="tlmpi-phases-")
     try:
-        for part in (published, open_question, tables, resumed, again, many_names, damage, procs, beside, planted):
+        for part in (published, open_question, tables, resumed, again, many_names, long_names, damage, procs, beside, planted):
             part(work)
     finally:
         shutil.rmtree(work)

@@ -25,6 +25,14 @@
 /* What a phase's name says of collectives in it. */
 tl_phase_holds tl_phase_holds_of(tl_text name);
 
+/* What a phase is called in cells of tables: its name, or as much of it as has room there. */
+typedef struct tl_phase_title {
+    char text[sizeof((tl_phase *)0)->phase + 1]; /* all behind its end is 0 */
+} tl_phase_title;
+
+/* Titles of the first n names, which differ as their names do. */
+void tl_phase_titles(const tl_names *names, size_t n, tl_phase_title *out);
+
 /* ----------------------------------------------------------------------------------------------------------- cells */
 
 /* One record, as it stands in a file. */

@@ -25,6 +25,7 @@ typedef struct tl_phasing {
     /* The same on every proc. */
     size_t nphases, nsteps, nranks;
     tl_phase_holds *holds;  /* [nphases], in order of names */
+    tl_phase_title *titles; /* [nphases] */
     uint32_t *name_rows;    /* [nphases] in /names */
     int32_t *steps, *ranks; /* ascending */
     int64_t *step_ns;       /* [nsteps] */

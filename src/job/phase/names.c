@@ -99,8 +99,9 @@ static bool renumber(tl_phasing *p, tl_names *common)
     size_t kept = 0;
     uint32_t *number = tl_calloc(p->names.n + 1, sizeof *number);
     p->holds = tl_calloc(common->n + 1, sizeof *p->holds);
+    p->titles = tl_calloc(common->n + 1, sizeof *p->titles);
     p->name_rows = tl_calloc(common->n + 1, sizeof *p->name_rows);
-    if (number == NULL || p->holds == NULL || p->name_rows == NULL) {
+    if (number == NULL || p->holds == NULL || p->titles == NULL || p->name_rows == NULL) {
         free(number);
         return false;
     }
@@ -119,6 +120,7 @@ static bool renumber(tl_phasing *p, tl_names *common)
     }
     p->cells.n = kept;
     p->nphases = common->n;
+    tl_phase_titles(common, common->n, p->titles);
     for (uint32_t i = 0; i < common->n; i++)
         p->holds[i] = tl_phase_holds_of(tl_names_text(common, i));
     tl_names_free(&p->names);

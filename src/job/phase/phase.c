@@ -9,6 +9,7 @@ static void phasing_free(tl_phasing *p)
     free(p->cells.v);
     free(p->file_counts);
     free(p->holds);
+    free(p->titles);
     free(p->name_rows);
     free(p->steps);
     free(p->ranks);

@@ -208,9 +208,8 @@ static void add_series(tl_phasing *p, const point *points, size_t n, size_t at, 
     *s = (tl_phase_series){
         .rank = p->ranks[points->rank], .phase = points->phase, .steps = p->series_steps + at, .x = p->series_x + at
     };
-    tl_text name = tl_names_text(&p->names, points->phase);
     *row = (tl_phase){ .rank = s->rank, .collectives = (uint8_t)p->holds[s->phase], .steps = (int64_t)n };
-    tl_cell_text(row->phase, sizeof row->phase, name.p, name.n);
+    memcpy(row->phase, p->titles[s->phase].text, sizeof row->phase);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = points[i].duration_ns;
         row->excess_ns = tl_ns_sum(row->excess_ns, points[i].excess_ns);
@@ -268,7 +267,8 @@ static tl_status make_ranks(tl_phasing *p, tl_error *err)
     free(points);
     if (st == TL_OK)
         st = tl_collect_rows(here.rows, here.n, sizeof(tl_phase), &all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 && !tl_table_append(tl_tables_get(p->tables, &tl_phase_schema), all, nall))
+    tl_table *rows = tl_tables_get(p->tables, &tl_phase_schema);
+    if (st == TL_OK && tl_par_proc() == 0 && !(tl_table_append(rows, all, nall) && tl_table_sort(rows)))
         st = tl_fail_memory(err, "durations of phases");
     free(all);
     tl_table_free(&here);

@@ -228,10 +228,7 @@ static void count_late_steps(const tl_phasing *p)
         tl_phase *row = tl_table_row(table, i);
         for (size_t u = 0; u < p->units.units.n; u++) {
             const tl_phase_unit *unit = &p->units.units.v[u];
-            tl_phase named = { 0 };
-            tl_text name = tl_names_text(&p->names, unit->phase);
-            tl_cell_text(named.phase, sizeof named.phase, name.p, name.n);
-            if (unit->rank == row->rank && memcmp(named.phase, row->phase, sizeof named.phase) == 0)
+            if (unit->rank == row->rank && memcmp(p->titles[unit->phase].text, row->phase, sizeof row->phase) == 0)
                 row->late_steps += unit->nup;
         }
     }
@@ -242,7 +239,7 @@ tl_status tl_phases_answer(tl_phasing *p, tl_error *err)
     size_t n = p->units.units.n;
     tl_arena arena = { 0 };
     answering a = { .p = p,
-                    .found = { .names = &p->names,
+                    .found = { .titles = p->titles,
                                .steps = p->steps,
                                .nsteps = p->nsteps,
                                .nranks = p->nranks,

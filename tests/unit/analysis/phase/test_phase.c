@@ -259,6 +259,32 @@ static void names_tell_where_collectives_are(void)
         CU_ASSERT_EQUAL(tl_phase_holds_of((tl_text){ names[i].name, strlen(names[i].name) }), names[i].holds);
 }
 
+/* A cell has 64 bytes. */
+static void long_names_are_told_apart(void)
+{
+#define LONG "model.language_model.layers.self_attention.query_key_value_of"
+    static const char *const drawn[][2] = {
+        { LONG, LONG },
+        { LONG "_forward_of_decoder_layers", "model.language_model.layers.sel...e_of_forward_of_decoder_layers" },
+        { LONG "_forward_of_decoder_laye\xc3\xa9", "model.language_model.layers.sel...e_of_forward_of_decoder_laye\xc3\xa9" },
+        { LONG "_f\xc3\xa9rward_of_the_decoder_layers15", "model.language_model.layers.self...rward_of_the_decoder_layers15" },
+        { LONG "_x_layer_forward_of_decoder_layers", "model.language_model.layers.sel...ayer_forward_of_decoder_layers" },
+        { LONG "_y_layer_forward_of_decoder_layers", "model.language_model.layers.se...yer_forward_of_decoder_layers~2" },
+        { LONG "_forward_of_encoder_layers", "model.language_model.layers.se..._of_forward_of_encoder_layers~2" },
+        { "model.language_model.layers.sel...e_of_forward_of_encoder_layers",
+          "model.language_model.layers.sel...e_of_forward_of_encoder_layers" },
+    };
+    tl_phase_title titles[COUNT(drawn)];
+    tl_names names = { 0 };
+
+    for (size_t i = 0; i < COUNT(drawn); i++)
+        CU_ASSERT_EQUAL(tl_names_intern(&names, drawn[i][0], strlen(drawn[i][0])), i);
+    tl_phase_titles(&names, names.n, titles);
+    for (size_t i = 0; i < COUNT(drawn); i++)
+        CU_ASSERT_STRING_EQUAL(titles[i].text, drawn[i][1]);
+    tl_names_free(&names);
+}
+
 static const unit_test tests[] = {
     TEST(micro_steps_are_summed),
     TEST(a_line_counts_once),
@@ -271,6 +297,7 @@ static const unit_test tests[] = {
     TEST(a_stall_hides_no_delay),
     TEST(who_is_shorter_where_collectives_are_came_late),
     TEST(names_tell_where_collectives_are),
+    TEST(long_names_are_told_apart),
 };
 
 int main(void)
