@@ -55,7 +55,7 @@ typedef enum tlmpi_record_status {
     TLMPI_RECORD_OK = 0,
     TLMPI_RECORD_OFF,       /* the recorder is off: tlmpi_record_reason says why */
     TLMPI_RECORD_SKIPPED,   /* not a step to record, or the stream is being captured into a graph */
-    TLMPI_RECORD_BAD_USE,   /* an argument that cannot be */
+    TLMPI_RECORD_BAD_USE,   /* an argument that cannot be; the first of a phase is said on stderr */
     TLMPI_RECORD_NO_MEMORY, /* or too many phases that the device has not passed: TLMPI_RECORD_MAX_PHASES */
     TLMPI_RECORD_DRIVER,    /* the driver refused; its first error is said on stderr */
     TLMPI_RECORD_WRITE      /* lines were lost: the file took them not; the first error is said on stderr */
@@ -63,7 +63,7 @@ typedef enum tlmpi_record_status {
 
 typedef struct tlmpi_record_settings {
     int enable;                   /* 0 */
-    int rank;                     /* 0: this process, in the file's name and in each line */
+    int rank;                     /* 0: this process, in the file's name and in each line; not below 0 */
     const char *directory;        /* ".", as where it is NULL or empty: made where it is not there */
     int64_t start_step;           /* 0: the first step to record */
     int64_t end_step;             /* INT64_MAX: the last */
@@ -96,13 +96,14 @@ enum {
     TLMPI_RECORD_MAX_PHASES = 16384 /* begun and not yet written */
 };
 
-/* Of phases.  What has begun is one of: open, pending, written, lost, failed, captured. */
+/* Of phases of steps to record.  Each is one of: open, pending, written, lost, failed, captured. */
 typedef struct tlmpi_record_counts {
     int64_t written;  /* lines in the file */
     int64_t open;     /* begun and not ended */
     int64_t pending;  /* ended, and not yet written */
     int64_t lost;     /* lines that the file did not take whole */
-    int64_t failed;   /* the driver refused an event or gave no time, no memory, or not ended when closed */
+    int64_t failed;   /* an argument that cannot be, an event or a time that the driver refused, no memory, or not
+                       * ended when closed */
     int64_t captured; /* left out because the stream was being captured into a graph */
     int64_t events;   /* of the driver that exist now, used or waiting to be used again */
 } tlmpi_record_counts;
@@ -121,9 +122,9 @@ TLMPI_RECORD_API tlmpi_record_status tlmpi_record_open(const tlmpi_record_settin
 /* Why it is off, or "" where it is on.  Lives as long as the recorder. */
 TLMPI_RECORD_API const char *tlmpi_record_reason(const tlmpi_record *recorder);
 
-/* Begins a phase on a stream (a CUstream, cudaStream_t or hipStream_t; NULL is the default stream of the current
- * device), whatever device is current.  Texts are copied.  *phase is for tlmpi_record_end, by any thread; it is 0
- * whenever the status is not OK. */
+/* Begins a phase, whose name is not empty, of a step of 0 to INT32_MAX, on a stream (a CUstream, cudaStream_t or
+ * hipStream_t; NULL is the default stream of the current device), whatever device is current.  Texts are copied.
+ * *phase is for tlmpi_record_end, by any thread; it is 0 whenever the status is not OK. */
 TLMPI_RECORD_API tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name, int64_t step,
                                                         void *stream, const tlmpi_record_value *metadata,
                                                         size_t nmetadata, uint64_t *phase);

@@ -10,6 +10,7 @@
 #include "tlmpi/par/par.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/summary.h"
+#include "tlmpi/trace/find.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,11 +48,47 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     }
     for (size_t i = 0; i < nfiles; i++) {
         records += files[i].records;
-        damaged += files[i].status != TL_PHASE_FILE_OK;
+        damaged += files[i].status != TL_PHASE_FILE_OK || files[i].replaced + files[i].left_out > 0;
     }
     return unreadable == n && records == 0 ? TL_EXIT_NOTHING
            : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
                                            : TL_EXIT_DONE;
+}
+
+/* Records that other files have again. */
+static void tell_replaced(const tl_phase_file *files, size_t n)
+{
+    const tl_phase_file *first = NULL;
+    int64_t replaced = 0;
+    size_t more = 0;
+    char others[48] = "";
+
+    for (size_t i = 0; i < n; i++) {
+        if (files[i].replaced == 0)
+            continue;
+        more += first != NULL;
+        first = first != NULL ? first : &files[i];
+        replaced += files[i].replaced;
+    }
+    if (first == NULL)
+        return;
+    if (more > 0)
+        snprintf(others, sizeof others, " and of %zu other file%s", more, more == 1 ? "" : "s");
+    const tl_phase_file *by = &files[first->replaced_by];
+    tl_warn("%" PRId64 " record%s of %.*s%s %s there again in %.*s%s, with other durations: the later file's count; is "
+            "that another run?",
+            replaced, replaced == 1 ? "" : "s", (int)sizeof first->path, first->path, others,
+            replaced == 1 ? "is" : "are", (int)sizeof by->path, by->path, more > 0 ? " and others" : "");
+}
+
+/* A file whose name tells another rank than all of its lines. */
+static void tell_other_rank(const tl_phase_file *f)
+{
+    char path[sizeof f->path + 1] = "";
+    memcpy(path, f->path, sizeof f->path);
+    int64_t named = tl_rank_of_name(path);
+    if (named >= 0 && f->rank >= 0 && f->rank != named)
+        tl_warn("%s: its name tells rank %" PRId64 ", its lines tell rank %d, which counts", path, named, (int)f->rank);
 }
 
 static void tell_phase_files(tl_tables *job)
@@ -60,17 +97,19 @@ static void tell_phase_files(tl_tables *job)
     const tl_phase_file *files = phase_files(job, &n);
     for (size_t i = 0; i < n; i++) {
         const tl_phase_file *f = &files[i];
-        int64_t lost = f->no_json + f->no_key + f->no_duration;
+        int64_t lost = f->no_json + f->no_key + f->no_duration, again = f->superseded - f->replaced;
         if (f->status != TL_PHASE_FILE_OK)
             tl_warn("%.*s: %s, %" PRId64 " of %" PRId64 " line%s lost: %.*s", (int)sizeof f->path, f->path,
                     tl_phase_file_labels[f->status], lost, f->lines, f->lines == 1 ? "" : "s", (int)sizeof f->error,
                     f->error);
-        if (f->repeated + f->superseded > 0)
+        tell_other_rank(f);
+        if (again > 0 || (f->repeated > 0 && f->repeated < f->records)) /* of a copy of a file nothing is lost */
             tl_warn("%.*s: %" PRId64 " record%s stand%s there more than once, and count once; %" PRId64
                     " are of steps that were run again, of which the last counts",
                     (int)sizeof f->path, f->path, f->repeated, f->repeated == 1 ? "" : "s", f->repeated == 1 ? "s" : "",
-                    f->superseded);
+                    again);
     }
+    tell_replaced(files, n);
 }
 
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
@@ -178,8 +217,9 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
 {
     static const char *const of_ranks[] = { "rank",     "status", "events",     "kept", "dropped",
                                             "repaired", "gzip",   "file_bytes", "file" };
-    static const char *const of_phases[] = { "rank",        "status",   "lines",      "records",    "no_json", "no_key",
-                                             "no_duration", "repeated", "superseded", "file_bytes", "path" };
+    static const char *const of_phases[] = { "rank",       "status",   "lines",       "records",
+                                             "no_json",    "no_key",   "no_duration", "repeated",
+                                             "superseded", "left_out", "file_bytes",  "path" };
     const tl_inventory *inventory = &plan->inventory;
 
     print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);

@@ -26,19 +26,24 @@ static size_t sorted(const tl_record_said *said, const char *keys[MAX_KEYS], siz
     return n;
 }
 
-bool tl_record_line_check(const tl_record_said *said)
+const char *tl_record_line_fault(const tl_record_said *said)
 {
     const char *keys[MAX_KEYS];
     size_t order[MAX_KEYS];
-    if (said->name == NULL || said->nmetadata > TLMPI_RECORD_MAX_METADATA ||
-        (said->metadata == NULL && said->nmetadata > 0))
-        return false;
+    if (said->name == NULL || said->name[0] == '\0')
+        return "it has no name";
+    if (said->step < 0 || said->step > INT32_MAX)
+        return "a step is 0 to 2147483647";
+    if (said->nmetadata > TLMPI_RECORD_MAX_METADATA)
+        return "it has too many metadata values";
+    if (said->metadata == NULL && said->nmetadata > 0)
+        return "it has no metadata, and is said to";
     for (size_t i = 0; i < said->nmetadata; i++) {
         const tlmpi_record_value *value = &said->metadata[i];
         if (value->key == NULL || value->type < TLMPI_RECORD_STRING || value->type > TLMPI_RECORD_BOOL)
-            return false;
+            return "a metadata value has no key, or no known type";
     }
-    return sorted(said, keys, order) > 0;
+    return sorted(said, keys, order) > 0 ? NULL : "a metadata key is duration_ms, name, rank or step, or there twice";
 }
 
 static void add_value(tl_record_text *text, const tlmpi_record_value *value)

@@ -14,10 +14,10 @@ typedef struct tl_record_said {
     size_t nmetadata;
 } tl_record_said;
 
-/* Whether it can be said: texts that are there, known types, no key twice. */
-bool tl_record_line_check(const tl_record_said *said);
+/* Why it cannot be said, or read again; NULL: it can. */
+const char *tl_record_line_fault(const tl_record_said *said);
 
-/* Adds the line and its end; the duration belongs at *duration_at.  Wants what has been checked. */
+/* Adds the line and its end; the duration belongs at *duration_at.  Wants what has no fault. */
 void tl_record_line_add(tl_record_text *text, const tl_record_said *said, size_t *duration_at);
 
 #endif

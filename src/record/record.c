@@ -29,6 +29,10 @@ static bool start(tlmpi_record *recorder, const char *directory)
 {
     tl_record_text path = { 0 };
     const bool named = directory != NULL && directory[0] != '\0';
+    if (recorder->settings.rank < 0) {
+        (void)snprintf(recorder->reason, sizeof recorder->reason, "a rank is 0 or more");
+        return false;
+    }
     if (!tl_record_driver_open(&recorder->driver, recorder->reason, sizeof recorder->reason))
         return false;
     int error = tl_record_file_open(&recorder->file, named ? directory : ".", recorder->settings.rank, &path);
@@ -103,6 +107,25 @@ void tl_record_tell_driver(tlmpi_record *recorder, const char *what, int error)
                       recorder->settings.rank, what, tl_record_driver_error(&recorder->driver, error), error);
 }
 
+/* A phase that cannot be said; why is told the first time. */
+static tlmpi_record_status refuse(tlmpi_record *recorder, const char *name, const char *why)
+{
+    tl_record_text words = { 0 };
+    (void)pthread_mutex_lock(&recorder->lock);
+    bool first = !recorder->told_use;
+    recorder->told_use = true;
+    recorder->counts.failed++;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    if (!first)
+        return TLMPI_RECORD_BAD_USE;
+    tl_record_text_string(&words, name != NULL ? name : "");
+    tl_record_text_add(&words, "", 1);
+    (void)fprintf(stderr, "tlmpi_record: rank %d: phases are lost, the program goes on: %s: %s\n",
+                  recorder->settings.rank, words.failed ? "" : words.bytes, why);
+    tl_record_text_free(&words);
+    return TLMPI_RECORD_BAD_USE;
+}
+
 /* A phase that is lost before it is pending; what is NULL when memory is out. */
 static tlmpi_record_status lose(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
 {
@@ -165,8 +188,9 @@ tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name,
     if (!wanted(&recorder->settings, step))
         return TLMPI_RECORD_SKIPPED;
     const tl_record_said said = { name, step, recorder->settings.rank, metadata, nmetadata };
-    if (phase == NULL || !tl_record_line_check(&said))
-        return TLMPI_RECORD_BAD_USE;
+    const char *why = phase == NULL ? "nothing is there to take its number" : tl_record_line_fault(&said);
+    if (why != NULL)
+        return refuse(recorder, name, why);
 
     int error = tl_record_driver_capturing(&recorder->driver, stream, &capturing);
     if (error == 0 && capturing)

@@ -25,7 +25,7 @@ struct tlmpi_record {
     tl_record_phases phases;
     tl_record_list pending; /* ended, oldest first */
     tlmpi_record_counts counts;
-    bool told_driver, told_file;
+    bool told_use, told_driver, told_file;
     bool any_step;
     int64_t last_step; /* that was flushed, where there is any */
 

@@ -146,6 +146,10 @@ def check_words(work):
     check("no such annotation", got.returncode == 3 and "no annotation 'nothing'; it has 'rep'" in got.stderr, got.stderr)
     got = run("--rep", "ProfilerStep", base)
     check("no steps", got.returncode == 3 and "no ProfilerStep marks" in got.stderr, got.stderr)
+    for options in ("--skip", "1000"), ("--exclude", "."):
+        got = run("--rep", "rep", *options, base)
+        check(f"{options}: no work is left", got.returncode == 1 and
+              f"base.json: {options[0]} leaves out all 160 kernels and copies of its 40 repetitions" in got.stderr, got.stderr)
     check("then a file is one", len(rows("--each", base)) == 1)
     for folder, path in (("one", base), ("two", os.path.join(work, "slow.json"))):
         os.mkdir(os.path.join(work, folder))

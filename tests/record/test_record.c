@@ -1,4 +1,5 @@
 /* test_record.c - which phases are recorded, when they are written, and how. */
+#include "capture.h"
 #include "recorded.h"
 
 #include <math.h>
@@ -48,7 +49,7 @@ static void metadata_of_every_type_stands_in_its_order(void)
                            "\"step\": 0, \"zeta\": true}\n");
 }
 
-static void what_cannot_be_is_refused_and_changes_nothing(void)
+static void what_cannot_be_is_refused_counted_and_told_once(void)
 {
     const tlmpi_record_value ours = { "rank", TLMPI_RECORD_INT, { .integer = 2 } };
     const tlmpi_record_value twice[] = { { "a\xff", TLMPI_RECORD_INT, { .integer = 2 } },
@@ -58,7 +59,9 @@ static void what_cannot_be_is_refused_and_changes_nothing(void)
     uint64_t id = 1;
 
     fresh(0);
+    settings.start_step = INT64_MIN;
     CU_ASSERT_TRUE(opened());
+    capture_begin();
     CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, NULL, 0, NULL, NULL, 0, &id), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_EQUAL(id, 0);
     CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, "p", 0, NULL, NULL, 0, NULL), TLMPI_RECORD_BAD_USE);
@@ -68,6 +71,9 @@ static void what_cannot_be_is_refused_and_changes_nothing(void)
     CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, "p", 0, NULL, &unknown, 1, &id), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, "p", 0, NULL, &nameless, 1, &id), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, "p", 0, NULL, many, COUNT(many), &id), TLMPI_RECORD_BAD_USE);
+    CU_ASSERT_EQUAL(phase("", 0, NULL), TLMPI_RECORD_BAD_USE);
+    CU_ASSERT_EQUAL(phase("p", -1, NULL), TLMPI_RECORD_BAD_USE);
+    CU_ASSERT_EQUAL(phase("p", (int64_t)INT32_MAX + 1, NULL), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, 0, NULL), TLMPI_RECORD_SKIPPED);
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, 77, NULL), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, UINT64_MAX, NULL), TLMPI_RECORD_BAD_USE);
@@ -80,7 +86,16 @@ static void what_cannot_be_is_refused_and_changes_nothing(void)
     CU_ASSERT_EQUAL(tlmpi_record_begin(recorder, "p", 1, NULL, NULL, 0, &next), TLMPI_RECORD_OK);
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, id, NULL), TLMPI_RECORD_BAD_USE); /* its place is another's now */
     CU_ASSERT_EQUAL(tlmpi_record_end(recorder, next, NULL), TLMPI_RECORD_OK);
-    CU_ASSERT_EQUAL(closed(2), TLMPI_RECORD_OK);
+    CU_ASSERT_EQUAL(phase("last", INT32_MAX, NULL), TLMPI_RECORD_OK);
+    CU_ASSERT_EQUAL(closed(3), TLMPI_RECORD_OK);
+    CU_ASSERT_STRING_EQUAL(capture_end(), "tlmpi_record: rank 0: phases are lost, the program goes on: \"\": it has no name\n");
+    CU_ASSERT_EQUAL(counts.failed, 11);
+
+    fresh(-1);
+    capture_begin();
+    CU_ASSERT_FALSE(opened());
+    CU_ASSERT_STRING_EQUAL(capture_end(), "tlmpi_record: rank -1: phases are not recorded: a rank is 0 or more\n");
+    CU_ASSERT_EQUAL(closed(0), TLMPI_RECORD_OFF);
     CU_ASSERT_EQUAL(tlmpi_record_open(NULL, &recorder), TLMPI_RECORD_BAD_USE);
     CU_ASSERT_PTR_NULL(recorder);
 }
@@ -286,7 +301,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_phase_is_the_line_of_the_example),   TEST(metadata_of_every_type_stands_in_its_order),
-        TEST(what_cannot_be_is_refused_and_changes_nothing), TEST(nobody_records_unless_told_to),
+        TEST(what_cannot_be_is_refused_counted_and_told_once), TEST(nobody_records_unless_told_to),
         TEST(steps_are_those_of_the_settings),      TEST(a_flush_waits_for_no_device),
         TEST(a_phase_may_end_on_another_stream),    TEST(events_are_used_again),
         TEST(who_never_flushes_fills_no_memory),    TEST(phases_overlap_and_may_never_end),

@@ -25,13 +25,21 @@
 /* What a phase's name says of collectives in it. */
 tl_phase_holds tl_phase_holds_of(tl_text name);
 
+/* What a phase is called in cells of tables: its name, or as much of it as has room there. */
+typedef struct tl_phase_title {
+    char text[sizeof((tl_phase *)0)->phase + 1]; /* all behind its end is 0 */
+} tl_phase_title;
+
+/* Titles of the first n names, which differ as their names do. */
+void tl_phase_titles(const tl_names *names, size_t n, tl_phase_title *out);
+
 /* ----------------------------------------------------------------------------------------------------------- cells */
 
 /* One record, as it stands in a file. */
 typedef struct tl_phase_line {
     int32_t rank, step;
     uint32_t phase;   /* id of its name */
-    uint32_t session; /* of its rank and phase in the file: a step that is lower than the one before begins another */
+    uint32_t session; /* of its rank in the file */
     int64_t duration_ns;
     uint64_t line, metadata; /* hashes */
 } tl_phase_line;
@@ -48,14 +56,19 @@ typedef struct tl_phase_cell {
 typedef TL_VEC(tl_phase_cell) tl_phase_cells;
 
 /* Adds a cell for each rank, phase and step of a file's lines, which are sorted here.  Of equal lines one counts; of
- * those that differ in their duration alone, those of the last session; the others are summed.  False when memory is
- * out. */
+ * others those of the last session, which are summed.  False when memory is out. */
 bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
                    int64_t *superseded);
 
-/* Sorts cells by step, phase, rank; what several files have of one becomes one: equal ones count once, of those that
- * differ in duration alone the last file's counts, others are summed.  Returns how many are left. */
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded);
+/* By file: how many of its records a later file has, too; of how many a later one has others; and the first such file.
+ * Begins as 0, 0 and INT64_MAX. */
+typedef struct tl_phase_again {
+    int64_t *repeated, *replaced, *replaced_by;
+} tl_phase_again;
+
+/* Sorts cells by step, phase, rank; what several files have of one becomes that of the last file.  Returns how many are
+ * left. */
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_again *again);
 
 /* Measured waits of a rank in a step; by step, then rank. */
 typedef struct tl_phase_wait {

@@ -52,8 +52,12 @@ extern const char *const tl_phase_answer_labels[]; /* "none", "straggler", "wait
     F(T, I64, no_key, MEASURE, "", "lines lost: name or step is missing, or cannot be; or no rank is told, neither by " \
                                    "the line nor by the file's name")                                                  \
     F(T, I64, no_duration, MEASURE, "", "lines lost: duration_ms is missing, below 0, not finite or above 100 days")   \
-    F(T, I64, repeated, MEASURE, "", "records that stand there more than once, letter by letter: each counts once")    \
+    F(T, I64, repeated, MEASURE, "",                                                                                   \
+      "records that stand there more than once, letter by letter, or again in a later file: each counts once")         \
     F(T, I64, superseded, MEASURE, "", "records of steps that were run again: the later ones count")                   \
+    F(T, I64, replaced, MEASURE, "", "of these, records that a later file has again, with other durations")            \
+    F(T, I32, replaced_by, MEASURE, "", "the first such file; -1 for none")                                            \
+    F(T, I64, left_out, MEASURE, "", "records of phases beyond the 256 that take most time, which are told apart")     \
     F(T, I64, first_bad_byte, MEASURE, "byte", "offset in the text of the first line lost, or of the cut; -1 for none") \
     F(T, I64, file_bytes, SOURCE, "byte", "size of the file")                                                          \
     F(T, TEXT256, path, SOURCE, "", "the file")                                                                        \

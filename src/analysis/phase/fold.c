@@ -1,8 +1,8 @@
 /* fold.c - records to one cell a step, phase and rank, and cells to rows.
  *
- *     micro_step 0, 1, 2 of a step          differ in metadata: summed
+ *     micro_step 0, 1, 2 of a step          summed
  *     the same line twice                   counts once
- *     a step that was run again             differs in its duration alone: the last session, or file, counts
+ *     a step that was run again             the last session, or file, counts
  */
 #include "tlmpi/analysis/phase.h"
 #include "tlmpi/base/stats.h"
@@ -24,15 +24,13 @@ static int by_line(const void *a, const void *b)
     int order = by_place(x, y);
     if (order != 0)
         return order;
-    if (x->metadata != y->metadata)
-        return TL_COMPARE(x->metadata, y->metadata);
     if (x->line != y->line)
         return TL_COMPARE(x->line, y->line);
     return TL_COMPARE(x->session, y->session);
 }
 
-/* Lines of one cell and one metadata. */
-static void fold_alike(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int64_t *repeated, int64_t *superseded)
+/* Lines of one cell. */
+static void fold_cell(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int64_t *repeated, int64_t *superseded)
 {
     uint32_t last = 0;
     for (size_t i = 0; i < n; i++)
@@ -56,18 +54,15 @@ bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
     if (n > 1)
         qsort(lines, n, sizeof *lines, by_line);
     for (size_t from = 0, to; from < n; from = to) {
-        to = from + 1;
-        while (to < n && by_place(&lines[to], &lines[from]) == 0 && lines[to].metadata == lines[from].metadata)
-            to++;
-        bool begins = from == 0 || by_place(&lines[from], &lines[from - 1]) != 0;
-        if (begins) {
-            if (!tl_vec_room(out))
-                return false;
-            out->v[out->n++] = (tl_phase_cell){
-                .rank = lines[from].rank, .step = lines[from].step, .phase = lines[from].phase, .file = file
-            };
-        }
-        fold_alike(lines + from, to - from, &out->v[out->n - 1], repeated, superseded);
+        for (to = from + 1; to < n && by_place(&lines[to], &lines[from]) == 0; to++)
+            ;
+        if (!tl_vec_room(out))
+            return false;
+        tl_phase_cell *cell = &out->v[out->n++];
+        *cell = (tl_phase_cell){
+            .rank = lines[from].rank, .step = lines[from].step, .phase = lines[from].phase, .file = file
+        };
+        fold_cell(lines + from, to - from, cell, repeated, superseded);
     }
     return true;
 }
@@ -88,22 +83,26 @@ static int by_cell(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->file, y->file);
 }
 
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, int64_t *superseded)
+static bool are_equal(const tl_phase_cell *x, const tl_phase_cell *y)
+{
+    return x->duration_ns == y->duration_ns && x->records == y->records && x->metadata == y->metadata;
+}
+
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_again *again)
 {
     size_t kept = 0;
     if (n > 1)
         qsort(cells, n, sizeof *cells, by_cell);
     for (size_t i = 0; i < n; i++) {
-        tl_phase_cell *last = kept > 0 ? &cells[kept - 1] : NULL;
-        if (last == NULL || same_cell(last, &cells[i]) != 0) {
+        const tl_phase_cell *next = i + 1 < n ? &cells[i + 1] : NULL;
+        uint32_t file = cells[i].file;
+        if (next == NULL || same_cell(&cells[i], next) != 0) {
             cells[kept++] = cells[i];
-        } else if (last->metadata == cells[i].metadata) {
-            *superseded += last->records;
-            *last = cells[i];
+        } else if (are_equal(&cells[i], next)) {
+            again->repeated[file] += cells[i].records;
         } else {
-            last->duration_ns = tl_ns_add(last->duration_ns, cells[i].duration_ns);
-            last->metadata += cells[i].metadata;
-            last->records += cells[i].records < INT32_MAX - last->records ? cells[i].records : 0;
+            again->replaced[file] += cells[i].records;
+            again->replaced_by[file] = next->file < again->replaced_by[file] ? next->file : again->replaced_by[file];
         }
     }
     return kept;

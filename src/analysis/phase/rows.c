@@ -17,25 +17,17 @@ static void put_reason(tl_phase_verdict *row, const words *w)
     tl_cell_text(row->reason, sizeof row->reason, w->text, strlen(w->text));
 }
 
-/* A phase's name, as much of it as a cell has. */
-typedef struct phase_name {
-    char text[sizeof((tl_phase_verdict *)0)->phase + 1];
-} phase_name;
-
 static bool is_outside(const tl_phase_found *f, uint32_t column)
 {
     return column == 2 * f->nphases;
 }
 
-static phase_name name_of(const tl_phase_found *f, uint32_t column)
+static const char *name_of(const tl_phase_found *f, uint32_t column)
 {
-    phase_name name = { "" };
-    tl_text text = is_outside(f, column)   ? TL_TEXT("time outside of phases")
-                   : column < f->ncolumns  ? tl_names_text(f->names, column % (uint32_t)f->nphases)
-                   : column == f->ncolumns ? TL_TEXT("waits in Kineto traces")
-                                           : TL_TEXT("");
-    tl_cell_text(name.text, sizeof name.text - 1, text.p, text.n);
-    return name;
+    return is_outside(f, column)   ? "time outside of phases"
+           : column < f->ncolumns  ? f->titles[column % f->nphases].text
+           : column == f->ncolumns ? "waits in Kineto traces"
+                                   : "";
 }
 
 #define TL_NS_IN_MS 1000000
@@ -48,7 +40,7 @@ static double ms(int64_t ns, uint32_t steps)
 static void explain(const tl_phase_found *f, const tl_phase_unit *unit, const tl_phase_reading *r, words *w)
 {
     double longer = ms(unit->late_ns, unit->nup), shorter = ms(r->shorter_ns, unit->nup);
-    phase_name in = name_of(f, r->in);
+    const char *in = name_of(f, r->in);
     switch (r->answer) {
     case TL_PHASE_STRAGGLER:
         if (r->in == f->ncolumns)
@@ -58,22 +50,22 @@ static void explain(const tl_phase_found *f, const tl_phase_unit *unit, const tl
             snprintf(w->text, sizeof w->text,
                      "%.3g ms a step longer; as long as that lasts, the others are longer in %s, and as short as it "
                      "elsewhere",
-                     longer, in.text);
+                     longer, in);
         else
             snprintf(w->text, sizeof w->text,
                      "%.3g ms a step longer here, %.3g ms shorter in %s, where collectives level the ranks", longer,
-                     shorter, in.text);
+                     shorter, in);
         break;
     case TL_PHASE_WAITING:
         snprintf(w->text, sizeof w->text,
                  "%.3g ms a step longer here, %.3g ms shorter in %s: it is early, and waits for the others", longer,
-                 shorter, in.text);
+                 shorter, in);
         break;
     case TL_PHASE_OPEN:
         snprintf(w->text, sizeof w->text,
                  "%.3g ms a step longer here, %.3g ms shorter in %s: durations do not tell in which of both it, or the "
                  "others, wait; capture a Kineto window",
-                 longer, shorter, in.text);
+                 longer, shorter, in);
         break;
     case TL_PHASE_CHEAP:
         snprintf(w->text, sizeof w->text, "%.3g ms a step longer, but another rank is nearly as late", longer);
@@ -128,9 +120,9 @@ static tl_phase_verdict row_of(const tl_phase_found *f, size_t u)
     for (size_t i = 0; i < f->nunits; i++)
         all_ns = tl_ns_sum(all_ns, f->units[i].rank == unit->rank && is_told(f, i) ? f->units[i].late_ns : 0);
     row.share = all_ns > 0 ? (double)unit->late_ns / (double)all_ns : 0;
-    phase_name name = name_of(f, unit->phase), in = name_of(f, r->in);
-    memcpy(row.phase, name.text, sizeof row.phase);
-    memcpy(row.waits_in, in.text, sizeof row.waits_in);
+    const char *name = name_of(f, unit->phase), *in = name_of(f, r->in);
+    tl_cell_text(row.phase, sizeof row.phase, name, strlen(name));
+    tl_cell_text(row.waits_in, sizeof row.waits_in, in, strlen(in));
     words w = { "" };
     explain(f, unit, r, &w);
     put_reason(&row, &w);
@@ -154,20 +146,20 @@ static uint32_t hiding(const tl_phase_found *f)
 static void say_hidden(const tl_phase_found *f, uint32_t column, int64_t time_ns, words *w)
 {
     double step_ns = (double)time_ns / (double)f->nsteps, widest = f->norms[column].widest;
-    phase_name name = name_of(f, column);
+    const char *name = name_of(f, column);
     if (widest >= TL_VERDICT_LEAST_COST * step_ns)
         snprintf(w->text, sizeof w->text,
                  "ranks differ by up to %.3g ms a step in %s, and nothing recorded shows that others wait for one of "
                  "them; capture a Kineto window",
-                 widest / (double)TL_NS_IN_MS, name.text);
+                 widest / (double)TL_NS_IN_MS, name);
     else if (f->holds[column] == TL_HOLDS_SOME)
         snprintf(w->text, sizeof w->text,
-                 "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window", name.text);
+                 "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window", name);
     else
         snprintf(w->text, sizeof w->text,
                  "%s takes no rank longer: should it hold a collective, that hides who is slow; then capture a Kineto "
                  "window",
-                 name.text);
+                 name);
 }
 
 /* The answer for the job; first: the first straggler's row, NULL without one. */

@@ -14,12 +14,18 @@ typedef struct tl_phasing {
     tl_tables *tables;
     tl_names names;       /* of this proc's files; then of all */
     tl_phase_cells cells; /* of this proc's files; then of the steps that it owns */
-    int64_t superseded;   /* by other files, all procs together */
     size_t left_out;      /* phases that are more than can be told apart */
+
+    /* By file: of this proc, until they are gathered. */
+    size_t nfiles;
+    int64_t *file_counts; /* sums, of which `again` has its own */
+    int64_t *left_out_of; /* ... and here are records of phases that are too many */
+    tl_phase_again again;
 
     /* The same on every proc. */
     size_t nphases, nsteps, nranks;
     tl_phase_holds *holds;        /* [nphases], in order of names */
+    tl_phase_title *titles;       /* [nphases] */
     uint32_t *name_rows;          /* [nphases] in /names */
     int32_t *steps, *ranks;       /* ascending */
     int64_t *step_ns;             /* [nsteps] */
@@ -77,8 +83,18 @@ static inline tl_phase_judging tl_phase_judging_of(const tl_phasing *p)
 /* read.c, local: this proc's share of the files: cells, names, rows of phase_file. */
 tl_status tl_phase_files_read(const tl_plan *plan, tl_phasing *p, tl_error *err);
 
-/* spread.c, collective: which phases, steps and ranks there are; cells to the owners of their steps, rows of phase_step
- * there, and from these the series of ranks to their owners, and the rows of phase. */
+/* spread.c, collective: which phases, steps and ranks there are; cells to the owners of their steps, where those of
+ * several files meet. */
+tl_status tl_phases_meet(tl_phasing *p, tl_error *err);
+
+/* files.c.  Local: no counts yet. */
+bool tl_phase_files_begin(tl_phasing *p, size_t nfiles);
+
+/* files.c, collective: the rows of phase_file to proc 0, with what was counted when the files met. */
+tl_status tl_phase_files_gather(tl_phasing *p, tl_error *err);
+
+/* spread.c, collective: rows of phase_step, and from these the series of ranks to their owners, and the rows of
+ * phase. */
 tl_status tl_phases_spread(tl_phasing *p, tl_error *err);
 
 /* units.c, collective: who is late. */

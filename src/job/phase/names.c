@@ -17,12 +17,49 @@ static bool put(tl_bytes *list, tl_text text)
     return tl_bytes_put_list(list, text.p, text.n, 1);
 }
 
-static bool intern_all(tl_bytes list, tl_names *out)
+/* Takes the next into `out`; TL_NO_NAME when memory is out. */
+static uint32_t take(tl_bytes *list, tl_names *out)
 {
-    bool ok = true;
-    for (size_t length; ok && tl_bytes_get(&list, &length, sizeof length); list.at += length)
-        ok = tl_names_intern(out, list.v + list.at, length) != TL_NO_NAME;
+    size_t length = 0;
+    if (!tl_bytes_get(list, &length, sizeof length))
+        return TL_NO_NAME;
+    const char *text = list->v + list->at;
+    list->at += length;
+    return tl_names_intern(out, text, length);
+}
+
+/* A name, and what it takes. */
+static bool put_mine(const tl_phasing *p, tl_bytes *out)
+{
+    int64_t *ns = tl_calloc(p->names.n + 1, sizeof *ns);
+    bool ok = ns != NULL;
+
+    for (size_t i = 0; ok && i < p->cells.n; i++)
+        ns[p->cells.v[i].phase] = tl_ns_sum(ns[p->cells.v[i].phase], p->cells.v[i].duration_ns);
+    for (uint32_t i = 0; ok && i < p->names.n; i++)
+        ok = put(out, tl_names_text(&p->names, i)) && tl_bytes_put(out, &ns[i], sizeof *ns);
+    free(ns);
     return ok;
+}
+
+/* Of all procs, by id. */
+typedef struct naming {
+    tl_names names;
+    TL_VEC(int64_t) ns;
+} naming;
+
+static bool take_all(tl_bytes all, naming *out)
+{
+    while (all.at < all.n) {
+        int64_t ns = 0;
+        uint32_t id = take(&all, &out->names);
+        if (id == TL_NO_NAME || !tl_bytes_get(&all, &ns, sizeof ns) || !tl_vec_room(&out->ns))
+            return false;
+        if (id == out->ns.n)
+            out->ns.v[out->ns.n++] = 0;
+        out->ns.v[id] = tl_ns_sum(out->ns.v[id], ns);
+    }
+    return true;
 }
 
 static int by_text(const void *names, uint32_t a, uint32_t b)
@@ -30,21 +67,29 @@ static int by_text(const void *names, uint32_t a, uint32_t b)
     return tl_text_compare(tl_names_text(names, a), tl_names_text(names, b));
 }
 
-/* Proc 0: the texts of all procs, each once and in order, into *out. */
+static int by_time(const void *arg, uint32_t a, uint32_t b)
+{
+    const naming *n = arg;
+    return n->ns.v[a] != n->ns.v[b] ? TL_COMPARE(n->ns.v[b], n->ns.v[a]) : by_text(&n->names, a, b);
+}
+
+/* Proc 0: the texts of all procs, each once and in order, into *out; of too many those that take most time. */
 static bool order_names(tl_bytes all, size_t *left_out, tl_bytes *out)
 {
-    tl_names names = { 0 };
+    naming n = { 0 };
     uint32_t *order = NULL;
-    bool ok = intern_all(all, &names) && (order = tl_calloc(names.n + 1, sizeof *order)) != NULL;
+    bool ok = take_all(all, &n) && (order = tl_calloc(n.names.n + 1, sizeof *order)) != NULL;
+    size_t kept = n.names.n < TL_PHASES_MOST ? n.names.n : TL_PHASES_MOST;
 
-    for (uint32_t i = 0; ok && i < names.n; i++)
+    for (uint32_t i = 0; ok && i < n.names.n; i++)
         order[i] = i;
-    ok = ok && tl_sort_index(order, names.n, by_text, &names);
-    for (size_t i = 0; ok && i < names.n && i < TL_PHASES_MOST; i++)
-        ok = put(out, tl_names_text(&names, order[i]));
-    *left_out = ok && names.n > TL_PHASES_MOST ? names.n - TL_PHASES_MOST : 0;
+    ok = ok && tl_sort_index(order, n.names.n, by_time, &n) && tl_sort_index(order, kept, by_text, &n.names);
+    for (size_t i = 0; ok && i < kept; i++)
+        ok = put(out, tl_names_text(&n.names, order[i]));
+    *left_out = n.names.n - kept;
     free(order);
-    tl_names_free(&names);
+    free(n.ns.v);
+    tl_names_free(&n.names);
     return ok;
 }
 
@@ -54,8 +99,9 @@ static bool renumber(tl_phasing *p, tl_names *common)
     size_t kept = 0;
     uint32_t *number = tl_calloc(p->names.n + 1, sizeof *number);
     p->holds = tl_calloc(common->n + 1, sizeof *p->holds);
+    p->titles = tl_calloc(common->n + 1, sizeof *p->titles);
     p->name_rows = tl_calloc(common->n + 1, sizeof *p->name_rows);
-    if (number == NULL || p->holds == NULL || p->name_rows == NULL) {
+    if (number == NULL || p->holds == NULL || p->titles == NULL || p->name_rows == NULL) {
         free(number);
         return false;
     }
@@ -63,14 +109,18 @@ static bool renumber(tl_phasing *p, tl_names *common)
         tl_text text = tl_names_text(&p->names, i);
         number[i] = tl_names_find(common, text.p, text.n);
     }
-    for (size_t i = 0; i < p->cells.n; i++)
-        if (number[p->cells.v[i].phase] != TL_NO_NAME) {
-            p->cells.v[kept] = p->cells.v[i];
-            p->cells.v[kept].phase = number[p->cells.v[i].phase];
-            kept++;
+    for (size_t i = 0; i < p->cells.n; i++) {
+        const tl_phase_cell *c = &p->cells.v[i];
+        if (number[c->phase] == TL_NO_NAME) {
+            p->left_out_of[c->file] += c->records;
+            continue;
         }
+        p->cells.v[kept] = *c;
+        p->cells.v[kept++].phase = number[c->phase];
+    }
     p->cells.n = kept;
     p->nphases = common->n;
+    tl_phase_titles(common, common->n, p->titles);
     for (uint32_t i = 0; i < common->n; i++)
         p->holds[i] = tl_phase_holds_of(tl_names_text(common, i));
     tl_names_free(&p->names);
@@ -96,10 +146,8 @@ tl_status tl_phase_names_share(tl_phasing *p, tl_error *err)
 {
     tl_bytes mine = { 0 }, all = { 0 }, common = { 0 };
     tl_names names = { 0 };
-    bool ok = true;
+    bool ok = put_mine(p, &mine);
 
-    for (uint32_t i = 0; ok && i < p->names.n; i++)
-        ok = put(&mine, tl_names_text(&p->names, i));
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
     if (st == TL_OK)
         st = tl_par_gather(mine.v, mine.n, (void **)&all.v, &all.n, NULL, err);
@@ -110,13 +158,16 @@ tl_status tl_phase_names_share(tl_phasing *p, tl_error *err)
     if (st == TL_OK)
         st = tl_par_share((void **)&common.v, &common.n, 1, err);
     if (st == TL_OK) {
-        ok = intern_all(common, &names) && renumber(p, &names) && (tl_par_proc() != 0 || give_rows(p));
+        while (ok && common.at < common.n)
+            ok = take(&common, &names) != TL_NO_NAME;
+        ok = ok && renumber(p, &names) && (tl_par_proc() != 0 || give_rows(p));
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the names of phases"), err);
     }
     if (st == TL_OK && p->nphases > 0)
         tl_par_bcast(p->name_rows, p->nphases * sizeof *p->name_rows);
     if (p->left_out > 0)
-        tl_warn("%zu names of phases beyond the first %d are left out", p->left_out, (int)TL_PHASES_MOST);
+        tl_warn("%zu names of phases are left out, all but the %d that take most time", p->left_out,
+                (int)TL_PHASES_MOST);
     tl_names_free(&names);
     tl_bytes_free(&mine);
     tl_bytes_free(&all);

@@ -1,6 +1,5 @@
 /* phase.c - the steps, one after the other. */
 #include "internal.h"
-#include "tlmpi/job/transport/rows.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
@@ -8,7 +7,9 @@ static void phasing_free(tl_phasing *p)
 {
     tl_names_free(&p->names);
     free(p->cells.v);
+    free(p->file_counts);
     free(p->holds);
+    free(p->titles);
     free(p->name_rows);
     free(p->steps);
     free(p->ranks);
@@ -21,21 +22,6 @@ static void phasing_free(tl_phasing *p)
     free(p->norms);
     free(p->units.units.v);
     free(p->units.up);
-}
-
-/* Collective.  The rows of phase_file to proc 0. */
-static tl_status gather_files(tl_tables *tables, tl_error *err)
-{
-    tl_table *files = tl_tables_get(tables, &tl_phase_file_schema);
-    void *all = NULL;
-    size_t n = 0;
-
-    tl_status st = tl_collect_rows(files->rows, files->n, sizeof(tl_phase_file), &all, &n, NULL, err);
-    files->n = 0;
-    if (st == TL_OK && tl_par_proc() == 0 && !(tl_table_append(files, all, n) && tl_table_sort(files)))
-        st = tl_fail_memory(err, "the files of phases");
-    free(all);
-    return tl_par_agree(st, err);
 }
 
 /* The rows of phase_step have numbers of phases; in the file they have those of names. */
@@ -56,8 +42,10 @@ tl_status tl_phase_run(const tl_plan *plan, const tl_options *options, bool anal
         return TL_OK;
     tl_status st = tl_par_agree(tl_phase_files_read(plan, &p, err), err);
     if (st == TL_OK)
-        st = gather_files(tables, err);
-    if (st == TL_OK && analyse)
+        st = tl_phases_meet(&p, err);
+    if (st == TL_OK)
+        st = tl_phase_files_gather(&p, err);
+    if (st == TL_OK && analyse && p.nranks > 0)
         st = tl_phases_spread(&p, err);
     if (st == TL_OK && analyse && p.nranks > 0)
         st = tl_phases_judge(&p, err);

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a rank and phase of the file. */
+/* Of a rank of the file, or of a rank's phase: the session that it is in, and there the last step. */
 typedef struct session {
-    int32_t step;
     uint32_t number;
+    int32_t step;
 } session;
 
 typedef struct file_reading {
@@ -21,21 +21,31 @@ typedef struct file_reading {
     tl_map session_of;
 } file_reading;
 
-/* The number of the session that a record is of; UINT32_MAX: memory is out. */
-static uint32_t session_of(file_reading *f, int32_t rank, uint32_t phase, int32_t step)
+/* The index of what the key has; UINT32_MAX: memory is out. */
+static uint32_t place_of(file_reading *f, uint64_t key)
 {
-    uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)rank), phase);
     uint32_t at = tl_map_get(&f->session_of, key);
     if (at == TL_MAP_NONE) {
         at = (uint32_t)f->sessions.n;
         if (!tl_vec_room(&f->sessions) || tl_map_put(&f->session_of, key, at) != 0)
             return UINT32_MAX;
-        f->sessions.v[f->sessions.n++] = (session){ .step = step };
+        f->sessions.v[f->sessions.n++] = (session){ .step = -1 };
     }
-    session *s = &f->sessions.v[at];
-    s->number += step < s->step;
-    s->step = step;
-    return s->number;
+    return at;
+}
+
+/* The number of the session that a record is of; UINT32_MAX: memory is out.  A phase that goes back begins another of
+ * its rank: also for phases that few steps have.  A phase may be ahead of another, as copies for the next step are. */
+static uint32_t session_of(file_reading *f, int32_t rank, uint32_t phase, int32_t step)
+{
+    uint64_t key = tl_hash_mix(0, (uint64_t)rank);
+    uint32_t of_rank = place_of(f, key), of_phase = place_of(f, tl_hash_mix(key, phase));
+    if (of_rank == UINT32_MAX || of_phase == UINT32_MAX)
+        return UINT32_MAX;
+    session *all = &f->sessions.v[of_rank], *own = &f->sessions.v[of_phase];
+    all->number += own->number == all->number && step < own->step;
+    *own = (session){ .number = all->number, .step = step };
+    return all->number;
 }
 
 static bool take(void *arg, const tl_phase_record *record)
@@ -113,8 +123,11 @@ static tl_status read_file(tl_phasing *p, const char *path, size_t number, tl_er
 
 tl_status tl_phase_files_read(const tl_plan *plan, tl_phasing *p, tl_error *err)
 {
-    tl_status st = TL_OK;
     size_t number = 0;
+    for (size_t at = 0; at < plan->phases_bytes; at += strlen(plan->phases + at) + 1)
+        number++;
+    tl_status st = tl_phase_files_begin(p, number) ? TL_OK : tl_fail_memory(err, "the files of phases");
+    number = 0;
     for (size_t at = 0; st == TL_OK && at < plan->phases_bytes; at += strlen(plan->phases + at) + 1, number++)
         if (number % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
             st = read_file(p, plan->phases + at, number, err);

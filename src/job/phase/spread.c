@@ -27,7 +27,6 @@ static tl_status move_cells(tl_phasing *p, tl_error *err)
     int32_t *to = tl_malloc((p->cells.n + 1) * sizeof *to);
     void *moved = NULL;
     size_t n = 0;
-    int64_t superseded = 0;
 
     for (size_t i = 0; to != NULL && i < p->cells.n; i++)
         to[i] = owner_of(tl_index_of(p->steps, p->nsteps, p->cells.v[i].step), p->nsteps);
@@ -39,10 +38,16 @@ static tl_status move_cells(tl_phasing *p, tl_error *err)
     p->cells = (tl_phase_cells){ .v = moved };
     if (st != TL_OK)
         return st;
-    p->cells.n = p->cells.cap = tl_phase_merge(p->cells.v, n, &superseded);
-    st = tl_reduce_sum(&superseded, 1, err);
-    p->superseded = superseded;
-    return st;
+    p->cells.n = p->cells.cap = tl_phase_merge(p->cells.v, n, &p->again);
+    return TL_OK;
+}
+
+tl_status tl_phases_meet(tl_phasing *p, tl_error *err)
+{
+    tl_status st = tl_phase_names_share(p, err);
+    if (st == TL_OK)
+        st = tl_phase_numbers_share(p, err);
+    return st == TL_OK && p->nranks > 0 ? move_cells(p, err) : st;
 }
 
 /* Rows of one step: the phase that holds collectives and takes longest is the one that holds the waits, where they are
@@ -239,9 +244,8 @@ static bool add_row(const tl_phasing *p, const run *runs, uint32_t phase, tl_tab
     tl_phase *row = tl_table_add(rows);
     if (row == NULL)
         return false;
-    tl_text name = tl_names_text(&p->names, phase);
     *row = (tl_phase){ .collectives = (uint8_t)p->holds[phase] };
-    tl_cell_text(row->phase, sizeof row->phase, name.p, name.n);
+    memcpy(row->phase, p->titles[phase].text, sizeof row->phase);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < of[k]->n; i++) {
             row->rank = p->ranks[of[k]->points[i].rank];
@@ -317,7 +321,8 @@ static tl_status make_ranks(tl_phasing *p, tl_error *err)
     free(points);
     if (st == TL_OK)
         st = tl_collect_rows(here.rows, here.n, sizeof(tl_phase), &all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 && !tl_table_append(tl_tables_get(p->tables, &tl_phase_schema), all, nall))
+    tl_table *rows = tl_tables_get(p->tables, &tl_phase_schema);
+    if (st == TL_OK && tl_par_proc() == 0 && !(tl_table_append(rows, all, nall) && tl_table_sort(rows)))
         st = tl_fail_memory(err, "durations of phases");
     free(all);
     tl_table_free(&here);
@@ -339,14 +344,7 @@ static bool hold_columns(tl_phasing *p)
 
 tl_status tl_phases_spread(tl_phasing *p, tl_error *err)
 {
-    tl_status st = tl_phase_names_share(p, err);
-    if (st == TL_OK)
-        st = tl_phase_numbers_share(p, err);
-    if (st != TL_OK || p->nranks == 0)
-        return st;
-    st = move_cells(p, err);
-    if (st == TL_OK)
-        st = compare_ranks(p, err);
+    tl_status st = compare_ranks(p, err);
     if (st == TL_OK)
         st = tl_par_agree(hold_columns(p) ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     return st == TL_OK ? make_ranks(p, err) : st;

@@ -219,12 +219,8 @@ static void count_late_steps(const tl_phasing *p)
         tl_phase *row = tl_table_row(table, i);
         for (size_t u = 0; u < p->units.units.n; u++) {
             const tl_phase_unit *unit = &p->units.units.v[u];
-            tl_phase named = { 0 };
-            if (unit->phase == tl_phase_outside(p))
-                continue;
-            tl_text name = tl_names_text(&p->names, unit->phase % (uint32_t)p->nphases);
-            tl_cell_text(named.phase, sizeof named.phase, name.p, name.n);
-            if (unit->rank == row->rank && memcmp(named.phase, row->phase, sizeof named.phase) == 0)
+            if (unit->phase != tl_phase_outside(p) && unit->rank == row->rank &&
+                memcmp(p->titles[unit->phase % p->nphases].text, row->phase, sizeof row->phase) == 0)
                 row->late_steps += unit->nup;
         }
     }
@@ -235,7 +231,7 @@ tl_status tl_phases_answer(tl_phasing *p, tl_error *err)
     size_t n = p->units.units.n, nsums = n * (tl_phase_ncolumns(p) + 1) * NSUMS;
     tl_arena arena = { 0 };
     answering a = { .p = p,
-                    .found = { .names = &p->names,
+                    .found = { .titles = p->titles,
                                .steps = p->steps,
                                .nsteps = p->nsteps,
                                .nranks = p->nranks,
@@ -246,7 +242,6 @@ tl_status tl_phases_answer(tl_phasing *p, tl_error *err)
                                .norms = p->norms,
                                .units = p->units.units.v,
                                .nunits = n,
-                               .superseded = p->superseded,
                                .readings = tl_arena_zeroed(&arena, n, sizeof *a.found.readings) },
                     .sums = tl_arena_zeroed(&arena, nsums, sizeof *a.sums),
                     .scratch = tl_arena_zeroed(&arena, p->nranks, sizeof *a.scratch),

@@ -159,6 +159,18 @@ static tl_status gather(repeating *r, tl_error *err)
 
 /* ---- words ---- */
 
+/* Works of the sample's repetitions that were left out, where none is left; else 0. */
+static int64_t emptied(const tl_sample *s)
+{
+    int64_t excluded = 0;
+    for (size_t i = 0; i < s->reps.v.n; i++) {
+        if (s->reps.v.v[i].works > 0)
+            return 0;
+        excluded += s->reps.v.v[i].excluded;
+    }
+    return excluded;
+}
+
 static void warn(const repeating *r)
 {
     char words[sizeof r->samples.v.v->words];
@@ -171,6 +183,12 @@ static void warn(const repeating *r)
             fprintf(stderr, "tlmpi: %s\n", words);
         else if (s->damaged || s->reps.v.n == 0)
             tl_warn("%s: %s", path, words);
+        if (emptied(s) > 0)
+            tl_warn("%s: %s all %" PRId64 " kernels and copies of its %zu repetition%s: no work is left", path,
+                    !r->has_exclude      ? "--skip leaves out"
+                    : r->reps->skip == 0 ? "--exclude leaves out"
+                                         : "--exclude and --skip leave out",
+                    emptied(s), s->reps.v.n, s->reps.v.n == 1 ? "" : "s");
         if (s->reps.nested > 0)
             tl_warn("%s: %" PRId64 " annotations begin in another of the name, and are no repetitions of their own",
                     path, s->reps.nested);
@@ -235,7 +253,7 @@ static int exit_of(const repeating *r)
     for (size_t i = 0; i < r->samples.v.n; i++) {
         const tl_sample *s = &r->samples.v.v[i];
         found += s->reps.v.n;
-        bad += s->status != TL_OK || s->damaged || s->reps.v.n == 0;
+        bad += s->status != TL_OK || s->damaged || s->reps.v.n == 0 || emptied(s) > 0;
     }
     return found == 0 ? TL_EXIT_NOTHING : bad > 0 ? TL_EXIT_PARTIAL : TL_EXIT_DONE;
 }

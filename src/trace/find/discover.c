@@ -121,6 +121,15 @@ static char *join(const char *folder_path, const char *name)
     return path;
 }
 
+/* Whether its name is a trace's: no other file stands for a rank. */
+static bool is_called_trace(const char *name)
+{
+    for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
+        if ((*reader)->by_name && (*reader)->claims(name, (tl_text){ name, 0 }))
+            return (*reader)->kind == TL_INPUT_TRACE;
+    return true;
+}
+
 /* A pipe, socket or device in a folder: whoever searches a folder does not ask to wait for a writer. */
 static tl_status add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
 {
@@ -131,7 +140,7 @@ static tl_status add_no_file(tl_inventory *inventory, char *path, const struct s
         return status;
     tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
     input->no_file = true;
-    input->name_rank = tl_rank_of_name(input->path);
+    input->name_rank = is_called_trace(input->path) ? tl_rank_of_name(input->path) : -1;
     snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
     tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
     return TL_OK;

@@ -238,6 +238,12 @@ static void say_bad(reading *r, uint64_t offset, const char *what)
 /* at: where it begins in the text.  whole: an end of line stands after it. */
 static void take_line(reading *r, const char *text, size_t n, uint64_t at, bool whole)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* that the text is UTF-8, as some editors put before it */
+    if (at == 0 && n >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
+        text += sizeof mark - 1;
+        n -= sizeof mark - 1;
+        at = sizeof mark - 1;
+    }
     while (n > 0 && (text[n - 1] == '\r' || text[n - 1] == ' ' || text[n - 1] == '\t'))
         n--;
     for (; n > 0 && (*text == ' ' || *text == '\t' || *text == '\0'); n--, at++) /* 0: a hole that a crash has left */
@@ -379,6 +385,10 @@ static tl_status refuse(const char *path, const tl_read_options *options, tl_tra
     return tl_fail(err, TL_EINPUT, "%s: a file of phases, which holds no events", path);
 }
 
-const tl_reader tl_jsonl_reader = {
-    .name = "jsonl", .endings = endings, .by_name = true, .claims = claims, .look = look, .read = refuse
-};
+const tl_reader tl_jsonl_reader = { .name = "jsonl",
+                                    .kind = TL_INPUT_PHASES,
+                                    .endings = endings,
+                                    .by_name = true,
+                                    .claims = claims,
+                                    .look = look,
+                                    .read = refuse };

@@ -15,7 +15,7 @@ typedef struct tl_phase_reading {
 } tl_phase_reading;
 
 typedef struct tl_phase_found {
-    const tl_names *names; /* of phases, in order */
+    const tl_phase_title *titles; /* of phases, in order */
     size_t nphases, ncolumns, nsteps, nranks;
     const int32_t *steps;
     const int64_t *step_ns;
@@ -24,7 +24,6 @@ typedef struct tl_phase_found {
     const tl_phase_unit *units;
     tl_phase_reading *readings;
     size_t nunits;
-    int64_t superseded;
 } tl_phase_found;
 
 /* False when memory is out. */

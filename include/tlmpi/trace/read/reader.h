@@ -133,6 +133,7 @@ typedef struct tl_look {
 
 typedef struct tl_reader {
     const char *name;           /* "kineto" */
+    tl_input_kind kind;         /* what its files are: a rank's TRACE, or PHASES */
     const char *const *endings; /* of the names of its files, ended by NULL: which files of a folder are taken */
 
     /* Whether the file is of this format; head: the first bytes of its text, up to 4 KiB, none of a pipe, nor where the

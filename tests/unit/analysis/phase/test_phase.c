@@ -71,17 +71,41 @@ static void a_step_that_is_run_again_counts_as_the_last_time(void)
     free(cells.v);
 }
 
-static void two_files_of_a_rank_are_one(void)
+/* Two micro-steps; run again with metadata that tell the time, and again with one of these lines. */
+static void metadata_of_a_step_that_is_run_again_may_differ(void)
 {
-    tl_phase_cell cells[] = { { .step = 2, .rank = 1, .file = 1, .duration_ns = 5, .records = 1, .metadata = 9 },
-                              { .step = 1, .rank = 1, .file = 0, .duration_ns = 1, .records = 1, .metadata = 9 },
+    static const drawn_line drawn[] = { { 4, 0, 10, 1, 101 }, { 4, 0, 20, 2, 102 }, { 4, 1, 11, 3, 103 },
+                                        { 4, 1, 21, 4, 104 }, { 4, 2, 12, 5, 105 }, { 4, 2, 21, 4, 104 } };
+    tl_phase_cells cells = fold(drawn, COUNT(drawn));
+    CU_ASSERT_EQUAL_FATAL(cells.n, 1);
+    CU_ASSERT_EQUAL(cells.v[0].duration_ns, 33 * MS);
+    CU_ASSERT_EQUAL(cells.v[0].records, 2);
+    CU_ASSERT_EQUAL(superseded, 3);
+    CU_ASSERT_EQUAL(repeated, 1);
+    free(cells.v);
+}
+
+/* Of step 1 the last of three files, of which two are equal; of step 2 the last, whatever metadata tell. */
+static void of_several_files_of_a_rank_the_last_counts(void)
+{
+    tl_phase_cell cells[] = { { .step = 2, .rank = 1, .file = 1, .duration_ns = 5, .records = 2, .metadata = 9 },
+                              { .step = 1, .rank = 1, .file = 0, .duration_ns = 2, .records = 1, .metadata = 9 },
                               { .step = 1, .rank = 1, .file = 1, .duration_ns = 2, .records = 1, .metadata = 9 },
-                              { .step = 2, .rank = 1, .file = 0, .duration_ns = 3, .records = 1, .metadata = 8 } };
-    superseded = 0;
-    CU_ASSERT_EQUAL_FATAL(tl_phase_merge(cells, 4, &superseded), 2);
-    CU_ASSERT_EQUAL(cells[0].duration_ns, 2);
-    CU_ASSERT_EQUAL(cells[1].duration_ns, 8);
-    CU_ASSERT_EQUAL(superseded, 1);
+                              { .step = 1, .rank = 1, .file = 2, .duration_ns = 7, .records = 1, .metadata = 9 },
+                              { .step = 3, .rank = 1, .file = 1, .duration_ns = 3, .records = 1, .metadata = 8 },
+                              { .step = 2, .rank = 1, .file = 0, .duration_ns = 3, .records = 3, .metadata = 8 } };
+    int64_t again[3][3] = { { 0 }, { 0 }, { INT64_MAX, INT64_MAX, INT64_MAX } };
+    CU_ASSERT_EQUAL_FATAL(tl_phase_merge(cells, COUNT(cells), &(tl_phase_again){ again[0], again[1], again[2] }), 3);
+    CU_ASSERT_EQUAL(cells[0].duration_ns, 7);
+    CU_ASSERT_EQUAL(cells[1].duration_ns, 5);
+    CU_ASSERT_EQUAL(cells[1].records, 2);
+    CU_ASSERT_EQUAL(cells[2].duration_ns, 3);
+    CU_ASSERT_EQUAL(again[0][0], 1);
+    CU_ASSERT_EQUAL(again[1][0], 3);
+    CU_ASSERT_EQUAL(again[2][0], 1);
+    CU_ASSERT_EQUAL(again[1][1], 1);
+    CU_ASSERT_EQUAL(again[2][1], 2);
+    CU_ASSERT_EQUAL(again[0][1] + again[0][2] + again[1][2], 0);
 }
 
 static void waits_are_taken_off_before_ranks_are_compared(void)
@@ -199,26 +223,81 @@ static void names_tell_where_collectives_are(void)
         const char *name;
         tl_phase_holds holds;
     } names[] = {
-        { "host_to_device", TL_HOLDS_NONE }, { "training_step", TL_HOLDS_SOME },  { "training_metrics", TL_HOLDS_UNKNOWN },
-        { "AllReduce", TL_HOLDS_ONLY },      { "train_batch", TL_HOLDS_SOME },    { "data_parallel_sync", TL_HOLDS_SOME },
-        { "dataloader", TL_HOLDS_NONE },     { "synthetic work", TL_HOLDS_UNKNOWN }, { "forward", TL_HOLDS_UNKNOWN },
-        { "", TL_HOLDS_UNKNOWN },            { "nccl:all_reduce", TL_HOLDS_ONLY }, { "data_comm", TL_HOLDS_ONLY },
+        { "AllReduce", TL_HOLDS_ONLY }, { "all_reduce", TL_HOLDS_ONLY }, { "all-reduce", TL_HOLDS_ONLY },
+        { "allreduce", TL_HOLDS_ONLY }, { "ALL_REDUCE", TL_HOLDS_ONLY }, { "nccl_allreduce", TL_HOLDS_ONLY },
+        { "nccl:all_reduce", TL_HOLDS_ONLY }, { "ncclAllReduce", TL_HOLDS_ONLY }, { "NCCLAllReduce", TL_HOLDS_ONLY },
+        { "allreduce_grads", TL_HOLDS_ONLY }, { "all_gather", TL_HOLDS_ONLY }, { "AllGather", TL_HOLDS_ONLY },
+        { "allgatherv", TL_HOLDS_ONLY }, { "alltoall", TL_HOLDS_ONLY }, { "AllToAll", TL_HOLDS_ONLY },
+        { "all2all", TL_HOLDS_ONLY }, { "All2All", TL_HOLDS_ONLY }, { "ReduceScatter", TL_HOLDS_ONLY },
+        { "reduce-scatter", TL_HOLDS_ONLY }, { "all-gather", TL_HOLDS_ONLY }, { "broadcast", TL_HOLDS_ONLY },
+        { "broadcast_inputs", TL_HOLDS_ONLY }, { "bcast", TL_HOLDS_ONLY }, { "send_recv", TL_HOLDS_ONLY },
+        { "sendrecv", TL_HOLDS_ONLY }, { "pp_send", TL_HOLDS_ONLY }, { "recv_forward", TL_HOLDS_ONLY },
+        { "p2p", TL_HOLDS_ONLY }, { "P2P", TL_HOLDS_ONLY }, { "data_sync", TL_HOLDS_ONLY },
+        { "grad_sync", TL_HOLDS_ONLY }, { "gradsync", TL_HOLDS_ONLY }, { "gradReduce", TL_HOLDS_ONLY },
+        { "param_sync", TL_HOLDS_ONLY }, { "data_parallel_sync", TL_HOLDS_ONLY }, { "dp.sync", TL_HOLDS_ONLY },
+        { "cuda_synchronize", TL_HOLDS_ONLY }, { "data_comm", TL_HOLDS_ONLY }, { "comms", TL_HOLDS_ONLY },
+        { "TPComm", TL_HOLDS_ONLY }, { "communication", TL_HOLDS_ONLY }, { "barrier", TL_HOLDS_ONLY },
+        { "collectives", TL_HOLDS_ONLY }, { "training_step", TL_HOLDS_SOME }, { "train_batch", TL_HOLDS_SOME },
+        { "Training", TL_HOLDS_SOME }, { "DataParallel", TL_HOLDS_SOME }, { "ddp", TL_HOLDS_SOME },
+        { "fsdp2", TL_HOLDS_SOME }, { "fsdp_forward_backward", TL_HOLDS_SOME }, { "backward_pass", TL_HOLDS_SOME },
+        { "bwd", TL_HOLDS_SOME }, { "optimizer", TL_HOLDS_SOME }, { "optim_step", TL_HOLDS_SOME },
+        { "data_step", TL_HOLDS_SOME }, { "steps", TL_HOLDS_SOME }, { "host_to_device", TL_HOLDS_NONE },
+        { "hostToDevice", TL_HOLDS_NONE }, { "H2D", TL_HOLDS_NONE }, { "copy_h2d", TL_HOLDS_NONE },
+        { "dataloader", TL_HOLDS_NONE }, { "dataloading", TL_HOLDS_NONE }, { "data_loading", TL_HOLDS_NONE },
+        { "DataLoader", TL_HOLDS_NONE }, { "dataset", TL_HOLDS_NONE }, { "next_input", TL_HOLDS_NONE },
+        { "inputs", TL_HOLDS_NONE }, { "prefetching", TL_HOLDS_NONE }, { "tokenization", TL_HOLDS_NONE },
+        { "preprocess", TL_HOLDS_NONE }, { "loading", TL_HOLDS_NONE }, { "forward", TL_HOLDS_UNKNOWN },
+        { "synthetic work", TL_HOLDS_UNKNOWN }, { "", TL_HOLDS_UNKNOWN }, { "training_metrics", TL_HOLDS_UNKNOWN },
+        { "all_reduce_metric", TL_HOLDS_UNKNOWN }, { "recommender_forward", TL_HOLDS_UNKNOWN },
+        { "command_encoder", TL_HOLDS_UNKNOWN }, { "decommission", TL_HOLDS_UNKNOWN }, { "commit", TL_HOLDS_UNKNOWN },
+        { "stepwise_decode", TL_HOLDS_UNKNOWN }, { "constraint_solve", TL_HOLDS_UNKNOWN },
+        { "updated_params", TL_HOLDS_UNKNOWN }, { "async_forward", TL_HOLDS_UNKNOWN }, { "recvd", TL_HOLDS_UNKNOWN },
+        { "op_time", TL_HOLDS_UNKNOWN }, { "ddpm_forward", TL_HOLDS_UNKNOWN }, { "overall_reduced", TL_HOLDS_UNKNOWN },
+        { "_", TL_HOLDS_UNKNOWN }, { "all", TL_HOLDS_UNKNOWN },
     };
     for (size_t i = 0; i < COUNT(names); i++)
         CU_ASSERT_EQUAL(tl_phase_holds_of((tl_text){ names[i].name, strlen(names[i].name) }), names[i].holds);
+}
+
+/* A cell has 64 bytes. */
+static void long_names_are_told_apart(void)
+{
+#define LONG "model.language_model.layers.self_attention.query_key_value_of"
+    static const char *const drawn[][2] = {
+        { LONG, LONG },
+        { LONG "_forward_of_decoder_layers", "model.language_model.layers.sel...e_of_forward_of_decoder_layers" },
+        { LONG "_forward_of_decoder_laye\xc3\xa9", "model.language_model.layers.sel...e_of_forward_of_decoder_laye\xc3\xa9" },
+        { LONG "_f\xc3\xa9rward_of_the_decoder_layers15", "model.language_model.layers.self...rward_of_the_decoder_layers15" },
+        { LONG "_x_layer_forward_of_decoder_layers", "model.language_model.layers.sel...ayer_forward_of_decoder_layers" },
+        { LONG "_y_layer_forward_of_decoder_layers", "model.language_model.layers.se...yer_forward_of_decoder_layers~2" },
+        { LONG "_forward_of_encoder_layers", "model.language_model.layers.se..._of_forward_of_encoder_layers~2" },
+        { "model.language_model.layers.sel...e_of_forward_of_encoder_layers",
+          "model.language_model.layers.sel...e_of_forward_of_encoder_layers" },
+    };
+    tl_phase_title titles[COUNT(drawn)];
+    tl_names names = { 0 };
+
+    for (size_t i = 0; i < COUNT(drawn); i++)
+        CU_ASSERT_EQUAL(tl_names_intern(&names, drawn[i][0], strlen(drawn[i][0])), i);
+    tl_phase_titles(&names, names.n, titles);
+    for (size_t i = 0; i < COUNT(drawn); i++)
+        CU_ASSERT_STRING_EQUAL(titles[i].text, drawn[i][1]);
+    tl_names_free(&names);
 }
 
 static const unit_test tests[] = {
     TEST(micro_steps_are_summed),
     TEST(a_line_counts_once),
     TEST(a_step_that_is_run_again_counts_as_the_last_time),
-    TEST(two_files_of_a_rank_are_one),
+    TEST(metadata_of_a_step_that_is_run_again_may_differ),
+    TEST(of_several_files_of_a_rank_the_last_counts),
     TEST(waits_are_taken_off_before_ranks_are_compared),
     TEST(a_rank_is_late_in_its_steps),
     TEST(one_step_proves_little),
     TEST(a_stall_hides_no_delay),
     TEST(who_is_shorter_where_collectives_are_came_late),
     TEST(names_tell_where_collectives_are),
+    TEST(long_names_are_told_apart),
 };
 
 int main(void)

@@ -157,11 +157,12 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_EQUAL(symlink("loop.json", scratch_path("set/loop.json")), 0);
     CU_ASSERT_EQUAL(symlink("nowhere", scratch_path("set/dangling")), 0);
     CU_ASSERT_EQUAL(symlink("one.json", scratch_path("set/linked.json")), 0);
-    CU_ASSERT_EQUAL(mkfifo(scratch_path("set/pipe.json"), 0600), 0);
+    CU_ASSERT_EQUAL(mkfifo(scratch_path("set/pipe_rank_3.json"), 0600), 0);
+    CU_ASSERT_EQUAL(mkfifo(scratch_path("set/pipe_rank_9.jsonl.gz"), 0600), 0);
 
     CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set"), &err), TL_OK);
     tl_inventory_sort(&inventory);
-    CU_ASSERT_EQUAL(inventory.inputs.n, 9);
+    CU_ASSERT_EQUAL(inventory.inputs.n, 10);
     CU_ASSERT_TRUE(has_path(&inventory, "set/one.json"));               /* and not as set/linked.json */
     CU_ASSERT_TRUE(has_path(&inventory, "set/two.JSON.GZ"));
     CU_ASSERT_TRUE(has_path(&inventory, "set/a/b.json/three.Json"));
@@ -177,6 +178,8 @@ static void folders_are_searched_for_traces(void)
         bool pipe = strstr(input->path, "pipe") != NULL;
         CU_ASSERT_EQUAL(input->no_file, pipe);
         CU_ASSERT(!pipe || (input->kind == TL_INPUT_UNREADABLE && strstr(input->why, "found a pipe") != NULL));
+        /* One of phases is no rank's trace. */
+        CU_ASSERT_EQUAL(input->name_rank, strstr(input->path, "rank_3") != NULL ? 3 : -1);
     }
 
     /* A file that is named is taken whatever its name, and once however often it is named. */

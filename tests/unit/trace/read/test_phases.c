@@ -120,6 +120,19 @@ static void each_bad_line_costs_itself(void)
     }
 }
 
+static void a_byte_order_mark_costs_no_line(void)
+{
+    read_lines("\xef\xbb\xbf{\"duration_ms\": 1, \"name\": \"a\", \"rank\": 0, \"step\": 1}\nx\n"
+               "\xef\xbb\xbf{\"duration_ms\": 1, \"name\": \"a\", \"rank\": 0, \"step\": 2}\n");
+    CU_ASSERT_EQUAL_FATAL(nseen, 1);
+    CU_ASSERT_EQUAL(seen[0].step, 1);
+    CU_ASSERT_EQUAL(report.no_json, 2);
+    CU_ASSERT_EQUAL(report.first_bad_byte, 57);
+    read_lines("\xef\xbb\xbf");
+    CU_ASSERT_EQUAL(report.lines, 0);
+    CU_ASSERT_EQUAL(report.first_bad_byte, -1);
+}
+
 static void a_cut_last_line_is_told_apart(void)
 {
     static const char text[] = "{\"duration_ms\": 1, \"name\": \"a\", \"rank\": 0, \"step\": 1}";
@@ -214,7 +227,7 @@ static const unit_test tests[] = {
     TEST(metadata_may_overwrite_keys),     TEST(each_bad_line_costs_itself),
     TEST(a_cut_last_line_is_told_apart),   TEST(a_line_without_end_is_not_held),
     TEST(random_damage_loses_no_other_line), TEST(no_memory_is_said),
-    TEST(a_name_or_a_key_tells_the_format),
+    TEST(a_name_or_a_key_tells_the_format), TEST(a_byte_order_mark_costs_no_line),
 };
 
 int main(void)
