@@ -131,7 +131,7 @@ scripts()
 # shown FILE - what the README shows of a first run, from a file that has it; how long it took is left out.
 shown()
 {
-    sed -n '/^tlmpi [0-9]/,/exposed copies/p' "$1" | sed 's/ [0-9.]* s on / _ s on /'
+    sed -n '/^tlmpi [0-9]/,/^Wrote\|^```$/p' "$1" | sed '/^Wrote\|^```$/d; s/ [0-9.]* s on / _ s on /'
 }
 
 # The first run of the README, into a folder of its own, twice; and it prints what the README says.

@@ -135,7 +135,7 @@ static tl_status compare_ranks(tl_phasing *p, tl_error *err)
     tl_status st = tl_par_agree(p->step_ns != NULL ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
         st = tl_phase_waits_share(p, &waits, &nwaits, err);
-    if (st == TL_OK) {
+    if (st == TL_OK && p->step_ns != NULL) {
         bool ok = make_rows(p, waits, nwaits, p->step_ns);
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     }

@@ -33,6 +33,9 @@ static void say_steps(tl_wrap *w, const tl_phase_verdict *row)
 {
     if (row->pattern == TL_PATTERN_PERSISTENT)
         tl_wrap_printf(w, "in %" PRId64 " of %" PRId64 " steps", row->steps_flagged, row->steps);
+    else if (row->pattern == TL_PATTERN_DRIFTING)
+        tl_wrap_printf(w, "more and more from step %" PRId32 " on (%" PRId64 " of %" PRId64 " steps)", row->first_step,
+                       row->steps_flagged, row->steps);
     else if (row->first_step == row->last_step)
         tl_wrap_printf(w, "in step %" PRId32 " only", row->first_step);
     else
@@ -60,18 +63,17 @@ void tl_say_phase_rank(tl_wrap *w, const tl_answers *a)
     tl_wrap_words(w, "longer than its peers in each of them");
 }
 
-/* The first row that is open, where the job's is. */
-static const tl_phase_verdict *told_of(const tl_answers *a)
+const tl_phase_verdict *tl_phase_told_of(const tl_answers *a)
 {
-    for (size_t i = 1; job(a)->verdict == TL_PHASE_OPEN && i < a->nphases; i++)
-        if (a->phases[i].verdict == TL_PHASE_OPEN)
+    for (size_t i = 1; i < a->nphases; i++)
+        if (a->phases[i].verdict == job(a)->verdict && (is_named(a) || job(a)->verdict == TL_PHASE_OPEN))
             return &a->phases[i];
     return job(a);
 }
 
 void tl_say_phase_reason(tl_wrap *w, const tl_answers *a)
 {
-    const tl_phase_verdict *row = told_of(a);
+    const tl_phase_verdict *row = tl_phase_told_of(a);
     if (row->phase[0] != '\0') {
         if (!is_named(a))
             tl_wrap_printf(w, "rank %" PRId32 ",", row->rank);
@@ -120,16 +122,12 @@ void tl_say_phase_cost(tl_wrap *w, const tl_answers *a)
                                                 : "of the time of recorded steps");
 }
 
-bool tl_say_phase_also(tl_wrap *w, const tl_answers *a, size_t at)
+void tl_say_phase_also(tl_wrap *w, const tl_phase_verdict *row)
 {
-    if (at >= a->nphases)
-        return false;
-    const tl_phase_verdict *row = &a->phases[at];
     tl_wrap_printf(w, "rank %" PRId32, row->rank);
     tl_wrap_printf(w, "%s,", tl_phase_answer_labels[row->verdict]);
     tl_wrap_printf(w, "%s:", tl_cell_in_words(row->phase, sizeof row->phase).text);
     tl_wrap_words(w, tl_cell_in_words(row->reason, sizeof row->reason).text);
-    return true;
 }
 
 tl_finding tl_phase_finding(const tl_answers *a)

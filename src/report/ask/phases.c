@@ -37,11 +37,14 @@ static void say_confidence(FILE *out, const tl_answers *a, const char *file, con
 
 static void say_also(FILE *out, const tl_answers *a)
 {
-    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
-    for (size_t i = named ? 2 : 1; i < a->nphases && i < ALSO_NAMED + 2; i++) {
+    size_t n = 0;
+    for (size_t i = 1; i < a->nphases && n < ALSO_NAMED; i++) {
+        if (&a->phases[i] == tl_phase_told_of(a))
+            continue;
         tl_wrap w = paragraph(out, "Also:");
-        tl_say_phase_also(&w, a, i);
+        tl_say_phase_also(&w, &a->phases[i]);
         tl_wrap_end(&w);
+        n++;
     }
 }
 
@@ -85,13 +88,14 @@ void tl_print_phases_beside_traces(FILE *out, const tl_answers *a, const char *f
 
 /* ------------------------------------------------------------------------------------------------------------ JSON */
 
-static void end_answer(tl_json_writer *j, const tl_phase_verdict *row, const char *table)
+static void end_answer(tl_json_writer *j, const tl_answers *a, const char *table)
 {
+    const tl_phase_verdict *row = a->phases;
     const char *const none[] = { NULL }, *const tables[] = { table, NULL };
     tl_put_word(j, "confidence", tl_confidence_labels[row->confidence]);
     tl_put_words(j, "doubts", none);
     tl_put_begin(j, "evidence", '{');
-    tl_put_cell(j, "reason", row->reason, sizeof row->reason);
+    tl_put_cell(j, "reason", tl_phase_told_of(a)->reason, sizeof row->reason);
     if (row->verdict == TL_PHASE_STRAGGLER) {
         tl_put_int(j, "excess_ns", row->excess_ns);
         tl_put_double(j, "excess_share", row->share);
@@ -143,19 +147,19 @@ void tl_print_phase_answers_json(FILE *out, const tl_answers *a, const char *fil
     tl_put_word(&j, "verdict", tl_finding_labels[tl_phase_finding(a)]);
     tl_put_begin(&j, "which_rank", '{');
     tl_put_known(&j, "answer", row->rank);
-    end_answer(&j, row, "phase_verdict");
+    end_answer(&j, a, "phase_verdict");
     tl_put_begin(&j, "which_phase", '{');
     tl_put_cell(&j, "answer", row->phase, sizeof row->phase);
-    end_answer(&j, row, "phase");
+    end_answer(&j, a, "phase");
     tl_put_begin(&j, "others_waiting", '{');
     if (named)
         tl_put_bool(&j, "answer", row->nwaiters > 0);
     else
         tl_put_null(&j, "answer");
-    end_answer(&j, row, "phase");
+    end_answer(&j, a, "phase");
     tl_put_begin(&j, "persistent", '{');
     tl_put_word(&j, "answer", named ? tl_pattern_labels[row->pattern] : "");
-    end_answer(&j, row, "phase_step");
+    end_answer(&j, a, "phase_step");
     tl_put_phases(&j, a);
     tl_put_end(&j, '}');
     fputc('\n', out);

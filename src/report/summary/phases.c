@@ -87,10 +87,13 @@ void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
         say_line(out, "others", a, tl_say_phase_waiting);
         say_line(out, "cost", a, tl_say_phase_cost);
     }
-    for (size_t i = named ? 2 : 1; i < a->nphases && i < ALSO_SHOWN + (named ? 2 : 1); i++) {
+    for (size_t i = 1, n = 0; i < a->nphases && n < ALSO_SHOWN; i++) {
+        if (&a->phases[i] == tl_phase_told_of(a))
+            continue;
         w = tl_label(out, "also");
-        tl_say_phase_also(&w, a, i);
+        tl_say_phase_also(&w, &a->phases[i]);
         tl_wrap_end(&w);
+        n++;
     }
     w = tl_label(out, "trust");
     tl_wrap_printf(&w, "%s", tl_confidence_labels[a->phases->confidence]);

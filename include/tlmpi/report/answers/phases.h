@@ -32,8 +32,11 @@ void tl_say_phase_pattern(tl_wrap *wrap, const tl_answers *answers);
 /* "0.62 s of 12.4 s (5.0 %) at most, without its delay". */
 void tl_say_phase_cost(tl_wrap *wrap, const tl_answers *answers);
 
-/* What else was found: "rank 5 in host_to_device: waiting", a line's worth; false: there is no such row. */
-bool tl_say_phase_also(tl_wrap *wrap, const tl_answers *answers, size_t row);
+/* The row that the reason is about: the first that has the job's answer, or the job's where none has. */
+const tl_phase_verdict *tl_phase_told_of(const tl_answers *answers);
+
+/* What else was found, a row: "rank 5 waiting, host_to_device: ...". */
+void tl_say_phase_also(tl_wrap *wrap, const tl_phase_verdict *row);
 
 /* The answer's word, as of tl_finding_labels; and the share of the job's time that stragglers cost, NAN: not judged. */
 tl_finding tl_phase_finding(const tl_answers *answers);
