@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh FOLDER SECONDS - builds the fuzz target of the trace reader with clang in FOLDER, feeds it the seeds, and then
-# what libFuzzer makes of them for SECONDS on one core.
+# run.sh FOLDER SECONDS - builds the fuzz targets of the readers of traces and of phases with clang in FOLDER, feeds each its
+# seeds, and then what libFuzzer makes of them, together for SECONDS on one core.
 #
 # Each seed is a check; so is the search.  What crashes, hangs or is read in two ways stays in FOLDER/findings; again:
 #
@@ -26,17 +26,15 @@ else
     set --
 fi
 if ! { cmake -S "$here/../.." -B "$build" "$@" -DCMAKE_C_COMPILER=clang -DTLMPI_FUZZ=ON -DTLMPI_MPI=OFF &&
-    cmake --build "$build" --target fuzz_reader; } > "$build/fuzz-build.log" 2>&1; then
+    cmake --build "$build" --target fuzz_reader fuzz_phases; } > "$build/fuzz-build.log" 2>&1; then
     tail -n 40 "$build/fuzz-build.log"
     check "the target is built" false
     summary
     exit
 fi
-target=$build/tests/fuzz/fuzz_reader
 work=$(scratch)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-mkdir -p "$build/findings" "$work/corpus"
 
 # fuzz ARGUMENT... - the target, its words in $work/log
 fuzz()
@@ -50,15 +48,25 @@ tell()
     grep -E 'DIFFERENCE|ERROR|runtime error|SUMMARY|Test unit written' "$work/log" || tail -n 5 "$work/log"
 }
 
-for seed in "$here"/seeds/*; do
-    check "seed $(basename "$seed")" fuzz "$seed" || tell
-done
-if check "the search of $seconds s" fuzz -max_total_time="$seconds" -max_len=8192 -dict="$here/trace.dict" \
-    -print_final_stats=1 -verbosity=1 "$work/corpus" "$here/seeds"; then
-    runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
-    echo "$runs inputs, $(find "$work/corpus" -type f | wc -l) of them new to the target"
-    check "the search searches" test "${runs:-0}" -gt "$(find "$here/seeds" -type f | wc -l)"
-else
-    tell
-fi
+# search NAME SEEDS SECONDS ARGUMENT... - the seeds of a target, and what comes of them
+search()
+{
+    target=$build/tests/fuzz/$1 seeds=$here/$2 corpus=$work/$1 time=$3
+    shift 3
+    mkdir -p "$build/findings" "$corpus"
+    for seed in "$seeds"/*; do
+        check "$(basename "$target"), seed $(basename "$seed")" fuzz "$seed" || tell
+    done
+    if check "$(basename "$target"), the search of $time s" fuzz -max_total_time="$time" -max_len=8192 -print_final_stats=1 \
+        -verbosity=1 "$@" "$corpus" "$seeds"; then
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
+        echo "$runs inputs, $(find "$corpus" -type f | wc -l) of them new to the target"
+        check "$(basename "$target") searches" test "${runs:-0}" -gt "$(find "$seeds" -type f | wc -l)"
+    else
+        tell
+    fi
+}
+
+search fuzz_reader seeds $((seconds * 2 / 3)) -dict="$here/trace.dict"
+search fuzz_phases seeds_phases $((seconds / 3))
 summary

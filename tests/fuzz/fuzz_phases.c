@@ -1,0 +1,148 @@
+/* fuzz_phases.c - any bytes, read as JSON lines of phases: every line counts once, and for itself.
+ *
+ *     bytes -> a file in memory        \
+ *           -> the same, packed         |  equal records, equal counts
+ *           -> each line a file alone  /
+ *
+ * A difference is told and the target aborts, which libFuzzer keeps as a crash.
+ */
+#define _GNU_SOURCE
+#include "tlmpi/analysis/phase.h"
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/trace/read/phases.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* What is compared of a reading. */
+typedef struct reading {
+    int64_t lines, records, no_json, no_key, no_duration;
+    TL_VEC(tl_phase_line) found;
+    TL_VEC(uint64_t) names;
+} reading;
+
+static _Noreturn void differ(const char *what, int64_t a, int64_t b)
+{
+    fprintf(stderr, "DIFFERENCE: %s: %" PRId64 ", %" PRId64 "\n", what, a, b);
+    abort();
+}
+
+static bool take(void *arg, const tl_phase_record *record)
+{
+    reading *r = arg;
+    if (record->step < 0 || record->duration_ns < 0 || record->rank < -1)
+        differ("a record that cannot be", record->step, record->duration_ns);
+    if (!tl_vec_room(&r->found) || !tl_vec_room(&r->names))
+        return false;
+    r->names.v[r->names.n++] = tl_hash_bytes(record->name.p, record->name.n);
+    r->found.v[r->found.n++] = (tl_phase_line){ .rank = record->rank,
+                                                .step = record->step,
+                                                .duration_ns = record->duration_ns,
+                                                .line = record->line,
+                                                .metadata = record->metadata };
+    return true;
+}
+
+/* Adds what a file with these bytes has. */
+static void read_bytes(const void *data, size_t n, reading *r)
+{
+    static char path[64];
+    static int fd = -1;
+    tl_phases_report report;
+    tl_error err;
+
+    if (fd < 0) {
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, n, 0) != (ssize_t)n)
+        differ("a file in memory", fd, (int64_t)n);
+    if (tl_phases_read(path, take, r, &report, &err) != TL_OK)
+        return;
+    if (report.lines != report.records + report.no_json + report.no_key + report.no_duration)
+        differ("lines that do not count once", report.lines, report.records);
+    r->lines += report.lines;
+    r->records += report.records;
+    r->no_json += report.no_json;
+    r->no_key += report.no_key;
+    r->no_duration += report.no_duration;
+}
+
+static void read_lines(const char *data, size_t n, reading *r)
+{
+    for (size_t from = 0, to; from < n; from = to + 1) {
+        const char *end = memchr(data + from, '\n', n - from);
+        to = end != NULL ? (size_t)(end - data) : n;
+        read_bytes(data + from, to - from + (end != NULL), r);
+    }
+}
+
+static void read_packed(const uint8_t *data, size_t n, reading *r)
+{
+    z_stream z = { 0 };
+    if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        abort();
+    size_t room = deflateBound(&z, n);
+    uint8_t *packed = malloc(room);
+    z.next_in = (Bytef *)(uintptr_t)data;
+    z.avail_in = (uInt)n;
+    z.next_out = packed;
+    z.avail_out = (uInt)room;
+    if (packed == NULL || deflate(&z, Z_FINISH) != Z_STREAM_END)
+        abort();
+    read_bytes(packed, z.total_out, r);
+    deflateEnd(&z);
+    free(packed);
+}
+
+static void compare(const char *way, const reading *a, const reading *b)
+{
+    const int64_t x[] = { a->lines, a->records, a->no_json, a->no_key, a->no_duration },
+                  y[] = { b->lines, b->records, b->no_json, b->no_key, b->no_duration };
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            differ(way, x[i], y[i]);
+    if (a->found.n != b->found.n)
+        differ(way, (int64_t)a->found.n, (int64_t)b->found.n);
+    for (size_t i = 0; i < a->found.n; i++) {
+        const tl_phase_line *k = &a->found.v[i], *l = &b->found.v[i];
+        if (k->rank != l->rank || k->step != l->step || k->duration_ns != l->duration_ns || k->line != l->line ||
+            k->metadata != l->metadata || a->names.v[i] != b->names.v[i])
+            differ(way, (int64_t)i, k->duration_ns - l->duration_ns);
+    }
+}
+
+static void end(reading *r)
+{
+    free(r->found.v);
+    free(r->names.v);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    bool packed = n >= 2 && ((data[0] == 0x1f && data[1] == 0x8b) || data[0] == 0x28);
+    bool marked = n >= 2 && (data[0] == 0xef || data[0] == 0xff || data[0] == 0xfe || memchr(data, 0xef, n) != NULL);
+    reading whole = { 0 }, other = { 0 };
+
+    read_bytes(data, n, &whole);
+    if (!packed && n > 0) {
+        read_packed(data, n, &other);
+        compare("packed", &whole, &other);
+        end(&other);
+    }
+    if (!packed && !marked && memchr(data, 0x1f, n) == NULL && memchr(data, 0x28, n) == NULL) {
+        other = (reading){ 0 };
+        read_lines((const char *)data, n, &other);
+        compare("line by line", &whole, &other);
+        end(&other);
+    }
+    end(&whole);
+    return 0;
+}
