@@ -127,8 +127,11 @@ static void end(reading *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    bool packed = n >= 2 && ((data[0] == 0x1f && data[1] == 0x8b) || data[0] == 0x28);
-    bool marked = n >= 2 && (data[0] == 0xef || data[0] == 0xff || data[0] == 0xfe || memchr(data, 0xef, n) != NULL);
+    /* By its first bytes a text may be packed, or in another encoding; so may a line of it. */
+    static const char firsts[] = { 0x1f, 0x28, 0x18, (char)0xef, (char)0xfe, (char)0xff };
+    bool packed = n >= 2 && (data[0] == 0x1f || data[0] == 0x28 || (n >= 4 && data[3] == 0x18)), plain = !packed;
+    for (size_t i = 0; i < sizeof firsts; i++)
+        plain = plain && memchr(data, firsts[i], n) == NULL;
     reading whole = { 0 }, other = { 0 };
 
     read_bytes(data, n, &whole);
@@ -137,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         compare("packed", &whole, &other);
         end(&other);
     }
-    if (!packed && !marked && memchr(data, 0x1f, n) == NULL && memchr(data, 0x28, n) == NULL) {
+    if (plain) {
         other = (reading){ 0 };
         read_lines((const char *)data, n, &other);
         compare("line by line", &whole, &other);
