@@ -87,7 +87,9 @@ TL_TABLE(rank, TL_RANK_FIELDS);
 /* Every GPU interval of every rank. */
 #define TL_INTERVAL_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, device, KEY, "",                                                                                         \
+      "device; of work of which the trace does not say it, the lowest that other work of the trace names; -1 when "    \
+      "none does, and of a wait for any")                                                                              \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
     F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \

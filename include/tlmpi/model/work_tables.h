@@ -109,7 +109,7 @@ TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
 /* Work that waits in a stream: from the start of the call that queued it to its own start. */
 #define TL_QUEUE_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, I64, kernels, MEASURE, "", "device work of the stream")                                                       \
     F(T, I64, no_launch, MEASURE, "", "of it without a launch in the trace: not counted")                              \

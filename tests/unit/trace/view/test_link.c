@@ -161,6 +161,31 @@ static void the_place_comes_from_the_track_where_args_have_none(void)
     forget();
 }
 
+static void work_of_an_unknown_device_is_on_the_lowest_that_is_known(void)
+{
+    const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"pid\":\"gpu\",\"tid\":7,\"ts\":3,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":2,\"tid\":7,\"ts\":4,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"s\",\"pid\":\"gpu\",\"tid\":7,\"ts\":1,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"d\",\"pid\":-7,\"tid\":9,\"ts\":5,\"dur\":1}",
+                                    "");
+    static const int32_t devices[] = { 1, 1, 1, 2 }, streams[] = { 7, 7, 9, 7 };
+    static const int64_t starts_ns[] = { 1000, 3000, 5000, 4000 };
+
+    CU_ASSERT_EQUAL_FATAL(v->nkernels, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(v->kernels[i].device, devices[i]);
+        CU_ASSERT_EQUAL(v->kernels[i].stream, streams[i]);
+        CU_ASSERT_EQUAL(v->kernels[i].start_ns, starts_ns[i]);
+    }
+    CU_ASSERT_EQUAL(v->syncs[0].device, -1); /* a wait may be for any */
+    forget();
+
+    v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":\"gpu\",\"tid\":7,\"ts\":3,\"dur\":1}", "");
+    CU_ASSERT_EQUAL(v->kernels[0].device, -1); /* none is known */
+    forget();
+}
+
 static void base_time_is_added_wherever_it_stands(void)
 {
     const tl_rank_view *v = view_of(GPU("kernel", "a", 3743411222579.007, 1, 4, 7), ", \"baseTimeNanoseconds\": 1767189312000000000");
@@ -238,6 +263,7 @@ int main(void)
         TEST(correlation_zero_joins_nothing),
         TEST(an_operator_with_a_stream_is_no_device_work),
         TEST(the_place_comes_from_the_track_where_args_have_none),
+        TEST(work_of_an_unknown_device_is_on_the_lowest_that_is_known),
         TEST(base_time_is_added_wherever_it_stands),
         TEST(steps_are_windows_of_the_hosts_marks),
         TEST(marks_of_one_number_are_one_step),
