@@ -252,6 +252,22 @@ static void the_launching_operator_speaks_where_no_rule_does(void)
     forget();
 }
 
+/* Of three launches the first outlasts the inner operator, the second ends with it, the third outlasts both. */
+static void a_launch_is_in_the_innermost_operator_that_lasts_as_long(void)
+{
+    static const char *const operators[] = { "outer", "inner", "other" };
+    const tl_rank_view *v = view_of(
+        MARK("cpu_op", "outer", 10, 50) "," MARK("cpu_op", "inner", 20, 10) "," MARK("cpu_op", "inner", 40, 10) "," MARK(
+            "cpu_op", "other", 70, 5) "," HOST("cuda_runtime", "l", 25, 8, 1) "," HOST("cuda_runtime", "l", 45, 5, 2) "," HOST(
+            "cuda_runtime", "l", 71, 9, 3) "," GPU("kernel", "a", 80, 1, 1, 7) "," GPU("kernel", "b", 90, 1, 2, 7) "," GPU(
+            "kernel", "c", 100, 1, 3, 7),
+        "");
+    CU_ASSERT_EQUAL_FATAL(v->nlaunches, 3);
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT(tl_text_is(tl_names_text(v->names, v->launches[i].op_name), operators[i]));
+    forget();
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -269,6 +285,7 @@ int main(void)
         TEST(marks_of_one_number_are_one_step),
         TEST(collective_arguments_make_any_kernel_communication),
         TEST(the_launching_operator_speaks_where_no_rule_does),
+        TEST(a_launch_is_in_the_innermost_operator_that_lasts_as_long),
     };
     int failed = scratch_make() || unit_main("link", tests, COUNT(tests));
     return scratch_remove() || failed;
