@@ -40,7 +40,7 @@ TL_TABLE(counter_row, TL_COUNTER_FIELDS);
     F(T, I64, events, MEASURE, "", "times that memory was given or taken back")                                        \
     F(T, I64, first_bytes, MEASURE, "byte", "allocated after the first of them; -1 here and below: not told")        \
     F(T, I64, peak_bytes, MEASURE, "byte", "allocated at most")                                                        \
-    F(T, I64, last_bytes, MEASURE, "byte", "allocated after the last")                                                 \
+    F(T, I64, last_bytes, MEASURE, "byte", "allocated as told last")                                                   \
     F(T, I64, reserved_bytes, MEASURE, "byte", "reserved of the device at most, for what is allocated and what may be")  \
     F(T, TIME, peak_ns, MEASURE, "ns", "when the peak was first reached")                                              \
     F(T, I32, peak_step, LABEL, "", "ProfilerStep in which that was, -1 for none")                                     \

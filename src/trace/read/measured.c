@@ -36,7 +36,8 @@ static bool take_memory(tl_events *e, tl_text args)
                       : tl_text_is(key, "Device Id")      ? &m.device
                       : tl_text_is(key, "Device Type")    ? &m.device_type
                                                           : NULL;
-        if (to != NULL && !tl_decimal_to_int(value.p, value.n, to))
+        tl_text text = tl_json_string(value), number = text.n > 0 ? text : value;
+        if (to != NULL && !tl_decimal_to_int(number.p, number.n, to))
             *to = INT64_MIN;
     }
     if (!tl_vec_room(&e->memory))
