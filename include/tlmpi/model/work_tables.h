@@ -61,7 +61,9 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
-    F(T, I64, launches, MEASURE, "", "calls in it that queued device work, with what it called")                       \
+    F(T, I64, launches, MEASURE, "",                                                                                   \
+      "calls in it that queued device work, with what it called; table interval says in which a call is: one of a "    \
+      "thread that has no annotation open then is in the innermost open one of the thread with the most annotations")  \
     F(T, I64, kernels, MEASURE, "", "device work that these queued")                                                   \
     F(T, I64, device_ns, MEASURE, "ns", "sum of its durations")                                                        \
     F(T, I64, device_self_ns, MEASURE, "ns",                                                                           \
@@ -77,7 +79,8 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
       "others of the same sort around it on its thread, at the least: 0 where none was around one of them; -1 of the " \
       "rest")                                                                                                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "its name; none: the rest of the work, launched in none (so often as launches says) or without a launch")
+      "its name; annotations that mark steps (ProfilerStep) have no row; none: the rest of the work, launched in none "  \
+      "(so often as launches says) or without a launch")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
 
