@@ -224,6 +224,11 @@ says out "name: number of a row of /names, 4294967295 for none;"
 status 0 "$tlmpi" describe interval_index names
 says out "first_row"
 says out "/names holds"
+status 0 "$tlmpi" describe annotation
+says out "(ProfilerStep) have no row"
+says out "the thread with the most annotations"
+status 0 "$tlmpi" describe bandwidth
+says out "missing or unmatched"
 status 0 "$tlmpi" describe tables
 check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r t rest; do
     grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"
