@@ -135,11 +135,11 @@ TL_TABLE(queue_row, TL_QUEUE_FIELDS);
     F(T, I64, bytes, MEASURE, "byte", "sum of the bytes that are known")                                               \
     F(T, I64, total_ns, MEASURE, "ns", "sum of durations, on all streams")                                             \
     F(T, I64, busy_ns, MEASURE, "ns", "time with one running")                                                         \
-    F(T, I64, unknown, MEASURE, "", "how many have no known bandwidth, and do not count in what follows")              \
+    F(T, I64, unknown, MEASURE, "", "how many have no known bandwidth (no bytes, or no time), and count no further")   \
     F(T, F64, mean_gb_s, MEASURE, "GB/s",                                                                              \
       "mean bandwidth of the others in 10^9 byte/s, each weighed by its duration: their bytes / their time")           \
     F(T, F64, busy_gb_s, MEASURE, "GB/s", "what those that ran at once moved together, mean over the time with one")   \
-    F(T, F64, max_gb_s, MEASURE, "GB/s", "most at once")                                                               \
+    F(T, F64, max_gb_s, MEASURE, "GB/s", "most at once; each in whole byte/s")                                         \
     F(T, NAME, name, LABEL, "", "copy or memset")
 TL_TABLE(copy_row, TL_COPY_FIELDS);
 
