@@ -150,6 +150,8 @@ assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1
 status 0 "$tlmpi" show traces.h5 counter --format csv
 lines 1 out
 says err "table counter has no rows: not available: no trace has hardware counters"
+status 0 "$tlmpi" show traces.h5 phase_verdict
+says err "table phase_verdict has no rows: not available: no files of phases"
 status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
 lines 1 out
 says err "no rows of rank 7; it has ranks 0-2"
