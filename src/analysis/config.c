@@ -58,6 +58,13 @@ const tl_threshold tl_launch_thresholds[] = {
 /* An hour: longer than any gap that one would set apart. */
 #define LARGEST_NS INT64_C(3600000000000)
 
+const char *tl_threshold_takes(tl_threshold_unit unit)
+{
+    return unit == TL_IN_US        ? "a time in us, from 0 to an hour"
+           : unit == TL_IN_PERCENT ? "a whole number of percent, from 0 to 100"
+                                   : "a whole number, 0 or more";
+}
+
 static bool read_value(const tl_threshold *t, tl_text value, int64_t *x)
 {
     if (t->unit == TL_IN_US)
@@ -65,32 +72,31 @@ static bool read_value(const tl_threshold *t, tl_text value, int64_t *x)
     return tl_decimal_to_int(value.p, value.n, x) && *x >= 0 && (t->unit == TL_IN_NUMBER || *x <= 100);
 }
 
-static bool read_threshold(const tl_threshold *list, tl_text name, tl_text value, void *config)
+static const tl_threshold *threshold_of(const tl_threshold *list, tl_text name)
 {
-    for (const tl_threshold *t = list; t->name != NULL; t++) {
-        int64_t x;
-        if (!tl_text_is(name, t->name))
-            continue;
-        bool ok = read_value(t, value, &x);
-        if (ok)
-            memcpy((char *)config + t->offset, &x, sizeof x);
-        return ok;
-    }
-    return false;
+    for (const tl_threshold *t = list; t->name != NULL; t++)
+        if (tl_text_is(name, t->name))
+            return t;
+    return NULL;
 }
 
-bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config)
+bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config, tl_threshold_fault *fault)
 {
     while (*text != '\0') {
         while (*text == ' ')
             text++;
         size_t n = strcspn(text, ",");
         const char *equals = memchr(text, '=', n);
-        if (equals == NULL)
+        tl_text name = { text, equals != NULL ? (size_t)(equals - text) : n };
+        tl_text value = { equals != NULL ? equals + 1 : NULL, equals != NULL ? n - name.n - 1 : 0 };
+        const tl_threshold *of = threshold_of(list, name);
+        int64_t x;
+        if (of == NULL || equals == NULL || !read_value(of, value, &x)) {
+            if (fault != NULL)
+                *fault = (tl_threshold_fault){ name, value, of };
             return false;
-        tl_text name = { text, (size_t)(equals - text) }, value = { equals + 1, n - name.n - 1 };
-        if (!read_threshold(list, name, value, config))
-            return false;
+        }
+        memcpy((char *)config + of->offset, &x, sizeof x);
         text += n + (text[n] == ',');
     }
     return true;

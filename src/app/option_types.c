@@ -1,6 +1,7 @@
 #include "option_types.h"
 
 #include "cli.h"
+#include "suggest.h"
 #include "tlmpi/report/format/print.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -227,10 +228,45 @@ static void recall_ranges(const void *at, char *out, size_t n)
                                  ranges->v[i].last);
 }
 
+enum { MOST_THRESHOLDS = 16 };
+
+static tl_status fail_threshold(const char *option, const tl_threshold *list, const tl_threshold_fault *fault,
+                                tl_error *err)
+{
+    const char *names[MOST_THRESHOLDS];
+    char place[40], name[80];
+    size_t n = 0;
+    if (fault->of != NULL)
+        return tl_fail(err, TL_EUSAGE, "--%s: %s takes %s, not '%.*s'", option, fault->of->name,
+                       tl_threshold_takes(fault->of->unit), (int)(fault->value.n < 60 ? fault->value.n : 60),
+                       fault->value.p != NULL ? fault->value.p : "");
+    for (; n < MOST_THRESHOLDS && list[n].name != NULL; n++)
+        names[n] = list[n].name;
+    snprintf(place, sizeof place, "--%s", option);
+    snprintf(name, sizeof name, "%.*s", (int)(fault->name.n < 60 ? fault->name.n : 60), fault->name.p);
+    return tl_fail_unknown(err, "threshold", name, place, names, n);
+}
+
+static tl_status complain_idle(const char *option, const char *text, tl_error *err)
+{
+    tl_idle_config scratch;
+    tl_threshold_fault fault = { .of = NULL };
+    tl_thresholds_read(tl_idle_thresholds, text, &scratch, &fault);
+    return fail_threshold(option, tl_idle_thresholds, &fault, err);
+}
+
+static tl_status complain_launch(const char *option, const char *text, tl_error *err)
+{
+    tl_launch_config scratch;
+    tl_threshold_fault fault = { .of = NULL };
+    tl_thresholds_read(tl_launch_thresholds, text, &scratch, &fault);
+    return fail_threshold(option, tl_launch_thresholds, &fault, err);
+}
+
 /* A threshold that is not named keeps its value. */
 static bool store_idle(const char *text, void *at)
 {
-    return tl_thresholds_read(tl_idle_thresholds, text, at);
+    return tl_thresholds_read(tl_idle_thresholds, text, at, NULL);
 }
 
 static void recall_idle(const void *at, char *out, size_t n)
@@ -240,7 +276,7 @@ static void recall_idle(const void *at, char *out, size_t n)
 
 static bool store_launch(const char *text, void *at)
 {
-    return tl_thresholds_read(tl_launch_thresholds, text, at);
+    return tl_thresholds_read(tl_launch_thresholds, text, at, NULL);
 }
 
 static void recall_launch(const void *at, char *out, size_t n)
@@ -258,21 +294,20 @@ static void recall_gates(const void *at, char *out, size_t n)
     tl_gates_write(at, out, n);
 }
 
-const tl_option_type tl_option_gates = { store_gates, recall_gates, TL_GATES_SYNTAX };
-const tl_option_type tl_option_switch = { store_switch, recall_switch, NULL };
-const tl_option_type tl_option_text = { store_text, recall_text, NULL };
-const tl_option_type tl_option_texts = { store_texts, recall_texts, "COLUMN=VALUE, as kind=comm" };
-const tl_option_type tl_option_count = { store_count, recall_int, "a number, 0 or more" };
-const tl_option_type tl_option_width = { store_width, recall_int, "a number or 'auto'" };
-const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'" };
+const tl_option_type tl_option_gates = { store_gates, recall_gates, TL_GATES_SYNTAX, NULL };
+const tl_option_type tl_option_switch = { store_switch, recall_switch, NULL, NULL };
+const tl_option_type tl_option_text = { store_text, recall_text, NULL, NULL };
+const tl_option_type tl_option_texts = { store_texts, recall_texts, "COLUMN=VALUE, as kind=comm", NULL };
+const tl_option_type tl_option_count = { store_count, recall_int, "a number, 0 or more", NULL };
+const tl_option_type tl_option_width = { store_width, recall_int, "a number or 'auto'", NULL };
+const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'", NULL };
 const tl_option_type tl_option_compat_run = { store_compat_run, recall_compat_run,
-                                              "a number from 1, 'newest', 'list' or 'all'" };
-const tl_option_type tl_option_format = { store_format, recall_format, TL_FORMAT_WORDS };
-const tl_option_type tl_option_unit = { store_unit, recall_unit, TL_UNIT_WORDS " or terminal" };
-const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or yajl" };
-#define THRESHOLDS "NAME=VALUE,... with names as tlmpi run --help shows them, times in us"
-const tl_option_type tl_option_idle = { store_idle, recall_idle, THRESHOLDS };
-const tl_option_type tl_option_launch = { store_launch, recall_launch, THRESHOLDS };
-const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force" };
-const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%" };
-const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1" };
+                                              "a number from 1, 'newest', 'list' or 'all'", NULL };
+const tl_option_type tl_option_format = { store_format, recall_format, TL_FORMAT_WORDS, NULL };
+const tl_option_type tl_option_unit = { store_unit, recall_unit, TL_UNIT_WORDS " or terminal", NULL };
+const tl_option_type tl_option_parser = { store_parser, recall_parser, "fast or yajl", NULL };
+const tl_option_type tl_option_idle = { store_idle, recall_idle, NULL, complain_idle };
+const tl_option_type tl_option_launch = { store_launch, recall_launch, NULL, complain_launch };
+const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force", NULL };
+const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%", NULL };
+const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1", NULL };

@@ -2,6 +2,7 @@
 #ifndef TLMPI_APP_OPTION_TYPES_H
 #define TLMPI_APP_OPTION_TYPES_H
 
+#include "tlmpi/base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -11,6 +12,8 @@ typedef struct tl_option_type {
     /* Writes the value as text into out, 0-terminated. */
     void (*recall)(const void *at, char *out, size_t n);
     const char *takes; /* what it expects, for messages */
+    /* Says more exactly what is wrong with a text that is none; NULL: `takes` does. */
+    tl_status (*complain)(const char *option, const char *text, tl_error *err);
 } tl_option_type;
 
 extern const tl_option_type tl_option_gates, tl_option_switch, tl_option_text, tl_option_count, tl_option_width,

@@ -203,6 +203,8 @@ static tl_status store(tl_cli *cli, const tl_option *o, const char *text, tl_err
 {
     if (cli == NULL || o->type->store(text, (char *)cli + o->offset))
         return TL_OK;
+    if (o->type->complain != NULL)
+        return o->type->complain(o->name, text, err);
     return tl_fail(err, TL_EUSAGE, "--%s takes %s, not '%s'", o->name, o->type->takes, text);
 }
 

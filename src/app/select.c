@@ -332,7 +332,7 @@ static void write_ranges(char *out, size_t size, const tl_range *v, size_t n)
     }
 }
 
-/* The ranks of a table, in words; empty where it has none. */
+/* The ranks of a table, in words; empty where it has none, or one that is asked for. */
 static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_error *err)
 {
     const tl_field *fields[3] = { NULL };
@@ -340,12 +340,14 @@ static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_
     tl_select all = { .result = select->result, .table = index != NULL ? index : select->table };
     rank_list list = { .rank = index != NULL ? fields[0] : select->rank, .row_size = all.table->row_size };
     tl_ranges runs = { 0 };
+    bool asked = false;
 
     tl_status st = tl_select_walk(&all, take_ranks, &list, err);
     if (st == TL_OK && list.ranks.n > 1)
         tl_ns_sort(list.ranks.v, list.ranks.n);
     for (size_t i = 0; st == TL_OK && i < list.ranks.n; i++) {
         int64_t rank = list.ranks.v[i];
+        asked = asked || tl_ranges_has(select->ranks, rank);
         if (runs.n > 0 && rank <= runs.v[runs.n - 1].last + 1)
             runs.v[runs.n - 1].last = rank;
         else if (tl_vec_room(&runs))
@@ -353,29 +355,42 @@ static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_
         else
             st = tl_fail_memory(err, "the ranks of a table");
     }
-    write_ranges(out, size, runs.v, st == TL_OK ? runs.n : 0);
+    write_ranges(out, size, runs.v, st == TL_OK && !asked ? runs.n : 0);
     free(list.ranks.v);
     free(runs.v);
     return st;
 }
 
+static tl_status take_any(void *any, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+{
+    (void)rows;
+    (void)n;
+    (void)err;
+    *(bool *)any = *enough = true;
+    return TL_OK;
+}
+
 tl_status tl_select_say_none(const tl_select *select, tl_error *err)
 {
     char ranks[200] = "", steps[200] = "", there[200] = "";
-    tl_status st = TL_OK;
+    tl_select others = *select;
+    bool any = false;
 
+    others.where.n = 0;
+    tl_status st = select->where.n > 0 ? tl_select_walk(&others, take_any, &any, err) : TL_OK;
     if (select->rank != NULL) {
         write_ranges(ranks, sizeof ranks, select->ranks->v, select->ranks->n);
-        st = list_ranks(select, there, sizeof there, err);
+        st = st == TL_OK ? list_ranks(select, there, sizeof there, err) : st;
     }
     if (select->step != NULL)
         write_ranges(steps, sizeof steps, select->steps->v, select->steps->n);
-    if (st == TL_OK && select->rank == NULL && select->step == NULL) {
-        if (select->where.n > 0)
-            tl_warn("no row of table %s fulfils --where", select->table->name);
-    } else if (st == TL_OK)
-        tl_warn("no rows of %s%s%s%s%s%s%s", ranks[0] != '\0' ? "rank " : "", ranks,
-                ranks[0] != '\0' && steps[0] != '\0' ? ", " : "", steps[0] != '\0' ? "step " : "", steps,
+    const char *rank = ranks[0] != '\0' ? " rank " : "", *step = steps[0] != '\0' ? " step " : "";
+    const char *and = *rank != '\0' && *step != '\0' ? "," : "", *of = *rank != '\0' || *step != '\0' ? " of" : "";
+    if (st == TL_OK && any)
+        tl_warn("no row of table %s%s%s%s%s%s%s fulfils --where", select->table->name, of, rank, ranks, and, step,
+                steps);
+    else if (st == TL_OK)
+        tl_warn("no rows%s%s%s%s%s%s%s%s", of, rank, ranks, and, step, steps,
                 there[0] != '\0' ? "; it has ranks " : "", there);
     return st;
 }

@@ -135,7 +135,7 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 }
 
 /* What not every trace has. */
-static void say_why_empty(const tl_schema *table)
+static void say_why_empty(tl_result *result, const tl_schema *table)
 {
     static const struct {
         const char *table, *reason;
@@ -147,6 +147,9 @@ static void say_why_empty(const tl_schema *table)
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (strcmp(reasons[i].table, table->name) == 0)
             tl_warn("table %s has no rows: %s", table->name, reasons[i].reason);
+    const tl_schema *files = tl_result_find(result, "phase_file");
+    if (strncmp(table->name, "phase", 5) == 0 && files != NULL && tl_result_nrows(result, files) == 0)
+        tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)", table->name);
 }
 
 static tl_status show_table(const tl_cli *cli, tl_result *result, const char *table, FILE *out, tl_error *err)
@@ -166,7 +169,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         if (st == TL_OK)
             st = status_of(&s.printer, ok, err);
         if (st == TL_OK && ok && tl_result_nrows(result, select.table) == 0)
-            say_why_empty(select.table);
+            say_why_empty(result, select.table);
         else if (st == TL_OK && ok && s.printed == 0)
             st = tl_select_say_none(&select, err);
     }

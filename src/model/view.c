@@ -1,6 +1,7 @@
 /* view.c - looking things up in the view of a rank. */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/view.h"
+#include "tlmpi/model/parameters.h"
 
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
 {
@@ -18,6 +19,17 @@ uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns)
         open->stack.n--;
     }
     return TL_NONE;
+}
+
+size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns)
+{
+    (void)tl_open_ops_innermost(open, start_ns);
+    for (size_t n = open->stack.n; n > 0; n--) {
+        uint32_t op = open->stack.v[n - 1];
+        if (open->ops->start_ns[op] + open->ops->dur_ns[op] + TL_ROUNDING_NS >= end_ns)
+            return n;
+    }
+    return open->stack.n;
 }
 
 bool tl_open_ops_push(tl_open_ops *open, uint32_t op)

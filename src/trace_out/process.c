@@ -113,12 +113,15 @@ static bool take_tids(tids *t, tl_out_process *p, int64_t first, int64_t size)
     return tl_map_put(&t->next, key, block + 1) == 0;
 }
 
-/* The largest share of each device: its process. */
+/* The largest share of each device: its process.  Work of no known device, where any is known, makes none: the view has
+ * it on one of these. */
 static bool choose(const shares *s, const uint32_t *order, tids *t, tl_out_processes *out)
 {
+    bool known = s->v.n > 0 && s->v.v[order[s->v.n - 1]].device >= 0;
+
     for (size_t i = 0; i < s->v.n; i++) {
         const share *v = &s->v.v[order[i]];
-        if (out->n > 0 && out->v[out->n - 1].device == v->device)
+        if ((known && v->device < 0) || (out->n > 0 && out->v[out->n - 1].device == v->device))
             continue;
         uint64_t key = key_of(v->pid, v->pid_text);
         if (!tl_vec_room(out) || tl_map_put(&t->ndevices, key, number_at(&t->ndevices, key) + 1) != 0)

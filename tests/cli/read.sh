@@ -150,6 +150,8 @@ assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1
 status 0 "$tlmpi" show traces.h5 counter --format csv
 lines 1 out
 says err "table counter has no rows: not available: no trace has hardware counters"
+status 0 "$tlmpi" show traces.h5 phase_verdict
+says err "table phase_verdict has no rows: not available: no files of phases"
 status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv
 lines 1 out
 says err "no rows of rank 7; it has ranks 0-2"
@@ -224,6 +226,11 @@ says out "name: number of a row of /names, 4294967295 for none;"
 status 0 "$tlmpi" describe interval_index names
 says out "first_row"
 says out "/names holds"
+status 0 "$tlmpi" describe annotation
+says out "(ProfilerStep) have no row"
+says out "the thread with the most annotations"
+status 0 "$tlmpi" describe bandwidth
+says out "missing or unmatched"
 status 0 "$tlmpi" describe tables
 check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r t rest; do
     grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"

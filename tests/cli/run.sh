@@ -82,10 +82,18 @@ while read -r key; do
     check "ask.h explains the key $key" grep -qw "$key" "$here/../../include/tlmpi/report/ask.h"
 done < keys
 rm keys
-for thresholds in full full=1.5 delay=-1 noise=3; do
+for thresholds in full full=1.5; do
     status 2 "$tlmpi" traces --launch "$thresholds"
-    says err "--launch takes NAME=VALUE,..."
+    says err "--launch: full takes a whole number, 0 or more, not '"
 done
+status 2 "$tlmpi" traces --launch delay=-1
+says err "--launch: delay takes a time in us, from 0 to an hour, not '-1'"
+status 2 "$tlmpi" traces --launch delay=1,noise=3
+says err "there is no threshold 'noise' in --launch. It has: runtime, delay, full"
+status 2 "$tlmpi" traces --idle noise=1,anomaly-pct=200
+says err "--idle: anomaly-pct takes a whole number of percent, from 0 to 100, not '200'"
+status 2 "$tlmpi" traces --idle anomaly-pc=20
+says err "there is no threshold 'anomaly-pc' in --idle; did you mean anomaly-pct?"
 status 2 "$tlmpi" traces --json --digest
 says err "--json and --digest both want standard output"
 for output in - . no/where/ ..; do

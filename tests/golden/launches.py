@@ -124,13 +124,18 @@ def queues(trace, limits):
 
 
 def bandwidth(ns, size, said):
-    """byte/s: what the trace says where it fits the duration, whole microseconds perhaps; None for not known."""
+    """byte/ns: what the trace says where it fits the duration, whole microseconds perhaps; None for not known."""
     if size <= 0 or ns <= 0:
         return None
     off = 1000 if ns % 1000 == 0 else 1
     if said is not None and math.isfinite(said) and said * (ns + off) >= size and said * max(ns - off, 1) <= size:
-        return max(1, int(said * 1e9 + 0.5))
-    return max(1, int(size / ns * 1e9 + 0.5))
+        return Fraction(said)
+    return Fraction(size, ns)
+
+
+def whole(speeds):
+    """In whole byte/s."""
+    return [(a, b, max(1, int(float(speed) * 1e9 + 0.5))) for a, b, speed in speeds]
 
 
 def bandwidths(trace):
@@ -142,12 +147,12 @@ def bandwidths(trace):
             value = struct.unpack("f", struct.pack("f", float(value)))[0] if value is not None else None
         except (ValueError, OverflowError):
             value = None
-        said[str(k.device), str(k.stream), str(k.correlation if k.correlation is not None else -1), k.dur] = value
+        said[str(k.device), str(k.stream), str(k.correlation if k.correlation is not None and k.correlation > 0 else -1), k.dur] = value
     return said
 
 
 def speeds_of(group, said):
-    """(start, end, byte/s or None) of rows of table interval."""
+    """(start, end, byte/ns or None) of rows of table interval."""
     spans = [(int(r["start_ns"]), int(r["end_ns"]), int(r["bytes"])) for r in group]
     return [(a, b, bandwidth(b - a, size, said.get((r["device"], r["stream"], r["correlation"], b - a))))
             for r, (a, b, size) in zip(group, spans)]
@@ -165,12 +170,12 @@ def copies(trace, intervals):
         speeds = speeds_of(group, said)
         known = [s for s in speeds if s[2] is not None]
         moved = sum((b - a) * speed for a, b, speed in known)
-        together = list(series(known))
+        together = list(series(whole(known)))
         rows.append({"kind": kind, "count": len(group), "bytes": sum(max(0, s) for _, _, s in spans),
                      "total_ns": sum(b - a for a, b, _ in spans),
                      "busy_ns": sum(b - a for a, b, n in series((x, y, 1) for x, y, _ in spans) if n),
-                     "unknown": len(group) - len(known), "mean_gb_s": ratio(moved, sum(b - a for a, b, _ in known) * 10**9),
-                     "busy_gb_s": ratio(sum((b - a) * n for a, b, n in together), sum(b - a for a, b, n in together if n) * 10**9),
+                     "unknown": len(group) - len(known), "mean_gb_s": ratio(moved, sum(b - a for a, b, _ in known)),
+                     "busy_gb_s": ratio(moved, sum(b - a for a, b, n in together if n)),
                      "max_gb_s": Fraction(max(n for _, _, n in together), 10**9) if together else math.nan, "name": name})
     rows.sort(key=lambda r: (-r["total_ns"], r["name"], r["kind"]))
     return [dict(r, place=i + 1) for i, r in enumerate(rows)]
@@ -218,7 +223,7 @@ def expected_counters(trace, intervals):
         if r["kind"] in ("memcpy", "memset"):
             groups[r["name"], r["kind"], int(r["device"])].append(r)
     for (name, _, device), rows in groups.items():
-        found[name, device] = [(a + off, n) for a, n in points([s for s in speeds_of(rows, said) if s[2] is not None])]
+        found[name, device] = [(a + off, n) for a, n in points(whole(s for s in speeds_of(rows, said) if s[2] is not None))]
     return {key: value for key, value in found.items() if value}
 
 

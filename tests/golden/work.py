@@ -99,10 +99,12 @@ class Trace:
         return self.launches[op["thread"]][bisect.bisect_left(starts, op["start"]):bisect.bisect_left(starts, op["start"] + op["dur"])]
 
 
-    def stack(self, thread, at):
-        """The operators of the thread that are open, the outermost first."""
+    def stack(self, thread, at, until=0):
+        """The operators of the thread that are open, the outermost first: to the last that lasts as long, if one does."""
         ops = [o for o in self.ops if o["thread"] == thread and o["start"] <= at < o["start"] + o["dur"]]
-        return [o["name"] for o in sorted(ops, key=lambda o: (o["start"], -o["dur"], o["uid"]))]
+        ops.sort(key=lambda o: (o["start"], -o["dur"], o["uid"]))
+        lasting = [i for i, o in enumerate(ops) if o["start"] + o["dur"] + 1000 >= until]
+        return [o["name"] for o in ops[:lasting[-1] + 1 if lasting else None]]
 
     def around(self, thread, at):
         return (self.stack(thread, at) or [""])[-1]
@@ -192,7 +194,8 @@ def compare_patterns(name, trace, rows):
 # --- from an operator to its work -----------------------------------------------------------------------------------------
 
 def innermost(trace):
-    """Each operator with the launches that it made itself: of those that a launch is in the one that began last."""
+    """Each operator with the launches that it made itself: of those around a launch's start that last as long as it does, a
+    microsecond more or less, the one that began last; where there is none, of all around its start."""
     ops = collections.defaultdict(list)
     for op in trace.ops:
         ops[op["thread"]].append(op)
@@ -207,8 +210,9 @@ def innermost(trace):
                 around.append(op)
             while around and around[-1]["start"] + around[-1]["dur"] <= launch["start"]:
                 around.pop()
+            lasting = [op for op in around if op["start"] + op["dur"] + 1000 >= launch["start"] + launch["dur"]]
             if around:
-                around[-1].setdefault("own", []).append(launch)
+                (lasting or around)[-1].setdefault("own", []).append(launch)
 
 
 def compare_depths(name, trace, rows):
@@ -249,7 +253,7 @@ def compare_counters(name, trace, rows):
     known = "launch" if len(launches) == len(trace.ranges) else "unknown"
     expected = collections.defaultdict(list)
     for i, (_, _, kernel, args) in enumerate(sorted(trace.ranges, key=lambda r: r[:2])):
-        stack = " > ".join(trace.stack(launches[i]["thread"], launches[i]["start"]) if known == "launch" else [])
+        stack = " > ".join(trace.stack(launches[i]["thread"], launches[i]["start"], launches[i]["start"] + launches[i]["dur"]) if known == "launch" else [])
         for counter, value in args.items():
             expected[counter, stack, kernel, known].append(float(value))
     got = {(r["counter"], r["stack"], r["kernel"], r["known_by"]): tuple(float(r[x]) for x in ("count", "sum", "min", "mean", "max")) for r in rows}

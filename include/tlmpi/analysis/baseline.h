@@ -48,9 +48,10 @@ typedef struct tl_work_class {
     uint64_t key; /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
                    * TRANSFER: tl_transfer_key */
     uint32_t role;
-    uint8_t family;   /* tl_family; those of DEVICE are ADDITIONAL's as well */
-    int64_t *ns;      /* [members of the role * nsteps], a member's steps together */
-    uint32_t *pieces; /* likewise: how many there are */
+    uint8_t family;         /* tl_family; those of DEVICE are ADDITIONAL's as well */
+    TL_VEC(uint32_t) steps; /* in which any member has a piece, ascending: many names and many steps make few of both */
+    int64_t *ns;            /* [members of the role * steps.n], a member's steps together */
+    uint32_t *pieces;       /* likewise: how many there are */
     int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; NULL */
 } tl_work_class;
 
@@ -143,6 +144,22 @@ static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)
 /* The class of a role that has that key; TL_NONE: there is none. */
 uint32_t tl_class_find(const tl_baseline *baseline, tl_family family, uint32_t role, uint64_t key);
 
+/* Which of its arrays' cells a member has in a step; SIZE_MAX: no member has a piece in it. */
+static inline size_t tl_class_cell(const tl_work_class *class, size_t member, size_t step)
+{
+    size_t column = 0;
+    TL_BISECT(column, class->steps.n, mid, class->steps.v[mid] < step);
+    bool has = column < class->steps.n && class->steps.v[column] == step;
+    return has ? member * class->steps.n + column : SIZE_MAX;
+}
+
+/* How many pieces of a class a member has in a step. */
+static inline uint32_t tl_class_pieces(const tl_work_class *class, size_t member, size_t step)
+{
+    size_t cell = tl_class_cell(class, member, step);
+    return cell != SIZE_MAX ? class->pieces[cell] : 0;
+}
+
 /* The index of the meeting's step. */
 static inline size_t tl_meeting_step(const tl_baseline *b, uint32_t meeting)
 {
@@ -162,8 +179,8 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
  * baseline_ns, baseline_pieces: of peers. */
 int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t baseline_pieces);
 
-/* late_ns[members * nsteps]: by how much the work of a class exceeds what is usual in the same step of its role, or of
- * links like it; 0 of who has none.  scratch: likewise.  False when memory is out. */
+/* late_ns, by cell of the class: by how much its work exceeds what is usual in the same step of its role, or of links
+ * like it; 0 of who has none.  scratch: likewise.  False when memory is out. */
 bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
 /* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over

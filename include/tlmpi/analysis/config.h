@@ -6,6 +6,7 @@
 #ifndef TLMPI_ANALYSIS_CONFIG_H
 #define TLMPI_ANALYSIS_CONFIG_H
 
+#include "tlmpi/base/text.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -60,9 +61,18 @@ extern const tl_config tl_config_default;
     "implicit=50, own-launch=10, kernel=30"
 #define TL_LAUNCH_DEFAULT "runtime=50, delay=100, full=1024"
 
+/* What of a text is no threshold. */
+typedef struct tl_threshold_fault {
+    tl_text name, value;    /* value.p is NULL where there is no '=' */
+    const tl_threshold *of; /* whose value it should be; NULL: there is none by that name */
+} tl_threshold_fault;
+
 /* Reads "NAME=VALUE, ..." over what is there, a struct that the list is of: times in microseconds.  False where a name
- * or a value is none; the rest has then been read in part. */
-bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config);
+ * or a value is none, which *fault then is (NULL: never mind); the rest has then been read in part. */
+bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config, tl_threshold_fault *fault);
+
+/* What values a threshold of that unit takes, for messages. */
+const char *tl_threshold_takes(tl_threshold_unit unit);
 
 /* Writes all of it as such a text, 0-terminated. */
 void tl_thresholds_write(const tl_threshold *list, const void *config, char *out, size_t n);

@@ -197,7 +197,9 @@ extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfe
       "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
       "from a launch, or the end of what was waited for, to a start; before: the recording of the rank on which the "  \
       "path begins had not begun")                                                                                     \
-    F(T, I64, path_ns, MEASURE, "ns", "time on the path; of rank -1 all together are time_ns of unchanged in whatif")  \
+    F(T, I64, path_ns, MEASURE, "ns",                                                                                  \
+      "time on the path, which leaves what seems to run on where the next begins that waited for it; of rank -1 all "  \
+      "together are time_ns of unchanged in whatif")                                                                   \
     F(T, F64, share, MEASURE, "", "path_ns / the whole path")                                                          \
     F(T, I64, own_ns, MEASURE, "ns",                                                                                   \
       "what the rank has of it in all, on the path or not; of rank -1 the mean; of "                                   \

@@ -229,7 +229,9 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, COLL, kind, KEY, "", "kind of collective")                                                                    \
     F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
     F(T, NODES, span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                               \
-    F(T, I64, collectives, MEASURE, "", "collectives of this kind and size, not suspect")                              \
+    F(T, I64, collectives, MEASURE, "",                                                                                \
+      "collectives of this kind and size, without those of groups of one, and those of which table collective says "   \
+      "that they are suspect, or of state missing or unmatched")                                                       \
     F(T, I32, ranks, MEASURE, "", "ranks with a trace in one, the fewest; where the group has more, transfer may "     \
       "include waiting for those without a trace, and the bandwidth is at least what is said")                         \
     F(T, I64, bytes, MEASURE, "byte", "their messages together")                                                       \

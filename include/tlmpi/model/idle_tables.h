@@ -302,7 +302,7 @@ TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);
 /* Idle streams of a busy device. */
 #define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, I64, intervals, MEASURE, "", "device work on the stream")                                                     \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \

@@ -28,9 +28,9 @@ extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown
     F(T, COUNTED_BY, known_by, LABEL, "",                                                                              \
       "what tells the operator: kernel, launch; unknown: there are more or fewer ranges than either, or kernels of "  \
       "other names")                                                                                                   \
-    F(T, NAME, operator, LABEL, "", "innermost operator around the launch; none: there is none, or it is not known")  \
+    F(T, NAME, operator, LABEL, "", "operator of the launch, as in interval; none: there is none, or it is not known") \
     F(T, NAME, kernel, LABEL, "", "name of the range, or of its kernel where the range has none")                      \
-    F(T, NAME, stack, LABEL, "", "all operators around the launch on its thread, the outermost first, as a > b")
+    F(T, NAME, stack, LABEL, "", "the operator and those around it on its thread, the outermost first, as a > b")
 TL_TABLE(counter_row, TL_COUNTER_FIELDS);
 
 /* What allocators told ("[memory]", recorded with profile_memory). */
@@ -40,7 +40,7 @@ TL_TABLE(counter_row, TL_COUNTER_FIELDS);
     F(T, I64, events, MEASURE, "", "times that memory was given or taken back")                                        \
     F(T, I64, first_bytes, MEASURE, "byte", "allocated after the first of them; -1 here and below: not told")        \
     F(T, I64, peak_bytes, MEASURE, "byte", "allocated at most")                                                        \
-    F(T, I64, last_bytes, MEASURE, "byte", "allocated after the last")                                                 \
+    F(T, I64, last_bytes, MEASURE, "byte", "allocated as told last")                                                   \
     F(T, I64, reserved_bytes, MEASURE, "byte", "reserved of the device at most, for what is allocated and what may be")  \
     F(T, TIME, peak_ns, MEASURE, "ns", "when the peak was first reached")                                              \
     F(T, I32, peak_step, LABEL, "", "ProfilerStep in which that was, -1 for none")                                     \

@@ -87,7 +87,9 @@ TL_TABLE(rank, TL_RANK_FIELDS);
 /* Every GPU interval of every rank. */
 #define TL_INTERVAL_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, device, KEY, "",                                                                                         \
+      "device; of work of which the trace does not say it, the lowest that other work of the trace names; -1 when "    \
+      "none does, and of a wait for any")                                                                              \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
     F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \
@@ -102,10 +104,12 @@ TL_TABLE(rank, TL_RANK_FIELDS);
     F(T, I64, bytes, LABEL, "byte", "bytes copied or set, -1 when unknown")                                            \
     F(T, I32, step, LABEL, "",                                                                                         \
       "ProfilerStep in which it was launched (without a launch: in which it starts), -1 for none")                     \
-    F(T, NAME, operator, LABEL, "", "innermost operator around its launch")                                            \
+    F(T, NAME, operator, LABEL, "",                                                                                    \
+      "operator around its launch: the innermost that lasts as long as the call; where none does, the innermost in "   \
+      "which it begins")                                                                                               \
     F(T, NAME, annotation, LABEL, "",                                                                                  \
-      "innermost user annotation around its launch, marks of steps apart; of a launch by a thread that has none, as "  \
-      "those of autograd, the one that is open on the thread with the most annotations")
+      "user annotation around its launch, likewise, marks of steps apart; of a launch by a thread that has none open " \
+      "then, as those of autograd, the innermost open one of the thread with the most annotations")
 TL_TABLE(interval, TL_INTERVAL_FIELDS);
 
 /* The profiler's step marks on the host. */

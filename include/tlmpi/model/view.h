@@ -180,6 +180,11 @@ bool tl_open_ops_push(tl_open_ops *open, uint32_t op);
 /* The innermost at that instant, and what has ended by then is closed; TL_NONE. */
 uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns);
 
+/* How many of the stack, from the outermost, are around a call: up to the innermost that is open at its start and, as far
+ * as written times tell, at its end.  Where none is open for so long, all that are open at its start; what has ended by
+ * then is closed. */
+size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns);
+
 /* Whether an annotation of that name marks a step: such are told of by table step. */
 bool tl_is_step_mark(const tl_names *names, uint32_t name);
 

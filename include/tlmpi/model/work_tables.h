@@ -61,7 +61,9 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
-    F(T, I64, launches, MEASURE, "", "calls in it that queued device work, with what it called")                       \
+    F(T, I64, launches, MEASURE, "",                                                                                   \
+      "calls in it that queued device work, with what it called; table interval says in which a call is: one of a "    \
+      "thread that has no annotation open then is in the innermost open one of the thread with the most annotations")  \
     F(T, I64, kernels, MEASURE, "", "device work that these queued")                                                   \
     F(T, I64, device_ns, MEASURE, "ns", "sum of its durations")                                                        \
     F(T, I64, device_self_ns, MEASURE, "ns",                                                                           \
@@ -77,7 +79,8 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
       "others of the same sort around it on its thread, at the least: 0 where none was around one of them; -1 of the " \
       "rest")                                                                                                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
-      "its name; none: the rest of the work, launched in none (so often as launches says) or without a launch")
+      "its name; annotations that mark steps (ProfilerStep) have no row; none: the rest of the work, launched in none "  \
+      "(so often as launches says) or without a launch")
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
 
@@ -109,7 +112,7 @@ TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
 /* Work that waits in a stream: from the start of the call that queued it to its own start. */
 #define TL_QUEUE_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, -1 when the trace does not say")                                               \
+    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, I64, kernels, MEASURE, "", "device work of the stream")                                                       \
     F(T, I64, no_launch, MEASURE, "", "of it without a launch in the trace: not counted")                              \
@@ -132,11 +135,11 @@ TL_TABLE(queue_row, TL_QUEUE_FIELDS);
     F(T, I64, bytes, MEASURE, "byte", "sum of the bytes that are known")                                               \
     F(T, I64, total_ns, MEASURE, "ns", "sum of durations, on all streams")                                             \
     F(T, I64, busy_ns, MEASURE, "ns", "time with one running")                                                         \
-    F(T, I64, unknown, MEASURE, "", "how many have no known bandwidth, and do not count in what follows")              \
+    F(T, I64, unknown, MEASURE, "", "how many have no known bandwidth (no bytes, or no time), and count no further")   \
     F(T, F64, mean_gb_s, MEASURE, "GB/s",                                                                              \
       "mean bandwidth of the others in 10^9 byte/s, each weighed by its duration: their bytes / their time")           \
     F(T, F64, busy_gb_s, MEASURE, "GB/s", "what those that ran at once moved together, mean over the time with one")   \
-    F(T, F64, max_gb_s, MEASURE, "GB/s", "most at once")                                                               \
+    F(T, F64, max_gb_s, MEASURE, "GB/s", "most at once; each in whole byte/s")                                         \
     F(T, NAME, name, LABEL, "", "copy or memset")
 TL_TABLE(copy_row, TL_COPY_FIELDS);
 

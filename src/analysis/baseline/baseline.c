@@ -20,6 +20,8 @@ void tl_baseline_free(tl_baseline *b)
     free(b->roles);
     free(b->members);
     free(b->role_of);
+    for (size_t c = 0; c < b->nclasses; c++)
+        free(b->classes[c].steps.v);
     free(b->classes);
     tl_map_free(&b->class_of);
     free(b->links);
@@ -42,8 +44,8 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
         return tl_baseline_of_own(b, class, on, own_ns, scratch);
     for (size_t i = 0; i < n; i++) {
         scratch[i] = 0;
-        for (size_t s = 0; s < b->nsteps; s++)
-            scratch[i] += on[s] ? class->ns[i * b->nsteps + s] : 0;
+        for (size_t k = 0; k < class->steps.n; k++)
+            scratch[i] += on[class->steps.v[k]] ? class->ns[i * class->steps.n + k] : 0;
     }
     *own_ns = scratch[member];
     return tl_baseline_median(scratch, n);
@@ -69,11 +71,11 @@ static step_baseline step_baseline_of(int64_t *values, size_t n)
     return (step_baseline){ pair, tl_baseline_median(values, n), n };
 }
 
-static step_baseline baseline_of_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step,
-                                      int64_t *scratch)
+/* Of the k-th step of the class; likewise below. */
+static step_baseline baseline_of_step(const tl_work_class *class, size_t n, size_t k, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
-        scratch[i] = class->ns[i * nsteps + step];
+        scratch[i] = class->ns[i * class->steps.n + k];
     return step_baseline_of(scratch, n);
 }
 
@@ -88,33 +90,32 @@ static bool is_counted(tl_family family)
     return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
 }
 
-static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t step, tl_family family,
-                     double *late_ns, int64_t *scratch)
+static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t k, tl_family family, double *late_ns,
+                     int64_t *scratch)
 {
-    step_baseline ns = baseline_of_step(class, n, nsteps, step, scratch);
+    step_baseline ns = baseline_of_step(class, n, k, scratch);
     for (size_t i = 0; i < n; i++)
-        scratch[i] = class->pieces[i * nsteps + step];
+        scratch[i] = class->pieces[i * class->steps.n + k];
     step_baseline pieces = step_baseline_of(scratch, n);
     for (size_t i = 0; i < n; i++) {
-        int64_t own = class->ns[i * nsteps + step], baseline_ns = of_peers(&ns, own), late = own - baseline_ns;
-        uint32_t has = class->pieces[i * nsteps + step];
+        size_t cell = i * class->steps.n + k;
+        int64_t own = class->ns[cell], baseline_ns = of_peers(&ns, own), late = own - baseline_ns;
+        uint32_t has = class->pieces[cell];
         int64_t additional =
             family != TL_FAMILY_HOST ? tl_additional(own, has, baseline_ns, of_peers(&pieces, has)) : 0;
-        late_ns[i * nsteps + step] += (double)(is_counted(family) ? additional : late - additional);
+        late_ns[i * nsteps + class->steps.v[k]] += (double)(is_counted(family) ? additional : late - additional);
     }
 }
 
 bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
-    size_t n = b->roles[class->role].n;
-    for (size_t i = 0; i < n * b->nsteps; i++)
-        late_ns[i] = 0;
+    size_t n = b->roles[class->role].n, nsteps = class->steps.n;
     if (class->family == TL_FAMILY_TRANSFER)
-        return tl_lateness_of_links(b, class, late_ns, scratch);
-    for (size_t s = 0; n > 1 && s < b->nsteps; s++) {
-        step_baseline ns = baseline_of_step(class, n, b->nsteps, s, scratch);
+        return tl_excess_of_links(b, class, late_ns, scratch);
+    for (size_t k = 0; k < nsteps; k++) {
+        step_baseline ns = baseline_of_step(class, n, k, scratch);
         for (size_t i = 0; i < n; i++)
-            late_ns[i * b->nsteps + s] = (double)(class->ns[i * b->nsteps + s] - ns.median);
+            late_ns[i * nsteps + k] = n > 1 ? (double)(class->ns[i * nsteps + k] - ns.median) : 0;
     }
     return true;
 }
@@ -156,8 +157,8 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
         if (family == TL_FAMILY_TRANSFER)
             ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);
         else if (n > 1)
-            for (size_t s = 0; s < b->nsteps; s++)
-                add_step(class, n, b->nsteps, s, family, late_ns, scratch);
+            for (size_t k = 0; k < class->steps.n; k++)
+                add_step(class, n, b->nsteps, k, family, late_ns, scratch);
         else if (family <= TL_FAMILY_HOST)
             tl_lateness_of_own(b, class, late_ns, scratch);
     }

@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* --------------------------------------------------------------------------------------------------------- segments */
 
@@ -28,17 +29,6 @@ static void find_cuts(tl_baseline *b)
 
 /* ---------------------------------------------------------------------------------------------------------- classes */
 
-static bool class_init(tl_baseline *b, tl_family family, uint32_t role, uint64_t key, tl_work_class *out)
-{
-    size_t cells = b->roles[role].n * b->nsteps;
-    *out = (tl_work_class){ .key = key, .role = role, .family = (uint8_t)family };
-    out->ns = tl_arena_zeroed(&b->arena, cells, sizeof *out->ns);
-    out->pieces = tl_arena_zeroed(&b->arena, cells, sizeof *out->pieces);
-    if (family == TL_FAMILY_TRANSFER)
-        out->sure_ns = tl_arena_zeroed(&b->arena, cells, sizeof *out->sure_ns);
-    return !b->arena.failed;
-}
-
 static uint64_t key_of(tl_family family, uint32_t role, uint64_t key)
 {
     return tl_hash_mix(tl_hash_mix((uint64_t)family + 1, role), key);
@@ -58,10 +48,36 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
     if (!tl_grow((void **)&b->classes, &b->class_room, b->nclasses + 1, sizeof *b->classes))
         return TL_NONE;
     number = (uint32_t)b->nclasses;
-    if (!class_init(b, family, role, key, &b->classes[number]) || tl_map_put(&b->class_of, all, number) != 0)
+    if (tl_map_put(&b->class_of, all, number) != 0)
         return TL_NONE;
-    b->nclasses++;
+    b->classes[b->nclasses++] = (tl_work_class){ .key = key, .role = role, .family = (uint8_t)family };
     return number;
+}
+
+bool tl_class_add_step(tl_work_class *class, uint32_t step)
+{
+    size_t at = class->steps.n; /* mostly they come in order */
+    if (at > 0 && class->steps.v[at - 1] >= step) {
+        at = 0;
+        TL_BISECT(at, class->steps.n, mid, class->steps.v[mid] < step);
+        if (class->steps.v[at] == step)
+            return true;
+    }
+    if (!tl_vec_room(&class->steps))
+        return false;
+    memmove(class->steps.v + at + 1, class->steps.v + at, (class->steps.n++ - at) * sizeof *class->steps.v);
+    class->steps.v[at] = step;
+    return true;
+}
+
+bool tl_class_make_room(tl_baseline *b, tl_work_class *class)
+{
+    size_t cells = b->roles[class->role].n * class->steps.n;
+    class->ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->ns);
+    class->pieces = tl_arena_zeroed(&b->arena, cells, sizeof *class->pieces);
+    if (class->family == TL_FAMILY_TRANSFER)
+        class->sure_ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->sure_ns);
+    return !b->arena.failed;
 }
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
@@ -75,49 +91,73 @@ static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
            tl_bytes_put_list(out, b->comparable + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->comparable);
 }
 
-/* Its kinds of work become classes of its role. */
-static bool take(tl_baseline *b, size_t rank, const tl_work_kind *kinds, const int64_t *ns, const uint32_t *pieces)
+/* What a rank has answered. */
+typedef struct answer {
+    tl_work_kind *kinds;
+    tl_work_cell *cells;
+    size_t n; /* cells */
+} answer;
+
+static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in, answer *of)
 {
-    uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);
-    for (size_t k = 0; class_of != NULL && k < b->nkinds[rank]; k++) {
-        class_of[k] = tl_class_at(b, (tl_family)kinds[k].family, b->role_of[rank], kinds[k].key);
-        if (class_of[k] == TL_NONE)
-            return false;
-        for (size_t s = 0; s < b->nsteps; s++) {
-            b->classes[class_of[k]].ns[b->index_in_role[rank] * b->nsteps + s] = ns[k * b->nsteps + s];
-            b->classes[class_of[k]].pieces[b->index_in_role[rank] * b->nsteps + s] = pieces[k * b->nsteps + s];
-        }
-    }
-    return class_of != NULL;
+    return tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns) &&
+           tl_bytes_get_list(in, (void **)&of->kinds, &b->nkinds[rank], sizeof *of->kinds) &&
+           tl_bytes_get_list(in, (void **)&of->cells, &of->n, sizeof *of->cells);
 }
 
-static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in)
+/* Its kinds of work become classes of its role, with its steps. */
+static bool list_steps(tl_baseline *b, size_t rank, const answer *of)
 {
-    tl_work_kind *kinds = NULL;
-    int64_t *ns = NULL;
-    uint32_t *pieces = NULL;
-    size_t n;
-    bool ok = tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns) &&
-              tl_bytes_get_list(in, (void **)&kinds, &b->nkinds[rank], sizeof *kinds) &&
-              tl_bytes_get_list(in, (void **)&ns, &n, sizeof *ns) &&
-              tl_bytes_get_list(in, (void **)&pieces, &n, sizeof *pieces) && take(b, rank, kinds, ns, pieces);
-    free(kinds);
-    free(ns);
-    free(pieces);
+    uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);
+    bool ok = class_of != NULL;
+    for (size_t k = 0; ok && k < b->nkinds[rank]; k++) {
+        class_of[k] = tl_class_at(b, (tl_family)of->kinds[k].family, b->role_of[rank], of->kinds[k].key);
+        ok = class_of[k] != TL_NONE;
+    }
+    for (size_t i = 0; ok && i < of->n; i++)
+        ok = tl_class_add_step(&b->classes[class_of[of->cells[i].kind]], of->cells[i].step);
+    return ok;
+}
+
+static void take_cells(const tl_baseline *b, size_t rank, const answer *of)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        const tl_work_class *class = &b->classes[b->class_of_kind[rank][of->cells[i].kind]];
+        size_t cell = tl_class_cell(class, b->index_in_role[rank], of->cells[i].step);
+        class->ns[cell] = of->cells[i].ns;
+        class->pieces[cell] = of->cells[i].pieces;
+    }
+}
+
+static bool take(tl_baseline *b, tl_bytes *out, answer *answers)
+{
+    size_t nranks = b->graph->nranks;
+    bool ok = true;
+    for (size_t r = 0; ok && r < nranks; r++) {
+        ok = !tl_graph_has(b->graph, r) || (get_answer(b, r, &out[r], &answers[r]) && list_steps(b, r, &answers[r]));
+        tl_bytes_free(&out[r]);
+    }
+    for (size_t c = 0; ok && c < b->nclasses; c++)
+        ok = tl_class_make_room(b, &b->classes[c]);
+    for (size_t r = 0; ok && r < nranks; r++)
+        take_cells(b, r, &answers[r]);
     return ok;
 }
 
 static bool ask(tl_baseline *b)
 {
+    size_t nranks = b->graph->nranks;
+    answer *answers = tl_calloc(nranks + 1, sizeof *answers);
     tl_asked asked;
-    bool ok = tl_asked_new(b->graph->nranks, &asked);
-    for (size_t r = 0; ok && r < asked.n; r++)
+    bool ok = tl_asked_new(nranks, &asked) && answers != NULL;
+    for (size_t r = 0; ok && r < nranks; r++)
         ok = !tl_graph_has(b->graph, r) || put_question(b, r, &asked.in[r]);
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked);
-    for (size_t r = 0; ok && r < asked.n; r++) {
-        ok = !tl_graph_has(b->graph, r) || get_answer(b, r, &asked.out[r]);
-        tl_bytes_free(&asked.out[r]);
+    ok = ok && tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked) && take(b, asked.out, answers);
+    for (size_t r = 0; answers != NULL && r < nranks; r++) {
+        free(answers[r].kinds);
+        free(answers[r].cells);
     }
+    free(answers);
     tl_asked_free(&asked);
     return ok;
 }

@@ -82,34 +82,48 @@ uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)
 
 typedef struct filling {
     tl_frame *f;
-    int64_t *ns;      /* [kinds * nsteps] */
-    uint32_t *pieces; /* likewise */
-    size_t room, pieces_room;
+    TL_VEC(tl_work_cell) cells; /* in the order in which the rank has them first */
+    tl_map cell_of;             /* by kind and step */
+    uint32_t *newest;           /* by kind: the cell that was met last */
+    size_t room;
     int64_t compute_ns;
 } filling;
 
-static bool fill_in(filling *c, tl_work_kind kind, size_t step, int64_t ns)
+/* The number of a kind, a new one if it is new; TL_NONE when memory is out. */
+static uint32_t kind_at(filling *c, tl_work_kind kind)
 {
     tl_frame *f = c->f;
     uint32_t number = tl_kind_find(f, kind);
-    if (number == TL_NONE) {
-        size_t cells = (f->nkinds + 1) * f->nsteps;
-        number = (uint32_t)f->nkinds;
-        if (!tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds) ||
-            !tl_grow((void **)&c->ns, &c->room, cells, sizeof *c->ns) ||
-            !tl_grow((void **)&c->pieces, &c->pieces_room, cells, sizeof *c->pieces) ||
-            tl_map_put(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key), number) != 0)
-            return false;
-        f->kinds[f->nkinds++] = kind;
-        for (size_t s = cells - f->nsteps; s < cells; s++) {
-            c->ns[s] = 0;
-            c->pieces[s] = 0;
-        }
-    }
-    if (c->ns == NULL || c->pieces == NULL)
+    if (number != TL_NONE)
+        return number;
+    number = (uint32_t)f->nkinds;
+    if (!tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds) ||
+        !tl_grow((void **)&c->newest, &c->room, f->nkinds + 1, sizeof *c->newest) ||
+        tl_map_put(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key), number) != 0)
+        return TL_NONE;
+    c->newest[number] = TL_NONE;
+    f->kinds[f->nkinds++] = kind;
+    return number;
+}
+
+static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns)
+{
+    uint32_t kind = kind_at(c, of), cell = kind != TL_NONE ? c->newest[kind] : TL_NONE;
+    if (kind == TL_NONE)
         return false;
-    c->ns[number * f->nsteps + step] += ns;
-    c->pieces[number * f->nsteps + step]++;
+    if (cell == TL_NONE || c->cells.v[cell].step != step) {
+        uint64_t key = kind * c->f->nsteps + step;
+        cell = tl_map_get(&c->cell_of, key); /* TL_MAP_NONE is TL_NONE */
+        if (cell == TL_NONE) {
+            cell = (uint32_t)c->cells.n;
+            if (!tl_vec_room(&c->cells) || tl_map_put(&c->cell_of, key, cell) != 0)
+                return false;
+            c->cells.v[c->cells.n++] = (tl_work_cell){ 0, kind, (uint32_t)step, 0 };
+        }
+        c->newest[kind] = cell;
+    }
+    c->cells.v[cell].ns += ns;
+    c->cells.v[cell].pieces++;
     return true;
 }
 
@@ -151,9 +165,9 @@ bool tl_cells_answer(const tl_open_rank *rank, tl_frame *f, tl_bytes *in, tl_byt
     tl_frame_free(f);
     bool ok = get_question(f, in) && fill(&c, rank) && tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) &&
               tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds) &&
-              tl_bytes_put_list(out, c.ns, f->nkinds * f->nsteps, sizeof *c.ns) &&
-              tl_bytes_put_list(out, c.pieces, f->nkinds * f->nsteps, sizeof *c.pieces);
-    free(c.ns);
-    free(c.pieces);
+              tl_bytes_put_list(out, c.cells.v, c.cells.n, sizeof *c.cells.v);
+    free(c.cells.v);
+    free(c.newest);
+    tl_map_free(&c.cell_of);
     return ok;
 }

@@ -14,8 +14,10 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
 bool tl_baseline_steps(tl_baseline *out);
 
 /* cells.c: the class of a family, role and key among those of `out`, a new one if it is new.  TL_NONE when memory is
- * out. */
+ * out.  It gets its steps, then room for what its members have in them.  False when memory is out. */
 uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t key);
+bool tl_class_add_step(tl_work_class *class, uint32_t step);
+bool tl_class_make_room(tl_baseline *out, tl_work_class *class);
 
 /* cells.c: cuts, alike, classes, class_of_kind, nkinds, compute_ns. */
 bool tl_baseline_cells(tl_baseline *out);
@@ -38,9 +40,10 @@ int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, con
                            int64_t *scratch);
 void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
-/* As tl_baseline_of and tl_lateness have it, of a class of links; the latter adds to late_ns. */
+/* As tl_baseline_of, tl_excess and tl_lateness have it, of a class of links; the last adds to late_ns. */
 int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
                             int64_t *own_ns, int64_t *scratch);
+bool tl_excess_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
 #endif

@@ -18,8 +18,9 @@ static void sum_up(const tl_baseline *b, tl_family family, double *ns)
         const tl_work_class *class = &b->classes[c];
         const tl_role_ranks *role = &b->roles[class->role];
         for (uint32_t i = 0; class->family == family && i < role->n; i++)
-            for (size_t s = 0; s < b->nsteps; s++)
-                ns[b->members[role->first + i] * b->nsteps + s] += (double)class->ns[i * b->nsteps + s];
+            for (size_t k = 0; k < class->steps.n; k++)
+                ns[b->members[role->first + i] * b->nsteps + class->steps.v[k]] +=
+                    (double)class->ns[i * class->steps.n + k];
     }
 }
 
@@ -73,13 +74,21 @@ static double heaviness(const tl_baseline *b, const tl_work_class *class, size_t
     return b->heavy[(size_t) class->family * b->nsteps + step];
 }
 
+/* What the only member of a class has in a step; *at goes through its cells with the steps. */
+static int64_t next_ns(const tl_work_class *class, size_t step, size_t *at)
+{
+    return *at < class->steps.n && class->steps.v[*at] == step ? class->ns[(*at)++] : 0;
+}
+
 /* What it has in the full steps that are not `on`, as if none were heavy: how many. */
 static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *ns)
 {
     size_t n = 0;
-    for (size_t s = 0; s < b->nsteps; s++)
+    for (size_t s = 0, at = 0; s < b->nsteps; s++) {
+        int64_t own_ns = next_ns(class, s, &at);
         if (!b->cut[s] && !(on != NULL && on[s]) && heaviness(b, class, s) > 0)
-            ns[n++] = (int64_t)((double)class->ns[s] / heaviness(b, class, s));
+            ns[n++] = (int64_t)((double)own_ns / heaviness(b, class, s));
+    }
     return n;
 }
 
@@ -90,8 +99,9 @@ int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, con
     int64_t others = n > 0 ? tl_median(scratch, n) : -1;
     double baseline = 0;
     *own_ns = 0;
-    for (size_t s = 0; s < b->nsteps; s++) {
-        *own_ns += on[s] ? class->ns[s] : 0;
+    for (size_t s = 0, at = 0; s < b->nsteps; s++) {
+        int64_t ns = next_ns(class, s, &at);
+        *own_ns += on[s] ? ns : 0;
         baseline += on[s] ? (double)others * heaviness(b, class, s) : 0;
     }
     return others < 0 ? *own_ns : (int64_t)baseline;
@@ -104,6 +114,6 @@ void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double
         return;
     tl_ns_sort(scratch, n);
     double better = (double)scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))];
-    for (size_t s = 0; s < b->nsteps; s++)
-        late_ns[s] += (double)class->ns[s] - better * heaviness(b, class, s);
+    for (size_t s = 0, at = 0; s < b->nsteps; s++)
+        late_ns[s] += (double)next_ns(class, s, &at) - better * heaviness(b, class, s);
 }

@@ -70,16 +70,13 @@ static int64_t shortest_of(const tl_link_input *in, size_t first)
     return shortest != INT64_MAX ? shortest : 0;
 }
 
-bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
+/* The class of each meeting, and the steps of each class. */
+static bool list_classes(const tl_link_input *in, tl_baseline *out)
 {
     const tl_graph *g = out->graph;
     size_t i = 0;
-    out->tail_ns = tl_arena_zeroed(&out->arena, g->nmeetings, sizeof *out->tail_ns);
-    out->meeting_class = tl_arena_take(&out->arena, g->nmeetings, sizeof *out->meeting_class);
-    bool ok = !out->arena.failed;
+    bool ok = true;
 
-    if (ok)
-        find_tails(g, out->tail_ns);
     for (uint32_t m = 0; ok && m < g->nmeetings; m++) {
         const tl_meeting *meeting = &g->meetings[m];
         size_t step = tl_meeting_step(out, m);
@@ -93,14 +90,42 @@ bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
         const tl_link_ranks *link = &out->links[out->link_of[m]];
         uint32_t class = tl_class_at(out, TL_FAMILY_TRANSFER, link->role,
                                      tl_transfer_key(in->rows[i].kind, size_class(out, link, &in->rows[i])));
-        ok = class != TL_NONE;
-        if (!ok)
-            break;
-        size_t cell = link->member * out->nsteps + step;
-        out->classes[class].ns[cell] += meeting->work_ns + out->tail_ns[m];
-        out->classes[class].sure_ns[cell] += shortest_of(in, i);
-        out->classes[class].pieces[cell]++;
+        ok = class != TL_NONE && tl_class_add_step(&out->classes[class], (uint32_t)step);
         out->meeting_class[m] = class;
+    }
+    return ok;
+}
+
+static void take_cells(const tl_link_input *in, const tl_baseline *out)
+{
+    size_t i = 0;
+
+    for (uint32_t m = 0; m < out->graph->nmeetings; m++) {
+        const tl_meeting *meeting = &out->graph->meetings[m];
+        if (out->meeting_class[m] == TL_NONE)
+            continue;
+        while (in->rows[i].collective != meeting->collective)
+            i++;
+        const tl_work_class *class = &out->classes[out->meeting_class[m]];
+        size_t cell = tl_class_cell(class, out->links[out->link_of[m]].member, tl_meeting_step(out, m));
+        class->ns[cell] += meeting->work_ns + out->tail_ns[m];
+        class->sure_ns[cell] += shortest_of(in, i);
+        class->pieces[cell]++;
+    }
+}
+
+bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
+{
+    size_t first = out->nclasses;
+    out->tail_ns = tl_arena_zeroed(&out->arena, out->graph->nmeetings, sizeof *out->tail_ns);
+    out->meeting_class = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->meeting_class);
+    bool ok = !out->arena.failed && list_classes(in, out);
+
+    for (size_t c = first; ok && c < out->nclasses; c++)
+        ok = tl_class_make_room(out, &out->classes[c]);
+    if (ok) {
+        find_tails(out->graph, out->tail_ns);
+        take_cells(in, out);
     }
     return ok;
 }
@@ -117,13 +142,13 @@ typedef struct sum {
     int64_t ns, pieces;
 } sum;
 
-static sum sum_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on)
+static sum sum_of(const tl_work_class *class, size_t member, const bool *on)
 {
     sum all = { 0 };
-    for (size_t s = 0; s < b->nsteps; s++)
-        if (on[s]) {
-            all.ns += class->ns[member * b->nsteps + s];
-            all.pieces += class->pieces[member * b->nsteps + s];
+    for (size_t k = 0, cell = member * class->steps.n; k < class->steps.n; k++, cell++)
+        if (on[class->steps.v[k]]) {
+            all.ns += class->ns[cell];
+            all.pieces += class->pieces[cell];
         }
     return all;
 }
@@ -136,12 +161,12 @@ static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *clas
     size_t n = 0, npeers = 0;
     *pieces = 0;
     for (size_t i = 0; i < b->roles[class->role].n; i++) {
-        sum other = sum_of(b, class, i, on);
+        sum other = sum_of(class, i, on);
         *pieces = tl_ns_max(*pieces, other.pieces);
         npeers += other.pieces > 0;
     }
     for (size_t i = 0; npeers > 1 && i < b->roles[class->role].n; i++) {
-        sum other = sum_of(b, class, i, on);
+        sum other = sum_of(class, i, on);
         if (other.pieces > 0)
             scratch[n++] = tl_portion(other.ns, *pieces, other.pieces);
     }
@@ -154,11 +179,9 @@ static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class,
                                int64_t *scratch)
 {
     size_t n = 0;
-    for (size_t s = 0; s < b->nsteps; s++) {
-        size_t cell = member * b->nsteps + s;
-        if (!b->cut[s] && class->pieces[cell] > 0)
+    for (size_t k = 0, cell = member * class->steps.n; k < class->steps.n; k++, cell++)
+        if (!b->cut[class->steps.v[k]] && class->pieces[cell] > 0)
             scratch[n++] = tl_portion(class->ns[cell], pieces, class->pieces[cell]);
-    }
     if (n > 1)
         tl_ns_sort(scratch, n);
     return n > 0 ? scratch[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : 0;
@@ -168,28 +191,39 @@ int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, si
                             int64_t *own_ns, int64_t *scratch)
 {
     int64_t pieces, baseline_ns = baseline_of_peers(b, class, on, &pieces, scratch);
-    sum own = sum_of(b, class, member, on);
+    sum own = sum_of(class, member, on);
     *own_ns = own.ns;
     return pieces > 0 ? tl_portion(baseline_ns, own.pieces, pieces)
                       : baseline_of_own(b, class, member, own.pieces, scratch);
 }
 
-bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+bool tl_excess_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
     bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
-    for (size_t s = 0; one != NULL && s < b->nsteps; s++) {
-        one[s] = true;
+    for (size_t k = 0; one != NULL && k < class->steps.n; k++) {
+        one[class->steps.v[k]] = true;
         int64_t pieces, baseline_ns = baseline_of_peers(b, class, one, &pieces, scratch);
         for (size_t i = 0; i < b->roles[class->role].n; i++) {
-            size_t cell = i * b->nsteps + s;
+            size_t cell = i * class->steps.n + k;
             int64_t peer_ns = pieces > 0 ? tl_portion(baseline_ns, class->pieces[cell], pieces)
                                          : baseline_of_own(b, class, i, class->pieces[cell], scratch);
-            late_ns[cell] += (double)(class->ns[cell] - peer_ns);
+            late_ns[cell] = (double)(class->ns[cell] - peer_ns);
         }
-        one[s] = false;
+        one[class->steps.v[k]] = false;
     }
     free(one);
     return one != NULL;
+}
+
+bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+{
+    size_t n = class->steps.n, cells = b->roles[class->role].n * n;
+    double *excess_ns = tl_malloc((cells + 1) * sizeof *excess_ns);
+    bool ok = excess_ns != NULL && tl_excess_of_links(b, class, excess_ns, scratch);
+    for (size_t i = 0; ok && i < cells; i++)
+        late_ns[i / n * b->nsteps + class->steps.v[i % n]] += excess_ns[i];
+    free(excess_ns);
+    return ok;
 }
 
 int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, int64_t *scratch)

@@ -1,4 +1,4 @@
-/* around.c - what the host is in at an instant.
+/* around.c - what the host is in at an instant, or in a call.
  *
  *     host      [annotation          ]
  *                 [op       ]
@@ -35,24 +35,24 @@ static bool take_op(placing *p, uint32_t op)
     return !counts || tl_open_ops_push(&p->annotations, op);
 }
 
-static uint32_t name_at(tl_open_ops *open, int64_t ns)
+/* The last of the first n. */
+static uint32_t name_of(const tl_open_ops *open, size_t n)
 {
-    uint32_t op = tl_open_ops_innermost(open, ns);
-    return op != TL_NONE ? open->ops->name[op] : TL_NO_NAME;
+    return n > 0 ? open->ops->name[open->stack.v[n - 1]] : TL_NO_NAME;
 }
 
-/* What is open, as one text.  False when memory is out. */
-static bool put_stack(placing *p, uint32_t *stack)
+/* The first n that are open, as one text.  False when memory is out. */
+static bool put_stack(placing *p, size_t n, uint32_t *stack)
 {
     bool ok = true;
     p->text.n = 0;
-    for (size_t i = 0; ok && i < p->operators.stack.n; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         tl_text name = tl_names_text(p->view->names, p->view->ops.name[p->operators.stack.v[i]]);
         ok = (i == 0 || tl_bytes_put(&p->text, " > ", 3)) && tl_bytes_put(&p->text, name.p, name.n);
     }
-    if (ok && p->operators.stack.n > 0)
+    if (ok && n > 0)
         *stack = tl_names_intern(p->names, p->text.v, p->text.n);
-    return ok && (*stack != TL_NO_NAME || p->operators.stack.n == 0);
+    return ok && (*stack != TL_NO_NAME || n == 0);
 }
 
 /* The instants order[0, n) of one thread, in order of time. */
@@ -66,9 +66,11 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
         for (; at < end && p->view->ops.start_ns[at] <= instant->at_ns; at++)
             if (!take_op(p, (uint32_t)at))
                 return false;
-        instant->op = name_at(&p->operators, instant->at_ns);
-        instant->annotation = name_at(&p->annotations, instant->at_ns);
-        if (p->names != NULL && !put_stack(p, &instant->stack))
+        size_t nops = tl_open_ops_around(&p->operators, instant->at_ns, instant->until_ns);
+        size_t nannotations = tl_open_ops_around(&p->annotations, instant->at_ns, instant->until_ns);
+        instant->op = name_of(&p->operators, nops);
+        instant->annotation = name_of(&p->annotations, nannotations);
+        if (p->names != NULL && !put_stack(p, nops, &instant->stack))
             return false;
     }
     return true;

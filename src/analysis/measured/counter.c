@@ -114,7 +114,9 @@ static bool find_launches(counting *c)
         ok = tl_vec_room(&c->launches);
         if (ok)
             c->launches.v[c->launches.n++] =
-                (tl_instant){ .at_ns = calls->start_ns[found.v[i]], .track = tl_call_track(calls, found.v[i]) };
+                (tl_instant){ .at_ns = calls->start_ns[found.v[i]],
+                              .until_ns = calls->start_ns[found.v[i]] + calls->dur_ns[found.v[i]],
+                              .track = tl_call_track(calls, found.v[i]) };
     }
     free(found.v);
     tl_map_free(&launches);
@@ -130,7 +132,8 @@ static bool launches_of_kernels(counting *c)
         c->ranges.v[i].kernel = k->name;
         if (!tl_vec_room(&c->launches))
             return false;
-        c->launches.v[c->launches.n++] = (tl_instant){ .at_ns = launch->start_ns, .track = launch->track };
+        c->launches.v[c->launches.n++] =
+            (tl_instant){ .at_ns = launch->start_ns, .until_ns = launch->end_ns, .track = launch->track };
     }
     return true;
 }

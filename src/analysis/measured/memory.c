@@ -33,7 +33,7 @@ static tl_memory_row sum_up(const tl_rank_view *view, const tl_memory *v, size_t
         row.peak_bytes = v[i].allocated;
         row.peak_ns = v[i].at_ns;
         row.peak_step = tl_step_at(view->steps, view->nsteps, v[i].at_ns);
-        *peak = (tl_instant){ .at_ns = v[i].at_ns, .track = v[i].track };
+        *peak = (tl_instant){ .at_ns = v[i].at_ns, .until_ns = v[i].at_ns, .track = v[i].track };
     }
     return row;
 }

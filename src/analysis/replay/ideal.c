@@ -13,13 +13,13 @@
 struct tl_ideal {
     const tl_baseline *b;
     tl_arena arena;
-    double **spare_ns; /* by class: [members * nsteps] */
+    double **spare_ns; /* by class and its cell */
     int64_t *scratch;
 };
 
 static size_t cells_of(const tl_baseline *b, const tl_work_class *class)
 {
-    return b->roles[class->role].n * b->nsteps;
+    return b->roles[class->role].n * class->steps.n;
 }
 
 static bool is_compared(const tl_work_class *class)
@@ -34,7 +34,7 @@ static bool find_excess(tl_ideal *s)
         const tl_work_class *class = &s->b->classes[c];
         if (!is_compared(class))
             continue;
-        s->spare_ns[c] = tl_arena_zeroed(&s->arena, cells_of(s->b, class), sizeof **s->spare_ns);
+        s->spare_ns[c] = tl_arena_take(&s->arena, cells_of(s->b, class), sizeof **s->spare_ns);
         ok = s->spare_ns[c] != NULL && tl_excess(s->b, class, s->spare_ns[c], s->scratch);
     }
     return ok;
@@ -51,15 +51,17 @@ static bool net(tl_ideal *s, uint32_t role, tl_family family)
 
     for (int turn = 0; ok && turn < 2; turn++)
         for (size_t c = 0; c < b->nclasses; c++) {
-            if (b->classes[c].role != role || b->classes[c].family != family)
+            const tl_work_class *class = &b->classes[c];
+            if (class->role != role || class->family != family)
                 continue;
-            for (size_t i = 0; i < cells; i++) {
+            for (size_t i = 0; i < cells_of(b, class); i++) {
                 double *ns = &s->spare_ns[c][i];
+                size_t step = class->steps.v[i % class->steps.n], at = i / class->steps.n * b->nsteps + step;
                 if (turn == 0) {
-                    above[i] += fmax(*ns, 0);
-                    all[i] += *ns;
+                    above[at] += fmax(*ns, 0);
+                    all[at] += *ns;
                 } else {
-                    *ns = *ns > 0 && all[i] > 0 && !b->cut[i % b->nsteps] ? *ns * all[i] / above[i] : 0;
+                    *ns = *ns > 0 && all[at] > 0 && !b->cut[step] ? *ns * all[at] / above[at] : 0;
                 }
             }
         }
@@ -73,9 +75,11 @@ static bool net_all(tl_ideal *s)
     bool ok = true;
     for (uint32_t q = 0; ok && q < s->b->nroles; q++)
         ok = net(s, q, TL_FAMILY_DEVICE) && net(s, q, TL_FAMILY_HOST);
-    for (size_t c = 0; c < s->b->nclasses; c++) /* links do not take each other's data */
-        for (size_t i = 0; s->b->classes[c].family == TL_FAMILY_TRANSFER && i < cells_of(s->b, &s->b->classes[c]); i++)
-            s->spare_ns[c][i] = s->b->cut[i % s->b->nsteps] ? 0 : fmax(s->spare_ns[c][i], 0);
+    for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
+        const tl_work_class *class = &s->b->classes[c];
+        for (size_t i = 0; class->family == TL_FAMILY_TRANSFER && i < cells_of(s->b, class); i++)
+            s->spare_ns[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare_ns[c][i], 0);
+    }
     return ok;
 }
 
@@ -105,25 +109,29 @@ void tl_ideal_free(tl_ideal *s)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* What each cell of the rank's kinds has to spare; how many waits are beyond those of peers. */
+/* What a class has to spare in its k-th step on a member; of waits, how many are beyond those of peers. */
+static int64_t spare_of(const tl_ideal *s, uint32_t c, size_t member, size_t k)
+{
+    const tl_work_class *class = &s->b->classes[c];
+    if (class->family != TL_FAMILY_WAIT)
+        return llround(s->spare_ns[c][member * class->steps.n + k]);
+    size_t step = class->steps.v[k];
+    return s->b->cut[step] ? 0 : tl_pieces_beyond(s->b, class, member, step, s->scratch);
+}
+
+/* What each kind of the rank has to spare in each step. */
 static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
 {
     const tl_baseline *b = s->b;
-    size_t cells = b->nkinds[rank] * b->nsteps;
-    out->spare = tl_calloc(cells + 1, sizeof *out->spare);
-    if (out->spare == NULL)
-        return false;
-    out->ncells = b->roles[b->role_of[rank]].n > 1 ? cells : 0;
-    for (size_t i = 0; i < out->ncells; i++) {
-        uint32_t c = b->class_of_kind[rank][i / b->nsteps];
-        size_t step = i % b->nsteps;
-        if (b->classes[c].family == TL_FAMILY_WAIT)
-            out->spare[i] =
-                b->cut[step] ? 0 : tl_pieces_beyond(b, &b->classes[c], b->index_in_role[rank], step, s->scratch);
-        else
-            out->spare[i] = llround(s->spare_ns[c][b->index_in_role[rank] * b->nsteps + step]);
+    bool alone = b->roles[b->role_of[rank]].n <= 1;
+    out->ncells = alone ? 0 : b->nkinds[rank] * b->nsteps;
+    out->spare = tl_calloc(out->ncells + 1, sizeof *out->spare);
+    for (size_t kind = 0; out->spare != NULL && !alone && kind < b->nkinds[rank]; kind++) {
+        uint32_t c = b->class_of_kind[rank][kind];
+        for (size_t k = 0; k < b->classes[c].steps.n; k++)
+            out->spare[kind * b->nsteps + b->classes[c].steps.v[k]] = spare_of(s, c, b->index_in_role[rank], k);
     }
-    return true;
+    return out->spare != NULL;
 }
 
 bool tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
@@ -215,6 +223,6 @@ int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
     uint32_t link = tl_link_of(b, meeting), class = link != TL_NONE ? b->meeting_class[meeting] : TL_NONE;
     if (class == TL_NONE)
         return 0;
-    size_t cell = b->links[link].member * b->nsteps + tl_meeting_step(b, meeting);
+    size_t cell = tl_class_cell(&b->classes[class], b->links[link].member, tl_meeting_step(b, meeting));
     return share_of(llround(s->spare_ns[class][cell]), b->classes[class].ns[cell], ns);
 }

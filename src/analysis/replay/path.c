@@ -4,9 +4,16 @@
  *
  * A node on the path adds its work to what that work is; its lag and rest are latency, but for members of a collective:
  * what one is done later than the first is transfer, too.
+ *
+ *     stream    [ a       |- - - ]          until: where the path leaves a
+ *                         [ b         ]
+ *
+ * What begins before that is done for which it waited (a lag below 0) takes over there: so no part of the path is there
+ * twice, and none takes less than no time.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
@@ -43,29 +50,61 @@ static tl_activity_ns sum_own(const tl_open_rank *o)
     return own;
 }
 
-/* Where a rank ends last: that node, and the port whose END the path to it comes from; TL_NONE: none. */
+/* How a path comes to a node. */
+typedef struct way {
+    int64_t until_ns; /* when it has left all that it comes from on the rank, and the meeting before */
+    uint32_t back;    /* the port whose END it comes from; TL_NONE: none */
+} way;
+
+/* Where a rank ends last. */
 typedef struct last_end {
     int64_t ns;
-    uint32_t node, back;
+    way way;
+    uint32_t node;
 } last_end;
+
+/* When the path leaves what is done at that time, if it goes on by an edge of that lag and is left at until_ns. */
+static int64_t left_at(int64_t done_ns, int64_t lag_ns, int64_t until_ns)
+{
+    return tl_ns_min(until_ns, tl_ns_sum(done_ns, tl_ns_min(0, lag_ns)));
+}
+
+/* What is on the path of a node or meeting. */
+typedef struct part {
+    int64_t from_ns, work_ns, latency_ns;
+} part;
+
+/* It is left at until_ns, which cuts its work, and comes from what is done at from_ns, never before start_ns. */
+static part part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, int64_t work_ns, int64_t until_ns,
+                    int64_t start_ns)
+{
+    int64_t from = tl_ns_max(start_ns, left_at(from_ns, lag_ns, until_ns)), length = until_ns - from;
+    int64_t left = tl_ns_min(length, tl_ns_max(0, work_ns - (done_ns - until_ns)));
+    return (part){ from, left, length - left };
+}
 
 static bool answer_back(const tl_open_rank *o, tl_bytes *out)
 {
     size_t nports = o->of->graph.ncomms;
     tl_arena arena = { 0 };
-    uint32_t *order = tl_arena_take(&arena, o->n, sizeof *order), *back = tl_arena_take(&arena, o->n, sizeof *back);
-    uint32_t *of_ports = tl_arena_take(&arena, nports, sizeof *of_ports);
-    last_end last = { INT64_MIN, TL_NONE, TL_NONE };
+    uint32_t *order = tl_arena_take(&arena, o->n, sizeof *order);
+    way *ways = tl_arena_take(&arena, o->n, sizeof *ways), *of_ports = tl_arena_take(&arena, nports, sizeof *of_ports);
+    last_end last = { INT64_MIN, { INT64_MAX, TL_NONE }, TL_NONE };
     bool ok = !arena.failed && tl_open_order(o, order);
     for (uint32_t i = 0; ok && i < o->n; i++) {
-        uint32_t v = order[i], port = tl_port_of(o, v), edge = last_edge(o, v);
-        back[v] = port != TL_NONE ? port : edge != TL_NONE ? back[o->edges[edge].from] : TL_NONE;
+        uint32_t v = order[i], port = tl_port_of(o, v), e = last_edge(o, v);
+        const tl_edge *edge = e != TL_NONE ? &o->edges[e] : NULL;
+        ways[v] = edge != NULL && edge->from < o->n ? ways[edge->from] : (way){ INT64_MAX, TL_NONE };
+        if (edge != NULL)
+            ways[v].until_ns = left_at(tl_from_ns(o, edge), edge->lag_ns, ways[v].until_ns);
+        if (port != TL_NONE)
+            ways[v].back = port;
     }
     for (uint32_t v = 0; ok && v < o->n; v++)
         if (o->nodes[v].done_ns > last.ns)
-            last = (last_end){ o->nodes[v].done_ns, v, back[v] };
+            last = (last_end){ o->nodes[v].done_ns, ways[v], v };
     for (size_t p = 0; ok && p < nports; p++)
-        of_ports[p] = back[o->of->ports[p].arrival];
+        of_ports[p] = ways[o->of->ports[p].arrival];
     tl_activity_ns own = sum_own(o);
     ok = ok && tl_bytes_put(out, &own, sizeof own) && tl_bytes_put(out, &last, sizeof last) &&
          tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
@@ -73,38 +112,48 @@ static bool answer_back(const tl_open_rank *o, tl_bytes *out)
     return ok;
 }
 
+/* Where the path comes to a rank, from after: when that node is left. */
+typedef struct visit {
+    int64_t until_ns;
+    uint32_t node;
+} visit;
+
 /* What the path goes through on a rank. */
 typedef struct walked {
     tl_activity_ns sum;
     int64_t unexplained_ns;
-    int64_t begin_ns; /* when that was done from which the path comes, if it begins here; else INT64_MIN */
+    int64_t begin_ns; /* when that is left at which the path begins, if that is here; else INT64_MIN */
 } walked;
 
-/* From one of its nodes back to the meeting after which it went on, or to its beginning. */
-static void walk_back(const tl_open_rank *o, uint32_t v, walked *w)
+/* From a node back to the meeting after which the rank went on, or to its beginning. */
+static void walk_back(const tl_open_rank *o, visit at, int64_t start_ns, walked *w)
 {
-    for (uint32_t edge; (edge = last_edge(o, v)) != TL_NONE; v = o->edges[edge].from) {
+    for (uint32_t e, v = at.node; (e = last_edge(o, v)) != TL_NONE; v = o->edges[e].from) {
         const tl_node *node = &o->nodes[v];
-        w->sum.ns[node->activity] += node->work_ns;
-        w->sum.ns[node->kind == TL_NODE_END ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE] +=
-            o->edges[edge].lag_ns + o->rest_ns[v];
+        const tl_edge *edge = &o->edges[e];
+        part p = part_of(tl_from_ns(o, edge), edge->lag_ns, node->done_ns, node->work_ns, at.until_ns, start_ns);
+        w->sum.ns[node->activity] += p.work_ns;
+        w->sum.ns[node->kind == TL_NODE_END ? TL_ACTIVITY_COMM : TL_ACTIVITY_DEVICE] += p.latency_ns;
         if (node->kind != TL_NODE_END && o->rest_ns[v] > 2 * TL_ROUNDING_NS)
-            w->unexplained_ns += o->rest_ns[v];
-        if (o->edges[edge].from >= o->n)
+            w->unexplained_ns += tl_ns_min(o->rest_ns[v], p.latency_ns);
+        at.until_ns = p.from_ns;
+        if (edge->from >= o->n)
             return;
     }
-    w->begin_ns = o->nodes[v].done_ns;
+    w->begin_ns = at.until_ns;
 }
 
 static bool answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
 {
     walked w = { .begin_ns = INT64_MIN };
-    uint32_t *nodes = NULL;
+    visit *visits = NULL;
+    int64_t start_ns = 0;
     size_t n;
-    bool ok = tl_bytes_get_list(in, (void **)&nodes, &n, sizeof *nodes);
+    bool ok =
+        tl_bytes_get(in, &start_ns, sizeof start_ns) && tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
     for (size_t i = 0; ok && i < n; i++)
-        walk_back(o, nodes[i], &w);
-    free(nodes);
+        walk_back(o, visits[i], start_ns, &w);
+    free(visits);
     return ok && tl_bytes_put(out, &w, sizeof w);
 }
 
@@ -117,7 +166,7 @@ bool tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 
 /* --------------------------------------------------------------------------------------------------------- who asks */
 
-typedef TL_VEC(uint32_t) node_list;
+typedef TL_VEC(visit) visits;
 
 typedef struct walking {
     const tl_graph *g;
@@ -125,15 +174,15 @@ typedef struct walking {
     int64_t start_ns;
     tl_path *out;
     tl_asked asked;
-    uint32_t **back; /* by rank and port: the port whose END the path to its ARRIVAL comes from; TL_NONE: none */
-    uint32_t last_rank, last_node, last_back; /* where the job ends; of a meeting TL_NONE, its number */
-    node_list *nodes;                         /* by rank: where the path comes to it, from after */
+    way **ways;         /* by rank and port: how the path comes to its ARRIVAL */
+    uint32_t last_rank; /* where the job ends; TL_NONE: a meeting, whose number is last.node */
+    last_end last;
+    visits *visits; /* by rank */
 } walking;
 
 static bool look_at_ranks(walking *w)
 {
     const uint32_t phase = PHASE_BACK;
-    int64_t last_ns = INT64_MIN;
     bool ok = true;
     for (size_t r = 0; ok && r < w->g->nranks; r++)
         ok = !tl_graph_has(w->g, r) || tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
@@ -145,20 +194,17 @@ static bool look_at_ranks(walking *w)
             continue;
         ok = tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own) &&
              tl_bytes_get(&w->asked.out[r], &last, sizeof last) &&
-             tl_bytes_get_list(&w->asked.out[r], (void **)&w->back[r], &n, sizeof **w->back);
+             tl_bytes_get_list(&w->asked.out[r], (void **)&w->ways[r], &n, sizeof **w->ways);
         tl_bytes_free(&w->asked.out[r]);
-        if (!ok || last.ns <= last_ns)
+        if (!ok || last.ns <= w->last.ns)
             continue;
-        last_ns = last.ns;
+        w->last = last;
         w->last_rank = (uint32_t)r;
-        w->last_node = last.node;
-        w->last_back = last.back;
     }
     for (uint32_t m = 0; m < w->g->nmeetings; m++)
-        if (w->g->meetings[m].done_ns > last_ns) {
-            last_ns = w->g->meetings[m].done_ns;
+        if (w->g->meetings[m].done_ns > w->last.ns) {
+            w->last = (last_end){ .ns = w->g->meetings[m].done_ns, .node = m };
             w->last_rank = TL_NONE;
-            w->last_node = m;
         }
     return ok;
 }
@@ -180,13 +226,18 @@ static void add(walking *w, uint32_t rank, tl_activity_kind activity, int64_t ns
         w->out->by_rank[rank].ns[activity] += ns;
 }
 
-static void step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, const tl_meeting_edge *edge)
+/* It is left at until_ns; when what it waited for last is left. */
+static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, const tl_meeting_edge *edge,
+                                 int64_t until_ns)
 {
+    const tl_meeting *of = &w->g->meetings[meeting];
     int64_t rest = tl_meeting_rest_ns(w->g, meeting);
-    add(w, rank, TL_ACTIVITY_COMM, w->g->meetings[meeting].work_ns);
-    add(w, rank, TL_ACTIVITY_DEVICE, edge->lag_ns + rest);
+    part p = part_of(tl_meeting_from_ns(w->g, edge), edge->lag_ns, of->done_ns, of->work_ns, until_ns, w->start_ns);
+    add(w, rank, TL_ACTIVITY_COMM, p.work_ns);
+    add(w, rank, TL_ACTIVITY_DEVICE, p.latency_ns);
     if (rest > 2 * TL_ROUNDING_NS)
-        w->out->unexplained_ns += rest;
+        w->out->unexplained_ns += tl_ns_min(rest, p.latency_ns);
+    return p.from_ns;
 }
 
 static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
@@ -205,48 +256,55 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
     return last;
 }
 
-static bool come_to(walking *w, uint32_t rank, uint32_t node)
+/* The path comes to a node that is left at *until_ns; that becomes when it leaves the meeting before. */
+static bool come_to(walking *w, uint32_t rank, uint32_t node, const way *of, int64_t *until_ns)
 {
-    node_list *nodes = &w->nodes[rank];
-    if (!tl_vec_room(nodes))
+    visits *of_rank = &w->visits[rank];
+    if (!tl_vec_room(of_rank))
         return false;
-    nodes->v[nodes->n++] = node;
+    of_rank->v[of_rank->n++] = (visit){ *until_ns, node };
+    *until_ns = tl_ns_max(w->start_ns, tl_ns_min(*until_ns, of->until_ns));
     return true;
 }
 
 /* The path comes from before: what nobody explains. */
-static void begin(walking *w, int64_t done_ns)
+static void begin(walking *w, int64_t left_ns)
 {
-    w->out->before_ns = done_ns - w->start_ns;
+    w->out->before_ns = left_ns - w->start_ns;
     w->out->unexplained_ns += w->out->before_ns;
+}
+
+static uint32_t meeting_before(const walking *w, uint32_t rank, const way *of)
+{
+    return of->back != TL_NONE ? w->g->ranks[rank].ports[of->back].meeting : TL_NONE;
 }
 
 /* From meeting to meeting; what lies between them on ranks is noted.  Measured times that make a circle are followed
  * once. */
 static bool walk(walking *w)
 {
-    uint32_t rank = w->last_rank, meeting = w->last_node;
+    uint32_t rank = w->last_rank, meeting = w->last.node;
+    int64_t until_ns = w->last.ns;
     bool *seen = tl_calloc(w->g->nmeetings + 1, sizeof *seen), ok = seen != NULL;
     if (ok && rank != TL_NONE) {
-        ok = come_to(w, rank, w->last_node);
-        meeting = w->last_back != TL_NONE ? w->g->ranks[rank].ports[w->last_back].meeting : TL_NONE;
+        ok = come_to(w, rank, w->last.node, &w->last.way, &until_ns);
+        meeting = meeting_before(w, rank, &w->last.way);
     }
     while (ok && meeting != TL_NONE && !seen[meeting]) {
         const tl_meeting_edge *edge = last_to_meet(w, meeting);
         seen[meeting] = true;
-        step_over_meeting(w, rank, meeting, edge);
+        until_ns = step_over_meeting(w, rank, meeting, edge, until_ns);
         if (edge->rank == TL_NONE) {
             meeting = edge->of;
             continue;
         }
-        const tl_port *ports = w->g->ranks[edge->rank].ports;
-        uint32_t back = w->back[edge->rank][edge->of];
         rank = edge->rank;
-        ok = come_to(w, rank, ports[edge->of].arrival);
-        meeting = back != TL_NONE ? ports[back].meeting : TL_NONE;
+        const way *of = &w->ways[rank][edge->of];
+        ok = come_to(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
+        meeting = meeting_before(w, rank, of);
     }
     if (ok && meeting != TL_NONE)
-        begin(w, w->g->meetings[meeting].done_ns);
+        begin(w, until_ns);
     free(seen);
     return ok;
 }
@@ -256,13 +314,14 @@ static bool walk_ranks(walking *w)
     const uint32_t phase = PHASE_WALK;
     bool ok = true;
     for (size_t r = 0; ok && r < w->g->nranks; r++)
-        ok = w->nodes[r].n == 0 ||
+        ok = w->visits[r].n == 0 ||
              (tl_bytes_put(&w->asked.in[r], &phase, sizeof phase) &&
-              tl_bytes_put_list(&w->asked.in[r], w->nodes[r].v, w->nodes[r].n, sizeof *w->nodes[r].v));
+              tl_bytes_put(&w->asked.in[r], &w->start_ns, sizeof w->start_ns) &&
+              tl_bytes_put_list(&w->asked.in[r], w->visits[r].v, w->visits[r].n, sizeof *w->visits[r].v));
     ok = ok && tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
     for (uint32_t r = 0; ok && r < w->g->nranks; r++) {
         walked on;
-        if (w->nodes[r].n == 0)
+        if (w->visits[r].n == 0)
             continue;
         ok = tl_bytes_get(&w->asked.out[r], &on, sizeof on);
         for (int activity = 0; ok && activity < TL_NACTIVITIES; activity++)
@@ -283,22 +342,22 @@ bool tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_p
                   .asker = asker,
                   .start_ns = start_ns,
                   .out = out,
-                  .back = tl_calloc(n + 1, sizeof *w.back),
+                  .ways = tl_calloc(n + 1, sizeof *w.ways),
                   .last_rank = TL_NONE,
-                  .last_node = TL_NONE,
-                  .nodes = tl_calloc(n + 1, sizeof *w.nodes) };
-    bool there = tl_asked_new(n, &w.asked) && w.back != NULL && w.nodes != NULL;
+                  .last = { .ns = INT64_MIN, .node = TL_NONE },
+                  .visits = tl_calloc(n + 1, sizeof *w.visits) };
+    bool there = tl_asked_new(n, &w.asked) && w.ways != NULL && w.visits != NULL;
     bool ok = there && out->by_rank != NULL && out->own != NULL && look_at_ranks(&w);
     if (ok)
         add_transfers(&w);
     ok = ok && walk(&w) && walk_ranks(&w);
     for (size_t r = 0; there && r < n; r++) {
-        free(w.back[r]);
-        free(w.nodes[r].v);
+        free(w.ways[r]);
+        free(w.visits[r].v);
     }
     tl_asked_free(&w.asked);
-    free(w.back);
-    free(w.nodes);
+    free(w.ways);
+    free(w.visits);
     return ok;
 }
 

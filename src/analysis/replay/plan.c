@@ -98,8 +98,10 @@ static void find_windows(planning *p)
     }
     plan->nwindows = p->repair->drifts ? plan->nwindows : 1;
     for (size_t k = 0; k < plan->nkinds; k++)
-        for (size_t s = 0; s < b->nsteps; s++)
-            p->more[k * b->nsteps + s] = class_of(p, k)->family == TL_FAMILY_DEVICE && beyond(p, k, s) > 0;
+        for (size_t i = 0; class_of(p, k)->family == TL_FAMILY_DEVICE && i < class_of(p, k)->steps.n; i++) {
+            size_t s = class_of(p, k)->steps.v[i];
+            p->more[k * b->nsteps + s] = beyond(p, k, s) > 0;
+        }
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t s = 0; s < b->nsteps; s++) {
             size_t like = plan->also[s] && !p->repair->on[s] ? tl_whole_step_at(b, s) : s;
@@ -125,7 +127,7 @@ static void find_excess(planning *p)
 
 static int64_t waits_of(const planning *p, size_t kind, size_t step)
 {
-    return class_of(p, kind)->pieces[p->b->index_in_role[p->repair->rank] * p->b->nsteps + step];
+    return tl_class_pieces(class_of(p, kind), p->b->index_in_role[p->repair->rank], step);
 }
 
 /* Of waits for the device those beyond what peers have in the same stretch; of cut steps as many as of whole ones. */
@@ -153,7 +155,7 @@ int64_t tl_pieces_beyond(const tl_baseline *b, const tl_work_class *class, size_
 {
     size_t n = b->roles[class->role].n;
     for (size_t i = 0; i < n; i++)
-        scratch[i] = class->pieces[i * b->nsteps + step];
+        scratch[i] = tl_class_pieces(class, i, step);
     int64_t has = scratch[member];
     return tl_ns_max(0, has - tl_baseline_median(scratch, n));
 }

@@ -15,6 +15,12 @@ static bool stands_before(const tl_kernel *k, const tl_sync *s)
     return k->start_ns <= s->start_ns;
 }
 
+/* What is not above 0 joins nothing. */
+static int64_t number_of(int64_t correlation)
+{
+    return correlation > 0 ? correlation : -1;
+}
+
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
@@ -39,9 +45,9 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
                 .duration_ns = k->end_ns - k->start_ns,
                 .kind = k->kind,
                 .name = k->name,
-                .correlation = k->correlation,
+                .correlation = number_of(k->correlation),
                 .launch_ns = k->launch_ns,
-                .bytes = k->bytes,
+                .bytes = k->bytes >= 0 ? k->bytes : -1,
                 .step = k->step,
                 .operator= launch != NULL ? launch->op_name : TL_NO_NAME,
                 .annotation = launch != NULL ? launch->annotation_name : TL_NO_NAME,
@@ -57,7 +63,7 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
                 .duration_ns = s->end_ns - s->start_ns,
                 .kind = TL_SYNC,
                 .name = s->name,
-                .correlation = s->correlation,
+                .correlation = number_of(s->correlation),
                 .launch_ns = s->call_ns,
                 .bytes = -1,
                 .step = s->step,

@@ -25,8 +25,8 @@ static bool is_stay(const tl_work_class *class, uint8_t *kind)
 static int64_t pieces_of(const tl_baseline *b, const tl_work_class *class, uint32_t rank, const bool *on)
 {
     int64_t n = 0;
-    for (size_t s = 0; s < b->nsteps; s++)
-        n += on == NULL || on[s] ? class->pieces[b->index_in_role[rank] * b->nsteps + s] : 0;
+    for (size_t k = 0, cell = b->index_in_role[rank] * class->steps.n; k < class->steps.n; k++, cell++)
+        n += on == NULL || on[class->steps.v[k]] ? class->pieces[cell] : 0;
     return n;
 }
 

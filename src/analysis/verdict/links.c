@@ -36,13 +36,14 @@ static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row
         if (class->family != TL_FAMILY_TRANSFER || class->role != unit->role)
             continue;
         int64_t own_ns, baseline_ns = tl_baseline_of(b, class, link->member, unit->on, &own_ns, w->scratch), pieces = 0;
-        for (size_t s = 0; s < b->nsteps; s++)
-            pieces += unit->on[s] ? class->pieces[link->member * b->nsteps + s] : 0;
+        bool like = false;
+        for (size_t i = 0; i < b->roles[class->role].n * class->steps.n; i++) {
+            bool own = i / class->steps.n == link->member, on = unit->on[class->steps.v[i % class->steps.n]];
+            pieces += own && on ? class->pieces[i] : 0;
+            like = like || (!own && on && class->pieces[i] > 0);
+        }
         if (pieces == 0 || own_ns - baseline_ns <= most)
             continue;
-        bool like = false;
-        for (size_t i = 0; i < b->roles[class->role].n * b->nsteps; i++)
-            like = like || (i / b->nsteps != link->member && unit->on[i % b->nsteps] && class->pieces[i] > 0);
         most = own_ns - baseline_ns;
         row->kind = tl_transfer_kind(class->key);
         row->bytes = tl_transfer_bytes(class->key);

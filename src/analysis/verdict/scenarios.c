@@ -64,9 +64,11 @@ static bool add_ideal(trying *t, tl_whatif_row row, unsigned activities, const b
 static int64_t moved_by(const tl_baseline *b, size_t sort)
 {
     int64_t ns = 0;
-    for (size_t c = 0; c < b->nclasses; c++)
-        for (size_t i = 0; b->classes[c].role == b->nroles + sort && i < b->roles[b->nroles + sort].n * b->nsteps; i++)
-            ns += b->classes[c].ns[i];
+    for (size_t c = 0; c < b->nclasses; c++) {
+        const tl_work_class *class = &b->classes[c];
+        for (size_t i = 0; class->role == b->nroles + sort && i < b->roles[class->role].n * class->steps.n; i++)
+            ns += class->ns[i];
+    }
     return ns;
 }
 

@@ -5,8 +5,8 @@
  *     together    4    6    2      0
  *
  * The bandwidth of a copy is what the trace says, where that fits its bytes and its duration: a duration in whole
- * microseconds may be far off, and the profiler knew the true one.  Else it is the bytes / the duration.  Bandwidths are
- * whole numbers of byte/s, so that their sums leave nothing behind.
+ * microseconds may be far off, and the profiler knew the true one.  Else it is the bytes / the duration.  Where they add
+ * up at instants, bandwidths are whole numbers of byte/s, so that their sums leave nothing behind.
  */
 #include "places.h"
 #include "tlmpi/analysis/work.h"
@@ -16,15 +16,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-int64_t tl_copy_bandwidth(const tl_kernel *copy)
+/* NaN: it is not known. */
+static double gb_per_s(const tl_kernel *copy)
 {
     int64_t ns = copy->end_ns - copy->start_ns, off = ns % 1000 == 0 ? 1000 : 1; /* so far may the duration be off */
     double bytes = (double)copy->bytes, said = (double)copy->gb_per_s;
 
     if (copy->bytes <= 0 || ns <= 0)
-        return -1;
+        return NAN;
     bool fits = said * ((double)ns + (double)off) >= bytes && said * (double)tl_ns_max(ns - off, 1) <= bytes;
-    double gb_s = fits ? said : bytes / (double)ns;
+    return fits ? said : bytes / (double)ns;
+}
+
+int64_t tl_copy_bandwidth(const tl_kernel *copy)
+{
+    double gb_s = gb_per_s(copy);
+    if (isnan(gb_s))
+        return -1;
     return gb_s < 9e9 ? tl_ns_max((int64_t)(gb_s * 1e9 + 0.5), 1) : INT64_MAX;
 }
 
@@ -103,12 +111,18 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     row->mean_gb_s = row->busy_gb_s = row->max_gb_s = NAN;
     if (c->loads.n == 0)
         return true;
-    double gb = tl_loads_integral(c->loads.v, c->loads.n) / 1e9;
+    double bytes = 0;
     int64_t ns = 0;
-    for (size_t i = 0; i < c->loads.n; i++)
-        ns = tl_ns_add(ns, c->loads.v[i].to_ns - c->loads.v[i].from_ns);
-    row->mean_gb_s = gb / (double)ns;
-    row->busy_gb_s = gb / (double)tl_series_ns(&c->series, 1);
+    for (size_t i = 0; i < n; i++) {
+        const tl_kernel *k = &v[order[i]];
+        double gb_s = gb_per_s(k);
+        if (isnan(gb_s))
+            continue;
+        bytes += gb_s * (double)(k->end_ns - k->start_ns);
+        ns = tl_ns_add(ns, k->end_ns - k->start_ns);
+    }
+    row->mean_gb_s = bytes / (double)ns;
+    row->busy_gb_s = bytes / (double)tl_series_ns(&c->series, 1);
     row->max_gb_s = (double)tl_series_max(&c->series) / 1e9;
     return true;
 }

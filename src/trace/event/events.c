@@ -272,6 +272,20 @@ static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *
     return true;
 }
 
+#define HOST_WORK                                                                                                      \
+    (TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_RUNTIME) |                     \
+     TL_CAT_BIT(TL_CAT_DRIVER))
+
+/* What is wrong with an event of that category whose ph is not X; NULL: nothing. */
+static const char *wrong_phase(uint32_t of_category, const tl_value *ph)
+{
+    if (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))
+        return "expected device work as one complete event (ph X), found another ph";
+    if ((of_category & HOST_WORK) && (tl_text_is(ph->text, "B") || tl_text_is(ph->text, "E")))
+        return "expected what the host does as one complete event (ph X), found a beginning or an end (ph B, E)";
+    return NULL;
+}
+
 tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_fields *f, uint32_t uid,
                         bool *fractional, const char **why)
 {
@@ -289,9 +303,11 @@ tl_taken tl_events_take(tl_events *e, const tl_take_options *options, const tl_f
 
     timing t = { .flags = phase_of(ph) };
     bool complete = ph != NULL && t.flags == TL_EVENT_PH_X;
-    if (ph != NULL && !complete && (options->hook == NULL || !options->hook->any_ph) &&
-        (of_category & (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC)))) {
-        *why = "expected device work as one complete event (ph X), found another ph";
+    const char *wrong = ph != NULL && !complete && (options->hook == NULL || !options->hook->any_ph)
+                            ? wrong_phase(of_category, ph)
+                            : NULL;
+    if (wrong != NULL) {
+        *why = wrong;
         return TL_TAKEN_BAD;
     }
     tl_taken taken = take_times(ts, tl_fields_get(f, TL_KEY_DUR), complete, &t, why);

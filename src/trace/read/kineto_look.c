@@ -209,7 +209,7 @@ static bool has_begun(const look *l)
 /* A document without any entry, and without a word of whose trace it is. */
 static bool is_of_nobody(look *l)
 {
-    if (!l->split.complete || l->split.bare || !l->split.found || l->split.nentries > 0)
+    if (!l->split.complete || !l->split.found || l->split.nentries > 0)
         return false;
     (void)tl_document_read(&l->split, &l->meta, NULL);
     return !has_begun(l);

@@ -3,10 +3,11 @@
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/text/json.h"
 
-/* Every number among the args of a range is a counter. */
+/* Every number among the args of a range is a counter; of several of one name the last. */
 static bool take_counters(tl_events *e, tl_text args)
 {
     tl_text rest = tl_json_inside(args), key, value;
+    size_t first = e->counters.n;
 
     while (tl_json_member(&rest, &key, &value)) {
         double number;
@@ -15,7 +16,11 @@ static bool take_counters(tl_events *e, tl_text args)
         uint32_t name = tl_value_keep(e, key, TL_TEXT_MAX);
         if (name == TL_NO_NAME || !tl_vec_room(&e->counters))
             return false;
-        e->counters.v[e->counters.n++] = (tl_counter_arg){ (uint32_t)e->n - 1, name, number };
+        size_t at = first;
+        while (at < e->counters.n && e->counters.v[at].name != name)
+            at++;
+        e->counters.n += at == e->counters.n;
+        e->counters.v[at] = (tl_counter_arg){ (uint32_t)e->n - 1, name, number };
     }
     return true;
 }
@@ -31,7 +36,8 @@ static bool take_memory(tl_events *e, tl_text args)
                       : tl_text_is(key, "Device Id")      ? &m.device
                       : tl_text_is(key, "Device Type")    ? &m.device_type
                                                           : NULL;
-        if (to != NULL && !tl_decimal_to_int(value.p, value.n, to))
+        tl_text text = tl_json_string(value), number = text.n > 0 ? text : value;
+        if (to != NULL && !tl_decimal_to_int(number.p, number.n, to))
             *to = INT64_MIN;
     }
     if (!tl_vec_room(&e->memory))

@@ -3,7 +3,10 @@
  *     annotation  [forward                      ]        on the main thread
  *     operator      [aten::linear       ]
  *     operator        [aten::addmm ]
- *     launch            |1           |2     |3           1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
+ *     launch            [1]       [2 ]   [3 ]            1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
+ *
+ * It is the innermost that lasts as long as the call: who has returned has called nothing that goes on.  Calls that
+ * outlast all that is around their start are in the innermost there: calls and operators are timed by two clocks.
  *
  * One sweep over the operators of a thread and its launches, both in order of time; another over the annotations of the
  * main thread and the launches of threads that have none around them.
@@ -28,7 +31,14 @@ static bool take_op(placing *p, uint32_t op)
     return !named || tl_open_ops_push(&p->annotations, op);
 }
 
-/* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others. */
+static uint32_t around(tl_open_ops *open, const tl_launch *launch)
+{
+    size_t n = tl_open_ops_around(open, launch->start_ns, launch->end_ns);
+    return n > 0 ? open->stack.v[n - 1] : TL_NONE;
+}
+
+/* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others, which are in
+ * what is open when they begin. */
 static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
 {
     const tl_ops *ops = &p->view->ops;
@@ -41,8 +51,9 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
             if (!take_op(p, (uint32_t)at))
                 return false;
         if (own)
-            launch->op = tl_open_ops_innermost(&p->operators, launch->start_ns);
-        launch->annotation = tl_open_ops_innermost(&p->annotations, launch->start_ns);
+            launch->op = around(&p->operators, launch);
+        launch->annotation =
+            own ? around(&p->annotations, launch) : tl_open_ops_innermost(&p->annotations, launch->start_ns);
     }
     return true;
 }

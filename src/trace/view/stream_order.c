@@ -1,6 +1,9 @@
 /* stream_order.c - device work in the order of devices, streams and time.
  *
  * Streams take turns in a trace, but each by itself is almost in order: so events are parted by stream first.
+ *
+ * A rank mostly has one device.  So work of which the trace does not say the device is taken to be on the lowest that
+ * other work names: a device of its own would be counted, and called idle, beside that on which it ran.
  */
 #include "stream_order.h"
 #include "tlmpi/base/sort.h"
@@ -98,6 +101,37 @@ static bool find_streams(parting *p)
     return true;
 }
 
+/* Gives streams of no known device the lowest that is known. */
+static void settle_unknown(tl_streams *streams)
+{
+    int32_t lowest = -1;
+    for (size_t i = 0; i < streams->n; i++)
+        if (streams->v[i].device >= 0 && (lowest < 0 || streams->v[i].device < lowest))
+            lowest = streams->v[i].device;
+    for (size_t i = 0; i < streams->n; i++)
+        if (streams->v[i].device < 0)
+            streams->v[i].device = lowest;
+}
+
+/* Puts the streams in order, those that are the same by now as one, and notes the place of each number. */
+static void place_streams(parting *p)
+{
+    tl_streams *streams = p->streams;
+    size_t n = 0;
+
+    if (streams->n > 1)
+        qsort(streams->v, streams->n, sizeof *streams->v, by_position);
+    for (size_t i = 0; i < streams->n; i++) {
+        const tl_stream_events stream = streams->v[i];
+        if (n > 0 && by_position(&streams->v[n - 1], &stream) == 0)
+            streams->v[n - 1].n += stream.n;
+        else
+            streams->v[n++] = stream;
+        p->position[stream.number] = (uint32_t)(n - 1);
+    }
+    streams->n = n;
+}
+
 /* Parts the events by stream, each stream in file order. */
 static bool part(parting *p, uint32_t *order)
 {
@@ -107,10 +141,8 @@ static bool part(parting *p, uint32_t *order)
     p->position = tl_malloc((streams->n + 1) * sizeof *p->position);
     if (p->position == NULL)
         return false;
-    if (streams->n > 1)
-        qsort(streams->v, streams->n, sizeof *streams->v, by_position);
-    for (uint32_t i = 0; i < streams->n; i++) {
-        p->position[streams->v[i].number] = i;
+    place_streams(p);
+    for (size_t i = 0; i < streams->n; i++) {
         streams->v[i].first = at;
         at += streams->v[i].n;
         streams->v[i].n = 0;
@@ -122,10 +154,14 @@ static bool part(parting *p, uint32_t *order)
     return true;
 }
 
-bool tl_order_by_stream(const tl_events *e, const tl_columns *c, uint32_t *order, tl_streams *streams)
+bool tl_order_by_stream(const tl_events *e, const tl_columns *c, bool work, uint32_t *order, tl_streams *streams)
 {
     parting p = { .e = e, .c = c, .streams = streams, .of = tl_malloc(c->n * sizeof *p.of) };
-    bool ok = p.of != NULL && find_streams(&p) && part(&p, order);
+    bool ok = p.of != NULL && find_streams(&p);
+
+    if (ok && work)
+        settle_unknown(streams);
+    ok = ok && part(&p, order);
 
     free(p.of);
     free(p.position);

@@ -71,7 +71,7 @@ bool tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_devi
 
     *device = (tl_device){ .columns = *columns };
     *columns = (tl_columns){ 0 };
-    bool ok = order != NULL && tl_order_by_stream(e, c, order, &device->streams);
+    bool ok = order != NULL && tl_order_by_stream(e, c, work, order, &device->streams);
     free(c->track); /* the streams say it */
     free(c->lane);
     c->track = c->lane = NULL;

@@ -215,6 +215,7 @@ static void a_device_is_shown_in_its_process(void)
     work(text, &n, "3", 1, 1);    /* as much work, but later */
     work(text, &n, "2", 9010, 4);
     work(text, &n, "\"GPU 5\"", 9000, 5);
+    work(text, &n, "\"GPU\"", 1, -7); /* no device: shown with the first */
     n += (size_t)sprintf(text + n, "]}");
     CU_ASSERT_EQUAL_FATAL(read_trace(scratch_write("devices.json", text, n), &trace), TL_OK);
     CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);

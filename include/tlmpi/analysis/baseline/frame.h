@@ -1,7 +1,7 @@
 /* frame.h - a rank's work as it is compared, where the rank was read: how the job numbers and cuts its steps, and which
  * kinds of work it has.
  *
- * The job asks CELLS, with the steps, and gets what the rank has of each kind in each of them.  Kinds are numbered in
+ * The job asks CELLS, with the steps, and gets what the rank has of each kind in each that has any of it.  Kinds are numbered in
  * the order in which the rank has them first.
  */
 #ifndef TLMPI_ANALYSIS_BASELINE_FRAME_H
@@ -31,6 +31,13 @@ typedef struct tl_work_kind {
     uint64_t key;    /* as of tl_work_class */
     uint64_t family; /* tl_family; those of DEVICE are ADDITIONAL's as well */
 } tl_work_kind;
+
+/* What a rank has of one of its kinds in one step. */
+typedef struct tl_work_cell {
+    int64_t ns;
+    uint32_t kind, step; /* their numbers */
+    uint32_t pieces;     /* more than 0 */
+} tl_work_cell;
 
 /* Zero-initialise; tl_frame_free ends it. */
 typedef struct tl_frame {

@@ -226,8 +226,10 @@ static void each_node_is_in_the_cell_of_its_class_and_step(void)
                 uint32_t pieces;
                 int64_t ns = sum_of(b, r, &ranks[r], k, s, &pieces);
                 bool like = b->role_of[r] == class->role;
-                CU_ASSERT_EQUAL(ns, like ? class->ns[b->index_in_role[r] * b->nsteps + s] : 0);
-                CU_ASSERT_EQUAL(pieces, like ? class->pieces[b->index_in_role[r] * b->nsteps + s] : 0);
+                size_t cell = like ? tl_class_cell(class, b->index_in_role[r], s) : SIZE_MAX;
+                CU_ASSERT_EQUAL(ns, cell != SIZE_MAX ? class->ns[cell] : 0);
+                CU_ASSERT_EQUAL(pieces, cell != SIZE_MAX ? class->pieces[cell] : 0);
+                CU_ASSERT(cell != SIZE_MAX || pieces == 0);
             }
     }
     CU_ASSERT_EQUAL(tl_class_find(b, TL_FAMILY_DEVICE, 0, 12345), TL_NONE);
@@ -237,6 +239,29 @@ static void each_node_is_in_the_cell_of_its_class_and_step(void)
     for (size_t r = 0; r < j->nranks; r++) /* three steps of two kernels of 2 us; rank 3 has two more */
         CU_ASSERT_EQUAL(b->compute_ns[r], (r == 3 ? 16 : 12) * US);
     ranks_close(b, ranks);
+    graph_job_free(j);
+}
+
+/* Without collectives the device has work in few of the steps. */
+static void a_class_has_cells_for_steps_with_work_alone(void)
+{
+    graph_job *j = counted_job();
+    graph_job_baseline(j);
+    const tl_baseline *b = &j->baseline;
+    size_t nrare = 0;
+    for (size_t c = 0; c < b->nclasses; c++) {
+        const tl_work_class *class = &b->classes[c];
+        nrare += class->family == TL_FAMILY_DEVICE && class->steps.n < b->nsteps;
+        for (size_t k = 0; k < class->steps.n; k++) {
+            uint32_t pieces = 0;
+            for (size_t i = 0; i < b->roles[class->role].n; i++)
+                pieces += class->pieces[i * class->steps.n + k];
+            CU_ASSERT(pieces > 0);
+            CU_ASSERT(k == 0 || class->steps.v[k] > class->steps.v[k - 1]);
+        }
+        CU_ASSERT_EQUAL(tl_class_cell(class, 0, b->nsteps), SIZE_MAX);
+    }
+    CU_ASSERT_EQUAL(nrare, 1);
     graph_job_free(j);
 }
 
@@ -377,6 +402,7 @@ int main(void)
         TEST(pieces_are_counted),
         TEST(what_is_launched_across_a_mark_is_not_additional),
         TEST(each_node_is_in_the_cell_of_its_class_and_step),
+        TEST(a_class_has_cells_for_steps_with_work_alone),
         TEST(a_piece_of_a_host_usually_takes_what_it_takes_its_role),
         TEST(hosts_are_compared_between_collectives),
         TEST(hosts_with_unlike_numbers_of_collectives_are_compared_as_a_whole),

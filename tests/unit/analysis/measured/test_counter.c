@@ -76,6 +76,18 @@ static void a_range_has_the_call_stack_of_its_launch(void)
     drawing_free(d);
 }
 
+/* As in every table, an operator that has returned has launched nothing that goes on. */
+static void an_operator_lasts_as_long_as_its_launch(void)
+{
+    drawing *d = draw("op 1 model:               .==========.", "op 1 mm:                   ..==........",
+                      "call 1 cudaLaunchKernel:   ...xxxxx....", NULL);
+    d->view.nlaunches = 0;
+    const counted v[] = { { "gemm", "fma", 10 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 1);
+    CU_ASSERT_TRUE(is_named(d, r[0].stack, "model") && is_named(d, r[0].operator, "model"));
+    drawing_free(d);
+}
+
 static void fused_multiply_adds_are_two_operations(void)
 {
     drawing *d = draw(HOST, NULL);
@@ -163,6 +175,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(the_ith_range_is_the_ith_launch),
         TEST(a_range_has_the_call_stack_of_its_launch),
+        TEST(an_operator_lasts_as_long_as_its_launch),
         TEST(fused_multiply_adds_are_two_operations),
         TEST(where_the_numbers_differ_no_operator_is_known),
         TEST(the_ith_range_is_the_ith_kernel_where_there_are_kernels),

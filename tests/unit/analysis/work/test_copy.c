@@ -60,6 +60,17 @@ static void one_that_touches_another_is_not_at_once(void)
     drawing_free(d);
 }
 
+static void a_slow_copy_is_not_rounded(void)
+{
+    drawing *d = draw("memcpy 7 x: .A.", NULL);
+    give_bytes(d, 1);
+    d->kernels[0].end_ns = d->kernels[0].start_ns + 3900 * US;
+    const tl_copy_row *r = rows_of(d, 1);
+    CU_ASSERT_DOUBLE_EQUAL(r->mean_gb_s, 1 / 3.9e6, 1e-20);
+    CU_ASSERT_DOUBLE_EQUAL(r->busy_gb_s, 1 / 3.9e6, 1e-20);
+    drawing_free(d);
+}
+
 static void what_is_not_known_counts_apart(void)
 {
     drawing *d = draw("memset 7 Memset: .AA.BBBB", NULL);
@@ -113,6 +124,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(copies_that_run_at_once_add_up),
         TEST(one_that_touches_another_is_not_at_once),
+        TEST(a_slow_copy_is_not_rounded),
         TEST(what_is_not_known_counts_apart),
         TEST(the_trace_is_believed_within_a_rounding),
     };

@@ -1,5 +1,6 @@
 /* test_torn.c - what is left of a trace that is damaged between its entries, or in them. */
 #include "damaged.h"
+#include "tlmpi/trace/view.h"
 
 /* What stands after an entry tells whether it is whole. */
 static void a_torn_entry_is_not_believed(void)
@@ -74,6 +75,25 @@ static void device_work_is_a_complete_event(void)
     CU_ASSERT_EQUAL(t.report.first_bad_byte, (int64_t)strlen("[" K("a", 1) ",\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "complete event (ph X)"));
     tl_trace_free(&t);
+}
+
+/* Nor does what the host does vanish without a word; its marks are no work. */
+static void so_is_what_the_host_does(void)
+{
+    static const char *const categories[] = { "cpu_op", "user_annotation", "cuda_runtime", "cuda_driver" };
+    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "[" K("a", 1) ",{\"ph\":\"B\",\"cat\":\"%s\",\"ts\":5},{\"ph\":\"E\",\"cat\":\"%s\",\"ts\":9},"
+                 "{\"ph\":\"i\",\"cat\":\"%s\",\"ts\":9}]", categories[i], categories[i], categories[i]);
+        tl_read_options options = { .keep = TL_LINK_KEEP };
+        tl_trace t;
+        tl_error err = { 0 };
+        CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("host.json", text), &options, &t, &err), TL_OK);
+        CU_ASSERT_EQUAL(t.report.dropped, 2);
+        CU_ASSERT_PTR_NOT_NULL(strstr(t.report.first_bad, "complete event (ph X)"));
+        tl_trace_free(&t);
+    }
 }
 
 static void each_element_that_is_no_entry_counts(void)
@@ -187,6 +207,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(a_torn_entry_is_not_believed),
         TEST(device_work_is_a_complete_event),
+        TEST(so_is_what_the_host_does),
         TEST(each_element_that_is_no_entry_counts),
         TEST(texts_made_to_take_long_are_read_once),
         TEST(without_memory_it_fails_and_says_so),

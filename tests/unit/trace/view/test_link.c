@@ -161,6 +161,31 @@ static void the_place_comes_from_the_track_where_args_have_none(void)
     forget();
 }
 
+static void work_of_an_unknown_device_is_on_the_lowest_that_is_known(void)
+{
+    const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"b\",\"pid\":\"gpu\",\"tid\":7,\"ts\":3,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"c\",\"pid\":2,\"tid\":7,\"ts\":4,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":1,\"tid\":7,\"ts\":1,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"cuda_sync\",\"name\":\"s\",\"pid\":\"gpu\",\"tid\":7,\"ts\":1,\"dur\":1},"
+                                    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"d\",\"pid\":-7,\"tid\":9,\"ts\":5,\"dur\":1}",
+                                    "");
+    static const int32_t devices[] = { 1, 1, 1, 2 }, streams[] = { 7, 7, 9, 7 };
+    static const int64_t starts_ns[] = { 1000, 3000, 5000, 4000 };
+
+    CU_ASSERT_EQUAL_FATAL(v->nkernels, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL(v->kernels[i].device, devices[i]);
+        CU_ASSERT_EQUAL(v->kernels[i].stream, streams[i]);
+        CU_ASSERT_EQUAL(v->kernels[i].start_ns, starts_ns[i]);
+    }
+    CU_ASSERT_EQUAL(v->syncs[0].device, -1); /* a wait may be for any */
+    forget();
+
+    v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\",\"pid\":\"gpu\",\"tid\":7,\"ts\":3,\"dur\":1}", "");
+    CU_ASSERT_EQUAL(v->kernels[0].device, -1); /* none is known */
+    forget();
+}
+
 static void base_time_is_added_wherever_it_stands(void)
 {
     const tl_rank_view *v = view_of(GPU("kernel", "a", 3743411222579.007, 1, 4, 7), ", \"baseTimeNanoseconds\": 1767189312000000000");
@@ -227,6 +252,22 @@ static void the_launching_operator_speaks_where_no_rule_does(void)
     forget();
 }
 
+/* Of three launches the first outlasts the inner operator, the second ends with it, the third outlasts both. */
+static void a_launch_is_in_the_innermost_operator_that_lasts_as_long(void)
+{
+    static const char *const operators[] = { "outer", "inner", "other" };
+    const tl_rank_view *v = view_of(
+        MARK("cpu_op", "outer", 10, 50) "," MARK("cpu_op", "inner", 20, 10) "," MARK("cpu_op", "inner", 40, 10) "," MARK(
+            "cpu_op", "other", 70, 5) "," HOST("cuda_runtime", "l", 25, 8, 1) "," HOST("cuda_runtime", "l", 45, 5, 2) "," HOST(
+            "cuda_runtime", "l", 71, 9, 3) "," GPU("kernel", "a", 80, 1, 1, 7) "," GPU("kernel", "b", 90, 1, 2, 7) "," GPU(
+            "kernel", "c", 100, 1, 3, 7),
+        "");
+    CU_ASSERT_EQUAL_FATAL(v->nlaunches, 3);
+    for (size_t i = 0; i < 3; i++)
+        CU_ASSERT(tl_text_is(tl_names_text(v->names, v->launches[i].op_name), operators[i]));
+    forget();
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -238,11 +279,13 @@ int main(void)
         TEST(correlation_zero_joins_nothing),
         TEST(an_operator_with_a_stream_is_no_device_work),
         TEST(the_place_comes_from_the_track_where_args_have_none),
+        TEST(work_of_an_unknown_device_is_on_the_lowest_that_is_known),
         TEST(base_time_is_added_wherever_it_stands),
         TEST(steps_are_windows_of_the_hosts_marks),
         TEST(marks_of_one_number_are_one_step),
         TEST(collective_arguments_make_any_kernel_communication),
         TEST(the_launching_operator_speaks_where_no_rule_does),
+        TEST(a_launch_is_in_the_innermost_operator_that_lasts_as_long),
     };
     int failed = scratch_make() || unit_main("link", tests, COUNT(tests));
     return scratch_remove() || failed;

@@ -9,9 +9,9 @@
 #define MEMORY(ts, args)                                                                                               \
     "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"args\":{" args "}}"
 #define ENTRIES                                                                                                        \
-    RANGE(7, "\"x.sum\": 12, \"of\": \"no number\", \"nested\": {\"y\": [1, 2]}, \"x.avg\": 1.5") ","                  \
+    RANGE(7, "\"x.sum\": 99, \"x.sum\": 12, \"of\": \"no number\", \"nested\": {\"y\": [1, 2]}, \"x.avg\": 1.5") ","                  \
     RANGE(3, "\"x.sum\": -1e3") ","                                                                                    \
-    MEMORY(5, "\"Total Reserved\": 8192, \"Total Allocated\": 4096, \"Bytes\": 512, \"Device Id\": 1, \"Device Type\": 1") "," \
+    MEMORY(5, "\"Total Reserved\": 8192, \"Total Allocated\": \"4096\", \"Bytes\": 512, \"Device Id\": 1, \"Device Type\": 1") "," \
     MEMORY(2, "\"Total Allocated\": 64, \"Device Id\": 0, \"Device Type\": 0") ","                                     \
     MEMORY(4, "\"Bytes\": 5, \"Device Id\": 1, \"Device Type\": 1") ","                                                \
     "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"name\":\"else\",\"pid\":1,\"tid\":1,\"ts\":5,\"args\":{\"Total Allocated\": 7}}"
