@@ -172,6 +172,7 @@ product()
     stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
     stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
     stage phases /usr/bin/python3 tests/golden/phases.py build/tlmpi build/make_trace
+    stage phase-files /usr/bin/python3 tests/golden/phase_files.py build/tlmpi
     stage agree /usr/bin/python3 tests/golden/agree.py build/tlmpi build/make_trace
     stage repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
     stage replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
