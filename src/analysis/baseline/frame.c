@@ -108,9 +108,10 @@ static uint32_t kind_at(filling *c, tl_work_kind kind)
 
 static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns)
 {
-    uint32_t kind = kind_at(c, of), cell = kind != TL_NONE ? c->newest[kind] : TL_NONE;
-    if (kind == TL_NONE)
+    uint32_t kind = kind_at(c, of);
+    if (kind == TL_NONE || c->newest == NULL)
         return false;
+    uint32_t cell = c->newest[kind];
     if (cell == TL_NONE || c->cells.v[cell].step != step) {
         uint64_t key = kind * c->f->nsteps + step;
         cell = tl_map_get(&c->cell_of, key); /* TL_MAP_NONE is TL_NONE */
