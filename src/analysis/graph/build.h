@@ -44,12 +44,16 @@ struct tl_host_calls {
 
 /* ------------------------------------------------------------------------------------------------------ the draft */
 
-/* An edge before it has its place. */
+/* An edge before it has its place; and the vote of one that is not certain, which few are. */
 typedef struct tl_draft_edge {
     int64_t lag_ns;
-    uint64_t vote;
     uint32_t from, to;
 } tl_draft_edge;
+
+typedef struct tl_draft_vote {
+    uint64_t vote;
+    size_t edge;
+} tl_draft_vote;
 
 /* What is known of one kernel. */
 typedef struct tl_graph_kernel {
@@ -90,6 +94,7 @@ typedef struct tl_graph_build {
     size_t nstreams;
     TL_VEC(tl_node) nodes;
     TL_VEC(tl_draft_edge) edges;
+    TL_VEC(tl_draft_vote) votes; /* by edge */
     TL_VEC(tl_node_comm) comms;
     TL_VEC(tl_pause) pauses;
     TL_VEC(tl_pause_release) releases;

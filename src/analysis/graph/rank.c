@@ -16,17 +16,19 @@ uint32_t tl_graph_node(tl_graph_build *b, tl_node node)
 
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote)
 {
-    if (!tl_vec_room(&b->edges)) {
+    if (!tl_vec_room(&b->edges) || (vote != 0 && !tl_vec_room(&b->votes))) {
         b->failed = true;
         return;
     }
-    b->edges.v[b->edges.n++] = (tl_draft_edge){ lag_ns, vote, from, to };
+    if (vote != 0)
+        b->votes.v[b->votes.n++] = (tl_draft_vote){ vote, b->edges.n };
+    b->edges.v[b->edges.n++] = (tl_draft_edge){ lag_ns, from, to };
 }
 
 /* The edges to each node together, in the order in which they were found. */
 static bool place_edges(tl_graph_build *b, tl_rank_graph *out)
 {
-    size_t n = b->nodes.n;
+    size_t n = b->nodes.n, vote = 0;
     uint32_t *next = tl_calloc(n + 2, sizeof *next);
     out->edges = tl_malloc((b->edges.n + 1) * sizeof *out->edges);
     if (next == NULL || out->edges == NULL) {
@@ -41,7 +43,8 @@ static bool place_edges(tl_graph_build *b, tl_rank_graph *out)
         b->nodes.v[v].first_edge = next[v];
     for (size_t e = 0; e < b->edges.n; e++) {
         const tl_draft_edge *edge = &b->edges.v[e];
-        out->edges[next[edge->to]++] = (tl_edge){ edge->lag_ns, edge->vote, edge->from };
+        bool certain = vote == b->votes.n || b->votes.v[vote].edge != e;
+        out->edges[next[edge->to]++] = (tl_edge){ edge->lag_ns, certain ? 0 : b->votes.v[vote++].vote, edge->from };
     }
     out->nedges = b->edges.n;
     free(next);
@@ -133,7 +136,10 @@ tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *call
         tl_graph_work(&b);
     if (ok && !b.failed)
         tl_graph_released(&b, hosts);
-    ok = ok && !b.failed && tl_graph_depend(&b) && hand_out(&b, out);
+    ok = ok && !b.failed && tl_graph_depend(&b);
+    tl_graph_hosts_free(hosts); /* before the edges are there twice */
+    tl_arena_free(&b.arena);
+    ok = ok && hand_out(&b, out);
     if (!ok) {
         free(b.nodes.v);
         free(b.comms.v);
@@ -143,9 +149,8 @@ tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *call
         free(out->edges);
         *out = (tl_rank_graph){ .rank = view->rank };
     }
-    tl_graph_hosts_free(hosts);
-    tl_arena_free(&b.arena);
     free(b.edges.v);
+    free(b.votes.v);
     return ok ? TL_OK : tl_fail_memory(err, "the graph of a rank");
 }
 
