@@ -289,7 +289,7 @@ const char *tl_source_reason(const tl_source *s, const tl_error *err)
 bool tl_source_head(const char *path, char *head, size_t cap, size_t *n)
 {
     struct stat st;
-    tl_source *source;
+    tl_source *source = NULL;
     size_t got = 0;
     tl_error ignored;
 
@@ -297,7 +297,7 @@ bool tl_source_head(const char *path, char *head, size_t cap, size_t *n)
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return true;
     tl_status opened = tl_source_open(path, &source, &ignored);
-    if (opened != TL_OK)
+    if (source == NULL)
         return opened != TL_ENOMEM;
     do {
         if (tl_source_read(source, head + *n, cap - *n, &got, &ignored) != TL_OK)
