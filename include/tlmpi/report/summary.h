@@ -1,4 +1,5 @@
-/* summary.h - what a run found, on one screen: where nothing is wrong with the input, 24 lines of 80 columns.
+/* summary.h - what a run found, on one screen: where nothing is wrong with the input, and the path of the result is short,
+ * 24 lines of 80 columns.
  *
  * In this order: what was read, the one table, the verdict, where most time is lost, what cannot be trusted or is not
  * there, the file, the next command.  Facts only: every number stands in a table of the result file too.

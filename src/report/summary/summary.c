@@ -257,16 +257,16 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_events(out, s);
 }
 
-/* Lines of all but the troubles; 0 when memory is out. */
+/* Lines of all but the troubles, what was written as one: how long its path is changes nothing of what is told.  0 when
+ * memory is out. */
 static size_t lines_of(const tl_summary *s, const tl_look *look, detail told)
 {
     char *text = NULL;
-    size_t n = 0, lines = 0;
+    size_t n = 0, lines = s->output != NULL;
     FILE *memory = open_memstream(&text, &n);
     if (memory == NULL)
         return 0;
     print_found(memory, s, look, told);
-    say_output(memory, s);
     if (fclose(memory) == 0)
         for (size_t i = 0; i < n; i++)
             lines += text[i] == '\n';
