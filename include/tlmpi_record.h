@@ -56,7 +56,7 @@ typedef enum tlmpi_record_status {
     TLMPI_RECORD_OFF,       /* the recorder is off: tlmpi_record_reason says why */
     TLMPI_RECORD_SKIPPED,   /* not a step to record, or the stream is being captured into a graph */
     TLMPI_RECORD_BAD_USE,   /* an argument that cannot be; the first of a phase is said on stderr */
-    TLMPI_RECORD_NO_MEMORY, /* or too many phases that the device has not passed: TLMPI_RECORD_MAX_PHASES */
+    TLMPI_RECORD_NO_MEMORY, /* or TLMPI_RECORD_MAX_PHASES are begun; the first is said on stderr */
     TLMPI_RECORD_DRIVER,    /* the driver refused; its first error is said on stderr */
     TLMPI_RECORD_WRITE      /* lines were lost: the file took them not; the first error is said on stderr */
 } tlmpi_record_status;
@@ -68,7 +68,7 @@ typedef struct tlmpi_record_settings {
     int64_t start_step;           /* 0: the first step to record */
     int64_t end_step;             /* INT64_MAX: the last */
     int64_t record_every_n_steps; /* 10: counted from start_step; less than 1 is 1 */
-    int64_t flush_every_n_steps;  /* 10: steps that these divide; less than 1 is 1 */
+    int64_t flush_every_n_steps;  /* 10: at each step that these divide; less than 1 is 1 */
     const int *ranks;             /* NULL: all.  Otherwise the ranks that record */
     size_t nranks;                /* 0: how many they are; none of them, where ranks is not NULL */
 } tlmpi_record_settings;
@@ -92,8 +92,9 @@ typedef struct tlmpi_record_value {
 } tlmpi_record_value;
 
 enum {
-    TLMPI_RECORD_MAX_METADATA = 32, /* values of a phase */
-    TLMPI_RECORD_MAX_PHASES = 16384 /* begun and not yet written */
+    TLMPI_RECORD_MAX_METADATA = 32,  /* values of a phase */
+    TLMPI_RECORD_MAX_PHASES = 16384, /* begun and not yet written: more are refused, and counted as failed */
+    TLMPI_RECORD_FLUSH_PHASES = 1024 /* begun since the last flush: the next begin flushes, whatever steps are over */
 };
 
 /* Of phases of steps to record.  Each is one of: open, pending, written, lost, failed, captured. */
@@ -103,7 +104,7 @@ typedef struct tlmpi_record_counts {
     int64_t pending;  /* ended, and not yet written */
     int64_t lost;     /* lines that the file did not take whole */
     int64_t failed;   /* an argument that cannot be, an event or a time that the driver refused, no memory, or not
-                       * ended when closed */
+                       * ended when closed, which is said on stderr */
     int64_t captured; /* left out because the stream was being captured into a graph */
     int64_t events;   /* of the driver that exist now, used or waiting to be used again */
 } tlmpi_record_counts;
@@ -133,7 +134,8 @@ TLMPI_RECORD_API tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, 
  * SKIPPED; one that has ended already, or is unknown, is BAD_USE and changes nothing. */
 TLMPI_RECORD_API tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t phase, void *stream);
 
-/* Says that a step is over: every flush_every_n_steps steps it flushes, once for each step. */
+/* Says that a step is over: every flush_every_n_steps steps it flushes, once for each step; where the step that they
+ * divide is not told, at the next that is. */
 TLMPI_RECORD_API tlmpi_record_status tlmpi_record_step_end(tlmpi_record *recorder, int64_t step);
 
 /* Writes, in one piece, the lines of all phases that the device has passed.  Waits neither for the device nor for
