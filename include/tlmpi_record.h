@@ -130,7 +130,8 @@ TLMPI_RECORD_API tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, 
                                                         void *stream, const tlmpi_record_value *metadata,
                                                         size_t nmetadata, uint64_t *phase);
 
-/* Ends it, on the same stream or another of the same device; NULL is that device's default stream.  Phase 0 is
+/* Ends it, on the same stream or another of the same device; NULL is that device's default stream.  Where another
+ * passes the end before the first passes the begin, that is no time: it is counted as failed, said once.  Phase 0 is
  * SKIPPED; one that has ended already, or is unknown, is BAD_USE and changes nothing. */
 TLMPI_RECORD_API tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t phase, void *stream);
 

@@ -54,9 +54,13 @@ static void take_out(tlmpi_record *recorder, tl_record_phase *phase, bool wait, 
         tl_record_list_add(&out->later, phase);
         return;
     }
+    /* Of events on two streams the second may have been first. */
+    const bool good = error == 0 && isfinite(ms) && ms >= 0;
     if (error != 0)
         tl_record_tell_driver(recorder, what, error);
-    if (error == 0 && isfinite(ms)) {
+    else if (!good)
+        tl_record_tell(recorder, TL_RECORD_BY_TIME, "one took %g ms, as the driver says", (double)ms);
+    if (good) {
         out->npassed++;
         out->nlines += add_line(&recorder->file.out, phase, ms);
     } else {

@@ -20,6 +20,7 @@
 typedef enum tl_record_reason {
     TL_RECORD_BY_USE,
     TL_RECORD_BY_DRIVER,
+    TL_RECORD_BY_TIME,
     TL_RECORD_BY_ROOM,
     TL_RECORD_BY_FILE,
     TL_RECORD_NREASONS

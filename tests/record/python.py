@@ -37,7 +37,7 @@ def check(what, good):
 
 
 def some_float():
-    """Of 32 bits, as a driver gives it: any that is a number."""
+    """Of 32 bits, as a driver gives it: any that is a number, and not below 0."""
     kind = chance.randrange(3)
     if kind == 0:
         return struct.unpack("f", struct.pack("f", chance.randrange(1, 10**7) * 32e-6))[0]
@@ -45,7 +45,7 @@ def some_float():
         return struct.unpack("f", struct.pack("f", math.ldexp(1, chance.randrange(-149, 128))))[0]
     bits = chance.getrandbits(32)
     got = struct.unpack("f", struct.pack("I", bits))[0]
-    return got if math.isfinite(got) else 0.0
+    return abs(got) if math.isfinite(got) else 0.0
 
 
 def some_double():
