@@ -33,7 +33,8 @@
  * A line is what json.dumps(record, sort_keys=True) of Python writes, and a newline, but for two things: a metadata
  * value that is NaN or infinite is written as null, since NaN is no JSON; and text that is no UTF-8 has U+FFFD where
  * Python's bytes.decode("utf-8", "replace") has it.  duration_ms is the shortest text of the double that is the
- * driver's float.
+ * driver's float.  Of a value given as JSON, the spaces are Python's, and what is not ASCII is escaped as Python does;
+ * NaN and Infinity are null; numbers, escapes and the order of keys are the caller's.
  */
 #ifndef TLMPI_RECORD_H
 #define TLMPI_RECORD_H
@@ -77,7 +78,8 @@ typedef enum tlmpi_record_type {
     TLMPI_RECORD_STRING,
     TLMPI_RECORD_INT,
     TLMPI_RECORD_DOUBLE,
-    TLMPI_RECORD_BOOL
+    TLMPI_RECORD_BOOL,
+    TLMPI_RECORD_JSON /* text that is a JSON value of any kind, in no more than 64 lists and objects */
 } tlmpi_record_type;
 
 /* One more key of a line. */
@@ -85,7 +87,7 @@ typedef struct tlmpi_record_value {
     const char *key; /* none of duration_ms, name, rank and step, and no key twice */
     int type;        /* tlmpi_record_type: which member of the union counts */
     union {
-        const char *text; /* NULL is written as null */
+        const char *text; /* also of JSON; NULL is written as null */
         int64_t integer;  /* also of BOOL: false where it is 0 */
         double real;
     } as;

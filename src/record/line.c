@@ -1,8 +1,12 @@
 /* line.c - the line of a phase, but for its duration: keys sorted, ", " between them and ": " before their values. */
 #include "line.h"
 
+#include "json.h"
+
 enum { OWN = 4, MAX_KEYS = OWN + TLMPI_RECORD_MAX_METADATA };
 static const char *const own[OWN] = { "duration_ms", "name", "rank", "step" };
+
+_Static_assert(TLMPI_RECORD_MAX_METADATA == 32, "the words below say so");
 
 /* The indices of all keys in their order, those of metadata behind our own; how many they are, or 0 where two are
  * equal. */
@@ -30,18 +34,21 @@ const char *tl_record_line_fault(const tl_record_said *said)
 {
     const char *keys[MAX_KEYS];
     size_t order[MAX_KEYS];
+    tl_record_text nowhere = { .failed = true };
     if (said->name == NULL || said->name[0] == '\0')
         return "it has no name";
     if (said->step < 0 || said->step > INT32_MAX)
         return "a step is 0 to 2147483647";
     if (said->nmetadata > TLMPI_RECORD_MAX_METADATA)
-        return "it has too many metadata values";
+        return "it has more than 32 metadata values";
     if (said->metadata == NULL && said->nmetadata > 0)
         return "it has no metadata, and is said to";
     for (size_t i = 0; i < said->nmetadata; i++) {
         const tlmpi_record_value *value = &said->metadata[i];
-        if (value->key == NULL || value->type < TLMPI_RECORD_STRING || value->type > TLMPI_RECORD_BOOL)
+        if (value->key == NULL || value->type < TLMPI_RECORD_STRING || value->type > TLMPI_RECORD_JSON)
             return "a metadata value has no key, or no known type";
+        if (value->type == TLMPI_RECORD_JSON && value->as.text != NULL && !tl_record_json_add(&nowhere, value->as.text))
+            return "a metadata value is no JSON";
     }
     return sorted(said, keys, order) > 0 ? NULL : "a metadata key is duration_ms, name, rank or step, or there twice";
 }
@@ -56,6 +63,8 @@ static void add_value(tl_record_text *text, const tlmpi_record_value *value)
         tl_record_text_literal(text, value->as.integer != 0 ? "true" : "false");
     else if (value->as.text == NULL)
         tl_record_text_literal(text, "null");
+    else if (value->type == TLMPI_RECORD_JSON)
+        (void)tl_record_json_add(text, value->as.text);
     else
         tl_record_text_string(text, value->as.text);
 }
