@@ -320,7 +320,7 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         status = tl_record_flush_pending(recorder, true);
         (void)pthread_mutex_unlock(&recorder->flushing);
         if (recorder->counts.open > 0)
-            tl_record_tell(recorder, TL_RECORD_BY_ROOM, "%" PRId64 " have not ended", recorder->counts.open);
+            tl_record_tell(recorder, TL_RECORD_BY_ROOM, "not ended when closed: %" PRId64, recorder->counts.open);
         recorder->counts.failed += recorder->counts.open;
         recorder->counts.open = 0;
     }

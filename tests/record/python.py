@@ -215,6 +215,7 @@ def through_the_example(folder):
         pass
 
 
+print("driver: the tests' own, " + os.path.basename(fake_path))
 with tempfile.TemporaryDirectory() as folder:
     lines = many_cases(folder, 5000)
     check("what is compared has all sorts of characters", all(any(text in line for line in lines) for text in (

@@ -13,6 +13,13 @@ trap 'exit 130' INT TERM
 fake=$build/tests/record/libfake_cuda.so
 export TLMPI_RECORD_SO="$build/libtlmpi_record.so"
 
+echo "driver: the tests' own, ${fake##*/}"
+for program in "$build"/tests/record/test_record*; do
+    test -x "$program" || continue
+    "$program" > "$work/said" 2>&1
+    check "${program##*/} says which driver it runs on" test "$(grep -c '^driver: ' "$work/said")" -eq 1
+done
+
 # example RANK OPTION... - the example, into $work/times
 example()
 {
