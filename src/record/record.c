@@ -48,13 +48,29 @@ static bool start(tlmpi_record *recorder, const char *directory)
     return error == 0;
 }
 
+/* How often this process has become a child: the system's number of it would be asked for at every call. */
+static atomic_int forks;
+static int watching = -1; /* 0: they are counted */
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+    watching = pthread_atfork(NULL, NULL, count_fork);
+}
+
 tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlmpi_record **out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (out != NULL)
         *out = NULL;
     if (settings == NULL || out == NULL)
         return TLMPI_RECORD_BAD_USE;
-    tlmpi_record *recorder = calloc(1, sizeof *recorder);
+    (void)pthread_once(&once, watch_forks);
+    tlmpi_record *recorder = watching == 0 ? calloc(1, sizeof *recorder) : NULL;
     if (recorder == NULL)
         return TLMPI_RECORD_NO_MEMORY;
     recorder->settings = *settings;
@@ -64,7 +80,7 @@ tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlm
         recorder->settings.record_every_n_steps = 1;
     if (settings->flush_every_n_steps < 1)
         recorder->settings.flush_every_n_steps = 1;
-    recorder->owner = getpid();
+    recorder->forks = atomic_load(&forks);
     recorder->file.fd = -1;
     (void)pthread_mutex_init(&recorder->lock, NULL);
     (void)pthread_mutex_init(&recorder->flushing, NULL);
@@ -79,16 +95,21 @@ tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlm
     return recorder->reason[0] != '\0' ? TLMPI_RECORD_OFF : TLMPI_RECORD_OK;
 }
 
+static bool is_inherited(const tlmpi_record *recorder)
+{
+    return recorder->forks != atomic_load(&forks);
+}
+
 const char *tlmpi_record_reason(const tlmpi_record *recorder)
 {
     if (recorder == NULL)
         return "there is no recorder";
-    return recorder->owner != getpid() ? "another process opened it" : recorder->reason;
+    return is_inherited(recorder) ? "another process opened it" : recorder->reason;
 }
 
 static bool is_on(const tlmpi_record *recorder)
 {
-    return recorder != NULL && recorder->reason[0] == '\0' && recorder->owner == getpid();
+    return recorder != NULL && recorder->reason[0] == '\0' && !is_inherited(recorder);
 }
 
 static bool wanted(const tlmpi_record_settings *settings, int64_t step)
@@ -197,7 +218,7 @@ tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name,
         return TLMPI_RECORD_OFF;
     if (!wanted(&recorder->settings, step))
         return TLMPI_RECORD_SKIPPED;
-    const tl_record_said said = { name, step, recorder->settings.rank, metadata, nmetadata };
+    tl_record_said said = { name, step, recorder->settings.rank, metadata, nmetadata, { 0 } };
     const char *why = phase == NULL ? "nothing is there to take its number" : tl_record_line_fault(&said);
     if (why != NULL)
         return refuse(recorder, name, why);
@@ -308,7 +329,7 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         *counts = (tlmpi_record_counts){ 0 };
     if (recorder == NULL)
         return status;
-    if (recorder->owner != getpid()) {
+    if (is_inherited(recorder)) {
         /* When the child was made, other threads may have been changing what else there is to free. */
         if (recorder->file.fd >= 0)
             (void)close(recorder->file.fd);

@@ -14,7 +14,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/types.h>
 
 /* Why something is lost: each is told once. */
 typedef enum tl_record_reason {
@@ -28,7 +27,7 @@ typedef enum tl_record_reason {
 
 struct tlmpi_record {
     char reason[512];               /* why it is off; empty where it is on */
-    pid_t owner;                    /* a child has the memory and not the device */
+    int forks;                      /* before it was opened: a child has the memory and not the device */
     tlmpi_record_settings settings; /* directory and ranks are not kept */
     tl_record_driver driver;
 

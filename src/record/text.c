@@ -106,8 +106,15 @@ void tl_record_text_string(tl_record_text *text, const char *utf8)
 {
     uint32_t c;
     tl_record_text_literal(text, "\"");
-    while ((c = tl_record_text_next(&utf8)) != 0)
-        tl_record_text_code_point(text, c);
+    do {
+        const char *plain = utf8;
+        while (*utf8 >= ' ' && *utf8 <= '~' && *utf8 != '"' && *utf8 != '\\')
+            utf8++;
+        tl_record_text_add(text, plain, (size_t)(utf8 - plain));
+        c = tl_record_text_next(&utf8);
+        if (c != 0)
+            tl_record_text_code_point(text, c);
+    } while (c != 0);
     tl_record_text_literal(text, "\"");
 }
 
@@ -217,6 +224,8 @@ void tl_record_text_double(tl_record_text *text, double value)
 
 int tl_record_text_compare(const char *a, const char *b)
 {
+    for (; *a == *b && *a > '\0' && *a <= '~'; a++, b++)
+        ;
     for (;;) {
         uint32_t c = tl_record_text_next(&a), d = tl_record_text_next(&b);
         if (c != d)
