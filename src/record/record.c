@@ -161,7 +161,7 @@ static tlmpi_record_status refuse(tlmpi_record *recorder, const char *name, cons
     return lose(recorder, NULL, &recorder->counts.failed, TLMPI_RECORD_BAD_USE);
 }
 
-static tlmpi_record_status refused(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
+static tlmpi_record_status driver_refused(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
 {
     tl_record_tell_driver(recorder, what, error);
     return lose(recorder, phase, &recorder->counts.failed, TLMPI_RECORD_DRIVER);
@@ -190,14 +190,14 @@ static tlmpi_record_status begin_there(tlmpi_record *recorder, intptr_t place, c
         full = recorder->counts;
     (void)pthread_mutex_unlock(&recorder->lock);
     if (error != 0)
-        return refused(recorder, NULL, "making an event", error);
+        return driver_refused(recorder, NULL, "making an event", error);
     if (phase != NULL)
         tl_record_line_add(&phase->line, said, &phase->duration_at);
     if (phase == NULL || phase->line.failed)
         return no_room(recorder, phase, &full);
     error = recorder->driver.event_record(phase->start, stream);
     if (error != 0)
-        return refused(recorder, phase, "an event at the begin of a phase", error);
+        return driver_refused(recorder, phase, "an event at the begin of a phase", error);
     (void)pthread_mutex_lock(&recorder->lock);
     *id = tl_record_phases_open(phase);
     recorder->counts.open++;
@@ -233,7 +233,7 @@ tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name,
     if (error == 0)
         error = tl_record_driver_enter(&recorder->driver, place, &visit);
     if (error != 0)
-        return refused(recorder, NULL, "the stream at the begin of a phase", error);
+        return driver_refused(recorder, NULL, "the stream at the begin of a phase", error);
     tlmpi_record_status status = begin_there(recorder, place, &said, stream, phase);
     tl_record_driver_leave(&recorder->driver, &visit);
     return status;
@@ -269,7 +269,7 @@ tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t id, void *
 
     int error = end_there(&recorder->driver, phase, stream, &capturing);
     if (error != 0)
-        return refused(recorder, phase, "an event at the end of a phase", error);
+        return driver_refused(recorder, phase, "an event at the end of a phase", error);
     if (capturing)
         return lose(recorder, phase, &recorder->counts.captured, TLMPI_RECORD_SKIPPED);
     (void)pthread_mutex_lock(&recorder->lock);
