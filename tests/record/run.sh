@@ -99,6 +99,8 @@ for cxx in g++ clang++; do
 done
 check "only its own calls are seen from outside" test -z \
     "$(nm -D --defined-only "$TLMPI_RECORD_SO" | awk '{print $3}' | grep -v '^tlmpi_record_')"
+check "it asks the system neither who it is nor what time it is" test -z \
+    "$(nm -D --undefined-only "$TLMPI_RECORD_SO" | grep -E ' (getpid|gettid|clock_gettime)(@|$)')"
 check "it needs the C library alone" test -z \
     "$(objdump -p "$TLMPI_RECORD_SO" | awk '/NEEDED/ {print $2}' | grep -vE '^lib(c|m|dl|pthread)[.]so')"
 
