@@ -43,7 +43,7 @@ static tl_status answer(const tl_cli *cli, bool *too_much, tl_error *err)
         if (cli->run.json)
             tl_print_answers_json(file.out, &answers, path);
         else
-            tl_print_answers(file.out, &answers, path);
+            tl_print_answers(file.out, &answers, path, 0);
         st = tl_outfile_close(&file, st, err);
     }
     if (st == TL_OK)
