@@ -156,6 +156,7 @@ product()
     stage names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
     stage cli-run sh tests/cli/run.sh build/tlmpi
     stage cli-read sh tests/cli/read.sh build/tlmpi
+    stage cli-html sh tests/cli/html.sh build/tlmpi
     stage cli-where sh tests/cli/where.sh build/tlmpi
     stage cli-compat sh tests/cli/compat.sh build/tlmpi
     stage stories sh tests/golden/stories.sh build/tlmpi
