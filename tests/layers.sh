@@ -114,6 +114,7 @@ violations()
             below["report/format"] = "base model"
             below["report/answers"] = "base model report/format"
             below["report/ask"] = below["report/summary"] = "base model report/format report/answers"
+            below["report/html"] = "base model report/format report/answers report/ask"
             below["store"] = "base model store"
             below["compat"] = "base model trace"
             below["compat/hta/frame"] = below["compat/tracelens/rank"] = "base model trace compat"

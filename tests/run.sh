@@ -180,6 +180,7 @@ product()
     start names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
     start cli-run sh tests/cli/run.sh build/tlmpi
     start cli-read sh tests/cli/read.sh build/tlmpi
+    start cli-html sh tests/cli/html.sh build/tlmpi
     start cli-where sh tests/cli/where.sh build/tlmpi
     start tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
     start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi

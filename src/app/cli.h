@@ -28,7 +28,8 @@ enum {
     TL_FOR_AUGMENT = 32,
     TL_FOR_ASK = 64,
     TL_FOR_REPS = 128,
-    TL_FOR_ALL = 255
+    TL_FOR_HTML = 256,
+    TL_FOR_ALL = 511
 };
 
 enum { TL_ALL_RUNS = -2 };
@@ -88,6 +89,7 @@ size_t tl_show_width(const tl_cli *cli, FILE *out);
 /* The commands that are not of the job layer. */
 int tl_show(const tl_cli *cli);
 int tl_ask(const tl_cli *cli);
+int tl_html_page(const tl_cli *cli);
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);
 
