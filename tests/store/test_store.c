@@ -198,7 +198,7 @@ static void a_chunk_is_what_hdf5_makes_of_it(void)
             rows[i] = (unsigned char)(state >> 24); /* nothing to compress: the longest chunk there is */
         }
         tl_chunk_room room = { 0 };
-        size_t used = tl_chunk_encode(&schema, rows, n, encoded, &room);
+        size_t used = tl_chunk_encode(&schema, rows, n, TL_CHUNK_ROWS, encoded, &room);
         tl_chunk_room_free(&room);
         CU_ASSERT(used > 0 && used <= tl_chunk_bound(&schema));
 

@@ -35,7 +35,7 @@ static void send_rows(tl_endpoint *endpoint, const tl_table *table, const tl_row
 
     tl_pack(schema, tl_table_row(table, from), to - from, target->epoch_ns, room->packed);
     if (to - from == tl_chunk_rows(schema) &&
-        (n = tl_chunk_encode(schema, room->packed, to - from, room->message + sizeof head, &room->work)) > 0) {
+        (n = tl_chunk_encode(schema, room->packed, to - from, to - from, room->message + sizeof head, &room->work)) > 0) {
         head.first /= tl_chunk_rows(schema);
         memcpy(room->message, &head, sizeof head);
         tl_endpoint_send(endpoint, 0, TL_MESSAGE_CHUNK, room->message, sizeof head + n);
