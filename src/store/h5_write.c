@@ -68,7 +68,8 @@ static tl_status put_frame(tl_store *store, tl_error *err)
         tl_h5_put_text(file, "creator", "tlmpi") < 0 || tl_h5_put_text(file, "creator_version", TLMPI_VERSION) < 0 ||
         (store->group = H5Gcreate2(file, "/tables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) < 0)
         return tl_h5_fail(err, TL_EOUTPUT, file, "start of the file");
-    return tl_h5_names_create(&store->names, file, err);
+    store->names.file = file;
+    return TL_OK;
 }
 
 tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error *err)
