@@ -46,8 +46,7 @@ static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, tl_error *
         (plist = creation_plist(chunk_rows)) >= 0)
         table->dataset =
             H5Dcreate2(table->group, table->schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
-    if (table->dataset < 0 || tl_h5_mark_table(table->dataset, table->schema) < 0 ||
-        tl_h5_describe(table->dataset, table->schema) < 0)
+    if (table->dataset < 0 || tl_h5_describe(table->dataset, table->schema) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, table->group, "table %s", table->schema->name);
     tl_h5_close(plist);
     tl_h5_close(space);
