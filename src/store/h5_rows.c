@@ -83,7 +83,7 @@ static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *pac
 {
     tl_h5_room *room = table->room;
     size_t nbytes = 0;
-    if (tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema), 1))
+    if (tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema, table->chunk_rows), 1))
         nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
     if (nbytes == 0)
         return tl_fail_memory(err, "compressing a chunk");
@@ -103,14 +103,13 @@ static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
     return p;
 }
 
-/* Room for n rows of a waiting chunk, which never needs more than a chunk's. */
+/* Room for n rows of a waiting chunk: for all of it, once the table is known to have more than one. */
 static bool partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
 {
     size_t before = p->room;
     if (n <= before)
         return true;
-    n = n < 2 * before ? 2 * before : n;
-    n = n < table->chunk_rows ? n : table->chunk_rows;
+    n = table->dataset >= 0 ? table->chunk_rows : n;
     if (!tl_grow((void **)&p->rows, &p->room, n, table->row_size))
         return false;
     memset(p->rows + before * table->row_size, 0, (p->room - before) * table->row_size);
@@ -181,10 +180,13 @@ tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
         table->chunk_rows = rest > 0 ? rest : table->chunk_rows;
         st = create_dataset(table, table->chunk_rows, err);
     }
-    if (st == TL_OK && rest > 0) {
+    if (st == TL_OK && table->partials.n == 1) {
         st = encode_chunk(table, table->partials.v[0].chunk, table->partials.v[0].rows, rest, err);
         drop_partial(table, &table->partials.v[0]);
     }
+    if (tl_h5_close(table->dataset) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, table->group, "closing table %s", table->schema->name);
+    table->dataset = -1;
     return st;
 }
 

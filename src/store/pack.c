@@ -48,11 +48,6 @@ size_t tl_chunk_rows(const tl_schema *schema)
     return rows;
 }
 
-static size_t chunk_size(const tl_schema *schema)
-{
-    return tl_chunk_rows(schema) * tl_packed_size(schema);
-}
-
 /* One column of n rows; `from` and `to` are its first cells, and rows lie `from_row` and `to_row` bytes apart. */
 typedef struct column {
     const unsigned char *from;
@@ -211,9 +206,9 @@ static uint32_t fletcher32(const unsigned char *p, size_t n)
     return sum2 << 16 | sum1;
 }
 
-size_t tl_chunk_bound(const tl_schema *schema)
+size_t tl_chunk_bound(const tl_schema *schema, size_t rows)
 {
-    return compressBound((uLong)chunk_size(schema)) + CHECKSUM_BYTES;
+    return compressBound((uLong)(rows * tl_packed_size(schema))) + CHECKSUM_BYTES;
 }
 
 void tl_chunk_room_free(tl_chunk_room *room)

@@ -60,7 +60,7 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
     tl_chunk_room room = { 0 };
     tl_status st = TL_OK;
     tl_sample *rows = calloc(p->n + 1, sizeof *rows);
-    unsigned char *packed = malloc((p->n + 1) * row_size), *encoded = malloc(tl_chunk_bound(schema));
+    unsigned char *packed = malloc((p->n + 1) * row_size), *encoded = malloc(tl_chunk_bound(schema, TL_CHUNK_ROWS));
     if (rows == NULL || packed == NULL || encoded == NULL) {
         st = tl_fail_memory(err, "a sample");
         goto done;

@@ -28,8 +28,8 @@ size_t tl_chunk_rows(const tl_schema *schema);
 /* Packs n rows, whose NAME cells are rows of /names.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays). */
 void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out);
 
-/* Largest size of an encoded chunk of this table. */
-size_t tl_chunk_bound(const tl_schema *schema);
+/* Largest size of an encoded chunk of so many rows of this table. */
+size_t tl_chunk_bound(const tl_schema *schema, size_t rows);
 
 /* What encoding needs, kept from one chunk to the next.  Zero-initialise; tl_chunk_room_free ends it. */
 typedef struct tl_chunk_room {

@@ -59,14 +59,13 @@ char *tl_split_space(tl_split *s, size_t *cap)
     }
     if (s->cap < s->end + LEAST_SPACE) {
         size_t want = s->cap == 0 ? FIRST_BUFFER : s->cap * 2;
-        char *grown = want + PADDING > want ? tl_malloc(want + PADDING) : NULL;
+        char *grown = want + PADDING > want ? tl_calloc(1, want + PADDING) : NULL;
         if (grown == NULL) {
             *cap = 0;
             return NULL;
         }
         if (s->end > 0)
             memcpy(grown, s->buf, s->end);
-        memset(grown + s->end, 0, want + PADDING - s->end);
         free(s->buf);
         s->buf = grown;
         s->cap = want;
