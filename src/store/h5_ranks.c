@@ -6,8 +6,8 @@
  *
  * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
  * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
- * the rest of the file.  A view is marked as a table but not described: the same words a thousand times would be some
- * megabytes.
+ * the rest of the file.  A view is marked as a table but neither described nor are its columns named outside its type:
+ * the same words a thousand times would be some megabytes, and most of the time that writing them takes.
  */
 #include "h5_ranks.h"
 #include "h5_schema.h"

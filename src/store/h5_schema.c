@@ -67,7 +67,7 @@ hid_t tl_h5_row_type(const tl_schema *schema)
     return row;
 }
 
-static herr_t put_marks(hid_t dataset, const tl_schema *schema)
+herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
 {
     if (tl_h5_put_text(dataset, "CLASS", "TABLE") < 0 || tl_h5_put_text(dataset, "VERSION", "3.0") < 0)
         return -1;
@@ -83,12 +83,6 @@ static herr_t put_field_names(hid_t dataset, const tl_schema *schema)
         rc = tl_h5_put_text(dataset, name, schema->fields[i].name);
     }
     return rc;
-}
-
-herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
-{
-    herr_t rc = put_marks(dataset, schema);
-    return rc >= 0 ? put_field_names(dataset, schema) : rc;
 }
 
 static const char *type_of(const tl_field *field)
@@ -164,7 +158,7 @@ static size_t attribute_bytes(const tl_schema *schema)
 /* What is read with every table comes before the many names: to find an attribute the library unpacks all before it. */
 herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
 {
-    if (tl_h5_reserve(dataset, attribute_bytes(schema)) < 0 || put_marks(dataset, schema) < 0 ||
+    if (tl_h5_reserve(dataset, attribute_bytes(schema)) < 0 || tl_h5_mark_table(dataset, schema) < 0 ||
         put_meaning(dataset, schema) < 0)
         return -1;
     return put_field_names(dataset, schema);

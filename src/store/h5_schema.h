@@ -1,8 +1,10 @@
 /* h5_schema.h - a schema as HDF5 says it: a compound type and attributes, both ways.
  *
- *     CLASS, VERSION, TITLE, FIELD_i_NAME      mark a table for PyTables and pandas
+ *     CLASS, VERSION, TITLE                    mark a table, or a view of one, for PyTables and pandas
  *     description, scope                       the question that it answers; where its rows come from
  *     column_types, _units, _roles, _docs      a text per column; a time is ns since epoch_ns, a name a row of /names
+ *     FIELD_i_NAME                             the name of a column, which its type has as well: so says the table
+ *                                              specification of HDF5, and its readers take the type's
  */
 #ifndef TLMPI_STORE_H5_SCHEMA_H
 #define TLMPI_STORE_H5_SCHEMA_H
