@@ -59,7 +59,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
     }
     if (s->cap < s->end + LEAST_SPACE) {
         size_t want = s->cap == 0 ? FIRST_BUFFER : s->cap * 2;
-        char *grown = want + PADDING > want ? tl_calloc(1, want + PADDING) : NULL;
+        char *grown = want + PADDING > want ? tl_malloc(want + PADDING) : NULL;
         if (grown == NULL) {
             *cap = 0;
             return NULL;
@@ -77,7 +77,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
 void tl_split_fill(tl_split *s, size_t n)
 {
     s->end += n;
-    s->buf[s->end] = 0; /* ends whatever a probe reads */
+    memset(s->buf + s->end, 0, PADDING); /* ends whatever a probe reads */
 }
 
 void tl_split_eof(tl_split *s)
