@@ -107,7 +107,7 @@ static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
 static bool partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
 {
     size_t before = p->room;
-    if (n <= before)
+    if (p->rows != NULL && n <= before)
         return true;
     n = table->dataset >= 0 ? table->chunk_rows : n;
     if (!tl_grow((void **)&p->rows, &p->room, n, table->row_size))
