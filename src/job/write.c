@@ -82,7 +82,8 @@ tl_status tl_write_begin(tl_store *store, tl_error *err)
 
 static tl_status write_table(tl_store *store, const tl_table *table, int64_t epoch_ns, tl_error *err)
 {
-    size_t size = tl_packed_size(table->schema), block = BLOCK_BYTES / size + 1;
+    size_t size = tl_packed_size(table->schema), most = BLOCK_BYTES / size + 1;
+    size_t block = table->n < most ? table->n : most;
     char *packed = tl_malloc(block * size);
     tl_status st = packed != NULL ? TL_OK : tl_fail_memory(err, table->schema->name);
 

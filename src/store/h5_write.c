@@ -26,7 +26,7 @@ typedef struct stored {
 
 struct tl_store {
     tl_part_file part;
-    hid_t file;
+    hid_t file, group; /* group: /tables */
     tl_h5_names names;
     TL_VEC(stored) tables;
     tl_h5_room room;
@@ -62,13 +62,14 @@ static tl_status create_file(tl_store *store, tl_error *err)
 
 static tl_status put_frame(tl_store *store, tl_error *err)
 {
-    hid_t file = store->file, tables = -1;
+    hid_t file = store->file;
     if (tl_h5_put_text(file, "Conventions", TL_H5_CONVENTIONS) < 0 ||
         tl_h5_put_int(file, "schema_version", TL_H5_SCHEMA_VERSION) < 0 ||
         tl_h5_put_text(file, "creator", "tlmpi") < 0 || tl_h5_put_text(file, "creator_version", TLMPI_VERSION) < 0 ||
-        (tables = H5Gcreate2(file, "/tables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) < 0 || tl_h5_close(tables) < 0)
+        (store->group = H5Gcreate2(file, "/tables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) < 0)
         return tl_h5_fail(err, TL_EOUTPUT, file, "start of the file");
-    return tl_h5_names_create(&store->names, file, err);
+    store->names.file = file;
+    return TL_OK;
 }
 
 tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error *err)
@@ -79,7 +80,7 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
         return tl_fail_memory(err, "the result file");
     store->part = (tl_part_file)TL_PART_FILE_INIT;
     store->names = (tl_h5_names)TL_H5_NAMES_INIT;
-    store->file = -1;
+    store->file = store->group = -1;
 
     tl_h5_start();
     if ((st = tl_part_file_begin(&store->part, path, force, err)) != TL_OK || (st = create_file(store, err)) != TL_OK ||
@@ -132,7 +133,8 @@ tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error 
         return note(store, tl_fail_memory(&why, "tables"), &why, err);
     stored *table = &store->tables.v[store->tables.n++];
     *table = (stored){ .rows = TL_H5_ROWS_INIT };
-    return note(store, tl_h5_rows_create(&table->rows, store->file, schema, &store->room, &why), &why, err);
+    tl_h5_rows_begin(&table->rows, store->group, schema, &store->room);
+    return TL_OK;
 }
 
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
@@ -191,7 +193,7 @@ static tl_status write_rest(tl_store *store, tl_error *err)
         stored *table = &store->tables.v[i];
         if (table->rows.schema->scope != TL_SCOPE_EVENT)
             continue;
-        st = tl_h5_write_index(store->file, &table->rows, &table->ranks, err);
+        st = tl_h5_write_index(&table->rows, &table->ranks, err);
         if (st == TL_OK)
             st = tl_h5_write_views(store->file, &table->rows, &table->ranks, err);
     }
@@ -215,6 +217,9 @@ static tl_status close_file(tl_store *store, tl_error *err)
             st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing a table");
     if (tl_h5_names_free(&store->names) < 0 && st == TL_OK)
         st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing the names");
+    if (tl_h5_close(store->group) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing the tables");
+    store->group = -1;
     if (H5Fclose(store->file) < 0 && st == TL_OK)
         st = tl_h5_fail(err, TL_EOUTPUT, store->file, "close");
     store->file = -1;
@@ -308,6 +313,7 @@ void tl_store_abandon(tl_store *store)
     free(store->tables.v);
     tl_h5_room_free(&store->room);
     tl_h5_names_free(&store->names);
+    tl_h5_close(store->group);
     if (store->file >= 0)
         H5Fclose(store->file);
     tl_part_file_drop(&store->part);
