@@ -122,7 +122,7 @@ typedef struct tl_ops {
 typedef struct tl_counted {
     int64_t start_ns;
     uint32_t uid;           /* of the range */
-    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME */
+    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME: the range has none, nor a value */
     double value;
 } tl_counted;
 
