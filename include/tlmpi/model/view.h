@@ -33,7 +33,7 @@ typedef struct tl_kernel {
     union {
         uint32_t blocks; /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
         uint32_t coll;   /* of comm: index into colls */
-        float gb_per_s;  /* of a copy or memset: its bandwidth as the trace says it, in 10^9 byte/s; NaN when absent */
+        uint32_t said;   /* of a copy or memset: index into said_gb_per_s; TL_NONE: the trace says nothing */
     };
     uint8_t kind;         /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;   /* tl_collective, when kind is comm */
@@ -148,6 +148,7 @@ typedef struct tl_rank_view {
     size_t nlost_steps;   /* marks left out: no step has so large a number */
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;
+    const double *said_gb_per_s; /* bandwidths of copies as the trace says them, in 10^9 byte/s; may be NaN */
     const tl_group *groups; /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;

@@ -226,6 +226,7 @@ void tl_linked_free(tl_linked *linked)
     free(linked->launches);
     free(linked->steps);
     free(linked->colls);
+    free(linked->said_gb_per_s);
     free(linked->counted);
     free(linked->memory);
     tl_groups_free(linked->groups, linked->view.ngroups);
