@@ -97,7 +97,8 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
       "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
     F(T, F64, delay_mean_ns, MEASURE, "ns", "mean delay")                                                              \
-    F(T, I64, delay_median_ns, MEASURE, "ns", "median delay")                                                          \
+    F(T, I64, delay_median_ns, MEASURE, "ns",                                                                          \
+      "median delay, of an even count the mean of the middle two, rounded up")                                                    \
     F(T, I64, delay_max_ns, MEASURE, "ns", "longest delay")                                                            \
     F(T, I64, short_calls, MEASURE, "",                                                                                \
       "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \
