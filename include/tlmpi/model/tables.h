@@ -119,7 +119,9 @@ TL_TABLE(interval, TL_INTERVAL_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "number in ProfilerStep#")                                                                \
     F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                 \
-    F(T, TIME, end_ns, LABEL, "ns", "start of the next mark; for the last step the end of its own")                    \
+    F(T, TIME, end_ns, LABEL, "ns",                                                                                    \
+      "start of the next mark; for the last step the end of its own.  A number that a thread marks again after "        \
+      "another is left out, as table rank tells: a step has one window")                                               \
     F(T, I64, intervals, MEASURE, "", "device work launched in the step")
 TL_TABLE(step, TL_STEP_FIELDS);
 

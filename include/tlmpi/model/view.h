@@ -146,6 +146,7 @@ typedef struct tl_rank_view {
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
     size_t nlost_steps;   /* marks left out: no step has so large a number */
+    size_t nagain_steps;  /* marks left out: of a number that their thread had marked before another */
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;
     const double *said_gb_per_s; /* bandwidths of copies as the trace says them, in 10^9 byte/s; may be NaN */

@@ -190,9 +190,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
 
-    bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
-              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
-    out->view.steps = out->steps;
+    bool ok = tl_steps_collect(trace, base_ns, out) && tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
