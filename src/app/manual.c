@@ -40,13 +40,14 @@ static const char *const attributes_lines[] = {
     "schema_version\tgoes up when a reader must know of a change",
     "creator\tthe program that wrote the file",
     "creator_version\tits version",
+    "settings\tevery option with its value, a line each; with --reproducible only those that decide what is in the tables, "
+    "and of files (--rules, --events) that they are given",
     "command_line\tas it was typed",
-    "settings\tevery option with its value, a line each",
     "history\tUTC time and command line",
     "hostname\twhere proc 0 ran",
     "slurm_job_id\tthe batch job, if it was one",
     "git_commit\tthe commit that the program was built from, if the build knew it",
-    "With --reproducible the file has none of the last six.",
+    "With --reproducible the file has none of the last five.",
     "A table has a description, and a text per column in column_types, column_units, column_roles, column_docs.",
     NULL,
 };
