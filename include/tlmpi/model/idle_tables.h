@@ -195,7 +195,8 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
       "the rank that came last in most of peer_ns and waiting_ns, also where it had waited for others itself, which "  \
       "table blame charges; -1: none, or not known")                                                                   \
     F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
-    F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun")                \
+    F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun, apart from what "  \
+      "had no end that can be (too_long in table rank)")                                                               \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
     F(T, I64, under_recorded_ns, MEASURE, "ns",                                                                        \
       "macro gaps into which a graph launch falls whose work was not (all) "                                           \

@@ -34,6 +34,13 @@
       "longer need not be a wait")                                                                                     \
     P(int64_t, WAKE_SPREAD_NS, 50000, "ns", PHYSICAL,                                                                  \
       "hosts see the end of device work so unequally late; measured: 16 to 90 us between ranks, 10 us within one")     \
+    P(int64_t, OVERRUN_NS, 100000, "ns", PHYSICAL,                                                                     \
+      "work that runs on for longer when the next of its stream has ended has no end that can be: what is launched to " \
+      "begin early still waits for what is before it, and times of one device agree to far less; measured: of 75,000 "  \
+      "pieces of work in 120 public traces none runs on when the next of another launch begins")                       \
+    P(int64_t, LAST_WORK_MOST_NS, 600000000000, "ns", PHYSICAL,                                                        \
+      "the last work of a stream that outlasts the recording by more has no end that can be: profilers wait for the "  \
+      "device when they stop, and a collective that hangs is given up after ten minutes")                              \
     P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL, "what a synchronising call takes that need not wait")               \
     P(int64_t, UNTOLD_LAG_NS, 150000, "ns", PHYSICAL,                                                                  \
       "a host that waited goes on so soon: three times what hosts differ by; work that ended earlier released nobody") \

@@ -53,6 +53,10 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
       "of host and device disagree; no delay is taken to be below 0 for it")                                           \
     F(T, I64, before_launch_ns, MEASURE, "ns",                                                                         \
       "by how much at most: so far the device's clock is late against the host's")                                     \
+    F(T, I64, too_long, MEASURE, "",                                                                                   \
+      "device work with an end that cannot be: the next of its stream has ended long before (parameters overrun, "     \
+      "last_work_most); in all tables it ends where that begins, or with the recording")                               \
+    F(T, I64, too_long_ns, MEASURE, "ns", "what was cut off it, together")                                             \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \
     F(T, CLOCK_BASE, clock_base, LABEL, "",                                                                            \

@@ -139,6 +139,8 @@ typedef struct tl_rank_view {
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
     const tl_kernel *kernels; /* by (device, stream, start, end, uid) */
     size_t nkernels;
+    size_t ntoo_long;     /* kernels whose end could not be, and was cut */
+    int64_t too_long_ns;  /* by how much, together */
     const tl_sync *syncs; /* likewise */
     size_t nsyncs;
     const tl_launch *launches; /* by (start, uid) */

@@ -8,6 +8,8 @@
 static void describe_work(const tl_rank_view *view, tl_rank *row)
 {
     row->steps = (int32_t)view->nsteps;
+    row->too_long = (int64_t)view->ntoo_long;
+    row->too_long_ns = view->too_long_ns;
     row->intervals = (int64_t)(view->nkernels + view->nsyncs);
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];

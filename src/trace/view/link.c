@@ -15,6 +15,7 @@
 #include "group.h"
 #include "host.h"
 #include "measured.h"
+#include "overrun.h"
 #include "part.h"
 #include "place.h"
 #include "step.h"
@@ -196,7 +197,10 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     out->host.ops = sets[TL_LINK_OPS];
     ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-         tl_launches_place(&out->view, out->launches) && tl_kernels_make(e, rules, &evidence, &work, out) &&
+         tl_launches_place(&out->view, out->launches);
+    if (ok)
+        tl_overruns_cut(&work, &out->view);
+    ok = ok && tl_kernels_make(e, rules, &evidence, &work, out) &&
          tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
