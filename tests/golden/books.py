@@ -167,7 +167,15 @@ def streams(name, path):
                 told["longest_ns"] = max(told["longest_ns"], start - end)
             end = int(r["end_ns"]) if end is None else max(end, int(r["end_ns"]))
         wanted[key] = {c: told[c] for c in ("host_wait_ns", "kernel_wait_ns", "other_ns", "unknown_ns", "gaps", "longest_ns")}
+    waits = {}
+    for r in table(path, "stream_gap"):
+        waits.setdefault((r["rank"], r["device"], r["stream"]), {})[r["waited_for"] + "_ns"] = int(r["total_ns"])
+        check(f"{name}: waits of a stream", int(r["min_ns"]) > 0 and int(r["min_ns"]) <= float(r["median_ns"]) <= int(r["max_ns"])
+              and abs(float(r["mean_ns"]) * int(r["count"]) - int(r["total_ns"])) < 1 + int(r["total_ns"]) * 1e-9, r)
     rows = table(path, "stream_idle")
+    check(f"{name}: the waits of streams, one by one, sum up", all(
+        waits.get((r["rank"], r["device"], r["stream"]), {}).get(c, 0) == int(r[c])
+        for r in rows for c in ("host_wait_ns", "kernel_wait_ns", "other_ns", "unknown_ns")))
     got = {(r["rank"], r["device"], r["stream"]): {c: int(r[c]) for c in wanted[(r["rank"], r["device"], r["stream"])]} for r in rows}
     check(f"{name}: what idle streams waited for", got == wanted and len(got) > 0)
     check(f"{name}: that is all their idle time", all(
