@@ -278,6 +278,13 @@ says out "/names holds"
 status 0 "$tlmpi" describe annotation
 says out "(ProfilerStep) have no row"
 says out "the thread with the most annotations"
+status 0 "$tlmpi" describe interval
+python "what has no launch, no device, or an operator that is rounded" "
+words = ' '.join(out.split())
+for said in 'the next work of its stream was launched', 'to within 1 us', 'the process (pid) of its track':
+    assert said in words, said"
+status 0 "$tlmpi" describe launch
+python "which median" "assert 'the mean of the middle two, rounded up' in ' '.join(out.split())"
 status 0 "$tlmpi" describe bandwidth
 says out "missing or unmatched"
 status 0 "$tlmpi" describe tables
