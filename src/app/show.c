@@ -1,12 +1,12 @@
 /* show.c - tlmpi show: the tables of a result file. */
 #include "cli.h"
-#include "others.h"
 #include "outfile.h"
 #include "select.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/format/others.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/terminal.h"
 #include "tlmpi/store/result.h"
@@ -91,6 +91,15 @@ static bool leave_out(void *arg, const void *row)
 {
     show *s = arg;
     return !s->sums || tl_others_add(&s->others, row);
+}
+
+/* Whether what is left out is a row: of lists of kernels, and only beside a name, which says what it is. */
+static bool has_others(const tl_printer *p)
+{
+    bool named = p->columns == NULL;
+    for (size_t i = 0; i < p->ncolumns; i++)
+        named |= strcmp(p->schema->fields[p->columns[i]].name, "name") == 0;
+    return named && (strcmp(p->schema->name, "kernel") == 0 || strcmp(p->schema->name, "kernel_ranks") == 0);
 }
 
 static tl_status print_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
@@ -237,7 +246,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
         s.printer.ncolumns = select.columns.n;
         s.printer.name = name_of;
         s.printer.name_arg = result;
-        s.sums = (s.limit > 0 || s.share > 0) && tl_others_fit(select.table, s.printer.columns, s.printer.ncolumns);
+        s.sums = (s.limit > 0 || s.share > 0) && has_others(&s.printer);
         tl_others_init(&s.others, select.table);
         bool ok = tl_print_begin(&s.printer);
         if (ok)

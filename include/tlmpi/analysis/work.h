@@ -2,7 +2,7 @@
  *
  * From the view of one rank: its device work by name, and the operators and user annotations of its host with the work
  * that they launched; the calls that launched it, the queues in which it waited, and its copies; and the names over all
- * ranks.  Uses no other folder.
+ * ranks.  Uses chance, for which of these lie apart.
  */
 #ifndef TLMPI_ANALYSIS_WORK_H
 #define TLMPI_ANALYSIS_WORK_H

@@ -191,12 +191,6 @@ TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams
 TL_TABLE_DEFINE(stream_gap, TL_STREAM_GAP_FIELDS, TL_SCOPE_RANK, "what idle streams waited for",
                 "How long were the waits of a stream for the host, for a start, for something else?");
 
-const char *const tl_stream_wait_labels[] = { [TL_STREAM_HOST_WAIT] = "host_wait",
-                                              [TL_STREAM_KERNEL_WAIT] = "kernel_wait",
-                                              [TL_STREAM_OTHER] = "other",
-                                              [TL_STREAM_UNKNOWN] = "unknown",
-                                              [TL_NSTREAM_WAITS] = NULL };
-
 static const tl_schema *const tables[] = { &tl_stream_idle_schema, &tl_stream_gap_schema, NULL };
 
 const tl_analysis tl_stream_idle_analysis = {

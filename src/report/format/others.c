@@ -1,5 +1,5 @@
-/* others.c - the kernels that a cut list leaves out, as one row. */
-#include "others.h"
+/* others.c - what a list of kernels, cut short, leaves out, as one row. */
+#include "tlmpi/report/format/others.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
@@ -7,14 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool tl_others_fit(const tl_schema *table, const uint32_t *columns, size_t ncolumns)
-{
-    bool named = columns == NULL;
-    for (size_t i = 0; i < ncolumns; i++)
-        named |= strcmp(table->fields[columns[i]].name, "name") == 0;
-    return named && (strcmp(table->name, "kernel") == 0 || strcmp(table->name, "kernel_ranks") == 0);
-}
 
 void tl_others_init(tl_others *others, const tl_schema *table)
 {

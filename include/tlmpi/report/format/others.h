@@ -1,4 +1,4 @@
-/* others.h - the kernels that a cut list leaves out, as one row.
+/* others.h - what a list of kernels, cut short, leaves out, as one row.
  *
  *     place  kind     count  total_ns  mean_ns  std_ns  ...  name
  *         1  compute     20      4000      200      12       gemm
@@ -8,8 +8,8 @@
  * the sum / the count, the deviation that of all runs around that mean.  Quartiles are not known.  The row has no place,
  * and a name that is none: no kernel's name begins with "(", a number and a word.
  */
-#ifndef TLMPI_APP_OTHERS_H
-#define TLMPI_APP_OTHERS_H
+#ifndef TLMPI_REPORT_FORMAT_OTHERS_H
+#define TLMPI_REPORT_FORMAT_OTHERS_H
 
 #include "tlmpi/report/format/print.h"
 
@@ -23,9 +23,8 @@ typedef struct tl_others {
     bool one_rank, one_kind, one_class;
 } tl_others;
 
-/* Whether the table has such a row, where the columns are printed (NULL: all): only beside a name it says what it is. */
-bool tl_others_fit(const tl_schema *table, const uint32_t *columns, size_t ncolumns);
-
+/* Of a table with columns count and total_ns, and what is there of mean_ns, std_ns, min_ns, max_ns, share, rank, kind,
+ * unclassified, name; any other is not known. */
 void tl_others_init(tl_others *others, const tl_schema *table);
 
 /* Another row, which may be packed, is left out.  False when memory is out. */
