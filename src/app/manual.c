@@ -40,8 +40,7 @@ static const char *const attributes_lines[] = {
     "schema_version\tgoes up when a reader must know of a change",
     "creator\tthe program that wrote the file",
     "creator_version\tits version",
-    "settings\tevery option with its value, a line each; with --reproducible only those that decide what is in the tables, "
-    "and of files (--rules, --events) that they are given",
+    "settings\tevery option with its value; with --reproducible those that decide what is in the tables, but no file names",
     "command_line\tas it was typed",
     "history\tUTC time and command line",
     "hostname\twhere proc 0 ran",

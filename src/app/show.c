@@ -97,7 +97,7 @@ static bool leave_out(void *arg, const void *row)
 static bool has_others(const tl_printer *p)
 {
     bool named = p->columns == NULL;
-    for (size_t i = 0; i < p->ncolumns; i++)
+    for (size_t i = 0; p->columns != NULL && i < p->ncolumns; i++)
         named |= strcmp(p->schema->fields[p->columns[i]].name, "name") == 0;
     return named && (strcmp(p->schema->name, "kernel") == 0 || strcmp(p->schema->name, "kernel_ranks") == 0);
 }
