@@ -84,7 +84,7 @@ violations()
             # Of one rank.
             below["analysis"] = "base model"
             below["analysis/time"] = "base model analysis"
-            below["analysis/work"] = "base model analysis"
+            below["analysis/work"] = "base model analysis analysis/chance"
             below["analysis/rep"] = "base model"
             below["analysis/pattern"] = "base model analysis"
             below["analysis/measured"] = "base model analysis"

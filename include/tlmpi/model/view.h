@@ -33,7 +33,7 @@ typedef struct tl_kernel {
     union {
         uint32_t blocks; /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
         uint32_t coll;   /* of comm: index into colls */
-        float gb_per_s;  /* of a copy or memset: its bandwidth as the trace says it, in 10^9 byte/s; NaN when absent */
+        uint32_t said;   /* of a copy or memset: index into said_gb_per_s; TL_NONE: the trace says nothing */
     };
     uint8_t kind;         /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;   /* tl_collective, when kind is comm */
@@ -122,7 +122,7 @@ typedef struct tl_ops {
 typedef struct tl_counted {
     int64_t start_ns;
     uint32_t uid;           /* of the range */
-    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME */
+    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME: the range has none, nor a value */
     double value;
 } tl_counted;
 
@@ -139,6 +139,8 @@ typedef struct tl_rank_view {
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
     const tl_kernel *kernels; /* by (device, stream, start, end, uid) */
     size_t nkernels;
+    size_t ntoo_long;     /* kernels whose end could not be, and was cut */
+    int64_t too_long_ns;  /* by how much, together */
     const tl_sync *syncs; /* likewise */
     size_t nsyncs;
     const tl_launch *launches; /* by (start, uid) */
@@ -146,8 +148,10 @@ typedef struct tl_rank_view {
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
     size_t nlost_steps;   /* marks left out: no step has so large a number */
+    size_t nagain_steps;  /* marks left out: of a number that their thread had marked before another */
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;
+    const double *said_gb_per_s; /* bandwidths of copies as the trace says them, in 10^9 byte/s; may be NaN */
     const tl_group *groups; /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;

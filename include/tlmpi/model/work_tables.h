@@ -45,7 +45,13 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
     F(T, I32, most_rank, LABEL, "", "the rank that ran it most often, of equals the lower; -1: all ran it as often")   \
     F(T, I64, most_count, MEASURE, "", "how often that one did")                                                       \
     F(T, I64, median_count, MEASURE, "", "median of the counts of the ranks that ran it, of two the lower")            \
-    F(T, NAME, name, LABEL, "", "kernel, copy or memset")
+    F(T, NAME, name, LABEL, "", "kernel, copy or memset")                                                              \
+    F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean durations; NaN of a single one")      \
+    F(T, I32, apart, MEASURE, "",                                                                                      \
+      "ranks whose mean duration lies apart from that of the others by more than these differ among themselves: the "  \
+      "farthest from the median, fewer than half, of which even the nearest is so far from the mean of the rest that " \
+      "chance has it in 1 of 100 kernels (parameter apart_chance); 0: none, or fewer than 4 ranks ran it")             \
+    F(T, TEXT64, apart_ranks, LABEL, "", "which, as 3,7-9; the end in dots where there are more than fit; empty: none")
 TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
 
 /* Operators and annotations of the host, with the device work that they launched.  One that is inside another of its
@@ -97,7 +103,8 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
       "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
     F(T, F64, delay_mean_ns, MEASURE, "ns", "mean delay")                                                              \
-    F(T, I64, delay_median_ns, MEASURE, "ns", "median delay")                                                          \
+    F(T, I64, delay_median_ns, MEASURE, "ns",                                                                          \
+      "median delay, of an even count the mean of the middle two, rounded up")                                                    \
     F(T, I64, delay_max_ns, MEASURE, "ns", "longest delay")                                                            \
     F(T, I64, short_calls, MEASURE, "",                                                                                \
       "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \

@@ -92,6 +92,7 @@ typedef struct tl_linked {
         uint32_t *name_key;
     } host;
     tl_coll *colls;
+    double *said_gb_per_s;
     tl_group *groups; /* and the members of each */
     tl_counted *counted;
     tl_memory *memory;

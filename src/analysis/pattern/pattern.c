@@ -16,8 +16,9 @@
 #include <stdlib.h>
 
 enum {
-    SHORTEST = 3,    /* kernels, copies and memsets */
-    MOST_ROWS = 100, /* of a rank */
+    SHORTEST = 3,         /* kernels, copies and memsets */
+    FIRST_ROWS = 100,     /* of a rank, whatever their operator */
+    MOST_OPERATORS = 1000 /* of a rank, that have a row at least, if they have one among its sequences */
 };
 
 /* An operator by name and a sequence. */
@@ -186,19 +187,36 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
 }
 
+/* How many of the sequences order[0, n) each operator has, by its name.  False when memory is out. */
+static bool count_by_operator(const finding *f, const uint32_t *order, size_t n, tl_map *counts)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t name = f->v.v[order[i]].name, so_far = tl_map_get(counts, name);
+        if (tl_map_put(counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A row each: the first of all, and the first of each operator. */
 static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
 {
     const tl_launched *l = &f->launched;
     tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
     tl_bytes words = { 0 };
+    tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> how many it has; whether it has a row */
     int64_t all = 0;
-    bool ok = true;
+    bool ok = count_by_operator(f, order, n, &counts);
 
     for (size_t i = 0; i < f->view->nkernels; i++)
         all = tl_ns_add(all, f->view->kernels[i].end_ns - f->view->kernels[i].start_ns);
-    for (size_t i = 0; ok && i < n && i < MOST_ROWS; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         const found *one = &f->v.v[order[i]];
-        ok = tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
+        bool first = tl_map_get(&told, one->name) == TL_MAP_NONE;
+        if (i >= FIRST_ROWS && (!first || told.n >= MOST_OPERATORS))
+            continue;
+        ok = tl_map_put(&told, one->name, 1) == 0 &&
+             tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
         if (!ok)
             break;
         const tl_pattern_row row = {
@@ -213,10 +231,13 @@ static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
             .id = (int64_t)one->hash,
             .operator= one->name,
             .sequence = tl_names_intern(out->names, words.v, words.n),
+            .of_operator = (int64_t)tl_map_get(&counts, one->name),
         };
         ok = row.sequence != TL_NO_NAME && tl_table_append(table, &row, 1);
     }
     tl_bytes_free(&words);
+    tl_map_free(&counts);
+    tl_map_free(&told);
     return ok;
 }
 

@@ -2,6 +2,7 @@
  *
  *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
  */
+#include "apart.h"
 #include "places.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/hash.h"
@@ -9,7 +10,12 @@
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What stands for ranks that do not fit a cell. */
+#define DOTS ",..."
 
 /* ---------------------------------------------------------------------------------------------------- of one rank */
 
@@ -137,10 +143,50 @@ static int by_name(const void *rows, uint32_t a, uint32_t b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-/* Of the n rows order[0, n), which are of one name and kind, by rank; room: for n numbers of each sort. */
-static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, size_t n, double *means,
-                              int64_t *counts)
+/* For as many numbers as there are rows. */
+typedef struct room {
+    double *means;
+    int64_t *counts;
+    tl_rank_value *values;
+} room;
+
+/* The ranks of v[0, n), in order, as "3,7-9"; the end in dots where they do not fit. */
+static void list_ranks(const tl_rank_value *v, size_t n, char *cell, size_t size)
 {
+    char one[32];
+    size_t used = 0;
+
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i + 1; to < n && v[to].rank == v[to - 1].rank + 1; to++)
+            ;
+        int length = to - i > 1 ? snprintf(one, sizeof one, "%s%d-%d", i > 0 ? "," : "", v[i].rank, v[to - 1].rank)
+                                : snprintf(one, sizeof one, "%s%d", i > 0 ? "," : "", v[i].rank);
+        bool last = to == n;
+        if (used + (size_t)length + (last ? 0 : sizeof DOTS - 1) > size) {
+            memcpy(cell + used, DOTS, sizeof DOTS - 1);
+            return;
+        }
+        memcpy(cell + used, one, (size_t)length);
+        used += (size_t)length;
+    }
+}
+
+static double real_std(const double *x, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double apart = x[i] - mean;
+        mean += apart / (double)(i + 1);
+        squares += apart * (x[i] - mean);
+    }
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
+/* Of the n rows order[0, n), which are of one name and kind, by rank. */
+static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, size_t n, room *r)
+{
+    double *means = r->means;
+    int64_t *counts = r->counts;
     const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first, *least = first;
     tl_kernel_ranks sum = {
         .name = first->name, .kind = first->kind, .unclassified = first->unclassified, .ranks = (int32_t)n
@@ -156,7 +202,11 @@ static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, 
         least = row->count < least->count ? row : least;
         means[i] = row->mean_ns;
         counts[i] = row->count;
+        r->values[i] = (tl_rank_value){ .value = row->mean_ns, .error = row->std_ns / sqrt((double)row->count), .rank = row->rank };
     }
+    sum.std_rank_ns = real_std(means, n);
+    sum.apart = (int32_t)tl_apart_find(r->values, n, means);
+    list_ranks(r->values, (size_t)sum.apart, sum.apart_ranks, sizeof sum.apart_ranks);
     sum.mean_ns = (double)sum.total_ns / (double)sum.count;
     sum.median_rank_ns = tl_real_median(means, n);
     sum.slowest_rank = slowest->rank;
@@ -183,9 +233,8 @@ static bool add_sums(const tl_table *kernels, tl_table *table)
     size_t n = kernels->n;
     int64_t all = 0;
     uint32_t *order = tl_malloc(n * sizeof *order);
-    double *means = tl_malloc(n * sizeof *means);
-    int64_t *counts = tl_malloc(n * sizeof *counts);
-    bool ok = order != NULL && means != NULL && counts != NULL;
+    room r = { tl_malloc(n * sizeof *r.means), tl_malloc(n * sizeof *r.counts), tl_malloc(n * sizeof *r.values) };
+    bool ok = order != NULL && r.means != NULL && r.counts != NULL && r.values != NULL;
 
     for (size_t i = 0; ok && i < n; i++) {
         order[i] = (uint32_t)i;
@@ -196,13 +245,14 @@ static bool add_sums(const tl_table *kernels, tl_table *table)
         const tl_kernel_row *first = &rows[order[i]];
         for (m = 1; i + m < n && rows[order[i + m]].name == first->name && rows[order[i + m]].kind == first->kind; m++)
             ;
-        tl_kernel_ranks sum = sum_up(rows, order + i, m, means, counts);
+        tl_kernel_ranks sum = sum_up(rows, order + i, m, &r);
         sum.share = all > 0 ? (double)sum.total_ns / (double)all : NAN;
         ok = tl_table_append(table, &sum, 1);
     }
     free(order);
-    free(means);
-    free(counts);
+    free(r.means);
+    free(r.counts);
+    free(r.values);
     return ok;
 }
 

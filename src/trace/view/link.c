@@ -15,6 +15,7 @@
 #include "group.h"
 #include "host.h"
 #include "measured.h"
+#include "overrun.h"
 #include "part.h"
 #include "place.h"
 #include "step.h"
@@ -190,15 +191,16 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
 
-    bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
-              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
-    out->view.steps = out->steps;
+    bool ok = tl_steps_collect(trace, base_ns, out) && tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
     ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-         tl_launches_place(&out->view, out->launches) && tl_kernels_make(e, rules, &evidence, &work, out) &&
+         tl_launches_place(&out->view, out->launches);
+    if (ok)
+        tl_overruns_cut(&work, &out->view);
+    ok = ok && tl_kernels_make(e, rules, &evidence, &work, out) &&
          tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
@@ -226,6 +228,7 @@ void tl_linked_free(tl_linked *linked)
     free(linked->launches);
     free(linked->steps);
     free(linked->colls);
+    free(linked->said_gb_per_s);
     free(linked->counted);
     free(linked->memory);
     tl_groups_free(linked->groups, linked->view.ngroups);

@@ -81,7 +81,7 @@ typedef struct tl_coll_args {
     int64_t rank_start, rank_stride; /* Global rank start, stride */
 } tl_coll_args;
 
-/* A counter of a cuda_profiler_range; one has many. */
+/* A counter of a cuda_profiler_range; one has many, or none: then an entry without a name. */
 typedef struct tl_counter_arg {
     uint32_t event;
     uint32_t name; /* names id */
