@@ -11,12 +11,14 @@
  * columns; so it goes first, and the rows of kernels, which are the largest, come last.
  */
 #include "tlmpi/trace/view.h"
+#include "backward.h"
 #include "coll.h"
 #include "group.h"
 #include "host.h"
 #include "measured.h"
 #include "part.h"
 #include "place.h"
+#include "range.h"
 #include "step.h"
 #include "tlmpi/base/sort.h"
 #include "work.h"
@@ -189,14 +191,17 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_comm_evidence evidence = { .trace = trace, .base_ns = base_ns };
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
+    tl_flows flows = { 0 };
 
     bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
-              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
+              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out) &&
+              tl_ranges_collect(e, base_ns, out) && tl_flows_collect(e, base_ns, &flows);
     out->view.steps = out->steps;
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
-    ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
+    ok = ok && tl_host_link(e, out) && tl_backwards_find(&flows, out) &&
+         tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
          tl_launches_place(&out->view, out->launches) && tl_kernels_make(e, rules, &evidence, &work, out) &&
          tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
@@ -204,6 +209,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);
     tl_device_free(&waits);
+    free(flows.v);
     tl_comm_evidence_free(&evidence);
     tl_events_free_columns(e);
     return ok;
@@ -228,6 +234,7 @@ void tl_linked_free(tl_linked *linked)
     free(linked->colls);
     free(linked->counted);
     free(linked->memory);
+    free(linked->ranges);
     tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }
