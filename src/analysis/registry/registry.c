@@ -6,6 +6,7 @@
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/analysis/pattern.h"
 #include "tlmpi/analysis/time.h"
+#include "tlmpi/analysis/tree.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/model/blame_tables.h"
@@ -28,6 +29,7 @@ const tl_analysis *const tl_analyses[] = {
     &tl_stream_idle_analysis,
     &tl_kernel_analysis,
     &tl_operator_analysis,
+    &tl_tree_analysis,
     &tl_pattern_analysis,
     &tl_counter_analysis,
     &tl_memory_analysis,
@@ -49,8 +51,9 @@ static const tl_schema *const schemas[] = {
     &tl_idle_job_schema,       &tl_stream_idle_schema,   &tl_gap_schema,          &tl_gap_noise_schema,
     &tl_gap_peer_schema,       &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,
     &tl_annotation_row_schema, &tl_launch_row_schema,    &tl_queue_row_schema,    &tl_copy_row_schema,
-    &tl_pattern_row_schema,    &tl_counter_row_schema,   &tl_memory_row_schema,   &tl_interval_schema,
-    &tl_phase_verdict_schema,  &tl_phase_schema,         &tl_phase_step_schema,   &tl_phase_file_schema,
+    &tl_call_tree_schema,      &tl_pattern_row_schema,   &tl_counter_row_schema,  &tl_memory_row_schema,
+    &tl_interval_schema,       &tl_phase_verdict_schema, &tl_phase_schema,        &tl_phase_step_schema,
+    &tl_phase_file_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)
