@@ -168,7 +168,8 @@ static tl_status reduce(tl_tables *job, tl_error *err)
 
     for (size_t i = 0; i < kernels->n; i++)
         all_ns = tl_ns_add(all_ns, ((const tl_kernel_row *)tl_table_row(kernels, i))->total_ns);
-    return tl_over_ranks_add(kernels, add_sum, &all_ns, measures, tl_tables_get(job, &tl_kernel_ranks_schema))
+    return tl_over_ranks_add(kernels, job->names, add_sum, &all_ns, measures,
+                             tl_tables_get(job, &tl_kernel_ranks_schema))
                ? TL_OK
                : tl_fail_memory(err, "the kernels of all ranks");
 }

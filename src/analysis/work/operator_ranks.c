@@ -43,20 +43,21 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     return true;
 }
 
-static bool tabulate(const tl_table *rows, tl_table *out)
+static bool tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
 {
     static const char *const measures[] = { "device_ns", "host_ns", NULL };
+    const tl_table *rows = tl_tables_get(job, from);
     int64_t all_ns = 0;
 
     for (size_t i = 0; i < rows->n; i++)
         all_ns = tl_ns_add(all_ns, ((const tl_operator_row *)tl_table_row(rows, i))->device_self_ns);
-    return tl_over_ranks_add(rows, add_sum, &all_ns, measures, out);
+    return tl_over_ranks_add(rows, job->names, add_sum, &all_ns, measures, tl_tables_get(job, to));
 }
 
 static tl_status reduce(tl_tables *job, tl_error *err)
 {
-    if (tabulate(tl_tables_get(job, &tl_operator_row_schema), tl_tables_get(job, &tl_operator_ranks_schema)) &&
-        tabulate(tl_tables_get(job, &tl_annotation_row_schema), tl_tables_get(job, &tl_annotation_ranks_schema)))
+    if (tabulate(job, &tl_operator_row_schema, &tl_operator_ranks_schema) &&
+        tabulate(job, &tl_annotation_row_schema, &tl_annotation_ranks_schema))
         return TL_OK;
     return tl_fail_memory(err, "the operators of all ranks");
 }

@@ -4,6 +4,7 @@
  *     rank 1   gemm  add                copy: rank 0 ...
  */
 #include "over_ranks.h"
+#include "places.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
@@ -16,26 +17,19 @@ typedef struct columns {
     const tl_table *table;
     size_t name, kind, rank, count, mean_ns;
     bool has_kind;
-    size_t measure[2], nmeasures;
 } columns;
 
-static columns columns_of(const tl_table *table, const char *const *measures)
+static columns columns_of(const tl_table *table)
 {
-    const tl_field *kind = tl_schema_field(table->schema, "kind"), *rank = tl_schema_field(table->schema, "rank"),
-                   *mean = tl_schema_field(table->schema, "mean_ns");
-    columns c = { .table = table,
-                  .name = tl_schema_field(table->schema, "name")->offset,
-                  .count = tl_schema_field(table->schema, "count")->offset,
-                  .has_kind = kind != NULL };
-    if (kind != NULL)
-        c.kind = kind->offset;
-    if (rank != NULL)
-        c.rank = rank->offset;
-    if (mean != NULL)
-        c.mean_ns = mean->offset;
-    for (; measures != NULL && measures[c.nmeasures] != NULL; c.nmeasures++)
-        c.measure[c.nmeasures] = tl_schema_field(table->schema, measures[c.nmeasures])->offset;
-    return c;
+    const tl_schema *schema = table->schema;
+    const tl_field *kind = tl_schema_field(schema, "kind");
+    return (columns){ .table = table,
+                      .name = tl_schema_field(schema, "name")->offset,
+                      .kind = kind != NULL ? kind->offset : 0,
+                      .rank = tl_schema_field(schema, "rank")->offset,
+                      .count = tl_schema_field(schema, "count")->offset,
+                      .mean_ns = tl_schema_field(schema, "mean_ns")->offset,
+                      .has_kind = kind != NULL };
 }
 
 static const unsigned char *row_of(const columns *c, uint32_t i)
@@ -64,7 +58,6 @@ static double real_at(const void *row, size_t offset)
     return value;
 }
 
-/* /names is in order. */
 static int compare_names(const columns *c, uint32_t a, uint32_t b)
 {
     const unsigned char *x = row_of(c, a), *y = row_of(c, b);
@@ -79,17 +72,6 @@ static int by_name(const void *context, uint32_t a, uint32_t b)
     const columns *c = context;
     int order = compare_names(c, a, b);
     return order != 0 ? order : TL_COMPARE(int32_at(row_of(c, a), c->rank), int32_at(row_of(c, b), c->rank));
-}
-
-static int by_measure(const void *context, uint32_t a, uint32_t b)
-{
-    const columns *c = context;
-    for (size_t i = 0; i < c->nmeasures; i++) {
-        int64_t x = int64_at(row_of(c, a), c->measure[i]), y = int64_at(row_of(c, b), c->measure[i]);
-        if (x != y)
-            return TL_COMPARE(y, x);
-    }
-    return compare_names(c, a, b);
 }
 
 /* What the n rows of one name have in common; room for n means. */
@@ -149,36 +131,12 @@ static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_ar
     return true;
 }
 
-/* Puts the rows of the job in order and numbers them. */
-static bool number(tl_table *out, const char *const *measures, tl_arena *arena)
+bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
+                       const char *const *measures, tl_table *out)
 {
-    const columns c = columns_of(out, measures);
-    size_t size = out->schema->row_size, place = tl_schema_field(out->schema, "place")->offset;
-    uint32_t *order = tl_arena_take(arena, out->n, sizeof *order);
-    unsigned char *rows = tl_arena_take(arena, out->n, size);
-
-    if (arena->failed)
-        return false;
-    for (size_t i = 0; i < out->n; i++)
-        order[i] = (uint32_t)i;
-    if (!tl_sort_index(order, out->n, by_measure, &c))
-        return false;
-    for (size_t i = 0; i < out->n; i++) {
-        int32_t at = (int32_t)i + 1;
-        memcpy(rows + i * size, row_of(&c, order[i]), size);
-        memcpy(rows + i * size + place, &at, sizeof at);
-    }
-    if (out->n > 0)
-        memcpy(out->rows, rows, out->n * size);
-    return true;
-}
-
-bool tl_over_ranks_add(const tl_table *rows, tl_add_over_ranks *add, void *arg, const char *const *measures,
-                       tl_table *out)
-{
-    const columns c = columns_of(rows, NULL);
+    const columns c = columns_of(rows);
     tl_arena arena = { 0 };
-    bool ok = rows->n == 0 || (add_names(&c, add, arg, &arena, out) && number(out, measures, &arena));
+    bool ok = rows->n == 0 || (add_names(&c, add, arg, &arena, out) && tl_places_number(out, 0, names, measures));
 
     tl_arena_free(&arena);
     return ok;

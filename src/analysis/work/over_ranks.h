@@ -18,10 +18,9 @@ typedef struct tl_over_ranks {
 /* Adds the row of that name to the table of the job.  False when memory is out. */
 typedef bool tl_add_over_ranks(void *arg, const tl_over_ranks *of, tl_table *out);
 
-/* Calls `add` for each name of the rows, which have the columns rank, name, count and mean_ns, and numbers in column place
- * what it adds: the most of an I64 first, of equals the most of the next one of them, then the first by name and kind.
- * False when memory is out. */
-bool tl_over_ranks_add(const tl_table *rows, tl_add_over_ranks *add, void *arg, const char *const *measures,
-                       tl_table *out);
+/* Calls `add` for each name of the rows, which have the columns rank, name, count and mean_ns, and numbers what it adds by
+ * these measures (places.h); names: of the job.  False when memory is out. */
+bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
+                       const char *const *measures, tl_table *out);
 
 #endif

@@ -27,6 +27,8 @@ static void add(tl_tables *tables, const tl_schema *schema, const of_rank *of, s
 
 static void reduce(drawing *d)
 {
+    for (const char *name = "uvwxyz"; *name != 0; name++)
+        (void)tl_names_intern(&d->names, name, 1);
     tl_error err;
     CU_ASSERT_EQUAL_FATAL(tl_operator_ranks_analysis.reduce(&d->out, &err), TL_OK);
 }
