@@ -179,6 +179,7 @@ product()
     stage exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
     stage launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
+    stage trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace
     stage work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi

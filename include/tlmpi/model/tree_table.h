@@ -22,7 +22,9 @@ extern const char *const tl_node_kind_labels[]; /* "annotation", "operator", "ca
  * the most device_ns first, of equals those with the most host_ns, or the first by name. */
 #define TL_CALL_TREE_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, node, KEY, "", "number of the node: 0, 1, 2 ... down the tree as it is printed")                         \
+    F(T, I32, node, KEY, "",                                                                                           \
+      "number of the node: 0, 1, 2 ... down the tree as it is printed. Of more than 4096 those with the most "         \
+      "device_ns have a row, and the rest one together")                                                               \
     F(T, I32, parent, LABEL, "",                                                                                       \
       "node around it: on its thread, or, of a thread that has no annotation around it then, as those of autograd, "   \
       "the innermost annotation that is open on the thread with the most annotations; -1: none")                       \
@@ -39,7 +41,7 @@ extern const char *const tl_node_kind_labels[]; /* "annotation", "operator", "ca
     F(T, I64, device_ns, MEASURE, "ns", "sum of its durations")                                                        \
     F(T, I64, device_self_ns, MEASURE, "ns",                                                                           \
       "the part that was launched in it and in no operator or annotation that it called; of a call, what it queued "   \
-      "where no operator or annotation is around it; of work 0: these sum up to all device work")                      \
+      "where no operator or annotation is around it; of work 0: these, and that of none, sum up to all device work")   \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, NAME, name, LABEL, "",                                                                                        \
       "of the operator, annotation, call or work; addresses in it are left out (0x...). Python functions and "         \
