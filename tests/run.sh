@@ -199,6 +199,7 @@ product()
     start exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
     start launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
     start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
+    start trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace
     start work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
     start readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi

@@ -186,6 +186,8 @@ static void say_why_empty(tl_result *result, const tl_schema *table)
     } reasons[] = {
         { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
         { "memory", "not available: no trace has memory events (profile_memory of PyTorch's profiler)" },
+        { "annotation_device", "not available: no trace has annotations of the device (gpu_user_annotation)" },
+        { "call_tree", "no trace has operators, annotations or device work" },
         { "pattern", "no operator launched the same three kernels, or more, twice" },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)

@@ -8,7 +8,7 @@
 "$tlmpi" -q traces
 
 echo "-- how do I find"
-sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" > finds
+sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" | tr -d '"' > finds
 check "ways to find things" test "$(wc -l < finds)" -ge 10
 while read -r words; do
     # shellcheck disable=SC2086  # a table and options

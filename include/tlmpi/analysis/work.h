@@ -11,8 +11,8 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/work_tables.h"
 
-extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_launch_analysis, tl_queue_analysis,
-    tl_copy_analysis;
+extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_operator_ranks_analysis,
+    tl_annotation_device_analysis, tl_launch_analysis, tl_queue_analysis, tl_copy_analysis;
 
 /* ----------------------------------------------------------------------------------------------------------- series
  *

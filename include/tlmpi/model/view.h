@@ -118,6 +118,18 @@ typedef struct tl_ops {
     size_t nthreads;
 } tl_ops;
 
+/* An operator of the backward pass, and the one of the forward pass whose gradients it makes: indices into ops. */
+typedef struct tl_backward {
+    uint32_t op, forward;
+} tl_backward;
+
+/* Device work that was launched within a user annotation, from its first start to its last end, as the profiler mirrors
+ * it on a stream (gpu_user_annotation).  It is no work itself. */
+typedef struct tl_device_range {
+    int64_t start_ns, dur_ns;
+    uint32_t name, uid;
+} tl_device_range;
+
 /* A hardware counter of a range (cuda_profiler_range), which mostly is a kernel; one range has many. */
 typedef struct tl_counted {
     int64_t start_ns;
@@ -159,10 +171,14 @@ typedef struct tl_rank_view {
     size_t ncounted;
     const tl_memory *memory; /* by (device, time, uid) */
     size_t nmemory;
+    const tl_device_range *ranges; /* in the order of the trace */
+    size_t nranges;
 
     /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */
     tl_calls calls;
     tl_ops ops;
+    const tl_backward *backwards; /* by (op, forward); empty where the trace does not say */
+    size_t nbackwards;
     const tl_stream_id *streams;
     const uint32_t *name_key; /* by name: that of the same text without addresses ("0x7f3c" -> "0x..."), by
                                          * which what is equal but for them is known as equal; NULL: no name has one */
@@ -188,6 +204,10 @@ uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns);
  * as written times tell, at its end.  Where none is open for so long, all that are open at its start; what has ended by
  * then is closed. */
 size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns);
+
+/* The thread with the most annotations, for which those that have none work; of equals the one that begins first; NULL:
+ * there are none. */
+const tl_thread *tl_main_thread(const tl_ops *ops);
 
 /* Whether an annotation of that name marks a step: such are told of by table step. */
 bool tl_is_step_mark(const tl_names *names, uint32_t name);

@@ -9,6 +9,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/tree_table.h"
 
 typedef struct meanings {
     const char *const *labels;
@@ -106,6 +107,9 @@ static const meanings all[] = {
     { tl_drain_labels,
       { "all macro gaps", "gaps too short to ask", "the host fed the device too late",
         "the host waited until the device was done, and fed it then" } },
+    { tl_node_kind_labels,
+      { "a user annotation", "an operator", "a call of the runtime or driver that queued work", "a kernel, copy or memset",
+        "around the work whose launch is not in the trace", "what has no row, together" } },
     { tl_wait_labels,
       { "no call waited", "for the device", "for a stream", "for an event", "a blocking copy to the device",
         "a blocking copy from the device", "a call that waits as a side effect" } },

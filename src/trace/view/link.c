@@ -11,6 +11,7 @@
  * columns; so it goes first, and the rows of kernels, which are the largest, come last.
  */
 #include "tlmpi/trace/view.h"
+#include "backward.h"
 #include "coll.h"
 #include "group.h"
 #include "host.h"
@@ -18,6 +19,7 @@
 #include "overrun.h"
 #include "part.h"
 #include "place.h"
+#include "range.h"
 #include "step.h"
 #include "tlmpi/base/sort.h"
 #include "work.h"
@@ -190,12 +192,16 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_comm_evidence evidence = { .trace = trace, .base_ns = base_ns };
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
+    tl_flows flows = { 0 };
 
-    bool ok = tl_steps_collect(trace, base_ns, out) && tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
+    bool ok = tl_steps_collect(trace, base_ns, out) && tl_comm_collect(&evidence) &&
+              tl_measured_collect(e, base_ns, out) && tl_ranges_collect(e, base_ns, out) &&
+              tl_flows_collect(e, base_ns, &flows);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
-    ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
+    ok = ok && tl_host_link(e, out) && tl_backwards_find(&flows, out) &&
+         tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
          tl_launches_place(&out->view, out->launches);
     if (ok)
@@ -206,6 +212,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);
     tl_device_free(&waits);
+    free(flows.v);
     tl_comm_evidence_free(&evidence);
     tl_events_free_columns(e);
     return ok;
@@ -231,6 +238,7 @@ void tl_linked_free(tl_linked *linked)
     free(linked->said_gb_per_s);
     free(linked->counted);
     free(linked->memory);
+    free(linked->ranges);
     tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }

@@ -162,6 +162,15 @@ static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
     return e->categories.v[e->category[i]].cat;
 }
 
+/* Whether some event may be of that category. */
+static inline bool tl_events_have(const tl_events *e, tl_cat cat)
+{
+    for (size_t i = 0; i < e->categories.n; i++)
+        if (e->categories.v[i].cat == cat)
+            return true;
+    return false;
+}
+
 /* The entry of a side table that belongs to the event, or NULL. */
 const tl_coll_args *tl_events_coll(const tl_events *events, uint32_t event);
 const tl_wait_args *tl_events_wait(const tl_events *events, uint32_t event);
