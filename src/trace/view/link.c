@@ -19,7 +19,6 @@
 #include "overrun.h"
 #include "part.h"
 #include "place.h"
-#include "range.h"
 #include "step.h"
 #include "tlmpi/base/sort.h"
 #include "work.h"
@@ -195,8 +194,7 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_flows flows = { 0 };
 
     bool ok = tl_steps_collect(trace, base_ns, out) && tl_comm_collect(&evidence) &&
-              tl_measured_collect(e, base_ns, out) && tl_ranges_collect(e, base_ns, out) &&
-              tl_flows_collect(e, base_ns, &flows);
+              tl_measured_collect(e, base_ns, out) && tl_flows_collect(e, base_ns, &flows);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
