@@ -17,6 +17,10 @@
       "counts with it")                                                                                                \
     F(T, I64, device_ns, MEASURE, "ns",                                                                                \
       "sum of the durations of the work.  An operator and what it calls have rows of their own for the same work")     \
+    F(T, F64, to_launch_ns, MEASURE, "ns", "mean time from the start of the operator to its first launch")             \
+    F(T, F64, to_work_ns, MEASURE, "ns",                                                                               \
+      "mean time from the start of that launch to the start of its work, of several pieces the first of the sequence, " \
+      "none of them below 0")                                                                                          \
     F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
     F(T, I64, patterns, MEASURE, "", "how many there are on the rank; tlmpi show tells how many of them have no row")   \
     F(T, I64, id, LABEL, "", "of the sequence: the same for the same names in the same order, on all ranks")           \

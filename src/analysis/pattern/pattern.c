@@ -28,6 +28,7 @@ typedef struct found {
     size_t first, n; /* the work of the last one */
     int64_t count, host_ns, device_ns;
     int64_t last_ns; /* time of the host in the last one */
+    int64_t last_start_ns, to_launch_ns, to_work_ns;
     int32_t shown;   /* which of the sequences that are shown, from 1; 0: it is not */
 } found;
 
@@ -101,6 +102,8 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     if (one->first == first) { /* it is around one of its name, which came first */
         one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
         one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
+        one->to_launch_ns = tl_ns_add(one->to_launch_ns, one->last_start_ns - ops->start_ns[op]);
+        one->last_start_ns = ops->start_ns[op];
         return true;
     }
     one->first = first;
@@ -110,6 +113,10 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     one->count++;
     one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
     one->device_ns = tl_ns_add(one->device_ns, tl_launched_ns(&f->launched, first, first + n));
+    const tl_kernel *k = &f->view->kernels[f->launched.kernel[first]];
+    one->last_start_ns = ops->start_ns[op];
+    one->to_launch_ns = tl_ns_add(one->to_launch_ns, k->launch_ns - one->last_start_ns);
+    one->to_work_ns = tl_ns_add(one->to_work_ns, tl_ns_max(tl_ns_between(k->start_ns, k->launch_ns), 0));
     return true;
 }
 
@@ -226,6 +233,8 @@ static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
             .kernels = (int64_t)one->n,
             .host_ns = one->host_ns,
             .device_ns = one->device_ns,
+            .to_launch_ns = (double)one->to_launch_ns / (double)one->count,
+            .to_work_ns = (double)one->to_work_ns / (double)one->count,
             .share = all > 0 ? (double)one->device_ns / (double)all : NAN,
             .patterns = (int64_t)n,
             .id = (int64_t)one->hash,

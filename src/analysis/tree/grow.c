@@ -95,12 +95,16 @@ static uint32_t annotation_at(const growing *g, int64_t at_ns)
 
 /* ----------------------------------------------------------------------------------------------------- one thread */
 
-static bool push(opened *o, uint32_t op, uint32_t node)
+/* Opens one, after what has ended by then was closed. */
+static inline bool push(opened *o, uint32_t op, uint32_t node)
 {
-    if (!tl_open_ops_push(&o->ops, op) ||
-        !tl_grow((void **)&o->nodes.v, &o->nodes.cap, o->ops.stack.n, sizeof *o->nodes.v))
+    if (!tl_vec_room(&o->ops.stack))
         return false;
-    o->nodes.v[o->ops.stack.n - 1] = node;
+    size_t n = o->ops.stack.n++;
+    if (n == o->nodes.cap && !tl_grow((void **)&o->nodes.v, &o->nodes.cap, n + 1, sizeof *o->nodes.v))
+        return false;
+    o->ops.stack.v[n] = op;
+    o->nodes.v[n] = node;
     return true;
 }
 

@@ -40,6 +40,8 @@ static void what_comes_again_is_one_row(void)
     CU_ASSERT_EQUAL(r->kernels, 3);
     CU_ASSERT_EQUAL(r->host_ns, 16 * US);
     CU_ASSERT_EQUAL(r->device_ns, 17 * US);
+    CU_ASSERT_DOUBLE_EQUAL(r->to_launch_ns, 1500, 0); /* 2 and 1 us */
+    CU_ASSERT_DOUBLE_EQUAL(r->to_work_ns, 2500, 0);   /* 1 and 4 */
     CU_ASSERT_DOUBLE_EQUAL(r->share, 1, 0);
     CU_ASSERT_EQUAL(r->patterns, 1);
     drawing_free(d);
@@ -81,6 +83,7 @@ static void one_inside_another_of_its_name_counts_with_it(void)
     CU_ASSERT_EQUAL(r->count, 2);
     CU_ASSERT_EQUAL(r->host_ns, 10 * US);
     CU_ASSERT_EQUAL(r->device_ns, 10 * US);
+    CU_ASSERT_DOUBLE_EQUAL(r->to_launch_ns, 1000, 0); /* from the outer one */
     CU_ASSERT_TRUE(is_named(d, r->sequence, "x x 3"));
     drawing_free(d);
 }
