@@ -157,6 +157,7 @@ product()
     stage cli-run sh tests/cli/run.sh build/tlmpi
     stage cli-read sh tests/cli/read.sh build/tlmpi
     stage cli-where sh tests/cli/where.sh build/tlmpi
+    stage cli-select sh tests/cli/select.sh build/tlmpi
     stage cli-compat sh tests/cli/compat.sh build/tlmpi
     stage stories sh tests/golden/stories.sh build/tlmpi
     stage hta sh tests/golden/compat_hta.sh build/tlmpi
@@ -180,6 +181,7 @@ product()
     stage launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     stage work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
+    stage select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial

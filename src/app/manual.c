@@ -47,7 +47,27 @@ static const char *const attributes_lines[] = {
     "slurm_job_id\tthe batch job, if it was one",
     "git_commit\tthe commit that the program was built from, if the build knew it",
     "With --reproducible the file has none of the last six.",
+    "selection\twhat of the traces the tables are of, where --ranks, --steps or --time select a part",
     "A table has a description, and a text per column in column_types, column_units, column_roles, column_docs.",
+    NULL,
+};
+
+static const char *const selection_lines[] = {
+    "tlmpi run --ranks LIST reads the traces of these ranks alone. --steps LIST and --time LIST take a part of each: all "
+    "tables are then as those of traces in which nothing else was recorded.",
+    "An event of the host (a call, operator, annotation or Python function) is in when it begins in the step, or in the time, "
+    "and then whole. Work of a device is in when the call is that queued it, wherever it runs; what has no call in the trace "
+    "goes by its own start.",
+    "A step is from its mark to the next, as in the whole trace. --time 10-20,35ms-0.1s is in ms or in the unit that is "
+    "given, from the first that any rank of the job does in the recording; times of ranks are compared as they were recorded. "
+    "A step that is not whole in it is none: its work is in no step.",
+    "What lies between two parts that were selected is idle time of the whole trace (rows of step -1), and gaps there are "
+    "gaps. Rows of steps do not know of it.",
+    "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the trust "
+    "says so. A rank that --ranks leaves out has no trace here: nothing is told of when it came.",
+    "What nothing is left of is refused, and what there is is told. Files of phases (.jsonl) are read whole.",
+    "The attribute selection of the result says what was selected. Names, streams and the like of finished rows are "
+    "selected by tlmpi show --where.",
     NULL,
 };
 
@@ -56,6 +76,7 @@ static const tl_manual_page pages[] = {
     { "name_bytes", "the same texts as bytes", name_bytes_lines },
     { "seal", "how a result is known to be whole", seal_lines },
     { "ranks", "the rows of one rank", ranks_lines },
+    { "selection", "some ranks, steps or a part of the time alone", selection_lines },
     { "attributes", "what the file says of itself, on its root group", attributes_lines },
 };
 

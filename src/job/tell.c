@@ -140,9 +140,8 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
-                     const char *output, double seconds)
+                     const char *selection, const char *output, double seconds)
 {
-
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
@@ -178,6 +177,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .run = inventory->run + 1,
         .nruns = inventory->nruns,
         .run_asked = options->run > 0,
+        .selection = selection,
         .nprocs = tl_par_nprocs(),
         .seconds = seconds,
         .output = output,

@@ -240,6 +240,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
+    tl_say_selection(out, s);
     fputc('\n', out);
 
     if (tl_whole_row(s, -1) != NULL) {
@@ -250,7 +251,9 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
         if (tl_has_phases(s->answers))
             tl_print_phases_beside(out, s, look);
     } else {
-        fprintf(out, "No trace has device work: there is nothing to analyse.\n");
+        fprintf(out, s->selection != NULL && s->selection[0] != '\0'
+                         ? "Nothing that is selected is device work: there is nothing to analyse.\n"
+                         : "No trace has device work: there is nothing to analyse.\n");
     }
     tl_say_unknown_kernels(out, s);
     say_devices(out, s);
