@@ -182,6 +182,7 @@ product()
     stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     stage work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
     stage select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
+    stage sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
