@@ -226,3 +226,26 @@ const char *const *tl_manual_notes(const char *table)
             return notes[i].lines;
     return NULL;
 }
+
+const char *tl_why_empty(const char *table)
+{
+    static const char no_memory[] = "not available: no trace has memory events (profile_memory of PyTorch's profiler)";
+    static const char no_series[] = "not available: it is large, and written where tlmpi run is called with --series";
+    static const struct {
+        const char *table, *reason;
+    } reasons[] = {
+        { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
+        { "memory", no_memory },
+        { "memory_series", no_memory },
+        { "memory_series_index", no_memory },
+        { "pattern", "no operator launched the same three kernels, or more, twice" },
+        { "queue_series", no_series },
+        { "queue_series_index", no_series },
+        { "copy_series", no_series },
+        { "copy_series_index", no_series },
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (strcmp(reasons[i].table, table) == 0)
+            return reasons[i].reason;
+    return NULL;
+}

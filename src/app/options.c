@@ -68,6 +68,10 @@ static const tl_option options[] = {
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
       "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them", TL_FOR_RUN,
       &tl_option_launch, AT(run.config.launch) },
+    { "series", 0, NULL, "0",
+      "write tables queue_series and copy_series, too: how much waited in each stream, and how fast copies were, at each "
+      "change; they are large",
+      TL_FOR_RUN, &tl_option_switch, AT(run.config.series) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",

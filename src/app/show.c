@@ -1,5 +1,6 @@
 /* show.c - tlmpi show: the tables of a result file. */
 #include "cli.h"
+#include "manual.h"
 #include "outfile.h"
 #include "select.h"
 #include "tlmpi/base/log.h"
@@ -137,16 +138,9 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 /* What not every trace has. */
 static void say_why_empty(tl_result *result, const tl_schema *table)
 {
-    static const struct {
-        const char *table, *reason;
-    } reasons[] = {
-        { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
-        { "memory", "not available: no trace has memory events (profile_memory of PyTorch's profiler)" },
-        { "pattern", "no operator launched the same three kernels, or more, twice" },
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        if (strcmp(reasons[i].table, table->name) == 0)
-            tl_warn("table %s has no rows: %s", table->name, reasons[i].reason);
+    const char *reason = tl_why_empty(table->name);
+    if (reason != NULL)
+        tl_warn("table %s has no rows: %s", table->name, reason);
     const tl_schema *files = tl_result_find(result, "phase_file");
     if (strncmp(table->name, "phase", 5) == 0 && files != NULL && tl_result_nrows(result, files) == 0)
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)", table->name);

@@ -22,6 +22,7 @@
 typedef struct stored {
     tl_h5_rows rows;
     tl_h5_ranks ranks;
+    bool made; /* it is in the file: from the beginning, or, where it is rare, from its first rows on */
 } stored;
 
 struct tl_store {
@@ -122,6 +123,12 @@ static tl_status no_table(const tl_schema *schema, tl_error *why)
     return tl_fail(why, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
 }
 
+static tl_status make_table(tl_store *store, stored *table, tl_error *why)
+{
+    table->made = true;
+    return tl_h5_rows_create(&table->rows, store->file, table->rows.schema, &store->room, why);
+}
+
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err)
 {
     tl_error why;
@@ -132,7 +139,16 @@ tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error 
         return note(store, tl_fail_memory(&why, "tables"), &why, err);
     stored *table = &store->tables.v[store->tables.n++];
     *table = (stored){ .rows = TL_H5_ROWS_INIT };
-    return note(store, tl_h5_rows_create(&table->rows, store->file, schema, &store->room, &why), &why, err);
+    table->rows.schema = schema;
+    return schema->rare ? TL_OK : note(store, make_table(store, table, &why), &why, err);
+}
+
+/* The table, which has rows now; NULL, and *st says why. */
+static stored *table_with_rows(tl_store *store, const tl_schema *schema, tl_status *st, tl_error *why)
+{
+    stored *table = find_table(store, schema);
+    *st = table == NULL ? no_table(schema, why) : table->made ? TL_OK : make_table(store, table, why);
+    return *st == TL_OK ? table : NULL;
 }
 
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
@@ -140,10 +156,11 @@ tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first
 {
     tl_error why;
     tl_status st = still_whole(store, err);
-    if (st != TL_OK)
+    if (st != TL_OK || n == 0)
         return st;
-    stored *table = find_table(store, schema);
-    st = table != NULL ? tl_h5_rows_add(&table->rows, first, packed, n, &why) : no_table(schema, &why);
+    stored *table = table_with_rows(store, schema, &st, &why);
+    if (table != NULL)
+        st = tl_h5_rows_add(&table->rows, first, packed, n, &why);
     return note(store, st, &why, err);
 }
 
@@ -154,8 +171,9 @@ tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chun
     tl_status st = still_whole(store, err);
     if (st != TL_OK)
         return st;
-    stored *table = find_table(store, schema);
-    st = table != NULL ? tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &why) : no_table(schema, &why);
+    stored *table = table_with_rows(store, schema, &st, &why);
+    if (table != NULL)
+        st = tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &why);
     return note(store, st, &why, err);
 }
 
@@ -186,10 +204,10 @@ static tl_status write_rest(tl_store *store, tl_error *err)
 {
     tl_status st = tl_h5_names_flush(&store->names, err);
     for (size_t i = 0; st == TL_OK && i < store->tables.n; i++)
-        st = tl_h5_rows_flush(&store->tables.v[i].rows, err);
+        st = store->tables.v[i].made ? tl_h5_rows_flush(&store->tables.v[i].rows, err) : TL_OK;
     for (size_t i = 0; st == TL_OK && i < store->tables.n; i++) {
         stored *table = &store->tables.v[i];
-        if (table->rows.schema->scope != TL_SCOPE_EVENT)
+        if (table->rows.schema->scope != TL_SCOPE_EVENT || !table->made)
             continue;
         st = tl_h5_write_index(store->file, &table->rows, &table->ranks, err);
         if (st == TL_OK)
@@ -262,6 +280,8 @@ static tl_status list_expected(const tl_store *store, expected **out, size_t *n,
     *n = 0;
     for (size_t i = 0; i < store->tables.n; i++) {
         const stored *table = &store->tables.v[i];
+        if (!table->made)
+            continue;
         want[(*n)++] = (expected){ table->rows.schema->name, table->rows.end };
         if (table->ranks.index_name != NULL)
             want[(*n)++] = (expected){ table->ranks.index_name, table->ranks.ranges.n };

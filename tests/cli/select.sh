@@ -69,7 +69,7 @@ of kernel "sum(x['count'] for x in r) == 18"
 status 2 "$tlmpi" -f --time 5-6 traces
 says err "nothing is selected by time 5ms-6ms"
 says err "and events from 0 to 2.6 ms"
-for wrong in 2-1 1-1 x 1- -1 1-2, 1-2,,3-4 1m-2 1e3-2e3 5 1-2-3 99999999999999999999-3; do
+for wrong in 2-1 1-1 x 1- -1 '1-2,' '1-2,,3-4' 1m-2 1e3-2e3 5 1-2-3 99999999999999999999-3; do
     status 2 "$tlmpi" -f "--time=$wrong" traces
     says err "--time takes spans of time"
 done

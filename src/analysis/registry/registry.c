@@ -34,6 +34,7 @@ const tl_analysis *const tl_analyses[] = {
     &tl_launch_analysis,
     &tl_queue_analysis,
     &tl_copy_analysis,
+    &tl_series_analysis, /* needs copy */
     &tl_interval_analysis,
     &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
@@ -50,6 +51,7 @@ static const tl_schema *const schemas[] = {
     &tl_gap_peer_schema,       &tl_kernel_row_schema,    &tl_kernel_ranks_schema, &tl_operator_row_schema,
     &tl_annotation_row_schema, &tl_launch_row_schema,    &tl_queue_row_schema,    &tl_copy_row_schema,
     &tl_pattern_row_schema,    &tl_counter_row_schema,   &tl_memory_row_schema,   &tl_interval_schema,
+    &tl_memory_series_schema,  &tl_queue_series_schema,  &tl_copy_series_schema,
     &tl_phase_verdict_schema,  &tl_phase_schema,         &tl_phase_step_schema,   &tl_phase_file_schema,
 };
 

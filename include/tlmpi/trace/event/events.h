@@ -92,6 +92,7 @@ typedef struct tl_counter_arg {
 typedef struct tl_memory_args {
     uint32_t event;
     int64_t allocated, reserved, device, device_type;
+    int64_t bytes; /* of what was given, above 0, or taken back */
 } tl_memory_args;
 
 /* What an operator of communication gives and takes, by the shapes of its tensors; -1 where that is not known. */
