@@ -156,9 +156,12 @@ tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first
 {
     tl_error why;
     tl_status st = still_whole(store, err);
-    if (st != TL_OK || n == 0)
+    if (st != TL_OK)
         return st;
-    stored *table = table_with_rows(store, schema, &st, &why);
+    stored *table = find_table(store, schema);
+    if (n == 0 && table != NULL)
+        return TL_OK;
+    table = table_with_rows(store, schema, &st, &why);
     if (table != NULL)
         st = tl_h5_rows_add(&table->rows, first, packed, n, &why);
     return note(store, st, &why, err);

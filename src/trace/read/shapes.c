@@ -8,9 +8,7 @@
  * does not say.
  */
 #include "shapes.h"
-#include "tlmpi/base/decimal.h"
 #include "tlmpi/model/coll.h"
-#include "tlmpi/trace/text/json.h"
 
 /* What stands first among the arguments. */
 typedef enum arguments {
@@ -38,35 +36,80 @@ static const struct {
     { "c10d::recv_", SAME },
 };
 
-static int64_t product_of(tl_text shape)
-{
-    tl_text rest = tl_json_inside(shape), value;
-    int64_t product = 1, number;
+/* Reads on in JSON text, as far as it is a list of shapes or of types; what is anything else is bad. */
+typedef struct reader {
+    const char *p, *end;
+    bool bad;
+} reader;
 
-    while (tl_json_element(&rest, &value))
-        if (!tl_decimal_to_int(value.p, value.n, &number) || number < 0 ||
-            __builtin_mul_overflow(product, number, &product))
-            return -1;
-    return product;
+enum { DEEPEST = 4 };
+
+static char next(reader *r)
+{
+    while (r->p < r->end && (*r->p == ' ' || *r->p == '\n' || *r->p == '\r' || *r->p == '\t'))
+        r->p++;
+    return r->p < r->end ? *r->p : '\0';
 }
 
-/* A shape, or a list of shapes, however deep: the sum of their elements; -1 where that is not known. */
-static int64_t elements_of(tl_text dims, int depth)
+static bool take(reader *r, char c)
 {
-    tl_text rest = tl_json_inside(dims), value;
-    int64_t sum = 0;
+    if (next(r) != c)
+        return false;
+    r->p++;
+    return true;
+}
 
-    if (dims.n < 2 || *dims.p != '[' || depth > 4)
+/* A number of elements; -1 for any other number. */
+static int64_t read_length(reader *r)
+{
+    int64_t n = 0;
+    bool whole = true;
+    const char *begin = r->p;
+
+    for (; r->p < r->end && *r->p != ',' && *r->p != ']' && *r->p > ' '; r->p++)
+        whole = whole && *r->p >= '0' && *r->p <= '9' && !__builtin_mul_overflow(n, 10, &n) &&
+                !__builtin_add_overflow(n, *r->p - '0', &n);
+    r->bad = r->bad || r->p == begin || *begin == '"' || *begin == '{';
+    return whole ? n : -1;
+}
+
+/* A shape, or a list of shapes: the sum of their elements; -1 where that is not known. */
+static int64_t read_elements(reader *r, int depth)
+{
+    int64_t product = 1, sum = 0;
+    bool shapes = false, lengths = false, told = true;
+
+    if (depth > DEEPEST || !take(r, '[')) {
+        r->bad = true;
         return -1;
-    if (rest.n == 0 || !tl_json_element(&rest, &value) || *value.p != '[')
-        return product_of(dims);
-    rest = tl_json_inside(dims);
-    while (tl_json_element(&rest, &value)) {
-        int64_t n = elements_of(value, depth + 1);
-        if (n < 0 || __builtin_add_overflow(sum, n, &sum))
-            return -1;
     }
-    return sum;
+    if (take(r, ']'))
+        return 1;
+    do {
+        bool shape = next(r) == '[';
+        int64_t n = shape ? read_elements(r, depth + 1) : read_length(r);
+        told = told && n >= 0 &&
+               (shape ? !__builtin_add_overflow(sum, n, &sum) : !__builtin_mul_overflow(product, n, &product));
+        shapes = shapes || shape;
+        lengths = lengths || !shape;
+    } while (!r->bad && take(r, ','));
+    r->bad = r->bad || !take(r, ']');
+    return !r->bad && told && shapes != lengths ? (shapes ? sum : product) : -1;
+}
+
+static tl_text read_word(reader *r)
+{
+    if (!take(r, '"')) {
+        r->bad = true;
+        return TL_TEXT("");
+    }
+    const char *begin = r->p, *end = memchr(begin, '"', (size_t)(r->end - begin));
+    if (end == NULL) {
+        r->bad = true;
+        return TL_TEXT("");
+    }
+    r->p = end + 1;
+    return (tl_text){ begin, (size_t)(end - begin) };
 }
 
 /* One argument: how many elements, -1 unknown; the type of each, 0 unknown. */
@@ -75,63 +118,64 @@ typedef struct argument {
     tl_dtype dtype;
 } argument;
 
-static argument argument_of(tl_text dims, tl_text type)
-{
-    argument a = { -1, tl_dtype_of_type(tl_json_string(type)) };
-    tl_text inside = tl_json_inside(dims);
-    bool empty = inside.n == 0;
+static const argument nothing = { -1, 0 };
 
-    if (a.dtype != 0 || (!empty && tl_text_is(tl_json_string(type), "TensorList")) ||
-        (!empty && tl_text_is(tl_json_string(type), "GenericList")))
-        a.nelems = elements_of(dims, 0);
-    return a;
+/* The next argument, of which there may be none any more.  A list of tensors that were not told is empty, too. */
+static argument read_argument(reader *dims, reader *types, bool first)
+{
+    if (!take(dims, first ? '[' : ',') || !take(types, first ? '[' : ',') || next(dims) == ']')
+        return nothing;
+    const char *begin = dims->p; /* at its bracket, or what is none */
+    int64_t nelems = read_elements(dims, 0);
+    reader inside = { begin + 1, dims->p, false };
+    bool empty = next(&inside) == ']';
+    tl_text type = read_word(types);
+    tl_dtype dtype = tl_dtype_of_type(type);
+    bool is_list = tl_text_is(type, "TensorList") || tl_text_is(type, "GenericList");
+    if (dims->bad || types->bad)
+        return nothing;
+    return (argument){ dtype != 0 || (is_list && !empty) ? nelems : -1, dtype };
 }
 
 /* All of them together, as far as they are of one type. */
-static argument sum_of(tl_text dims, tl_text types)
+static argument read_sum(reader *dims, reader *types)
 {
-    tl_text dims_rest = tl_json_inside(dims), types_rest = tl_json_inside(types), one, type;
-    argument sum = { -1, 0 };
+    argument sum = read_argument(dims, types, true);
 
-    for (size_t n = 0; tl_json_element(&dims_rest, &one) && tl_json_element(&types_rest, &type); n++) {
-        const argument a = argument_of(one, type);
-        if (n == 0)
-            sum = a;
-        else if (a.nelems < 0 || sum.nelems < 0 || a.dtype != sum.dtype ||
-                 __builtin_add_overflow(sum.nelems, a.nelems, &sum.nelems))
-            return (argument){ -1, 0 };
+    while (next(dims) == ',') {
+        const argument a = read_argument(dims, types, false);
+        if (a.nelems < 0 || sum.nelems < 0 || a.dtype != sum.dtype ||
+            __builtin_add_overflow(sum.nelems, a.nelems, &sum.nelems))
+            return nothing;
     }
-    return sum;
+    return dims->bad || types->bad ? nothing : sum;
 }
 
-static argument nth_of(tl_text dims, tl_text types, int n)
+static tl_shape_args read_shape(arguments order, reader *dims, reader *types)
 {
-    tl_text dims_rest = tl_json_inside(dims), types_rest = tl_json_inside(types), one, type;
-    const argument none = { -1, 0 };
+    tl_shape_args s = { .in_nelems = -1, .out_nelems = -1, .annotation = order == ANNOTATION };
+    const argument first = order == ANNOTATION ? read_sum(dims, types) : read_argument(dims, types, true),
+                   second = order == OUT_FIRST ? read_argument(dims, types, false) : nothing;
 
-    for (int i = 0; tl_json_element(&dims_rest, &one) && tl_json_element(&types_rest, &type); i++)
-        if (i == n)
-            return argument_of(one, type);
-    return none;
-}
-
-static tl_shape_args shape_of(arguments order, tl_text dims, tl_text types)
-{
-    tl_shape_args s = { .in_nelems = -1, .out_nelems = -1 };
-    const argument first = order == ANNOTATION ? sum_of(dims, types) : nth_of(dims, types, 0),
-                   second = order == OUT_FIRST ? nth_of(dims, types, 1) : (argument){ -1, 0 };
-
-    if (order == OUT_FIRST)
-        s.out_nelems = first.nelems;
-    else
-        s.in_nelems = first.nelems;
-    if (order == OUT_FIRST)
-        s.in_nelems = second.nelems;
-    if (order == SAME)
-        s.out_nelems = first.nelems;
     s.dtype = (uint8_t)(first.dtype != 0 ? first.dtype : second.dtype);
-    s.annotation = order == ANNOTATION;
+    s.in_nelems = order == OUT_FIRST ? second.nelems : first.nelems;
+    s.out_nelems = order == OUT_FIRST || order == SAME ? first.nelems : -1;
     return s;
+}
+
+/* What stands behind the key and its colon; at the end where it is not there.  In a string a quote has a backslash
+ * before it, so that nothing in one looks like a key. */
+static reader value_of(tl_text args, tl_text key)
+{
+    const char *end = args.p + args.n, *at = args.p + 2; /* a bracket and a quote */
+
+    while ((at = memchr(at, *key.p, (size_t)(end - at))) != NULL && end - at > (ptrdiff_t)key.n) {
+        reader r = { at + key.n + 1, end, false };
+        if (at[-1] == '"' && at[-2] != '\\' && memcmp(at, key.p, key.n) == 0 && at[key.n] == '"' && take(&r, ':'))
+            return r;
+        at++;
+    }
+    return (reader){ end, end, true };
 }
 
 bool tl_shapes_take(tl_events *e, tl_text args)
@@ -145,10 +189,10 @@ bool tl_shapes_take(tl_events *e, tl_text args)
         k++;
     if (k == sizeof known / sizeof known[0] || !(TL_CAT_BIT(tl_event_cat(e, event)) & host))
         return true;
-    tl_text dims = tl_json_value(args, "Input Dims"), types = tl_json_value(args, "Input type");
-    if (dims.n == 0 || types.n == 0)
+    reader dims = value_of(args, TL_TEXT("Input Dims")), types = value_of(args, TL_TEXT("Input type"));
+    if (dims.bad || types.bad)
         return true;
-    tl_shape_args s = shape_of(known[k].order, dims, types);
+    tl_shape_args s = read_shape(known[k].order, &dims, &types);
     if (s.in_nelems < 0 && s.out_nelems < 0 && s.dtype == 0)
         return true;
     s.event = event;
