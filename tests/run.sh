@@ -184,6 +184,7 @@ product()
     stage select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
     stage sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
     stage series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace
+    stage memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace
     stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial

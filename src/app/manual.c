@@ -230,6 +230,8 @@ const char *const *tl_manual_notes(const char *table)
 const char *tl_why_empty(const char *table)
 {
     static const char no_memory[] = "not available: no trace has memory events (profile_memory of PyTorch's profiler)";
+    static const char no_timeline[] =
+        "not available: there is no raw memory timeline (.raw.json.gz, as export_memory_timeline of PyTorch's profiler writes it)";
     static const char no_series[] = "not available: it is large, and written where tlmpi run is called with --series";
     static const struct {
         const char *table, *reason;
@@ -238,6 +240,9 @@ const char *tl_why_empty(const char *table)
         { "memory", no_memory },
         { "memory_series", no_memory },
         { "memory_series_index", no_memory },
+        { "memory_file", no_timeline },
+        { "memory_category", no_timeline },
+        { "memory_timeline", no_timeline },
         { "pattern", "no operator launched the same three kernels, or more, twice" },
         { "queue_series", no_series },
         { "queue_series_index", no_series },

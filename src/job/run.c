@@ -75,6 +75,8 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_job_check_selection(&j, &err);
     if (st == TL_OK)
+        st = tl_job_read_memory(&j, &err);
+    if (st == TL_OK)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
         st = tl_match_run(&j.participants, &j.exposures, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
@@ -112,6 +114,10 @@ int tl_check(const tl_options *options)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
         st = tl_phase_run(&j.plan, options, false, &j.tables, &err);
+    if (st == TL_OK)
+        st = tl_job_read_memory(&j, &err);
+    if (st == TL_OK)
+        st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
     if (st == TL_OK && tl_is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

@@ -49,6 +49,9 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err);
 /* reading.c, collective: reads ranks until there are no more. */
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
 
+/* memory.c, collective: reads the memory timelines into rows, which are gathered as those of the job. */
+tl_status tl_job_read_memory(tl_job *j, tl_error *err);
+
 /* finish.c, on proc 0: reductions, the file, the words.  seconds: from when the run started, of the same clock.  *code
  * is the exit status that the traces call for. */
 tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err);

@@ -11,6 +11,7 @@
 
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"
@@ -41,6 +42,8 @@ typedef struct tl_summary {
     const tl_answers *answers; /* the verdict */
     const tl_phase *phases;
     size_t nphases; /* by rank */
+    const tl_memory_category *memory;
+    size_t nmemory; /* by file and category, the total last */
     const tl_phase_file *phase_files;
     size_t nphase_files;
 

@@ -52,6 +52,7 @@ static const tl_schema *const schemas[] = {
     &tl_annotation_row_schema, &tl_launch_row_schema,    &tl_queue_row_schema,    &tl_copy_row_schema,
     &tl_pattern_row_schema,    &tl_counter_row_schema,   &tl_memory_row_schema,   &tl_interval_schema,
     &tl_memory_series_schema,  &tl_queue_series_schema,  &tl_copy_series_schema,
+    &tl_memory_file_schema,    &tl_memory_category_schema, &tl_memory_timeline_schema,
     &tl_phase_verdict_schema,  &tl_phase_schema,         &tl_phase_step_schema,   &tl_phase_file_schema,
 };
 

@@ -121,7 +121,7 @@ static bool write_every(tl_plan *plan, tl_bytes *out)
 
     for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
         tl_input_kind kind = inventory->inputs.v[i].kind;
-        plan->planned[i] = kind != TL_INPUT_OTHER && kind != TL_INPUT_PHASES;
+        plan->planned[i] = kind != TL_INPUT_OTHER && kind != TL_INPUT_PHASES && kind != TL_INPUT_MEMORY;
         ok = !plan->planned[i] || put_item(out, &inventory->inputs.v[i]);
     }
     return ok;
@@ -290,6 +290,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
         st = spread_plan(first ? write_plan(options, plan, &message, err) : TL_OK, asked, &message, plan, err);
     if (st == TL_OK)
         st = tl_phase_files_find(options, plan, err);
+    if (st == TL_OK)
+        st = tl_memory_files_find(plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
@@ -379,6 +381,7 @@ void tl_plan_free(tl_plan *plan)
     free(plan->items);
     free(plan->texts);
     free(plan->phases);
+    free(plan->memory);
     free(plan->planned);
     tl_inventory_free(&plan->inventory);
     *plan = (tl_plan){ 0 };
