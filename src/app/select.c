@@ -1,7 +1,6 @@
 /* select.c - which rows and columns of a table were asked for. */
 #include "select.h"
 
-#include "manual.h"
 #include "suggest.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/quantile.h"
@@ -19,8 +18,6 @@ static tl_status find_table(tl_result *result, const char *name, const char *fil
     *out = tl_result_find(result, name);
     if (*out != NULL)
         return TL_OK;
-    if (tl_why_empty(name) != NULL)
-        return tl_fail(err, TL_EUSAGE, "%s has no table %s: %s", file, name, tl_why_empty(name));
 
     size_t n = tl_result_ntables(result);
     const char **names = tl_calloc(n + 1, sizeof *names);

@@ -72,6 +72,13 @@ static tl_status read_file(const char *path, int32_t number, tl_tables *tables, 
     return ok ? TL_OK : tl_fail_memory(err, "the memory timelines");
 }
 
+/* A timeline of a rank that is left out is left out, too. */
+static bool is_asked(const tl_options *options, const char *path)
+{
+    int64_t named = tl_rank_of_name(path);
+    return named < 0 || tl_ranges_has(&options->ranks, named);
+}
+
 tl_status tl_job_read_memory(tl_job *j, tl_error *err)
 {
     const tl_plan *plan = &j->plan;
@@ -81,7 +88,7 @@ tl_status tl_job_read_memory(tl_job *j, tl_error *err)
     if (plan->memory_bytes == 0)
         return TL_OK;
     for (size_t at = 0; st == TL_OK && at < plan->memory_bytes; at += strlen(plan->memory + at) + 1, number++)
-        if (number % tl_par_nprocs() == tl_par_proc())
+        if (number % tl_par_nprocs() == tl_par_proc() && is_asked(j->options, plan->memory + at))
             st = read_file(plan->memory + at, number, &j->tables, err);
     return tl_par_agree(st, err);
 }
