@@ -132,7 +132,7 @@ violations()
             below["job/phase"] = "base model trace par analysis analysis/phase job/call job/read job/transport"
             below["job/augment"] = "base model trace trace_out compat par store analysis/registry analysis/idle analysis/pattern analysis/work job/call job/read"
             below["job/reps"] = "base model trace par report/format analysis/rep job/call job/read"
-            below["job"] = "base model trace store report par analysis/registry analysis/work analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute job/phase"
+            below["job"] = "base model trace store report par analysis/registry analysis/work analysis/measured analysis/local analysis/wait analysis/graph job/call job/read job/transport job/match job/attribute job/phase"
             below["app"] = "base model trace trace_out analysis report store compat par job app"
             below["record"] = "record"
 

@@ -181,6 +181,7 @@ product()
     start cli-run sh tests/cli/run.sh build/tlmpi
     start cli-read sh tests/cli/read.sh build/tlmpi
     start cli-html sh tests/cli/html.sh build/tlmpi
+    start cli-select sh tests/cli/select.sh build/tlmpi
     start cli-where sh tests/cli/where.sh build/tlmpi
     start tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
     start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
@@ -201,6 +202,10 @@ product()
     start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     start trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace
     start work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
+    start select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
+    start sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
+    start series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace
+    start memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace
     start readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     start faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial

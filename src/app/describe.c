@@ -313,7 +313,7 @@ static void describe_entry(FILE *out, const entry *v, size_t n, const entry *e)
     for (size_t i = 0; e->is == IS_PAGE && e->lines[i] != NULL; i++)
         say_line(out, e->lines[i]);
     for (size_t i = 0; e->is == IS_LIST && i < n; i++)
-        fprintf(out, "  %-18s%s\n", v[i].name, v[i].title);
+        fprintf(out, "  %-21s%s\n", v[i].name, v[i].title);
 }
 
 static const entry *find_entry(const entry *v, size_t n, const char *name)

@@ -47,7 +47,28 @@ static const char *const attributes_lines[] = {
     "slurm_job_id\tthe batch job, if it was one",
     "git_commit\tthe commit that the program was built from, if the build knew it",
     "With --reproducible the file has none of the last five.",
+    "selection\twhat of the traces the tables are of, where --ranks, --steps or --time select a part",
     "A table has a description, and a text per column in column_types, column_units, column_roles, column_docs.",
+    NULL,
+};
+
+static const char *const selection_lines[] = {
+    "tlmpi run --ranks LIST reads the traces of these ranks alone. --steps LIST and --time LIST take a part of each: all "
+    "tables are then as those of traces in which nothing else was recorded.",
+    "An event of the host (a call, operator, annotation or Python function) is in when it begins in the step, or in the time, "
+    "and then whole. Work of a device is in when the call is that queued it, wherever it runs; what has no call in the trace "
+    "goes by its own start.",
+    "A step is from its mark to the next, as in the whole trace. --time 10-20,35ms-0.1s is in ms or in the unit that is "
+    "given, from the first that any rank of the job does in the recording; times of ranks are compared as they were recorded. "
+    "A step that is not whole in it is none: its work is in no step.",
+    "What lies between two parts that were selected is idle time of the whole trace (rows of step -1), and gaps there are "
+    "gaps. Rows of steps do not know of it.",
+    "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the trust "
+    "says so. A rank that --ranks leaves out has no trace here: nothing is told of when it came.",
+    "What nothing is left of is refused, and what there is is told. Files of phases (.jsonl), "
+    "and memory timelines of the ranks that are read, count whole.",
+    "The attribute selection of the result says what was selected. Names, streams and the like of finished rows are "
+    "selected by tlmpi show --where.",
     NULL,
 };
 
@@ -56,6 +77,7 @@ static const tl_manual_page pages[] = {
     { "name_bytes", "the same texts as bytes", name_bytes_lines },
     { "seal", "how a result is known to be whole", seal_lines },
     { "ranks", "the rows of one rank", ranks_lines },
+    { "selection", "some ranks, steps or a part of the time alone", selection_lines },
     { "attributes", "what the file says of itself, on its root group", attributes_lines },
 };
 
@@ -176,7 +198,7 @@ static const char *const straggler_notes[] = {
 };
 
 static const char *const queue_notes[] = {
-    "tlmpi augment draws the length of each queue over time.",
+    "tlmpi run --series writes the length of each queue over time (table queue_series); tlmpi augment draws it.",
     NULL,
 };
 
@@ -184,7 +206,25 @@ static const char *const copy_notes[] = {
     "The bandwidth of a copy is what the trace says, where that fits its bytes and its duration (in older traces "
     "durations are whole microseconds, and bandwidths exact), else its bytes / its duration. It is not known where the "
     "bytes are not, as of some copies of ROCm, or where the duration is 0.",
-    "tlmpi augment draws it over time.",
+    "tlmpi run --series writes it over time (table copy_series); tlmpi augment draws it.",
+    NULL,
+};
+
+static const char *const memory_notes[] = {
+    "Memory events of a trace are in memory_series, one by one. The raw memory timelines that export_memory_timeline of "
+    "PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are read beside traces, or alone: "
+    "memory_file has the files, memory_category what each category had at most, memory_timeline all of it over time. The "
+    "rank is the one that the file's name tells. These tables are in files alone that have rows of them.",
+    NULL,
+};
+
+static const char *const bandwidth_notes[] = {
+    "The size of a message is told by the arguments of the kernel, else by those of the operator around its launch. Where "
+    "neither has any, as in older traces, it follows from the shapes and types of tensors that the operator (c10d::..., "
+    "record_param_comms) or the annotation (nccl:...) around the launch was given, if the profiler recorded them "
+    "(record_shapes): of an all-reduce, broadcast or reduce-scatter what goes in, of an all-gather what comes out, or what "
+    "goes in times the ranks of the group, of an all-to-all what the operator was given (the annotation of one of lists has "
+    "its first tensor alone). Where one operator launched several of them, or types differ, the size is unknown (-1).",
     NULL,
 };
 
@@ -195,7 +235,8 @@ static const struct {
     { "rank", rank_notes },         { "step", step_notes },           { "breakdown", breakdown_notes },
     { "interval", interval_notes }, { "idle", idle_notes },           { "collective", collective_notes },
     { "clock", clock_notes },       { "straggler", straggler_notes }, { "queue", queue_notes },
-    { "copy", copy_notes },
+    { "copy", copy_notes },         { "memory", memory_notes },       { "memory_category", memory_notes },
+    { "bandwidth", bandwidth_notes },
 };
 
 const char *const *tl_manual_notes(const char *table)
@@ -203,5 +244,32 @@ const char *const *tl_manual_notes(const char *table)
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (strcmp(notes[i].table, table) == 0)
             return notes[i].lines;
+    return NULL;
+}
+
+const char *tl_why_empty(const char *table)
+{
+    static const char no_memory[] = "not available: no trace has memory events (profile_memory of PyTorch's profiler)";
+    static const char no_timeline[] =
+        "not available: there is no raw memory timeline (.raw.json.gz, as export_memory_timeline of PyTorch's profiler writes it)";
+    static const char no_series[] = "not available: it is large, and written where tlmpi run is called with --series";
+    static const struct {
+        const char *table, *reason;
+    } reasons[] = {
+        { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
+        { "memory", no_memory },
+        { "memory_series", no_memory },
+        { "memory_file", no_timeline },
+        { "memory_category", no_timeline },
+        { "memory_timeline", no_timeline },
+        { "annotation_device", "not available: no trace has annotations of the device (gpu_user_annotation)" },
+        { "call_tree", "no trace has operators, annotations or device work" },
+        { "pattern", "no operator launched the same three kernels, or more, twice" },
+        { "queue_series", no_series },
+        { "copy_series", no_series },
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (strcmp(reasons[i].table, table) == 0)
+            return reasons[i].reason;
     return NULL;
 }

@@ -18,4 +18,8 @@ const tl_manual_page *tl_manual_pages(size_t *n);
 /* What the columns of a table leave to be said, NULL-terminated; NULL: nothing. */
 const char *const *tl_manual_notes(const char *table);
 
+/* Why a table of that name has no rows, or is not in a file, where not every trace has what it is of; NULL: for none of
+ * these reasons. */
+const char *tl_why_empty(const char *table);
+
 #endif

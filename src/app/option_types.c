@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "suggest.h"
 #include "tlmpi/report/format/print.h"
+#include "tlmpi/report/format/words.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -237,12 +238,17 @@ static bool store_ranges(const char *text, void *at)
 
 static void recall_ranges(const void *at, char *out, size_t n)
 {
-    const tl_ranges *ranges = at;
-    size_t used = 0;
-    *out = '\0';
-    for (size_t i = 0; i < ranges->n && used < n; i++)
-        used += (size_t)snprintf(out + used, n - used, "%s%" PRId64 "-%" PRId64, i > 0 ? "," : "", ranges->v[i].first,
-                                 ranges->v[i].last);
+    tl_ranges_text(at, out, n);
+}
+
+static bool store_times(const char *text, void *at)
+{
+    return tl_times_parse(text, at);
+}
+
+static void recall_times(const void *at, char *out, size_t n)
+{
+    tl_times_text(at, out, n);
 }
 
 enum { MOST_THRESHOLDS = 16 };
@@ -329,3 +335,4 @@ const tl_option_type tl_option_launch = { store_launch, recall_launch, NULL, com
 const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force", NULL };
 const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%", NULL };
 const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1", NULL };
+const tl_option_type tl_option_times = { store_times, recall_times, "spans of time, as 10-20 (ms) or 0.5s-700ms", NULL };

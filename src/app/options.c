@@ -53,6 +53,16 @@ static const tl_option options[] = {
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
+    { "ranks", 0, "LIST", "", "read the traces of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges,
+      DECIDES_AT(run.ranks) },
+    { "steps", 0, "LIST", "",
+      "everything is computed as if the traces held only what the host began in these steps, and the device work that it "
+      "launched there; tlmpi describe selection says more",
+      TL_FOR_RUN, &tl_option_ranges, DECIDES_AT(run.steps) },
+    { "time", 0, "LIST", "",
+      "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the job "
+      "does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
+      TL_FOR_RUN, &tl_option_times, DECIDES_AT(run.times) },
     { "events", 0, "GLOB", "",
       "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold", TL_FOR_RUN | TL_FOR_CHECK,
       &tl_option_text, FILE_DECIDES_AT(run.events) },
@@ -67,6 +77,10 @@ static const tl_option options[] = {
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
       "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them", TL_FOR_RUN,
       &tl_option_launch, DECIDES_AT(run.config.launch) },
+    { "series", 0, NULL, "0",
+      "write tables queue_series and copy_series, too: how much waited in each stream, and how fast copies were, at each "
+      "change; they are large",
+      TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",

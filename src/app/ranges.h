@@ -1,21 +1,14 @@
-/* ranges.h - a set of numbers as a user writes it: "0-3,7", "-1", "-1,4-6". */
+/* ranges.h - sets of numbers and of times as a user writes them: "0-3,7", "-1,4-6"; "10-20,35ms-0.1s". */
 #ifndef TLMPI_APP_RANGES_H
 #define TLMPI_APP_RANGES_H
 
-#include "tlmpi/base/mem.h"
-#include <stdint.h>
-
-typedef struct tl_range {
-    int64_t first, last;        /* both belong to it */
-} tl_range;
-
-/* Zero-initialise; free(ranges.v) ends it.  A set without ranges holds every number. */
-typedef TL_VEC(tl_range) tl_ranges;
+#include "tlmpi/base/ranges.h"
 
 /* Replaces *ranges by the numbers that text names.  False: the text is no list of numbers and ranges, a range runs
  * backwards, or memory is out; *ranges is then empty. */
 bool tl_ranges_parse(const char *text, tl_ranges *ranges);
 
-bool tl_ranges_has(const tl_ranges *ranges, int64_t number);
+/* Likewise of spans of time, in ms or with a unit; in ns, the end of a span does not belong to it.  Empty: none. */
+bool tl_times_parse(const char *text, tl_ranges *times);
 
 #endif

@@ -1,7 +1,9 @@
 /* show.c - tlmpi show: the tables of a result file. */
 #include "cli.h"
+#include "manual.h"
 #include "outfile.h"
 #include "select.h"
+#include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/digest.h"
@@ -181,18 +183,9 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 /* What not every trace has. */
 static void say_why_empty(tl_result *result, const tl_schema *table)
 {
-    static const struct {
-        const char *table, *reason;
-    } reasons[] = {
-        { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
-        { "memory", "not available: no trace has memory events (profile_memory of PyTorch's profiler)" },
-        { "annotation_device", "not available: no trace has annotations of the device (gpu_user_annotation)" },
-        { "call_tree", "no trace has operators, annotations or device work" },
-        { "pattern", "no operator launched the same three kernels, or more, twice" },
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
-        if (strcmp(reasons[i].table, table->name) == 0)
-            tl_warn("table %s has no rows: %s", table->name, reasons[i].reason);
+    const char *reason = tl_why_empty(table->name);
+    if (reason != NULL)
+        tl_warn("table %s has no rows: %s", table->name, reason);
     const tl_schema *files = tl_result_find(result, "phase_file");
     if (strncmp(table->name, "phase", 5) == 0 && files != NULL && tl_result_nrows(result, files) == 0)
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)", table->name);
@@ -238,8 +231,32 @@ static tl_status say_left_out(const tl_select *select, tl_error *err)
     return st;
 }
 
+/* The schema of a table that the file may lack, as nothing of it is there. */
+static const tl_schema *absent_table(const tl_result *result, const char *name)
+{
+    size_t n;
+    const tl_schema *const *schemas = tl_all_schemas(&n);
+    for (size_t i = 0; i < n && tl_result_find(result, name) == NULL; i++)
+        if (schemas[i]->rare && strcmp(schemas[i]->name, name) == 0)
+            return schemas[i];
+    return NULL;
+}
+
+static tl_status show_absent(const tl_cli *cli, tl_result *result, const tl_schema *table, FILE *out, tl_error *err)
+{
+    tl_printer printer = new_printer(cli, out, table);
+    bool ok = tl_print_begin(&printer);
+    ok = tl_print_end(&printer) && ok;
+    say_why_empty(result, table);
+    return status_of(&printer, ok, err);
+}
+
 static tl_status show_table(const tl_cli *cli, tl_result *result, const char *table, FILE *out, tl_error *err)
 {
+    const tl_schema *absent = absent_table(result, table);
+    if (absent != NULL)
+        return show_absent(cli, result, absent, out, err);
+
     tl_select select;
     tl_status st = tl_select_init(&select, result, table, cli, err);
     if (st == TL_OK) {

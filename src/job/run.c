@@ -1,6 +1,6 @@
 /* run.c - the whole flow, and nothing else.
  *
- *     plan -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> match collectives -> reduce
+ *     plan, selection -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> match collectives -> reduce
  *          -> phases timed without a profiler -> write -> tell
  *
  * Every phase that can fail ends in an agreement, so that all procs go on, or none.
@@ -67,9 +67,15 @@ int tl_run(const tl_options *options)
         return end(&j, st, code, &err);
     }
     if (st == TL_OK)
+        st = tl_job_select(&j, &err);
+    if (st == TL_OK)
         st = tl_job_open_output(&j, &err);
     if (st == TL_OK)
         st = tl_job_read(&j, true, &err);
+    if (st == TL_OK)
+        st = tl_job_check_selection(&j, &err);
+    if (st == TL_OK)
+        st = tl_job_read_memory(&j, &err);
     if (st == TL_OK)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
@@ -108,6 +114,10 @@ int tl_check(const tl_options *options)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
         st = tl_phase_run(&j.plan, options, false, &j.tables, &err);
+    if (st == TL_OK)
+        st = tl_job_read_memory(&j, &err);
+    if (st == TL_OK)
+        st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
     if (st == TL_OK && tl_is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

@@ -14,6 +14,9 @@ typedef struct tl_job {
     const tl_options *options;
     tl_rules rules;
     tl_plan plan;
+    bool selected; /* of the traces a part alone is looked at: */
+    tl_selection selection;
+    tl_found found; /* what there was, in the traces that this proc has read */
     tl_tables tables;             /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
     tl_exposures exposures;       /* likewise */
@@ -30,12 +33,24 @@ static inline bool tl_is_first(void)
     return tl_par_proc() == 0;
 }
 
+/* selection.c, collective: what the options select, which may have to be looked up; once all is read, that it has left
+ * something. */
+tl_status tl_job_select(tl_job *j, tl_error *err);
+tl_status tl_job_check_selection(tl_job *j, tl_error *err);
+
+/* What is selected, "ranks 0-3; steps 3-5"; empty where everything is. */
+enum { TL_SELECTION_BYTES = 1024 };
+void tl_selection_words(const tl_job *j, char out[TL_SELECTION_BYTES]);
+
 /* begin.c, collective: rules, files, tables: what every proc needs before it can read; then the output. */
 tl_status tl_job_prepare(tl_job *j, tl_error *err);
 tl_status tl_job_open_output(tl_job *j, tl_error *err);
 
 /* reading.c, collective: reads ranks until there are no more. */
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
+
+/* memory.c, collective: reads the memory timelines into rows, which are gathered as those of the job. */
+tl_status tl_job_read_memory(tl_job *j, tl_error *err);
 
 /* finish.c, on proc 0: reductions, the file, the words.  seconds: from when the run started, of the same clock.  *code
  * is the exit status that the traces call for. */

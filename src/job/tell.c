@@ -1,10 +1,12 @@
 /* tell.c - what proc 0 prints at the end of a run, and the exit status that the input calls for. */
 #include "tell.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/analysis/measured.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
@@ -32,11 +34,20 @@ static const tl_phase_file *phase_files(tl_tables *job, size_t *n)
     return (const tl_phase_file *)(const void *)files->rows;
 }
 
+static const tl_memory_file *memory_files(tl_tables *job, size_t *n)
+{
+    const tl_table *files = tl_tables_get(job, &tl_memory_file_schema);
+    *n = files->n;
+    return (const tl_memory_file *)(const void *)files->rows;
+}
+
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
     size_t n, nfiles, unreadable = 0, damaged = tl_plan_lost(plan);
     const tl_rank *ranks = rank_rows(job, &n);
     const tl_phase_file *files = phase_files(job, &nfiles);
+    size_t nmemory;
+    const tl_memory_file *memory = memory_files(job, &nmemory);
     int64_t records = 0;
 
     for (int32_t run = 0; run < plan->inventory.nruns && plan->inventory.runs != NULL; run++)
@@ -49,6 +60,10 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     for (size_t i = 0; i < nfiles; i++) {
         records += files[i].records;
         damaged += files[i].status != TL_PHASE_FILE_OK || files[i].replaced + files[i].left_out > 0;
+    }
+    for (size_t i = 0; i < nmemory; i++) {
+        records += memory[i].entries;
+        damaged += memory[i].status != TL_PHASE_FILE_OK;
     }
     return unreadable == n && records == 0 ? TL_EXIT_NOTHING
            : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
@@ -112,6 +127,16 @@ static void tell_phase_files(tl_tables *job)
     tell_replaced(files, n);
 }
 
+static void tell_memory_files(tl_tables *job)
+{
+    size_t n;
+    const tl_memory_file *files = memory_files(job, &n);
+    for (size_t i = 0; i < n; i++)
+        if (files[i].status != TL_PHASE_FILE_OK)
+            tl_warn("%.*s: %s: %.*s", (int)sizeof files[i].path, files[i].path, tl_phase_file_labels[files[i].status],
+                    (int)sizeof files[i].error, files[i].error[0] != '\0' ? files[i].error : "no entry");
+}
+
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 {
     const tl_inventory *inventory = &plan->inventory;
@@ -137,12 +162,12 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
                 counts);
     }
     tell_phase_files(job);
+    tell_memory_files(job);
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
-                     const char *output, double seconds)
+                     const char *selection, const char *output, double seconds)
 {
-
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
@@ -170,6 +195,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .answers = answers,
         .phases = (const tl_phase *)(const void *)tl_tables_get(job, &tl_phase_schema)->rows,
         .nphases = tl_tables_get(job, &tl_phase_schema)->n,
+        .memory = (const tl_memory_category *)(const void *)tl_tables_get(job, &tl_memory_category_schema)->rows,
+        .nmemory = tl_tables_get(job, &tl_memory_category_schema)->n,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v,
         .nmissing_listed = inventory->missing.n,
@@ -178,6 +205,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .run = inventory->run + 1,
         .nruns = inventory->nruns,
         .run_asked = options->run > 0,
+        .selection = selection,
         .nprocs = tl_par_nprocs(),
         .seconds = seconds,
         .output = output,
@@ -220,10 +248,12 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
     static const char *const of_phases[] = { "rank",       "status",   "lines",       "records",
                                              "no_json",    "no_key",   "no_duration", "repeated",
                                              "superseded", "left_out", "file_bytes",  "path" };
+    static const char *const of_memory[] = { "rank", "status", "entries", "path" };
     const tl_inventory *inventory = &plan->inventory;
 
     print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);
     print_columns(tl_tables_get(job, &tl_phase_file_schema), of_phases, sizeof of_phases / sizeof *of_phases);
+    print_columns(tl_tables_get(job, &tl_memory_file_schema), of_memory, sizeof of_memory / sizeof *of_memory);
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
                inventory->nmissing == 1 ? "has" : "have");

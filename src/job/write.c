@@ -132,8 +132,8 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
     return st;
 }
 
-tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tables *job, int64_t epoch_ns,
-                       tl_error *err)
+tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tables *job, const char *selection,
+                       int64_t epoch_ns, tl_error *err)
 {
     tl_status st = TL_OK;
 
@@ -144,6 +144,8 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tabl
         st = write_names(store, job->names, err);
     if (st == TL_OK)
         st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
+    if (st == TL_OK && selection[0] != '\0')
+        st = tl_store_attr_text(store, "selection", selection, err);
     if (st == TL_OK && !options->reproducible)
         st = write_circumstances(store, options, err);
     if (st == TL_OK && options->settings != NULL)

@@ -1,21 +1,55 @@
 /* coll.c - sizes of messages and elements, and what kinds of collectives have in common. */
 #include "tlmpi/model/coll.h"
 
+static const struct {
+    const char *name, *type; /* c10's, and C++'s */
+    int64_t bytes;
+} types[] = {
+    { "", "", -1 },
+    { "Float", "float", 4 },
+    { "BFloat16", "c10::BFloat16", 2 },
+    { "Half", "c10::Half", 2 },
+    { "Double", "double", 8 },
+    { "Int", "int", 4 },
+    { "Long", "long", 8 },
+    { "Long", "long int", 8 },
+    { "Short", "short", 2 },
+    { "Short", "short int", 2 },
+    { "Byte", "unsigned char", 1 },
+    { "Char", "signed char", 1 },
+    { "Bool", "bool", 1 },
+    { "UInt16", "unsigned short", 2 },
+    { "UInt32", "unsigned int", 4 },
+    { "UInt64", "unsigned long", 8 },
+    { "ComplexHalf", "c10::complex<c10::Half>", 4 },
+    { "ComplexFloat", "c10::complex<float>", 8 },
+    { "ComplexDouble", "c10::complex<double>", 16 },
+    { "Float8_e4m3fn", "c10::Float8_e4m3fn", 1 },
+    { "Float8_e5m2", "c10::Float8_e5m2", 1 },
+    { "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz", 1 },
+    { "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz", 1 },
+};
+enum { NTYPES = sizeof types / sizeof types[0] };
+
 int64_t tl_dtype_bytes(tl_text name)
 {
-    static const struct {
-        const char *name;
-        int64_t bytes;
-    } types[] = {
-        { "Float", 4 },  { "BFloat16", 2 },    { "Half", 2 },         { "Double", 8 },
-        { "Int", 4 },    { "Long", 8 },        { "Short", 2 },        { "Byte", 1 },
-        { "Char", 1 },   { "Bool", 1 },        { "UInt16", 2 },       { "UInt32", 4 },
-        { "UInt64", 8 }, { "ComplexHalf", 4 }, { "ComplexFloat", 8 }, { "ComplexDouble", 16 },
-    };
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 1; i < NTYPES; i++)
         if (tl_text_is(name, types[i].name))
             return types[i].bytes;
     return tl_text_starts(name, "Float8_") ? 1 : -1;
+}
+
+tl_dtype tl_dtype_of_type(tl_text type)
+{
+    for (size_t i = 1; i < NTYPES; i++)
+        if (tl_text_is(type, types[i].type))
+            return (tl_dtype)i;
+    return 0;
+}
+
+const char *tl_dtype_name(tl_dtype dtype)
+{
+    return types[dtype < NTYPES ? dtype : 0].name;
 }
 
 static int64_t larger(int64_t a, int64_t b)

@@ -61,6 +61,14 @@ const char *const tl_coll_from_labels[] = {
     NULL,
 };
 
+const char *const tl_size_from_labels[] = {
+    [TL_SIZE_UNKNOWN] = "unknown",
+    [TL_SIZE_FROM_KERNEL] = "kernel",
+    [TL_SIZE_FROM_OPERATOR] = "operator",
+    [TL_SIZE_FROM_ANNOTATION] = "annotation",
+    NULL,
+};
+
 const char *const tl_check_labels[] = {
     [TL_CHECK_MATCHED] = "collective_matched",
     [TL_CHECK_PARTIAL] = "collective_partial",

@@ -16,6 +16,8 @@ const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "ord
 
 const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
 
+const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
+                                                  "gradient",  "autograd",        "unknown", "total",     NULL };
 const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };
 
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",

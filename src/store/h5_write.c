@@ -123,6 +123,12 @@ static tl_status no_table(const tl_schema *schema, tl_error *why)
     return tl_fail(why, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
 }
 
+/* A rare table is there where it has rows. */
+static bool is_there(const stored *table)
+{
+    return !table->rows.schema->rare || table->rows.given > 0;
+}
+
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err)
 {
     tl_error why;
@@ -188,10 +194,10 @@ static tl_status write_rest(tl_store *store, tl_error *err)
 {
     tl_status st = tl_h5_names_flush(&store->names, err);
     for (size_t i = 0; st == TL_OK && i < store->tables.n; i++)
-        st = tl_h5_rows_flush(&store->tables.v[i].rows, err);
+        st = is_there(&store->tables.v[i]) ? tl_h5_rows_flush(&store->tables.v[i].rows, err) : TL_OK;
     for (size_t i = 0; st == TL_OK && i < store->tables.n; i++) {
         stored *table = &store->tables.v[i];
-        if (table->rows.schema->scope != TL_SCOPE_EVENT)
+        if (table->rows.schema->scope != TL_SCOPE_EVENT || !is_there(table))
             continue;
         st = tl_h5_write_index(&table->rows, &table->ranks, err);
         if (st == TL_OK)
@@ -267,6 +273,8 @@ static tl_status list_expected(const tl_store *store, expected **out, size_t *n,
     *n = 0;
     for (size_t i = 0; i < store->tables.n; i++) {
         const stored *table = &store->tables.v[i];
+        if (!is_there(table))
+            continue;
         want[(*n)++] = (expected){ table->rows.schema->name, table->rows.end };
         if (table->ranks.index_name != NULL)
             want[(*n)++] = (expected){ table->ranks.index_name, table->ranks.ranges.n };

@@ -21,7 +21,7 @@ static const tl_field fields[] = { NAMED_FIELDS(TL_FIELD_ENTRY, tl_named) };
 
 #define NAMED(word, scope)                                                                                             \
     {                                                                                                                  \
-        word, "names", "what was how often?", scope, fields, sizeof fields / sizeof fields[0], sizeof(tl_named)        \
+        word, "names", "what was how often?", scope, fields, sizeof fields / sizeof fields[0], sizeof(tl_named), false \
     }
 static const tl_schema rank_schema = NAMED("named_rank", TL_SCOPE_RANK);
 static const tl_schema collective_schema = NAMED("named_collective", TL_SCOPE_COLLECTIVE);

@@ -117,6 +117,47 @@ static void the_digest_sees_every_cell_but_the_source(void)
     CU_ASSERT_EQUAL(digest_of(&row), hash);
 }
 
+/* A rare table of one row a rank; of the first rank none. */
+static void write_rare(int nranks)
+{
+    tl_schema rare = tl_sample_schema;
+    unsigned char packed[sizeof(tl_sample)];
+    const tl_sample row = { .rank = 1, .name = TL_NO_NAME };
+    tl_store *s;
+
+    rare.rare = true;
+    tl_pack(&rare, &row, 1, 0, packed);
+    CU_ASSERT_EQUAL_FATAL(tl_store_create(file, true, &s, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_store_add_table(s, &tl_remark_schema, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_store_add_table(s, &rare, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_store_rank(s, &rare, 0, 0, 0, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_store_rows(s, &rare, 0, packed, 0, &err), TL_OK);
+    for (int r = 1; r < nranks; r++) {
+        CU_ASSERT_EQUAL(tl_store_rank(s, &rare, r, (uint64_t)r - 1, 1, &err), TL_OK);
+        CU_ASSERT_EQUAL(tl_store_rows(s, &rare, (uint64_t)r - 1, packed, 1, &err), TL_OK);
+    }
+    CU_ASSERT_EQUAL_FATAL(tl_store_finish(s, &err), TL_OK);
+}
+
+static void a_rare_table_is_there_where_it_has_rows(void)
+{
+    tl_result *r;
+
+    write_rare(1);
+    CU_ASSERT_EQUAL_FATAL(tl_result_open(file, &r, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_result_ntables(r), 1);
+    CU_ASSERT_PTR_NULL(tl_result_find(r, "sample"));
+    CU_ASSERT_PTR_NULL(tl_result_find(r, "sample_index"));
+    tl_result_close(r);
+    write_rare(3);
+    CU_ASSERT_EQUAL_FATAL(tl_result_open(file, &r, &err), TL_OK);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(tl_result_find(r, "sample"));
+    CU_ASSERT_EQUAL(tl_result_nrows(r, tl_result_find(r, "sample")), 2);
+    CU_ASSERT_EQUAL(tl_result_nrows(r, tl_result_find(r, "sample_index")), 3);
+    CU_ASSERT_EQUAL(tl_result_nrows(r, tl_result_find(r, "remark")), 0);
+    tl_result_close(r);
+}
+
 /* The digest of one row whose name is the last of the n names. */
 static uint64_t digest_of_name(const char *const *names, uint32_t n)
 {
@@ -189,7 +230,7 @@ static void a_chunk_is_what_hdf5_makes_of_it(void)
     write_sample(1, 1, 0);
     for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
         tl_field field = { "text", "", "bytes", TL_TYPE_TEXT, TL_ROLE_KEY, sizes[k], 0, NULL };
-        tl_schema schema = { "bytes", "bytes", "which bytes?", TL_SCOPE_EVENT, &field, 1, sizes[k] };
+        tl_schema schema = { "bytes", "bytes", "which bytes?", TL_SCOPE_EVENT, &field, 1, sizes[k], false };
         size_t n = TL_CHUNK_ROWS - 5, nbytes = n * sizes[k];
         unsigned char *rows = malloc(nbytes), *back = malloc(nbytes), *encoded = malloc(tl_chunk_bound(&schema, TL_CHUNK_ROWS));
         unsigned state = 1;
@@ -234,6 +275,7 @@ int main(void)
         TEST(equal_content_gives_equal_bytes),
         TEST(the_digest_sees_every_cell_but_the_source),
         TEST(the_digest_of_a_name_is_that_of_its_text),
+        TEST(a_rare_table_is_there_where_it_has_rows),
         TEST(names_may_hold_any_byte),
         TEST(a_chunk_is_what_hdf5_makes_of_it),
     };

@@ -79,7 +79,7 @@ static void enums_are_found_by_their_labels(void)
 
 static void what_is_not_there_is_told_or_stays_empty(void)
 {
-    static const tl_schema missing = { "verdicts", "", "", TL_SCOPE_JOB, fields, 0, sizeof(int32_t) };
+    static const tl_schema missing = { "verdicts", "", "", TL_SCOPE_JOB, fields, 0, sizeof(int32_t), false };
     tl_field field = tl_sample_schema.fields[LARGE];
     tl_tables tables;
     write_sample(300, 2, 0);

@@ -11,4 +11,13 @@
 
 extern const tl_analysis tl_counter_analysis, tl_memory_analysis;
 
+/* Categories of a memory timeline, the last of them the total. */
+enum { TL_MEMORY_KINDS = 9 };
+
+/* The rows of one timeline: add the states, in the order of the file; a time below 0 is of what was there before.  Of none
+ * peak_bytes is INT64_MIN. */
+void tl_memory_peaks_begin(tl_memory_category rows[TL_MEMORY_KINDS], int32_t file, int32_t rank);
+void tl_memory_peaks_add(tl_memory_category rows[TL_MEMORY_KINDS], int64_t time_ns,
+                         const int64_t bytes[TL_MEMORY_KINDS]);
+
 #endif

@@ -13,6 +13,7 @@
 
 extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_operator_ranks_analysis,
     tl_annotation_device_analysis, tl_launch_analysis, tl_queue_analysis, tl_copy_analysis;
+extern const tl_analysis tl_series_analysis; /* with config.series, and after copy */
 
 /* ----------------------------------------------------------------------------------------------------------- series
  *
@@ -60,5 +61,23 @@ size_t tl_copies_of_name(const tl_kernel *kernels, const uint32_t *order, size_t
 
 /* Those whose bandwidth is known while they run, with it as their weight: kernels[order[i]] of the view. */
 bool tl_copy_loads(const tl_rank_view *view, const tl_kernel *kernels, const uint32_t *order, size_t n, tl_loads *out);
+
+/* One of a device; its points are [first, first + n). */
+typedef struct tl_counter {
+    int32_t device, stream;
+    uint32_t name; /* of copies; TL_NO_NAME: the queue of the stream */
+    uint8_t kind;  /* of copies: tl_kind */
+    size_t first, n;
+} tl_counter;
+
+/* Zero-initialise; tl_counters_free ends it. */
+typedef struct tl_counters {
+    TL_VEC(tl_counter) v; /* by device */
+    tl_series points;
+} tl_counters;
+
+/* Those of a rank.  False when memory is out; *counters then holds part of them. */
+bool tl_counters_find(tl_counters *counters, const tl_rank_view *view);
+void tl_counters_free(tl_counters *counters);
 
 #endif

@@ -12,6 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Where the size of a message comes from. */
+typedef enum tl_size_from {
+    TL_SIZE_UNKNOWN,
+    TL_SIZE_FROM_KERNEL,    /* the kernel's own arguments */
+    TL_SIZE_FROM_OPERATOR,  /* arguments or shapes of the operator around its launch */
+    TL_SIZE_FROM_ANNOTATION /* shapes of the "nccl:<operation>" around its launch */
+} tl_size_from;
+
 /* Where the facts come from: the best of the sources that named the collective. */
 typedef enum tl_coll_from {
     TL_COLL_FROM_KERNEL,     /* the kernel's own arguments */
@@ -30,6 +38,7 @@ typedef struct tl_coll {
     uint32_t group;   /* index into the view's groups, TL_NONE when nothing names one */
     uint8_t kind;     /* tl_collective */
     uint8_t from;     /* tl_coll_from */
+    uint8_t size_from; /* tl_size_from */
     bool p2p;         /* between pairs of ranks, not of a group: sends, receives, batches of them */
 } tl_coll;
 
@@ -42,6 +51,15 @@ typedef struct tl_group {
     const int32_t *members; /* ascending */
     size_t nmembers;
 } tl_group;
+
+/* A type of elements; 0 is none that is known. */
+typedef uint8_t tl_dtype;
+
+/* As C++ spells it ("c10::Half", "float"). */
+tl_dtype tl_dtype_of_type(tl_text type);
+
+/* The name of its c10 type ("Half"); "" for 0. */
+const char *tl_dtype_name(tl_dtype dtype);
 
 /* Bytes of one element of a c10 type ("BFloat16"), -1 for others. */
 int64_t tl_dtype_bytes(tl_text name);

@@ -56,6 +56,7 @@ typedef enum tl_node_span { TL_SPAN_UNKNOWN, TL_SPAN_INTRA_NODE, TL_SPAN_INTER_N
 extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", "inter_node", NULL */
 extern const char *const tl_match_rule_labels[];    /* "none", "seq", "launch", "endtime", "pair", NULL */
 extern const char *const tl_coll_from_labels[];     /* "kernel", "operator", "annotation", "name", NULL */
+extern const char *const tl_size_from_labels[];     /* "unknown", "kernel", "operator", "annotation", NULL */
 
 /* What a process group divides among its ranks. */
 typedef enum tl_parallelism {
@@ -138,6 +139,9 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
 #define TL_CELL_FROM(name) uint8_t name
 #define TL_TYPE_OF_FROM TL_TYPE_ENUM
 #define TL_LABELS_OF_FROM tl_coll_from_labels
+#define TL_CELL_SIZE_FROM(name) uint8_t name
+#define TL_TYPE_OF_SIZE_FROM TL_TYPE_ENUM
+#define TL_LABELS_OF_SIZE_FROM tl_size_from_labels
 
 /* One row a collective, in order of first arrival. */
 #define TL_COLLECTIVE_FIELDS(F, T)                                                                                     \
@@ -157,6 +161,7 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, RULE, match_rule, LABEL, "", "what made its ranks belong together: seq, launch (k-th of its kind launched in the " \
                                       "step), endtime, pair (of sender and receiver); arrival has it by rank")         \
     F(T, I64, bytes, LABEL, "byte", "size of the message as nccl-tests count it, largest over ranks; -1 when unknown") \
+    F(T, SIZE_FROM, size_source, LABEL, "", "who tells that size")                                                     \
     F(T, TIME, s_first_ns, MEASURE, "ns", "first arrival: start of the first kernel")                                  \
     F(T, TIME, s_last_ns, MEASURE, "ns", "last arrival")                                                               \
     F(T, TIME, e_first_ns, MEASURE, "ns", "first end")                                                                 \
@@ -206,8 +211,9 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I32, seen, MEASURE, "", "ranks that have a trace here and use it")                                            \
     F(T, I32, inferred, LABEL, "", "1: no metadata names it; ranks whose k-th collectives on the same stream end "     \
                                    "together")                                                                         \
-    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; pipeline, too, " \
-                                           "where it says nothing and there is nothing but sends and receives")        \
+    F(T, PARALLEL, parallelism, LABEL, "", "what it divides among its ranks, as its description says; where it says "  \
+                                           "nothing, pipeline if there is nothing but sends and receives, world if it is of all " \
+                                           "ranks of the job")                                                         \
     F(T, FROM, source, LABEL, "", "best source of what is known of its collectives: the kernels' own arguments, the "  \
                                   "operator around the launch, an annotation, the kernel's name")                      \
     F(T, NODES, span, LABEL, "", "intra_node: all on one host; inter_node; unknown")                                   \
@@ -235,7 +241,8 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
       "that they are suspect, or of state missing or unmatched")                                                       \
     F(T, I32, ranks, MEASURE, "", "ranks with a trace in one, the fewest; where the group has more, transfer may "     \
       "include waiting for those without a trace, and the bandwidth is at least what is said")                         \
-    F(T, I64, bytes, MEASURE, "byte", "their messages together")                                                       \
+    F(T, SIZE_FROM, size_source, LABEL, "", "who tells their sizes; of several the last of these")                     \
+    F(T, I64, bytes, MEASURE, "byte", "their messages together; -1 for unknown sizes")                                 \
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                              \
     F(T, I64, wait_ns, MEASURE, "ns", "wait, summed over ranks")                                                       \
     F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over collectives")                                         \

@@ -46,6 +46,7 @@ typedef struct tl_participant {
     uint32_t uid; /* position in traceEvents */
     uint8_t kind; /* tl_collective */
     uint8_t rule; /* tl_match_rule */
+    uint8_t size_from; /* tl_size_from */
     uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
     int32_t device, stream;
     tl_activity_ns since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */

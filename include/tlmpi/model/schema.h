@@ -14,6 +14,7 @@
 #define TLMPI_MODEL_SCHEMA_H
 
 #include "tlmpi/model/names.h"
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,6 +64,7 @@ typedef struct tl_schema {
     const tl_field *fields;
     size_t nfields;
     size_t row_size; /* sizeof the struct */
+    bool rare;       /* left out of a file in which it has no rows */
 } tl_schema;
 
 #define TL_TIME_UNKNOWN INT64_MIN
@@ -127,6 +129,13 @@ typedef struct tl_schema {
 
 /* Where the table's name is another one than that of its struct. */
 #define TL_TABLE_DEFINE_AS(table, word, FIELDS, scope, title, question)                                                \
+    TL_TABLE_DEFINE_AS_IS(table, word, FIELDS, scope, title, question, false)
+
+/* A table that few files have. */
+#define TL_TABLE_DEFINE_RARE(table, FIELDS, scope, title, question)                                                    \
+    TL_TABLE_DEFINE_AS_IS(table, #table, FIELDS, scope, title, question, true)
+
+#define TL_TABLE_DEFINE_AS_IS(table, word, FIELDS, scope, title, question, rare)                                       \
     static const tl_field tl_##table##_fields[] = { FIELDS(TL_FIELD_ENTRY, tl_##table) };                              \
     const tl_schema tl_##table##_schema = { word,                                                                      \
                                             title,                                                                     \
@@ -134,6 +143,7 @@ typedef struct tl_schema {
                                             scope,                                                                     \
                                             tl_##table##_fields,                                                       \
                                             sizeof tl_##table##_fields / sizeof tl_##table##_fields[0],                \
-                                            sizeof(tl_##table) }
+                                            sizeof(tl_##table),                                                        \
+                                            rare }
 
 #endif

@@ -144,6 +144,7 @@ typedef struct tl_memory {
     int64_t allocated, reserved; /* bytes; INT64_MIN where it does not say */
     int32_t device;              /* -1: of the host */
     uint32_t uid, track;         /* of the thread */
+    int64_t bytes;               /* of what was given, above 0, or taken back; likewise */
 } tl_memory;
 
 typedef struct tl_rank_view {

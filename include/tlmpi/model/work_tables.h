@@ -181,10 +181,21 @@ TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
     F(T, F64, mean_length, MEASURE, "", "work launched and not started, mean over wall_ns")                            \
     F(T, I64, max_length, MEASURE, "",                                                                                 \
       "most at once; at an instant what starts leaves before what is launched joins")                                  \
+    F(T, I64, median_length, MEASURE, "", "for half of wall_ns there was no more in it")                               \
+    F(T, I64, p95_length, MEASURE, "", "for 95 % of wall_ns there was no more in it")                                  \
     F(T, I64, empty_ns, MEASURE, "ns", "of wall_ns with nothing in the queue")                                         \
     F(T, I64, full_ns, MEASURE, "ns", "of wall_ns with the threshold full or more in it: a launch has to wait")        \
     F(T, F64, full_share, MEASURE, "", "full_ns / wall_ns")
 TL_TABLE(queue_row, TL_QUEUE_FIELDS);
+
+/* The same over time. */
+#define TL_QUEUE_SERIES_FIELDS(F, T)                                                                                   \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
+    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
+    F(T, TIME, time_ns, KEY, "ns", "when the length changed; it holds up to the next row, and before the first it is 0")  \
+    F(T, I64, length, MEASURE, "", "work launched and not started")
+TL_TABLE(queue_series, TL_QUEUE_SERIES_FIELDS);
 
 /* Copies and memsets by name. */
 #define TL_COPY_FIELDS(F, T)                                                                                           \
@@ -202,5 +213,17 @@ TL_TABLE(queue_row, TL_QUEUE_FIELDS);
     F(T, F64, max_gb_s, MEASURE, "GB/s", "most at once; each in whole byte/s")                                         \
     F(T, NAME, name, LABEL, "", "copy or memset")
 TL_TABLE(copy_row, TL_COPY_FIELDS);
+
+/* The same over time. */
+#define TL_COPY_SERIES_FIELDS(F, T)                                                                                    \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, place, KEY, "", "that of its name in table copy")                                                        \
+    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
+    F(T, TIME, time_ns, KEY, "ns",                                                                                     \
+      "when the bandwidth changed; it holds up to the next row, and before the first it is 0")                         \
+    F(T, F64, gb_s, MEASURE, "GB/s", "what those that run move together, in 10^9 byte/s; each in whole byte/s")        \
+    F(T, KIND, kind, LABEL, "", "memcpy or memset")                                                                    \
+    F(T, NAME, name, LABEL, "", "copy or memset")
+TL_TABLE(copy_series, TL_COPY_SERIES_FIELDS);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/idle_tables.h"
+#include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/work_tables.h"
@@ -41,6 +42,8 @@ typedef struct tl_summary {
     const tl_answers *answers; /* the verdict */
     const tl_phase *phases;
     size_t nphases; /* by rank */
+    const tl_memory_category *memory;
+    size_t nmemory; /* by file and category, the total last */
     const tl_phase_file *phase_files;
     size_t nphase_files;
 
@@ -51,6 +54,7 @@ typedef struct tl_summary {
     size_t nskipped; /* files left out: which, and why, a text each */
     int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
     bool run_asked;  /* --run named it */
+    const char *selection; /* of what of the traces all of it is, "steps 3-5"; NULL or empty for all */
 
     int nprocs;
     double seconds;     /* from start to summary */

@@ -7,6 +7,7 @@
 #define TLMPI_TRACE_VIEW_H
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/ranges.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/base/text.h"
 #include "tlmpi/model/kind.h"
@@ -104,6 +105,35 @@ typedef struct tl_linked {
 /* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there
  * is never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
+
+/* ------------------------------------------------------------------------------------------------------ a part of it */
+
+/* What of a trace is looked at: what the host began in these steps and in this time, and what devices did for it.  An
+ * empty set leaves everything. */
+typedef struct tl_selection {
+    const tl_ranges *steps; /* numbers of steps */
+    const tl_ranges *times; /* ns since origin_ns */
+    int64_t origin_ns;
+} tl_selection;
+
+/* What there was to select from, summed over traces.  Zero-initialise. */
+typedef struct tl_found {
+    uint64_t events, selected;
+    int64_t first_ns, last_ns; /* starts of events, where there are any */
+    uint64_t steps;
+    int32_t first_step, last_step; /* where there are any */
+} tl_found;
+
+void tl_found_add(tl_found *sum, const tl_found *more);
+
+/* As tl_link, of the selected alone; NULL: of everything.  *found is what there was. */
+tl_status tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
+                           tl_linked *out, tl_found *found, tl_error *err);
+
+/* When the first thing began that a host or device did; false: nothing did. */
+bool tl_events_begin(const tl_events *events, int64_t base_ns, int64_t *begin_ns);
+
+/* -------------------------------------------------------------------------------------------------------- ends of it */
 
 /* Takes what the host did out of the view and frees it. */
 void tl_linked_free_host(tl_linked *linked);

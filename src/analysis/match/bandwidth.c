@@ -27,6 +27,8 @@ static void add_to(tl_bandwidth *sum, const tl_bandwidth *row)
         sum->transfer_max_ns = row->transfer_max_ns;
     if (sum->collectives == 0 || row->ranks < sum->ranks)
         sum->ranks = row->ranks;
+    if (row->size_source > sum->size_source)
+        sum->size_source = row->size_source;
     sum->collectives += row->collectives;
     sum->bytes = tl_ns_sum(sum->bytes, row->bytes);
     sum->kernel_ns = tl_ns_sum(sum->kernel_ns, row->kernel_ns);
@@ -74,6 +76,7 @@ static tl_status fold(tl_tables *out, tl_error *err)
             .group = c->group,
             .kind = c->kind,
             .bytes_from = size_class(c->bytes),
+            .size_source = c->size_source,
             .span = c->span,
             .collectives = 1,
             .ranks = (int32_t)c->n,
@@ -102,6 +105,7 @@ static int32_t size_of(const tl_table *groups, int32_t group)
 static void find_speed(tl_bandwidth *row, int32_t size)
 {
     bool known = row->bytes_from >= 0 && row->transfer_ns > 0;
+    row->bytes = row->bytes_from >= 0 ? row->bytes : -1;
     row->algbw_gb_s = known ? (double)row->bytes / (double)row->transfer_ns : NAN;
     row->busbw_gb_s = size > 0 ? row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size) : NAN;
 }

@@ -7,6 +7,7 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/tables.h"
 
 static void count(tl_group_row *row, const tl_collective_row *c)
 {
@@ -62,10 +63,24 @@ static tl_status fold(tl_tables *out, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "the process groups");
 }
 
+/* How many ranks the job has, as traces say; where none does, they number them; 0 where there are no rows. */
+static int32_t ranks_of_job(const tl_table *ranks)
+{
+    int32_t told = 0, numbered = 0;
+
+    for (size_t i = 0; ranks != NULL && i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        told = row->world_size > told ? row->world_size : told;
+        numbered = row->rank >= numbered && row->rank < INT32_MAX ? row->rank + 1 : numbered;
+    }
+    return told > 0 ? told : numbered;
+}
+
 /* Of equal groups the first row is the one with words: it was there before the counts. */
 static tl_status reduce(tl_tables *job, tl_error *err)
 {
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
+    int32_t nranks = ranks_of_job(tl_tables_get(job, &tl_rank_schema));
     size_t kept = 0;
 
     (void)err;
@@ -80,7 +95,7 @@ static tl_status reduce(tl_tables *job, tl_error *err)
     groups->n = groups->n > 0 ? kept + 1 : 0;
     for (size_t i = 0; i < groups->n; i++) {
         tl_group_row *row = tl_table_row(groups, i);
-        row->parallelism = (uint8_t)tl_group_parallelism(row);
+        row->parallelism = (uint8_t)tl_group_parallelism(row, nranks);
     }
     return TL_OK;
 }

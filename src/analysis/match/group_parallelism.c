@@ -64,9 +64,13 @@ static tl_parallelism described(const char *description)
     return TL_PARALLEL_UNKNOWN;
 }
 
-tl_parallelism tl_group_parallelism(const tl_group_row *row)
+tl_parallelism tl_group_parallelism(const tl_group_row *row, int32_t nranks)
 {
     tl_parallelism said = described(row->description);
     bool only_pairs = row->collectives > 0 && row->pairs == row->collectives;
-    return said == TL_PARALLEL_UNKNOWN && only_pairs ? TL_PARALLEL_PIPELINE : said;
+    int32_t size = row->size > 0 ? row->size : row->seen;
+
+    if (said != TL_PARALLEL_UNKNOWN)
+        return said;
+    return only_pairs ? TL_PARALLEL_PIPELINE : size == nranks && nranks > 1 ? TL_PARALLEL_WORLD : said;
 }

@@ -151,6 +151,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, const stream_use *u
         .device = kernel->device,
         .stream = kernel->stream,
         .kind = c->kind,
+        .size_from = c->size_from,
     };
     if (kernel->launch_ns != TL_TIME_UNKNOWN && kernel->start_ns < kernel->launch_ns) {
         int64_t before_ns = tl_ns_between(kernel->launch_ns, kernel->start_ns);

@@ -63,10 +63,40 @@ static bool add_rows(const tl_rank_view *view, tl_table *table)
     return ok;
 }
 
+/* Each event, with what was around it. */
+static bool add_series(const tl_rank_view *view, tl_table *table)
+{
+    tl_instant *around = tl_malloc(view->nmemory * sizeof *around);
+    bool ok = around != NULL;
+
+    for (size_t i = 0; ok && i < view->nmemory; i++)
+        around[i] = (tl_instant){ .at_ns = view->memory[i].at_ns,
+                                  .until_ns = view->memory[i].at_ns,
+                                  .track = view->memory[i].track };
+    ok = ok && tl_instants_place(view, around, view->nmemory, NULL);
+    for (size_t i = 0; ok && i < view->nmemory; i++) {
+        const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
+        int64_t changed = before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
+        const tl_memory_series row = { .rank = view->rank,
+                                       .device = m->device,
+                                       .time_ns = m->at_ns,
+                                       .bytes = m->bytes != INT64_MIN ? m->bytes : changed,
+                                       .allocated_bytes = tl_ns_max(m->allocated, -1),
+                                       .reserved_bytes = tl_ns_max(m->reserved, -1),
+                                       .step = tl_step_at(view->steps, view->nsteps, m->at_ns),
+                                       .operator = around[i].op,
+                                       .annotation = around[i].annotation };
+        ok = tl_table_append(table, &row, 1);
+    }
+    free(around);
+    return ok;
+}
+
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
-    return view->nmemory == 0 || add_rows(view, tl_tables_get(out, &tl_memory_row_schema))
+    return view->nmemory == 0 || (add_rows(view, tl_tables_get(out, &tl_memory_row_schema)) &&
+                                  add_series(view, tl_tables_get(out, &tl_memory_series_schema)))
                ? TL_OK
                : tl_fail_memory(err, "the memory of a rank");
 }
@@ -74,7 +104,10 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 TL_TABLE_DEFINE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
                    "How much memory did a rank have at most, and in which operator?");
 
-static const tl_schema *const tables[] = { &tl_memory_row_schema, NULL };
+TL_TABLE_DEFINE_RARE(memory_series, TL_MEMORY_SERIES_FIELDS, TL_SCOPE_EVENT, "memory of devices over time",
+                     "When was memory given and taken back, how much, and in which operator?");
+
+static const tl_schema *const tables[] = { &tl_memory_row_schema, &tl_memory_series_schema, NULL };
 
 const tl_analysis tl_memory_analysis = {
     .name = "memory",

@@ -38,6 +38,7 @@ const tl_analysis *const tl_analyses[] = {
     &tl_launch_analysis,
     &tl_queue_analysis,
     &tl_copy_analysis,
+    &tl_series_analysis, /* needs copy */
     &tl_interval_analysis,
     &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
@@ -89,6 +90,12 @@ static const tl_schema *const schemas[] = {
     &tl_counter_row_schema,
     &tl_memory_row_schema,
     &tl_interval_schema,
+    &tl_memory_series_schema,
+    &tl_queue_series_schema,
+    &tl_copy_series_schema,
+    &tl_memory_file_schema,
+    &tl_memory_category_schema,
+    &tl_memory_timeline_schema,
     &tl_phase_verdict_schema,
     &tl_phase_schema,
     &tl_phase_step_schema,

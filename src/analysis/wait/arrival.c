@@ -101,7 +101,10 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
         const tl_participant *p = &c->by_rank[i];
         row->kernel_sum_ns = tl_ns_sum(row->kernel_sum_ns, tl_ns_between(p->end_ns, p->start_ns));
         row->wait_sum_ns = tl_ns_sum(row->wait_sum_ns, waits_ns[i]);
-        row->bytes = tl_ns_max(row->bytes, p->bytes);
+        if (p->bytes > row->bytes) {
+            row->bytes = p->bytes;
+            row->size_source = p->size_from;
+        }
         row->seq = row->seq < 0 ? p->seq : row->seq;
     }
     row->loose = tl_is_loose((tl_collective)c->kind);

@@ -8,6 +8,7 @@
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
 {
@@ -39,7 +40,37 @@ static void look_at(const tl_kernel *v, size_t n, tl_queue_row *row)
 typedef struct scratch {
     tl_loads loads;
     tl_series series;
+    TL_VEC(int64_t) ns; /* by length: for how long it was that */
 } scratch;
+
+/* The least length than which there was no more for part / 100 of the time. */
+static int64_t quantile(const scratch *c, int64_t wall_ns, int64_t part)
+{
+    int64_t sum = 0, need = tl_portion(wall_ns, part, 100);
+    size_t length = 0;
+
+    while (length < c->ns.n && (sum = tl_ns_add(sum, c->ns.v[length])) < need)
+        length++;
+    return (int64_t)(length < c->ns.n ? length : c->ns.n - 1);
+}
+
+/* Every length is at most that of the stream. */
+static bool find_lengths(scratch *c, tl_queue_row *row)
+{
+    size_t n = (size_t)row->max_length + 1;
+
+    if (!tl_grow((void **)&c->ns.v, &c->ns.cap, n, sizeof *c->ns.v))
+        return false;
+    c->ns.n = n;
+    memset(c->ns.v, 0, n * sizeof *c->ns.v);
+    for (size_t i = 1; i < c->series.n; i++)
+        if (c->series.v[i - 1].value > 0)
+            c->ns.v[c->series.v[i - 1].value] += c->series.v[i].at_ns - c->series.v[i - 1].at_ns;
+    c->ns.v[0] = row->empty_ns;
+    row->median_length = quantile(c, row->wall_ns, 50);
+    row->p95_length = quantile(c, row->wall_ns, 95);
+    return true;
+}
 
 static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int64_t full, scratch *c, tl_table *table)
 {
@@ -59,7 +90,7 @@ static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->empty_ns = row->wall_ns - tl_series_ns(&c->series, 1);
     row->full_ns = full > 0 ? tl_series_ns(&c->series, full) : row->wall_ns;
     row->full_share = (double)row->full_ns / wall;
-    return true;
+    return find_lengths(c, row);
 }
 
 static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
@@ -76,6 +107,7 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     }
     free(c.loads.v);
     free(c.series.v);
+    free(c.ns.v);
     return ok ? TL_OK : tl_fail_memory(err, "the queues of a rank");
 }
 

@@ -33,9 +33,10 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
 
 /* How far to look into a file: to its first event, to its end where the head does not name the rank, or always to its
  * end. */
-typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_AT_ALL } depth;
+typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_FOR_ANY_RANK, LOOK_AT_ALL } depth;
 
-/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read. */
+/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read, but to
+ * who has named ranks. */
 static tl_status look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks, tl_error *err)
 {
     size_t n = 0, number = 0;
@@ -48,7 +49,7 @@ static tl_status look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks
             continue;
         tl_input look = { .path = paths->v + at };
         tl_input_look(&look, how == LOOK_AT_ALL);
-        if (how == LOOK_FOR_RANK && n > 1 && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
+        if ((how == LOOK_FOR_ANY_RANK || (how == LOOK_FOR_RANK && n > 1)) && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
             look = (tl_input){ .path = paths->v + at };
             tl_input_look(&look, true);
         }
@@ -120,27 +121,44 @@ static bool write_every(tl_plan *plan, tl_bytes *out)
 
     for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
         tl_input_kind kind = inventory->inputs.v[i].kind;
-        plan->planned[i] = kind != TL_INPUT_OTHER && kind != TL_INPUT_PHASES;
+        plan->planned[i] = kind != TL_INPUT_OTHER && kind != TL_INPUT_PHASES && kind != TL_INPUT_MEMORY;
         ok = !plan->planned[i] || put_item(out, &inventory->inputs.v[i]);
     }
     return ok;
 }
 
+/* The chosen without ranks that nobody has asked for; how many are left. */
+static size_t leave_asked(const tl_options *options, const tl_input **chosen, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (tl_ranges_has(&options->ranks, chosen[i]->rank))
+            chosen[kept++] = chosen[i];
+    return kept;
+}
+
 /* Proc 0: what is to be read, a file a rank, in rank order. */
-static bool write_plan(tl_plan *plan, tl_bytes *out)
+static tl_status write_plan(const tl_options *options, tl_plan *plan, tl_bytes *out, tl_error *err)
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
     plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
     bool ok = chosen != NULL && plan->planned != NULL;
     size_t n = ok ? tl_inventory_choose(inventory, chosen) : 0;
+    int64_t first = n > 0 ? chosen[0]->rank : -1, last = n > 0 ? chosen[n - 1]->rank : -1;
+    size_t kept = leave_asked(options, chosen, n);
 
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; ok && i < kept; i++) {
         plan->planned[chosen[i] - inventory->inputs.v] = true;
         ok = put_item(out, chosen[i]);
     }
     free(chosen);
-    return ok;
+    if (!ok)
+        return tl_fail_memory(err, "the plan");
+    if (n > 0 && kept == 0)
+        return tl_fail(err, TL_EUSAGE, "--ranks: there is no trace of these: %zu trace%s of rank%s %lld to %lld", n,
+                       n == 1 ? " is" : "s are", n == 1 ? "" : "s", (long long)first, (long long)last);
+    return TL_OK;
 }
 
 /* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file
@@ -164,7 +182,7 @@ static void form_teams(tl_plan *plan)
 }
 
 /* Each proc: the plan from its message, which the plan then owns. */
-static bool read_plan(tl_bytes *message, tl_plan *plan)
+static bool read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
 {
     size_t cap = 0;
 
@@ -187,7 +205,7 @@ static bool read_plan(tl_bytes *message, tl_plan *plan)
                                                  .why = why };
         at = (size_t)(why + strlen(why) + 1 - message->v);
     }
-    if (plan->n == 1)
+    if (plan->n == 1 && !ranks_known)
         plan->items[0].alone = true;
     form_teams(plan);
     return true;
@@ -228,13 +246,13 @@ static tl_status find_files(const tl_options *options, tl_inventory *inventory, 
 }
 
 /* Collective: proc 0's message to all, and the plan from it. */
-static tl_status spread_plan(bool written, tl_bytes *message, tl_plan *plan, tl_error *err)
+static tl_status spread_plan(tl_status written, bool ranks_known, tl_bytes *message, tl_plan *plan, tl_error *err)
 {
-    tl_status st = tl_par_agree(written ? TL_OK : tl_fail_memory(err, "the plan"), err);
+    tl_status st = tl_par_agree(written, err);
     if (st == TL_OK)
         st = tl_par_share((void **)&message->v, &message->n, 1, err);
     if (st == TL_OK) {
-        st = read_plan(message, plan) ? TL_OK : tl_fail_memory(err, "the plan");
+        st = read_plan(message, ranks_known, plan) ? TL_OK : tl_fail_memory(err, "the plan");
         message->v = NULL;
         st = tl_par_agree(st, err);
     }
@@ -250,11 +268,11 @@ static tl_status close_inventory(tl_inventory *inventory, tl_error *err)
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 {
     tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
-    bool first = tl_par_proc() == 0, deep = false;
+    bool first = tl_par_proc() == 0, deep = false, asked = options->ranks.n > 0;
 
     tl_status st = find_files(options, &plan->inventory, &paths, err);
     if (st == TL_OK)
-        st = look_round(&paths, LOOK_FOR_RANK, &looks, &plan->inventory, err);
+        st = look_round(&paths, asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &looks, &plan->inventory, err);
     if (st == TL_OK)
         st = decide(options, &plan->inventory, err);
     if (st == TL_OK) {
@@ -269,9 +287,11 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
     if (st == TL_OK)
         st = close_inventory(&plan->inventory, err);
     if (st == TL_OK)
-        st = spread_plan(!first || write_plan(plan, &message), &message, plan, err);
+        st = spread_plan(first ? write_plan(options, plan, &message, err) : TL_OK, asked, &message, plan, err);
     if (st == TL_OK)
         st = tl_phase_files_find(options, plan, err);
+    if (st == TL_OK)
+        st = tl_memory_files_find(plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
@@ -289,7 +309,8 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
     if (st == TL_OK)
         st = close_inventory(&plan->inventory, err);
     if (st == TL_OK)
-        st = spread_plan(!first || write_every(plan, &message), &message, plan, err);
+        st = spread_plan(!first || write_every(plan, &message) ? TL_OK : tl_fail_memory(err, "the plan"), false,
+                         &message, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
@@ -360,6 +381,7 @@ void tl_plan_free(tl_plan *plan)
     free(plan->items);
     free(plan->texts);
     free(plan->phases);
+    free(plan->memory);
     free(plan->planned);
     tl_inventory_free(&plan->inventory);
     *plan = (tl_plan){ 0 };

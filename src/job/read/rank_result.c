@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/view.h"
 #include <stdio.h>
@@ -122,14 +123,34 @@ static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, con
     return st;
 }
 
+static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
+{
+    char words[160] = "nothing of it is selected: it has no marks of steps";
+
+    tl_found_add(how->found, found);
+    if (found->selected > 0 || found->events == 0 || row->error[0] != 0)
+        return;
+    if (how->selection->steps->n == 0)
+        snprintf(words, sizeof words, "nothing of it is selected: it has events from %.6g to %.6g ms",
+                 (double)tl_ns_between(found->first_ns, how->selection->origin_ns) / 1e6,
+                 (double)tl_ns_between(found->last_ns, how->selection->origin_ns) / 1e6);
+    else if (found->steps > 0)
+        snprintf(words, sizeof words, "nothing of it is selected: it has steps %d to %d", (int)found->first_step,
+                 (int)found->last_step);
+    text_cell(row->error, sizeof row->error, words);
+}
+
 /* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the
  * rest after. */
 static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
     own_work own = { .activity = { 0 } };
-    tl_status st = tl_link(trace, how->rules, row->rank, &linked, err);
+    tl_found found = { 0 };
+    tl_status st = tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found, err);
 
+    if (st == TL_OK && how->selection != NULL)
+        note_found(&found, how, row);
     out->tables.names = &trace->events.names;
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);

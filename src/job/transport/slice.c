@@ -59,7 +59,8 @@ static void *get_array(byte_stream *w, size_t n, size_t size)
 
 typedef struct slice_head {
     tl_read_report report;
-    uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits, ngrids, ncounters, nmemory;
+    uint64_t ndoc, n, nnames, ntracks, nlanes, ncategories, ncopies, ncolls, nwaits, ngrids, ncounters, nmemory,
+        nshapes;
 } slice_head;
 
 void tl_slice_send(tl_endpoint *endpoint, int to, const tl_trace *slice)
@@ -67,7 +68,8 @@ void tl_slice_send(tl_endpoint *endpoint, int to, const tl_trace *slice)
     byte_stream w = { .endpoint = endpoint, .peer = to };
     const tl_events *e = &slice->events;
     slice_head head = { slice->report, slice->ndoc, e->n,       e->names.n, e->tracks.n,   e->lanes.n, e->categories.n,
-                        e->copies.n,   e->colls.n,  e->waits.n, e->grids.n, e->counters.n, e->memory.n };
+                        e->copies.n,   e->colls.n,  e->waits.n, e->grids.n, e->counters.n, e->memory.n,
+                        e->shapes.n };
 
     put(&w, &head, sizeof head);
     put(&w, slice->doc, slice->ndoc);
@@ -86,6 +88,7 @@ void tl_slice_send(tl_endpoint *endpoint, int to, const tl_trace *slice)
     put(&w, e->grids.v, e->grids.n * sizeof *e->grids.v);
     put(&w, e->counters.v, e->counters.n * sizeof *e->counters.v);
     put(&w, e->memory.v, e->memory.n * sizeof *e->memory.v);
+    put(&w, e->shapes.v, e->shapes.n * sizeof *e->shapes.v);
     put(&w, e->ts_ns, e->n * sizeof *e->ts_ns);
     put(&w, e->dur_ns, e->n * sizeof *e->dur_ns);
     put(&w, e->corr, e->n * sizeof *e->corr);
@@ -133,6 +136,7 @@ void tl_slice_receive(tl_endpoint *endpoint, int from, tl_trace *slice)
     e->grids.v = get_array(&w, e->grids.n = head.ngrids, sizeof *e->grids.v);
     e->counters.v = get_array(&w, e->counters.n = head.ncounters, sizeof *e->counters.v);
     e->memory.v = get_array(&w, e->memory.n = head.nmemory, sizeof *e->memory.v);
+    e->shapes.v = get_array(&w, e->shapes.n = head.nshapes, sizeof *e->shapes.v);
     e->n = head.n;
     e->ts_ns = get_array(&w, e->n, sizeof *e->ts_ns);
     e->dur_ns = get_array(&w, e->n, sizeof *e->dur_ns);

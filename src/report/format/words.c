@@ -84,3 +84,42 @@ void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all
     if (named < all)
         tl_wrap_printf(wrap, "and %s more", tl_grouped((int64_t)(all - named)).text);
 }
+
+void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t i = 0; i < ranges->n && used < n; i++) {
+        const tl_range *r = &ranges->v[i];
+        used += (size_t)snprintf(out + used, n - used, "%s%" PRId64, i > 0 ? "," : "", r->first);
+        if (r->last != r->first && used < n)
+            used += (size_t)snprintf(out + used, n - used, "-%" PRId64, r->last);
+    }
+}
+
+static void time_text(int64_t ns, char out[32])
+{
+    static const struct {
+        int64_t ns;
+        const char *word;
+    } units[] = { { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+    size_t u = 0;
+
+    while (ns % units[u].ns != 0)
+        u++;
+    snprintf(out, 32, "%" PRId64 "%s", ns / units[u].ns, units[u].word);
+}
+
+void tl_times_text(const tl_ranges *times, char *out, size_t n)
+{
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t i = 0; i < times->n && used < n; i++) {
+        char from[32], to[32];
+        time_text(times->v[i].first, from);
+        time_text(times->v[i].last + 1, to);
+        used += (size_t)snprintf(out + used, n - used, "%s%s-%s", i > 0 ? "," : "", from, to);
+    }
+}

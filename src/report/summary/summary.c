@@ -3,6 +3,7 @@
 #include "tlmpi/report/summary.h"
 
 #include "losses.h"
+#include "memory.h"
 #include "phases.h"
 #include "table.h"
 #include "tlmpi/base/mem.h"
@@ -216,7 +217,9 @@ static void say_output(FILE *out, const tl_summary *s)
     tl_wrap_printf(&w, "Wrote");
     tl_wrap_printf(&w, "%s", path);
     tl_wrap_printf(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
-    if (tl_whole_row(s, -1) != NULL || s->answers->phases != NULL)
+    if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0)
+        tl_wrap_printf(&w, "Next: tlmpi show %s memory_category", path);
+    else if (tl_whole_row(s, -1) != NULL || s->answers->phases != NULL)
         tl_wrap_printf(&w, "Next: tlmpi ask %s", path);
     else /* nothing to ask for: what the traces hold */
         tl_wrap_printf(&w, "Next: tlmpi show %s rank", path);
@@ -233,6 +236,11 @@ typedef struct detail {
 
 static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
 {
+    if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0) {
+        fprintf(out, "%stlmpi %s%s no traces, memory timelines alone\n\n", look->bold, s->version, look->off);
+        tl_say_memory(out, s);
+        return;
+    }
     if (s->answers->phases_alone) {
         tl_print_phase_summary(out, s, look);
         return;
@@ -240,6 +248,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
+    tl_say_selection(out, s);
     fputc('\n', out);
 
     if (tl_whole_row(s, -1) != NULL) {
@@ -250,8 +259,11 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
         if (tl_has_phases(s->answers))
             tl_print_phases_beside(out, s, look);
     } else {
-        fprintf(out, "No trace has device work: there is nothing to analyse.\n");
+        fprintf(out, s->selection != NULL && s->selection[0] != '\0'
+                         ? "Nothing that is selected is device work: there is nothing to analyse.\n"
+                         : "No trace has device work: there is nothing to analyse.\n");
     }
+    tl_say_memory(out, s);
     tl_say_unknown_kernels(out, s);
     say_devices(out, s);
     say_events(out, s);

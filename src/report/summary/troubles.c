@@ -47,6 +47,17 @@ void tl_say_run(FILE *out, const tl_summary *s)
     tl_wrap_end(&w);
 }
 
+void tl_say_selection(FILE *out, const tl_summary *s)
+{
+    if (s->selection == NULL || s->selection[0] == '\0')
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_words(&w, "Selected:");
+    tl_wrap_words(&w, s->selection);
+    tl_wrap_words(&w, "- all that follows is of that alone.");
+    tl_wrap_end(&w);
+}
+
 /* Each rank of which something was lost, with what and where. */
 static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
 {

@@ -327,7 +327,7 @@ void tl_events_free_columns(tl_events *e)
     void *columns[] = { e->ts_ns,    e->dur_ns,   e->corr,    e->name,     e->track,   e->lane,
                         e->uid,      e->category, e->flags,   e->tracks.v, e->lanes.v, e->categories.v,
                         e->copies.v, e->colls.v,  e->waits.v, e->grids.v,
-                        e->counters.v, e->memory.v };
+                        e->counters.v, e->memory.v, e->shapes.v };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         free(columns[i]);
     tl_map_free(&e->track_map);

@@ -152,3 +152,8 @@ const tl_wait_args *tl_events_wait(const tl_events *e, uint32_t event)
 {
     return find_side(e->waits.v, e->waits.n, sizeof *e->waits.v, event);
 }
+
+const tl_shape_args *tl_events_shape(const tl_events *e, uint32_t event)
+{
+    return find_side(e->shapes.v, e->shapes.n, sizeof *e->shapes.v, event);
+}

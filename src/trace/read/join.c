@@ -90,6 +90,12 @@ static bool append_sides(tl_events *to, const tl_events *from, uint32_t first, c
         to->memory.v[to->memory.n] = from->memory.v[i];
         to->memory.v[to->memory.n++].event += first;
     }
+    for (size_t i = 0; i < from->shapes.n; i++) {
+        if (!tl_vec_room(&to->shapes))
+            return false;
+        to->shapes.v[to->shapes.n] = from->shapes.v[i];
+        to->shapes.v[to->shapes.n++].event += first;
+    }
     for (size_t i = 0; i < from->counters.n; i++) {
         const tl_counter_arg *c = &from->counters.v[i];
         if (!tl_vec_room(&to->counters))

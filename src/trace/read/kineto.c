@@ -5,6 +5,7 @@
  */
 #include "kineto.h"
 #include "measured.h"
+#include "shapes.h"
 #include "report.h"
 #include "tlmpi/trace/event/take.h"
 #include "tlmpi/trace/meta.h"
@@ -33,7 +34,7 @@ typedef struct reading {
     uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX for none */
     uint32_t cut_entries;  /* entries begun when the last of them was found so */
     struct {               /* the columns and counts before the last entry */
-        size_t n, ncopies, ncolls, nwaits, ngrids, ncounters, nmemory;
+        size_t n, ncopies, ncolls, nwaits, ngrids, ncounters, nmemory, nshapes;
         uint64_t kept, filtered, dropped, repaired, untimed, entries_end;
         bool fractional_ts;
     } before;
@@ -104,6 +105,7 @@ static void remember(reading *r)
     r->before.ngrids = e->grids.n;
     r->before.ncounters = e->counters.n;
     r->before.nmemory = e->memory.n;
+    r->before.nshapes = e->shapes.n;
     r->before.kept = r->trace->report.kept;
     r->before.filtered = r->trace->report.filtered;
     r->before.dropped = r->trace->report.dropped;
@@ -125,6 +127,7 @@ static void undo(reading *r)
     e->grids.n = r->before.ngrids;
     e->counters.n = r->before.ncounters;
     e->memory.n = r->before.nmemory;
+    e->shapes.n = r->before.nshapes;
     r->trace->report.kept = r->before.kept;
     r->trace->report.filtered = r->before.filtered;
     r->trace->report.dropped = r->before.dropped;
@@ -164,6 +167,8 @@ static void take_entry(reading *r, const tl_split_item *item)
         report->untimed += taken == TL_TAKEN_UNTIMED;
         if (tl_measured_is(&r->trace->events))
             report->no_memory = !tl_measured_take(&r->trace->events, r->fields.args);
+        else if (tl_shapes_may_be(&r->fields))
+            report->no_memory = !tl_shapes_take(&r->trace->events, r->fields.args);
         break;
     case TL_TAKEN_FILTERED:
         report->filtered++;

@@ -44,7 +44,7 @@ static bool take_counters(tl_events *e, tl_text args)
 
 static bool take_memory(tl_events *e, tl_text args)
 {
-    tl_memory_args m = { (uint32_t)e->n - 1, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
+    tl_memory_args m = { (uint32_t)e->n - 1, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
     tl_text rest = tl_json_inside(args), key, value;
 
     while (tl_json_member(&rest, &key, &value)) {
@@ -52,6 +52,7 @@ static bool take_memory(tl_events *e, tl_text args)
                       : tl_text_is(key, "Total Reserved") ? &m.reserved
                       : tl_text_is(key, "Device Id")      ? &m.device
                       : tl_text_is(key, "Device Type")    ? &m.device_type
+                      : tl_text_is(key, "Bytes")          ? &m.bytes
                                                           : NULL;
         tl_text number = number_of(value);
         if (to != NULL && !tl_decimal_to_int(number.p, number.n, to))

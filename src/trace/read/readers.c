@@ -1,6 +1,7 @@
 /* readers.c - the formats of traces, and which of them a file has. */
 #include "jsonl.h"
 #include "kineto.h"
+#include "memory_reader.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/source.h"
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 const tl_reader *const tl_readers[] = {
     &tl_jsonl_reader,  /* by their names */
+    &tl_memory_reader, /* likewise */
     &tl_kineto_reader, /* the last: it takes what nobody claims, and says what is wrong with it */
     NULL,
 };

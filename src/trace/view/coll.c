@@ -9,6 +9,7 @@
 #include "coll.h"
 #include "group.h"
 #include "peer.h"
+#include "size.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/view.h"
@@ -104,6 +105,14 @@ static tl_collective between(tl_collective kind, const tl_coll_args *args, int32
     return args->src_rank == rank ? TL_SEND : args->dst_rank == rank ? TL_RECV : kind;
 }
 
+/* Whose arguments tell how many elements go in or come out. */
+static tl_size_from size_from_of(const tl_coll_args *own, const tl_coll_args *args)
+{
+    bool by_own = own != NULL && (own->in_nelems >= 0 || own->out_nelems >= 0);
+    bool told = args->in_nelems >= 0 || args->out_nelems >= 0;
+    return by_own ? TL_SIZE_FROM_KERNEL : told ? TL_SIZE_FROM_OPERATOR : TL_SIZE_UNKNOWN;
+}
+
 /* One kernel of the rank; `by_name` is what its name says of the collective. */
 static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl_launch *launch,
                         const tl_coll_args *own, tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
@@ -142,8 +151,23 @@ static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl
         .group = TL_NONE,
         .kind = (uint8_t)kind,
         .from = (uint8_t)from,
+        .size_from = (uint8_t)size_from_of(own, args),
         .p2p = is_p2p(kind) || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
     };
+}
+
+/* The size where no arguments tell it. */
+static tl_comm_size find_size(const tl_comm_evidence *evidence, const tl_launch *launch, const tl_group_book *book,
+                              tl_coll *c)
+{
+    tl_comm_size size = { .in_nelems = -1, .out_nelems = -1, .event = TL_NONE };
+
+    if (c->in_nelems >= 0 || c->out_nelems >= 0)
+        return size;
+    size = tl_comm_size_of(evidence, launch, (tl_collective)c->kind);
+    if (size.event != TL_NONE)
+        tl_size_put(c, &size, c->group != TL_NONE ? book->groups.v[c->group].size : -1);
+    return size;
 }
 
 bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
@@ -151,6 +175,7 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
     const tl_trace *trace = evidence->trace;
     tl_group_book book = { .meta = &trace->meta, .names = &trace->events.names };
     tl_comm_ends *ends = NULL;
+    tl_comm_size *sizes = NULL;
     bool no_memory = false;
     size_t n = 0;
 
@@ -158,8 +183,10 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
         n += out->kernels[i].kind == TL_COMM;
     out->colls = tl_calloc(n + 1, sizeof *out->colls);
     ends = tl_calloc(n + 1, sizeof *ends);
-    if (out->colls == NULL || ends == NULL || !tl_comm_moments(evidence, &out->view)) {
+    sizes = tl_calloc(n + 1, sizeof *sizes);
+    if (out->colls == NULL || ends == NULL || sizes == NULL || !tl_comm_moments(evidence, &out->view)) {
         free(ends);
+        free(sizes);
         return false;
     }
     for (size_t i = 0; i < out->view.nkernels && !no_memory; i++) {
@@ -176,9 +203,12 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
         const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
                                        args.group_size, args.rank_start, args.rank_stride };
         c->group = tl_group_find(&book, &words, &no_memory);
+        sizes[out->view.ncolls] = find_size(evidence, launch, &book, c);
         k->collective = c->kind;
         k->coll = (uint32_t)out->view.ncolls++;
     }
+    no_memory = no_memory || !tl_sizes_part(out->colls, sizes, out->view.ncolls);
+    free(sizes);
     tl_peers_find(&book, out->view.rank, out->colls, ends, out->view.ncolls, &no_memory);
     free(ends);
     out->groups = book.groups.v;

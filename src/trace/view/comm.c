@@ -191,11 +191,16 @@ bool tl_comm_collect(tl_comm_evidence *k)
     return true;
 }
 
+uint32_t tl_comm_around(const tl_comm_evidence *k, const tl_launch *launch)
+{
+    size_t at = first_after(k, launch);
+    return at > 0 && k->ops[at - 1].track == launch->track ? (uint32_t)at - 1 : TL_NONE;
+}
+
 tl_comm_call tl_comm_launched(const tl_comm_evidence *k, const tl_launch *launch)
 {
     tl_comm_call call = tl_comm_not_launched;
-    size_t at = first_after(k, launch);
-    uint32_t i = at > 0 && k->ops[at - 1].track == launch->track ? (uint32_t)at - 1 : TL_NONE;
+    uint32_t i = tl_comm_around(k, launch);
     for (int depth = 0; i != TL_NONE && depth < DEEPEST; i = k->ops[i].around, depth++) {
         const tl_comm_op *op = &k->ops[i];
         if (op->end_ns <= launch->start_ns)

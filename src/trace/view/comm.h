@@ -56,6 +56,10 @@ bool tl_comm_collect(tl_comm_evidence *evidence);
 
 tl_comm_call tl_comm_launched(const tl_comm_evidence *evidence, const tl_launch *launch);
 
+/* The innermost operator that began before the call on its thread and may still be open, the others by their `around`;
+ * TL_NONE. */
+uint32_t tl_comm_around(const tl_comm_evidence *evidence, const tl_launch *launch);
+
 /* Which launches queue communication: those of the view's kernels of kind TL_COMM.  To be called before
  * tl_comm_batched. False when memory is out. */
 bool tl_comm_moments(tl_comm_evidence *evidence, const tl_rank_view *view);

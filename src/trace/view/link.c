@@ -19,6 +19,7 @@
 #include "overrun.h"
 #include "part.h"
 #include "place.h"
+#include "select.h"
 #include "step.h"
 #include "tlmpi/base/sort.h"
 #include "work.h"
@@ -184,7 +185,13 @@ static bool join_launches(tl_linked *out, tl_device *work, tl_device *waits)
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
-static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
+/* What of a trace the view is of: NULL for everything, and what there was. */
+typedef struct part {
+    const tl_selection *selection;
+    tl_found *found;
+} part;
+
+static bool make_view(tl_trace *trace, const tl_rules *rules, const part *of, tl_linked *out)
 {
     tl_events *e = &trace->events;
     int64_t base_ns = trace->meta.has_base ? trace->meta.base_ns : 0;
@@ -193,8 +200,10 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
     tl_flows flows = { 0 };
 
-    bool ok = tl_steps_collect(trace, base_ns, out) && tl_comm_collect(&evidence) &&
-              tl_measured_collect(e, base_ns, out) && tl_flows_collect(e, base_ns, &flows);
+    bool ok = tl_steps_collect(trace, base_ns, out) &&
+              (of->selection == NULL ||
+               tl_events_select(e, base_ns, of->selection, out->steps, &out->view.nsteps, of->found)) &&
+              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out) && tl_flows_collect(e, base_ns, &flows);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
@@ -216,13 +225,21 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, tl_linked *out)
     return ok;
 }
 
-tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)
+tl_status tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
+                           tl_linked *out, tl_found *found, tl_error *err)
 {
+    const part of = { selection, found };
+
     *out = (tl_linked){ .view = { .rank = rank, .world_size = trace->meta.world_size, .names = &trace->events.names } };
-    if (make_view(trace, rules, out))
+    if (make_view(trace, rules, &of, out))
         return TL_OK;
     tl_linked_free(out);
     return tl_fail_memory(err, "the view of a rank");
+}
+
+tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)
+{
+    return tl_link_selected(trace, rules, rank, NULL, out, NULL, err);
 }
 
 void tl_linked_free(tl_linked *linked)

@@ -57,8 +57,13 @@ static bool collect_memory(const tl_events *e, int64_t base_ns, tl_linked *out)
         const tl_memory_args *m = &e->memory.v[i];
         bool of_host = m->device_type == HOST || m->device < 0 || m->device > INT32_MAX;
         if (e->flags[m->event] & TL_EVENT_HAS_TS)
-            v[n++] = (tl_memory){ tl_since_base(e->ts_ns[m->event], base_ns), m->allocated,     m->reserved,
-                                  of_host ? -1 : (int32_t)m->device,          e->uid[m->event], e->track[m->event] };
+            v[n++] = (tl_memory){ tl_since_base(e->ts_ns[m->event], base_ns),
+                                  m->allocated,
+                                  m->reserved,
+                                  of_host ? -1 : (int32_t)m->device,
+                                  e->uid[m->event],
+                                  e->track[m->event],
+                                  m->bytes };
     }
     if (v != NULL)
         qsort(v, n, sizeof *v, by_device);

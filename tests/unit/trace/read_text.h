@@ -64,7 +64,7 @@ static inline uint64_t hash_of(const tl_trace *t)
     uint64_t h = tl_hash_bytes(e->names.bytes != NULL ? e->names.bytes : "", e->names.nbytes);
     const uint64_t more[] = { e->n, t->report.entries, t->report.kept, t->report.dropped, t->report.repaired,
                               (uint64_t)t->report.first_bad_byte, t->report.cut, t->report.fractional_ts, e->copies.n,
-                              e->colls.n, e->waits.n, e->grids.n, e->counters.n, e->memory.n };
+                              e->colls.n, e->waits.n, e->grids.n, e->counters.n, e->memory.n, e->shapes.n };
     for (size_t i = 0; i < COUNT(more); i++)
         h = tl_hash_mix(h, more[i]);
     for (size_t i = 0; i < e->n; i++) {

@@ -7,6 +7,7 @@
 #define TLMPI_JOB_CALL_OPTIONS_H
 
 #include "tlmpi/analysis/config.h"
+#include "tlmpi/base/ranges.h"
 #include "tlmpi/report/answers/fail_on.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,9 @@ typedef struct tl_options {
     const char *output;       /* -o PREFIX; NULL: from the paths */
     bool force;               /* -f: overwrite */
     const char *rules;        /* --rules FILE; NULL: the built-in rules alone */
+    tl_ranges ranks;          /* --ranks: whose traces are read; empty: all */
+    tl_ranges steps;          /* --steps: of what the host began in them; empty: everything */
+    tl_ranges times;          /* --time, in ns since the recording of the job began; likewise */
     int run;                  /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
     int clock;                /* --clock: tl_clock_mode */
     tl_verdict_options judge; /* --alpha, --least-cost */

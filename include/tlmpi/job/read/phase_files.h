@@ -10,4 +10,7 @@
  * The same status and message on every proc. */
 tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error *err);
 
+/* Likewise the files of memory timelines: plan->memory. */
+tl_status tl_memory_files_find(tl_plan *plan, tl_error *err);
+
 #endif

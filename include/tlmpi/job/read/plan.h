@@ -34,6 +34,8 @@ typedef struct tl_plan {
     char *texts;  /* owns the items' texts */
     char *phases; /* paths of the files of phases, each with a 0 after it, in path order */
     size_t phases_bytes;
+    char *memory; /* and those of memory timelines */
+    size_t memory_bytes;
     tl_inventory inventory; /* on proc 0 alone: all that was found ... */
     bool *planned;          /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;

@@ -24,6 +24,8 @@ typedef struct tl_rank_result {
 typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
+    const tl_selection *selection; /* of what; NULL: everything */
+    tl_found *found;               /* gets what there was to select from */
     bool analyse;                  /* false: read and count only */
     tl_participants *participants; /* gets the rank's parts in collectives */
     tl_exposures *exposures;       /* gets when it did nothing but communicate */

@@ -92,7 +92,16 @@ typedef struct tl_counter_arg {
 typedef struct tl_memory_args {
     uint32_t event;
     int64_t allocated, reserved, device, device_type;
+    int64_t bytes; /* of what was given, above 0, or taken back */
 } tl_memory_args;
+
+/* What an operator of communication gives and takes, by the shapes of its tensors; -1 where that is not known. */
+typedef struct tl_shape_args {
+    uint32_t event;
+    uint8_t dtype;   /* tl_dtype of the elements */
+    bool annotation; /* it says "nccl:..."; else it is record_param_comms or a c10d operator */
+    int64_t in_nelems, out_nelems;
+} tl_shape_args;
 
 /* How large a kernel is. */
 typedef struct tl_grid_args {
@@ -136,6 +145,7 @@ typedef struct tl_events {
     TL_VEC(tl_grid_args) grids;
     TL_VEC(tl_counter_arg) counters; /* of an event one after the other */
     TL_VEC(tl_memory_args) memory;
+    TL_VEC(tl_shape_args) shapes;
     tl_names names;
     tl_map track_map, lane_map, category_map;
     uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: few come again and again */
@@ -174,5 +184,6 @@ static inline bool tl_events_have(const tl_events *e, tl_cat cat)
 /* The entry of a side table that belongs to the event, or NULL. */
 const tl_coll_args *tl_events_coll(const tl_events *events, uint32_t event);
 const tl_wait_args *tl_events_wait(const tl_events *events, uint32_t event);
+const tl_shape_args *tl_events_shape(const tl_events *events, uint32_t event);
 
 #endif

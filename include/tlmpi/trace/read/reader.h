@@ -6,6 +6,7 @@
  *
  *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
  *     jsonl      durations of phases, which are no events: phases.h reads them
+ *     memory     timelines of memory, likewise: memory.h
  *
  * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON
  * but is followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it
@@ -94,6 +95,7 @@ typedef enum tl_input_kind {
     TL_INPUT_UNREADABLE, /* should be a trace (by its name), but cannot be opened, is empty, or is damaged at its head
                           */
     TL_INPUT_PHASES,     /* no trace: durations of phases, for phases.h */
+    TL_INPUT_MEMORY,     /* no trace: a memory timeline, for memory.h */
     TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left out */
 } tl_input_kind;
 

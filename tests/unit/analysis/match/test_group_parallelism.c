@@ -9,7 +9,7 @@ static int of(const char *description, int64_t collectives, int64_t pairs)
 {
     tl_group_row row = { .collectives = collectives, .pairs = pairs };
     snprintf(row.description, sizeof row.description, "%s", description);
-    return (int)tl_group_parallelism(&row);
+    return (int)tl_group_parallelism(&row, 8);
 }
 
 static void descriptions_of_frameworks_are_known(void)
@@ -49,6 +49,25 @@ static void who_only_sends_and_receives_is_a_pipeline(void)
     CU_ASSERT_EQUAL(of("", 0, 0), TL_PARALLEL_UNKNOWN);
 }
 
+static void a_group_of_all_ranks_is_the_world(void)
+{
+    tl_group_row row = { .collectives = 10, .size = 8, .seen = 3 };
+
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 8), TL_PARALLEL_WORLD);
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 16), TL_PARALLEL_UNKNOWN);
+    row.size = -1; /* inferred: those seen */
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 8), TL_PARALLEL_UNKNOWN);
+    row.seen = 8;
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 8), TL_PARALLEL_WORLD);
+    row.pairs = 10;
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 8), TL_PARALLEL_PIPELINE);
+    row = (tl_group_row){ .size = 8, .collectives = 1, .description = "mesh_tp" };
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 8), TL_PARALLEL_TENSOR);
+    row = (tl_group_row){ .size = 1, .collectives = 1 };
+    CU_ASSERT_EQUAL(tl_group_parallelism(&row, 1), TL_PARALLEL_UNKNOWN);
+    CU_ASSERT_EQUAL(tl_group_parallelism(&(tl_group_row){ .size = -1 }, 0), TL_PARALLEL_UNKNOWN);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -56,6 +75,7 @@ int main(void)
         TEST(of_two_words_the_one_that_divides_counts),
         TEST(words_within_words_mean_nothing),
         TEST(who_only_sends_and_receives_is_a_pipeline),
+        TEST(a_group_of_all_ranks_is_the_world),
     };
     return unit_main("group_parallelism", tests, COUNT(tests));
 }

@@ -177,7 +177,7 @@ static void memory_may_be_out_anywhere(void)
         drawing *d = draw(HOST, NULL);
         const uint32_t name = tl_names_intern(&d->names, "fma", 3);
         const tl_counted one = { 0, 500, name, name, 1 };
-        const tl_memory memory = { 1, 1, 1, 0, 501, 1 };
+        const tl_memory memory = { 1, 1, 1, 0, 501, 1, 1 };
         tl_error err;
         d->view.nlaunches = 0;
         d->view.counted = &one;

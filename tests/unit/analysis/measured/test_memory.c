@@ -18,6 +18,8 @@ static const tl_memory_row *rows_of(drawing *d, const tl_memory *v, size_t n, si
     return (const tl_memory_row *)(const void *)table->rows;
 }
 
+#define NONE INT64_MIN
+
 static bool is_named(const drawing *d, uint32_t name, const char *text)
 {
     return tl_text_is(tl_names_text(&d->names, name), text);
@@ -31,9 +33,9 @@ static void the_first_peak_counts(void)
                       "op 1 linear:         ..........===..",
                       "op 1 addmm:          ..........==...",
                       "op 2 other:          ===============", NULL);
-    const tl_memory v[] = { { 2 * US, 16, 0, -1, 1, 2 },      { 1 * US, 100, 512, 0, 2, 1 },
-                            { 11 * US, 400, 1024, 0, 3, 1 },  { 12 * US, 400, 2048, 0, 4, 1 },
-                            { 13 * US, 50, 1024, 0, 5, 1 } };
+    const tl_memory v[] = { { 2 * US, 16, 0, -1, 1, 2, 16 },         { 1 * US, 100, 512, 0, 2, 1, NONE },
+                            { 11 * US, 400, 1024, 0, 3, 1, 310 },    { 12 * US, 400, 2048, 0, 4, 1, NONE },
+                            { 13 * US, 50, 1024, 0, 5, 1, NONE } };
     const tl_memory_row *r = rows_of(d, v, COUNT(v), 2);
     CU_ASSERT_EQUAL(r[0].device, -1);
     CU_ASSERT_EQUAL(r[0].peak_bytes, 16);
@@ -49,13 +51,30 @@ static void the_first_peak_counts(void)
     CU_ASSERT_EQUAL(r[1].peak_step, 4);
     CU_ASSERT_TRUE(is_named(d, r[1].peak_operator, "addmm"));
     CU_ASSERT_TRUE(is_named(d, r[1].peak_annotation, "forward"));
+
+    const tl_table *table = tl_tables_get(&d->out, &tl_memory_series_schema);
+    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(v));
+    const tl_memory_series *s = (const tl_memory_series *)(const void *)table->rows;
+    const int64_t bytes[] = { 16, 0, 310, 0, -350 }; /* as told, else by how much it changed */
+    for (size_t i = 0; i < table->n; i++) {
+        CU_ASSERT_EQUAL(s[i].device, v[i].device);
+        CU_ASSERT_EQUAL(s[i].time_ns, v[i].at_ns);
+        CU_ASSERT_EQUAL(s[i].allocated_bytes, v[i].allocated);
+        CU_ASSERT_EQUAL(s[i].reserved_bytes, v[i].reserved);
+        CU_ASSERT_EQUAL(s[i].bytes, bytes[i]);
+    }
+    CU_ASSERT_TRUE(is_named(d, s[0].operator, "other"));
+    CU_ASSERT_EQUAL(s[0].step, 3);
+    CU_ASSERT_TRUE(is_named(d, s[3].operator, "linear"));
+    CU_ASSERT_TRUE(is_named(d, s[3].annotation, "forward"));
+    CU_ASSERT_EQUAL(s[3].step, 4);
     drawing_free(d);
 }
 
 static void an_allocator_that_says_nothing_has_no_peak(void)
 {
     drawing *d = draw("op 1 linear: ======", NULL);
-    const tl_memory v[] = { { 1 * US, INT64_MIN, INT64_MIN, 0, 2, 1 } };
+    const tl_memory v[] = { { 1 * US, NONE, NONE, 0, 2, 1, NONE } };
     const tl_memory_row *r = rows_of(d, v, COUNT(v), 1);
     CU_ASSERT_EQUAL(r->events, 1);
     CU_ASSERT_EQUAL(r->first_bytes, -1);
@@ -63,6 +82,10 @@ static void an_allocator_that_says_nothing_has_no_peak(void)
     CU_ASSERT_EQUAL(r->reserved_bytes, -1);
     CU_ASSERT_EQUAL(r->peak_ns, TL_TIME_UNKNOWN);
     CU_ASSERT_EQUAL(r->peak_operator, TL_NO_NAME);
+    const tl_memory_series *s = tl_table_row(tl_tables_get(&d->out, &tl_memory_series_schema), 0);
+    CU_ASSERT_EQUAL(s->allocated_bytes, -1);
+    CU_ASSERT_EQUAL(s->reserved_bytes, -1);
+    CU_ASSERT_EQUAL(s->bytes, 0);
     drawing_free(d);
 }
 
@@ -79,7 +102,7 @@ static void many_devices_are_quick(void)
     CU_ASSERT_TRUE_FATAL(v != NULL && start_ns != NULL && dur_ns != NULL && name != NULL && kind != NULL);
     (void)tl_names_intern(&d->names, "f", 1);
     for (int i = 0; i < MANY; i++) {
-        v[i] = (tl_memory){ MANY - i, 1, 1, i, (uint32_t)i, 1 };
+        v[i] = (tl_memory){ MANY - i, 1, 1, i, (uint32_t)i, 1, 1 };
         start_ns[i] = i;
         dur_ns[i] = MANY;
     }

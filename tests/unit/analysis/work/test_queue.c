@@ -28,6 +28,8 @@ static void work_waits_from_its_launch_to_its_start(void)
     CU_ASSERT_EQUAL(r->wall_ns, 17 * US);
     CU_ASSERT_DOUBLE_EQUAL(r->mean_length, 23.0 / 17, 1e-12);
     CU_ASSERT_EQUAL(r->max_length, 3);
+    CU_ASSERT_EQUAL(r->median_length, 1);
+    CU_ASSERT_EQUAL(r->p95_length, 3);
     CU_ASSERT_EQUAL(r->empty_ns, 3 * US);
     CU_ASSERT_EQUAL(r->full_ns, 1 * US);
     CU_ASSERT_DOUBLE_EQUAL(r->full_share, 1.0 / 17, 1e-12);
@@ -111,13 +113,15 @@ static void the_largest_loads_do_not_wrap(void)
 
 static void memory_that_runs_out_is_told(void)
 {
-    static const tl_analysis *const analyses[] = { &tl_launch_analysis, &tl_queue_analysis, &tl_copy_analysis };
+    static const tl_analysis *const analyses[] = { &tl_launch_analysis, &tl_queue_analysis, &tl_copy_analysis,
+                                                  &tl_series_analysis };
     for (size_t a = 0; a < COUNT(analyses); a++) {
         tl_status st = TL_ENOMEM;
         size_t failures;
         for (failures = 0; st != TL_OK && failures < 100; failures++) {
             drawing *d = draw("launch 1 x: abc......", "compute 7:  ...A.B...", "memcpy 8 y: ......C..", NULL);
             tl_error err;
+            config.series = true;
             tl_mem_fail_after(failures + 1);
             st = analyses[a]->per_rank(&d->view, &config, &d->out, &err);
             tl_mem_fail_after(0);
@@ -126,6 +130,29 @@ static void memory_that_runs_out_is_told(void)
         }
         CU_ASSERT(failures > 5 && failures < 100);
     }
+}
+
+static void what_waits_is_told_over_time(void)
+{
+    drawing *d = draw("host:      ..ab......",
+                      "compute 7: .....AB...", NULL);
+    tl_error err;
+    config.series = true;
+    CU_ASSERT_EQUAL_FATAL(tl_series_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
+    const tl_table *table = tl_tables_get(&d->out, &tl_queue_series_schema);
+    static const int64_t at[] = { 2, 3, 5, 6 }, length[] = { 1, 2, 1, 0 };
+    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(at));
+    const tl_queue_series *s = (const tl_queue_series *)(const void *)table->rows;
+    for (size_t i = 0; i < COUNT(at); i++) {
+        CU_ASSERT_EQUAL(s[i].stream, 7);
+        CU_ASSERT_EQUAL(s[i].time_ns, at[i] * US);
+        CU_ASSERT_EQUAL(s[i].length, length[i]);
+    }
+    config = tl_config_default;
+    tl_tables_get(&d->out, &tl_queue_series_schema)->n = 0;
+    CU_ASSERT_EQUAL_FATAL(tl_series_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
+    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_queue_series_schema)->n, 0); /* nobody has asked for it */
+    drawing_free(d);
 }
 
 int main(void)
@@ -137,6 +164,7 @@ int main(void)
         TEST(what_has_no_launch_or_starts_before_it_does_not_count),
         TEST(a_series_has_a_point_where_the_sum_changes),
         TEST(the_largest_loads_do_not_wrap),
+        TEST(what_waits_is_told_over_time),
         TEST(memory_that_runs_out_is_told),
     };
     config = tl_config_default;

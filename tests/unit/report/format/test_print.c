@@ -253,7 +253,7 @@ static void packed_rows_print_as_loose_ones(void)
         { "value", "", "", TL_TYPE_I64, TL_ROLE_MEASURE, 8, 1, NULL },
         { "share", "", "", TL_TYPE_F64, TL_ROLE_MEASURE, 8, 9, NULL },
     };
-    static const tl_schema schema = { "packed", "", "", TL_SCOPE_JOB, fields, 3, 17 };
+    static const tl_schema schema = { "packed", "", "", TL_SCOPE_JOB, fields, 3, 17, false };
     unsigned char rows[2 * 17];
     int64_t values[] = { -1, INT64_MIN };
     double share = 0.5;

@@ -1,0 +1,204 @@
+/* memory.c - the profiler's raw memory timeline, character by character. */
+#include "tlmpi/trace/read/memory.h"
+#include "memory_reader.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/trace/text/source.h"
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+#define DIGITS      32
+
+/* The numbers of an entry. */
+enum { TIME, ACTION, BYTES, CATEGORY, NNUMBERS };
+
+/* What comes next in the text, white space aside. */
+typedef enum place { OUTER_BRACKET, FIRST_ENTRY, NUMBER, AFTER_ENTRY, NEXT_ENTRY, END } place;
+static const char *const expected[] = {
+    [OUTER_BRACKET] = "an array",
+    [FIRST_ENTRY] = "an entry or the end of the array",
+    [NUMBER] = "[time, action, bytes, category], whole numbers",
+    [AFTER_ENTRY] = "a comma or the end of the array",
+    [NEXT_ENTRY] = "an entry",
+    [END] = "the end of the file",
+};
+
+typedef struct timeline {
+    const char *path;
+    bool (*take)(void *arg, const tl_memory_state *state);
+    void *arg;
+    tl_memory_state state; /* of the entries that are being summed up */
+    tl_memory_report *report;
+
+    place place;
+    char digits[DIGITS];
+    size_t ndigits;
+    bool number_over; /* there was a blank after the digits */
+    int64_t number[NNUMBERS];
+    size_t nnumbers;
+    bool no_memory;
+} timeline;
+
+static void end_state(timeline *t)
+{
+    t->no_memory = t->no_memory || !t->take(t->arg, &t->state);
+}
+
+static tl_status add_entry(timeline *t, tl_error *err)
+{
+    const int64_t time = t->number[TIME], bytes = t->number[BYTES], category = t->number[CATEGORY];
+    tl_memory_state *s = &t->state;
+    int64_t sum, total;
+
+    if (category < 0 || category >= TL_MEMORY_CATEGORIES)
+        return tl_fail(err, TL_EINPUT, "%s: byte %llu: expected a category of memory from 0 to %d, found %lld", t->path,
+                       (unsigned long long)t->report->at, TL_MEMORY_CATEGORIES - 1, (long long)category);
+    if (__builtin_add_overflow(s->bytes[category], bytes, &sum) ||
+        __builtin_add_overflow(s->bytes[TL_MEMORY_TOTAL], bytes, &total))
+        return tl_fail(err, TL_EINPUT, "%s: byte %llu: more bytes of memory than can be counted", t->path,
+                       (unsigned long long)t->report->at);
+    if (t->report->entries > 0 && time != s->time_ns)
+        end_state(t);
+    t->report->entries++;
+    s->time_ns = time;
+    if (time > 0 && time < t->report->earliest_ns)
+        t->report->earliest_ns = time;
+    s->bytes[category] = sum;
+    s->bytes[TL_MEMORY_TOTAL] = total;
+    return TL_OK;
+}
+
+static tl_status refuse(const timeline *t, tl_error *err)
+{
+    return tl_fail(err, TL_EINPUT, "%s: byte %llu: this is no memory timeline: expected %s", t->path,
+                   (unsigned long long)t->report->at, expected[t->place]);
+}
+
+/* A character of an entry, after its bracket. */
+static tl_status take_number(timeline *t, char c, tl_error *err)
+{
+    if (c != ',' && c != ']') {
+        if (t->number_over || t->ndigits == DIGITS)
+            return refuse(t, err);
+        t->digits[t->ndigits++] = c;
+        return TL_OK;
+    }
+    if (t->nnumbers == NNUMBERS || !tl_decimal_to_int(t->digits, t->ndigits, &t->number[t->nnumbers]))
+        return refuse(t, err);
+    t->nnumbers++;
+    t->ndigits = 0;
+    t->number_over = false;
+    if (c == ',')
+        return TL_OK;
+    if (t->nnumbers < NNUMBERS)
+        return refuse(t, err);
+    t->nnumbers = 0;
+    t->place = AFTER_ENTRY;
+    return add_entry(t, err);
+}
+
+static tl_status take(timeline *t, char c, tl_error *err)
+{
+    if (c == ' ' || c == '\n' || c == '\r' || c == '\t')
+        t->number_over = t->ndigits > 0;
+    else if (t->place == NUMBER)
+        return take_number(t, c, err);
+    else if (c == '[' && t->place == OUTER_BRACKET)
+        t->place = FIRST_ENTRY;
+    else if (c == '[' && (t->place == FIRST_ENTRY || t->place == NEXT_ENTRY))
+        t->place = NUMBER;
+    else if (c == ',' && t->place == AFTER_ENTRY)
+        t->place = NEXT_ENTRY;
+    else if (c == ']' && (t->place == FIRST_ENTRY || t->place == AFTER_ENTRY))
+        t->place = END;
+    else
+        return refuse(t, err);
+    return TL_OK;
+}
+
+static void read_all(timeline *t, tl_source *source, char *block, tl_status *st, tl_error *err)
+{
+    size_t n = 0;
+
+    while (*st == TL_OK && !t->no_memory && (*st = tl_source_read(source, block, BLOCK_BYTES, &n, err)) == TL_OK && n > 0)
+        for (size_t i = 0; i < n && *st == TL_OK; i++, t->report->at++)
+            *st = take(t, block[i], err);
+    t->report->begun = t->place != OUTER_BRACKET;
+    t->report->cut = *st == TL_OK && t->place != END;
+    if (t->report->cut)
+        *st = refuse(t, err);
+}
+
+tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg, const tl_memory_state *state),
+                                  void *arg, tl_memory_report *report, tl_error *err)
+{
+    timeline t = { .path = path, .take = take_state, .arg = arg, .report = report };
+    tl_source *source = NULL;
+    char *block = tl_malloc(BLOCK_BYTES);
+    tl_status st = block != NULL ? tl_source_open(path, &source, err) : tl_fail_memory(err, "a memory timeline");
+
+    *report = (tl_memory_report){ .earliest_ns = INT64_MAX };
+    if (st == TL_OK)
+        read_all(&t, source, block, &st, err);
+    if (report->entries > 0)
+        end_state(&t);
+    tl_source_close(source);
+    free(block);
+    return t.no_memory ? tl_fail_memory(err, "a memory timeline") : st;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- the format */
+
+static const char *const endings[] = { ".raw.json.gz", ".raw.gz", ".raw.json", NULL };
+
+/* What is packed otherwise is no less one; a trace that is called so is one all the same. */
+bool tl_memory_timeline_is(const char *path)
+{
+    char head[64];
+    size_t n = strlen(path), got = 0, at = 0;
+    const char *const *ending = endings;
+
+    while (*ending != NULL && !(n > strlen(*ending) && strcasecmp(path + n - strlen(*ending), *ending) == 0))
+        ending++;
+    if (*ending == NULL || !tl_source_head(path, head, sizeof head, &got))
+        return *ending != NULL;
+    while (at < got && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t'))
+        at++;
+    if (at == got || head[at] != '[')
+        return at == got;
+    for (at++; at < got && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t');)
+        at++;
+    return at == got || head[at] != '{';
+}
+
+static bool claims(const char *path, tl_text head)
+{
+    (void)head;
+    return tl_memory_timeline_is(path);
+}
+
+/* What is wrong with it is told by who reads it. */
+static void look(const char *path, bool deep, bool should_be, tl_look *out)
+{
+    (void)path;
+    (void)deep;
+    (void)should_be;
+    out->kind = TL_INPUT_MEMORY;
+}
+
+static tl_status refuse_events(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
+{
+    (void)options;
+    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
+    return tl_fail(err, TL_EINPUT, "%s: a memory timeline, which holds no events", path);
+}
+
+const tl_reader tl_memory_reader = { .name = "memory",
+                                     .kind = TL_INPUT_MEMORY,
+                                     .endings = endings,
+                                     .by_name = true,
+                                     .claims = claims,
+                                     .look = look,
+                                     .read = refuse_events };

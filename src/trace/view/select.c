@@ -1,0 +1,224 @@
+/* select.c - a trace as if it held some steps, or some time, alone.
+ *
+ *     steps    [    4    )[    5    )[    6    )           selected: 5
+ *     host     [a]   [b] [c]  [d]    [e]
+ *     stream      [ a ]    [ b ][ c ][ d ]  [ e ]
+ *     left               [c]  [d]
+ *                               [ c ][ d ]
+ *
+ * An event of the host is in when it begins in a window.  Work of a device is in when the call is that queued it, and a
+ * recorded wait when the call is that it belongs to, wherever they run; what has no such call in the trace goes by its
+ * own start.  What is out has no time any more, and nobody looks at such an event.
+ *
+ * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.
+ */
+#include "select.h"
+#include "part.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+#define OF_DEVICE (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC))
+#define CALLS     (TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER))
+
+typedef struct call {
+    int64_t correlation, start_ns;
+    uint32_t uid;
+} call;
+
+typedef struct selecting {
+    tl_events *e;
+    int64_t base_ns;
+    tl_spans windows;
+    TL_VEC(call) calls; /* by (correlation, start, uid) */
+} selecting;
+
+/* --------------------------------------------------------------------------------------------------------- windows */
+
+/* The part of a that lies in b, too. */
+static bool intersect(tl_spans *out, const tl_spans *a, const tl_spans *b)
+{
+    tl_spans outside = { 0 };
+    bool ok = tl_spans_subtract(&outside, a, b) && tl_spans_subtract(out, a, &outside);
+    tl_spans_free(&outside);
+    return ok;
+}
+
+static bool windows_of_steps(const tl_ranges *numbers, const tl_step_window *steps, size_t n, tl_spans *out)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++)
+        if (tl_ranges_has(numbers, steps[i].number))
+            ok = tl_spans_add(out, steps[i].start_ns, steps[i].end_ns);
+    return ok;
+}
+
+static bool windows_of_times(const tl_selection *s, tl_spans *out)
+{
+    tl_span *v = tl_malloc((s->times->n + 1) * sizeof *v);
+    for (size_t i = 0; v != NULL && i < s->times->n; i++)
+        v[i] = (tl_span){ tl_ns_sum(s->origin_ns, s->times->v[i].first),
+                          tl_ns_add(tl_ns_sum(s->origin_ns, s->times->v[i].last), 1) };
+    bool ok = v != NULL && tl_spans_add_all(out, v, s->times->n);
+    free(v);
+    return ok;
+}
+
+static bool find_windows(const tl_selection *s, const tl_step_window *steps, size_t n, tl_spans *out)
+{
+    tl_spans of_steps = { 0 }, of_times = { 0 };
+    bool by_step = s->steps->n > 0, by_time = s->times->n > 0;
+    bool ok = (!by_step || windows_of_steps(s->steps, steps, n, by_time ? &of_steps : out)) &&
+              (!by_time || windows_of_times(s, by_step ? &of_times : out)) &&
+              (!by_step || !by_time || intersect(out, &of_steps, &of_times));
+    tl_spans_free(&of_steps);
+    tl_spans_free(&of_times);
+    return ok;
+}
+
+/* The last window that begins by then, or NULL. */
+static const tl_span *window_at(const tl_spans *windows, int64_t at_ns)
+{
+    size_t low = 0;
+    TL_BISECT(low, windows->n, mid, windows->v[mid].start_ns <= at_ns);
+    return low > 0 && at_ns < windows->v[low - 1].end_ns ? &windows->v[low - 1] : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- events */
+
+static int64_t start_of(const selecting *s, size_t event)
+{
+    return tl_since_base(s->e->ts_ns[event], s->base_ns);
+}
+
+static int by_correlation(const void *a, const void *b)
+{
+    const call *x = a, *y = b;
+    if (x->correlation != y->correlation)
+        return TL_COMPARE(x->correlation, y->correlation);
+    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->uid, y->uid);
+}
+
+static bool collect_calls(selecting *s)
+{
+    const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
+
+    for (size_t i = 0; i < s->e->n; i++) {
+        if (!(TL_CAT_BIT(tl_event_cat(s->e, i)) & CALLS) || (s->e->flags[i] & span) != span || s->e->corr[i] <= 0)
+            continue;
+        if (!tl_vec_room(&s->calls))
+            return false;
+        s->calls.v[s->calls.n++] = (call){ s->e->corr[i], start_of(s, i), s->e->uid[i] };
+    }
+    if (s->calls.n > 1)
+        qsort(s->calls.v, s->calls.n, sizeof *s->calls.v, by_correlation);
+    return true;
+}
+
+/* Whether a call comes before what a device began then: its correlation is smaller, or the same and it had begun. */
+static bool comes_before(const call *c, int64_t correlation, int64_t start_ns)
+{
+    return c->correlation != correlation ? c->correlation < correlation : c->start_ns <= start_ns;
+}
+
+/* When what the device did was queued: of several calls of its correlation by the last that had begun, else by the
+ * first; its own start where there is none. */
+static int64_t queued_at(const selecting *s, size_t event)
+{
+    int64_t start_ns = start_of(s, event), correlation = s->e->corr[event];
+    size_t low = 0;
+
+    if (correlation <= 0)
+        return start_ns;
+    TL_BISECT(low, s->calls.n, mid, comes_before(&s->calls.v[mid], correlation, start_ns));
+    if (low > 0 && s->calls.v[low - 1].correlation == correlation)
+        return s->calls.v[low - 1].start_ns;
+    return low < s->calls.n && s->calls.v[low].correlation == correlation ? s->calls.v[low].start_ns : start_ns;
+}
+
+static void select_events(const selecting *s, tl_found *found)
+{
+    for (size_t i = 0; i < s->e->n; i++) {
+        if (!(s->e->flags[i] & TL_EVENT_HAS_TS))
+            continue;
+        bool of_device = (TL_CAT_BIT(tl_event_cat(s->e, i)) & OF_DEVICE) != 0;
+        int64_t start_ns = start_of(s, i);
+        bool first = found->events++ == 0;
+        found->first_ns = first ? start_ns : tl_ns_min(found->first_ns, start_ns);
+        found->last_ns = first ? start_ns : tl_ns_max(found->last_ns, start_ns);
+        if (window_at(&s->windows, of_device ? queued_at(s, i) : start_ns) != NULL)
+            found->selected++;
+        else
+            s->e->flags[i] &= (uint16_t)~TL_EVENT_HAS_TS;
+    }
+}
+
+/* A step of which a part is left out would be a short one. */
+static void select_steps(const tl_spans *windows, tl_step_window *steps, size_t *n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *n; i++) {
+        const tl_span *window = window_at(windows, steps[i].start_ns);
+        if (window != NULL && steps[i].end_ns <= window->end_ns)
+            steps[kept++] = steps[i];
+    }
+    *n = kept;
+}
+
+static void note_steps(const tl_step_window *steps, size_t n, tl_found *found)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool first = found->steps++ == 0;
+        found->first_step = first || steps[i].number < found->first_step ? steps[i].number : found->first_step;
+        found->last_step = first || steps[i].number > found->last_step ? steps[i].number : found->last_step;
+    }
+}
+
+bool tl_events_select(tl_events *e, int64_t base_ns, const tl_selection *selection, tl_step_window *steps,
+                      size_t *nsteps, tl_found *found)
+{
+    selecting s = { .e = e, .base_ns = base_ns };
+    bool ok = find_windows(selection, steps, *nsteps, &s.windows) && collect_calls(&s);
+
+    if (ok) {
+        note_steps(steps, *nsteps, found);
+        select_events(&s, found);
+        select_steps(&s.windows, steps, nsteps);
+    }
+    tl_spans_free(&s.windows);
+    free(s.calls.v);
+    return ok;
+}
+
+void tl_found_add(tl_found *sum, const tl_found *more)
+{
+    if (more->events > 0) {
+        sum->first_ns = sum->events > 0 ? tl_ns_min(sum->first_ns, more->first_ns) : more->first_ns;
+        sum->last_ns = sum->events > 0 ? tl_ns_max(sum->last_ns, more->last_ns) : more->last_ns;
+    }
+    if (more->steps > 0) {
+        bool first = sum->steps == 0;
+        sum->first_step = first || more->first_step < sum->first_step ? more->first_step : sum->first_step;
+        sum->last_step = first || more->last_step > sum->last_step ? more->last_step : sum->last_step;
+    }
+    sum->events += more->events;
+    sum->selected += more->selected;
+    sum->steps += more->steps;
+}
+
+bool tl_events_begin(const tl_events *e, int64_t base_ns, int64_t *begin_ns)
+{
+    const uint32_t looked_at = TL_LINK_KEEP & ~(TL_CAT_BIT(TL_CAT_INSTANT) | TL_CAT_BIT(TL_CAT_PROFILER_RANGE));
+    const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
+    bool any = false;
+
+    for (size_t i = 0; i < e->n; i++) {
+        if (!(TL_CAT_BIT(tl_event_cat(e, i)) & looked_at) || (e->flags[i] & span) != span)
+            continue;
+        int64_t start_ns = tl_since_base(e->ts_ns[i], base_ns);
+        *begin_ns = any ? tl_ns_min(*begin_ns, start_ns) : start_ns;
+        any = true;
+    }
+    return any;
+}

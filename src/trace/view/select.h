@@ -1,0 +1,12 @@
+/* select.h - of the events of a trace those that a selection leaves. */
+#ifndef TLMPI_TRACE_VIEW_SELECT_H
+#define TLMPI_TRACE_VIEW_SELECT_H
+
+#include "tlmpi/trace/view.h"
+
+/* Takes the events that are not selected out of the columns' reach, and the steps that are not, or not whole, out of
+ * *steps, which are those of all events.  Adds to *found what there was.  False when memory is out. */
+bool tl_events_select(tl_events *events, int64_t base_ns, const tl_selection *selection, tl_step_window *steps,
+                      size_t *nsteps, tl_found *found);
+
+#endif

@@ -1,0 +1,102 @@
+#!/bin/sh
+# select.sh TLMPI - a run of some ranks, steps or a part of the time: what is left, what is said of it, what is refused.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+# shellcheck source=tests/cli/job.sh
+. "$(dirname "$0")/job.sh"
+
+# of TABLE PYTHON - what holds of the rows of the result
+of()
+{
+    "$tlmpi" show traces.h5 "$1" --format json > out
+    python "$1: $2" "r = rows(); assert $2, r"
+}
+
+echo "-- ranks"
+status 0 "$tlmpi" -f --ranks 0,2 traces
+says out "2 traces, 2 of 3 ranks"
+says out "Selected: ranks 0,2"
+of rank "[x['rank'] for x in r] == [0, 2]"
+status 0 "$tlmpi" -f -q --ranks 1 traces
+of rank "[x['rank'] for x in r] == [1]"
+status 0 "$tlmpi" -f -q --ranks=1-2 traces/rank-2.json -o traces
+of rank "[x['rank'] for x in r] == [2]"
+cp traces.h5 before.h5
+status 2 "$tlmpi" -f --ranks 7-9 traces
+says err "there is no trace of these: 3 traces are of ranks 0 to 2"
+status 2 "$tlmpi" -f --ranks x traces
+says err "numbers and ranges"
+check "what is refused writes nothing" cmp traces.h5 before.h5
+
+echo "-- steps"
+status 0 "$tlmpi" -f --steps 5 traces
+says out "Selected: steps 5 "
+says out "step 5"
+of step "[(x['rank'], x['step'], x['intervals']) for x in r] == [(0, 5, 3), (1, 5, 3), (2, 5, 3)]"
+of kernel "sum(x['count'] for x in r) == 9"
+of breakdown "{x['step'] for x in r} == {-1, 5} and all(x['wall_ns'] == 550000 for x in r if x['rank'] >= 0)"
+check "the result has it" h5dump -a /settings traces.h5
+status 0 h5dump -a /selection traces.h5
+says out '"steps 5"'
+status 0 "$tlmpi" -f -q --steps 4,6 --ranks 0-1 traces
+of step "[(x['rank'], x['step'], x['start_ns'] % 10**6) for x in r] == [(0, 4, 0), (0, 6, 0), (1, 4, 0), (1, 6, 0)]"
+of step "[x['end_ns'] - x['start_ns'] for x in r] == [1000000] * 4"
+of collective "len(r) == 2 and all(x['n'] == x['expected'] == 2 for x in r)"
+status 0 "$tlmpi" -f -q traces
+cp traces.h5 whole.h5
+status 0 "$tlmpi" -f -q --steps 4-6 --digest traces
+cp out selected
+status 0 "$tlmpi" show --digest whole.h5
+check "all steps of all ranks are everything" cmp out selected
+status 2 "$tlmpi" -f --steps 7-9 traces
+says err "nothing is selected by steps 7-9: the traces have steps 4 to 6"
+check "and leaves what there was" test -e traces.h5
+status 2 "$tlmpi" -f --steps 5-4 traces
+status 2 "$tlmpi" -f --steps 4 --time 2-3 traces
+says err "nothing is selected by steps 4; time 2ms-3ms"
+
+echo "-- time"
+status 0 "$tlmpi" -f --time 1-2 traces
+says out "time 1ms-2ms from 1700000000004000000 ns"
+of step "[(x['rank'], x['step']) for x in r] == [(0, 5), (1, 5), (2, 5)]"
+status 0 "$tlmpi" -f -q --time 1ms-2000us --digest traces
+cp out selected
+status 0 "$tlmpi" -f -q --steps 5 --digest traces
+check "a step's time is the step" cmp out selected
+status 0 "$tlmpi" -f -q --time 0-500us,1500us-0.0025s traces
+of step "r == []"
+of kernel "sum(x['count'] for x in r) == 18"
+status 2 "$tlmpi" -f --time 5-6 traces
+says err "nothing is selected by time 5ms-6ms"
+says err "and events from 0 to 2.6 ms"
+for wrong in 2-1 1-1 x 1- -1 '1-2,' '1-2,,3-4' 1m-2 1e3-2e3 5 1-2-3 99999999999999999999-3; do
+    status 2 "$tlmpi" -f "--time=$wrong" traces
+    says err "--time takes spans of time"
+done
+mkfifo pipe
+cat traces/rank-0.json > pipe &
+status 2 "$tlmpi" -f --time 1-2 pipe -o piped
+says err "can be read but once"
+kill $! 2> /dev/null
+wait 2> /dev/null
+
+echo "-- what has none of it"
+python3 - <<'PYTHON'
+import json
+trace = json.load(open("traces/rank-1.json"))
+trace["traceEvents"] = [e for e in trace["traceEvents"] if e["ts"] < 6000]
+json.dump(trace, open("traces/rank-1.json", "w"))
+PYTHON
+status 0 "$tlmpi" -f --steps 6 traces
+says err "rank 1"
+says err "nothing of it is selected: it has steps 4 to 5"
+of step "[(x['rank'], x['step']) for x in r] == [(0, 6), (2, 6)]"
+status 2 "$tlmpi" check --steps 4 traces
+says err "--steps is an option of tlmpi run"
+mkdir phases
+echo '{"duration_ms": 1.25, "micro_step": 0, "name": "training_step", "rank": 3, "step": 7}' > phases/rank_3.jsonl
+status 2 "$tlmpi" --steps 7 phases
+says err "select from traces"
+status 0 "$tlmpi" describe selection
+says out "--steps LIST"
+summary
