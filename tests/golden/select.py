@@ -79,7 +79,7 @@ def cut(trace, windows):
     kept = []
     for e in events:
         if not complete(e) and not (e.get("cat") == "cpu_instant_event" and "ts" in e):
-            kept += [e] if e.get("ph") == "M" else []
+            kept += [e] if e.get("ph") == "M" or e.get("cat") == "fwdbwd" else []  # an arrow of what is out has no ends
             continue
         at = ns(e["ts"])
         if e.get("cat") in WORK:
@@ -90,7 +90,7 @@ def cut(trace, windows):
         if not inside(at):
             continue
         mark = re.match(r"ProfilerStep *# *(\d+)$", str(e.get("name")))
-        if mark and int(mark[1]) in steps:
+        if mark and int(mark[1]) in steps and e.get("cat") in ("user_annotation", "cpu_op"):
             a, b = steps[int(mark[1])]
             if not any(x <= a and b <= y for x, y in windows):
                 continue

@@ -11,7 +11,6 @@
  * columns; so it goes first, and the rows of kernels, which are the largest, come last.
  */
 #include "tlmpi/trace/view.h"
-#include "backward.h"
 #include "coll.h"
 #include "group.h"
 #include "host.h"
