@@ -33,7 +33,8 @@
  * A line is what json.dumps(record, sort_keys=True) of Python writes, and a newline, but for two things: a metadata
  * value that is NaN or infinite is written as null, since NaN is no JSON; and text that is no UTF-8 has U+FFFD where
  * Python's bytes.decode("utf-8", "replace") has it.  duration_ms is the shortest text of the double that is the
- * driver's float.
+ * driver's float.  Of a value given as JSON, the spaces are Python's, and what is not ASCII is escaped as Python does;
+ * NaN and Infinity are null; numbers, escapes and the order of keys are the caller's.
  */
 #ifndef TLMPI_RECORD_H
 #define TLMPI_RECORD_H
@@ -56,7 +57,7 @@ typedef enum tlmpi_record_status {
     TLMPI_RECORD_OFF,       /* the recorder is off: tlmpi_record_reason says why */
     TLMPI_RECORD_SKIPPED,   /* not a step to record, or the stream is being captured into a graph */
     TLMPI_RECORD_BAD_USE,   /* an argument that cannot be; the first of a phase is said on stderr */
-    TLMPI_RECORD_NO_MEMORY, /* or too many phases that the device has not passed: TLMPI_RECORD_MAX_PHASES */
+    TLMPI_RECORD_NO_MEMORY, /* or TLMPI_RECORD_MAX_PHASES are begun; the first is said on stderr */
     TLMPI_RECORD_DRIVER,    /* the driver refused; its first error is said on stderr */
     TLMPI_RECORD_WRITE      /* lines were lost: the file took them not; the first error is said on stderr */
 } tlmpi_record_status;
@@ -68,7 +69,7 @@ typedef struct tlmpi_record_settings {
     int64_t start_step;           /* 0: the first step to record */
     int64_t end_step;             /* INT64_MAX: the last */
     int64_t record_every_n_steps; /* 10: counted from start_step; less than 1 is 1 */
-    int64_t flush_every_n_steps;  /* 10: steps that these divide; less than 1 is 1 */
+    int64_t flush_every_n_steps;  /* 10: at each step that these divide; less than 1 is 1 */
     const int *ranks;             /* NULL: all.  Otherwise the ranks that record */
     size_t nranks;                /* 0: how many they are; none of them, where ranks is not NULL */
 } tlmpi_record_settings;
@@ -77,7 +78,8 @@ typedef enum tlmpi_record_type {
     TLMPI_RECORD_STRING,
     TLMPI_RECORD_INT,
     TLMPI_RECORD_DOUBLE,
-    TLMPI_RECORD_BOOL
+    TLMPI_RECORD_BOOL,
+    TLMPI_RECORD_JSON /* text that is a JSON value of any kind, in no more than 64 lists and objects */
 } tlmpi_record_type;
 
 /* One more key of a line. */
@@ -85,15 +87,16 @@ typedef struct tlmpi_record_value {
     const char *key; /* none of duration_ms, name, rank and step, and no key twice */
     int type;        /* tlmpi_record_type: which member of the union counts */
     union {
-        const char *text; /* NULL is written as null */
+        const char *text; /* also of JSON; NULL is written as null */
         int64_t integer;  /* also of BOOL: false where it is 0 */
         double real;
     } as;
 } tlmpi_record_value;
 
 enum {
-    TLMPI_RECORD_MAX_METADATA = 32, /* values of a phase */
-    TLMPI_RECORD_MAX_PHASES = 16384 /* begun and not yet written */
+    TLMPI_RECORD_MAX_METADATA = 32,  /* values of a phase */
+    TLMPI_RECORD_MAX_PHASES = 16384, /* begun and not yet written: more are refused, and counted as failed */
+    TLMPI_RECORD_FLUSH_PHASES = 1024 /* begun since the last flush: the next begin flushes, whatever steps are over */
 };
 
 /* Of phases of steps to record.  Each is one of: open, pending, written, lost, failed, captured. */
@@ -103,7 +106,7 @@ typedef struct tlmpi_record_counts {
     int64_t pending;  /* ended, and not yet written */
     int64_t lost;     /* lines that the file did not take whole */
     int64_t failed;   /* an argument that cannot be, an event or a time that the driver refused, no memory, or not
-                       * ended when closed */
+                       * ended when closed, which is said on stderr */
     int64_t captured; /* left out because the stream was being captured into a graph */
     int64_t events;   /* of the driver that exist now, used or waiting to be used again */
 } tlmpi_record_counts;
@@ -129,11 +132,13 @@ TLMPI_RECORD_API tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, 
                                                         void *stream, const tlmpi_record_value *metadata,
                                                         size_t nmetadata, uint64_t *phase);
 
-/* Ends it, on the same stream or another of the same device; NULL is that device's default stream.  Phase 0 is
+/* Ends it, on the same stream or another of the same device; NULL is that device's default stream.  Where another
+ * passes the end before the first passes the begin, that is no time: it is counted as failed, said once.  Phase 0 is
  * SKIPPED; one that has ended already, or is unknown, is BAD_USE and changes nothing. */
 TLMPI_RECORD_API tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t phase, void *stream);
 
-/* Says that a step is over: every flush_every_n_steps steps it flushes, once for each step. */
+/* Says that a step is over: every flush_every_n_steps steps it flushes, once for each step; where the step that they
+ * divide is not told, at the next that is. */
 TLMPI_RECORD_API tlmpi_record_status tlmpi_record_step_end(tlmpi_record *recorder, int64_t step);
 
 /* Writes, in one piece, the lines of all phases that the device has passed.  Waits neither for the device nor for

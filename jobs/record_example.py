@@ -11,6 +11,7 @@ is neither built in build/ nor installed.
 import argparse
 import contextlib
 import ctypes
+import json
 import os
 
 try:
@@ -63,16 +64,16 @@ def current_stream():
     return torch.cuda.current_stream().cuda_stream if GPU else None
 
 
+as_json = json.JSONEncoder(sort_keys=True, default=str).encode
+
+
 def value(key, given):
-    """A metadata value; what C has no type for is written as text."""
-    key = key.encode(errors="replace")
-    if isinstance(given, bool):
-        return Value(key, 3, As(integer=given))
-    if isinstance(given, int) and -2**63 <= given < 2**63:
-        return Value(key, 1, As(integer=given))
-    if isinstance(given, float):
-        return Value(key, 2, As(real=given))
-    return Value(key, 0, As(text=None if given is None else str(given).encode(errors="replace")))
+    """A metadata value, up to 32 a phase, as JSON (type 4): whatever json.dumps takes; of anything else its str()."""
+    try:
+        text = as_json(given)
+    except (TypeError, ValueError, RecursionError):  # what is in itself, say: the recorder says that it is no JSON
+        text = ""
+    return Value(key.encode(errors="replace"), 4, As(text=text.encode()))
 
 
 class Recorder:

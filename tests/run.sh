@@ -149,70 +149,82 @@ first_run()
     summary
 )
 
-# What takes both cores comes first; the rest hardly takes more than one, so two lanes of it run side by side.
-product()
+# start NAME COMMAND... - a stage beside others, as soon as one of the cores is free.
+mkfifo "$logs/cores"
+exec 3<> "$logs/cores"
+for _ in $(seq "$cores"); do
+    echo free >&3
+done
+start()
 {
-    stage digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
-    stage names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
-    stage cli-run sh tests/cli/run.sh build/tlmpi
-    stage cli-read sh tests/cli/read.sh build/tlmpi
-    stage cli-where sh tests/cli/where.sh build/tlmpi
-    stage cli-select sh tests/cli/select.sh build/tlmpi
-    stage cli-compat sh tests/cli/compat.sh build/tlmpi
-    stage stories sh tests/golden/stories.sh build/tlmpi
-    stage hta sh tests/golden/compat_hta.sh build/tlmpi
-    stage tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
-    stage tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
-    stage idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
-    stage peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
-    stage generator /usr/bin/python3 tests/golden/generator.py build/make_trace
-    stage oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
-    stage stragglers /usr/bin/python3 tests/bench/stragglers_test.py
-    stage foreign /usr/bin/python3 tests/bench/foreign/simulate.py --check
-    stage clocks /usr/bin/python3 tests/golden/clocks.py build/tlmpi-serial
-    stage collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
-    stage verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
-    stage phases /usr/bin/python3 tests/golden/phases.py build/tlmpi build/make_trace
-    stage phase-files /usr/bin/python3 tests/golden/phase_files.py build/tlmpi
-    stage agree /usr/bin/python3 tests/golden/agree.py build/tlmpi build/make_trace
-    stage repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
-    stage replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
-    stage exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
-    stage launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
-    stage books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
-    stage work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
-    stage select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
-    stage sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
-    stage series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace
-    stage memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace
-    stage readback sh tests/golden/readback.sh build/tlmpi build/make_trace
-    stage faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
-    stage faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
-    stage augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
-    stage reps /usr/bin/python3 tests/golden/reps.py build/tlmpi "2 3"
-    stage augment-waits /usr/bin/python3 tests/golden/augment_waits.py build/tlmpi-serial build/make_trace
-    stage augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
-    stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
-    stage faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
-    stage faults-doubts /usr/bin/python3 tests/faults/doubts.py build/tlmpi-serial build/make_trace
-    stage first-run first_run
-    stage record-lines /usr/bin/python3 tests/record/python.py build
-    stage record sh tests/record/run.sh build
+    read -r _ <&3
+    {
+        stage "$@"
+        echo free >&3
+    } &
 }
 
-instruments()
+# What takes longest comes first.  asan-mpi's settings: see tests/CMakeLists.txt.
+product()
 {
-    stage instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
-    stage fuzz sh tests/fuzz/run.sh build-fuzz 30
-    export ASAN_OPTIONS=fast_unwind_on_malloc=0:intercept_tls_get_addr=0 # see tests/CMakeLists.txt
-    stage asan-mpi sh tests/golden/stories.sh build-clang-asan/tlmpi 2 one_straggler several_devices idle_peers truncated
-    export ASAN_OPTIONS=
-    stage asan-stories sh tests/golden/stories.sh build-clang-asan/tlmpi-serial 0
-    stage asan-faults /usr/bin/python3 tests/faults/input.py build-clang-asan/tlmpi-serial
-    stage asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
-    stage asan-augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial
-    stage asan-augment-waits /usr/bin/python3 tests/golden/augment_waits.py build-clang-asan/tlmpi-serial build/make_trace
-    stage asan-graph /usr/bin/python3 tests/faults/graph.py build-clang-asan/tlmpi-serial
+    start digests sh tests/golden/digest.sh build/tlmpi build/make_trace build-serial/tlmpi-serial
+    start instructions sh tests/bench/instructions.sh build/tlmpi-serial build/make_trace
+    start fuzz sh tests/fuzz/run.sh build-fuzz 30
+    start idle /usr/bin/python3 tests/golden/idle.py build/tlmpi-serial
+    start asan-faults /usr/bin/python3 tests/faults/input.py build-clang-asan/tlmpi-serial
+    start stories sh tests/golden/stories.sh build/tlmpi
+    start asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
+    start hta sh tests/golden/compat_hta.sh build/tlmpi
+    start cli-compat sh tests/cli/compat.sh build/tlmpi
+    start phases /usr/bin/python3 tests/golden/phases.py build/tlmpi build/make_trace
+    start names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
+    start cli-run sh tests/cli/run.sh build/tlmpi
+    start cli-read sh tests/cli/read.sh build/tlmpi
+    start cli-html sh tests/cli/html.sh build/tlmpi
+    start cli-select sh tests/cli/select.sh build/tlmpi
+    start cli-where sh tests/cli/where.sh build/tlmpi
+    start tracelens sh tests/golden/compat_tracelens.sh build/tlmpi
+    start tracelens-random /usr/bin/python3 tests/golden/compat_tracelens_random.py build/tlmpi
+    start peers /usr/bin/python3 tests/golden/peers.py build/tlmpi-serial
+    start generator /usr/bin/python3 tests/golden/generator.py build/make_trace
+    start oracles sh tests/golden/oracles.sh build/tlmpi build/make_trace
+    start stragglers /usr/bin/python3 tests/bench/stragglers_test.py
+    start foreign /usr/bin/python3 tests/bench/foreign/simulate.py --check
+    start clocks /usr/bin/python3 tests/golden/clocks.py build/tlmpi-serial
+    start collectives /usr/bin/python3 tests/golden/collectives.py build/tlmpi build/make_trace
+    start verdicts /usr/bin/python3 tests/golden/verdicts.py build/tlmpi build/make_trace
+    start phase-files /usr/bin/python3 tests/golden/phase_files.py build/tlmpi
+    start agree /usr/bin/python3 tests/golden/agree.py build/tlmpi build/make_trace
+    start repairs /usr/bin/python3 tests/golden/repairs.py build/tlmpi build/make_trace
+    start replay /usr/bin/python3 tests/golden/replay.py build/tlmpi build/make_trace
+    start exact /usr/bin/python3 tests/golden/exact.py build/tlmpi build/make_trace
+    start launches /usr/bin/python3 tests/golden/launches.py build/tlmpi-serial build/make_trace
+    start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
+    start trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace
+    start work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
+    start select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
+    start sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
+    start series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace
+    start memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace
+    start readback sh tests/golden/readback.sh build/tlmpi build/make_trace
+    start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
+    start faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial
+    start augment-tracelens /usr/bin/python3 tests/golden/augment_tracelens.py build/tlmpi
+    start reps /usr/bin/python3 tests/golden/reps.py build/tlmpi "2 3"
+    start augment-waits /usr/bin/python3 tests/golden/augment_waits.py build/tlmpi-serial build/make_trace
+    start augment /usr/bin/python3 tests/faults/augment.py build/tlmpi "2 3"
+    start faults-ask /usr/bin/python3 tests/faults/ask.py build/tlmpi-serial build/make_trace
+    start faults-doubts /usr/bin/python3 tests/faults/doubts.py build/tlmpi-serial build/make_trace
+    start first-run first_run
+    start record-lines /usr/bin/python3 tests/record/python.py build
+    start record sh tests/record/run.sh build
+    start asan-mpi env ASAN_OPTIONS=fast_unwind_on_malloc=0:intercept_tls_get_addr=0 sh tests/golden/stories.sh build-clang-asan/tlmpi 2 one_straggler several_devices idle_peers truncated
+    start asan-stories sh tests/golden/stories.sh build-clang-asan/tlmpi-serial 0
+    start asan-augment /usr/bin/python3 tests/faults/augment.py build-clang-asan/tlmpi-serial
+    start asan-augment-waits /usr/bin/python3 tests/golden/augment_waits.py build-clang-asan/tlmpi-serial build/make_trace
+    start asan-graph /usr/bin/python3 tests/faults/graph.py build-clang-asan/tlmpi-serial
+    # Not beside others: what a shell starts so does not hear of SIGINT.
+    stage faults-output /usr/bin/python3 tests/faults/output.py build/tlmpi build/make_trace
 }
 
 stage scripts scripts
@@ -223,7 +235,6 @@ stage clang build build-clang-asan -DCMAKE_C_COMPILER=clang -DTLMPI_SANITIZE=ON
 stage tidy tidy
 stage asan-units units build-clang-asan
 stage serial build_program build-serial -DTLMPI_MPI=OFF -DTLMPI_ISAL=OFF -DTLMPI_ZSTD=OFF -DTLMPI_SIMD=OFF
-instruments &
 product
 wait
 

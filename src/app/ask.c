@@ -1,54 +1,83 @@
-/* ask.c - the four questions, asked of a result file. */
+/* ask.c - the answers of a result file: as text and JSON (ask), and as a page with pictures (html). */
 #include "cli.h"
 #include "outfile.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/report/ask.h"
+#include "tlmpi/report/html.h"
 #include "tlmpi/store/load.h"
+#include <stdlib.h>
+#include <string.h>
 
-static tl_status load(const char *path, tl_tables *tables, tl_error *err)
+/* A result, open, and the tables that the answers are read from. */
+typedef struct asked {
+    const char *path;
+    tl_result *result;
+    tl_tables tables;
+    tl_answers answers;
+} asked;
+
+/* Puts the file's name before what is wrong with it. */
+static tl_status in_file(const asked *a, tl_status st, tl_error *why, tl_error *err)
 {
-    tl_result *result = NULL;
+    return st != TL_OK ? tl_fail(err, st, "%s: %s", a->path, why->text) : TL_OK;
+}
+
+static void asked_free(asked *a)
+{
+    tl_result_close(a->result);
+    tl_tables_free(&a->tables);
+}
+
+/* asked_free ends it in any case. */
+static tl_status load(asked *a, const char *path, tl_error *err)
+{
     size_t n = 0, required;
     const tl_schema *const *schemas = tl_answer_tables(&required);
+    tl_error why;
 
+    *a = (asked){ .path = path };
     while (schemas[n] != NULL)
         n++;
-    tl_status st = tl_result_open(path, &result, err);
+    tl_status st = tl_result_open(path, &a->result, err);
     if (st != TL_OK)
         return st;
-    st = tl_tables_init(tables, schemas, n) ? TL_OK : tl_fail_memory(err, "the tables");
-    if (st == TL_OK) {
-        tl_error why;
-        st = tl_result_load(result, tables, required, &why);
-        if (st != TL_OK)
-            tl_fail(err, st, "%s: %s", path, why.text);
-    }
-    tl_result_close(result);
+    if (!tl_tables_init(&a->tables, schemas, n))
+        return tl_fail_memory(err, "the tables");
+    st = in_file(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
+    if (st == TL_OK)
+        tl_answers_read(&a->tables, &a->answers);
     return st;
 }
 
+static bool one_word(const tl_cli *cli, tl_error *err)
+{
+    if (cli->nwords != 1)
+        tl_fail(err, TL_EUSAGE, "%s: tlmpi %s FILE.h5",
+                cli->nwords == 0 ? "no result file named" : "one file at a time", cli->command->name);
+    return cli->nwords == 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ask */
+
 static tl_status answer(const tl_cli *cli, bool *too_much, tl_error *err)
 {
-    const char *path = cli->words[0];
-    tl_tables tables = { 0 };
-    tl_answers answers = { 0 };
+    asked a;
     tl_outfile file = { .out = NULL };
-    tl_status st = load(path, &tables, err);
+    tl_status st = load(&a, cli->words[0], err);
 
-    if (st == TL_OK) {
-        tl_answers_read(&tables, &answers);
-        st = tl_outfile_open(&file, path, cli->run.output, cli->run.force, err);
-    }
+    if (st == TL_OK)
+        st = tl_outfile_open(&file, a.path, cli->run.output, cli->run.force, err);
     if (st == TL_OK) {
         if (cli->run.json)
-            tl_print_answers_json(file.out, &answers, path);
+            tl_print_answers_json(file.out, &a.answers, a.path);
         else
-            tl_print_answers(file.out, &answers, path);
+            tl_print_answers(file.out, &a.answers, a.path, 0);
         st = tl_outfile_close(&file, st, err);
     }
     if (st == TL_OK)
-        *too_much = tl_gates_judge(&cli->run.fail_on, &answers, stderr);
-    tl_tables_free(&tables);
+        *too_much = tl_gates_judge(&cli->run.fail_on, &a.answers, stderr);
+    asked_free(&a);
     return st;
 }
 
@@ -57,12 +86,82 @@ int tl_ask(const tl_cli *cli)
     tl_error err;
     bool too_much = false;
 
-    if (cli->nwords != 1) {
-        tl_fail(&err, TL_EUSAGE, "%s: tlmpi ask FILE.h5",
-                cli->nwords == 0 ? "no result file named" : "one file at a time");
-        return tl_cli_complain(cli, &err);
-    }
-    if (answer(cli, &too_much, &err) != TL_OK)
+    if (!one_word(cli, &err) || answer(cli, &too_much, &err) != TL_OK)
         return tl_cli_complain(cli, &err);
     return too_much ? TL_EXIT_FAIL_ON : TL_EXIT_DONE;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ html */
+
+static tl_text name_of(void *result, uint32_t id)
+{
+    return tl_result_name(result, id);
+}
+
+/* The tables that it wants, one after the other, row by row. */
+static tl_status feed(asked *a, tl_html *html, tl_error *err)
+{
+    const tl_schema *table = NULL;
+    tl_error why;
+    tl_status st = tl_html_next(html, &table, err);
+    while (st == TL_OK && table != NULL) {
+        if (tl_result_find(a->result, table->name) != NULL)
+            st = in_file(a, tl_result_each(a->result, table, tl_html_take, html, &why), &why, err);
+        if (st == TL_OK)
+            st = tl_html_next(html, &table, err);
+    }
+    return st;
+}
+
+/* "a/traces.html" of "a/traces.h5"; NULL when memory is out. */
+static char *page_of(const char *path)
+{
+    size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
+    char *name = tl_malloc(stem + sizeof ".html");
+    if (name != NULL) {
+        memcpy(name, path, stem);
+        memcpy(name + stem, ".html", sizeof ".html");
+    }
+    return name;
+}
+
+static tl_status write_page(const tl_cli *cli, const char *output, tl_error *err)
+{
+    asked a;
+    tl_outfile file = { .out = NULL };
+    tl_html *html = NULL;
+    tl_status st = load(&a, cli->words[0], err);
+
+    if (st == TL_OK)
+        st = tl_outfile_open(&file, a.path, output, cli->run.force, err);
+    if (st == TL_OK) {
+        const tl_html_input input = {
+            .file = a.path, .answers = &a.answers, .tables = &a.tables, .name = name_of, .name_arg = a.result
+        };
+        html = tl_html_new(&input);
+        st = html != NULL ? feed(&a, html, err) : tl_fail_memory(err, "the page");
+        if (st == TL_OK)
+            st = tl_html_write(html, file.out, err);
+        st = tl_outfile_close(&file, st, err);
+    }
+    tl_html_free(html);
+    asked_free(&a);
+    return st;
+}
+
+int tl_html_page(const tl_cli *cli)
+{
+    tl_error err;
+    char *name = NULL;
+    bool ok = one_word(cli, &err);
+
+    if (ok && cli->run.output == NULL) {
+        name = page_of(cli->words[0]);
+        ok = name != NULL;
+        if (!ok)
+            tl_fail_memory(&err, "a file's name");
+    }
+    ok = ok && write_page(cli, name != NULL ? name : cli->run.output, &err) == TL_OK;
+    free(name);
+    return ok ? TL_EXIT_DONE : tl_cli_complain(cli, &err);
 }

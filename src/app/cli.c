@@ -61,6 +61,12 @@ static const tl_command commands[] = {
       "for it, and whether always or for a while. Each answer has its evidence, the table to look at, and a confidence: high, "
       "medium or low, with the reasons.",
       false, tl_ask },
+    { "html", TL_FOR_HTML, "[options] FILE.h5", "a page with pictures: the answers, and who is late in which steps",
+      "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: how much "
+      "of each step the others waited because of a rank. Of phases that were timed without a profiler: how much longer or "
+      "shorter each is on a rank than on its peers. It needs no network and no script, and prints well. Of more than 64 ranks "
+      "the 32 worst have a row of their own; more than 240 steps share columns.",
+      false, tl_html_page },
     { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
       "Prints the page of each TABLE: its columns, and how they come about. 'tlmpi describe tables' lists the tables "
       "and what else there is a page of; without TABLE all pages are printed.",
@@ -147,7 +153,7 @@ static tl_status read_rest(tl_cli *cli, int argc, char **argv, int command_at, t
 /* Commands that are to come.  A path of that name is read today. */
 static tl_status refuse_later(const char *word, tl_error *err)
 {
-    static const char *const later[] = { "diff", "html", "export", "reps", "completion" };
+    static const char *const later[] = { "diff", "export", "reps", "completion" };
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(word, later[i]) == 0 && access(word, F_OK) != 0)
             return tl_fail(err, TL_EUSAGE, "this version has no tlmpi %s yet; tlmpi --help tells what it has", word);

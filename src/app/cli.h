@@ -28,7 +28,8 @@ enum {
     TL_FOR_AUGMENT = 32,
     TL_FOR_ASK = 64,
     TL_FOR_REPS = 128,
-    TL_FOR_ALL = 255
+    TL_FOR_HTML = 256,
+    TL_FOR_ALL = 511
 };
 
 enum { TL_ALL_RUNS = -2 };
@@ -43,6 +44,12 @@ typedef struct tl_command {
     int (*act)(const tl_cli *);     /* returns the exit status (job/run.h) */
 } tl_command;
 
+/* Which rows of a table are the first: so many, or those that hold a share of the time. */
+typedef struct tl_top_wanted {
+    int64_t rows;
+    double share;
+} tl_top_wanted;
+
 struct tl_cli {
     const tl_command *command;
     bool named;                     /* a word of the command line named it */
@@ -53,7 +60,7 @@ struct tl_cli {
     tl_options run;                 /* what run and check take; output, force, digest serve others too */
     int format;                     /* show: tl_format */
     int unit;                       /* show: tl_unit_choice; -1: auto on a terminal, else ns */
-    int64_t top;                    /* show: rows at most; 0 for all */
+    tl_top_wanted top;              /* show: 0 and 0 for all */
     int64_t width;                  /* show: characters of a text in a table; 0 for all, -1 to fit a terminal */
     tl_ranges ranks, steps;         /* show */
     tl_texts where;                 /* show: conditions */
@@ -88,6 +95,7 @@ size_t tl_show_width(const tl_cli *cli, FILE *out);
 /* The commands that are not of the job layer. */
 int tl_show(const tl_cli *cli);
 int tl_ask(const tl_cli *cli);
+int tl_html_page(const tl_cli *cli);
 int tl_describe(const tl_cli *cli);
 int tl_compat(const tl_cli *cli);
 

@@ -93,6 +93,23 @@ static bool store_count(const char *text, void *at)
     return read_int(text, 0, INT64_MAX, at);
 }
 
+/* So many rows, or the rows that hold a share of the time. */
+static bool store_top(const char *text, void *at)
+{
+    tl_top_wanted *top = at;
+    *top = (tl_top_wanted){ 0 };
+    return text[strcspn(text, "%")] == '%' ? store_share(text, &top->share) : store_count(text, &top->rows);
+}
+
+static void recall_top(const void *at, char *out, size_t n)
+{
+    const tl_top_wanted *top = at;
+    if (top->share > 0)
+        snprintf(out, n, "%g%%", 100 * top->share);
+    else
+        snprintf(out, n, "%" PRId64, top->rows);
+}
+
 static void recall_int(const void *at, char *out, size_t n)
 {
     snprintf(out, n, "%" PRId64, *(const int64_t *)at);
@@ -305,6 +322,7 @@ const tl_option_type tl_option_switch = { store_switch, recall_switch, NULL, NUL
 const tl_option_type tl_option_text = { store_text, recall_text, NULL, NULL };
 const tl_option_type tl_option_texts = { store_texts, recall_texts, "COLUMN=VALUE, as kind=comm", NULL };
 const tl_option_type tl_option_count = { store_count, recall_int, "a number, 0 or more", NULL };
+const tl_option_type tl_option_top = { store_top, recall_top, "a number, 0 or more, or a share as 80%", NULL };
 const tl_option_type tl_option_width = { store_width, recall_int, "a number or 'auto'", NULL };
 const tl_option_type tl_option_run = { store_run, recall_run, "a number from 1, 'newest' or 'list'", NULL };
 const tl_option_type tl_option_compat_run = { store_compat_run, recall_compat_run,

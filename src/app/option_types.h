@@ -16,6 +16,9 @@ typedef struct tl_option_type {
     tl_status (*complain)(const char *option, const char *text, tl_error *err);
 } tl_option_type;
 
+/* The first rows: so many, or those that hold a share of the time. */
+extern const tl_option_type tl_option_top;
+
 extern const tl_option_type tl_option_gates, tl_option_switch, tl_option_text, tl_option_count, tl_option_width,
     tl_option_run, tl_option_compat_run, tl_option_format, tl_option_parser, tl_option_idle, tl_option_launch,
     tl_option_clock, tl_option_share, tl_option_ranges, tl_option_unit, tl_option_texts,

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether an option decides what is in the tables of a result, and whether its value is the name of a file. */
+typedef enum decides { NOTHING, TABLES, TABLES_BY_FILE } decides;
+
 struct tl_option {
     const char *name;    /* "output": --output */
     char letter;         /* 'o': -o; 0 for none */
@@ -18,11 +21,15 @@ struct tl_option {
     unsigned bits; /* the commands that it goes with */
     const tl_option_type *type;
     size_t offset; /* of the value in tl_cli */
+    decides decides;
 };
 
 /* ---- the table, in the order of --help ---- */
 
-#define AT(member) offsetof(tl_cli, member)
+#define OFFSET(member)          offsetof(tl_cli, member)
+#define AT(member)              OFFSET(member), NOTHING
+#define DECIDES_AT(member)      OFFSET(member), TABLES
+#define FILE_DECIDES_AT(member) OFFSET(member), TABLES_BY_FILE
 
 static const tl_option options[] = {
     { "output", 'o', "PREFIX", "",
@@ -30,57 +37,59 @@ static const tl_option options[] = {
       "several paths, in the working directory",
       TL_FOR_RUN, &tl_option_text, AT(run.output) },
     { "output", 'o', "FILE", "", "print into FILE; '-' is standard output", TL_FOR_SHOW | TL_FOR_ASK, &tl_option_text, AT(run.output) },
+    { "output", 'o', "FILE", "", "write FILE; by default the result's name with .html for .h5; '-' is standard output", TL_FOR_HTML,
+      &tl_option_text, AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the tables; made if it is not there", TL_FOR_COMPAT, &tl_option_text,
       AT(run.output) },
     { "output", 'o', "DIR", "", "the folder for the copies; made if it is not there", TL_FOR_AUGMENT, &tl_option_text,
       AT(run.output) },
-    { "force", 'f', NULL, "0", "overwrite existing files", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_COMPAT | TL_FOR_AUGMENT,
+    { "force", 'f', NULL, "0", "overwrite existing files", TL_FOR_RUN | TL_FOR_SHOW | TL_FOR_ASK | TL_FOR_HTML | TL_FOR_COMPAT | TL_FOR_AUGMENT,
       &tl_option_switch, AT(run.force) },
     { "run", 0, "N", "newest",
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the "
       "newest of those with most ranks, 'list' lists them",
-      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_run, AT(run.run) },
+      TL_FOR_RUN | TL_FOR_CHECK, &tl_option_run, DECIDES_AT(run.run) },
     { "run", 0, "N", "all",
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
     { "ranks", 0, "LIST", "", "read the traces of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges,
-      AT(run.ranks) },
+      DECIDES_AT(run.ranks) },
     { "steps", 0, "LIST", "",
       "everything is computed as if the traces held only what the host began in these steps, and the device work that it "
       "launched there; tlmpi describe selection says more",
-      TL_FOR_RUN, &tl_option_ranges, AT(run.steps) },
+      TL_FOR_RUN, &tl_option_ranges, DECIDES_AT(run.steps) },
     { "time", 0, "LIST", "",
       "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the job "
       "does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
-      TL_FOR_RUN, &tl_option_times, AT(run.times) },
+      TL_FOR_RUN, &tl_option_times, DECIDES_AT(run.times) },
     { "events", 0, "GLOB", "",
       "files of phases, JSON lines as libtlmpi_record writes them, in place of those (.jsonl) that the paths hold", TL_FOR_RUN | TL_FOR_CHECK,
-      &tl_option_text, AT(run.events) },
+      &tl_option_text, FILE_DECIDES_AT(run.events) },
     { "rules", 0, "FILE", "",
       "rules of your own for what a kernel is, asked before the built-in ones; tlmpi describe interval says how they "
       "are written",
-      TL_FOR_RUN, &tl_option_text, AT(run.rules) },
+      TL_FOR_RUN, &tl_option_text, FILE_DECIDES_AT(run.rules) },
     { "idle", 0, "LIST",
       TL_IDLE_DEFAULT,
       "thresholds of the idle tables in us and percent, as noise=10,drain=2.5; tlmpi describe gap explains them",
-      TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, AT(run.config.idle) },
+      TL_FOR_RUN | TL_FOR_AUGMENT, &tl_option_idle, DECIDES_AT(run.config.idle) },
     { "launch", 0, "LIST", TL_LAUNCH_DEFAULT,
       "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them", TL_FOR_RUN,
-      &tl_option_launch, AT(run.config.launch) },
+      &tl_option_launch, DECIDES_AT(run.config.launch) },
     { "series", 0, NULL, "0",
       "write tables queue_series and copy_series, too: how much waited in each stream, and how fast copies were, at each "
       "change; they are large",
-      TL_FOR_RUN, &tl_option_switch, AT(run.config.series) },
+      TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "
       "sent); none: nothing; force: also clocks that are possible as recorded. Table clock has them in any case",
-      TL_FOR_RUN, &tl_option_clock, AT(run.clock) },
+      TL_FOR_RUN, &tl_option_clock, DECIDES_AT(run.clock) },
     { "alpha", 0, "SHARE", "0.01", "the chance that any rank or link of a job is named wrongly, all tests together", TL_FOR_RUN, &tl_option_share,
-      AT(run.judge.alpha) },
+      DECIDES_AT(run.judge.alpha) },
     { "least-cost", 0, "SHARE", "0.01",
       "a rank that costs a smaller share of the steps in which it is late is not named", TL_FOR_RUN, &tl_option_share,
-      AT(run.judge.least_cost) },
+      DECIDES_AT(run.judge.least_cost) },
     { "tracelens", 0, NULL, "0",
       "the idle tracks of TraceLens, with its numbers, words and file names (x_idle_augmented.json.gz), instead of ours; "
       "--idle then means nothing",
@@ -103,7 +112,7 @@ static const tl_option options[] = {
       "print a line 'table hash' for each table and nothing else: equal results have equal lines, "
       "however they were made; run writes its file all the same",
       TL_FOR_RUN | TL_FOR_SHOW, &tl_option_switch, AT(run.digest) },
-    { "reproducible", 0, NULL, "0", "leave time, host and command line out of the file", TL_FOR_RUN, &tl_option_switch,
+    { "reproducible", 0, NULL, "0", "leave time, host, command line and paths out of the file", TL_FOR_RUN, &tl_option_switch,
       AT(run.reproducible) },
     { "rep", 0, "NAME", "",
       "what a repetition is: ProfilerStep, a user annotation's name, or one-per-file, the whole trace; by default "
@@ -142,7 +151,10 @@ static const tl_option options[] = {
       "sort by a column: measures largest first, others smallest first; COLUMN:asc and COLUMN:desc "
       "say which way; equal rows stay in the order of the table",
       TL_FOR_SHOW, &tl_option_text, AT(sort) },
-    { "top", 0, "N", "0", "at most the first N rows; 0 for all", TL_FOR_SHOW, &tl_option_count, AT(top) },
+    { "top", 0, "N", "0",
+      "at most the first N rows; 0 for all; P%: of a table with total_ns the rows with the most, until they hold P percent "
+      "of the time. Of kernel and kernel_ranks a last row has all others together",
+      TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_width, AT(width) },
     { "ns", 0, NULL, "0", "hta: keep the fractions of time stamps, as HTA does with HTA_DISABLE_NS_ROUNDING=1",
@@ -306,9 +318,13 @@ char *tl_options_record(const tl_cli *cli, unsigned bits)
     char *text = tl_strndup("", 0), value[4200];
     size_t n = 0, cap = text != NULL ? 1 : 0;
     for (const tl_option *o = options; o < options + NOPTIONS; o++) {
-        if ((o->bits & bits) == 0 || o->offset == AT(help) || o->offset == AT(version))
+        if ((o->bits & bits) == 0 || o->offset == OFFSET(help) || o->offset == OFFSET(version))
+            continue;
+        if (cli->run.reproducible && o->decides == NOTHING)
             continue;
         o->type->recall((const char *)cli + o->offset, value, sizeof value);
+        if (cli->run.reproducible && o->decides == TABLES_BY_FILE && *value != '\0')
+            snprintf(value, sizeof value, "given");
         size_t need = n + strlen(o->name) + strlen(value) + 3;
         if (text == NULL || !tl_grow((void **)&text, &cap, need, 1)) {
             free(text);

@@ -20,8 +20,8 @@ tl_status tl_option_read(tl_cli *cli, unsigned bits, int argc, char **argv, int 
 /* The lines of --help on the options of these commands. */
 void tl_options_help(FILE *out, unsigned bits);
 
-/* The options of the command with their values, "name=value" a line, switches as 0 or 1; NULL when memory is out.  The
- * caller frees it. */
+/* The options of the command with their values, "name=value" a line, switches as 0 or 1; with --reproducible only those
+ * that decide what is in the tables, and of files that they are given.  NULL when memory is out.  The caller frees it. */
 char *tl_options_record(const tl_cli *cli, unsigned bits);
 
 #endif

@@ -154,8 +154,8 @@ tl_status tl_select_init(tl_select *select, tl_result *result, const char *table
         st = add_condition(select, cli->where.v[i], err);
     if (st == TL_OK && cli->columns != NULL)
         st = add_columns(select, cli->columns, err);
-    if (st == TL_OK && cli->sort != NULL)
-        st = set_sort(select, cli->sort, err);
+    if (st == TL_OK && (cli->sort != NULL || cli->top.share > 0))
+        st = set_sort(select, cli->sort != NULL ? cli->sort : "total_ns:desc", err);
     return st;
 }
 

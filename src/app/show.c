@@ -5,8 +5,10 @@
 #include "select.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/format/others.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/terminal.h"
 #include "tlmpi/store/result.h"
@@ -82,16 +84,35 @@ typedef struct show {
     uint64_t limit, printed; /* limit 0: no limit */
     tl_top top;
     bool may_grow; /* top.limit is ours, not the user's */
+    double share;  /* --top P%; 0: none */
+    bool sums;     /* what is left out is a row */
+    tl_others others;
 } show;
+
+static bool leave_out(void *arg, const void *row)
+{
+    show *s = arg;
+    return !s->sums || tl_others_add(&s->others, row);
+}
+
+/* Whether what is left out is a row: of lists of kernels, and only beside a name, which says what it is. */
+static bool has_others(const tl_printer *p)
+{
+    bool named = p->columns == NULL;
+    for (size_t i = 0; p->columns != NULL && i < p->ncolumns; i++)
+        named |= strcmp(p->schema->fields[p->columns[i]].name, "name") == 0;
+    return named && (strcmp(p->schema->name, "kernel") == 0 || strcmp(p->schema->name, "kernel_ranks") == 0);
+}
 
 static tl_status print_block(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
 {
     show *s = arg;
-    if (s->limit > 0 && n > s->limit - s->printed)
-        n = (size_t)(s->limit - s->printed);
-    bool ok = tl_print_rows(&s->printer, rows, n);
-    s->printed += n;
-    *enough = !ok || s->printed == s->limit;
+    size_t shown = s->limit > 0 && n > s->limit - s->printed ? (size_t)(s->limit - s->printed) : n;
+    bool ok = tl_print_rows(&s->printer, rows, shown);
+    for (size_t i = shown; i < n && ok; i++)
+        ok = leave_out(s, rows + i * s->printer.schema->row_size);
+    s->printed += shown;
+    *enough = !ok || (s->printed == s->limit && !s->sums);
     return status_of(&s->printer, ok, err);
 }
 
@@ -114,8 +135,28 @@ static tl_status print_rows(show *s, tl_select *select, tl_error *err)
     return tl_select_walk(select, print_block, s, err);
 }
 
+static int64_t int_cell(const tl_field *field, const unsigned char *row)
+{
+    int64_t value;
+    memcpy(&value, row + field->offset, sizeof value);
+    return value;
+}
+
+/* How many of the rows, from the first, hold that share of what all have in the column; none where they have nothing. */
+static size_t rows_of_share(const tl_top *top, const tl_field *time, double share)
+{
+    int64_t all = 0, held = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < top->n; i++)
+        all = tl_ns_add(all, tl_ns_max(int_cell(time, tl_top_row(top, i)), 0));
+    while (n < top->n && (double)held < share * (double)all)
+        held = tl_ns_add(held, tl_ns_max(int_cell(time, tl_top_row(top, n++)), 0));
+    return n;
+}
+
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
+    const tl_field *time = tl_schema_field(select->table, "total_ns");
     s->may_grow = s->limit == 0;
     s->top = (tl_top){ .table = select->table,
                        .by = select->sort,
@@ -124,14 +165,17 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
                                 : s->limit < SIZE_MAX ? (size_t)s->limit
                                                       : SIZE_MAX,
                        .name = name_of,
-                       .name_arg = select->result };
+                       .name_arg = select->result,
+                       .drop = leave_out,
+                       .drop_arg = s };
     tl_status st = tl_select_walk(select, keep_block, s, err);
     bool ok = st == TL_OK;
     if (ok)
         tl_top_sort(&s->top);
+    size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, time, s->share) : s->top.n;
     for (size_t i = 0; i < s->top.n && ok; i++)
-        ok = tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
-    s->printed = s->top.n;
+        ok = i < shown ? tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1) : leave_out(s, tl_top_row(&s->top, i));
+    s->printed = shown;
     tl_top_free(&s->top);
     return st != TL_OK ? st : status_of(&s->printer, ok, err);
 }
@@ -145,6 +189,46 @@ static void say_why_empty(tl_result *result, const tl_schema *table)
     const tl_schema *files = tl_result_find(result, "phase_file");
     if (strncmp(table->name, "phase", 5) == 0 && files != NULL && tl_result_nrows(result, files) == 0)
         tl_warn("table %s has no rows: not available: no files of phases (.jsonl, as libtlmpi_record writes them)", table->name);
+}
+
+/* Rows of table pattern, and sequences that there are. */
+typedef struct pattern_count {
+    const tl_field *rank, *patterns;
+    size_t row_size;
+    int64_t last, rows, all;
+} pattern_count;
+
+static tl_status count_patterns(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
+{
+    pattern_count *c = arg;
+    (void)enough;
+    (void)err;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *row = rows + i * c->row_size;
+        int32_t rank;
+        memcpy(&rank, row + c->rank->offset, sizeof rank);
+        if (c->rows++ == 0 || rank != c->last)
+            c->all = tl_ns_add(c->all, int_cell(c->patterns, row));
+        c->last = rank;
+    }
+    return TL_OK;
+}
+
+/* A rank may have more sequences than rows. */
+static tl_status say_left_out(const tl_select *select, tl_error *err)
+{
+    tl_select ranks = { .result = select->result, .table = select->table, .ranks = select->ranks, .rank = select->rank };
+    pattern_count c = { .rank = tl_schema_field(select->table, "rank"),
+                        .patterns = tl_schema_field(select->table, "patterns"),
+                        .row_size = select->table->row_size };
+
+    if (strcmp(select->table->name, "pattern") != 0 || c.rank == NULL || c.patterns == NULL)
+        return TL_OK;
+    tl_status st = tl_select_walk(&ranks, count_patterns, &c, err);
+    if (st == TL_OK && c.all > c.rows)
+        tl_warn("table pattern has %" PRId64 " of %" PRId64 " sequences: of a rank the first 100, and the first of each "
+                "operator", c.rows, c.all);
+    return st;
 }
 
 /* The schema of a table that the file may lack, as nothing of it is there. */
@@ -176,21 +260,27 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
     tl_select select;
     tl_status st = tl_select_init(&select, result, table, cli, err);
     if (st == TL_OK) {
-        show s = { .printer = new_printer(cli, out, select.table), .limit = (uint64_t)cli->top };
+        show s = { .printer = new_printer(cli, out, select.table), .limit = (uint64_t)cli->top.rows, .share = cli->top.share };
         s.printer.columns = select.columns.n > 0 ? select.columns.v : NULL;
         s.printer.ncolumns = select.columns.n;
         s.printer.name = name_of;
         s.printer.name_arg = result;
+        s.sums = (s.limit > 0 || s.share > 0) && has_others(&s.printer);
+        tl_others_init(&s.others, select.table);
         bool ok = tl_print_begin(&s.printer);
         if (ok)
             st = select.sort != NULL ? print_sorted(&s, &select, err) : print_rows(&s, &select, err);
+        ok = ok && (st != TL_OK || tl_others_print(&s.others, &s.printer));
         ok = tl_print_end(&s.printer) && ok;
+        tl_others_free(&s.others);
         if (st == TL_OK)
             st = status_of(&s.printer, ok, err);
         if (st == TL_OK && ok && tl_result_nrows(result, select.table) == 0)
             say_why_empty(result, select.table);
         else if (st == TL_OK && ok && s.printed == 0)
             st = tl_select_say_none(&select, err);
+        if (st == TL_OK && ok)
+            st = say_left_out(&select, err);
     }
     tl_select_free(&select);
     return st;
@@ -200,7 +290,7 @@ static tl_status show_table(const tl_cli *cli, tl_result *result, const char *ta
 
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
-    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top > 0 || cli->ranks.n > 0 || cli->steps.n > 0 ||
+    bool choosy = cli->columns != NULL || cli->sort != NULL || cli->top.rows > 0 || cli->top.share > 0 || cli->ranks.n > 0 || cli->steps.n > 0 ||
                   cli->where.n > 0;
     if (cli->nwords == 0)
         return tl_fail(err, TL_EUSAGE, "no result file named: tlmpi show FILE.h5 [TABLE]");

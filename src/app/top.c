@@ -122,7 +122,9 @@ bool tl_top_add(tl_top *top, const void *row)
 
     if (top->n == top->limit) {
         if (!stands_before(top, row, order, &top->heap[0]))
-            return true;
+            return top->drop == NULL || top->drop(top->drop_arg, row);
+        if (top->drop != NULL && !top->drop(top->drop_arg, top->rows + top->heap[0].slot * size))
+            return false;
         memcpy(top->rows + top->heap[0].slot * size, row, size);
         top->heap[0].order = order;
         sink(top, top->n);

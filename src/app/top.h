@@ -7,7 +7,7 @@
 #include "tlmpi/model/schema.h"
 #include <stdint.h>
 
-/* Set the first five, the rest zero; tl_top_free ends it.  Rows may be packed. */
+/* Set those before `private`, the rest zero; tl_top_free ends it.  Rows may be packed. */
 typedef struct tl_top {
     const tl_schema *table;
     const tl_field *by;
@@ -15,6 +15,9 @@ typedef struct tl_top {
     size_t limit;               /* N, at least 1 */
     tl_text (*name)(void *arg, uint32_t id);
     void *name_arg;
+    bool (*drop)(void *arg, const void *row); /* takes each row that is not among the first N, or no longer; false when
+                                               * memory is out.  NULL: nobody asks for them */
+    void *drop_arg;
     /* private: */
     uint64_t seen;              /* rows offered */
     struct tl_top_entry {

@@ -82,7 +82,8 @@ tl_status tl_write_begin(tl_store *store, tl_error *err)
 
 static tl_status write_table(tl_store *store, const tl_table *table, int64_t epoch_ns, tl_error *err)
 {
-    size_t size = tl_packed_size(table->schema), block = BLOCK_BYTES / size + 1;
+    size_t size = tl_packed_size(table->schema), most = BLOCK_BYTES / size + 1;
+    size_t block = table->n < most ? table->n : most;
     char *packed = tl_malloc(block * size);
     tl_status st = packed != NULL ? TL_OK : tl_fail_memory(err, table->schema->name);
 
@@ -105,7 +106,7 @@ static tl_status write_names(tl_store *store, const tl_names *names, tl_error *e
     return st;
 }
 
-/* When, where and how the file was made: what --reproducible leaves out. */
+/* When, where and by which command the file was made: what --reproducible leaves out. */
 static tl_status write_circumstances(tl_store *store, const tl_options *options, tl_error *err)
 {
     char when[32] = "", host[256] = "", history[4096];
@@ -128,8 +129,6 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
         st = tl_store_attr_text(store, "slurm_job_id", job, err);
     if (st == TL_OK && tl_git_commit[0] != '\0')
         st = tl_store_attr_text(store, "git_commit", tl_git_commit, err);
-    if (st == TL_OK && options->settings != NULL)
-        st = tl_store_attr_text(store, "settings", options->settings, err);
     return st;
 }
 
@@ -149,5 +148,7 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tabl
         st = tl_store_attr_text(store, "selection", selection, err);
     if (st == TL_OK && !options->reproducible)
         st = write_circumstances(store, options, err);
+    if (st == TL_OK && options->settings != NULL)
+        st = tl_store_attr_text(store, "settings", options->settings, err);
     return st;
 }

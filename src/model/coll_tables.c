@@ -102,6 +102,7 @@ const char *const tl_check_labels[] = {
     [TL_CHECK_BLAME] = "blame_balance",
     [TL_CHECK_UNSTEPPED] = "collective_outside_steps",
     [TL_CHECK_TOO_FEW_STEPS] = "too_few_steps",
+    [TL_CHECK_TOO_LONG] = "kernel_too_long",
     NULL,
 };
 

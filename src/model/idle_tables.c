@@ -43,6 +43,11 @@ const char *const tl_peer_labels[TL_NPEERS + 1] = {
     [TL_PEER_WAIT] = "host_wait",
 };
 
+const char *const tl_stream_wait_labels[] = {
+    [TL_STREAM_HOST_WAIT] = "host_wait", [TL_STREAM_KERNEL_WAIT] = "kernel_wait", [TL_STREAM_OTHER] = "other",
+    [TL_STREAM_UNKNOWN] = "unknown",     [TL_NSTREAM_WAITS] = NULL,
+};
+
 const char *const tl_queued_labels[] = { "unknown", "no", "yes", NULL };
 
 TL_TABLE_DEFINE(

@@ -1,5 +1,6 @@
 /* tables.c - the schemas of the result file's tables, and the words of their enums. */
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
 
 const char *const tl_rank_status_labels[] = {
@@ -37,3 +38,8 @@ TL_TABLE_DEFINE(mix, TL_MIX_FIELDS, TL_SCOPE_RANK, "what ran at once",
 
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
+
+const char *const tl_node_kind_labels[] = { "annotation", "operator", "call", "work", "none", "rest", NULL };
+
+TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called what, down to the device work",
+                "What called what on the host of a rank, on which path was work launched, and what did it cost?");

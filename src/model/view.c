@@ -46,6 +46,24 @@ bool tl_is_step_mark(const tl_names *names, uint32_t name)
     return tl_text_starts(tl_names_text(names, name), "ProfilerStep#");
 }
 
+const tl_thread *tl_main_thread(const tl_ops *ops)
+{
+    const tl_thread *found = NULL;
+    size_t most = 0;
+
+    for (size_t t = 0; t < ops->nthreads; t++) {
+        const tl_thread *thread = &ops->threads[t];
+        size_t n = 0;
+        for (size_t i = thread->first; i < thread->first + thread->n; i++)
+            n += ops->kind[i] == TL_ANNOTATION;
+        if (n > most || (n > 0 && n == most && ops->start_ns[thread->first] < ops->start_ns[found->first])) {
+            most = n;
+            found = thread;
+        }
+    }
+    return found;
+}
+
 bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
 {
     const tl_launch *l = view->launches;

@@ -2,7 +2,6 @@
 #include "record.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What became of phases that were pending. */
@@ -55,9 +54,13 @@ static void take_out(tlmpi_record *recorder, tl_record_phase *phase, bool wait, 
         tl_record_list_add(&out->later, phase);
         return;
     }
+    /* Of events on two streams the second may have been first. */
+    const bool good = error == 0 && isfinite(ms) && ms >= 0;
     if (error != 0)
         tl_record_tell_driver(recorder, what, error);
-    if (error == 0 && isfinite(ms)) {
+    else if (!good)
+        tl_record_tell(recorder, TL_RECORD_BY_TIME, "one took %g ms, as the driver says", (double)ms);
+    if (good) {
         out->npassed++;
         out->nlines += add_line(&recorder->file.out, phase, ms);
     } else {
@@ -66,16 +69,11 @@ static void take_out(tlmpi_record *recorder, tl_record_phase *phase, bool wait, 
     tl_record_list_add(&out->over, phase);
 }
 
-/* The system's words, on stderr, the first time. */
 static void tell_file(tlmpi_record *recorder, int error)
 {
     char words[256] = "error";
-    if (recorder->told_file)
-        return;
-    recorder->told_file = true;
     (void)strerror_r(error, words, sizeof words);
-    (void)fprintf(stderr, "tlmpi_record: rank %d: lines are lost, the program goes on: %s\n", recorder->settings.rank,
-                  words);
+    tl_record_tell(recorder, TL_RECORD_BY_FILE, "%s", words);
 }
 
 tlmpi_record_status tl_record_flush_pending(tlmpi_record *recorder, bool wait)
@@ -83,6 +81,7 @@ tlmpi_record_status tl_record_flush_pending(tlmpi_record *recorder, bool wait)
     outcome out = { .npassed = 0 };
     int64_t nwritten;
 
+    atomic_store(&recorder->begun, 0);
     (void)pthread_mutex_lock(&recorder->lock);
     tl_record_phase *next = recorder->pending.first;
     recorder->pending = (tl_record_list){ NULL, NULL };

@@ -113,6 +113,11 @@ tl_record_phase *tl_record_phases_take(tl_record_phases *phases, const tl_record
     return phase;
 }
 
+bool tl_record_phases_full(const tl_record_phases *phases)
+{
+    return phases->n == TLMPI_RECORD_MAX_PHASES && phases->unused.first == NULL;
+}
+
 uint64_t tl_record_phases_open(tl_record_phase *phase)
 {
     phase->open = true;

@@ -51,6 +51,9 @@ void tl_record_list_join(tl_record_list *list, const tl_record_list *more);
 tl_record_phase *tl_record_phases_take(tl_record_phases *phases, const tl_record_driver *driver, intptr_t place,
                                        int *error);
 
+/* Whether as many as there may be are in use. */
+bool tl_record_phases_full(const tl_record_phases *phases);
+
 /* An id by which any thread may find it. */
 uint64_t tl_record_phases_open(tl_record_phase *phase);
 

@@ -3,6 +3,8 @@
 
 #include "line.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,13 +48,29 @@ static bool start(tlmpi_record *recorder, const char *directory)
     return error == 0;
 }
 
+/* How often this process has become a child: the system's number of it would be asked for at every call. */
+static atomic_int forks;
+static int watching = -1; /* 0: they are counted */
+
+static void count_fork(void)
+{
+    atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+    watching = pthread_atfork(NULL, NULL, count_fork);
+}
+
 tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlmpi_record **out)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (out != NULL)
         *out = NULL;
     if (settings == NULL || out == NULL)
         return TLMPI_RECORD_BAD_USE;
-    tlmpi_record *recorder = calloc(1, sizeof *recorder);
+    (void)pthread_once(&once, watch_forks);
+    tlmpi_record *recorder = watching == 0 ? calloc(1, sizeof *recorder) : NULL;
     if (recorder == NULL)
         return TLMPI_RECORD_NO_MEMORY;
     recorder->settings = *settings;
@@ -62,7 +80,7 @@ tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlm
         recorder->settings.record_every_n_steps = 1;
     if (settings->flush_every_n_steps < 1)
         recorder->settings.flush_every_n_steps = 1;
-    recorder->owner = getpid();
+    recorder->forks = atomic_load(&forks);
     recorder->file.fd = -1;
     (void)pthread_mutex_init(&recorder->lock, NULL);
     (void)pthread_mutex_init(&recorder->flushing, NULL);
@@ -77,16 +95,21 @@ tlmpi_record_status tlmpi_record_open(const tlmpi_record_settings *settings, tlm
     return recorder->reason[0] != '\0' ? TLMPI_RECORD_OFF : TLMPI_RECORD_OK;
 }
 
+static bool is_inherited(const tlmpi_record *recorder)
+{
+    return recorder->forks != atomic_load(&forks);
+}
+
 const char *tlmpi_record_reason(const tlmpi_record *recorder)
 {
     if (recorder == NULL)
         return "there is no recorder";
-    return recorder->owner != getpid() ? "another process opened it" : recorder->reason;
+    return is_inherited(recorder) ? "another process opened it" : recorder->reason;
 }
 
 static bool is_on(const tlmpi_record *recorder)
 {
-    return recorder != NULL && recorder->reason[0] == '\0' && recorder->owner == getpid();
+    return recorder != NULL && recorder->reason[0] == '\0' && !is_inherited(recorder);
 }
 
 static bool wanted(const tlmpi_record_settings *settings, int64_t step)
@@ -96,77 +119,85 @@ static bool wanted(const tlmpi_record_settings *settings, int64_t step)
            since % (uint64_t)settings->record_every_n_steps == 0;
 }
 
-void tl_record_tell_driver(tlmpi_record *recorder, const char *what, int error)
+void tl_record_tell(tlmpi_record *recorder, tl_record_reason reason, const char *why, ...)
 {
-    (void)pthread_mutex_lock(&recorder->lock);
-    bool first = !recorder->told_driver;
-    recorder->told_driver = true;
-    (void)pthread_mutex_unlock(&recorder->lock);
-    if (first)
-        (void)fprintf(stderr, "tlmpi_record: rank %d: phases are lost, the program goes on: %s: %s (%d)\n",
-                      recorder->settings.rank, what, tl_record_driver_error(&recorder->driver, error), error);
+    char words[512];
+    va_list args;
+    if (atomic_exchange(&recorder->told[reason], true))
+        return;
+    va_start(args, why);
+    (void)vsnprintf(words, sizeof words, why, args);
+    va_end(args);
+    (void)fprintf(stderr, "tlmpi_record: rank %d: %s are lost, the program goes on: %s\n", recorder->settings.rank,
+                  reason == TL_RECORD_BY_FILE ? "lines" : "phases", words);
 }
 
-/* A phase that cannot be said; why is told the first time. */
+void tl_record_tell_driver(tlmpi_record *recorder, const char *what, int error)
+{
+    tl_record_tell(recorder, TL_RECORD_BY_DRIVER, "%s: %s (%d)", what, tl_record_driver_error(&recorder->driver, error),
+                   error);
+}
+
+/* A phase that is over before it is pending, where there is one: one more of that count. */
+static tlmpi_record_status lose(tlmpi_record *recorder, tl_record_phase *phase, int64_t *count,
+                                tlmpi_record_status status)
+{
+    (void)pthread_mutex_lock(&recorder->lock);
+    if (phase != NULL)
+        tl_record_phases_put(&recorder->phases, phase);
+    ++*count;
+    (void)pthread_mutex_unlock(&recorder->lock);
+    return status;
+}
+
+/* A phase that cannot be said. */
 static tlmpi_record_status refuse(tlmpi_record *recorder, const char *name, const char *why)
 {
     tl_record_text words = { 0 };
-    (void)pthread_mutex_lock(&recorder->lock);
-    bool first = !recorder->told_use;
-    recorder->told_use = true;
-    recorder->counts.failed++;
-    (void)pthread_mutex_unlock(&recorder->lock);
-    if (!first)
-        return TLMPI_RECORD_BAD_USE;
     tl_record_text_string(&words, name != NULL ? name : "");
     tl_record_text_add(&words, "", 1);
-    (void)fprintf(stderr, "tlmpi_record: rank %d: phases are lost, the program goes on: %s: %s\n",
-                  recorder->settings.rank, words.failed ? "" : words.bytes, why);
+    tl_record_tell(recorder, TL_RECORD_BY_USE, "%.300s: %s", words.failed ? "" : words.bytes, why);
     tl_record_text_free(&words);
-    return TLMPI_RECORD_BAD_USE;
+    return lose(recorder, NULL, &recorder->counts.failed, TLMPI_RECORD_BAD_USE);
 }
 
-/* A phase that is lost before it is pending; what is NULL when memory is out. */
-static tlmpi_record_status lose(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
+static tlmpi_record_status driver_refused(tlmpi_record *recorder, tl_record_phase *phase, const char *what, int error)
 {
-    (void)pthread_mutex_lock(&recorder->lock);
-    if (phase != NULL)
-        tl_record_phases_put(&recorder->phases, phase);
-    recorder->counts.failed++;
-    (void)pthread_mutex_unlock(&recorder->lock);
-    if (what == NULL)
-        return TLMPI_RECORD_NO_MEMORY;
     tl_record_tell_driver(recorder, what, error);
-    return TLMPI_RECORD_DRIVER;
+    return lose(recorder, phase, &recorder->counts.failed, TLMPI_RECORD_DRIVER);
 }
 
-/* The same, because it would be part of a graph. */
-static tlmpi_record_status leave_out(tlmpi_record *recorder, tl_record_phase *phase)
+static tlmpi_record_status no_room(tlmpi_record *recorder, tl_record_phase *phase, const tlmpi_record_counts *full)
 {
-    (void)pthread_mutex_lock(&recorder->lock);
-    if (phase != NULL)
-        tl_record_phases_put(&recorder->phases, phase);
-    recorder->counts.captured++;
-    (void)pthread_mutex_unlock(&recorder->lock);
-    return TLMPI_RECORD_SKIPPED;
+    if (full->open + full->pending > 0)
+        tl_record_tell(recorder, TL_RECORD_BY_ROOM,
+                       "there is room for %d: %" PRId64 " have not ended, and %" PRId64 " are not written yet",
+                       TLMPI_RECORD_MAX_PHASES, full->open, full->pending);
+    else
+        tl_record_tell(recorder, TL_RECORD_BY_ROOM, "memory is out");
+    return lose(recorder, phase, &recorder->counts.failed, TLMPI_RECORD_NO_MEMORY);
 }
 
 /* Between enter and leave: the phase, with its line and its first event on the stream. */
 static tlmpi_record_status begin_there(tlmpi_record *recorder, intptr_t place, const tl_record_said *said, void *stream,
                                        uint64_t *id)
 {
+    tlmpi_record_counts full = { 0 };
     int error;
     (void)pthread_mutex_lock(&recorder->lock);
     tl_record_phase *phase = tl_record_phases_take(&recorder->phases, &recorder->driver, place, &error);
+    if (phase == NULL && tl_record_phases_full(&recorder->phases))
+        full = recorder->counts;
     (void)pthread_mutex_unlock(&recorder->lock);
-    if (phase == NULL)
-        return lose(recorder, NULL, error != 0 ? "making an event" : NULL, error);
-    tl_record_line_add(&phase->line, said, &phase->duration_at);
-    if (phase->line.failed)
-        return lose(recorder, phase, NULL, 0);
+    if (error != 0)
+        return driver_refused(recorder, NULL, "making an event", error);
+    if (phase != NULL)
+        tl_record_line_add(&phase->line, said, &phase->duration_at);
+    if (phase == NULL || phase->line.failed)
+        return no_room(recorder, phase, &full);
     error = recorder->driver.event_record(phase->start, stream);
     if (error != 0)
-        return lose(recorder, phase, "an event at the begin of a phase", error);
+        return driver_refused(recorder, phase, "an event at the begin of a phase", error);
     (void)pthread_mutex_lock(&recorder->lock);
     *id = tl_record_phases_open(phase);
     recorder->counts.open++;
@@ -187,20 +218,22 @@ tlmpi_record_status tlmpi_record_begin(tlmpi_record *recorder, const char *name,
         return TLMPI_RECORD_OFF;
     if (!wanted(&recorder->settings, step))
         return TLMPI_RECORD_SKIPPED;
-    const tl_record_said said = { name, step, recorder->settings.rank, metadata, nmetadata };
+    tl_record_said said = { name, step, recorder->settings.rank, metadata, nmetadata, { 0 } };
     const char *why = phase == NULL ? "nothing is there to take its number" : tl_record_line_fault(&said);
     if (why != NULL)
         return refuse(recorder, name, why);
+    if (atomic_fetch_add(&recorder->begun, 1) >= TLMPI_RECORD_FLUSH_PHASES)
+        (void)tlmpi_record_flush(recorder);
 
     int error = tl_record_driver_capturing(&recorder->driver, stream, &capturing);
     if (error == 0 && capturing)
-        return leave_out(recorder, NULL);
+        return lose(recorder, NULL, &recorder->counts.captured, TLMPI_RECORD_SKIPPED);
     if (error == 0)
         error = tl_record_driver_place(&recorder->driver, stream, &place);
     if (error == 0)
         error = tl_record_driver_enter(&recorder->driver, place, &visit);
     if (error != 0)
-        return lose(recorder, NULL, "the stream at the begin of a phase", error);
+        return driver_refused(recorder, NULL, "the stream at the begin of a phase", error);
     tlmpi_record_status status = begin_there(recorder, place, &said, stream, phase);
     tl_record_driver_leave(&recorder->driver, &visit);
     return status;
@@ -236,9 +269,9 @@ tlmpi_record_status tlmpi_record_end(tlmpi_record *recorder, uint64_t id, void *
 
     int error = end_there(&recorder->driver, phase, stream, &capturing);
     if (error != 0)
-        return lose(recorder, phase, "an event at the end of a phase", error);
+        return driver_refused(recorder, phase, "an event at the end of a phase", error);
     if (capturing)
-        return leave_out(recorder, phase);
+        return lose(recorder, phase, &recorder->counts.captured, TLMPI_RECORD_SKIPPED);
     (void)pthread_mutex_lock(&recorder->lock);
     tl_record_list_add(&recorder->pending, phase);
     recorder->counts.pending++;
@@ -261,14 +294,16 @@ tlmpi_record_status tlmpi_record_step_end(tlmpi_record *recorder, int64_t step)
 {
     if (!is_on(recorder))
         return TLMPI_RECORD_OFF;
-    if (step % recorder->settings.flush_every_n_steps != 0)
-        return TLMPI_RECORD_OK;
+    const int64_t every = recorder->settings.flush_every_n_steps;
     (void)pthread_mutex_lock(&recorder->lock);
-    bool again = recorder->any_step && recorder->last_step == step;
+    const int64_t last = recorder->last_step;
+    const bool any = recorder->any_step;
     recorder->any_step = true;
     recorder->last_step = step;
     (void)pthread_mutex_unlock(&recorder->lock);
-    return again ? TLMPI_RECORD_OK : tlmpi_record_flush(recorder);
+    /* Of steps 5, 15, 25 flush_every_n_steps divides none, and yet it lies between each two of them. */
+    const bool over = step % every == 0 ? !any || step != last : any && step / every != last / every;
+    return over ? tlmpi_record_flush(recorder) : TLMPI_RECORD_OK;
 }
 
 tlmpi_record_status tlmpi_record_count(tlmpi_record *recorder, tlmpi_record_counts *counts)
@@ -294,7 +329,7 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         *counts = (tlmpi_record_counts){ 0 };
     if (recorder == NULL)
         return status;
-    if (recorder->owner != getpid()) {
+    if (is_inherited(recorder)) {
         /* When the child was made, other threads may have been changing what else there is to free. */
         if (recorder->file.fd >= 0)
             (void)close(recorder->file.fd);
@@ -305,6 +340,8 @@ tlmpi_record_status tlmpi_record_close(tlmpi_record *recorder, tlmpi_record_coun
         (void)pthread_mutex_lock(&recorder->flushing);
         status = tl_record_flush_pending(recorder, true);
         (void)pthread_mutex_unlock(&recorder->flushing);
+        if (recorder->counts.open > 0)
+            tl_record_tell(recorder, TL_RECORD_BY_ROOM, "not ended when closed: %" PRId64, recorder->counts.open);
         recorder->counts.failed += recorder->counts.open;
         recorder->counts.open = 0;
     }

@@ -39,11 +39,11 @@ void tl_record_text_literal(tl_record_text *text, const char *literal)
     tl_record_text_add(text, literal, strlen(literal));
 }
 
-/* The next code point of a text, and past it; 0 at its end.  U+FFFD stands for each longest piece that begins a
- * character and cannot go on, as Unicode recommends and Python does. */
-static uint32_t next_code_point(const unsigned char **at)
+/* U+FFFD stands for each longest piece that begins a character and cannot go on, as Unicode recommends and Python
+ * does. */
+uint32_t tl_record_text_next(const char **at)
 {
-    const unsigned char *p = *at;
+    const unsigned char *p = (const unsigned char *)*at;
     uint32_t c = *p;
     unsigned more = 0, low = 0x80, high = 0xbf;
 
@@ -70,7 +70,7 @@ static uint32_t next_code_point(const unsigned char **at)
         }
         c = c << 6 | (*p++ & 0x3f);
     }
-    *at = p;
+    *at = (const char *)p;
     return c;
 }
 
@@ -83,28 +83,38 @@ static void add_escaped(tl_record_text *text, uint32_t unit)
     tl_record_text_add(text, escape, sizeof escape);
 }
 
-void tl_record_text_string(tl_record_text *text, const char *utf8)
+void tl_record_text_code_point(tl_record_text *text, uint32_t c)
 {
     static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
-    const unsigned char *at = (const unsigned char *)utf8;
-    uint32_t c;
+    const char *found = c < 0x80 ? memchr(special, (int)c, sizeof special - 1) : NULL;
+    char escape[2] = { '\\', (char)c };
 
-    tl_record_text_literal(text, "\"");
-    while ((c = next_code_point(&at)) != 0) {
-        const char *found = c < 0x80 ? memchr(special, (int)c, sizeof special - 1) : NULL;
-        char escape[2] = { '\\', (char)c };
-        if (found != NULL) {
-            escape[1] = letters[found - special];
-            tl_record_text_add(text, escape, 2);
-        } else if (c >= ' ' && c <= '~') {
-            tl_record_text_add(text, escape + 1, 1);
-        } else if (c < 0x10000) {
-            add_escaped(text, c);
-        } else {
-            add_escaped(text, 0xd800 + ((c - 0x10000) >> 10));
-            add_escaped(text, 0xdc00 + (c & 0x3ff));
-        }
+    if (found != NULL) {
+        escape[1] = letters[found - special];
+        tl_record_text_add(text, escape, 2);
+    } else if (c >= ' ' && c <= '~') {
+        tl_record_text_add(text, escape + 1, 1);
+    } else if (c < 0x10000) {
+        add_escaped(text, c);
+    } else {
+        add_escaped(text, 0xd800 + ((c - 0x10000) >> 10));
+        add_escaped(text, 0xdc00 + (c & 0x3ff));
     }
+}
+
+void tl_record_text_string(tl_record_text *text, const char *utf8)
+{
+    uint32_t c;
+    tl_record_text_literal(text, "\"");
+    do {
+        const char *plain = utf8;
+        while (*utf8 >= ' ' && *utf8 <= '~' && *utf8 != '"' && *utf8 != '\\')
+            utf8++;
+        tl_record_text_add(text, plain, (size_t)(utf8 - plain));
+        c = tl_record_text_next(&utf8);
+        if (c != 0)
+            tl_record_text_code_point(text, c);
+    } while (c != 0);
     tl_record_text_literal(text, "\"");
 }
 
@@ -214,9 +224,10 @@ void tl_record_text_double(tl_record_text *text, double value)
 
 int tl_record_text_compare(const char *a, const char *b)
 {
-    const unsigned char *p = (const unsigned char *)a, *q = (const unsigned char *)b;
+    for (; *a == *b && *a > '\0' && *a <= '~'; a++, b++)
+        ;
     for (;;) {
-        uint32_t c = next_code_point(&p), d = next_code_point(&q);
+        uint32_t c = tl_record_text_next(&a), d = tl_record_text_next(&b);
         if (c != d)
             return c < d ? -1 : 1;
         if (c == 0)

@@ -19,6 +19,12 @@ void tl_record_text_literal(tl_record_text *text, const char *literal);
 
 /* In quotes, all of it ASCII. */
 void tl_record_text_string(tl_record_text *text, const char *utf8);
+
+/* The next code point of a text, and past it; 0 at its end. */
+uint32_t tl_record_text_next(const char **at);
+
+/* As it stands in such quotes.  Half a pair of UTF-16 is one, too. */
+void tl_record_text_code_point(tl_record_text *text, uint32_t c);
 void tl_record_text_integer(tl_record_text *text, int64_t value);
 
 /* What repr(value) is in Python, whatever the locale; null where it is no number or infinite. */

@@ -127,33 +127,38 @@ herr_t tl_h5_no_memory(void)
     return -1;
 }
 
-static herr_t put_cells(hid_t object, const char *name, hid_t type, hid_t space, const void *cells)
+/* Writes and closes an attribute; one that could not be made is a failure. */
+static herr_t put_cells(hid_t attr, hid_t type, const void *cells)
 {
-    herr_t rc = -1;
-    hid_t attr = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
-    if (attr >= 0)
-        rc = H5Awrite(attr, type, cells);
+    herr_t rc = attr >= 0 ? H5Awrite(attr, type, cells) : -1;
     if (attr >= 0 && H5Aclose(attr) < 0)
         rc = -1;
     return rc;
 }
 
-static herr_t put_value(hid_t object, const char *name, hid_t type, const void *value)
+/* An attribute of one cell. */
+static hid_t new_attr(hid_t object, const char *name, hid_t type)
 {
-    hid_t space = H5Screate(H5S_SCALAR);
-    herr_t rc = space >= 0 ? put_cells(object, name, type, space, value) : -1;
-    tl_h5_close(space);
-    return rc;
+    static hid_t scalar = -1; /* kept: there are a thousand such attributes in a file */
+    if (scalar < 0)
+        scalar = H5Screate(H5S_SCALAR);
+    return scalar >= 0 ? H5Acreate2(object, name, type, scalar, H5P_DEFAULT, H5P_DEFAULT) : -1;
+}
+
+/* The type of a text of that size, until the next call; not the caller's to close. */
+static hid_t text_type_of(size_t size)
+{
+    static hid_t type = -1; /* kept as well */
+    if (type < 0)
+        type = tl_h5_text_type(size);
+    return type >= 0 && H5Tset_size(type, size) >= 0 ? type : -1;
 }
 
 herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
 {
-    herr_t rc = -1;
-    hid_t type = -1;
     tl_bytes clean = { 0 };
-    if (!tl_clean_append(&clean, text, strlen(text))) {
+    if (!tl_clean_append(&clean, text, strlen(text)))
         return tl_h5_no_memory();
-    }
 
     size_t n = clean.n - 1;
     if (n > ATTR_TEXT_MAX) {
@@ -162,18 +167,40 @@ herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
         n += 3;
     }
     /* No text has no bytes, but a type has at least one. */
-    type = tl_h5_text_type(n > 0 ? n : 1);
-    if (type >= 0) {
-        rc = put_value(object, name, type, clean.v);
-        H5Tclose(type);
-    }
+    hid_t type = text_type_of(n > 0 ? n : 1);
+    herr_t rc = type >= 0 ? put_cells(new_attr(object, name, type), type, clean.v) : -1;
     free(clean.v);
     return rc;
 }
 
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value)
 {
-    return put_value(object, name, H5T_STD_I64LE, &value);
+    return put_cells(new_attr(object, name, H5T_STD_I64LE), H5T_STD_I64LE, &value);
+}
+
+static size_t whole_words(size_t nbytes)
+{
+    return (nbytes + 7) / 8 * 8;
+}
+
+/* The head of its message and its own, name, type, space and text, each in whole words. */
+size_t tl_h5_attr_bytes(const char *name, size_t text)
+{
+    enum { MESSAGE = 8, ATTRIBUTE = 8, TYPE = 8, SPACE = 8 };
+    return MESSAGE + ATTRIBUTE + whole_words(strlen(name) + 1) + TYPE + SPACE + whole_words(text);
+}
+
+/* An attribute that is deleted leaves its place for others. */
+herr_t tl_h5_reserve(hid_t object, size_t nbytes)
+{
+    static const char name[] = "room";
+    size_t least = tl_h5_attr_bytes(name, 0);
+    if (nbytes <= least || nbytes > ATTR_TEXT_MAX)
+        return 0;
+    hid_t type = text_type_of(nbytes - least), attr = type >= 0 ? new_attr(object, name, type) : -1;
+    if (attr < 0 || H5Aclose(attr) < 0)
+        return -1;
+    return H5Adelete(object, name);
 }
 
 herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n)
@@ -191,12 +218,11 @@ herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts,
         return tl_h5_no_memory();
     for (size_t i = 0; i < n; i++)
         memcpy(cells + i * size, texts[i], strlen(texts[i]));
-    hid_t type = tl_h5_text_type(size), space = H5Screate_simple(1, &count, NULL);
+    hid_t type = text_type_of(size), space = H5Screate_simple(1, &count, NULL);
     if (type >= 0 && space >= 0)
-        rc = put_cells(object, name, type, space, cells);
+        rc = put_cells(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), type, cells);
     free(cells);
     tl_h5_close(space);
-    tl_h5_close(type);
     return rc;
 }
 
@@ -228,7 +254,7 @@ static hid_t open_attr(hid_t object, const char *name, H5T_class_t kind, size_t 
 tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, size_t *stride, tl_error *err)
 {
     tl_status st = TL_OK;
-    hid_t type, attr = open_attr(object, name, H5T_STRING, n, &type, err), memory = -1;
+    hid_t type, attr = open_attr(object, name, H5T_STRING, n, &type, err);
     char *text = NULL;
     if (attr < 0)
         return TL_EINPUT;
@@ -243,11 +269,14 @@ tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, 
         st = tl_fail_memory(err, "an attribute");
         goto done;
     }
-    memory = H5Tcopy(type);
-    if (memory < 0 || H5Tset_size(memory, size + 1) < 0 || H5Tset_strpad(memory, H5T_STR_NULLTERM) < 0 ||
-        H5Aread(attr, memory, text) < 0) {
+    /* As they lie there: to have the library make room for a 0 after each takes longer than to read them. */
+    if (H5Aread(attr, type, text) < 0) {
         st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);
         goto done;
+    }
+    for (size_t i = n; i-- > 0;) {
+        memmove(text + i * (size + 1), text + i * size, size);
+        text[i * (size + 1) + size] = '\0';
     }
     *out = text;
     *stride = size + 1;
@@ -255,7 +284,6 @@ tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, 
 
 done:
     free(text);
-    tl_h5_close(memory);
     tl_h5_close(type);
     H5Aclose(attr);
     return st;

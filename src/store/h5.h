@@ -39,6 +39,13 @@ hid_t tl_h5_text_type(size_t size);
 herr_t tl_h5_put_text(hid_t object, const char *name, const char *text);
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
 
+/* Bytes that an attribute of that name takes in the header of its object, with so many bytes of text. */
+size_t tl_h5_attr_bytes(const char *name, size_t text);
+
+/* Makes room for attributes of so many bytes in the header of a new object: left to itself the library makes it longer
+ * for each of them, and copies it.  Negative on failure. */
+herr_t tl_h5_reserve(hid_t object, size_t nbytes);
+
 /* One attribute of n > 0 texts, which must have room in one. */
 herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n);
 

@@ -25,12 +25,16 @@ static tl_status create(hid_t file, const char *name, hid_t type, hid_t plist, c
     return st;
 }
 
-tl_status tl_h5_names_create(tl_h5_names *names, hid_t file, tl_error *err)
+/* Makes the empty datasets, for rows as they wait now, or more. */
+static tl_status create_both(tl_h5_names *names, tl_error *err)
 {
-    hsize_t rows = CHUNK_ROWS, bytes = CHUNK_BYTES;
-    hid_t plist = H5Pcreate(H5P_DATASET_CREATE), flat = H5Pcreate(H5P_DATASET_CREATE);
+    hsize_t rows = names->starts.n < CHUNK_ROWS ? names->starts.n : CHUNK_ROWS;
+    hsize_t bytes = names->bytes.n < CHUNK_BYTES ? names->bytes.n : CHUNK_BYTES;
+    hid_t file = names->file, plist = H5Pcreate(H5P_DATASET_CREATE), flat = H5Pcreate(H5P_DATASET_CREATE);
     tl_status st = TL_OK;
 
+    rows += rows == 0;
+    bytes += bytes == 0;
     names->type = tl_h5_text_type(H5T_VARIABLE);
     /* The library has no checksum for texts of any length. */
     if (H5Pset_chunk(plist, 1, &rows) < 0 || H5Pset_chunk(flat, 1, &bytes) < 0 || H5Pset_deflate(flat, FASTEST) < 0 ||
@@ -77,14 +81,15 @@ static tl_status append(hid_t dataset, hid_t type, const void *rows, size_t n, u
 tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
 {
     size_t n = names->starts.n;
-    if (n == 0)
-        return TL_OK;
+    tl_status st = names->texts >= 0 ? TL_OK : create_both(names, err);
+    if (st != TL_OK || n == 0)
+        return st;
     const char **texts = tl_calloc(n, sizeof *texts);
     if (texts == NULL)
         return tl_fail_memory(err, "names");
     for (size_t i = 0; i < n; i++)
         texts[i] = names->bytes.v + names->starts.v[i];
-    tl_status st = append(names->texts, names->type, texts, n, &names->nwritten, err);
+    st = append(names->texts, names->type, texts, n, &names->nwritten, err);
     if (st == TL_OK)
         st = append(names->flat, H5T_STD_U8LE, names->bytes.v, names->bytes.n, &names->nbytes, err);
     names->starts.n = names->bytes.n = 0;

@@ -4,7 +4,8 @@
  *     /name_bytes    the same texts in one array of bytes, each with a 0 after it
  *
  * HDF5 keeps texts of any length in a heap, follows what stands in it blindly, and has no checksum over it.  They are
- * many times slower to write than other cells, too, so they are written some thousand at a time.
+ * many times slower to write than other cells, too, so they are written some thousand at a time.  The datasets are made
+ * with the first of them, in chunks no larger than these.
  */
 #ifndef TLMPI_STORE_H5_NAMES_H
 #define TLMPI_STORE_H5_NAMES_H
@@ -15,6 +16,7 @@
 
 /* Names on their way into a file.  Start from TL_H5_NAMES_INIT; tl_h5_names_free ends it. */
 typedef struct tl_h5_names {
+    hid_t file;                /* borrowed */
     hid_t texts, flat, type;   /* the datasets, and the type of a row of /names */
     uint64_t nwritten, nbytes; /* rows of them */
     tl_bytes bytes;            /* texts that wait, as they are to stand in /name_bytes */
@@ -23,16 +25,13 @@ typedef struct tl_h5_names {
 
 #define TL_H5_NAMES_INIT                                                                                               \
     {                                                                                                                  \
-        .texts = -1, .flat = -1, .type = -1                                                                            \
+        .file = -1, .texts = -1, .flat = -1, .type = -1                                                                \
     }
-
-/* Makes the empty datasets. */
-tl_status tl_h5_names_create(tl_h5_names *names, hid_t file, tl_error *err);
 
 /* One more row; bytes that are no UTF-8 are replaced. */
 tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err);
 
-/* Writes the rows that wait. */
+/* Writes the rows that wait, if any, into names->file. */
 tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err);
 
 /* Closes the datasets and frees everything.  Negative when the closing failed. */

@@ -6,8 +6,8 @@
  *
  * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
  * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
- * the rest of the file.  A view is marked as a table but not described: the same words a thousand times would be some
- * megabytes.
+ * the rest of the file.  A view is marked as a table but neither described nor are its columns named outside its type:
+ * the same words a thousand times would be some megabytes, and most of the time that writing them takes.
  */
 #include "h5_ranks.h"
 #include "h5_schema.h"
@@ -28,7 +28,7 @@ static char *index_name(const char *table)
     return name;
 }
 
-tl_status tl_h5_write_index(hid_t file, const tl_h5_rows *table, tl_h5_ranks *ranks, tl_error *err)
+tl_status tl_h5_write_index(const tl_h5_rows *table, tl_h5_ranks *ranks, tl_error *err)
 {
     tl_status st;
     tl_h5_rows out = TL_H5_ROWS_INIT;
@@ -53,13 +53,13 @@ tl_status tl_h5_write_index(hid_t file, const tl_h5_rows *table, tl_h5_ranks *ra
         rows[i] = (tl_row_index){ .rank = p->rank, .first_row = (int64_t)p->first, .nrows = (int64_t)p->n };
     }
     tl_pack(&schema, rows, n, 0, packed);
-    if ((st = tl_h5_rows_create(&out, file, &schema, table->room, err)) == TL_OK &&
-        (st = tl_h5_rows_add(&out, 0, packed, n, err)) == TL_OK)
+    tl_h5_rows_begin(&out, table->group, &schema, table->room);
+    if ((st = tl_h5_rows_add(&out, 0, packed, n, err)) == TL_OK)
         st = tl_h5_rows_flush(&out, err);
 
 done:
     if (tl_h5_rows_free(&out) < 0 && st == TL_OK)
-        st = tl_h5_fail(err, TL_EOUTPUT, file, "index of table %s", table->schema->name);
+        st = tl_h5_fail(err, TL_EOUTPUT, table->group, "index of table %s", table->schema->name);
     free(packed);
     free(rows);
     return st;

@@ -22,7 +22,7 @@ typedef struct tl_h5_ranks {
 } tl_h5_ranks;
 
 /* Writes the table <name>_index {rank, first_row, nrows}.  TL_EINTERNAL: rows that never came. */
-tl_status tl_h5_write_index(hid_t file, const tl_h5_rows *table, tl_h5_ranks *ranks, tl_error *err);
+tl_status tl_h5_write_index(const tl_h5_rows *table, tl_h5_ranks *ranks, tl_error *err);
 
 /* Makes /ranks/<rank>/<name> for each rank, where there are not too many. */
 tl_status tl_h5_write_views(hid_t file, const tl_h5_rows *table, const tl_h5_ranks *ranks, tl_error *err);

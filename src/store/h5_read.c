@@ -18,7 +18,8 @@
 
 typedef struct read_table {
     tl_h5_schema schema;
-    hid_t dataset, row_type;
+    hid_t dataset;
+    hid_t row_type; /* made for the first row that is read */
     uint64_t nrows;
 } read_table;
 
@@ -93,9 +94,6 @@ static tl_status open_table(hid_t group, const char *name, read_table *table, tl
         st = tl_h5_read_schema(table->dataset, name, &table->schema, err);
     if (st != TL_OK)
         return st;
-    table->row_type = tl_h5_row_type(&table->schema.schema);
-    if (table->row_type < 0)
-        return tl_h5_fail(err, TL_EINPUT, table->dataset, "/tables/%s", name);
     return tl_h5_count_rows(table->dataset, table->schema.schema.row_size, &table->nrows, err);
 }
 
@@ -183,7 +181,7 @@ const tl_schema *tl_result_find(const tl_result *result, const char *name)
     return NULL;
 }
 
-static const read_table *table_of(const tl_result *result, const tl_schema *schema)
+static read_table *table_of(const tl_result *result, const tl_schema *schema)
 {
     for (size_t i = 0; i < result->ntables; i++)
         if (&result->tables[i].schema.schema == schema)
@@ -200,7 +198,7 @@ uint64_t tl_result_nrows(const tl_result *result, const tl_schema *schema)
 tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t first, size_t n, void *out, tl_error *err)
 {
     tl_status st = TL_OK;
-    const read_table *table = table_of(result, schema);
+    read_table *table = table_of(result, schema);
     if (table == NULL || first > table->nrows || n > table->nrows - first)
         return tl_fail(err, TL_EINTERNAL, "rows %llu to %llu of table %s are not in the file",
                        (unsigned long long)first, (unsigned long long)(first + n), schema->name);
@@ -209,7 +207,9 @@ tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t fi
 
     hsize_t start = first, count = n;
     hid_t memory = -1, rows = H5Dget_space(table->dataset);
-    if (rows < 0 || H5Sselect_hyperslab(rows, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+    if (table->row_type < 0)
+        table->row_type = tl_h5_row_type(&table->schema.schema);
+    if (table->row_type < 0 || rows < 0 || H5Sselect_hyperslab(rows, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
         (memory = H5Screate_simple(1, &count, NULL)) < 0 ||
         H5Dread(table->dataset, table->row_type, memory, rows, H5P_DEFAULT, out) < 0)
         st = tl_h5_fail(err, TL_EINPUT, table->dataset, "table %s, rows %llu to %llu", schema->name,

@@ -26,28 +26,30 @@ void tl_h5_room_free(tl_h5_room *room)
     *room = (tl_h5_room){ 0 };
 }
 
-tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_h5_room *room, tl_error *err)
+void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, tl_h5_room *room)
 {
-    tl_status st = TL_OK;
-    hsize_t none = 0, any = H5S_UNLIMITED;
-    hid_t space = -1, plist = -1, group = -1;
-
     table->schema = schema;
+    table->group = group;
     table->row_size = tl_packed_size(schema);
     table->chunk_rows = tl_chunk_rows(schema);
     table->room = room;
-    if (!tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(schema), 1))
-        return tl_fail_memory(err, "a table's chunk");
+}
 
-    if ((group = H5Gopen2(file, "/tables", H5P_DEFAULT)) >= 0 && (table->row_type = tl_h5_row_type(schema)) >= 0 &&
-        (space = H5Screate_simple(1, &none, &any)) >= 0 && (plist = creation_plist(table->chunk_rows)) >= 0)
-        table->dataset = H5Dcreate2(group, schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
-    if (table->dataset < 0 || tl_h5_mark_table(table->dataset, schema) < 0 ||
-        tl_h5_describe(table->dataset, schema) < 0)
-        st = tl_h5_fail(err, TL_EOUTPUT, file, "table %s", schema->name);
+/* Makes the empty dataset, in chunks of so many rows. */
+static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, tl_error *err)
+{
+    tl_status st = TL_OK;
+    hsize_t none = 0, any = H5S_UNLIMITED;
+    hid_t space = -1, plist = -1;
+
+    if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 && (space = H5Screate_simple(1, &none, &any)) >= 0 &&
+        (plist = creation_plist(chunk_rows)) >= 0)
+        table->dataset =
+            H5Dcreate2(table->group, table->schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
+    if (table->dataset < 0 || tl_h5_describe(table->dataset, table->schema) < 0)
+        st = tl_h5_fail(err, TL_EOUTPUT, table->group, "table %s", table->schema->name);
     tl_h5_close(plist);
     tl_h5_close(space);
-    tl_h5_close(group);
     return st;
 }
 
@@ -63,6 +65,9 @@ static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, con
                              tl_error *err)
 {
     hsize_t offset = chunk * table->chunk_rows, end = offset + rows;
+    tl_status st = table->dataset >= 0 ? TL_OK : create_dataset(table, table->chunk_rows, err);
+    if (st != TL_OK)
+        return st;
     if (end > table->extent) {
         if (H5Dset_extent(table->dataset, &end) < 0)
             return tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
@@ -73,12 +78,16 @@ static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, con
     return TL_OK;
 }
 
+/* Writes a chunk of packed rows. */
 static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *packed, size_t rows, tl_error *err)
 {
-    size_t nbytes = tl_chunk_encode(table->schema, packed, rows, table->room->encoded, &table->room->work);
+    tl_h5_room *room = table->room;
+    size_t nbytes = 0;
+    if (tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema, table->chunk_rows), 1))
+        nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
     if (nbytes == 0)
         return tl_fail_memory(err, "compressing a chunk");
-    return write_chunk(table, chunk, rows, table->room->encoded, nbytes, err);
+    return write_chunk(table, chunk, rows, room->encoded, nbytes, err);
 }
 
 /* The waiting chunk of that number, a new one if there is none; NULL when memory is out. */
@@ -89,12 +98,22 @@ static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
             return &table->partials.v[i];
     if (!tl_vec_room(&table->partials))
         return NULL;
-    unsigned char *rows = tl_calloc(table->chunk_rows, table->row_size);
-    if (rows == NULL)
-        return NULL;
     tl_h5_partial *p = &table->partials.v[table->partials.n++];
-    *p = (tl_h5_partial){ .chunk = chunk, .rows = rows };
+    *p = (tl_h5_partial){ .chunk = chunk };
     return p;
+}
+
+/* Room for n rows of a waiting chunk: for all of it, once the table is known to have more than one. */
+static bool partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
+{
+    size_t before = p->room;
+    if (p->rows != NULL && n <= before)
+        return true;
+    n = table->dataset >= 0 ? table->chunk_rows : n;
+    if (!tl_grow((void **)&p->rows, &p->room, n, table->row_size))
+        return false;
+    memset(p->rows + before * table->row_size, 0, (p->room - before) * table->row_size);
+    return true;
 }
 
 static void drop_partial(tl_h5_rows *table, tl_h5_partial *p)
@@ -108,10 +127,10 @@ static tl_status add_part(tl_h5_rows *table, uint64_t chunk, size_t at, const vo
 {
     tl_status st = TL_OK;
     tl_h5_partial *p = partial_of(table, chunk);
-    if (p == NULL)
-        return tl_fail_memory(err, "rows that wait for their neighbours");
-    if (n > table->chunk_rows - p->filled)
+    if (p != NULL && n > table->chunk_rows - p->filled)
         return tl_fail(err, TL_EINTERNAL, "table %s: rows came twice", table->schema->name);
+    if (p == NULL || !partial_room(table, p, at + n))
+        return tl_fail_memory(err, "rows that wait for their neighbours");
     memcpy(p->rows + at * table->row_size, packed, n * table->row_size);
     p->filled += n;
     if (p->filled == table->chunk_rows) {
@@ -156,10 +175,18 @@ tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
     if (table->given != table->end || table->partials.n > (rest > 0))
         return tl_fail(err, TL_EINTERNAL, "table %s: %llu rows came, but not the first so many", table->schema->name,
                        (unsigned long long)table->given);
-    if (table->partials.n == 1) {
+    if (table->dataset < 0) {
+        /* All there is.  A whole chunk of mostly zeros would take longer to compress than all that is in it. */
+        table->chunk_rows = rest > 0 ? rest : table->chunk_rows;
+        st = create_dataset(table, table->chunk_rows, err);
+    }
+    if (st == TL_OK && table->partials.n == 1) {
         st = encode_chunk(table, table->partials.v[0].chunk, table->partials.v[0].rows, rest, err);
         drop_partial(table, &table->partials.v[0]);
     }
+    if (tl_h5_close(table->dataset) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, table->group, "closing table %s", table->schema->name);
+    table->dataset = -1;
     return st;
 }
 

@@ -6,6 +6,9 @@
  *
  * A chunk is written once, whole.  A sender's rows that fill one are written at once, without a copy; chunk 1 waits in
  * memory until both have sent their part of it, and what never gets full (chunk 2) is the table's last.
+ *
+ * The dataset is made with its first chunk.  Most tables of a small trace never fill one: they come to the file when
+ * all their rows are there, as a chunk of just these.
  */
 #ifndef TLMPI_STORE_H5_ROWS_H
 #define TLMPI_STORE_H5_ROWS_H
@@ -19,7 +22,8 @@
 typedef struct tl_h5_partial {
     uint64_t chunk;
     size_t filled;       /* rows that have come */
-    unsigned char *rows; /* room for all */
+    unsigned char *rows; /* zeros where none has come yet */
+    size_t room;         /* for so many */
 } tl_h5_partial;
 
 /* Room for a chunk on its way, for all tables of a file.  Zero-initialise; tl_h5_room_free ends it. */
@@ -34,7 +38,8 @@ void tl_h5_room_free(tl_h5_room *room);
 /* Start from TL_H5_ROWS_INIT; tl_h5_rows_free ends it. */
 typedef struct tl_h5_rows {
     const tl_schema *schema; /* borrowed */
-    hid_t dataset, row_type;
+    hid_t group;             /* /tables, borrowed */
+    hid_t dataset, row_type; /* once it is made */
     size_t row_size, chunk_rows;
     uint64_t extent;  /* rows of the dataset: up to the end of the last chunk written */
     uint64_t given;   /* rows that have come */
@@ -45,17 +50,17 @@ typedef struct tl_h5_rows {
 
 #define TL_H5_ROWS_INIT                                                                                                \
     {                                                                                                                  \
-        .dataset = -1, .row_type = -1                                                                                  \
+        .group = -1, .dataset = -1, .row_type = -1                                                                     \
     }
 
-/* Makes the empty dataset /tables/<name>. */
-tl_status tl_h5_rows_create(tl_h5_rows *table, hid_t file, const tl_schema *schema, tl_h5_room *room, tl_error *err);
+/* A table without rows, which will be <name> in the group. */
+void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, tl_h5_room *room);
 
 /* As tl_store_rows and tl_store_chunk. */
 tl_status tl_h5_rows_add(tl_h5_rows *table, uint64_t first, const void *packed, size_t n, tl_error *err);
 tl_status tl_h5_rows_add_chunk(tl_h5_rows *table, uint64_t chunk, const void *encoded, size_t nbytes, tl_error *err);
 
-/* Writes the last chunk.  TL_EINTERNAL: rows before it never came. */
+/* Writes the last chunk; no more rows come.  TL_EINTERNAL: rows before it never came. */
 tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err);
 
 /* Closes the dataset and frees everything.  Negative when the closing failed. */

@@ -12,6 +12,7 @@
 #include "tlmpi/store/pack.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static hid_t enum_type(const char *const *labels)
 {
@@ -26,23 +27,24 @@ static hid_t enum_type(const char *const *labels)
     return type;
 }
 
-/* The caller closes it. */
-static hid_t cell_type(const tl_field *field)
+/* Its type; *own is the caller's to close, negative where the type is the library's. */
+static hid_t cell_type(const tl_field *field, hid_t *own)
 {
+    *own = -1;
     switch (field->type) {
     case TL_TYPE_I32:
-        return H5Tcopy(H5T_STD_I32LE);
+        return H5T_STD_I32LE;
     case TL_TYPE_I64:
     case TL_TYPE_TIME:
-        return H5Tcopy(H5T_STD_I64LE);
+        return H5T_STD_I64LE;
     case TL_TYPE_F64:
-        return H5Tcopy(H5T_IEEE_F64LE);
+        return H5T_IEEE_F64LE;
     case TL_TYPE_NAME:
-        return H5Tcopy(H5T_STD_U32LE);
+        return H5T_STD_U32LE;
     case TL_TYPE_ENUM:
-        return enum_type(field->labels);
+        return *own = enum_type(field->labels);
     case TL_TYPE_TEXT:
-        return tl_h5_text_type(field->size);
+        return *own = tl_h5_text_type(field->size);
     }
     return -1;
 }
@@ -53,9 +55,9 @@ hid_t tl_h5_row_type(const tl_schema *schema)
     size_t offset = 0;
     for (size_t i = 0; row >= 0 && i < schema->nfields; i++) {
         const tl_field *field = &schema->fields[i];
-        hid_t cell = cell_type(field);
+        hid_t own, cell = cell_type(field, &own);
         herr_t rc = cell >= 0 ? H5Tinsert(row, field->name, offset, cell) : -1;
-        tl_h5_close(cell);
+        tl_h5_close(own);
         if (rc < 0) {
             H5Tclose(row);
             return -1;
@@ -67,16 +69,20 @@ hid_t tl_h5_row_type(const tl_schema *schema)
 
 herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema)
 {
-    char name[TL_H5_FIELD_NAME];
-    if (tl_h5_put_text(dataset, "CLASS", "TABLE") < 0 || tl_h5_put_text(dataset, "VERSION", "3.0") < 0 ||
-        tl_h5_put_text(dataset, "TITLE", schema->title) < 0)
+    if (tl_h5_put_text(dataset, "CLASS", "TABLE") < 0 || tl_h5_put_text(dataset, "VERSION", "3.0") < 0)
         return -1;
-    for (size_t i = 0; i < schema->nfields; i++) {
+    return tl_h5_put_text(dataset, "TITLE", schema->title);
+}
+
+static herr_t put_field_names(hid_t dataset, const tl_schema *schema)
+{
+    char name[TL_H5_FIELD_NAME];
+    herr_t rc = 0;
+    for (size_t i = 0; rc >= 0 && i < schema->nfields; i++) {
         snprintf(name, sizeof name, "FIELD_%zu_NAME", i);
-        if (tl_h5_put_text(dataset, name, schema->fields[i].name) < 0)
-            return -1;
+        rc = tl_h5_put_text(dataset, name, schema->fields[i].name);
     }
-    return 0;
+    return rc;
 }
 
 static const char *type_of(const tl_field *field)
@@ -100,28 +106,60 @@ static const char *doc_of(const tl_field *field)
 }
 
 /* One attribute for all columns: an attribute each would take most of the time that a small result takes to write. */
-herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
+static const struct {
+    const char *attribute;
+    const char *(*text_of)(const tl_field *);
+} parts[] = {
+    { TL_H5_TYPES, type_of },
+    { TL_H5_UNITS, unit_of },
+    { TL_H5_ROLES, role_of },
+    { TL_H5_DOCS, doc_of },
+};
+enum { NPARTS = sizeof parts / sizeof parts[0] };
+
+static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
 {
-    static const struct {
-        const char *attribute;
-        const char *(*text_of)(const tl_field *);
-    } parts[] = {
-        { TL_H5_TYPES, type_of },
-        { TL_H5_UNITS, unit_of },
-        { TL_H5_ROLES, role_of },
-        { TL_H5_DOCS, doc_of },
-    };
     const char **texts = tl_calloc(schema->nfields, sizeof *texts);
     if (texts == NULL)
         return tl_h5_no_memory();
     herr_t rc = tl_h5_put_text(dataset, "description", schema->question);
     if (rc >= 0)
         rc = tl_h5_put_text(dataset, "scope", tl_h5_scope_words[schema->scope]);
-    for (size_t p = 0; rc >= 0 && p < sizeof parts / sizeof parts[0]; p++) {
+    for (size_t p = 0; rc >= 0 && p < NPARTS; p++) {
         for (size_t i = 0; i < schema->nfields; i++)
             texts[i] = parts[p].text_of(&schema->fields[i]);
         rc = tl_h5_put_texts(dataset, parts[p].attribute, texts, schema->nfields);
     }
     free(texts);
     return rc;
+}
+
+/* What all attributes take in the header. */
+static size_t attribute_bytes(const tl_schema *schema)
+{
+    enum { DIMENSION = 16 };
+    size_t sum = tl_h5_attr_bytes("CLASS", sizeof "TABLE" - 1) + tl_h5_attr_bytes("VERSION", sizeof "3.0" - 1) +
+                 tl_h5_attr_bytes("TITLE", strlen(schema->title)) +
+                 tl_h5_attr_bytes("description", strlen(schema->question)) +
+                 tl_h5_attr_bytes("scope", strlen(tl_h5_scope_words[schema->scope]));
+    for (size_t p = 0; p < NPARTS; p++) {
+        size_t widest = 1;
+        for (size_t i = 0; i < schema->nfields; i++) {
+            size_t n = strlen(parts[p].text_of(&schema->fields[i]));
+            widest = n > widest ? n : widest;
+        }
+        sum += tl_h5_attr_bytes(parts[p].attribute, widest * schema->nfields) + DIMENSION;
+    }
+    for (size_t i = 0; i < schema->nfields; i++)
+        sum += tl_h5_attr_bytes("FIELD_0_NAME", strlen(schema->fields[i].name));
+    return sum;
+}
+
+/* What is read with every table comes before the many names: to find an attribute the library unpacks all before it. */
+herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema)
+{
+    if (tl_h5_reserve(dataset, attribute_bytes(schema)) < 0 || tl_h5_mark_table(dataset, schema) < 0 ||
+        put_meaning(dataset, schema) < 0)
+        return -1;
+    return put_field_names(dataset, schema);
 }

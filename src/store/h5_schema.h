@@ -1,8 +1,10 @@
 /* h5_schema.h - a schema as HDF5 says it: a compound type and attributes, both ways.
  *
- *     CLASS, VERSION, TITLE, FIELD_i_NAME      mark a table for PyTables and pandas
+ *     CLASS, VERSION, TITLE                    mark a table, or a view of one, for PyTables and pandas
  *     description, scope                       the question that it answers; where its rows come from
  *     column_types, _units, _roles, _docs      a text per column; a time is ns since epoch_ns, a name a row of /names
+ *     FIELD_i_NAME                             the name of a column, which its type has as well: so says the table
+ *                                              specification of HDF5, and its readers take the type's
  */
 #ifndef TLMPI_STORE_H5_SCHEMA_H
 #define TLMPI_STORE_H5_SCHEMA_H
@@ -17,7 +19,7 @@ hid_t tl_h5_row_type(const tl_schema *schema);
 /* Sets the attributes by which a table, or a view of one, is known for a table.  Negative on failure. */
 herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema);
 
-/* Sets those that say what it means.  Negative on failure. */
+/* Sets these, and those that say what it means, of a new table.  Negative on failure. */
 herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema);
 
 /* A schema made from a file, with everything that it points to.  Zero-initialise; tl_h5_free_schema ends it. */

@@ -22,12 +22,11 @@
 typedef struct stored {
     tl_h5_rows rows;
     tl_h5_ranks ranks;
-    bool made; /* it is in the file: from the beginning, or, where it is rare, from its first rows on */
 } stored;
 
 struct tl_store {
     tl_part_file part;
-    hid_t file;
+    hid_t file, group; /* group: /tables */
     tl_h5_names names;
     TL_VEC(stored) tables;
     tl_h5_room room;
@@ -63,13 +62,14 @@ static tl_status create_file(tl_store *store, tl_error *err)
 
 static tl_status put_frame(tl_store *store, tl_error *err)
 {
-    hid_t file = store->file, tables = -1;
+    hid_t file = store->file;
     if (tl_h5_put_text(file, "Conventions", TL_H5_CONVENTIONS) < 0 ||
         tl_h5_put_int(file, "schema_version", TL_H5_SCHEMA_VERSION) < 0 ||
         tl_h5_put_text(file, "creator", "tlmpi") < 0 || tl_h5_put_text(file, "creator_version", TLMPI_VERSION) < 0 ||
-        (tables = H5Gcreate2(file, "/tables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) < 0 || tl_h5_close(tables) < 0)
+        (store->group = H5Gcreate2(file, "/tables", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT)) < 0)
         return tl_h5_fail(err, TL_EOUTPUT, file, "start of the file");
-    return tl_h5_names_create(&store->names, file, err);
+    store->names.file = file;
+    return TL_OK;
 }
 
 tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error *err)
@@ -80,7 +80,7 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
         return tl_fail_memory(err, "the result file");
     store->part = (tl_part_file)TL_PART_FILE_INIT;
     store->names = (tl_h5_names)TL_H5_NAMES_INIT;
-    store->file = -1;
+    store->file = store->group = -1;
 
     tl_h5_start();
     if ((st = tl_part_file_begin(&store->part, path, force, err)) != TL_OK || (st = create_file(store, err)) != TL_OK ||
@@ -123,10 +123,10 @@ static tl_status no_table(const tl_schema *schema, tl_error *why)
     return tl_fail(why, TL_EINTERNAL, "table %s has not been added to the file", schema->name);
 }
 
-static tl_status make_table(tl_store *store, stored *table, tl_error *why)
+/* A rare table is there where it has rows. */
+static bool is_there(const stored *table)
 {
-    table->made = true;
-    return tl_h5_rows_create(&table->rows, store->file, table->rows.schema, &store->room, why);
+    return !table->rows.schema->rare || table->rows.given > 0;
 }
 
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err)
@@ -139,16 +139,8 @@ tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error 
         return note(store, tl_fail_memory(&why, "tables"), &why, err);
     stored *table = &store->tables.v[store->tables.n++];
     *table = (stored){ .rows = TL_H5_ROWS_INIT };
-    table->rows.schema = schema;
-    return schema->rare ? TL_OK : note(store, make_table(store, table, &why), &why, err);
-}
-
-/* The table, which has rows now; NULL, and *st says why. */
-static stored *table_with_rows(tl_store *store, const tl_schema *schema, tl_status *st, tl_error *why)
-{
-    stored *table = find_table(store, schema);
-    *st = table == NULL ? no_table(schema, why) : table->made ? TL_OK : make_table(store, table, why);
-    return *st == TL_OK ? table : NULL;
+    tl_h5_rows_begin(&table->rows, store->group, schema, &store->room);
+    return TL_OK;
 }
 
 tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first, const void *packed, size_t n,
@@ -159,11 +151,7 @@ tl_status tl_store_rows(tl_store *store, const tl_schema *schema, uint64_t first
     if (st != TL_OK)
         return st;
     stored *table = find_table(store, schema);
-    if (n == 0 && table != NULL)
-        return TL_OK;
-    table = table_with_rows(store, schema, &st, &why);
-    if (table != NULL)
-        st = tl_h5_rows_add(&table->rows, first, packed, n, &why);
+    st = table != NULL ? tl_h5_rows_add(&table->rows, first, packed, n, &why) : no_table(schema, &why);
     return note(store, st, &why, err);
 }
 
@@ -174,9 +162,8 @@ tl_status tl_store_chunk(tl_store *store, const tl_schema *schema, uint64_t chun
     tl_status st = still_whole(store, err);
     if (st != TL_OK)
         return st;
-    stored *table = table_with_rows(store, schema, &st, &why);
-    if (table != NULL)
-        st = tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &why);
+    stored *table = find_table(store, schema);
+    st = table != NULL ? tl_h5_rows_add_chunk(&table->rows, chunk, encoded, nbytes, &why) : no_table(schema, &why);
     return note(store, st, &why, err);
 }
 
@@ -207,12 +194,12 @@ static tl_status write_rest(tl_store *store, tl_error *err)
 {
     tl_status st = tl_h5_names_flush(&store->names, err);
     for (size_t i = 0; st == TL_OK && i < store->tables.n; i++)
-        st = store->tables.v[i].made ? tl_h5_rows_flush(&store->tables.v[i].rows, err) : TL_OK;
+        st = is_there(&store->tables.v[i]) ? tl_h5_rows_flush(&store->tables.v[i].rows, err) : TL_OK;
     for (size_t i = 0; st == TL_OK && i < store->tables.n; i++) {
         stored *table = &store->tables.v[i];
-        if (table->rows.schema->scope != TL_SCOPE_EVENT || !table->made)
+        if (table->rows.schema->scope != TL_SCOPE_EVENT || !is_there(table))
             continue;
-        st = tl_h5_write_index(store->file, &table->rows, &table->ranks, err);
+        st = tl_h5_write_index(&table->rows, &table->ranks, err);
         if (st == TL_OK)
             st = tl_h5_write_views(store->file, &table->rows, &table->ranks, err);
     }
@@ -236,6 +223,9 @@ static tl_status close_file(tl_store *store, tl_error *err)
             st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing a table");
     if (tl_h5_names_free(&store->names) < 0 && st == TL_OK)
         st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing the names");
+    if (tl_h5_close(store->group) < 0 && st == TL_OK)
+        st = tl_h5_fail(err, TL_EOUTPUT, store->file, "closing the tables");
+    store->group = -1;
     if (H5Fclose(store->file) < 0 && st == TL_OK)
         st = tl_h5_fail(err, TL_EOUTPUT, store->file, "close");
     store->file = -1;
@@ -283,7 +273,7 @@ static tl_status list_expected(const tl_store *store, expected **out, size_t *n,
     *n = 0;
     for (size_t i = 0; i < store->tables.n; i++) {
         const stored *table = &store->tables.v[i];
-        if (!table->made)
+        if (!is_there(table))
             continue;
         want[(*n)++] = (expected){ table->rows.schema->name, table->rows.end };
         if (table->ranks.index_name != NULL)
@@ -331,6 +321,7 @@ void tl_store_abandon(tl_store *store)
     free(store->tables.v);
     tl_h5_room_free(&store->room);
     tl_h5_names_free(&store->names);
+    tl_h5_close(store->group);
     if (store->file >= 0)
         H5Fclose(store->file);
     tl_part_file_drop(&store->part);

@@ -19,7 +19,7 @@
 #endif
 
 enum { CHECKSUM_BYTES = 4 };
-enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane.  Chunks are whole tiles. */
+enum { TILE = 64 }; /* rows that are transposed together: a cache line of each plane */
 
 /* Of tables without events: their rows are few, some are wide, and a chunk is held whole wherever it is written or
  * read. */
@@ -46,11 +46,6 @@ size_t tl_chunk_rows(const tl_schema *schema)
     while (rows > TILE && rows * size > bytes)
         rows /= 2;
     return rows;
-}
-
-static size_t chunk_size(const tl_schema *schema)
-{
-    return tl_chunk_rows(schema) * tl_packed_size(schema);
 }
 
 /* One column of n rows; `from` and `to` are its first cells, and rows lie `from_row` and `to_row` bytes apart. */
@@ -170,7 +165,7 @@ static void shuffle_tile(const unsigned char *rows, size_t size, size_t at, unsi
         memcpy(plane + (at + i) * n, line[i], TILE);
 }
 
-/* planes[b * rows + r] = byte b of row r, 0 from row n on; rows is a multiple of TILE. */
+/* planes[b * rows + r] = byte b of row r, 0 from row n on. */
 static void shuffle(const unsigned char *packed, size_t n, size_t rows, size_t size, unsigned char *planes)
 {
     size_t tiled = size < 8 ? 0 : n / TILE * TILE;
@@ -211,29 +206,53 @@ static uint32_t fletcher32(const unsigned char *p, size_t n)
     return sum2 << 16 | sum1;
 }
 
-size_t tl_chunk_bound(const tl_schema *schema)
+size_t tl_chunk_bound(const tl_schema *schema, size_t rows)
 {
-    return compressBound((uLong)chunk_size(schema)) + CHECKSUM_BYTES;
+    return compressBound((uLong)(rows * tl_packed_size(schema))) + CHECKSUM_BYTES;
 }
 
 void tl_chunk_room_free(tl_chunk_room *room)
 {
+    if (room->deflate != NULL)
+        deflateEnd(room->deflate);
+    free(room->deflate);
     free(room->bytes);
     *room = (tl_chunk_room){ 0 };
 }
 
-/* zlib's fastest: ISA-L takes half its time, but finds other matches in one process of some 200, and equal rows are to
+/* A stream that is about to begin; NULL when memory is out.  Most of what a small one costs is the making.
+ *
+ * zlib's fastest: ISA-L takes half its time, but finds other matches in one process of some 200, and equal rows are to
  * give equal bytes. */
-size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out, tl_chunk_room *room)
+static z_stream *deflate_stream(tl_chunk_room *room)
 {
-    size_t rows = tl_chunk_rows(schema), size = tl_packed_size(schema);
-    uLongf nbytes = compressBound((uLong)(rows * size));
+    if (room->deflate != NULL)
+        return deflateReset(room->deflate) == Z_OK ? room->deflate : NULL;
+    z_stream *stream = tl_calloc(1, sizeof *stream);
+    if (stream == NULL || deflateInit(stream, Z_BEST_SPEED) != Z_OK) {
+        free(stream);
+        return NULL;
+    }
+    room->deflate = stream;
+    return stream;
+}
 
-    if (!tl_grow((void **)&room->bytes, &room->cap, rows * size, 1))
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, size_t rows, void *out,
+                       tl_chunk_room *room)
+{
+    size_t size = tl_packed_size(schema);
+    z_stream *stream = deflate_stream(room);
+
+    if (stream == NULL || !tl_grow((void **)&room->bytes, &room->cap, rows * size, 1))
         return 0;
     shuffle(packed, n, rows, size, room->bytes);
-    if (compress2(out, &nbytes, room->bytes, rows * size, Z_BEST_SPEED) != Z_OK)
+    stream->next_in = room->bytes;
+    stream->avail_in = (uInt)(rows * size);
+    stream->next_out = out;
+    stream->avail_out = (uInt)compressBound((uLong)(rows * size));
+    if (deflate(stream, Z_FINISH) != Z_STREAM_END)
         return 0;
+    size_t nbytes = (size_t)stream->total_out;
     uint32_t sum = fletcher32(out, nbytes);
     memcpy((unsigned char *)out + nbytes, &sum, CHECKSUM_BYTES);
     return nbytes + CHECKSUM_BYTES;

@@ -8,7 +8,7 @@
 "$tlmpi" -q traces
 
 echo "-- how do I find"
-sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" > finds
+sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" | tr -d '"' > finds
 check "ways to find things" test "$(wc -l < finds)" -ge 10
 while read -r words; do
     # shellcheck disable=SC2086  # a table and options
@@ -161,6 +161,55 @@ status 0 "$tlmpi" show traces.h5 breakdown --rank 1 --step 4 --sort rank
 silent err
 status 0 "$tlmpi" show traces.h5 interval --top 2 --format json
 python "the first two rows" "assert rows() == json.load(open('interval.json'))[:2]"
+for table in kernel "kernel --rank 1" kernel_ranks "kernel --sort max_ns" "kernel --sort name"; do
+    # shellcheck disable=SC2086  # a table and options
+    "$tlmpi" show traces.h5 $table --format json > all.json
+    for top in 1 2 4; do
+        # shellcheck disable=SC2086
+        status 0 "$tlmpi" show traces.h5 $table --top "$top" --format json
+        python "$table: after $top rows all others together" "
+import math, statistics
+whole, r = json.load(open('all.json')), rows()
+left = whole[$top:]
+if not left:
+    assert r == whole
+    raise SystemExit
+assert r[:-1] == whole[:$top], (len(left), len(r))
+o = r[-1]
+assert o['name'] == '(%d other%s)' % (len(left), 's' if len(left) > 1 else '') and o['place'] is None, o
+assert o['count'] == sum(x['count'] for x in left) and o['total_ns'] == sum(x['total_ns'] for x in left)
+assert o['mean_ns'] == o['total_ns'] / o['count']
+if 'min_ns' in o:
+    names = {(x['rank'], x['name'], x['kind']) for x in left}
+    ns = [i['duration_ns'] for i in json.load(open('interval.json')) if (i['rank'], i['name'], i['kind']) in names]
+    assert len(ns) == o['count'] and (min(ns), max(ns)) == (o['min_ns'], o['max_ns'])
+    assert math.isclose(o['std_ns'], statistics.stdev(ns), rel_tol=1e-9), (o, ns)
+    assert o['median_ns'] is None and o['rank'] == (left[0]['rank'] if len({x['rank'] for x in left}) == 1 else None)"
+    done
+done
+rm all.json
+status 0 "$tlmpi" show traces.h5 kernel --top 2
+check "of text, too, it has no place" sh -c 'tail -1 out | grep -q "  -  -  .*([0-9]* others)$"'
+status 0 "$tlmpi" show traces.h5 kernel --top 2 --columns count --format csv
+lines 3 out
+status 0 "$tlmpi" show traces.h5 kernel --top 1000 --format csv
+check "nothing is left out, nothing is told" sh -c '! grep -q others out'
+status 0 "$tlmpi" show traces.h5 kernel_ranks --format json
+cp out all.json
+for share in 1 50 75 99.9; do
+    status 0 "$tlmpi" show traces.h5 kernel_ranks --top "$share%" --format json
+    python "the rows that hold $share % of the time" "
+whole, r = json.load(open('all.json')), rows()
+total, held, n = sum(x['total_ns'] for x in whole), 0, 0
+while held < total * $share / 100:
+    held += whole[n]['total_ns']; n += 1
+assert r[:n] == whole[:n] and len(r) == n + (n < len(whole)), (n, len(r))"
+done
+rm all.json
+status 2 "$tlmpi" show traces.h5 kernel_ranks --top 120%
+says err "--top takes a number, 0 or more, or a share as 80%"
+status 2 "$tlmpi" show traces.h5 breakdown --top 80%
+says err "no column 'total_ns'"
 for top in 1 4 26 27 100; do
     status 0 "$tlmpi" show traces.h5 interval --sort start_ns:desc --top "$top" --format json
     python "the last $top starts" "
@@ -229,6 +278,13 @@ says out "/names holds"
 status 0 "$tlmpi" describe annotation
 says out "(ProfilerStep) have no row"
 says out "the thread with the most annotations"
+status 0 "$tlmpi" describe interval
+python "what has no launch, no device, or an operator that is rounded" "
+words = ' '.join(out.split())
+for said in 'the next work of its stream was launched', 'to within 1 us', 'the process (pid) of its track':
+    assert said in words, said"
+status 0 "$tlmpi" describe launch
+python "which median" "assert 'the mean of the middle two, rounded up' in ' '.join(out.split())"
 status 0 "$tlmpi" describe bandwidth
 says out "missing or unmatched"
 status 0 "$tlmpi" describe tables

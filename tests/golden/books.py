@@ -167,7 +167,15 @@ def streams(name, path):
                 told["longest_ns"] = max(told["longest_ns"], start - end)
             end = int(r["end_ns"]) if end is None else max(end, int(r["end_ns"]))
         wanted[key] = {c: told[c] for c in ("host_wait_ns", "kernel_wait_ns", "other_ns", "unknown_ns", "gaps", "longest_ns")}
+    waits = {}
+    for r in table(path, "stream_gap"):
+        waits.setdefault((r["rank"], r["device"], r["stream"]), {})[r["waited_for"] + "_ns"] = int(r["total_ns"])
+        check(f"{name}: waits of a stream", int(r["min_ns"]) > 0 and int(r["min_ns"]) <= float(r["median_ns"]) <= int(r["max_ns"])
+              and abs(float(r["mean_ns"]) * int(r["count"]) - int(r["total_ns"])) < 1 + int(r["total_ns"]) * 1e-9, r)
     rows = table(path, "stream_idle")
+    check(f"{name}: the waits of streams, one by one, sum up", all(
+        waits.get((r["rank"], r["device"], r["stream"]), {}).get(c, 0) == int(r[c])
+        for r in rows for c in ("host_wait_ns", "kernel_wait_ns", "other_ns", "unknown_ns")))
     got = {(r["rank"], r["device"], r["stream"]): {c: int(r[c]) for c in wanted[(r["rank"], r["device"], r["stream"])]} for r in rows}
     check(f"{name}: what idle streams waited for", got == wanted and len(got) > 0)
     check(f"{name}: that is all their idle time", all(
@@ -222,12 +230,43 @@ def little(work):
     check("... by how much at most", int(row["worst_ns"]) == max(int(r["before_launch_ns"]) for r in ranks) <= 60000, row)
 
 
+# --- durations that cannot be --------------------------------------------------------------------------------------------
+
+def overrun(work):
+    """A kernel that lasts for hours on one rank: it is told, cut, and all tables say the same of it."""
+    folder = os.path.join(work, "job")
+    make(folder, "--ranks", "2", "--steps", "3", "--layers", "2", "--seed", "5")
+    sound = {r["rank"]: int(r["wall_ns"]) for r in table(run(work, folder)[0], "breakdown") if r["step"] == r["device"] == "-1"}
+    file = os.path.join(folder, "rank-1.json")
+    with open(file) as f:
+        trace = json.load(f)
+    kernels = [e for e in trace["traceEvents"] if e.get("cat") == "kernel" and "gemm" in e["name"]]
+    kernels[len(kernels) // 2]["dur"] = 1e10
+    with open(file, "w") as f:
+        json.dump(trace, f)
+    path, said = run(work, folder)
+    parts("overrun", path)
+    streams("overrun", path)
+    told = {r["rank"]: int(r["too_long"]) for r in table(path, "rank")}
+    check("overrun: the rank is told", told == {"0": 0, "1": 1}, told)
+    check("overrun: so does the summary", "1 piece of device work on rank 1 cannot have run as long as the trace says" in said, said)
+    quality = {r["check"]: r for r in table(path, "quality")}["kernel_too_long"]
+    check("overrun: and quality", quality["count"] == "1" and int(quality["worst_ns"]) > 9 * 10**12, quality)
+    whole = {r["rank"]: r for r in table(path, "breakdown") if r["step"] == r["device"] == "-1"}
+    check("overrun: the wall time is what it was", {r: int(w["wall_ns"]) for r, w in whole.items()} == sound, sound)
+    longest = max(int(r["max_ns"]) for r in table(path, "kernel"))
+    check("overrun: no kernel is longer than all", longest < max(sound.values()), longest)
+    idle = {r["rank"]: int(r["busy_ns"]) for r in table(path, "idle") if r["device"] == "-1"}
+    check("overrun: one truth of busy time", all(int(w["busy_ns"]) == idle[r] for r, w in whole.items()), idle)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         little(work)
         booked(work)
         left_off(work)
         offsets(work)
+        overrun(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
     return counts["failed"] > 0
 

@@ -125,6 +125,15 @@ for procs in 1 3 5; do
     check "--reproducible: equal bytes on $procs procs" cmp "$work/bytes-1.h5" "$work/bytes-$procs.h5"
 done
 
+echo '[{"contains": "my_ring", "kind": "comm"}]' > "$work/my_rules"
+"$tlmpi" -f --quiet --reproducible -o "$work/bytes-idle" --idle noise=20 --rules "$work/my_rules" "$work/nvidia" 2> "$work/stderr"
+for setting in "idle=noise=20," alpha=0.01 least-cost=0.01 launch=runtime clock=auto run=newest events= rules=given; do
+    check "--reproducible: the file has $setting" grep -aq "$setting" "$work/bytes-idle.h5"
+done
+for word in my_rules output=; do
+    check "--reproducible: the file has no $word" sh -c '! grep -aqF "$1" "$2"' sh "$word" "$work/bytes-idle.h5"
+done
+
 # Damage, odd devices and missing launches must not depend on the number of procs either.
 every_way truncated "$here/../../data/stories/truncated" 2 3 5 64
 for story in several_devices graph_launch no_gpu two_runs cut_windows desync send_recv wrong_clock; do

@@ -13,7 +13,6 @@ import json
 import math
 import os
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -144,7 +143,7 @@ def bandwidths(trace):
     for k in trace.kernels:
         value = k.args.get("memory bandwidth (GB/s)")
         try:
-            value = struct.unpack("f", struct.pack("f", float(value)))[0] if value is not None else None
+            value = float(value) if value is not None else None
         except (ValueError, OverflowError):
             value = None
         said[str(k.device), str(k.stream), str(k.correlation if k.correlation is not None and k.correlation > 0 else -1), k.dur] = value

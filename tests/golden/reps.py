@@ -177,6 +177,63 @@ def check_words(work):
         check(f"refused: {wrong}", got.returncode == 2 and got.stderr != "", got.stderr)
 
 
+# --- what is in no repetition, or in which ---------------------------------------------------------------------------------
+
+def write(path, annotations, works):
+    """annotations (thread, start, end) named rep; works (thread, launched at, duration), one behind the other on the device."""
+    events = [dict(ph="X", cat="user_annotation", name="rep", pid=7, tid=thread, ts=start, dur=end - start)
+              for thread, start, end in annotations]
+    device = 0
+    for correlation, (thread, at, dur) in enumerate(works, 1):
+        events.append(dict(ph="X", cat="cuda_runtime", name="cudaLaunchKernel", pid=7, tid=thread, ts=at, dur=2,
+                           args={"correlation": correlation}))
+        device = max(device, at + 3)
+        events.append(dict(ph="X", cat="kernel", name=f"k{dur}", pid=0, tid=7, ts=device, dur=dur,
+                           args=dict(device=0, stream=7, correlation=correlation)))
+        device += dur
+    with open(path, "w") as f:
+        json.dump(dict(schemaVersion=1, baseTimeNanoseconds=0, traceEvents=events), f)
+
+
+def check_told(work):
+    path = os.path.join(work, "told.json")
+    write(path, [(8, 1000 + 500 * r, 1100 + 500 * r) for r in range(10)], [(8, 1010 + 500 * r, 30) for r in range(1, 10, 2)])
+    got = run("--rep", "rep", path)
+    check("repetitions without work are told", got.returncode == 0 and
+          got.stderr.endswith("told.json: 5 of its 10 repetitions have no work, and count as 0\n"), got.stderr)
+    check("and counted", {(r["reps"], r["empty"]) for r in rows("--rep", "rep", path)} == {("10", "5")})
+    got = run("--rep", "rep", "--exclude", ".", path)
+    check("but once where nothing is left", "have no work" not in got.stderr and "no work is left" in got.stderr, got.stderr)
+
+    write(path, [(8, 1000 + 500 * r, 1100 + 500 * r) for r in range(3)],
+          [(8, 900, 7)] + [(8, at + 500 * r, dur) for r in range(3) for at, dur in ((1010, 30), (1200, 5))])
+    got = run("--rep", "rep", path)
+    check("work between repetitions is told", got.stderr.endswith(
+        "told.json: 4 kernels or copies (0.022 ms) were launched in no repetition, and are left out\n"), got.stderr)
+    got = run("--rep", "rep", "--exclude", "^k[57]$", path)
+    check("but what is excluded anyway", got.stderr == "", got.stderr)
+    check("a file has all of it", run("--rep", "one-per-file", path).stderr == "")
+
+    # Two threads at once, each with work of its own; a third launches in between for neither, and once for the first alone.
+    write(path, [(thread, start + 500 * r, end + 500 * r) for r in range(3) for thread, start, end in
+                 ((8, 1000, 1100), (9, 1050, 1200))],
+          [(thread, at + 500 * r, dur) for r in range(3) for thread, at, dur in
+           ((8, 1010, 30), (5, 1020, 1), (9, 1060, 40), (8, 1070, 10), (5, 1080, 2))])
+    got = run("--rep", "rep", path)
+    check("repetitions of several threads are told", got.stderr.endswith(
+        "told.json: 3 repetitions begin while one of another thread is open: each has what its own thread launches; "
+        "3 kernels or copies of other threads are in the one that began last\n"), got.stderr)
+    each = [(r["works"], r["kernel_ns"]) for r in rows("--rep", "rep", "--each", path)]
+    check("each has what its thread launched", each == [("3", "41000"), ("2", "42000")] * 3, each)
+    write(path, [(8, 1000, 1100), (8, 1010, 1090)], [(8, 1020, 30)])
+    got = run("--rep", "rep", path)
+    check("a part of a repetition is told", got.stderr.endswith(
+        "told.json: 1 annotations begin in another of the name on their thread, and are parts of it\n"), got.stderr)
+    for n in PROCS:
+        prefix = ("mpirun", "--oversubscribe", "--allow-run-as-root", "-n", n)
+        check(f"and on {n} procs", run("--rep", "rep", path, prefix=prefix).stderr == got.stderr)
+
+
 # --- public traces ------------------------------------------------------------------------------------------------------------
 
 def exact(us):
@@ -230,6 +287,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         check_benchmark(work)
         check_words(work)
+        check_told(work)
     check_public()
     print("%d passed, %d failed, %d skipped" % (counts["passed"], counts["failed"], counts["skipped"]))
     return counts["failed"] > 0

@@ -117,7 +117,7 @@ def plain(name):
 # --- sequences that come again --------------------------------------------------------------------------------------------
 
 def patterns(trace):
-    """(operator, sequence) -> count, host time, device time."""
+    """(operator, sequence) -> count, host time, device time, sums of the delays to the first launch and to its work."""
     of = collections.defaultdict(dict)
     for op in trace.ops:
         work = [w for launch in trace.within(op) for w in launch["work"]]
@@ -125,8 +125,10 @@ def patterns(trace):
             same = of[plain(op["name"]), tuple(plain(w["name"]) for w in work)]
             first = work[0]["uid"]
             device = sum(w["dur"] for w in work)
-            same[first] = (max(op["dur"], same.get(first, (0, 0))[0]), device)
-    return {key: (len(v), sum(h for h, _ in v.values()), sum(d for _, d in v.values())) for key, v in of.items() if len(v) > 1}
+            launch = next(launch["start"] for launch in trace.within(op) if launch["work"])
+            before = same.get(first, (0, 0, 0))
+            same[first] = (max(op["dur"], before[0]), device, max(launch - op["start"], before[2]), max(work[0]["start"] - launch, 0))
+    return {key: (len(v), *(sum(x) for x in zip(*v.values()))) for key, v in of.items() if len(v) > 1}
 
 
 def extents(trace, operator):
@@ -172,13 +174,21 @@ def told(sequence):
 def compare_patterns(name, trace, rows):
     expected = patterns(trace)
     check(f"{name}: as many patterns", not rows and not expected or int(rows[0]["patterns"]) == len(expected), (len(rows), len(expected)))
-    check(f"{name}: the first hundred", len(rows) == min(len(expected), 100))
-    known = collections.Counter((op, n, len(names), host, device) for (op, names), (n, host, device) in expected.items())
+    first = {op: min((-device, -host) for (other, _), (_, host, device, _, _) in expected.items() if other == op) for op, _ in expected}
+    beyond = len(rows) - min(len(expected), 100)
+    check(f"{name}: the first hundred, and the first of each operator", {r["operator"] for r in rows} == set(first) and 0 <= beyond <= len(first))
+    check(f"{name}: sequences of an operator", all(int(r["of_operator"]) == sum(op == r["operator"] for op, _ in expected) for r in rows))
+    known = collections.Counter((op, n, len(names), host, device) for (op, names), (n, host, device, _, _) in expected.items())
     got = collections.Counter((r["operator"], int(r["count"]), int(r["kernels"]), int(r["host_ns"]), int(r["device_ns"])) for r in rows)
     check(f"{name}: counts and times of patterns", not got - known, list((got - known).items())[:3])
-    most = sorted((-device, -host, op.encode()) for (op, _), (_, host, device) in expected.items())[:100]
-    check(f"{name}: those with the most time", [(-int(r["device_ns"]), -int(r["host_ns"]), r["operator"].encode()) for r in rows] == most)
-    names = {(len(v), op, n): v for (op, v), (n, _, _) in expected.items()}
+    delays = collections.Counter((op, n, len(names), round(launch / n), round(work / n))
+                                 for (op, names), (n, _, _, launch, work) in expected.items())
+    got = collections.Counter((r["operator"], int(r["count"]), int(r["kernels"]), round(float(r["to_launch_ns"])), round(float(r["to_work_ns"])))
+                              for r in rows)
+    check(f"{name}: delays of patterns", not got - delays, list((got - delays).items())[:3])
+    most = sorted((-device, -host, op.encode()) for (op, _), (_, host, device, _, _) in expected.items())[:100]
+    check(f"{name}: those with the most time", [(-int(r["device_ns"]), -int(r["host_ns"]), r["operator"].encode()) for r in rows][:100] == most)
+    names = {(len(v), op, n): v for (op, v), (n, *_) in expected.items()}
     ids = {}
     for r in rows:
         check(f"{name}: the words speak of all work", told(r["sequence"]) == int(r["kernels"]), r["sequence"])

@@ -37,7 +37,7 @@ def check(what, good):
 
 
 def some_float():
-    """Of 32 bits, as a driver gives it: any that is a number."""
+    """Of 32 bits, as a driver gives it: any that is a number, and not below 0."""
     kind = chance.randrange(3)
     if kind == 0:
         return struct.unpack("f", struct.pack("f", chance.randrange(1, 10**7) * 32e-6))[0]
@@ -45,7 +45,7 @@ def some_float():
         return struct.unpack("f", struct.pack("f", math.ldexp(1, chance.randrange(-149, 128))))[0]
     bits = chance.getrandbits(32)
     got = struct.unpack("f", struct.pack("I", bits))[0]
-    return got if math.isfinite(got) else 0.0
+    return abs(got) if math.isfinite(got) else 0.0
 
 
 def some_double():
@@ -95,9 +95,29 @@ def read_back(raw):
     return raw.decode("utf-8", "replace")
 
 
+def some_nested(depth=0):
+    """Any value of JSON, and NaN and Infinity, which json.dumps writes."""
+    kind = chance.randrange(7 if depth < 5 else 5)
+    if kind == 5:
+        return [some_nested(depth + 1) for _ in range(chance.randrange(4))]
+    if kind == 6:
+        return {read_back(some_bytes()): some_nested(depth + 1) for _ in range(chance.randrange(4))}
+    return chance.choice([some_double(), chance.getrandbits(200) - 2**199, chance.choice([True, False, None]),
+                          read_back(some_bytes()) + chance.choice(["", "\0"])])
+
+
+def without_nan(nested):
+    return json.loads(json.dumps(nested), parse_constant=lambda word: None)
+
+
 def some_value():
     """The type and the C value, and what the line should say."""
-    kind = chance.randrange(5)
+    kind = chance.randrange(7)
+    if kind >= 5:
+        nested = some_nested()
+        text = json.dumps(nested, sort_keys=True, ensure_ascii=chance.random() < 0.5, indent=chance.choice([None, 0, 3, "\t"]),
+                          separators=chance.choice([None, (",", ":"), (" , ", "\n:\r")]))
+        return 4, example.As(text=text.encode()), without_nan(nested)
     if kind == 0:
         raw = some_bytes()
         return 0, example.As(text=raw), read_back(raw)
@@ -159,7 +179,8 @@ def many_cases(folder, ncases):
 def through_the_example(folder):
     """The class of the example maps Python's types; what is lossless comes back."""
     fake.fake_elapsed(0.5)
-    said = dict(micro_step=2, on=True, off=False, loss=0.1, file='é"\n🚀', nothing=None, big=2**70, listed=[1], _1=-7)
+    said = dict(micro_step=2, on=True, off=False, loss=0.1, file='é"\n🚀\0\ud83d', nothing=None, big=2**70, small=-2**63 - 1,
+                listed=[1, [], {}, (2, 3)], shape={"z": [1e22, -0.0], "a": {2: "é", 10: None}}, _1=-7)
     recorder = example.Recorder(1, folder, ranks=[0, 1], start_step=5, end_step=5, flush_every_n_steps=1)
     for step in range(8):
         with recorder.phase("training_step", step, **said):
@@ -169,15 +190,23 @@ def through_the_example(folder):
     check("one step of eight is written", counts.written == 1 and counts.failed == counts.lost == 0)
     with open(os.path.join(folder, "cuda_events_rank_1.jsonl"), encoding="ascii") as f:
         got = f.read()
-    said.update(big=str(2**70), listed="[1]")
-    check("the example's line is Python's", got == json.dumps(
+    check("the example's line is Python's, whatever is in it", got == json.dumps(
         dict(said, name="training_step", step=5, rank=1, duration_ms=0.5), sort_keys=True) + "\n")
     recorder = example.Recorder(4, folder)
     for more in {"rank": 5}, {f"k{i}": i for i in range(33)}:
         with recorder.phase("p", 0, **more):
             pass
+    ring = []
+    ring.append(ring)
+    with recorder.phase("p", 0, ring=ring):
+        pass
+    with recorder.phase("p", 0, thing=example.Recorder, nan=[math.nan, -math.inf]):
+        pass
     counts = recorder.close()
-    check("what cannot be recorded is counted", (counts.written, counts.failed) == (0, 2))
+    check("what cannot be recorded is counted", (counts.written, counts.failed) == (1, 3))
+    with open(os.path.join(folder, "cuda_events_rank_4.jsonl"), encoding="ascii") as f:
+        got = json.load(f)
+    check("other things are their str(), and NaN is null", (got["thing"], got["nan"]) == (str(example.Recorder), [None, None]))
     closed = recorder.close()
     check("closing twice is harmless", closed.written == 0)
     with recorder.phase("late", 5):
@@ -186,6 +215,7 @@ def through_the_example(folder):
         pass
 
 
+print("driver: the tests' own, " + os.path.basename(fake_path))
 with tempfile.TemporaryDirectory() as folder:
     lines = many_cases(folder, 5000)
     check("what is compared has all sorts of characters", all(any(text in line for line in lines) for text in (

@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 static tlmpi_record_settings settings;
 static tlmpi_record *recorder;
@@ -68,9 +69,10 @@ static inline int nlines(int rank)
     return n;
 }
 
-/* main of each program: the driver is the fake one that it is linked with. */
+/* main of each program: the driver is the fake one that it is linked with, and said to be. */
 static inline int recorded_main(const char *suite, const unit_test *tests, size_t n)
 {
+    printf("driver: the tests' own, %s\n", strrchr(FAKE_LIBRARY, '/') + 1);
     int status = setenv("TLMPI_RECORD_LIBRARY", FAKE_LIBRARY, 1) != 0 || scratch_make() || unit_main(suite, tests, n);
     scratch_remove();
     return status;

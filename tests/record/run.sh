@@ -13,6 +13,13 @@ trap 'exit 130' INT TERM
 fake=$build/tests/record/libfake_cuda.so
 export TLMPI_RECORD_SO="$build/libtlmpi_record.so"
 
+echo "driver: the tests' own, ${fake##*/}"
+for program in "$build"/tests/record/test_record*; do
+    test -x "$program" || continue
+    "$program" > "$work/said" 2>&1
+    check "${program##*/} says which driver it runs on" test "$(grep -c '^driver: ' "$work/said")" -eq 1
+done
+
 # example RANK OPTION... - the example, into $work/times
 example()
 {
@@ -92,6 +99,8 @@ for cxx in g++ clang++; do
 done
 check "only its own calls are seen from outside" test -z \
     "$(nm -D --defined-only "$TLMPI_RECORD_SO" | awk '{print $3}' | grep -v '^tlmpi_record_')"
+check "it asks the system neither who it is nor what time it is" test -z \
+    "$(nm -D --undefined-only "$TLMPI_RECORD_SO" | grep -E ' (getpid|gettid|clock_gettime)(@|$)')"
 check "it needs the C library alone" test -z \
     "$(objdump -p "$TLMPI_RECORD_SO" | awk '/NEEDED/ {print $2}' | grep -vE '^lib(c|m|dl|pthread)[.]so')"
 

@@ -1,4 +1,5 @@
 /* test_record_file.c - what a file may do to its writer: full, cut, not to be written, another's. */
+#include "capture.h"
 #include "recorded.h"
 
 #include <signal.h>
@@ -133,25 +134,16 @@ static void a_disk_that_stays_full_leaves_one_line_cut(void)
 
 static void what_the_disk_refuses_is_said_once(void)
 {
-    char said[1024];
     fresh(0);
     CU_ASSERT_EQUAL(symlink("/dev/full", scratch_path(FILE_0)), 0);
     CU_ASSERT_TRUE(opened());
-    FILE *to = tmpfile();
-    CU_ASSERT_PTR_NOT_NULL_FATAL(to);
-    int before = dup(2);
-    dup2(fileno(to), 2);
+    capture_begin();
     for (int64_t step = 0; step < 100; step++) {
         (void)phase("p", step, NULL);
         (void)tlmpi_record_flush(recorder);
     }
     (void)closed(0);
-    dup2(before, 2);
-    close(before);
-    rewind(to);
-    said[fread(said, 1, sizeof said - 1, to)] = '\0';
-    fclose(to);
-    CU_ASSERT_STRING_EQUAL(said,
+    CU_ASSERT_STRING_EQUAL(capture_end(),
                            "tlmpi_record: rank 0: lines are lost, the program goes on: No space left on device\n");
 }
 

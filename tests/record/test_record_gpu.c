@@ -64,10 +64,10 @@ int main(void)
     static const unit_test tests[] = { TEST(phases_are_as_long_as_their_work) };
     const char *why, *name = real_gpu(&why);
     if (name == NULL) {
-        printf("SKIPPED: no GPU: %s\n", why);
+        printf("driver: none\nSKIPPED: no GPU: %s\n", why);
         return 77;
     }
-    printf("on %s\n", name);
+    printf("driver: libcuda.so.1, on %s\n", name);
     int status = scratch_make() || unit_main("record_gpu", tests, COUNT(tests));
     scratch_remove();
     return status;

@@ -71,5 +71,6 @@ int main(void)
         TEST(a_locale_changes_nothing),
         TEST(keys_are_ordered_by_what_they_are_written_as),
     };
+    puts("driver: none, texts alone");
     return unit_main("record_text", tests, COUNT(tests));
 }

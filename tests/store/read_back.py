@@ -65,6 +65,7 @@ def check_table(path, f, h, name, d):
     rows = d[:]
     check(f"{name}: description", text(d.attrs["description"]) != "" and text(d.attrs["TITLE"]) != "")
     check(f"{name}: compressed, with checksums", d.shuffle and d.compression == "gzip" and d.fletcher32)
+    check(f"{name}: no chunk longer than it", len(rows) == 0 or d.chunks[0] <= len(rows))
     check_columns(f, name, d)
 
     node = h.get_node("/tables/" + name)

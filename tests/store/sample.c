@@ -60,7 +60,7 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
     tl_chunk_room room = { 0 };
     tl_status st = TL_OK;
     tl_sample *rows = calloc(p->n + 1, sizeof *rows);
-    unsigned char *packed = malloc((p->n + 1) * row_size), *encoded = malloc(tl_chunk_bound(schema));
+    unsigned char *packed = malloc((p->n + 1) * row_size), *encoded = malloc(tl_chunk_bound(schema, TL_CHUNK_ROWS));
     if (rows == NULL || packed == NULL || encoded == NULL) {
         st = tl_fail_memory(err, "a sample");
         goto done;
@@ -75,7 +75,7 @@ static tl_status send_piece(tl_store *store, const sample_plan *plan, const piec
             st = tl_store_rows(store, schema, row, packed + at * row_size, left, err);
             at += left;
         } else if (to_border == TL_CHUNK_ROWS && left >= TL_CHUNK_ROWS) {
-            size_t n = tl_chunk_encode(schema, packed + at * row_size, TL_CHUNK_ROWS, encoded, &room);
+            size_t n = tl_chunk_encode(schema, packed + at * row_size, TL_CHUNK_ROWS, TL_CHUNK_ROWS, encoded, &room);
             st = n == 0 ? tl_fail_memory(err, "a chunk")
                         : tl_store_chunk(store, schema, row / TL_CHUNK_ROWS, encoded, n, err);
             at += TL_CHUNK_ROWS;

@@ -232,16 +232,16 @@ static void a_chunk_is_what_hdf5_makes_of_it(void)
         tl_field field = { "text", "", "bytes", TL_TYPE_TEXT, TL_ROLE_KEY, sizes[k], 0, NULL };
         tl_schema schema = { "bytes", "bytes", "which bytes?", TL_SCOPE_EVENT, &field, 1, sizes[k], false };
         size_t n = TL_CHUNK_ROWS - 5, nbytes = n * sizes[k];
-        unsigned char *rows = malloc(nbytes), *back = malloc(nbytes), *encoded = malloc(tl_chunk_bound(&schema));
+        unsigned char *rows = malloc(nbytes), *back = malloc(nbytes), *encoded = malloc(tl_chunk_bound(&schema, TL_CHUNK_ROWS));
         unsigned state = 1;
         for (size_t i = 0; i < nbytes; i++) {
             state = state * 1664525u + 1013904223u;
             rows[i] = (unsigned char)(state >> 24); /* nothing to compress: the longest chunk there is */
         }
         tl_chunk_room room = { 0 };
-        size_t used = tl_chunk_encode(&schema, rows, n, encoded, &room);
+        size_t used = tl_chunk_encode(&schema, rows, n, TL_CHUNK_ROWS, encoded, &room);
         tl_chunk_room_free(&room);
-        CU_ASSERT(used > 0 && used <= tl_chunk_bound(&schema));
+        CU_ASSERT(used > 0 && used <= tl_chunk_bound(&schema, TL_CHUNK_ROWS));
 
         hsize_t extent = n, any = H5S_UNLIMITED, chunk = TL_CHUNK_ROWS, zero = 0;
         hid_t f = H5Fopen(file, H5F_ACC_RDWR, H5P_DEFAULT), type = H5Tcreate(H5T_OPAQUE, sizes[k]);

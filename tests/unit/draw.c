@@ -70,6 +70,7 @@ static void draw_kernels(drawing *d, uint8_t kind, const head *h)
             .device = h->first,
             .stream = h->second,
             .step = -1,
+            .said = kind == TL_MEMCPY || kind == TL_MEMSET ? TL_NONE : 0,
             .kind = kind,
         };
         d->view.nkernels++;

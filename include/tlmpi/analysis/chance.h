@@ -36,6 +36,10 @@ double tl_worst_of(const double *x, size_t nsteps, const bool *up, size_t most, 
  * cases; the tries with k are one of k (k + 1), which sums up to all of them. */
 double tl_chance_to_stand_out(const tl_chance *chance, double *worst, size_t n, size_t nup, double late_ns);
 
+/* The chance that one of the members has `own` or more of `all` events, when each is as likely to be any member's: told of
+ * the member that has most, in whichever sort of series. */
+double tl_chance_by_turns(const tl_chance *chance, size_t own, size_t all);
+
 /* How likely Student's t with so many degrees of freedom, which need not be whole, is larger than t. */
 double tl_student_tail_of(double t, double degrees);
 

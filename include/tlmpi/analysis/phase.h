@@ -79,13 +79,42 @@ typedef struct tl_phase_wait {
 /* What the rank itself took: the duration, less what it waited where that is measured. */
 int64_t tl_phase_own_ns(const tl_phase_step *row);
 
-/* The rows of one step and phase: duration_ns and wait_ns are there, baseline and excess come.  scratch[n]. */
-void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch);
+/* The rows of one step and phase: duration_ns and wait_ns are there, baseline and excess come.  alone: one rank of the
+ * job has the phase, and the others do not take any time for it.  scratch[n]. */
+void tl_phase_compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scratch);
+
+/* How a rank came to the collectives of a step, and how it leaves the step; begins as TL_PHASE_NO_ARRIVAL.
+ *
+ *     step 7     h2d +3   training_step -8     8 late, of which 3 are told: 5 for something outside of phases
+ *     step 8     training_step 0   metrics +4  leaves 4 late
+ *     step 9     training_step -4              4 late, all of it told
+ *
+ * Phases may be parts of each other, or run beside each other; so it is the largest shortness that tells how late it came,
+ * and what is longer tells at most how much of that is explained. */
+typedef struct tl_phase_arrival {
+    int64_t late_ns;   /* shorter than the others where there may be collectives; INT64_MIN: there is no such phase */
+    int64_t longer_ns; /* longer than the others, all phases together */
+    int32_t phases;    /* that it has, of those that others have, too */
+} tl_phase_arrival;
+
+#define TL_PHASE_NO_ARRIVAL                                                                                            \
+    {                                                                                                                  \
+        .late_ns = INT64_MIN                                                                                           \
+    }
+
+/* Adds a row that has been compared, of a phase of the rank. */
+void tl_phase_arrive(tl_phase_arrival *arrival, const tl_phase_step *row, tl_phase_holds holds, bool alone);
+
+/* Late to the step for what is outside of its phases; left_ns: what it left the step before late by. */
+int64_t tl_phase_outside_ns(const tl_phase_arrival *arrival, int64_t left_ns);
+
+/* What it leaves the step late by, and the collectives of the step did not level. */
+int64_t tl_phase_left_ns(const tl_phase_arrival *arrival);
 
 /* ----------------------------------------------------------------------------------------------------------- series */
 
 /* One phase of one rank, over the steps in which it can be compared; or another column, of which more are than phases:
- * the same less waits that were measured, and what is outside of all phases. */
+ * the same less waits that were measured, and what it is late by for what is outside of phases. */
 typedef struct tl_phase_series {
     int32_t rank;
     uint32_t phase;
@@ -98,11 +127,11 @@ typedef struct tl_phase_series {
 
 /* A phase over all ranks. */
 typedef struct tl_phase_norm {
-    uint32_t phase;
     double noise;  /* of one step */
     double centre; /* of the ranks' mean excess: medians of skewed durations lie below their means */
     double widest; /* the most that a rank's mean is away from it */
-    size_t ranks, steps;
+    size_t ranks;  /* 0: nobody can be compared */
+    bool alone;    /* one rank has it, and the others do nothing meanwhile: the noise is the largest of other phases */
 } tl_phase_norm;
 
 /* What all units are judged by. */
@@ -118,11 +147,9 @@ typedef struct tl_phase_unit {
     int32_t rank;
     uint32_t phase;
     uint8_t pattern;
-    bool dropped;
     uint32_t first, last, nup, n; /* steps; n: that were compared */
     double z, p;
     int64_t late_ns, time_ns;
-    int64_t outside_ns; /* its excess in all other steps */
     int64_t cost_ns;
 } tl_phase_unit;
 
@@ -139,13 +166,15 @@ void tl_phase_series_measure(tl_phase_series *series, double *scratch);
  * memory is out. */
 bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *judging, tl_phase_units *out);
 
-/* What the series is late by in its worst steps outside of a unit's: for tl_phase_stands_out.  scratch: room for 2 n. */
-double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up,
-                      const tl_phase_judging *judging, double *scratch, bool *flags);
+/* In how many steps the series is late by half of what the unit is late by in the mean, and more. */
+size_t tl_phase_stalls(const tl_phase_series *series, const tl_phase_unit *unit, const tl_phase_judging *judging);
 
-/* The chance of the unit beside what the other ranks are late by, n of them, which are sorted here.  Asked of units that
- * are late in some steps, here and there: any that are stalled more often than others are. */
-double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *judging, double *worst, size_t n);
+/* Whether a unit is late in some steps, here and there, as any rank may be that is stalled more often than others: then
+ * tl_phase_by_turns is asked, too.  What one rank alone does is no chance. */
+bool tl_phase_is_stalled(const tl_phase_unit *unit, const tl_phase_judging *judging);
+
+/* The chance that one of the ranks has so many of all stalls, when any rank is as likely to have one as any other. */
+double tl_phase_by_turns(const tl_phase_unit *unit, const tl_phase_judging *judging, size_t own, size_t all);
 
 /* ---------------------------------------------------------------------------------------------------------- verdict */
 

@@ -1,7 +1,7 @@
 /* registry.h - all analyses, and all tables of a result file.
  *
  * Answers which there are, and in which order, from what the other headers declare; whoever runs analyses knows them
- * from here alone.  May use time, work, idle, match, wait and culprit.
+ * from here alone.  May use time, work, tree, idle, match, wait and culprit.
  */
 #ifndef TLMPI_ANALYSIS_REGISTRY_H
 #define TLMPI_ANALYSIS_REGISTRY_H

@@ -6,7 +6,8 @@
  *                  |  span 0   |     kernel = a + b + c, busy = kernel where nothing overlaps, bubble = span - busy
  *
  * A work belongs to the repetition in whose time the host launched it, whenever it ran: a window on the device's clock
- * would take in what was queued before, and cut off what is queued still.
+ * would take in what was queued before, and cut off what is queued still.  Where threads have repetitions at once, it
+ * belongs to that of the thread which launched it.
  *
  * From the view of one trace, with what its host did; and the statistics of many.  Uses no other folder.
  */
@@ -44,9 +45,12 @@ typedef struct tl_rep_share {
 typedef struct tl_rep_set {
     TL_VEC(tl_rep) v; /* variant and trace 0, rep from 0 on, in order of time */
     TL_VEC(tl_rep_share) shares;
-    int64_t nested; /* annotations of the name that begin in another: none of their own, also where they end after it */
-    int64_t outside;  /* works that were launched in no repetition */
+    int64_t nested;   /* annotations of the name that begin in another of their thread, also where they end after it */
+    int64_t beside;   /* repetitions that begin while one of another thread is open */
+    int64_t guessed;  /* works whose thread has none open, and several others have: in the one that began last */
     int64_t unlinked; /* works whose launch is not in the trace: in none, but of a file */
+    int64_t outside;  /* works that were launched in no repetition, but for those of excluded names ... */
+    int64_t outside_ns; /* ... and the sum of their durations */
 } tl_rep_set;
 
 /* TL_ENOMEM. */
@@ -56,12 +60,12 @@ void tl_rep_set_free(tl_rep_set *reps);
 /* The measure of a repetition, in ns. */
 int64_t tl_rep_value(const tl_rep *rep, tl_rep_measure measure);
 
-/* Statistics of n > 0 numbers, which are in order afterwards: all columns but keys and path. */
+/* Statistics of n > 0 numbers, which are in order afterwards: all columns but keys, `empty` and path. */
 void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out);
 
 /* How the n > 0 numbers of v lie against the m > 0 of the base (Hodges and Lehmann: the median of all differences, with
- * the confidence interval that goes with the test of Mann and Whitney).  Both are in order.  Of more than 4096 numbers
- * as many are taken, evenly from the least to the largest.  All columns but keys and path.  False: memory is out. */
-bool tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out);
+ * the confidence interval that goes with the test of Mann and Whitney).  Both are in order.  All columns but keys and
+ * path. */
+void tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out);
 
 #endif

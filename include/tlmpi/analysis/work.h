@@ -2,7 +2,7 @@
  *
  * From the view of one rank: its device work by name, and the operators and user annotations of its host with the work
  * that they launched; the calls that launched it, the queues in which it waited, and its copies; and the names over all
- * ranks.  Uses no other folder.
+ * ranks.  Uses chance, for which of these lie apart.
  */
 #ifndef TLMPI_ANALYSIS_WORK_H
 #define TLMPI_ANALYSIS_WORK_H
@@ -11,8 +11,9 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/model/work_tables.h"
 
-extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_launch_analysis, tl_queue_analysis,
-    tl_copy_analysis, tl_series_analysis; /* series: with config.series, and after copy */
+extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_operator_ranks_analysis,
+    tl_annotation_device_analysis, tl_launch_analysis, tl_queue_analysis, tl_copy_analysis;
+extern const tl_analysis tl_series_analysis; /* with config.series, and after copy */
 
 /* ----------------------------------------------------------------------------------------------------------- series
  *
@@ -47,8 +48,8 @@ double tl_loads_integral(const tl_load *loads, size_t n);
  * launch, and what seems to start before it, is in none. */
 bool tl_queue_loads(const tl_kernel *kernels, size_t n, tl_loads *out);
 
-/* byte/s of a copy or memset; -1 when it is not known. */
-int64_t tl_copy_bandwidth(const tl_kernel *copy);
+/* byte/s of a copy or memset of the view; -1 when it is not known. */
+int64_t tl_copy_bandwidth(const tl_rank_view *view, const tl_kernel *copy);
 
 /* Indices of copies and memsets; by (name, kind, start, uid). */
 typedef TL_VEC(uint32_t) tl_copy_order;
@@ -58,8 +59,8 @@ bool tl_copies_find(const tl_kernel *kernels, size_t n, tl_copy_order *out);
 /* How many of the n > 0 that follow are of the name and kind of the first. */
 size_t tl_copies_of_name(const tl_kernel *kernels, const uint32_t *order, size_t n);
 
-/* Those whose bandwidth is known while they run, with it as their weight. */
-bool tl_copy_loads(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_loads *out);
+/* Those whose bandwidth is known while they run, with it as their weight: kernels[order[i]] of the view. */
+bool tl_copy_loads(const tl_rank_view *view, const tl_kernel *kernels, const uint32_t *order, size_t n, tl_loads *out);
 
 /* One of a device; its points are [first, first + n). */
 typedef struct tl_counter {

@@ -104,6 +104,7 @@ typedef enum tl_quality_check {
     TL_CHECK_BLAME,
     TL_CHECK_UNSTEPPED,         /* collectives */
     TL_CHECK_TOO_FEW_STEPS,     /* steps */
+    TL_CHECK_TOO_LONG,          /* device work */
     TL_NCHECKS
 } tl_quality_check;
 extern const char *const tl_check_labels[];         /* "collective_matched", ... NULL */

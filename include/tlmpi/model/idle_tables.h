@@ -195,7 +195,8 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
       "the rank that came last in most of peer_ns and waiting_ns, also where it had waited for others itself, which "  \
       "table blame charges; -1: none, or not known")                                                                   \
     F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
-    F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun")                \
+    F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun, apart from what "  \
+      "had no end that can be (too_long in table rank)")                                                               \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
     F(T, I64, under_recorded_ns, MEASURE, "ns",                                                                        \
       "macro gaps into which a graph launch falls whose work was not (all) "                                           \
@@ -325,5 +326,39 @@ TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);
     F(T, F64, p75_ns, MEASURE, "ns", "upper quartile of them")                                                         \
     F(T, I64, longest_ns, MEASURE, "ns", "the longest of them")
 TL_TABLE(stream_idle, TL_STREAM_IDLE_FIELDS);
+
+/* What a stream waited for before its next work. */
+typedef enum tl_stream_wait {
+    TL_STREAM_HOST_WAIT,
+    TL_STREAM_KERNEL_WAIT,
+    TL_STREAM_OTHER,
+    TL_STREAM_UNKNOWN,
+    TL_NSTREAM_WAITS
+} tl_stream_wait;
+extern const char *const tl_stream_wait_labels[]; /* "host_wait", "kernel_wait", "other", "unknown", NULL */
+#define TL_CELL_STREAM_WAIT(name) uint8_t name
+#define TL_TYPE_OF_STREAM_WAIT    TL_TYPE_ENUM
+#define TL_LABELS_OF_STREAM_WAIT  tl_stream_wait_labels
+
+/* The stretches of each sort: a gap that a launch splits has one of two. */
+#define TL_STREAM_GAP_FIELDS(F, T)                                                                                     \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
+    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
+    F(T, STREAM_WAIT, waited_for, KEY, "",                                                                             \
+      "host_wait: for the launch of its next work; kernel_wait: for that to start; other: likewise, for longer than "  \
+      "the threshold `kernel` of --idle; unknown: before work whose launch is not in the trace")                       \
+    F(T, I64, count, MEASURE, "",                                                                                      \
+      "stretches without work that were that; a gap between two pieces of work that the launch of the second splits "  \
+      "is two: one of host_wait, one of kernel_wait or other")                                                         \
+    F(T, I64, total_ns, MEASURE, "ns", "their time, as in stream_idle")                                                \
+    F(T, F64, mean_ns, MEASURE, "ns", "their mean")                                                                    \
+    F(T, F64, std_ns, MEASURE, "ns", "their standard deviation, of a sample; NaN of a single one")                     \
+    F(T, I64, min_ns, MEASURE, "ns", "the shortest")                                                                   \
+    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile of them")                                                         \
+    F(T, F64, median_ns, MEASURE, "ns", "median of them")                                                              \
+    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile of them")                                                         \
+    F(T, I64, max_ns, MEASURE, "ns", "the longest")
+TL_TABLE(stream_gap, TL_STREAM_GAP_FIELDS);
 
 #endif

@@ -13,7 +13,8 @@ extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown
 #define TL_LABELS_OF_COUNTED_BY    tl_counted_by_labels
 
 /* Counters of cuda_profiler_range.  The i-th range in time is the i-th kernel, or the i-th launch, of the rank: the times
- * of ranges are none of their kernels.  Where the numbers differ nothing tells which range is whose. */
+ * of ranges are none of their kernels; one without a value counts, too.  Where the numbers differ nothing tells which range
+ * is whose. */
 #define TL_COUNTER_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "counters by name; of each that with the largest sum first, of equals the first by name")  \

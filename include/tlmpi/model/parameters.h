@@ -34,6 +34,13 @@
       "longer need not be a wait")                                                                                     \
     P(int64_t, WAKE_SPREAD_NS, 50000, "ns", PHYSICAL,                                                                  \
       "hosts see the end of device work so unequally late; measured: 16 to 90 us between ranks, 10 us within one")     \
+    P(int64_t, OVERRUN_NS, 100000, "ns", PHYSICAL,                                                                     \
+      "work that runs on for longer when the next of its stream has ended has no end that can be: what is launched to " \
+      "begin early still waits for what is before it, and times of one device agree to far less; measured: of 75,000 "  \
+      "pieces of work in 120 public traces none runs on when the next of another launch begins")                       \
+    P(int64_t, LAST_WORK_MOST_NS, 600000000000, "ns", PHYSICAL,                                                        \
+      "the last work of a stream that outlasts the recording by more has no end that can be: profilers wait for the "  \
+      "device when they stop, and a collective that hangs is given up after ten minutes")                              \
     P(int64_t, WAIT_OWN_NS, 10000, "ns", PHYSICAL, "what a synchronising call takes that need not wait")               \
     P(int64_t, UNTOLD_LAG_NS, 150000, "ns", PHYSICAL,                                                                  \
       "a host that waited goes on so soon: three times what hosts differ by; work that ended earlier released nobody") \
@@ -50,6 +57,9 @@
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
       "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
     P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, or waits, are the least to speak of a spread")          \
+    P(double, APART_CHANCE, 0.01, "", STATISTICAL,                                                                     \
+      "ranks lie apart from the others in a kernel by chance less often than that; measured on made numbers of 4 to "  \
+      "256 ranks: in 0.0 to 0.7 % where they are normal, in 0.2 to 1.8 % with the tails of 6 degrees")                 \
     P(int64_t, PATTERN_LEAST_STEPS, 5, "", STATISTICAL,                                                                \
       "of fewer steps a ramp is not told from a level, and no pattern is sure")                                        \
     P(int64_t, SHAPE_STARTS, 16, "", STATISTICAL,                                                                      \

@@ -73,7 +73,8 @@ TL_TABLE(phase_file, TL_PHASE_FILE_FIELDS);
     F(T, I64, wait_ns, MEASURE, "ns",                                                                                  \
       "of that, what Kineto traces of the same ranks show as exposed waiting for others in the step; taken off before " \
       "ranks are compared; -1: not measured")                                                                          \
-    F(T, I64, baseline_ns, MEASURE, "ns", "median of the ranks in this step, of two ranks what the other one takes")   \
+    F(T, I64, baseline_ns, MEASURE, "ns", "median of the ranks in this step, of two ranks what the other one takes; 0 " \
+                                          "of what this rank alone has, as a checkpoint")                              \
     F(T, I64, excess_ns, MEASURE, "ns", "duration_ns, less the wait where it is measured, - baseline_ns")
 TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
 
@@ -92,7 +93,8 @@ TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
     F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
     F(T, I64, excess_ns, MEASURE, "ns", "sum of excess_ns of table phase_step: below 0 where it is shorter than on others") \
-    F(T, I64, late_steps, MEASURE, "", "steps in which it is late: those of its rows in table phase_verdict")
+    F(T, I64, late_steps, MEASURE, "", "steps in which it is late: those of its rows in table phase_verdict")           \
+    F(T, I64, missing, MEASURE, "", "steps of which most ranks have a record, and this one has none")
 TL_TABLE(phase, TL_PHASE_FIELDS);
 
 #define TL_PHASE_VERDICT_FIELDS(F, T)                                                                                  \
@@ -104,7 +106,8 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
       "longer: nothing that was recorded shows that others wait for it; open: as much shorter in another phase, and "  \
       "durations do not tell which of both is a wait; cheap: it costs less than --least-cost; none: nobody holds the job up; " \
       "one_rank: there is nobody to compare with")                                                                     \
-    F(T, I64, excess_ns, MEASURE, "ns", "what it takes longer than its peers in its steps, together")                  \
+    F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
+      "what it takes longer than its peers in its steps, together; of stragglers: than the ranks that are not named")  \
     F(T, F64, share, MEASURE, "", "excess_ns / what the rank takes longer in all its rows here: the phase of the largest is why it is late") \
     F(T, TEXT64, waits_in, MEASURE, "", "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown") \
     F(T, I32, nwaiters, MEASURE, "", "ranks that take longer there by half of excess_ns, or of which so much waiting was measured") \
@@ -117,8 +120,9 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
     F(T, F64, z, MEASURE, "", "its excess in these steps, in scales of noise")                                         \
     F(T, F64, p_value, MEASURE, "", "chance of a z as large in any rank, phase and set of steps, as in table straggler") \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "by so much the next of the other ranks in this phase is earlier, summed over its steps: what the job would gain " \
-      "at most without its excess; of the job that of all stragglers")                                                 \
+      "what the job would gain at most without its excess: by so much the next rank that is not named is earlier in "   \
+      "this phase, and to where the others wait, summed over its steps; of the job: all that are named together, of "   \
+      "which in each step the latest counts")                                                                          \
     F(T, I64, time_ns, MEASURE, "ns", "length of these steps: the sum of the phases' medians; of the job, of all steps") \
     F(T, CONFIDENCE, confidence, MEASURE, "", "how sure it is")                                                        \
     F(T, TEXT256, reason, MEASURE, "", "why that is the verdict, and what durations alone cannot tell")

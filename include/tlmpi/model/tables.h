@@ -53,6 +53,10 @@ extern const char *const tl_clock_base_labels[];  /* "base_time", "absolute", NU
       "of host and device disagree; no delay is taken to be below 0 for it")                                           \
     F(T, I64, before_launch_ns, MEASURE, "ns",                                                                         \
       "by how much at most: so far the device's clock is late against the host's")                                     \
+    F(T, I64, too_long, MEASURE, "",                                                                                   \
+      "device work with an end that cannot be: the next of its stream has ended long before (parameters overrun, "     \
+      "last_work_most); in all tables it ends where that begins, or with the recording")                               \
+    F(T, I64, too_long_ns, MEASURE, "ns", "what was cut off it, together")                                             \
     F(T, TIME, first_ns, MEASURE, "ns", "first start of device work")                                                  \
     F(T, TIME, last_ns, MEASURE, "ns", "last end of device work")                                                      \
     F(T, CLOCK_BASE, clock_base, LABEL, "",                                                                            \
@@ -88,8 +92,8 @@ TL_TABLE(rank, TL_RANK_FIELDS);
 #define TL_INTERVAL_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "",                                                                                         \
-      "device; of work of which the trace does not say it, the lowest that other work of the trace names; -1 when "    \
-      "none does, and of a wait for any")                                                                              \
+      "device: as the arguments of the work say, or else the process (pid) of its track, which is a device in Kineto; "  \
+      "where neither is one, the lowest that other work of the trace has, -1 for none; of a wait for any -1")                                                                          \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, TIME, start_ns, KEY, "ns", "start on the device")                                                             \
     F(T, TIME, end_ns, LABEL, "ns", "end on the device")                                                               \
@@ -103,10 +107,12 @@ TL_TABLE(rank, TL_RANK_FIELDS);
       "trace")                                                                                                         \
     F(T, I64, bytes, LABEL, "byte", "bytes copied or set, -1 when unknown")                                            \
     F(T, I32, step, LABEL, "",                                                                                         \
-      "ProfilerStep in which it was launched (without a launch: in which it starts), -1 for none")                     \
+      "ProfilerStep in which it was launched, -1 for none; without a launch in the trace that in which it starts, or, "  \
+      "where that is earlier, that in which the next work of its stream was launched: work starts in the order in "    \
+      "which it is launched, and a device may be steps behind its host")                     \
     F(T, NAME, operator, LABEL, "",                                                                                    \
-      "operator around its launch: the innermost that lasts as long as the call; where none does, the innermost in "   \
-      "which it begins")                                                                                               \
+      "operator around its launch: the innermost that lasts as long as the call, to within 1 us, to which times may "  \
+      "be rounded; where none does, the innermost in which it begins")                                                                                               \
     F(T, NAME, annotation, LABEL, "",                                                                                  \
       "user annotation around its launch, likewise, marks of steps apart; of a launch by a thread that has none open " \
       "then, as those of autograd, the innermost open one of the thread with the most annotations")
@@ -117,7 +123,9 @@ TL_TABLE(interval, TL_INTERVAL_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "number in ProfilerStep#")                                                                \
     F(T, TIME, start_ns, LABEL, "ns", "start of the mark on the host")                                                 \
-    F(T, TIME, end_ns, LABEL, "ns", "start of the next mark; for the last step the end of its own")                    \
+    F(T, TIME, end_ns, LABEL, "ns",                                                                                    \
+      "start of the next mark; for the last step the end of its own.  A number that a thread marks again after "        \
+      "another is left out, as table rank tells: a step has one window")                                               \
     F(T, I64, intervals, MEASURE, "", "device work launched in the step")
 TL_TABLE(step, TL_STEP_FIELDS);
 

@@ -33,7 +33,7 @@ typedef struct tl_kernel {
     union {
         uint32_t blocks; /* of compute: of its grid, UINT32_MAX for more; 0 when unknown */
         uint32_t coll;   /* of comm: index into colls */
-        float gb_per_s;  /* of a copy or memset: its bandwidth as the trace says it, in 10^9 byte/s; NaN when absent */
+        uint32_t said;   /* of a copy or memset: index into said_gb_per_s; TL_NONE: the trace says nothing */
     };
     uint8_t kind;         /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective;   /* tl_collective, when kind is comm */
@@ -118,11 +118,23 @@ typedef struct tl_ops {
     size_t nthreads;
 } tl_ops;
 
+/* An operator of the backward pass, and the one of the forward pass whose gradients it makes: indices into ops. */
+typedef struct tl_backward {
+    uint32_t op, forward;
+} tl_backward;
+
+/* Device work that was launched within a user annotation, from its first start to its last end, as the profiler mirrors
+ * it on a stream (gpu_user_annotation).  It is no work itself. */
+typedef struct tl_device_range {
+    int64_t start_ns, dur_ns;
+    uint32_t name, uid;
+} tl_device_range;
+
 /* A hardware counter of a range (cuda_profiler_range), which mostly is a kernel; one range has many. */
 typedef struct tl_counted {
     int64_t start_ns;
     uint32_t uid;           /* of the range */
-    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME */
+    uint32_t name, counter; /* of the range, and of the counter; TL_NO_NAME: the range has none, nor a value */
     double value;
 } tl_counted;
 
@@ -140,6 +152,8 @@ typedef struct tl_rank_view {
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
     const tl_kernel *kernels; /* by (device, stream, start, end, uid) */
     size_t nkernels;
+    size_t ntoo_long;     /* kernels whose end could not be, and was cut */
+    int64_t too_long_ns;  /* by how much, together */
     const tl_sync *syncs; /* likewise */
     size_t nsyncs;
     const tl_launch *launches; /* by (start, uid) */
@@ -147,8 +161,10 @@ typedef struct tl_rank_view {
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
     size_t nlost_steps;   /* marks left out: no step has so large a number */
+    size_t nagain_steps;  /* marks left out: of a number that their thread had marked before another */
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;
+    const double *said_gb_per_s; /* bandwidths of copies as the trace says them, in 10^9 byte/s; may be NaN */
     const tl_group *groups; /* process groups, in order of first use */
     size_t ngroups;
     const tl_names *names;
@@ -156,10 +172,14 @@ typedef struct tl_rank_view {
     size_t ncounted;
     const tl_memory *memory; /* by (device, time, uid) */
     size_t nmemory;
+    const tl_device_range *ranges; /* in the order of the trace */
+    size_t nranges;
 
     /* What the host did.  Only for analyses that say they need it (TL_NEEDS_HOST); empty for the others. */
     tl_calls calls;
     tl_ops ops;
+    const tl_backward *backwards; /* by (op, forward); empty where the trace does not say */
+    size_t nbackwards;
     const tl_stream_id *streams;
     const uint32_t *name_key; /* by name: that of the same text without addresses ("0x7f3c" -> "0x..."), by
                                          * which what is equal but for them is known as equal; NULL: no name has one */
@@ -185,6 +205,10 @@ uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns);
  * as written times tell, at its end.  Where none is open for so long, all that are open at its start; what has ended by
  * then is closed. */
 size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns);
+
+/* The thread with the most annotations, for which those that have none work; of equals the one that begins first; NULL:
+ * there are none. */
+const tl_thread *tl_main_thread(const tl_ops *ops);
 
 /* Whether an annotation of that name marks a step: such are told of by table step. */
 bool tl_is_step_mark(const tl_names *names, uint32_t name);

@@ -45,7 +45,13 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
     F(T, I32, most_rank, LABEL, "", "the rank that ran it most often, of equals the lower; -1: all ran it as often")   \
     F(T, I64, most_count, MEASURE, "", "how often that one did")                                                       \
     F(T, I64, median_count, MEASURE, "", "median of the counts of the ranks that ran it, of two the lower")            \
-    F(T, NAME, name, LABEL, "", "kernel, copy or memset")
+    F(T, NAME, name, LABEL, "", "kernel, copy or memset")                                                              \
+    F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean durations; NaN of a single one")      \
+    F(T, I32, apart, MEASURE, "",                                                                                      \
+      "ranks whose mean duration lies apart from that of the others by more than these differ among themselves: the "  \
+      "farthest from the median, fewer than half, of which even the nearest is so far from the mean of the rest that " \
+      "chance has it in 1 of 100 kernels (parameter apart_chance); 0: none, or fewer than 4 ranks ran it")             \
+    F(T, TEXT64, apart_ranks, LABEL, "", "which, as 3,7-9; the end in dots where there are more than fit; empty: none")
 TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
 
 /* Operators and annotations of the host, with the device work that they launched.  One that is inside another of its
@@ -84,6 +90,43 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
 TL_TABLE(operator_row, TL_HOST_WORK_FIELDS);
 TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
 
+/* The same over ranks. */
+#define TL_HOST_WORK_RANKS_FIELDS(F, T)                                                                                \
+    F(T, I32, place, KEY, "",                                                                                          \
+      "1 for the name with the most device_ns, and so on; of equals that with the most host_ns, or the first by name") \
+    F(T, I32, ranks, MEASURE, "", "ranks that ran it")                                                                 \
+    F(T, I64, count, MEASURE, "", "how often they ran it")                                                             \
+    F(T, I64, host_ns, MEASURE, "ns", "time of their hosts in it, with what it called")                                \
+    F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of the device work that was launched in it")             \
+    F(T, I64, device_self_ns, MEASURE, "ns", "the part that was launched in it and in none that it called")            \
+    F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of all ranks")                         \
+    F(T, F64, mean_ns, MEASURE, "ns", "mean time of the host in one")                                                  \
+    F(T, F64, median_rank_ns, MEASURE, "ns", "median of the ranks' mean times")                                        \
+    F(T, I32, slowest_rank, LABEL, "", "the rank whose mean time is longest; of equals the lower; -1 of the rest")     \
+    F(T, F64, slowest_ns, MEASURE, "ns", "its mean time")                                                              \
+    F(T, I32, fastest_rank, LABEL, "", "the rank whose mean time is shortest; likewise")                               \
+    F(T, F64, fastest_ns, MEASURE, "ns", "its mean time")                                                              \
+    F(T, I64, median_device_ns, MEASURE, "ns", "median of the ranks' device_ns, of two the lower")                     \
+    F(T, I32, most_rank, LABEL, "", "the rank with the most device_ns; of equals the lower")                           \
+    F(T, I64, most_device_ns, MEASURE, "ns", "its device_ns")                                                          \
+    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")
+TL_TABLE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS);
+TL_TABLE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS);
+
+/* User annotations as the profiler mirrors them on the device. */
+#define TL_ANNOTATION_DEVICE_FIELDS(F, T)                                                                              \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, place, KEY, "", "1 for the name with the most total_ns, and so on; of equals the first by name")         \
+    F(T, I64, count, MEASURE, "", "ranges of that name: one for each stream that the annotation launched work to")     \
+    F(T, I64, total_ns, MEASURE, "ns",                                                                                 \
+      "sum of their durations: a range is from the first start to the last end of the work, with what was between")    \
+    F(T, F64, mean_ns, MEASURE, "ns", "mean duration")                                                                 \
+    F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
+    F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
+    F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
+    F(T, NAME, name, LABEL, "", "its name; marks of steps (ProfilerStep) have rows, too")
+TL_TABLE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS);
+
 /* Calls that queue device work, by name. */
 #define TL_LAUNCH_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -97,7 +140,8 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
       "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
     F(T, F64, delay_mean_ns, MEASURE, "ns", "mean delay")                                                              \
-    F(T, I64, delay_median_ns, MEASURE, "ns", "median delay")                                                          \
+    F(T, I64, delay_median_ns, MEASURE, "ns",                                                                          \
+      "median delay, of an even count the mean of the middle two, rounded up")                                                    \
     F(T, I64, delay_max_ns, MEASURE, "ns", "longest delay")                                                            \
     F(T, I64, short_calls, MEASURE, "",                                                                                \
       "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \
@@ -108,6 +152,22 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, step_max, MEASURE, "", "most in a step; likewise")                                                       \
     F(T, NAME, name, LABEL, "", "the call of the runtime or driver")
 TL_TABLE(launch_row, TL_LAUNCH_FIELDS);
+
+/* The same by step. */
+#define TL_LAUNCH_STEP_FIELDS(F, T)                                                                                    \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, step, KEY, "", "step in which the call began; -1: none (no row where there was no such call)")           \
+    F(T, I64, calls, MEASURE, "", "calls that queued device work")                                                     \
+    F(T, I64, kernels, MEASURE, "", "device work that they queued; one launch of a graph queues many")                 \
+    F(T, I64, host_ns, MEASURE, "ns", "time of the host in them")                                                      \
+    F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of their work")                                          \
+    F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
+      "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
+    F(T, I64, short_calls, MEASURE, "",                                                                                \
+      "calls of at most the threshold runtime that took longer than all their work: too little work for a launch")     \
+    F(T, I64, slow_calls, MEASURE, "", "calls that took longer than the threshold runtime")                            \
+    F(T, I64, late_calls, MEASURE, "", "calls with a longer delay than the threshold delay")
+TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
 
 /* Work that waits in a stream: from the start of the call that queued it to its own start. */
 #define TL_QUEUE_FIELDS(F, T)                                                                                          \

@@ -8,9 +8,10 @@
 #include "tlmpi/report/answers/answers.h"
 #include <stdio.h>
 
-/* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  80 columns.  `file` is
- * the path of the result. */
-void tl_print_answers(FILE *out, const tl_answers *answers, const char *file);
+/* A paragraph a question: the answer, its evidence with the table to look at, its confidence.  `file` is the path of the
+ * result.  Lines have so many columns, with 0 as tl_line_columns says; with SIZE_MAX each answer, and each of what
+ * belongs to it, is one line, which begins with two spaces. */
+void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 
 /* One object.  Its keys (times are integers of ns, shares are 0 to 1, null is not known):
  *

@@ -22,25 +22,27 @@ size_t tl_packed_size(const tl_schema *schema);
 
 /* Rows of a chunk of this table, a power of two: TL_CHUNK_ROWS at most of an EVENT table, 1024 of collectives, and
  * about 128 KiB of the others, whose rows are few: the last chunk of a table is written whole, however few rows it
- * has. */
+ * has.  A table of less than one has a chunk of just its rows. */
 size_t tl_chunk_rows(const tl_schema *schema);
 
 /* Packs n rows, whose NAME cells are rows of /names.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays). */
 void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out);
 
-/* Largest size of an encoded chunk of this table. */
-size_t tl_chunk_bound(const tl_schema *schema);
+/* Largest size of an encoded chunk of so many rows of this table. */
+size_t tl_chunk_bound(const tl_schema *schema, size_t rows);
 
-/* Room that encoding needs, kept from one chunk to the next.  Zero-initialise; tl_chunk_room_free ends it. */
+/* What encoding needs, kept from one chunk to the next.  Zero-initialise; tl_chunk_room_free ends it. */
 typedef struct tl_chunk_room {
     unsigned char *bytes;
     size_t cap;
+    struct z_stream_s *deflate;
 } tl_chunk_room;
 
 void tl_chunk_room_free(tl_chunk_room *room);
 
-/* Shuffles, deflates and sums up n <= tl_chunk_rows packed rows (a shorter chunk is filled up with zero bytes) into out, of
- * tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
-size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, void *out, tl_chunk_room *room);
+/* Shuffles, deflates and sums up a chunk of `rows` <= tl_chunk_rows rows, of which the first n are packed rows and the
+ * others zero bytes, into out, of tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
+size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, size_t rows, void *out,
+                       tl_chunk_room *room);
 
 #endif

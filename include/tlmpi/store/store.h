@@ -33,7 +33,8 @@ tl_status tl_store_create(const char *path, bool force, tl_store **out, tl_error
 tl_status tl_store_attr_text(tl_store *store, const char *name, const char *text, tl_error *err);
 tl_status tl_store_attr_int(tl_store *store, const char *name, int64_t value, tl_error *err);
 
-/* Makes the empty dataset /tables/<schema->name> with all its attributes; of a rare table when its first rows come. */
+/* The file has a dataset /tables/<schema->name>, with all its attributes, whether or not rows come; of a rare table only
+ * where they do. */
 tl_status tl_store_add_table(tl_store *store, const tl_schema *schema, tl_error *err);
 
 /* Rows of a table, n of them from row `first` on, packed (pack.h).  They may come in any order; each row comes once.

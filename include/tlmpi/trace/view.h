@@ -58,7 +58,8 @@ tl_collective tl_collective_of(tl_text name);
 #define TL_LINK_KEEP                                                                                                   \
     (TL_CAT_GPU_WORK | TL_CAT_BIT(TL_CAT_SYNC) | TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) |              \
      TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION) |                      \
-     TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT))
+     TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT) | TL_CAT_BIT(TL_CAT_GPU_ANNOTATION) |              \
+     TL_CAT_BIT(TL_CAT_FWDBWD))
 
 /* The device of an event, as a view has it: what its args say, else, of device work, the number of its process; -1 for
  * neither. */
@@ -90,12 +91,15 @@ typedef struct tl_linked {
         tl_columns calls, ops;
         tl_thread *call_threads, *op_threads;
         tl_stream_id *streams;
+        tl_backward *backwards;
         uint32_t *name_key;
     } host;
     tl_coll *colls;
+    double *said_gb_per_s;
     tl_group *groups; /* and the members of each */
     tl_counted *counted;
     tl_memory *memory;
+    tl_device_range *ranges;
 } tl_linked;
 
 /* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there

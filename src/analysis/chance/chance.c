@@ -2,11 +2,13 @@
  *
  * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is
  * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
- * as many others, whichever these are.
+ * as many others, whichever these are.  Or where stalls are counted, however long each is: that so many are one rank's,
+ * when it is anybody's turn, is a matter of the binomial distribution.
  */
 #include "tlmpi/analysis/chance.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/parameters.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -115,4 +117,19 @@ double tl_chance_to_stand_out(const tl_chance *c, double *worst, size_t n, size_
             chance = fmin(chance, tries * pow(next / least, (double)k * tail_of(c, 1)));
     }
     return chance;
+}
+
+double tl_chance_by_turns(const tl_chance *c, size_t own, size_t all)
+{
+    const double n = (double)all, share = 1 / (double)c->members;
+    if (c->members < 2 || (double)own <= n * share)
+        return 1;
+    /* Above the mean each term of the tail is less than the one before. */
+    double k = (double)own, sum = 0;
+    double term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share));
+    for (; k <= n && term > sum * DBL_EPSILON; k++) {
+        sum += term;
+        term *= (n - k) / (k + 1) * share / (1 - share);
+    }
+    return fmin(1, (double)c->members * c->largest * sum);
 }

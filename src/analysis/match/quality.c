@@ -46,6 +46,8 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_LATE_PARTNER] = "ns that one of two waited for the other, where both send and receive: likewise",
     [TL_CHECK_WAIT_SUSPECT] = "ns waited where something does not fit: charged to nobody",
     [TL_CHECK_BLAME] = "ns by which the charges in table blame and the waits of wait_late_rank differ in sum: 0",
+    [TL_CHECK_TOO_LONG] =
+        "work of devices with an end that cannot be, cut; worst: what was cut off one rank's (table rank, too_long)",
     [TL_CHECK_UNSTEPPED] =
         "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
 };
@@ -175,7 +177,7 @@ static void look_at_blame(tl_quality rows[TL_NCHECKS], const tl_table *blame)
     row->count = balance < 0 ? -balance : balance;
 }
 
-static void look_at_ranks(tl_quality *before_launch, const tl_table *ranks)
+static void look_at_ranks(tl_quality *before_launch, tl_quality *too_long, const tl_table *ranks)
 {
     for (size_t i = 0; i < ranks->n; i++) {
         const tl_rank *r = tl_table_row(ranks, i);
@@ -183,6 +185,9 @@ static void look_at_ranks(tl_quality *before_launch, const tl_table *ranks)
         before_launch->of += r->intervals - r->no_launch;
         if (r->before_launch_ns > before_launch->worst_ns)
             before_launch->worst_ns = r->before_launch_ns;
+        too_long->count += r->too_long;
+        too_long->of += r->intervals;
+        too_long->worst_ns = tl_ns_max(too_long->worst_ns, r->too_long_ns);
     }
 }
 
@@ -212,7 +217,7 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
             offset > rows[TL_CHECK_CLOCKS].worst_ns ? offset : rows[TL_CHECK_CLOCKS].worst_ns;
         add(&rows[TL_CHECK_SHIFTED], c->applied != 0, offset);
     }
-    look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], tl_tables_get(job, &tl_rank_schema));
+    look_at_ranks(&rows[TL_CHECK_BEFORE_LAUNCH], &rows[TL_CHECK_TOO_LONG], tl_tables_get(job, &tl_rank_schema));
     look_at_steps(&rows[TL_CHECK_TOO_FEW_STEPS], tl_tables_get(job, &tl_blame_step_schema));
     if (tl_tables_get(job, &tl_step_schema)->n == 0)
         rows[TL_CHECK_UNSTEPPED].count = 0;

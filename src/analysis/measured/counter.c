@@ -191,6 +191,8 @@ static bool sum_up(counting *c)
         const range *r = &c->ranges.v[i];
         for (size_t k = r->first; k < r->first + r->n; k++) {
             const double value = c->view->counted[k].value;
+            if (c->view->counted[k].counter == TL_NO_NAME)
+                continue;
             tl_counter_row *row = row_of(c, r, c->view->counted[k].counter);
             if (row == NULL)
                 return false;
@@ -240,7 +242,7 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
 
 static bool add_rows(counting *c, tl_table *table)
 {
-    uint32_t *order = tl_malloc(c->rows.n * sizeof *order);
+    uint32_t *order = tl_malloc((c->rows.n + 1) * sizeof *order);
     bool ok = order != NULL;
 
     for (size_t i = 0; ok && i < c->rows.n; i++)

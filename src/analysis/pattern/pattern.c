@@ -16,8 +16,9 @@
 #include <stdlib.h>
 
 enum {
-    SHORTEST = 3,    /* kernels, copies and memsets */
-    MOST_ROWS = 100, /* of a rank */
+    SHORTEST = 3,         /* kernels, copies and memsets */
+    FIRST_ROWS = 100,     /* of a rank, whatever their operator */
+    MOST_OPERATORS = 1000 /* of a rank, that have a row at least, if they have one among its sequences */
 };
 
 /* An operator by name and a sequence. */
@@ -27,6 +28,7 @@ typedef struct found {
     size_t first, n; /* the work of the last one */
     int64_t count, host_ns, device_ns;
     int64_t last_ns; /* time of the host in the last one */
+    int64_t last_start_ns, to_launch_ns, to_work_ns;
     int32_t shown;   /* which of the sequences that are shown, from 1; 0: it is not */
 } found;
 
@@ -100,6 +102,8 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     if (one->first == first) { /* it is around one of its name, which came first */
         one->host_ns = tl_ns_add(one->host_ns, tl_ns_max(ops->dur_ns[op] - one->last_ns, 0));
         one->last_ns = tl_ns_max(one->last_ns, ops->dur_ns[op]);
+        one->to_launch_ns = tl_ns_add(one->to_launch_ns, one->last_start_ns - ops->start_ns[op]);
+        one->last_start_ns = ops->start_ns[op];
         return true;
     }
     one->first = first;
@@ -109,6 +113,10 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     one->count++;
     one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
     one->device_ns = tl_ns_add(one->device_ns, tl_launched_ns(&f->launched, first, first + n));
+    const tl_kernel *k = &f->view->kernels[f->launched.kernel[first]];
+    one->last_start_ns = ops->start_ns[op];
+    one->to_launch_ns = tl_ns_add(one->to_launch_ns, k->launch_ns - one->last_start_ns);
+    one->to_work_ns = tl_ns_add(one->to_work_ns, tl_ns_max(tl_ns_between(k->start_ns, k->launch_ns), 0));
     return true;
 }
 
@@ -186,19 +194,36 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
 }
 
+/* How many of the sequences order[0, n) each operator has, by its name.  False when memory is out. */
+static bool count_by_operator(const finding *f, const uint32_t *order, size_t n, tl_map *counts)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t name = f->v.v[order[i]].name, so_far = tl_map_get(counts, name);
+        if (tl_map_put(counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A row each: the first of all, and the first of each operator. */
 static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
 {
     const tl_launched *l = &f->launched;
     tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
     tl_bytes words = { 0 };
+    tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> how many it has; whether it has a row */
     int64_t all = 0;
-    bool ok = true;
+    bool ok = count_by_operator(f, order, n, &counts);
 
     for (size_t i = 0; i < f->view->nkernels; i++)
         all = tl_ns_add(all, f->view->kernels[i].end_ns - f->view->kernels[i].start_ns);
-    for (size_t i = 0; ok && i < n && i < MOST_ROWS; i++) {
+    for (size_t i = 0; ok && i < n; i++) {
         const found *one = &f->v.v[order[i]];
-        ok = tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
+        bool first = tl_map_get(&told, one->name) == TL_MAP_NONE;
+        if (i >= FIRST_ROWS && (!first || told.n >= MOST_OPERATORS))
+            continue;
+        ok = tl_map_put(&told, one->name, 1) == 0 &&
+             tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
         if (!ok)
             break;
         const tl_pattern_row row = {
@@ -208,15 +233,20 @@ static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
             .kernels = (int64_t)one->n,
             .host_ns = one->host_ns,
             .device_ns = one->device_ns,
+            .to_launch_ns = (double)one->to_launch_ns / (double)one->count,
+            .to_work_ns = (double)one->to_work_ns / (double)one->count,
             .share = all > 0 ? (double)one->device_ns / (double)all : NAN,
             .patterns = (int64_t)n,
             .id = (int64_t)one->hash,
             .operator= one->name,
             .sequence = tl_names_intern(out->names, words.v, words.n),
+            .of_operator = (int64_t)tl_map_get(&counts, one->name),
         };
         ok = row.sequence != TL_NO_NAME && tl_table_append(table, &row, 1);
     }
     tl_bytes_free(&words);
+    tl_map_free(&counts);
+    tl_map_free(&told);
     return ok;
 }
 

@@ -113,13 +113,13 @@ int64_t tl_phase_own_ns(const tl_phase_step *row)
     return row->wait_ns > 0 ? tl_ns_max(0, row->duration_ns - row->wait_ns) : row->duration_ns;
 }
 
-void tl_phase_compare(tl_phase_step *rows, size_t n, int64_t *scratch)
+void tl_phase_compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
         scratch[i] = tl_phase_own_ns(&rows[i]);
     int64_t median = n > 2 ? tl_median(scratch, n) : 0;
     for (size_t i = 0; i < n; i++) {
-        rows[i].baseline_ns = n > 2 ? median : tl_phase_own_ns(&rows[n - 1 - i]);
+        rows[i].baseline_ns = n > 2 || alone ? median : tl_phase_own_ns(&rows[n - 1 - i]);
         rows[i].excess_ns = tl_phase_own_ns(&rows[i]) - rows[i].baseline_ns;
     }
 }

@@ -129,12 +129,16 @@ static tl_phase_verdict row_of(const tl_phase_found *f, size_t u)
     return row;
 }
 
-/* The phase that hides most: it holds, or may hold, collectives, and nobody is found in it; UINT32_MAX: none. */
+/* The phase that hides most: it holds, or may hold, collectives, and nobody is found in it; UINT32_MAX: none, or
+ * collectives are phases of their own. */
 static uint32_t hiding(const tl_phase_found *f)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t c = 0; c < f->nphases; c++) {
-        bool found = f->norms[c].ranks == 0 || f->holds[c] == TL_HOLDS_NONE || f->holds[c] == TL_HOLDS_ONLY;
+        bool compared = f->norms[c].ranks > 1;
+        if (compared && f->holds[c] == TL_HOLDS_ONLY)
+            return UINT32_MAX;
+        bool found = !compared || f->holds[c] == TL_HOLDS_NONE;
         for (size_t u = 0; u < f->nunits; u++)
             found = found || f->units[u].phase == c;
         if (!found && (best == UINT32_MAX || f->holds[c] > f->holds[best]))
@@ -153,8 +157,11 @@ static void say_hidden(const tl_phase_found *f, uint32_t column, int64_t time_ns
                  "them; capture a Kineto window",
                  widest / (double)TL_NS_IN_MS, name);
     else if (f->holds[column] == TL_HOLDS_SOME)
-        snprintf(w->text, sizeof w->text,
-                 "%s equal on all ranks: collectives in it hide who is slow; capture a Kineto window", name);
+        snprintf(
+            w->text, sizeof w->text,
+            "%s equal on all ranks: collectives in it, of which its name speaks, hide who is slow; capture a Kineto "
+            "window",
+            name);
     else
         snprintf(w->text, sizeof w->text,
                  "%s takes no rank longer: should it hold a collective, that hides who is slow; then capture a Kineto "
@@ -163,28 +170,32 @@ static void say_hidden(const tl_phase_found *f, uint32_t column, int64_t time_ns
 }
 
 /* The answer for the job; first: the first straggler's row, NULL without one. */
-static tl_phase_verdict job_row(const tl_phase_found *f, const tl_phase_verdict *first, bool open, int64_t cost_ns)
+static tl_phase_verdict job_row(const tl_phase_found *f, const tl_phase_verdict *first, bool open)
 {
-    tl_phase_verdict row = {
-        .rank = -1, .first_step = -1, .last_step = -1, .steps = (int64_t)f->nsteps, .z = NAN, .p_value = NAN
-    };
+    tl_phase_verdict row = { .rank = -1, .first_step = -1, .last_step = -1, .z = NAN, .p_value = NAN };
     uint32_t hides = hiding(f);
     words w = { "" };
 
     if (first != NULL)
         row = *first;
-    row.cost_ns = cost_ns;
+    row.cost_ns = f->cost_ns;
+    row.steps = (int64_t)f->nsteps;
     row.time_ns = 0;
     for (size_t s = 0; s < f->nsteps; s++)
         row.time_ns = tl_ns_add(row.time_ns, f->step_ns[s]);
     if (first != NULL)
         return row;
     row.verdict = (uint8_t)(f->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NOBODY);
-    row.confidence = (uint8_t)(open || f->nranks < 2 || hides != UINT32_MAX ? TL_CONFIDENCE_LOW : TL_CONFIDENCE_HIGH);
+    bool blind = open || f->nranks < 2 || f->nsteps < 2 || hides != UINT32_MAX;
+    row.confidence = (uint8_t)(blind ? TL_CONFIDENCE_LOW : TL_CONFIDENCE_HIGH);
     if (f->nranks < 2)
         snprintf(w.text, sizeof w.text, "one rank alone: there is none to compare with");
     else if (f->nsteps < 2)
         snprintf(w.text, sizeof w.text, "one step: nobody can be told from chance");
+    else if (open)
+        snprintf(w.text, sizeof w.text,
+                 "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
+                 "Kineto window");
     else if (hides != UINT32_MAX)
         say_hidden(f, hides, row.time_ns, &w);
     put_reason(&row, &w);
@@ -205,7 +216,6 @@ bool tl_phase_verdict_rows(const tl_phase_found *f, tl_table *table)
     tl_phase_verdict *rows = tl_calloc(f->nunits + 1, sizeof *rows);
     uint32_t *order = tl_calloc(f->nunits + 1, sizeof *order);
     bool ok = rows != NULL && order != NULL, open = false;
-    int64_t cost_ns = 0;
     size_t n = 0;
 
     for (size_t u = 0; ok && u < f->nunits; u++) {
@@ -213,14 +223,13 @@ bool tl_phase_verdict_rows(const tl_phase_found *f, tl_table *table)
             continue;
         rows[n] = row_of(f, u);
         order[n] = (uint32_t)n;
-        open = open || rows[n].verdict == TL_PHASE_OPEN;
-        cost_ns = tl_ns_sum(cost_ns, rows[n++].cost_ns);
+        open = open || rows[n++].verdict == TL_PHASE_OPEN;
     }
     ok = ok && tl_sort_index(order, n, by_weight, rows);
     if (ok) {
         const tl_phase_verdict *first = n > 0 ? &rows[order[0]] : NULL;
         bool named = first != NULL && first->verdict == TL_PHASE_STRAGGLER;
-        tl_phase_verdict job = job_row(f, named ? first : NULL, open, cost_ns);
+        tl_phase_verdict job = job_row(f, named ? first : NULL, open);
         ok = tl_table_append(table, &job, 1);
     }
     for (size_t i = 0; ok && i < n; i++) {

@@ -58,10 +58,11 @@ static tl_chance chance_of(const tl_phase_judging *judging, uint32_t phase, size
     return chance;
 }
 
-/* A step counts for no more than it can prove: whoever is held up once is not somebody who is late. */
+/* A step counts for no more than it can prove: whoever is held up once is not somebody who is late.  But who does alone
+ * what the others are spared does it on purpose. */
 static double counted(double x, const tl_phase_norm *norm)
 {
-    double most = TL_PHASE_STEP_MOST * norm->noise;
+    double most = norm->alone ? INFINITY : TL_PHASE_STEP_MOST * norm->noise;
     return fmax(-most, fmin(most, x - norm->centre));
 }
 
@@ -127,7 +128,6 @@ static tl_phase_unit unit_of(const rest *r, const tl_shape *shape, const tl_phas
         unit.time_ns += judging->step_ns[step];
     }
     unit.late_ns = (int64_t)late;
-    unit.outside_ns = (int64_t)(series->sum - late - judging->norms[series->phase].centre * unit.nup);
     if (unit.nup == 0)
         return unit;
     const tl_chance chance = chance_of(judging, series->phase, series->n);
@@ -159,7 +159,7 @@ bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *
                .at = tl_arena_take(&arena, series->n, sizeof *r.at),
                .up = tl_arena_zeroed(&arena, series->n, sizeof *r.up),
                .taken = tl_arena_zeroed(&arena, series->n, sizeof *r.taken) };
-    bool ok = !arena.failed, some = series->n > 1 && norm->ranks > 1;
+    bool ok = !arena.failed, some = series->n > 1 && (norm->ranks > 1 || norm->alone);
 
     for (int64_t round = 0; ok && some && round < TL_PHASE_UNITS_MOST; round++) {
         tl_shape shape = { 0 };
@@ -179,19 +179,22 @@ bool tl_phase_units_find(const tl_phase_series *series, const tl_phase_judging *
     return ok;
 }
 
-double tl_phase_worst(const tl_phase_series *series, const tl_phase_unit *unit, const uint8_t *up,
-                      const tl_phase_judging *judging, double *scratch, bool *flags)
+size_t tl_phase_stalls(const tl_phase_series *series, const tl_phase_unit *unit, const tl_phase_judging *judging)
 {
-    const tl_phase_norm *norm = &judging->norms[series->phase];
-    for (size_t i = 0; i < series->n; i++) {
-        flags[i] = up[series->steps[i]] != 0;
-        scratch[i] = series->x[i] - norm->centre;
-    }
-    return tl_worst_of(scratch, series->n, flags, unit->nup, scratch + series->n);
+    const double centre = judging->norms[series->phase].centre, least = (double)unit->late_ns / unit->nup / 2;
+    size_t n = 0;
+    for (size_t i = 0; i < series->n; i++)
+        n += series->x[i] - centre >= least;
+    return n;
 }
 
-double tl_phase_stands_out(const tl_phase_unit *unit, const tl_phase_judging *judging, double *worst, size_t n)
+bool tl_phase_is_stalled(const tl_phase_unit *unit, const tl_phase_judging *judging)
+{
+    return unit->pattern == TL_PATTERN_SPORADIC && !judging->norms[unit->phase].alone;
+}
+
+double tl_phase_by_turns(const tl_phase_unit *unit, const tl_phase_judging *judging, size_t own, size_t all)
 {
     const tl_chance chance = chance_of(judging, unit->phase, unit->n);
-    return tl_chance_to_stand_out(&chance, worst, n, 1, (double)unit->late_ns);
+    return tl_chance_by_turns(&chance, own, all);
 }

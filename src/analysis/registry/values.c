@@ -9,6 +9,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/tree_table.h"
 
 typedef struct meanings {
     const char *const *labels;
@@ -34,6 +35,9 @@ static const meanings all[] = {
         "one rank sends to all", "one rank gets the reduction", "one rank gets the parts of all",
         "each rank gets a part from one", "to one rank", "from one rank", "either, or several of them together",
         "no data; all wait for the last" } },
+    { tl_stream_wait_labels,
+      { "the next work of the stream was not launched yet", "it was, and takes that long to start",
+        "it was, and waited for something else", "nobody knows when it was launched" } },
     { tl_counted_by_labels,
       { "as many kernels as ranges, and of their names: each is the one of its place",
         "as many launches as ranges, and no kernels",
@@ -110,6 +114,9 @@ static const meanings all[] = {
     { tl_drain_labels,
       { "all macro gaps", "gaps too short to ask", "the host fed the device too late",
         "the host waited until the device was done, and fed it then" } },
+    { tl_node_kind_labels,
+      { "a user annotation", "an operator", "a call of the runtime or driver that queued work", "a kernel, copy or memset",
+        "around the work whose launch is not in the trace", "what has no row, together" } },
     { tl_wait_labels,
       { "no call waited", "for the device", "for a stream", "for an event", "a blocking copy to the device",
         "a blocking copy from the device", "a call that waits as a side effect" } },

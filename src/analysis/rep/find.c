@@ -15,17 +15,46 @@ TL_TABLE_DEFINE(rep, TL_REP_FIELDS, TL_SCOPE_JOB, "repetitions", "How long did t
 
 typedef struct window {
     int64_t start_ns, end_ns;
-    uint32_t name;
+    uint32_t name, track; /* TL_NONE: of no thread in particular */
 } window;
 
 typedef TL_VEC(window) windows;
 
-static bool add_window(windows *w, int64_t start_ns, int64_t end_ns, uint32_t name)
+/* Windows that are open at an instant, no two of a thread, in order of their begin. */
+typedef TL_VEC(uint32_t) opened;
+
+static bool add_window(windows *w, window one)
 {
     if (!tl_vec_room(w))
         return false;
-    w->v[w->n++] = (window){ start_ns, end_ns, name };
+    w->v[w->n++] = one;
     return true;
+}
+
+static bool open_window(opened *open, size_t i)
+{
+    if (!tl_vec_room(open))
+        return false;
+    open->v[open->n++] = (uint32_t)i;
+    return true;
+}
+
+static void close_until(opened *open, const windows *w, int64_t at_ns)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < open->n; i++)
+        if (w->v[open->v[i]].end_ns > at_ns)
+            open->v[kept++] = open->v[i];
+    open->n = kept;
+}
+
+/* TL_NONE: the thread has none open. */
+static uint32_t open_on(const opened *open, const windows *w, uint32_t track)
+{
+    for (size_t i = 0; i < open->n; i++)
+        if (w->v[open->v[i]].track == track)
+            return open->v[i];
+    return TL_NONE;
 }
 
 static int by_start(const void *a, const void *b)
@@ -33,47 +62,59 @@ static int by_start(const void *a, const void *b)
     const window *x = a, *y = b;
     if (x->start_ns != y->start_ns)
         return TL_COMPARE(x->start_ns, y->start_ns);
+    if (x->track != y->track)
+        return TL_COMPARE(x->track, y->track);
     return x->end_ns != y->end_ns ? TL_COMPARE(y->end_ns, x->end_ns) : TL_COMPARE(x->name, y->name);
 }
 
-/* Those that begin in another are left out and counted. */
-static int64_t keep_outer(windows *w)
+/* Those that begin in another of their thread are left out and counted. */
+static bool keep_outer(windows *w, tl_rep_set *out)
 {
+    opened open = { 0 };
     size_t kept = 0;
-    for (size_t i = 0; i < w->n; i++)
-        if (kept == 0 || w->v[i].start_ns >= w->v[kept - 1].end_ns)
-            w->v[kept++] = w->v[i];
-    int64_t nested = (int64_t)(w->n - kept);
-    w->n = kept;
-    return nested;
-}
-
-static bool find_windows(const tl_rank_view *view, const tl_rep_rule *rule, windows *w, int64_t *nested)
-{
     bool ok = true;
-    if (rule->of == TL_REP_FILE)
-        return add_window(w, INT64_MIN, INT64_MAX, TL_NO_NAME);
-    if (rule->of == TL_REP_STEP)
-        for (size_t i = 0; ok && i < view->nsteps; i++)
-            ok = add_window(w, view->steps[i].start_ns, view->steps[i].end_ns, view->steps[i].name);
-    else
-        for (size_t i = 0; ok && i < view->ops.n; i++)
-            if (view->ops.kind[i] == TL_ANNOTATION &&
-                tl_text_is(tl_names_text(view->names, view->ops.name[i]), rule->name))
-                ok = add_window(w, view->ops.start_ns[i], view->ops.start_ns[i] + view->ops.dur_ns[i],
-                                view->ops.name[i]);
-    if (ok && w->n > 1)
-        qsort(w->v, w->n, sizeof *w->v, by_start);
-    *nested = keep_outer(w);
+    for (size_t i = 0; ok && i < w->n; i++) {
+        const window one = w->v[i];
+        close_until(&open, w, one.start_ns);
+        if (open_on(&open, w, one.track) != TL_NONE) {
+            out->nested++;
+            continue;
+        }
+        out->beside += open.n > 0;
+        w->v[kept] = one;
+        ok = open_window(&open, kept++);
+    }
+    w->n = kept;
+    free(open.v);
     return ok;
 }
 
-/* TL_NONE: it is in none. */
-static uint32_t window_at(const windows *w, int64_t at_ns)
+static bool find_annotations(const tl_rank_view *view, const char *name, windows *w)
 {
-    size_t low = 0;
-    TL_BISECT(low, w->n, mid, w->v[mid].start_ns <= at_ns);
-    return low > 0 && at_ns < w->v[low - 1].end_ns ? (uint32_t)(low - 1) : TL_NONE;
+    const tl_ops *ops = &view->ops;
+    bool ok = true;
+    for (size_t t = 0; t < ops->nthreads; t++)
+        for (size_t i = ops->threads[t].first; ok && i < ops->threads[t].first + ops->threads[t].n; i++)
+            if (ops->kind[i] == TL_ANNOTATION && tl_text_is(tl_names_text(view->names, ops->name[i]), name))
+                ok = add_window(w, (window){ ops->start_ns[i], ops->start_ns[i] + ops->dur_ns[i], ops->name[i],
+                                             ops->threads[t].track });
+    return ok;
+}
+
+static bool find_windows(const tl_rank_view *view, const tl_rep_rule *rule, windows *w, tl_rep_set *out)
+{
+    bool ok = true;
+    if (rule->of == TL_REP_FILE)
+        return add_window(w, (window){ INT64_MIN, INT64_MAX, TL_NO_NAME, TL_NONE });
+    if (rule->of == TL_REP_ANNOTATION)
+        ok = find_annotations(view, rule->name, w);
+    else
+        for (size_t i = 0; ok && i < view->nsteps; i++)
+            ok =
+                add_window(w, (window){ view->steps[i].start_ns, view->steps[i].end_ns, view->steps[i].name, TL_NONE });
+    if (ok && w->n > 1)
+        qsort(w->v, w->n, sizeof *w->v, by_start);
+    return ok && keep_outer(w, out);
 }
 
 /* ---- what autograd launches ---- */
@@ -121,23 +162,6 @@ static int by_launch(const void *arg, uint32_t a, uint32_t b)
     return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->uid, y->uid);
 }
 
-static bool assign(finding *f)
-{
-    const tl_rank_view *view = f->view;
-    for (size_t i = 0; i < view->nkernels; i++) {
-        const tl_kernel *k = &view->kernels[i];
-        bool linked = k->launch_ns != TL_TIME_UNKNOWN;
-        f->out->unlinked += !linked;
-        f->rep_of[i] =
-            linked || f->rule->of == TL_REP_FILE ? window_at(&f->windows, linked ? k->launch_ns : 0) : TL_NONE;
-        if (f->rep_of[i] == TL_NONE)
-            f->out->outside += linked;
-        else
-            f->order[f->n++] = (uint32_t)i;
-    }
-    return tl_sort_index(f->order, f->n, by_launch, f);
-}
-
 static bool is_excluded(finding *f, uint32_t name)
 {
     if (f->rule->excludes == NULL || name == TL_NO_NAME)
@@ -145,6 +169,50 @@ static bool is_excluded(finding *f, uint32_t name)
     if (f->excluded[name] == 0)
         f->excluded[name] = f->rule->excludes(f->rule->arg, tl_names_text(f->view->names, name)) ? 1 : -1;
     return f->excluded[name] > 0;
+}
+
+/* A work belongs to the repetition that is open where it was launched: on its thread; where that has none, as those of
+ * autograd, to the one of any thread that began last.  The works of the order are in that of their launches, and those
+ * in no repetition are taken out of it. */
+static bool assign(finding *f)
+{
+    const windows *w = &f->windows;
+    opened open = { 0 };
+    size_t next = 0, kept = 0;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < f->n; i++) {
+        const tl_kernel *k = &f->view->kernels[f->order[i]];
+        while (ok && next < w->n && w->v[next].start_ns <= k->launch_ns)
+            ok = open_window(&open, next++);
+        close_until(&open, w, k->launch_ns);
+        uint32_t rep = k->launch == TL_NONE ? TL_NONE : open_on(&open, w, f->view->launches[k->launch].track);
+        f->out->guessed += rep == TL_NONE && open.n > 1;
+        if (rep == TL_NONE && open.n > 0)
+            rep = open.v[open.n - 1];
+        if (rep != TL_NONE) {
+            f->rep_of[f->order[i]] = rep;
+            f->order[kept++] = f->order[i];
+        } else if (!is_excluded(f, k->name)) {
+            f->out->outside++;
+            f->out->outside_ns = tl_ns_add(f->out->outside_ns, k->end_ns - k->start_ns);
+        }
+    }
+    f->n = kept;
+    free(open.v);
+    return ok;
+}
+
+/* By repetition, and in each by launch. */
+static bool order_works(finding *f)
+{
+    for (size_t i = 0; i < f->view->nkernels; i++) {
+        f->rep_of[i] = TL_NONE;
+        if (f->view->kernels[i].launch_ns != TL_TIME_UNKNOWN || f->rule->of == TL_REP_FILE)
+            f->order[f->n++] = (uint32_t)i;
+        f->out->unlinked += f->view->kernels[i].launch_ns == TL_TIME_UNKNOWN;
+    }
+    return tl_sort_index(f->order, f->n, by_launch, f) && assign(f) && tl_sort_index(f->order, f->n, by_launch, f);
 }
 
 static bool is_backward(const finding *f, const tl_kernel *k)
@@ -238,7 +306,7 @@ tl_status tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_
     f.order = tl_malloc((view->nkernels + 1) * sizeof *f.order);
     f.excluded = tl_calloc(view->names->n + 1, 1);
     bool ok = f.backward != NULL && f.rep_of != NULL && f.order != NULL && f.excluded != NULL;
-    ok = ok && find_windows(view, rule, &f.windows, &out->nested) && assign(&f) && measure_all(&f);
+    ok = ok && find_windows(view, rule, &f.windows, out) && order_works(&f) && measure_all(&f);
     tl_map_free(&f.slot);
     free(f.windows.v);
     free(f.excluded);

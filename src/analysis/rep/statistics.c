@@ -6,12 +6,9 @@
 #include "tlmpi/analysis/rep.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
-#include <stdlib.h>
 
 /* Half of the normal distribution's width that holds 95 % of it. */
 static const double Z_95 = 1.959963984540054;
-
-enum { MOST_COMPARED = 4096 };
 
 TL_TABLE_DEFINE(rep_stat, TL_REP_STAT_FIELDS, TL_SCOPE_JOB, "repetitions in numbers",
                 "How long did the device work in a repetition?");
@@ -46,15 +43,6 @@ void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out)
     out->high_ns = k > 0 ? (double)values[n - k] : NAN;
 }
 
-/* At most MOST_COMPARED of the n numbers, evenly over their places. */
-static size_t thin(const int64_t *v, size_t n, int64_t *out)
-{
-    size_t m = n < MOST_COMPARED ? n : MOST_COMPARED;
-    for (size_t i = 0; i < m; i++)
-        out[i] = v[m == n ? i : (size_t)((double)i * (double)(n - 1) / (double)(m - 1))];
-    return m;
-}
-
 /* How many of the differences v[i] - base[j] are at most x; both in order. */
 static uint64_t count_to(const int64_t *v, size_t n, const int64_t *base, size_t m, int64_t x)
 {
@@ -82,7 +70,7 @@ static int64_t difference_at(const int64_t *v, size_t n, const int64_t *base, si
     return low;
 }
 
-static void compare(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out)
+void tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out)
 {
     uint64_t all = (uint64_t)n * m;
     double middle = (double)all / 2, spread = Z_95 * sqrt((double)all * (double)(n + m + 1) / 12);
@@ -96,15 +84,4 @@ static void compare(const int64_t *v, size_t n, const int64_t *base, size_t m, t
     out->ratio = of > 0 ? 1 + out->difference_ns / of : NAN;
     out->ratio_low = of > 0 ? 1 + out->low_ns / of : NAN;
     out->ratio_high = of > 0 ? 1 + out->high_ns / of : NAN;
-}
-
-bool tl_rep_compare_with(const int64_t *v, size_t n, const int64_t *base, size_t m, tl_rep_compare *out)
-{
-    int64_t *few = tl_malloc(2 * (size_t)MOST_COMPARED * sizeof *few);
-    if (few == NULL)
-        return false;
-    size_t nfew = thin(v, n, few), mfew = thin(base, m, few + MOST_COMPARED);
-    compare(few, nfew, few + MOST_COMPARED, mfew, out);
-    free(few);
-    return true;
 }

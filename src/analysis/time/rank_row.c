@@ -8,6 +8,8 @@
 static void describe_work(const tl_rank_view *view, tl_rank *row)
 {
     row->steps = (int32_t)view->nsteps;
+    row->too_long = (int64_t)view->ntoo_long;
+    row->too_long_ns = view->too_long_ns;
     row->intervals = (int64_t)(view->nkernels + view->nsyncs);
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
@@ -34,15 +36,21 @@ static void describe_work(const tl_rank_view *view, tl_rank *row)
 /* An entry that is left out is one that is lost. */
 static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
 {
-    char words[128];
-    if (view->nlost_steps == 0)
+    char words[160];
+    if (view->nlost_steps + view->nagain_steps == 0)
         return;
     row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
     if (row->error[0] != 0)
         return;
-    snprintf(words, sizeof words,
-             "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
-             view->nlost_steps);
+    if (view->nlost_steps > 0)
+        snprintf(words, sizeof words,
+                 "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
+                 view->nlost_steps);
+    else
+        snprintf(words, sizeof words,
+                 "expected each ProfilerStep# once, found a number again after another; left out %zu mark%s, what was "
+                 "launched there is in no step",
+                 view->nagain_steps, view->nagain_steps > 1 ? "s" : "");
     tl_cell_text(row->error, sizeof row->error, words, strlen(words));
 }
 

@@ -17,10 +17,10 @@
 #include <stdlib.h>
 
 /* NaN: it is not known. */
-static double gb_per_s(const tl_kernel *copy)
+static double gb_per_s(const tl_rank_view *view, const tl_kernel *copy)
 {
     int64_t ns = copy->end_ns - copy->start_ns, off = ns % 1000 == 0 ? 1000 : 1; /* so far may the duration be off */
-    double bytes = (double)copy->bytes, said = (double)copy->gb_per_s;
+    double bytes = (double)copy->bytes, said = copy->said != TL_NONE ? view->said_gb_per_s[copy->said] : NAN;
 
     if (copy->bytes <= 0 || ns <= 0)
         return NAN;
@@ -28,19 +28,19 @@ static double gb_per_s(const tl_kernel *copy)
     return fits ? said : bytes / (double)ns;
 }
 
-int64_t tl_copy_bandwidth(const tl_kernel *copy)
+int64_t tl_copy_bandwidth(const tl_rank_view *view, const tl_kernel *copy)
 {
-    double gb_s = gb_per_s(copy);
+    double gb_s = gb_per_s(view, copy);
     if (isnan(gb_s))
         return -1;
     return gb_s < 9e9 ? tl_ns_max((int64_t)(gb_s * 1e9 + 0.5), 1) : INT64_MAX;
 }
 
-bool tl_copy_loads(const tl_kernel *v, const uint32_t *order, size_t n, tl_loads *out)
+bool tl_copy_loads(const tl_rank_view *view, const tl_kernel *v, const uint32_t *order, size_t n, tl_loads *out)
 {
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &v[order[i]];
-        int64_t bandwidth = tl_copy_bandwidth(k);
+        int64_t bandwidth = tl_copy_bandwidth(view, k);
         if (bandwidth < 0)
             continue;
         if (!tl_vec_room(out))
@@ -104,7 +104,7 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
         if (!tl_spans_add(&c->spans, k->start_ns, k->end_ns))
             return false;
     }
-    if (!tl_copy_loads(v, order, n, &c->loads) || !tl_series_add(&c->series, c->loads.v, c->loads.n))
+    if (!tl_copy_loads(view, v, order, n, &c->loads) || !tl_series_add(&c->series, c->loads.v, c->loads.n))
         return false;
     row->busy_ns = tl_spans_total(&c->spans);
     row->unknown = (int64_t)(n - c->loads.n);
@@ -115,7 +115,7 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     int64_t ns = 0;
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &v[order[i]];
-        double gb_s = gb_per_s(k);
+        double gb_s = gb_per_s(view, k);
         if (isnan(gb_s))
             continue;
         bytes += gb_s * (double)(k->end_ns - k->start_ns);

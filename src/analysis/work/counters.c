@@ -35,7 +35,7 @@ static bool add_queues(tl_counters *c, const tl_kernel *v, size_t n, tl_loads *l
 }
 
 /* The copies of one device, by name. */
-static bool add_copies(tl_counters *c, const tl_kernel *v, size_t n, tl_loads *loads)
+static bool add_copies(tl_counters *c, const tl_rank_view *view, const tl_kernel *v, size_t n, tl_loads *loads)
 {
     tl_copy_order order = { 0 };
     bool ok = tl_copies_find(v, n, &order);
@@ -44,7 +44,7 @@ static bool add_copies(tl_counters *c, const tl_kernel *v, size_t n, tl_loads *l
         same = tl_copies_of_name(v, order.v + i, order.n - i);
         loads->n = 0;
         ok = first->name == TL_NO_NAME ||
-             (tl_copy_loads(v, order.v + i, same, loads) && add_counter(c, first, first->name, loads));
+             (tl_copy_loads(view, v, order.v + i, same, loads) && add_counter(c, first, first->name, loads));
     }
     free(order.v);
     return ok;
@@ -59,7 +59,7 @@ bool tl_counters_find(tl_counters *c, const tl_rank_view *view)
     for (size_t from = 0, to; ok && from < view->nkernels; from = to) {
         for (to = from + 1; to < view->nkernels && v[to].device == v[from].device; to++)
             ;
-        ok = add_queues(c, v + from, to - from, &loads) && add_copies(c, v + from, to - from, &loads);
+        ok = add_queues(c, v + from, to - from, &loads) && add_copies(c, view, v + from, to - from, &loads);
     }
     free(loads.v);
     return ok;

@@ -2,14 +2,20 @@
  *
  *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
  */
+#include "apart.h"
+#include "over_ranks.h"
 #include "places.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What stands for ranks that do not fit a cell. */
+#define DOTS ",..."
 
 /* ---------------------------------------------------------------------------------------------------- of one rank */
 
@@ -127,98 +133,108 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 
 /* -------------------------------------------------------------------------------------------------- over all ranks */
 
-static int by_name(const void *rows, uint32_t a, uint32_t b)
+/* The ranks of v[0, n), in order, as "3,7-9"; the end in dots where they do not fit. */
+static void list_ranks(const tl_rank_value *v, size_t n, char *cell, size_t size)
 {
-    const tl_kernel_row *x = (const tl_kernel_row *)rows + a, *y = (const tl_kernel_row *)rows + b;
-    if (x->name != y->name)
-        return TL_COMPARE(x->name, y->name);
-    if (x->kind != y->kind)
-        return TL_COMPARE(x->kind, y->kind);
-    return TL_COMPARE(x->rank, y->rank);
-}
+    char one[32];
+    size_t used = 0;
 
-/* Of the n rows order[0, n), which are of one name and kind, by rank; room: for n numbers of each sort. */
-static tl_kernel_ranks sum_up(const tl_kernel_row *rows, const uint32_t *order, size_t n, double *means,
-                              int64_t *counts)
-{
-    const tl_kernel_row *first = &rows[order[0]], *slowest = first, *fastest = first, *most = first, *least = first;
-    tl_kernel_ranks sum = {
-        .name = first->name, .kind = first->kind, .unclassified = first->unclassified, .ranks = (int32_t)n
-    };
-
-    for (size_t i = 0; i < n; i++) {
-        const tl_kernel_row *row = &rows[order[i]];
-        sum.count += row->count;
-        sum.total_ns = tl_ns_add(sum.total_ns, row->total_ns);
-        slowest = row->mean_ns > slowest->mean_ns ? row : slowest;
-        fastest = row->mean_ns < fastest->mean_ns ? row : fastest;
-        most = row->count > most->count ? row : most;
-        least = row->count < least->count ? row : least;
-        means[i] = row->mean_ns;
-        counts[i] = row->count;
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i + 1; to < n && v[to].rank == v[to - 1].rank + 1; to++)
+            ;
+        int length = to - i > 1 ? snprintf(one, sizeof one, "%s%d-%d", i > 0 ? "," : "", v[i].rank, v[to - 1].rank)
+                                : snprintf(one, sizeof one, "%s%d", i > 0 ? "," : "", v[i].rank);
+        bool last = to == n;
+        if (used + (size_t)length + (last ? 0 : sizeof DOTS - 1) > size) {
+            memcpy(cell + used, DOTS, sizeof DOTS - 1);
+            return;
+        }
+        memcpy(cell + used, one, (size_t)length);
+        used += (size_t)length;
     }
-    sum.mean_ns = (double)sum.total_ns / (double)sum.count;
-    sum.median_rank_ns = tl_real_median(means, n);
-    sum.slowest_rank = slowest->rank;
-    sum.slowest_ns = slowest->mean_ns;
-    sum.fastest_rank = fastest->rank;
-    sum.fastest_ns = fastest->mean_ns;
-    sum.most_rank = most->count > least->count ? most->rank : -1;
-    sum.most_count = most->count;
-    sum.median_count = tl_lower_median(counts, n);
-    return sum;
 }
 
-static int by_job_total(const void *a, const void *b)
+static double real_std(const double *x, size_t n)
 {
-    const tl_kernel_ranks *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return TL_COMPARE(y->total_ns, x->total_ns);
-    return x->name != y->name ? TL_COMPARE(x->name, y->name) : TL_COMPARE(x->kind, y->kind);
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double apart = x[i] - mean;
+        mean += apart / (double)(i + 1);
+        squares += apart * (x[i] - mean);
+    }
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
-static bool add_sums(const tl_table *kernels, tl_table *table)
+/* How the ranks' means differ, and whose lie apart from the others.  False when memory is out. */
+static bool tell_spread(const tl_over_ranks *of, tl_kernel_ranks *sum)
 {
-    const tl_kernel_row *rows = tl_table_row(kernels, 0);
-    size_t n = kernels->n;
-    int64_t all = 0;
-    uint32_t *order = tl_malloc(n * sizeof *order);
-    double *means = tl_malloc(n * sizeof *means);
-    int64_t *counts = tl_malloc(n * sizeof *counts);
-    bool ok = order != NULL && means != NULL && counts != NULL;
+    const size_t n = (size_t)of->ranks;
+    tl_arena arena = { 0 };
+    double *means = tl_arena_take(&arena, n, sizeof *means);
+    tl_rank_value *values = tl_arena_take(&arena, n, sizeof *values);
+    bool ok = !arena.failed;
 
     for (size_t i = 0; ok && i < n; i++) {
-        order[i] = (uint32_t)i;
-        all = tl_ns_add(all, rows[i].total_ns);
+        const tl_kernel_row *row = of->rows[i];
+        means[i] = row->mean_ns;
+        values[i] = (tl_rank_value){ .value = row->mean_ns,
+                                     .error = row->std_ns / sqrt((double)row->count),
+                                     .rank = row->rank };
     }
-    ok = ok && tl_sort_index(order, n, by_name, rows);
-    for (size_t i = 0, m; ok && i < n; i += m) {
-        const tl_kernel_row *first = &rows[order[i]];
-        for (m = 1; i + m < n && rows[order[i + m]].name == first->name && rows[order[i + m]].kind == first->kind; m++)
-            ;
-        tl_kernel_ranks sum = sum_up(rows, order + i, m, means, counts);
-        sum.share = all > 0 ? (double)sum.total_ns / (double)all : NAN;
-        ok = tl_table_append(table, &sum, 1);
+    if (ok) {
+        sum->std_rank_ns = real_std(means, n);
+        sum->apart = (int32_t)tl_apart_find(values, n, means);
+        list_ranks(values, (size_t)sum->apart, sum->apart_ranks, sizeof sum->apart_ranks);
     }
-    free(order);
-    free(means);
-    free(counts);
+    tl_arena_free(&arena);
     return ok;
+}
+
+static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
+{
+    const int64_t *all_ns = arg;
+    const tl_kernel_row *first = of->rows[0], *most = first, *least = first;
+    tl_kernel_ranks *sum = tl_table_add(out);
+
+    if (sum == NULL)
+        return false;
+    *sum = (tl_kernel_ranks){ .name = first->name,
+                              .kind = first->kind,
+                              .unclassified = first->unclassified,
+                              .ranks = of->ranks,
+                              .count = of->count,
+                              .median_rank_ns = of->median_ns,
+                              .slowest_rank = of->slowest_rank,
+                              .slowest_ns = of->slowest_ns,
+                              .fastest_rank = of->fastest_rank,
+                              .fastest_ns = of->fastest_ns };
+    for (int32_t i = 0; i < of->ranks; i++) {
+        const tl_kernel_row *row = of->rows[i];
+        sum->total_ns = tl_ns_add(sum->total_ns, row->total_ns);
+        most = row->count > most->count ? row : most;
+        least = row->count < least->count ? row : least;
+        of->room[i] = row->count;
+    }
+    sum->mean_ns = (double)sum->total_ns / (double)sum->count;
+    sum->share = *all_ns > 0 ? (double)sum->total_ns / (double)*all_ns : NAN;
+    sum->most_rank = most->count > least->count ? most->rank : -1;
+    sum->most_count = most->count;
+    sum->median_count = tl_lower_median(of->room, (size_t)of->ranks);
+    return tell_spread(of, sum);
 }
 
 static tl_status reduce(tl_tables *job, tl_error *err)
 {
+    static const char *const measures[] = { "total_ns", NULL };
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
-    tl_table *table = tl_tables_get(job, &tl_kernel_ranks_schema);
+    int64_t all_ns = 0;
 
-    if (kernels->n == 0)
-        return TL_OK;
-    if (!add_sums(kernels, table))
-        return tl_fail_memory(err, "the kernels of all ranks");
-    qsort(table->rows, table->n, table->schema->row_size, by_job_total);
-    for (size_t i = 0; i < table->n; i++)
-        ((tl_kernel_ranks *)tl_table_row(table, i))->place = (int32_t)i + 1;
-    return TL_OK;
+    for (size_t i = 0; i < kernels->n; i++)
+        all_ns = tl_ns_add(all_ns, ((const tl_kernel_row *)tl_table_row(kernels, i))->total_ns);
+    return tl_over_ranks_add(kernels, job->names, add_sum, &all_ns, measures,
+                             tl_tables_get(job, &tl_kernel_ranks_schema))
+               ? TL_OK
+               : tl_fail_memory(err, "the kernels of all ranks");
 }
 
 TL_TABLE_DEFINE_AS(kernel_row, "kernel", TL_KERNEL_FIELDS, TL_SCOPE_RANK, "device work by name",

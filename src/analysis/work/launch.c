@@ -6,6 +6,7 @@
  *
  * A launch is any call of the runtime or driver that shares its correlation with device work, whatever it is called.
  */
+#include "launch_step.h"
 #include "places.h"
 #include "tlmpi/analysis/work.h"
 #include "tlmpi/base/mem.h"
@@ -135,18 +136,17 @@ static bool add_row(launching *l, const slot *s, tl_table *table)
     for (size_t i = 0; i < s->n; i++) {
         uint32_t at = l->by[s->first + i];
         const tl_launch *call = &l->view->launches[at];
-        int64_t host_ns = call->end_ns - call->start_ns;
-        int64_t delay_ns = tl_ns_max(tl_ns_between(l->first_ns[at], call->end_ns), 0);
-        l->delays[i] = delay_ns;
+        const tl_call_cost cost = tl_call_cost_of(call, l->device_ns[at], l->first_ns[at], c);
+        l->delays[i] = cost.delay_ns;
         row->kernels += call->nkernels;
-        row->host_ns = tl_ns_add(row->host_ns, host_ns);
-        row->host_max_ns = tl_ns_max(row->host_max_ns, host_ns);
+        row->host_ns = tl_ns_add(row->host_ns, cost.host_ns);
+        row->host_max_ns = tl_ns_max(row->host_max_ns, cost.host_ns);
         row->device_ns = tl_ns_add(row->device_ns, l->device_ns[at]);
-        row->short_calls += host_ns <= c->runtime_ns && l->device_ns[at] < host_ns;
-        row->slow_calls += host_ns > c->runtime_ns;
-        row->delay_ns = tl_ns_add(row->delay_ns, delay_ns);
-        row->delay_max_ns = tl_ns_max(row->delay_max_ns, delay_ns);
-        row->late_calls += delay_ns > c->delay_ns;
+        row->short_calls += cost.is_short;
+        row->slow_calls += cost.is_slow;
+        row->delay_ns = tl_ns_add(row->delay_ns, cost.delay_ns);
+        row->delay_max_ns = tl_ns_max(row->delay_max_ns, cost.delay_ns);
+        row->late_calls += cost.is_late;
     }
     row->host_mean_ns = (double)row->host_ns / (double)s->n;
     row->delay_mean_ns = (double)row->delay_ns / (double)s->n;
@@ -179,7 +179,8 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     ok = ok && sort_by_name(&l, &by_name);
     for (size_t s = 0; ok && s < by_name.n; s++)
         ok = add_row(&l, &by_name.v[s], table);
-    ok = ok && tl_places_number(table, first, view->names, measures);
+    ok = ok && tl_places_number(table, first, view->names, measures) &&
+         tl_launch_steps_add(view, l.config, l.device_ns, l.first_ns, tl_tables_get(out, &tl_launch_step_schema));
     free(by_name.v);
     tl_arena_free(&l.arena);
     return ok ? TL_OK : tl_fail_memory(err, "the launches of a rank");
@@ -188,7 +189,10 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 TL_TABLE_DEFINE_AS(launch_row, "launch", TL_LAUNCH_FIELDS, TL_SCOPE_RANK, "calls that queue device work",
                    "What do launches cost the host, and how long does their work take to start?");
 
-static const tl_schema *const tables[] = { &tl_launch_row_schema, NULL };
+TL_TABLE_DEFINE(launch_step, TL_LAUNCH_STEP_FIELDS, TL_SCOPE_RANK, "calls that queue device work, by step",
+                "How many launches did a rank make in each step, and what did they cost?");
+
+static const tl_schema *const tables[] = { &tl_launch_row_schema, &tl_launch_step_schema, NULL };
 
 const tl_analysis tl_launch_analysis = {
     .name = "launch",

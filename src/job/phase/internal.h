@@ -3,7 +3,10 @@
 #define JOB_PHASE_INTERNAL_H
 
 #include "tlmpi/analysis/phase.h"
+#include "tlmpi/analysis/phase/rows.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/job/phase.h"
+#include "tlmpi/par/par.h"
 
 /* Phases that are told apart; a program has a few. */
 enum { TL_PHASES_MOST = 256 };
@@ -24,19 +27,22 @@ typedef struct tl_phasing {
 
     /* The same on every proc. */
     size_t nphases, nsteps, nranks;
-    tl_phase_holds *holds;        /* [nphases], in order of names */
-    tl_phase_title *titles;       /* [nphases] */
-    uint32_t *name_rows;          /* [nphases] in /names */
-    int32_t *steps, *ranks;       /* ascending */
-    int64_t *step_ns;             /* [nsteps] */
+    tl_phase_holds *holds;  /* [nphases], in order of names */
+    tl_phase_title *titles; /* [nphases] */
+    uint32_t *name_rows;    /* [nphases] in /names */
+    int32_t *steps, *ranks; /* ascending */
+    int32_t *alone;         /* [nphases] the rank that alone has it, -1: several have; see tl_phase_numbers_share */
+    int64_t *step_ns;       /* [nsteps] */
+    int64_t *common_steps;  /* [nphases] steps in which most ranks have it */
     tl_phase_holds *column_holds; /* [tl_phase_ncolumns] */
-    size_t first_step, last_step; /* of steps, as indices: those that this proc owns are [first, last) */
+    int64_t *left_ns;             /* [nranks] what each left the step late by that is before those of this proc */
 
     /* Of the ranks that this proc owns. */
     tl_phase_series *series; /* by rank, then phase */
     size_t nseries;
     uint32_t *series_steps;
     double *series_x;
+    size_t nseries_steps;
     bool *series_middle;
 
     tl_phase_norm *norms; /* [tl_phase_ncolumns] */
@@ -44,7 +50,7 @@ typedef struct tl_phasing {
 } tl_phasing;
 
 /* A column is what ranks are compared in: a phase as it was recorded; the same less the waits that Kineto traces have
- * measured, in the steps that they have; and, the last, all that is in no phase. */
+ * measured, in the steps that they have; and, the last, what ranks are late by for something that is in no phase. */
 static inline uint32_t tl_phase_outside(const tl_phasing *p)
 {
     return 2 * (uint32_t)p->nphases;
@@ -60,6 +66,11 @@ static inline uint32_t tl_phase_column(const tl_phasing *p, const tl_phase_step 
     return row->phase + (row->wait_ns >= 0 ? (uint32_t)p->nphases : 0);
 }
 
+static inline bool tl_phase_is_alone(const tl_phasing *p, uint32_t column)
+{
+    return column != tl_phase_outside(p) && p->alone[column % p->nphases] >= 0;
+}
+
 /* The rows of one step and column, by rank. */
 typedef struct tl_phase_group {
     const tl_phase_step *rows;
@@ -69,6 +80,39 @@ typedef struct tl_phase_group {
 
 /* walk.c, local: calls `see` for each group of this proc's steps, step after step.  False when memory is out. */
 bool tl_phase_walk(const tl_phasing *p, void (*see)(const tl_phase_group *group, void *arg), void *arg);
+
+/* walk.c, collective: the same on each proc; TL_ENOMEM everywhere. */
+tl_status tl_phase_look(const tl_phasing *p, void (*see)(const tl_phase_group *group, void *arg), void *arg,
+                        tl_error *err);
+
+/* The rank's row of the group; NULL: it has none. */
+static inline const tl_phase_step *tl_phase_row_of(const tl_phase_group *g, int32_t rank)
+{
+    size_t at = 0;
+    TL_BISECT(at, g->n, mid, g->rows[mid].rank < rank);
+    return at < g->n && g->rows[at].rank == rank ? &g->rows[at] : NULL;
+}
+
+/* Whether the unit is late in the step. */
+static inline bool tl_phase_is_up(const tl_phasing *p, size_t unit, size_t step)
+{
+    return p->units.up[unit * p->nsteps + step] != 0;
+}
+
+/* Whether others may wait for it then: who ends a step late begins the next one so. */
+static inline bool tl_phase_is_after(const tl_phasing *p, size_t unit, size_t step)
+{
+    return tl_phase_is_up(p, unit, step) || (step > 0 && tl_phase_is_up(p, unit, step - 1));
+}
+
+/* walk.c, collective: left_ns, from the rows of all procs, which have been compared. */
+tl_status tl_phase_left_share(tl_phasing *p, tl_error *err);
+
+/* The owner of the index-th of n things, ranks or steps: things with equal owners lie together and in order of procs. */
+static inline int32_t tl_phase_owner_of(size_t index, size_t n)
+{
+    return (int32_t)(index * (size_t)tl_par_nprocs() / n);
+}
 
 static inline tl_phase_judging tl_phase_judging_of(const tl_phasing *p)
 {
@@ -82,6 +126,18 @@ static inline tl_phase_judging tl_phase_judging_of(const tl_phasing *p)
 
 /* read.c, local: this proc's share of the files: cells, names, rows of phase_file. */
 tl_status tl_phase_files_read(const tl_plan *plan, tl_phasing *p, tl_error *err);
+
+/* names.c, collective: names of phases in order, their numbers in the cells, and their rows in /names. */
+tl_status tl_phase_names_share(tl_phasing *p, tl_error *err);
+
+/* names.c, collective: all steps and ranks of the cells, and which phases a rank has alone. */
+tl_status tl_phase_numbers_share(tl_phasing *p, tl_error *err);
+
+/* names.c, collective: *out[*n], the caller frees: for each step that a Kineto trace marks what its rank waited in it. */
+tl_status tl_phase_waits_share(const tl_phasing *p, tl_phase_wait **out, size_t *n, tl_error *err);
+
+/* -1: not measured. */
+int64_t tl_phase_wait_of(const tl_phase_wait *waits, size_t n, int32_t step, int32_t rank);
 
 /* spread.c, collective: which phases, steps and ranks there are; cells to the owners of their steps, where those of
  * several files meet. */
@@ -99,6 +155,10 @@ tl_status tl_phases_spread(tl_phasing *p, tl_error *err);
 
 /* units.c, collective: who is late. */
 tl_status tl_phases_judge(tl_phasing *p, tl_error *err);
+
+/* cost.c, collective: what each unit that is named costs, and all together; who costs too little is named no more.  Of
+ * the others late_ns and shorter_ns become what they are beside ranks that are not named. */
+tl_status tl_phase_costs(tl_phasing *p, tl_phase_found *found, tl_error *err);
 
 /* verdict.c, collective: who is waited for: the rows of phase_verdict. */
 tl_status tl_phases_answer(tl_phasing *p, tl_error *err);

@@ -1,6 +1,6 @@
 /* names.c - which phases, steps and ranks there are: listed on proc 0, known to all; and what Kineto traces have measured
  * of waiting in these steps. */
-#include "share.h"
+#include "internal.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/sort.h"
@@ -201,6 +201,47 @@ static tl_status share_numbers(int32_t *mine, size_t n, int32_t **out, size_t *n
     return st == TL_OK ? tl_par_share((void **)out, nout, sizeof **out, err) : st;
 }
 
+/* A phase that one rank alone has is work that the others are spared, as a checkpoint is; but not where most ranks have
+ * such phases, as stages of a pipeline do, whose work is called by their names. */
+static void keep_alone(tl_phasing *p)
+{
+    size_t ranks = 0;
+    for (size_t r = 0; r < p->nranks; r++) {
+        bool any = false;
+        for (size_t i = 0; i < p->nphases && !any; i++)
+            any = p->alone[i] == p->ranks[r];
+        ranks += any;
+    }
+    for (size_t i = 0; i < p->nphases; i++)
+        if (2 * ranks > p->nranks || p->nranks < 2)
+            p->alone[i] = -1;
+}
+
+/* Collective. */
+static tl_status find_alone(tl_phasing *p, tl_error *err)
+{
+    int64_t *least = tl_malloc((2 * p->nphases + 1) * sizeof *least), *less_most = least + p->nphases;
+    p->alone = tl_calloc(p->nphases + 1, sizeof *p->alone);
+    bool ok = least != NULL && p->alone != NULL;
+
+    for (size_t i = 0; ok && i < 2 * p->nphases; i++)
+        least[i] = INT64_MAX;
+    for (size_t i = 0; ok && i < p->cells.n; i++) {
+        const tl_phase_cell *c = &p->cells.v[i];
+        least[c->phase] = tl_ns_min(least[c->phase], c->rank);
+        less_most[c->phase] = tl_ns_min(less_most[c->phase], -c->rank);
+    }
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "names of phases"), err);
+    if (st == TL_OK)
+        st = tl_reduce_least(least, 2 * p->nphases, err);
+    for (size_t i = 0; st == TL_OK && i < p->nphases; i++)
+        p->alone[i] = least[i] == -less_most[i] ? (int32_t)least[i] : -1;
+    free(least);
+    if (st == TL_OK)
+        keep_alone(p);
+    return st;
+}
+
 tl_status tl_phase_numbers_share(tl_phasing *p, tl_error *err)
 {
     int32_t *steps = tl_calloc(p->cells.n + 1, sizeof *steps), *ranks;
@@ -212,7 +253,8 @@ tl_status tl_phase_numbers_share(tl_phasing *p, tl_error *err)
     ranks = tl_calloc(p->cells.n + 1, sizeof *ranks);
     for (size_t i = 0; ranks != NULL && i < p->cells.n; i++)
         ranks[i] = p->cells.v[i].rank;
-    return share_numbers(ranks, p->cells.n, &p->ranks, &p->nranks, err);
+    st = share_numbers(ranks, p->cells.n, &p->ranks, &p->nranks, err);
+    return st == TL_OK ? find_alone(p, err) : st;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- waits */

@@ -13,8 +13,11 @@ static void phasing_free(tl_phasing *p)
     free(p->name_rows);
     free(p->steps);
     free(p->ranks);
+    free(p->alone);
     free(p->step_ns);
+    free(p->common_steps);
     free(p->column_holds);
+    free(p->left_ns);
     free(p->series);
     free(p->series_steps);
     free(p->series_x);

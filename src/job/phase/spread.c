@@ -1,5 +1,5 @@
 /* spread.c - cells to the owners of their steps, and what comes of them there to the owners of their ranks. */
-#include "share.h"
+#include "internal.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/transport/rows.h"
@@ -9,16 +9,10 @@
 
 /* A row of phase_step on its way to the owner of its rank. */
 typedef struct point {
-    uint32_t rank, column, step; /* rank and step are indices */
-    uint8_t comparable, middle;
+    uint32_t rank, column, step;        /* rank and step are indices */
+    uint8_t comparable, middle, common; /* common: most ranks have the phase in this step */
     int64_t duration_ns, excess_ns;
 } point;
-
-/* Of n things, those with equal owners lie together and in order of procs. */
-static int32_t owner_of(size_t index, size_t n)
-{
-    return (int32_t)(index * (size_t)tl_par_nprocs() / n);
-}
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
@@ -29,7 +23,7 @@ static tl_status move_cells(tl_phasing *p, tl_error *err)
     size_t n = 0;
 
     for (size_t i = 0; to != NULL && i < p->cells.n; i++)
-        to[i] = owner_of(tl_index_of(p->steps, p->nsteps, p->cells.v[i].step), p->nsteps);
+        to[i] = tl_phase_owner_of(tl_index_of(p->steps, p->nsteps, p->cells.v[i].step), p->nsteps);
     tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
         st = tl_par_shuffle(p->cells.v, p->cells.n, sizeof *p->cells.v, to, &moved, &n, err);
@@ -79,13 +73,13 @@ static void take_waits(const tl_phasing *p, tl_phase_step *rows, size_t n, const
 }
 
 /* Rows of one step: baselines, and how long the step is. */
-static int64_t compare_step(tl_phase_step *rows, size_t n, int64_t *scratch)
+static int64_t compare_step(const tl_phasing *p, tl_phase_step *rows, size_t n, int64_t *scratch)
 {
     int64_t step_ns = 0;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && rows[to].phase == rows[from].phase; to++)
             ;
-        tl_phase_compare(rows + from, to - from, scratch);
+        tl_phase_compare(rows + from, to - from, p->alone[rows[from].phase] >= 0, scratch);
         int64_t middle_ns = rows[from].baseline_ns;
         if (to - from == 2)
             middle_ns = tl_mean_of_two(middle_ns, rows[from + 1].baseline_ns);
@@ -117,7 +111,7 @@ static bool make_rows(tl_phasing *p, const tl_phase_wait *waits, size_t nwaits, 
             ;
         if (nwaits > 0)
             take_waits(p, rows + from, to - from, waits, nwaits);
-        step_ns[tl_index_of(p->steps, p->nsteps, rows[from].step)] = compare_step(rows + from, to - from, scratch);
+        step_ns[tl_index_of(p->steps, p->nsteps, rows[from].step)] = compare_step(p, rows + from, to - from, scratch);
     }
     free(p->cells.v);
     p->cells = (tl_phase_cells){ 0 };
@@ -141,6 +135,8 @@ static tl_status compare_ranks(tl_phasing *p, tl_error *err)
     }
     if (st == TL_OK)
         st = tl_reduce_sum(p->step_ns, p->nsteps, err);
+    if (st == TL_OK)
+        st = tl_phase_left_share(p, err);
     free(waits);
     return st;
 }
@@ -156,7 +152,7 @@ static int by_column(const void *a, const void *b)
 }
 
 typedef struct pointing {
-    const tl_phasing *p;
+    tl_phasing *p;
     TL_VEC(point) points;
     bool failed;
 } pointing;
@@ -174,8 +170,11 @@ static size_t nearest(const tl_phase_group *g)
 static void see_points(const tl_phase_group *g, void *arg)
 {
     pointing *to = arg;
-    const tl_phasing *p = to->p;
+    tl_phasing *p = to->p;
     size_t middle = nearest(g);
+    bool common = 2 * g->n > p->nranks && g->column != tl_phase_outside(p);
+    if (common)
+        p->common_steps[g->column % p->nphases]++;
     for (size_t i = 0; i < g->n && !to->failed; i++) {
         to->failed = !tl_vec_room(&to->points);
         if (to->failed)
@@ -183,8 +182,9 @@ static void see_points(const tl_phase_group *g, void *arg)
         to->points.v[to->points.n++] = (point){ .rank = (uint32_t)tl_index_of(p->ranks, p->nranks, g->rows[i].rank),
                                                 .column = g->column,
                                                 .step = (uint32_t)g->step,
-                                                .comparable = g->n > 1,
+                                                .comparable = g->n > 1 || tl_phase_is_alone(p, g->column),
                                                 .middle = i == middle,
+                                                .common = common,
                                                 .duration_ns = g->rows[i].duration_ns,
                                                 .excess_ns = g->rows[i].excess_ns };
     }
@@ -194,37 +194,50 @@ static void see_points(const tl_phase_group *g, void *arg)
 static tl_status move_points(tl_phasing *p, point **out, size_t *n, tl_error *err)
 {
     pointing mine = { .p = p };
-    bool ok = tl_phase_walk(p, see_points, &mine) && !mine.failed;
+    p->common_steps = tl_calloc(p->nphases + 1, sizeof *p->common_steps);
+    bool ok = p->common_steps != NULL && tl_phase_walk(p, see_points, &mine) && !mine.failed;
     int32_t *to = ok ? tl_malloc((mine.points.n + 1) * sizeof *to) : NULL;
 
     for (size_t i = 0; to != NULL && i < mine.points.n; i++)
-        to[i] = owner_of(mine.points.v[i].rank, p->nranks);
+        to[i] = tl_phase_owner_of(mine.points.v[i].rank, p->nranks);
     tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
         st = tl_par_shuffle(mine.points.v, mine.points.n, sizeof *mine.points.v, to, (void **)out, n, err);
     free(mine.points.v);
     free(to);
+    if (st == TL_OK)
+        st = tl_reduce_sum(p->common_steps, p->nphases, err);
     if (st == TL_OK && *n > 1)
         qsort(*out, *n, sizeof **out, by_column);
     return st;
 }
 
-/* The series of points[0, n), of one rank and column. */
-static void add_series(tl_phasing *p, const point *points, size_t n, size_t at)
+/* The series of points[0, n), of one rank and column.  What a rank has alone it takes no time for in its other steps. */
+static void add_series(tl_phasing *p, const point *points, size_t n, const bool *has_step)
 {
+    const bool alone = tl_phase_is_alone(p, points->column);
     tl_phase_series *s = &p->series[p->nseries++];
     *s = (tl_phase_series){ .rank = p->ranks[points->rank],
                             .phase = points->column,
-                            .steps = p->series_steps + at,
-                            .x = p->series_x + at,
-                            .middle = p->series_middle + at };
-    for (size_t i = 0; i < n; i++) {
+                            .steps = p->series_steps + p->nseries_steps,
+                            .x = p->series_x + p->nseries_steps,
+                            .middle = p->series_middle + p->nseries_steps };
+    for (uint32_t step = 0, i = 0; alone && step < p->nsteps; step++) {
+        if (!has_step[step])
+            continue;
+        bool at_it = i < n && points[i].step == step;
+        s->steps[s->n] = step;
+        s->x[s->n++] = at_it ? (double)points[i].excess_ns : 0;
+        i += at_it;
+    }
+    for (size_t i = 0; i < n && !alone; i++) {
         if (!points[i].comparable)
             continue;
         s->steps[s->n] = points[i].step;
         s->middle[s->n] = points[i].middle != 0;
         s->x[s->n++] = (double)points[i].excess_ns;
     }
+    p->nseries_steps += s->n;
 }
 
 /* A rank's points of one column. */
@@ -244,12 +257,13 @@ static bool add_row(const tl_phasing *p, const run *runs, uint32_t phase, tl_tab
     tl_phase *row = tl_table_add(rows);
     if (row == NULL)
         return false;
-    *row = (tl_phase){ .collectives = (uint8_t)p->holds[phase] };
+    *row = (tl_phase){ .collectives = (uint8_t)p->holds[phase], .missing = p->common_steps[phase] };
     memcpy(row->phase, p->titles[phase].text, sizeof row->phase);
     for (size_t k = 0; k < 2; k++)
         for (size_t i = 0; i < of[k]->n; i++) {
             row->rank = p->ranks[of[k]->points[i].rank];
             row->excess_ns = tl_ns_sum(row->excess_ns, of[k]->points[i].excess_ns);
+            row->missing -= of[k]->points[i].common;
             scratch[n++] = of[k]->points[i].duration_ns;
         }
     tl_spread spread = tl_spread_of(scratch, n);
@@ -264,17 +278,20 @@ static bool add_row(const tl_phasing *p, const run *runs, uint32_t phase, tl_tab
     return true;
 }
 
-/* The series and rows of one rank, of points[0, n).  runs: room for all columns. */
-static bool add_rank(tl_phasing *p, const point *points, size_t n, size_t at, tl_table *rows, int64_t *scratch,
-                     run *runs)
+/* The series and rows of one rank, of points[0, n).  runs: room for all columns; has_step: for all steps. */
+static bool add_rank(tl_phasing *p, const point *points, size_t n, tl_table *rows, int64_t *scratch, run *runs,
+                     bool *has_step)
 {
     bool ok = true;
     memset(runs, 0, tl_phase_ncolumns(p) * sizeof *runs);
+    memset(has_step, 0, p->nsteps * sizeof *has_step);
+    for (size_t i = 0; i < n; i++)
+        has_step[points[i].step] = true;
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && points[to].column == points[from].column; to++)
             ;
         runs[points[from].column] = (run){ points + from, to - from };
-        add_series(p, points + from, to - from, at + from);
+        add_series(p, points + from, to - from, has_step);
     }
     for (uint32_t phase = 0; ok && phase < p->nphases; phase++)
         ok = add_row(p, runs, phase, rows, scratch);
@@ -283,25 +300,30 @@ static bool add_rank(tl_phasing *p, const point *points, size_t n, size_t at, tl
 
 static bool make_series(tl_phasing *p, const point *points, size_t n, tl_table *rows)
 {
-    size_t nseries = 0;
-    for (size_t i = 0; i < n; i++)
-        nseries += i == 0 || points[i].rank != points[i - 1].rank || points[i].column != points[i - 1].column;
+    size_t nseries = 0, room = n;
+    tl_arena arena = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && points[i].rank == points[i - 1].rank && points[i].column == points[i - 1].column)
+            continue;
+        nseries++;
+        room += tl_phase_is_alone(p, points[i].column) ? p->nsteps : 0;
+    }
     p->series = tl_calloc(nseries + 1, sizeof *p->series);
-    p->series_steps = tl_calloc(n + 1, sizeof *p->series_steps);
-    p->series_x = tl_calloc(n + 1, sizeof *p->series_x);
-    p->series_middle = tl_calloc(n + 1, sizeof *p->series_middle);
-    int64_t *scratch = tl_calloc(p->nsteps + 1, sizeof *scratch);
-    run *runs = tl_calloc(tl_phase_ncolumns(p), sizeof *runs);
+    p->series_steps = tl_calloc(room + 1, sizeof *p->series_steps);
+    p->series_x = tl_calloc(room + 1, sizeof *p->series_x);
+    p->series_middle = tl_calloc(room + 1, sizeof *p->series_middle);
+    int64_t *scratch = tl_arena_take(&arena, p->nsteps, sizeof *scratch);
+    run *runs = tl_arena_take(&arena, tl_phase_ncolumns(p), sizeof *runs);
+    bool *has_step = tl_arena_take(&arena, p->nsteps, sizeof *has_step);
     bool ok = p->series != NULL && p->series_steps != NULL && p->series_x != NULL && p->series_middle != NULL &&
-              scratch != NULL && runs != NULL;
+              !arena.failed;
 
     for (size_t from = 0, to; ok && from < n; from = to) {
         for (to = from; to < n && points[to].rank == points[from].rank; to++)
             ;
-        ok = add_rank(p, points + from, to - from, from, rows, scratch, runs);
+        ok = add_rank(p, points + from, to - from, rows, scratch, runs, has_step);
     }
-    free(scratch);
-    free(runs);
+    tl_arena_free(&arena);
     return ok;
 }
 

@@ -11,7 +11,7 @@
 
 /* What is known of a series before anybody is judged. */
 typedef struct measured {
-    uint32_t phase, n;
+    uint32_t phase;
     double noise, mean;
 } measured;
 
@@ -32,7 +32,7 @@ static double median_of(const measured *v, size_t n, size_t offset, double *scra
 /* Proc 0: the norm of each phase, from all series. */
 static bool find_norms(tl_phasing *p, measured *all, size_t n)
 {
-    double *scratch = tl_calloc((n > p->nsteps ? n : p->nsteps) + 1, sizeof *scratch);
+    double *scratch = tl_calloc((n > p->nsteps ? n : p->nsteps) + 1, sizeof *scratch), largest = 0;
     if (scratch == NULL)
         return false;
     for (size_t s = 0; s < p->nsteps; s++)
@@ -42,16 +42,20 @@ static bool find_norms(tl_phasing *p, measured *all, size_t n)
         qsort(all, n, sizeof *all, by_phase);
     for (size_t from = 0, to; from < n; from = to) {
         tl_phase_norm *norm = &p->norms[all[from].phase];
-        double steps = 0;
         for (to = from; to < n && all[to].phase == all[from].phase; to++)
-            steps = fmax(steps, all[to].n);
-        *norm = (tl_phase_norm){ .phase = all[from].phase, .ranks = to - from, .steps = (size_t)steps };
-        norm->noise = median_of(all + from, to - from, offsetof(measured, noise), scratch);
-        norm->noise = fmax(least, norm->noise);
+            ;
+        norm->ranks = to - from;
+        norm->noise = fmax(least, median_of(all + from, to - from, offsetof(measured, noise), scratch));
         norm->centre = median_of(all + from, to - from, offsetof(measured, mean), scratch);
         for (size_t i = from; i < to; i++)
             norm->widest = fmax(norm->widest, fabs(all[i].mean - norm->centre));
+        largest = fmax(largest, norm->noise);
     }
+    tl_phase_norm *outside = &p->norms[tl_phase_outside(p)];
+    outside->centre = fmax(0, outside->centre);
+    for (uint32_t c = 0; c < tl_phase_outside(p); c++)
+        if (tl_phase_is_alone(p, c))
+            p->norms[c] = (tl_phase_norm){ .noise = fmax(least, largest), .ranks = 1, .alone = true };
     free(scratch);
     return true;
 }
@@ -69,8 +73,8 @@ static tl_status share_norms(tl_phasing *p, tl_error *err)
     for (size_t i = 0; ok && i < p->nseries; i++) {
         tl_phase_series *s = &p->series[i];
         tl_phase_series_measure(s, scratch);
-        if (isfinite(s->noise))
-            mine[n++] = (measured){ s->phase, (uint32_t)s->n, s->noise, s->sum / (double)s->n };
+        if (isfinite(s->noise) && !tl_phase_is_alone(p, s->phase))
+            mine[n++] = (measured){ s->phase, s->noise, s->sum / (double)s->n };
     }
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the noise of phases"), err);
     if (st == TL_OK)
@@ -99,21 +103,29 @@ static int by_lateness(const void *units, uint32_t a, uint32_t b)
     return x->phase != y->phase ? TL_COMPARE(x->phase, y->phase) : TL_COMPARE(x->first, y->first);
 }
 
-/* Leaves the latest of the units, as many as are chosen among. */
-static bool keep_latest(tl_phase_units *u, size_t nsteps)
+/* Leaves the latest of the units: no more than there are ranks; of those that are stalled now and then, who are held
+ * against all other ranks, no more than are chosen among. */
+static bool keep_latest(const tl_phasing *p, tl_phase_units *u)
 {
-    size_t n = u->units.n, kept = n < (size_t)TL_CHOICE_MANY ? n : (size_t)TL_CHOICE_MANY;
+    const tl_phase_judging judging = tl_phase_judging_of(p);
+    const size_t nsteps = p->nsteps, many = (size_t)TL_CHOICE_MANY, most = p->nranks > many ? p->nranks : many;
+    size_t n = u->units.n, kept = 0, stalled = 0;
     uint32_t *order = tl_calloc(n + 1, sizeof *order);
-    tl_phase_unit *units = tl_calloc(kept + 1, sizeof *units);
-    uint8_t *up = tl_calloc(kept + 1, nsteps);
+    tl_phase_unit *units = tl_calloc(most + 1, sizeof *units);
+    uint8_t *up = tl_calloc((n < most ? n : most) + 1, nsteps);
     bool ok = order != NULL && units != NULL && up != NULL;
 
     for (uint32_t i = 0; ok && i < n; i++)
         order[i] = i;
     ok = ok && tl_sort_index(order, n, by_lateness, u->units.v);
-    for (size_t i = 0; ok && i < kept; i++) {
-        units[i] = u->units.v[order[i]];
-        memcpy(up + i * nsteps, u->up + order[i] * nsteps, nsteps);
+    for (size_t i = 0; ok && i < n && kept < most; i++) {
+        const tl_phase_unit *unit = &u->units.v[order[i]];
+        bool is_stalled = tl_phase_is_stalled(unit, &judging);
+        if (is_stalled && stalled == many)
+            continue;
+        stalled += is_stalled;
+        units[kept] = *unit;
+        memcpy(up + kept++ * nsteps, u->up + order[i] * nsteps, nsteps);
     }
     free(order);
     if (!ok) {
@@ -137,7 +149,7 @@ static tl_status share_units(tl_phasing *p, tl_error *err)
     void *units = NULL, *up = NULL;
     size_t n = 0, nup = 0;
 
-    tl_status st = tl_par_agree(keep_latest(u, p->nsteps) ? TL_OK : tl_fail_memory(err, "who is late"), err);
+    tl_status st = tl_par_agree(keep_latest(p, u) ? TL_OK : tl_fail_memory(err, "who is late"), err);
     if (st == TL_OK)
         st = tl_collect_rows(u->units.v, u->units.n, sizeof *u->units.v, &units, &n, NULL, err);
     if (st == TL_OK)
@@ -148,7 +160,7 @@ static tl_status share_units(tl_phasing *p, tl_error *err)
     u->units.v = units;
     u->units.n = u->units.cap = n;
     if (st == TL_OK) {
-        bool ok = tl_par_proc() != 0 || keep_latest(u, p->nsteps);
+        bool ok = tl_par_proc() != 0 || keep_latest(p, u);
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who is late"), err);
     }
     if (st == TL_OK)
@@ -158,76 +170,72 @@ static tl_status share_units(tl_phasing *p, tl_error *err)
     return st == TL_OK ? tl_par_share((void **)&u->up, &u->up_cap, 1, err) : st;
 }
 
-/* What a rank other than the unit's is late by elsewhere. */
-typedef struct other {
+/* The stalls of a rank that are like a unit's. */
+typedef struct stalls {
     uint32_t unit;
-    double worst;
-} other;
+    int32_t rank;
+    size_t n;
+} stalls;
 
 static int by_unit(const void *a, const void *b)
 {
-    const other *x = a, *y = b;
+    const stalls *x = a, *y = b;
     return TL_COMPARE(x->unit, y->unit);
 }
 
-/* This proc's ranks beside each unit. */
-static bool list_others(const tl_phasing *p, other **out, size_t *n)
+/* This proc's ranks beside each unit that is stalled now and then. */
+static bool list_stalls(const tl_phasing *p, stalls **out, size_t *n)
 {
     const tl_phase_units *u = &p->units;
     const tl_phase_judging judging = tl_phase_judging_of(p);
-    size_t room = u->units.n * p->nseries + 1;
-    double *scratch = tl_calloc(2 * p->nsteps + 1, sizeof *scratch);
-    bool *flags = tl_calloc(p->nsteps + 1, sizeof *flags);
-    *out = tl_calloc(room, sizeof **out);
-    bool ok = scratch != NULL && flags != NULL && *out != NULL;
+    TL_VEC(stalls) list = { 0 };
 
-    for (size_t i = 0; ok && i < u->units.n; i++)
-        for (size_t k = 0; k < p->nseries; k++) {
-            const tl_phase_unit *unit = &u->units.v[i];
+    for (size_t i = 0; i < u->units.n; i++)
+        for (size_t k = 0; tl_phase_is_stalled(&u->units.v[i], &judging) && k < p->nseries; k++) {
             const tl_phase_series *s = &p->series[k];
-            if (unit->pattern == TL_PATTERN_SPORADIC && s->phase == unit->phase && s->rank != unit->rank && s->n > 1)
-                (*out)[(*n)++] =
-                    (other){ (uint32_t)i, tl_phase_worst(s, unit, u->up + i * p->nsteps, &judging, scratch, flags) };
+            if (s->phase != u->units.v[i].phase || s->n < 2)
+                continue;
+            if (!tl_vec_room(&list)) {
+                free(list.v);
+                return false;
+            }
+            list.v[list.n++] = (stalls){ (uint32_t)i, s->rank, tl_phase_stalls(s, &u->units.v[i], &judging) };
         }
-    free(scratch);
-    free(flags);
-    return ok;
+    *out = list.v;
+    *n = list.n;
+    return true;
 }
 
 /* Proc 0. */
-static bool judge_beside(tl_phasing *p, other *all, size_t n)
+static void judge_stalls(tl_phasing *p, stalls *v, size_t n)
 {
     const tl_phase_judging judging = tl_phase_judging_of(p);
-    double *worst = tl_calloc(p->nranks + 1, sizeof *worst);
-    if (worst == NULL)
-        return false;
     if (n > 1)
-        qsort(all, n, sizeof *all, by_unit);
+        qsort(v, n, sizeof *v, by_unit);
     for (size_t from = 0, to; from < n; from = to) {
-        tl_phase_unit *unit = &p->units.units.v[all[from].unit];
-        for (to = from; to < n && all[to].unit == all[from].unit; to++)
-            worst[to - from] = all[to].worst;
-        unit->p = fmax(unit->p, tl_phase_stands_out(unit, &judging, worst, to - from));
+        tl_phase_unit *unit = &p->units.units.v[v[from].unit];
+        size_t own = 0, all = 0;
+        for (to = from; to < n && v[to].unit == v[from].unit; to++) {
+            own += v[to].rank == unit->rank ? v[to].n : 0;
+            all += v[to].n;
+        }
+        unit->p = fmax(unit->p, tl_phase_by_turns(unit, &judging, own, all));
     }
-    free(worst);
-    return true;
 }
 
 /* Collective.  Units that chance explains beside the other ranks go. */
 static tl_status drop_chance(tl_phasing *p, tl_error *err)
 {
     tl_phase_units *u = &p->units;
-    other *mine = NULL;
+    stalls *mine = NULL;
     void *all = NULL;
     size_t n = 0, nall = 0, kept = 0;
 
-    tl_status st = tl_par_agree(list_others(p, &mine, &n) ? TL_OK : tl_fail_memory(err, "who is late"), err);
+    tl_status st = tl_par_agree(list_stalls(p, &mine, &n) ? TL_OK : tl_fail_memory(err, "who is late"), err);
     if (st == TL_OK)
         st = tl_collect_rows(mine, n, sizeof *mine, &all, &nall, NULL, err);
-    if (st == TL_OK) {
-        bool ok = tl_par_proc() != 0 || judge_beside(p, all, nall);
-        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who is late"), err);
-    }
+    if (st == TL_OK && tl_par_proc() == 0)
+        judge_stalls(p, all, nall);
     free(mine);
     free(all);
     if (st != TL_OK || u->units.n == 0)

@@ -1,13 +1,14 @@
-/* walk.c - the rows of table phase_step as what ranks are compared in: its phases, and what is in none.
+/* walk.c - the rows of table phase_step as what ranks are compared in: its phases, and what is in none (outside.c).
  *
  *     step 7     rank 0     [h2d][training_step      ]
- *                rank 3     ......[h2d][training_step ]       25 ms less in phases than the others: so much longer outside
- *
- * A step that collectives level takes all ranks equally long, so who has less of it in phases has more outside of them.
+ *                rank 3     ......[h2d][training_step ]       25 ms less in training_step: late, and no phase is longer
  */
 #include "internal.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/job/transport/rows.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* The rows of a step are of its phases, one after the other, each by rank. */
 static size_t end_of_step(const tl_phase_step *rows, size_t n, size_t from)
@@ -26,43 +27,103 @@ static size_t end_of_phase(const tl_phase_step *rows, size_t n, size_t from)
     return to;
 }
 
+/* Room for one step after the other. */
 typedef struct outside {
-    tl_phase_step *rows; /* [nranks] */
-    int32_t *phases;     /* [nranks] phases of the step that a rank has */
-    int64_t *scratch;
+    tl_arena arena;
+    tl_phase_step *rows;        /* [nranks] */
+    tl_phase_arrival *arrivals; /* [nranks] */
+    int64_t *left_ns;           /* [nranks] of the step before */
+    int64_t *scratch;           /* [nranks] */
 } outside;
 
-/* What the ranks that have all phases of a step are longer outside of them, in room->rows: how many they are. */
-static size_t find_outside(const tl_phasing *p, const tl_phase_step *rows, size_t n, const outside *room)
+static bool outside_begin(const tl_phasing *p, outside *room)
 {
+    *room = (outside){ 0 };
+    room->rows = tl_arena_take(&room->arena, p->nranks, sizeof *room->rows);
+    room->arrivals = tl_arena_take(&room->arena, p->nranks, sizeof *room->arrivals);
+    room->left_ns = tl_arena_zeroed(&room->arena, p->nranks, sizeof *room->left_ns);
+    room->scratch = tl_arena_take(&room->arena, p->nranks, sizeof *room->scratch);
+    return !room->arena.failed;
+}
+
+/* The ranks that have all phases of a step, and one that may hold collectives, in room->rows: how many they are. */
+static size_t find_outside(const tl_phasing *p, const tl_phase_step *rows, size_t n, size_t step, outside *room)
+{
+    bool follows = step > 0 && p->steps[step] == p->steps[step - 1] + 1;
     size_t kept = 0;
     int32_t most = 0;
-    for (size_t i = 0; i < p->nranks; i++) {
-        room->rows[i] = (tl_phase_step){ .step = rows->step, .rank = p->ranks[i], .wait_ns = -1 };
-        room->phases[i] = 0;
-    }
-    for (size_t i = 0; i < n; i++) {
-        size_t rank = tl_index_of(p->ranks, p->nranks, rows[i].rank);
-        room->rows[rank].duration_ns = tl_ns_sum(room->rows[rank].duration_ns, -rows[i].duration_ns);
-        room->phases[rank]++;
-        most = room->phases[rank] > most ? room->phases[rank] : most;
-    }
     for (size_t i = 0; i < p->nranks; i++)
-        if (room->phases[i] == most)
-            room->rows[kept++] = room->rows[i];
-    tl_phase_compare(room->rows, kept, room->scratch);
+        room->arrivals[i] = (tl_phase_arrival)TL_PHASE_NO_ARRIVAL;
+    for (size_t i = 0; i < n; i++) {
+        tl_phase_arrival *arrival = &room->arrivals[tl_index_of(p->ranks, p->nranks, rows[i].rank)];
+        tl_phase_arrive(arrival, &rows[i], p->holds[rows[i].phase], p->alone[rows[i].phase] >= 0);
+        most = arrival->phases > most ? arrival->phases : most;
+    }
+    for (size_t i = 0; i < p->nranks; i++) {
+        const tl_phase_arrival *arrival = &room->arrivals[i];
+        if (arrival->phases == most && arrival->late_ns != INT64_MIN)
+            room->rows[kept++] =
+                (tl_phase_step){ .step = rows->step,
+                                 .rank = p->ranks[i],
+                                 .duration_ns = tl_phase_outside_ns(arrival, follows ? room->left_ns[i] : 0),
+                                 .wait_ns = -1 };
+        room->left_ns[i] = tl_phase_left_ns(arrival);
+    }
+    tl_phase_compare(room->rows, kept, false, room->scratch);
+    for (size_t i = 0; i < kept; i++) { /* who is early is no measure of who is late */
+        room->rows[i].excess_ns = tl_ns_sum(room->rows[i].excess_ns, tl_ns_min(0, room->rows[i].baseline_ns));
+        room->rows[i].baseline_ns = tl_ns_max(0, room->rows[i].baseline_ns);
+    }
     return kept;
+}
+
+tl_status tl_phase_left_share(tl_phasing *p, tl_error *err)
+{
+    const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
+    const tl_phase_step *rows = tl_table_row(table, 0);
+    const size_t nprocs = (size_t)tl_par_nprocs();
+    int64_t *of_procs = tl_calloc(nprocs * p->nranks + 1, sizeof *of_procs);
+    outside room;
+    bool ok = outside_begin(p, &room);
+
+    p->left_ns = tl_calloc(p->nranks + 1, sizeof *p->left_ns);
+    ok = ok && of_procs != NULL && p->left_ns != NULL;
+    for (size_t from = 0, to; ok && from < table->n; from = to) {
+        to = end_of_step(rows, table->n, from);
+        if (to == table->n)
+            (void)find_outside(p, rows + from, to - from, 0, &room);
+    }
+    if (ok)
+        memcpy(of_procs + (size_t)tl_par_proc() * p->nranks, room.left_ns, p->nranks * sizeof *of_procs);
+    tl_arena_free(&room.arena);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
+    if (st == TL_OK)
+        st = tl_reduce_sum(of_procs, nprocs * p->nranks, err);
+    if (st == TL_OK && table->n > 0) {
+        size_t first = tl_index_of(p->steps, p->nsteps, rows->step);
+        int32_t before = first > 0 ? tl_phase_owner_of(first - 1, p->nsteps) : 0;
+        if (first > 0)
+            memcpy(p->left_ns, of_procs + (size_t)before * p->nranks, p->nranks * sizeof *of_procs);
+    }
+    free(of_procs);
+    return st;
+}
+
+tl_status tl_phase_look(const tl_phasing *p, void (*see)(const tl_phase_group *group, void *arg), void *arg,
+                        tl_error *err)
+{
+    return tl_par_agree(tl_phase_walk(p, see, arg) ? TL_OK : tl_fail_memory(err, "who is late"), err);
 }
 
 bool tl_phase_walk(const tl_phasing *p, void (*see)(const tl_phase_group *group, void *arg), void *arg)
 {
     const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
     const tl_phase_step *rows = tl_table_row(table, 0);
-    outside room = { .rows = tl_calloc(p->nranks + 1, sizeof *room.rows),
-                     .phases = tl_calloc(p->nranks + 1, sizeof *room.phases),
-                     .scratch = tl_calloc(p->nranks + 1, sizeof *room.scratch) };
-    bool ok = room.rows != NULL && room.phases != NULL && room.scratch != NULL;
+    outside room;
+    bool ok = outside_begin(p, &room);
 
+    if (ok)
+        memcpy(room.left_ns, p->left_ns, p->nranks * sizeof *room.left_ns);
     for (size_t from = 0, to; ok && from < table->n; from = to) {
         size_t step = tl_index_of(p->steps, p->nsteps, rows[from].step);
         to = end_of_step(rows, table->n, from);
@@ -70,11 +131,9 @@ bool tl_phase_walk(const tl_phasing *p, void (*see)(const tl_phase_group *group,
             end = end_of_phase(rows, to, i);
             see(&(tl_phase_group){ rows + i, end - i, step, tl_phase_column(p, &rows[i]) }, arg);
         }
-        size_t n = find_outside(p, rows + from, to - from, &room);
+        size_t n = find_outside(p, rows + from, to - from, step, &room);
         see(&(tl_phase_group){ room.rows, n, step, tl_phase_outside(p) }, arg);
     }
-    free(room.rows);
-    free(room.phases);
-    free(room.scratch);
+    tl_arena_free(&room.arena);
     return ok;
 }

@@ -159,16 +159,43 @@ static tl_status gather(repeating *r, tl_error *err)
 
 /* ---- words ---- */
 
+/* Repetitions of the sample without any work. */
+static size_t nempty(const tl_sample *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->reps.v.n; i++)
+        n += s->reps.v.v[i].works == 0;
+    return n;
+}
+
 /* Works of the sample's repetitions that were left out, where none is left; else 0. */
 static int64_t emptied(const tl_sample *s)
 {
     int64_t excluded = 0;
-    for (size_t i = 0; i < s->reps.v.n; i++) {
-        if (s->reps.v.v[i].works > 0)
-            return 0;
+    for (size_t i = 0; i < s->reps.v.n; i++)
         excluded += s->reps.v.v[i].excluded;
-    }
-    return excluded;
+    return nempty(s) == s->reps.v.n ? excluded : 0;
+}
+
+/* What is in no repetition, or in one that it may surprise to find it in. */
+static void warn_of(const char *path, const tl_sample *s)
+{
+    const tl_rep_set *r = &s->reps;
+    if (nempty(s) > 0 && emptied(s) == 0)
+        tl_warn("%s: %zu of its %zu repetitions have no work, and count as 0", path, nempty(s), r->v.n);
+    if (r->nested > 0)
+        tl_warn("%s: %" PRId64 " annotations begin in another of the name on their thread, and are parts of it", path,
+                r->nested);
+    if (r->beside > 0)
+        tl_warn("%s: %" PRId64 " repetitions begin while one of another thread is open: each has what its own thread "
+                "launches; %" PRId64 " kernels or copies of other threads are in the one that began last",
+                path, r->beside, r->guessed);
+    if (r->unlinked > 0 && s->of != TL_REP_FILE)
+        tl_warn("%s: %" PRId64 " kernels or copies have no launch in the trace, and are in no repetition", path,
+                r->unlinked);
+    if (r->v.n > 0 && r->outside > 0)
+        tl_warn("%s: %" PRId64 " kernels or copies (%.3f ms) were launched in no repetition, and are left out", path,
+                r->outside, (double)r->outside_ns / 1e6);
 }
 
 static void warn(const repeating *r)
@@ -189,12 +216,7 @@ static void warn(const repeating *r)
                     : r->reps->skip == 0 ? "--exclude leaves out"
                                          : "--exclude and --skip leave out",
                     emptied(s), s->reps.v.n, s->reps.v.n == 1 ? "" : "s");
-        if (s->reps.nested > 0)
-            tl_warn("%s: %" PRId64 " annotations begin in another of the name, and are no repetitions of their own",
-                    path, s->reps.nested);
-        if (s->reps.unlinked > 0 && s->of != TL_REP_FILE)
-            tl_warn("%s: %" PRId64 " kernels or copies have no launch in the trace, and are in no repetition", path,
-                    s->reps.unlinked);
+        warn_of(path, s);
     }
 }
 

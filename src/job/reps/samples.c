@@ -2,6 +2,7 @@
 #include "samples.h"
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
+#include <string.h>
 
 bool tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names)
 {
@@ -31,7 +32,8 @@ static bool take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
     tl_rep_set *r = &sample->reps;
     if (!tl_bytes_get(in, sample, sizeof *sample))
         return false;
-    *r = (tl_rep_set){ .nested = r->nested, .outside = r->outside, .unlinked = r->unlinked };
+    memset(&r->v, 0, sizeof r->v);
+    memset(&r->shares, 0, sizeof r->shares);
     bool ok = tl_bytes_get_list(in, (void **)&r->v.v, &r->v.n, sizeof *r->v.v);
     ok = ok && tl_bytes_get_list(in, (void **)&r->shares.v, &r->shares.n, sizeof *r->shares.v);
     for (size_t i = 0; ok && i < r->shares.n; i++)

@@ -16,63 +16,75 @@ bool tl_samples_each(const tl_samples *samples, tl_table *out)
     return ok && tl_table_sort(out);
 }
 
-/* The measure of all repetitions of the variant, which the caller frees; *n may be 0.  NULL when memory is out. */
-static int64_t *values_of(const tl_samples *samples, int32_t variant, tl_rep_measure measure, size_t *n)
+/* A variant: each measure of its n repetitions, in order. */
+typedef struct measured {
+    int64_t *v[TL_NREP_MEASURES]; /* one piece */
+    size_t n, nempty;
+} measured;
+
+/* The caller frees v[0].  False when memory is out. */
+static bool measure(const tl_samples *samples, int32_t variant, measured *out)
 {
     size_t most = 0;
     for (size_t i = 0; i < samples->v.n; i++)
         most += samples->v.v[i].variant == variant ? samples->v.v[i].reps.v.n : 0;
-    int64_t *values = tl_malloc((most + 1) * sizeof *values);
-    *n = 0;
-    for (size_t i = 0; values != NULL && i < samples->v.n; i++) {
-        const tl_sample *s = &samples->v.v[i];
-        for (size_t k = 0; s->variant == variant && k < s->reps.v.n; k++)
-            values[(*n)++] = tl_rep_value(&s->reps.v.v[k], measure);
+    *out = (measured){ .v[0] = tl_malloc((most + 1) * TL_NREP_MEASURES * sizeof *out->v[0]) };
+    for (int m = 0; out->v[0] != NULL && m < TL_NREP_MEASURES; m++) {
+        out->v[m] = out->v[0] + (size_t)m * most;
+        out->n = out->nempty = 0;
+        for (size_t i = 0; i < samples->v.n; i++)
+            for (size_t k = 0; samples->v.v[i].variant == variant && k < samples->v.v[i].reps.v.n; k++) {
+                const tl_rep *rep = &samples->v.v[i].reps.v.v[k];
+                out->v[m][out->n++] = tl_rep_value(rep, (tl_rep_measure)m);
+                out->nempty += rep->works == 0;
+            }
+        if (out->n > 1)
+            tl_ns_sort(out->v[m], out->n);
     }
-    if (values != NULL && *n > 1)
-        tl_ns_sort(values, *n);
-    return values;
+    return out->v[0] != NULL;
 }
 
 bool tl_samples_summarise(const tl_samples *samples, tl_table *out)
 {
     bool ok = true;
-    for (int32_t v = 0; ok && v < samples->nvariants; v++)
-        for (int m = 0; ok && m < TL_NREP_MEASURES; m++) {
-            size_t n;
-            int64_t *values = values_of(samples, v, (tl_rep_measure)m, &n);
-            tl_rep_stat *row = values != NULL && n > 0 ? tl_table_add(out) : NULL;
-            ok = row != NULL || (values != NULL && n == 0);
-            if (row != NULL) {
-                tl_rep_summarise(values, n, row);
+    for (int32_t v = 0; ok && v < samples->nvariants; v++) {
+        measured of;
+        ok = measure(samples, v, &of);
+        for (int m = 0; ok && of.n > 0 && m < TL_NREP_MEASURES; m++) {
+            tl_rep_stat *row = tl_table_add(out);
+            ok = row != NULL;
+            if (ok) {
+                tl_rep_summarise(of.v[m], of.n, row);
                 row->variant = v;
                 row->measure = (uint8_t)m;
+                row->empty = (int64_t)of.nempty;
             }
-            free(values);
         }
+        free(of.v[0]);
+    }
     return ok;
 }
 
 bool tl_samples_compare(const tl_samples *samples, tl_table *out)
 {
-    bool ok = true;
-    for (int m = 0; ok && m < TL_NREP_MEASURES; m++) {
-        size_t nbase, n;
-        int64_t *base = values_of(samples, 0, (tl_rep_measure)m, &nbase);
-        ok = base != NULL;
-        for (int32_t v = 1; ok && nbase > 0 && v < samples->nvariants; v++) {
-            int64_t *values = values_of(samples, v, (tl_rep_measure)m, &n);
-            tl_rep_compare *row = values != NULL && n > 0 ? tl_table_add(out) : NULL;
-            ok = values != NULL && (n == 0 || (row != NULL && tl_rep_compare_with(values, n, base, nbase, row)));
-            if (row != NULL) {
+    measured base;
+    bool ok = measure(samples, 0, &base);
+    for (int32_t v = 1; ok && v < samples->nvariants; v++) {
+        measured of;
+        ok = measure(samples, v, &of);
+        for (int m = 0; ok && of.n > 0 && base.n > 0 && m < TL_NREP_MEASURES; m++) {
+            tl_rep_compare *row = tl_table_add(out);
+            ok = row != NULL;
+            if (ok) {
+                tl_rep_compare_with(of.v[m], of.n, base.v[m], base.n, row);
                 row->variant = v;
                 row->measure = (uint8_t)m;
             }
-            free(values);
         }
-        free(base);
+        free(of.v[0]);
     }
-    return ok && tl_table_sort(out);
+    free(base.v[0]);
+    return ok;
 }
 
 /* ---- kernels ---- */

@@ -7,7 +7,8 @@ bool tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, 
 {
     size_t packed = 1, message = 1;
     for (size_t t = 0; t < n; t++) {
-        size_t size = tl_chunk_rows(schemas[t]) * tl_packed_size(schemas[t]), bound = tl_chunk_bound(schemas[t]);
+        size_t rows = tl_chunk_rows(schemas[t]), size = rows * tl_packed_size(schemas[t]);
+        size_t bound = tl_chunk_bound(schemas[t], rows);
         packed = size > packed ? size : packed;
         message = size > message ? size : message;
         message = bound > message ? bound : message;
@@ -34,8 +35,8 @@ static void send_rows(tl_endpoint *endpoint, const tl_table *table, const tl_row
     size_t n = 0;
 
     tl_pack(schema, tl_table_row(table, from), to - from, target->epoch_ns, room->packed);
-    if (to - from == tl_chunk_rows(schema) &&
-        (n = tl_chunk_encode(schema, room->packed, to - from, room->message + sizeof head, &room->work)) > 0) {
+    if (to - from == tl_chunk_rows(schema) && (n = tl_chunk_encode(schema, room->packed, to - from, to - from,
+                                                                   room->message + sizeof head, &room->work)) > 0) {
         head.first /= tl_chunk_rows(schema);
         memcpy(room->message, &head, sizeof head);
         tl_endpoint_send(endpoint, 0, TL_MESSAGE_CHUNK, room->message, sizeof head + n);

@@ -23,6 +23,19 @@ size_t tl_phase_stragglers(const tl_answers *a)
     return n;
 }
 
+/* Other ranks that are named, too. */
+static size_t other_stragglers(const tl_answers *a)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < a->nphases; i++) {
+        bool counts = a->phases[i].verdict == TL_PHASE_STRAGGLER && a->phases[i].rank != job(a)->rank;
+        for (size_t k = 1; k < i && counts; k++)
+            counts = a->phases[k].verdict != TL_PHASE_STRAGGLER || a->phases[k].rank != a->phases[i].rank;
+        n += counts;
+    }
+    return n;
+}
+
 /* ns in each of the row's steps. */
 static tl_phrase a_step(const tl_phase_verdict *row, int64_t ns)
 {
@@ -53,12 +66,18 @@ void tl_say_phase_rank(tl_wrap *w, const tl_answers *a)
                                                            : "No rank holds the job up, as far as durations tell.");
         return;
     }
+    const size_t others = other_stragglers(a);
     tl_wrap_printf(w, "Rank %" PRId32, row->rank);
-    tl_wrap_words(w, "holds the job up");
-    say_steps(w, row);
+    if (others > 0)
+        tl_wrap_printf(w, "and %zu other rank%s", others, tl_plural((int64_t)others));
+    tl_wrap_words(w, others > 0 ? "hold the job up" : "holds the job up");
+    say_steps(w, tl_phase_told_of(a));
     tl_wrap_printf(w, "- in");
     tl_wrap_printf(w, "%s", tl_cell_in_words(row->phase, sizeof row->phase).text);
-    tl_wrap_words(w, "it takes");
+    if (others > 0)
+        tl_wrap_printf(w, "rank %" PRId32 " takes", row->rank);
+    else
+        tl_wrap_words(w, "it takes");
     tl_wrap_printf(w, "%s", a_step(row, row->excess_ns).text);
     tl_wrap_words(w, "longer than its peers in each of them");
 }
@@ -107,14 +126,14 @@ void tl_say_phase_pattern(tl_wrap *w, const tl_answers *a)
         return;
     }
     tl_wrap_printf(w, "%s:", tl_pattern_labels[row->pattern]);
-    say_steps(w, row);
+    say_steps(w, tl_phase_told_of(a));
     tl_wrap_printf(w, "(p = %.2g)", row->p_value);
 }
 
 void tl_say_phase_cost(tl_wrap *w, const tl_answers *a)
 {
     const tl_phase_verdict *row = job(a);
-    tl_wrap_printf(w, "%s", tl_duration(row->cost_ns).text);
+    tl_wrap_printf(w, "at most %s", tl_duration(row->cost_ns).text);
     tl_wrap_printf(w, "of %s", tl_duration(row->time_ns).text);
     tl_wrap_printf(w, "(%s)",
                    tl_share_in_words(row->time_ns > 0 ? (double)row->cost_ns / (double)row->time_ns : 0).text);

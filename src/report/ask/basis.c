@@ -22,11 +22,16 @@ typedef struct basis {
     FILE *out;
     const tl_answers *a;
     const char *file; /* as a word for a shell */
+    size_t columns;
 } basis;
 
 static tl_wrap line(const basis *b, const char *begin)
 {
-    return (tl_wrap){ .out = b->out, .indent = 2, .column = (size_t)fprintf(b->out, "  %s", begin), .begun = true };
+    return (tl_wrap){ .out = b->out,
+                      .indent = 2,
+                      .column = (size_t)fprintf(b->out, "  %s", begin),
+                      .columns = b->columns,
+                      .begun = true };
 }
 
 static void end_with_table(tl_wrap *w, const basis *b, const char *table)
@@ -206,9 +211,9 @@ static void say_simulation(const basis *b)
     end_with_table(&w, b, "whatif");
 }
 
-void tl_print_basis(FILE *out, const tl_answers *answers, const char *file)
+void tl_print_basis(FILE *out, const tl_answers *answers, const char *file, size_t columns)
 {
-    const basis b = { out, answers, file };
+    const basis b = { out, answers, file, columns };
     const tl_quality *matched = check_of(&b, TL_CHECK_MATCHED);
     if (matched->of == 0)
         return;

@@ -5,7 +5,7 @@
 #include "tlmpi/report/answers/answers.h"
 #include <stdio.h>
 
-/* A paragraph, after an empty line; nothing where there are no collectives.  file: the path, as a word for a shell. */
-void tl_print_basis(FILE *out, const tl_answers *answers, const char *file);
+/* A paragraph, after an empty line; nothing where there are no collectives.  file: the path, as a word for a shell.  columns: as in ask.h. */
+void tl_print_basis(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 
 #endif

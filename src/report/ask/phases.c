@@ -13,77 +13,89 @@
 /* Rows that are told of besides the first. */
 enum { ALSO_NAMED = 4 };
 
-static tl_wrap paragraph(FILE *out, const char *begin)
+typedef struct asking {
+    FILE *out;
+    const tl_answers *a;
+    const char *file; /* as a word for a shell */
+    size_t columns;
+} asking;
+
+static tl_wrap paragraph(const asking *q, const char *begin)
 {
-    return (
-        tl_wrap){ .out = out, .indent = 2, .column = (size_t)fprintf(out, "  %s", begin), .begun = begin[0] != '\0' };
+    return (tl_wrap){ .out = q->out,
+                      .indent = 2,
+                      .column = (size_t)fprintf(q->out, "  %s", begin),
+                      .columns = q->columns,
+                      .begun = begin[0] != '\0' };
 }
 
-static void ask(FILE *out, const char *question, const tl_answers *a, void (*say)(tl_wrap *, const tl_answers *))
+static void ask(const asking *q, const char *question, void (*say)(tl_wrap *, const tl_answers *))
 {
-    fprintf(out, "%s\n ", question);
-    tl_wrap w = { .out = out, .indent = 2, .column = 1, .begun = true };
-    say(&w, a);
+    fprintf(q->out, "%s\n ", question);
+    tl_wrap w = { .out = q->out, .indent = 2, .column = 1, .columns = q->columns, .begun = true };
+    say(&w, q->a);
     tl_wrap_end(&w);
 }
 
-static void say_confidence(FILE *out, const tl_answers *a, const char *file, const char *table)
+static void say_cost(const asking *q)
 {
-    tl_wrap w = paragraph(out, "Confidence:");
-    tl_wrap_printf(&w, "%s", tl_confidence_labels[a->phases->confidence]);
-    tl_wrap_printf(&w, "(tlmpi show %s %s)", file, table);
+    if (q->a->phases->verdict != TL_PHASE_STRAGGLER)
+        return;
+    tl_wrap w = paragraph(q, "Cost:");
+    tl_say_phase_cost(&w, q->a);
     tl_wrap_end(&w);
 }
 
-static void say_also(FILE *out, const tl_answers *a)
+static void say_confidence(const asking *q, const char *table)
 {
+    tl_wrap w = paragraph(q, "Confidence:");
+    tl_wrap_printf(&w, "%s", tl_confidence_labels[q->a->phases->confidence]);
+    tl_wrap_printf(&w, "(tlmpi show %s %s)", q->file, table);
+    tl_wrap_end(&w);
+}
+
+static void say_also(const asking *q)
+{
+    const tl_answers *a = q->a;
     size_t n = 0;
     for (size_t i = 1; i < a->nphases && n < ALSO_NAMED; i++) {
         if (&a->phases[i] == tl_phase_told_of(a))
             continue;
-        tl_wrap w = paragraph(out, "Also:");
+        tl_wrap w = paragraph(q, "Also:");
         tl_say_phase_also(&w, &a->phases[i]);
         tl_wrap_end(&w);
         n++;
     }
 }
 
-void tl_print_phase_answers(FILE *out, const tl_answers *a, const char *file)
+void tl_print_phase_answers(FILE *out, const tl_answers *a, const char *file, size_t columns)
 {
-    bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
-
-    ask(out, "Which rank holds the job up?", a, tl_say_phase_rank);
-    if (named) {
-        tl_wrap w = paragraph(out, "Cost:");
-        tl_say_phase_cost(&w, a);
-        tl_wrap_end(&w);
-    }
-    say_also(out, a);
-    say_confidence(out, a, file, "phase_verdict");
-    ask(out, "\nIn which phase, and why?", a, tl_say_phase_reason);
-    say_confidence(out, a, file, "phase");
-    ask(out, "\nDo others wait?", a, tl_say_phase_waiting);
-    say_confidence(out, a, file, "phase");
-    ask(out, "\nAlways, or only for a while?", a, tl_say_phase_pattern);
-    say_confidence(out, a, file, "phase_step");
+    const asking q = { out, a, file, columns };
+    ask(&q, "Which rank holds the job up?", tl_say_phase_rank);
+    say_cost(&q);
+    say_also(&q);
+    say_confidence(&q, "phase_verdict");
+    ask(&q, "\nIn which phase, and why?", tl_say_phase_reason);
+    say_confidence(&q, "phase");
+    ask(&q, "\nDo others wait?", tl_say_phase_waiting);
+    say_confidence(&q, "phase");
+    ask(&q, "\nAlways, or only for a while?", tl_say_phase_pattern);
+    say_confidence(&q, "phase_step");
 }
 
-void tl_print_phases_beside_traces(FILE *out, const tl_answers *a, const char *file)
+void tl_print_phases_beside_traces(FILE *out, const tl_answers *a, const char *file, size_t columns)
 {
+    const asking q = { out, a, file, columns };
     char question[80];
     snprintf(question, sizeof question, "\nWhat do the phases say that were timed in %" PRId64 " step%s?",
              a->phases->steps, tl_plural(a->phases->steps));
-    ask(out, question, a, tl_say_phase_rank);
-    tl_wrap w = paragraph(out, "");
+    ask(&q, question, tl_say_phase_rank);
+    tl_wrap w = paragraph(&q, "");
     tl_say_phase_reason(&w, a);
     tl_wrap_end(&w);
-    if (a->phases->verdict == TL_PHASE_STRAGGLER) {
-        w = paragraph(out, "Cost:");
-        tl_say_phase_cost(&w, a);
-        tl_wrap_end(&w);
-    }
-    say_also(out, a);
-    say_confidence(out, a, file, "phase_verdict");
+    say_cost(&q);
+    say_also(&q);
+    say_confidence(&q, "phase_verdict");
 }
 
 /* ------------------------------------------------------------------------------------------------------------ JSON */

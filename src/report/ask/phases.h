@@ -6,11 +6,11 @@
 #include "tlmpi/report/format/json_writer.h"
 #include <stdio.h>
 
-/* file: the path, as a word for a shell. */
-void tl_print_phase_answers(FILE *out, const tl_answers *answers, const char *file);
+/* file: the path, as a word for a shell.  columns: as in ask.h. */
+void tl_print_phase_answers(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 
 /* The same in a paragraph, after the answers of traces; and as members of their JSON object. */
-void tl_print_phases_beside_traces(FILE *out, const tl_answers *answers, const char *file);
+void tl_print_phases_beside_traces(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 void tl_put_phases(tl_json_writer *json, const tl_answers *answers);
 
 /* As tl_print_answers_json. */

@@ -25,19 +25,22 @@ typedef struct asking {
     FILE *out;
     const tl_answers *a;
     const char *file; /* as a word for a shell */
+    size_t columns;
 } asking;
 
 static tl_wrap paragraph(const asking *q, const char *begin)
 {
-    return (tl_wrap){
-        .out = q->out, .indent = 2, .column = (size_t)fprintf(q->out, "  %s", begin), .begun = begin[0] != '\0'
-    };
+    return (tl_wrap){ .out = q->out,
+                      .indent = 2,
+                      .column = (size_t)fprintf(q->out, "  %s", begin),
+                      .columns = q->columns,
+                      .begun = begin[0] != '\0' };
 }
 
 /* The first line of a paragraph: it begins at its indent. */
 static tl_wrap answer_line(const asking *q)
 {
-    tl_wrap w = { .out = q->out, .indent = 2 };
+    tl_wrap w = { .out = q->out, .indent = 2, .columns = q->columns };
     fputc(' ', q->out);
     w.column = 1;
     w.begun = true;
@@ -344,20 +347,20 @@ static void persistence(const asking *q)
     say_answer_confidence(q, &a->persistence, true);
 }
 
-void tl_print_answers(FILE *out, const tl_answers *answers, const char *file)
+void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, size_t columns)
 {
     char path[1000];
     tl_shell_word(path, sizeof path, file);
     if (answers->phases_alone) {
-        tl_print_phase_answers(out, answers, path);
+        tl_print_phase_answers(out, answers, path, columns);
         return;
     }
-    const asking q = { out, answers, path };
+    const asking q = { out, answers, path, columns };
     which_rank(&q);
     which_phase(&q);
     others_waiting(&q);
     persistence(&q);
-    tl_print_basis(out, answers, path);
+    tl_print_basis(out, answers, path, columns);
     if (tl_has_phases(answers))
-        tl_print_phases_beside_traces(out, answers, path);
+        tl_print_phases_beside_traces(out, answers, path, columns);
 }

@@ -41,6 +41,8 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
     const unsigned char *at = row + field->offset;
     cell->is = TL_CELL_IS_NONE;
     cell->text = (tl_text){ "", 0 };
+    if (printer->blank != NULL && printer->blank[field - printer->schema->fields])
+        return;
 
     switch (field->type) {
     case TL_TYPE_I32: {

@@ -1,20 +1,23 @@
 /* text.c - rows as an aligned table.
  *
- * The cells of up to 1,000 rows wait in one buffer, each with a 0 after it, until their widths are known.
+ * The cells of up to 1,000 rows wait in one buffer, each with a 0 after it, until their widths are known.  A table with
+ * `parent` and `depth` is a tree: its names are indented.
  */
 #include "cell.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/table.h"
 #include <stdlib.h>
 
-enum { ROWS_AT_ONCE = 1000, GAP = 2 };
+enum { ROWS_AT_ONCE = 1000, GAP = 2, DEEPEST = 64 };
 
 static const char cut_mark[] = "...";
 
 struct tl_print_wait {
-    TL_VEC(char) text; /* the waiting cells, row after row */
-    size_t nrows;      /* that wait */
-    size_t *widths;    /* of each column, in columns of the terminal */
+    TL_VEC(char) text;     /* the waiting cells, row after row */
+    size_t nrows;          /* that wait */
+    size_t *widths;        /* of each column, in columns of the terminal */
+    const tl_field *depth; /* of a tree, whose names are indented by it; NULL */
 };
 
 static bool put_byte(struct tl_print_wait *wait, char byte)
@@ -25,14 +28,18 @@ static bool put_byte(struct tl_print_wait *wait, char byte)
     return true;
 }
 
-/* Adds a cell, cut to `limit` columns (0 for never); characters that a terminal must not see become '?'. */
-static bool put_cell(struct tl_print_wait *wait, size_t column, tl_text text, size_t limit)
+/* Adds a cell after so many blanks, cut to `limit` columns (0 for never); characters that a terminal must not see become
+ * '?'. */
+static bool put_cell(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
 {
     size_t all = tl_text_columns(text), most = all, mark = 0, kept = 0;
     if (limit > 0 && all > limit) {
         mark = limit > strlen(cut_mark) ? strlen(cut_mark) : 0;
         most = limit - mark;
     }
+    for (size_t i = 0; i < indent; i++)
+        if (!put_byte(wait, ' '))
+            return false;
     while (text.n > 0) {
         uint32_t code;
         bool whole;
@@ -50,8 +57,8 @@ static bool put_cell(struct tl_print_wait *wait, size_t column, tl_text text, si
     for (size_t i = 0; i < mark; i++)
         if (!put_byte(wait, cut_mark[i]))
             return false;
-    if (kept + mark > wait->widths[column])
-        wait->widths[column] = kept + mark;
+    if (indent + kept + mark > wait->widths[column])
+        wait->widths[column] = indent + kept + mark;
     return put_byte(wait, 0);
 }
 
@@ -96,7 +103,7 @@ static bool put_header(tl_printer *printer)
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         char name[TL_HEADING_BYTES];
         tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
-        if (!put_cell(wait, i, (tl_text){ name, strlen(name) }, 0))
+        if (!put_cell(wait, i, 0, (tl_text){ name, strlen(name) }, 0))
             return false;
     }
     wait->nrows = 1;
@@ -110,17 +117,30 @@ static bool begin(tl_printer *printer)
     printer->wait = wait;
     if (wait == NULL)
         return false;
+    if (tl_schema_field(printer->schema, "parent") != NULL)
+        wait->depth = tl_schema_field(printer->schema, "depth");
     wait->widths = tl_calloc(ncolumns > 0 ? ncolumns : 1, sizeof *wait->widths);
     return wait->widths != NULL && put_header(printer);
+}
+
+/* Of names in a tree, two columns a level. */
+static size_t indent_of(const tl_printer *printer, const tl_field *field, const unsigned char *row)
+{
+    int32_t depth = 0;
+    if (printer->wait->depth != NULL && field->type == TL_TYPE_NAME && strcmp(field->name, "name") == 0)
+        memcpy(&depth, row + printer->wait->depth->offset, sizeof depth);
+    return depth <= 0 ? 0 : 2 * (size_t)(depth < DEEPEST ? depth : DEEPEST);
 }
 
 static bool put_row(tl_printer *printer, const unsigned char *row)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
+        const tl_field *field = tl_print_column(printer, i);
         tl_text_cell cell;
-        tl_cell_format(&cell, printer, tl_print_column(printer, i), row);
+        tl_cell_format(&cell, printer, field, row);
         tl_text text = cell.is == TL_CELL_IS_NONE ? TL_TEXT("-") : cell.text;
-        if (!put_cell(printer->wait, i, text, cell.is == TL_CELL_IS_TEXT ? printer->text_width : 0))
+        size_t limit = cell.is == TL_CELL_IS_TEXT ? printer->text_width : 0;
+        if (!put_cell(printer->wait, i, indent_of(printer, field, row), text, limit))
             return false;
     }
     printer->wait->nrows++;

@@ -40,6 +40,31 @@ static void say_line(FILE *out, const char *label, const tl_answers *a, void (*s
     tl_wrap_end(&w);
 }
 
+/* Phases of which a rank has no record where most have one. */
+static void say_missing(FILE *out, const tl_summary *s)
+{
+    int64_t missing = 0, ranks = 0, own = 0, most = 0;
+    int32_t worst = -1;
+    for (size_t i = 0; i < s->nphases; i++) {
+        const tl_phase *row = &s->phases[i];
+        own = (i > 0 && s->phases[i - 1].rank == row->rank ? own : 0) + row->missing;
+        ranks += row->missing > 0 && own == row->missing;
+        missing += row->missing;
+        if (own > most) {
+            most = own;
+            worst = row->rank;
+        }
+    }
+    if (missing == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_printf(&w, "%s rank%s", tl_grouped(ranks).text, tl_plural(ranks));
+    tl_wrap_printf(&w, "%s %s record%s", ranks == 1 ? "lacks" : "lack", tl_grouped(missing).text, tl_plural(missing));
+    tl_wrap_words(&w, "that most others have");
+    tl_wrap_printf(&w, "(rank %" PRId32 " most: %s)", worst, tl_grouped(most).text);
+    tl_wrap_end(&w);
+}
+
 /* What was lost of the lines; tlmpi check has each file. */
 static void say_lost(FILE *out, const tl_summary *s)
 {
@@ -59,6 +84,7 @@ static void say_lost(FILE *out, const tl_summary *s)
         tl_wrap_words(&w, error);
         tl_wrap_end(&w);
     }
+    say_missing(out, s);
     if (lost + again == 0 && named == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };

@@ -2,6 +2,8 @@
 #include "troubles.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,6 +104,32 @@ static void say_idlers(FILE *out, const tl_summary *s)
     free(idlers);
 }
 
+/* Ranks with work whose end cannot be. */
+static void say_too_long(FILE *out, const tl_summary *s)
+{
+    int64_t *ranks = tl_calloc(s->nranks + 1, sizeof *ranks), work = 0, ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; ranks != NULL && i < s->nranks; i++) {
+        if (s->ranks[i].too_long == 0)
+            continue;
+        work += s->ranks[i].too_long;
+        ns = tl_ns_add(ns, s->ranks[i].too_long_ns);
+        ranks[n++] = s->ranks[i].rank;
+    }
+    if (n > 0) {
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_printf(&w, "%s piece%s", tl_grouped(work).text, tl_plural(work));
+        tl_wrap_words(&w, "of device work on");
+        tl_wrap_printf(&w, "rank%s", tl_plural((int64_t)n));
+        tl_say_ranks(&w, ranks, n, n);
+        tl_wrap_words(&w, "cannot have run as long as the trace says, and ends here when the next of its stream begins:");
+        tl_wrap_words(&w, tl_duration(ns).text);
+        tl_wrap_words(&w, "less (table rank, too_long).");
+        tl_wrap_end(&w);
+    }
+    free(ranks);
+}
+
 static void say_missing(FILE *out, const tl_summary *s)
 {
     if (s->nmissing == 0)
@@ -129,6 +157,7 @@ void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
 {
     say_losses(out, s, look);
     say_idlers(out, s);
+    say_too_long(out, s);
     say_missing(out, s);
     say_skipped(out, s);
 }

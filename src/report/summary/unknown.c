@@ -15,10 +15,12 @@
 enum { NAMED_KERNELS = 3, NAME_BYTES = 40, LEAST_PCT = 1 };
 
 /* Parts of names, in lower case, that kernels of communication libraries have.  A word stands by itself. */
-static const struct {
+typedef struct sign {
     const char *part;
     bool word;
-} signs[] = {
+} sign;
+
+static const sign signs[] = {
     { "allreduce", false }, { "all_reduce", false },
     { "allgather", false }, { "all_gather", false },
     { "alltoall", false },  { "all_to_all", false },
@@ -29,6 +31,14 @@ static const struct {
     { "recv", true },       { "put", true },
     { "comm", true },       { "p2p", true },
     { "peer", true },       { "ccl", false },
+    { "multimem", false },  { "nvlink", false },
+    { "rdma", true },       { "halo", true },
+};
+
+/* Arithmetic may be called so, too: they tell something where there are other ranks. */
+static const sign signs_among_ranks[] = {
+    { "exchange", false }, { "ring", true },      { "gather", true }, { "scatter", true }, { "push", true },
+    { "pull", true },      { "broadcast", true }, { "bcast", true },  { "remote", true },
 };
 
 /* Whether the part stands at `at` of the name, in either case, and by itself where it must. */
@@ -44,13 +54,19 @@ static bool has_at(tl_text name, size_t at, const char *part, bool word)
                      (at + n == name.n || !isalpha((unsigned char)name.p[at + n])));
 }
 
-static bool may_communicate(tl_text name)
+static bool has_any(tl_text name, const sign *v, size_t n)
 {
     for (size_t at = 0; at < name.n; at++)
-        for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-            if (has_at(name, at, signs[i].part, signs[i].word))
+        for (size_t i = 0; i < n; i++)
+            if (has_at(name, at, v[i].part, v[i].word))
                 return true;
     return false;
+}
+
+static bool may_communicate(tl_text name, bool among_ranks)
+{
+    return has_any(name, signs, sizeof signs / sizeof *signs) ||
+           (among_ranks && has_any(name, signs_among_ranks, sizeof signs_among_ranks / sizeof *signs_among_ranks));
 }
 
 void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
@@ -58,18 +74,22 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
     const tl_kernel_ranks *largest[NAMED_KERNELS];
     size_t named = 0;
     int64_t unknown_ns = 0, all_ns = 0;
-    bool matters = false;
+    bool matters = false, among_ranks = s->nranks > 1 || s->world_size > 1;
 
     for (size_t i = 0; i < s->nranks; i++) {
         unknown_ns = tl_ns_add(unknown_ns, s->ranks[i].unclassified_ns);
         all_ns = tl_ns_add(all_ns, s->ranks[i].kernel_ns);
     }
-    for (size_t i = 0; i < s->nkernels && named < NAMED_KERNELS; i++) {
+    for (size_t i = 0; i < s->nkernels && !(matters && named == NAMED_KERNELS); i++) {
         const tl_kernel_ranks *k = &s->kernels[i];
         if (!k->unclassified || k->name == TL_NO_NAME)
             continue;
-        largest[named++] = k;
-        matters |= tl_percent(k->total_ns, all_ns) >= LEAST_PCT && may_communicate(tl_names_text(s->names, k->name));
+        bool may = tl_percent(k->total_ns, all_ns) >= LEAST_PCT && may_communicate(tl_names_text(s->names, k->name), among_ranks);
+        if (named < NAMED_KERNELS)
+            largest[named++] = k;
+        else if (may)
+            largest[named - 1] = k; /* one that may is among those that are named */
+        matters |= may;
     }
     if (!matters)
         return;

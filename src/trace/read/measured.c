@@ -2,27 +2,44 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/text/json.h"
+#include <math.h>
 
-/* Every number among the args of a range is a counter; of several of one name the last. */
+/* A number, also as a text. */
+static tl_text number_of(tl_text value)
+{
+    tl_text text = tl_json_string(value);
+    return text.n > 0 ? text : value;
+}
+
+static bool put_counter(tl_events *e, size_t first, uint32_t name, double value)
+{
+    size_t at = first;
+    if (!tl_vec_room(&e->counters))
+        return false;
+    while (at < e->counters.n && e->counters.v[at].name != name)
+        at++;
+    e->counters.n += at == e->counters.n;
+    e->counters.v[at] = (tl_counter_arg){ (uint32_t)e->n - 1, name, value };
+    return true;
+}
+
+/* Every number among the args of a range is a counter; of several of one name the last.  A range without any is there all
+ * the same: the order of ranges tells whose they are. */
 static bool take_counters(tl_events *e, tl_text args)
 {
     tl_text rest = tl_json_inside(args), key, value;
     size_t first = e->counters.n;
 
     while (tl_json_member(&rest, &key, &value)) {
+        tl_text text = number_of(value);
         double number;
-        if (!tl_decimal_to_double(value.p, value.n, &number))
+        if (!tl_decimal_to_double(text.p, text.n, &number) || !isfinite(number))
             continue;
         uint32_t name = tl_value_keep(e, key, TL_TEXT_MAX);
-        if (name == TL_NO_NAME || !tl_vec_room(&e->counters))
+        if (name == TL_NO_NAME || !put_counter(e, first, name, number))
             return false;
-        size_t at = first;
-        while (at < e->counters.n && e->counters.v[at].name != name)
-            at++;
-        e->counters.n += at == e->counters.n;
-        e->counters.v[at] = (tl_counter_arg){ (uint32_t)e->n - 1, name, number };
     }
-    return true;
+    return e->counters.n > first || put_counter(e, first, TL_NO_NAME, NAN);
 }
 
 static bool take_memory(tl_events *e, tl_text args)
@@ -37,7 +54,7 @@ static bool take_memory(tl_events *e, tl_text args)
                       : tl_text_is(key, "Device Type")    ? &m.device_type
                       : tl_text_is(key, "Bytes")          ? &m.bytes
                                                           : NULL;
-        tl_text text = tl_json_string(value), number = text.n > 0 ? text : value;
+        tl_text number = number_of(value);
         if (to != NULL && !tl_decimal_to_int(number.p, number.n, to))
             *to = INT64_MIN;
     }

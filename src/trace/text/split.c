@@ -66,7 +66,6 @@ char *tl_split_space(tl_split *s, size_t *cap)
         }
         if (s->end > 0)
             memcpy(grown, s->buf, s->end);
-        memset(grown + s->end, 0, want + PADDING - s->end);
         free(s->buf);
         s->buf = grown;
         s->cap = want;
@@ -78,7 +77,7 @@ char *tl_split_space(tl_split *s, size_t *cap)
 void tl_split_fill(tl_split *s, size_t n)
 {
     s->end += n;
-    s->buf[s->end] = 0; /* ends whatever a probe reads */
+    memset(s->buf + s->end, 0, PADDING); /* ends whatever a probe reads */
 }
 
 void tl_split_eof(tl_split *s)

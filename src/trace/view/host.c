@@ -190,10 +190,13 @@ void tl_linked_free_host(tl_linked *linked)
     free(h->call_threads);
     free(h->op_threads);
     free(h->streams);
+    free(h->backwards);
     free(h->name_key);
     *h = (struct tl_linked_host){ 0 };
     linked->view.calls = (tl_calls){ 0 };
     linked->view.ops = (tl_ops){ 0 };
+    linked->view.backwards = NULL;
+    linked->view.nbackwards = 0;
     linked->view.streams = NULL;
     linked->view.name_key = NULL;
 }

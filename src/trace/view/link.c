@@ -11,10 +11,12 @@
  * columns; so it goes first, and the rows of kernels, which are the largest, come last.
  */
 #include "tlmpi/trace/view.h"
+#include "backward.h"
 #include "coll.h"
 #include "group.h"
 #include "host.h"
 #include "measured.h"
+#include "overrun.h"
 #include "part.h"
 #include "place.h"
 #include "select.h"
@@ -196,23 +198,28 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, const part *of, tl
     tl_comm_evidence evidence = { .trace = trace, .base_ns = base_ns };
     tl_columns sets[TL_LINK_SETS] = { 0 };
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
+    tl_flows flows = { 0 };
 
-    bool ok = tl_steps_collect(trace, base_ns, &out->steps, &out->view.nsteps, &out->view.nlost_steps) &&
+    bool ok = tl_steps_collect(trace, base_ns, out) &&
               (of->selection == NULL ||
                tl_events_select(e, base_ns, of->selection, out->steps, &out->view.nsteps, of->found)) &&
-              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out);
-    out->view.steps = out->steps;
+              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out) && tl_flows_collect(e, base_ns, &flows);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
-    ok = ok && tl_host_link(e, out) && tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
+    ok = ok && tl_host_link(e, out) && tl_backwards_find(&flows, out) &&
+         tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-         tl_launches_place(&out->view, out->launches) && tl_kernels_make(e, rules, &evidence, &work, out) &&
+         tl_launches_place(&out->view, out->launches);
+    if (ok)
+        tl_overruns_cut(&work, &out->view);
+    ok = ok && tl_kernels_make(e, rules, &evidence, &work, out) &&
          tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);
     tl_device_free(&waits);
+    free(flows.v);
     tl_comm_evidence_free(&evidence);
     tl_events_free_columns(e);
     return ok;
@@ -243,8 +250,10 @@ void tl_linked_free(tl_linked *linked)
     free(linked->launches);
     free(linked->steps);
     free(linked->colls);
+    free(linked->said_gb_per_s);
     free(linked->counted);
     free(linked->memory);
+    free(linked->ranges);
     tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }

@@ -1,10 +1,10 @@
-/* measured.h - counters and memory of the view, from the side tables of the events. */
+/* measured.h - what only some traces have measured: counters, memory, annotations on the device. */
 #ifndef TLMPI_TRACE_VIEW_MEASURED_H
 #define TLMPI_TRACE_VIEW_MEASURED_H
 
 #include "tlmpi/trace/view.h"
 
-/* Fills `counted` and `memory` of the view while the events have their columns.  False when memory is out. */
+/* Fills `counted`, `memory` and `ranges` of the view while the events have their columns.  False when memory is out. */
 bool tl_measured_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
 
 #endif

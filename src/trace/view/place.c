@@ -58,26 +58,6 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     return true;
 }
 
-/* The thread with the most annotations, of equals the one that begins first; NULL: there are none. */
-static const tl_thread *main_thread(const placing *p)
-{
-    const tl_ops *ops = &p->view->ops;
-    const tl_thread *found = NULL;
-    size_t most = 0;
-
-    for (size_t t = 0; t < ops->nthreads; t++) {
-        const tl_thread *thread = &ops->threads[t];
-        size_t n = 0;
-        for (size_t i = thread->first; i < thread->first + thread->n; i++)
-            n += ops->kind[i] == TL_ANNOTATION;
-        if (n > most || (n > 0 && n == most && ops->start_ns[thread->first] < ops->start_ns[found->first])) {
-            most = n;
-            found = thread;
-        }
-    }
-    return found;
-}
-
 static bool place_all(placing *p, const tl_thread_launches *by)
 {
     const tl_ops *ops = &p->view->ops;
@@ -94,7 +74,7 @@ static bool place_all(placing *p, const tl_thread_launches *by)
     for (size_t i = 0; i < p->view->nlaunches; i++)
         if (p->launches[i].annotation == TL_NONE)
             by->v[rest++] = (uint32_t)i;
-    const tl_thread *thread = ok && rest > 0 ? main_thread(p) : NULL;
+    const tl_thread *thread = ok && rest > 0 ? tl_main_thread(&p->view->ops) : NULL;
     return thread != NULL ? sweep(p, thread, by->v, rest, false) : ok;
 }
 

@@ -4,8 +4,13 @@
  *     windows  [       4       )[        5           )[      6      )
  *
  * Only marks of the host count: Kineto mirrors them on the device, where they say when the step's kernels ran.
+ *
+ *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
+ *     windows  [       5       )[        6       ).................        a step has one window; what then comes is in none
  */
 #include "step.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 enum { NO_MARK = -1, TOO_LARGE = -2 };
@@ -30,35 +35,96 @@ static int32_t number_of(tl_text name)
     return digits > 0 ? (int32_t)number : NO_MARK;
 }
 
+typedef struct mark {
+    tl_step_window window;
+    uint32_t track;
+    size_t place; /* among the marks of its thread, by start */
+} mark;
+
+typedef TL_VEC(mark) mark_list;
+
+static int by_thread(const void *a, const void *b)
+{
+    const mark *x = a, *y = b;
+    if (x->track != y->track)
+        return TL_COMPARE(x->track, y->track);
+    if (x->window.start_ns != y->window.start_ns)
+        return TL_COMPARE(x->window.start_ns, y->window.start_ns);
+    return TL_COMPARE(x->window.number, y->window.number);
+}
+
 static int by_number(const void *a, const void *b)
 {
-    const tl_step_window *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+    const mark *x = a, *y = b;
+    return x->window.number != y->window.number ? TL_COMPARE(x->window.number, y->window.number) : by_thread(a, b);
 }
 
 static int by_start(const void *a, const void *b)
 {
     const tl_step_window *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->number, y->number);
 }
 
-bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **steps, size_t *n, size_t *nlost)
+/* Takes the number from marks that come again on a thread which has marked another step in between; how many. */
+static size_t drop_again(mark_list *m)
+{
+    size_t n = 0;
+    bool again = false;
+
+    qsort(m->v, m->n, sizeof *m->v, by_thread);
+    for (size_t i = 0; i < m->n; i++)
+        m->v[i].place = i;
+    qsort(m->v, m->n, sizeof *m->v, by_number);
+    for (size_t i = 1, number = (size_t)m->v[0].window.number; i < m->n; i++) {
+        const mark *last = &m->v[i - 1], *next = &m->v[i];
+        bool same = (size_t)next->window.number == number && next->track == last->track;
+        number = (size_t)next->window.number;
+        again = same && (again || next->place != last->place + 1);
+        n += again;
+        if (again)
+            m->v[i].window.number = NO_MARK;
+    }
+    return n;
+}
+
+/* Marks of one number are one window, with the name of the first, which ends where the next mark begins, also one that has no number. */
+static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
+{
+    size_t kept = 0;
+
+    qsort(m->v, m->n, sizeof *m->v, by_number);
+    for (size_t i = 0; i < m->n; i++) {
+        const tl_step_window *w = &m->v[i].window;
+        if (kept > 0 && w->number != NO_MARK && v[kept - 1].number == w->number) {
+            const tl_step_window so_far = v[kept - 1];
+            v[kept - 1] = w->start_ns < so_far.start_ns ? *w : so_far;
+            v[kept - 1].end_ns = tl_ns_max(so_far.end_ns, w->end_ns);
+        } else {
+            v[kept++] = *w;
+        }
+    }
+    qsort(v, kept, sizeof *v, by_start);
+    *n = 0;
+    for (size_t i = 0; i < kept; i++) {
+        if (i + 1 < kept)
+            v[i].end_ns = v[i + 1].start_ns;
+        if (v[i].number != NO_MARK)
+            v[(*n)++] = v[i];
+    }
+}
+
+bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
 {
     const tl_events *e = &trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
-    TL_VEC(tl_step_window) marks = { 0 };
+    tl_rank_view *view = &out->view;
+    mark_list marks = { 0 };
 
-    *steps = NULL;
-    *n = *nlost = 0;
     for (size_t i = 0; i < e->n; i++) {
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         int32_t number = number_of(tl_names_text(&e->names, e->name[i]));
-        *nlost += number == TOO_LARGE;
+        view->nlost_steps += number == TOO_LARGE;
         if (number < 0)
             continue;
         if (!tl_vec_room(&marks)) {
@@ -66,25 +132,17 @@ bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_step_window **s
             return false;
         }
         int64_t start = e->ts_ns[i] + base_ns;
-        marks.v[marks.n++] = (tl_step_window){ start, start + e->dur_ns[i], number, e->name[i] };
+        marks.v[marks.n++] =
+            (mark){ .window = { start, start + e->dur_ns[i], number, e->name[i] }, .track = e->track[i] };
     }
     if (marks.n == 0)
         return true;
-
-    qsort(marks.v, marks.n, sizeof *marks.v, by_number);
-    size_t kept = 0;
-    for (size_t i = 0; i < marks.n; i++) {
-        if (kept > 0 && marks.v[kept - 1].number == marks.v[i].number) {
-            if (marks.v[i].end_ns > marks.v[kept - 1].end_ns)
-                marks.v[kept - 1].end_ns = marks.v[i].end_ns;
-        } else {
-            marks.v[kept++] = marks.v[i];
-        }
+    out->steps = tl_malloc(marks.n * sizeof *out->steps);
+    if (out->steps != NULL) {
+        view->nagain_steps = drop_again(&marks);
+        make_windows(&marks, out->steps, &view->nsteps);
     }
-    qsort(marks.v, kept, sizeof *marks.v, by_start);
-    for (size_t i = 0; i + 1 < kept; i++)
-        marks.v[i].end_ns = marks.v[i + 1].start_ns;
-    *steps = marks.v;
-    *n = kept;
-    return true;
+    free(marks.v);
+    view->steps = out->steps;
+    return out->steps != NULL;
 }

@@ -6,7 +6,6 @@
 #include "work.h"
 #include "part.h"
 #include "tlmpi/base/stats.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,7 +180,19 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
     else if (kernel->kind == TL_COMPUTE)
         kernel->blocks = args->blocks;
     else
-        kernel->gb_per_s = args->copy != TL_NONE ? (float)m->e->copies.v[args->copy].gb_per_s : NAN;
+        kernel->said = args->copy;
+}
+
+/* What the trace says of copies, in the order of the side table. */
+static bool keep_bandwidths(const tl_events *e, tl_linked *out)
+{
+    size_t n = e->copies.n;
+    double *v = n > 0 ? tl_malloc(n * sizeof *v) : NULL;
+
+    for (size_t i = 0; v != NULL && i < n; i++)
+        v[i] = e->copies.v[i].gb_per_s;
+    out->view.said_gb_per_s = out->said_gb_per_s = v;
+    return n == 0 || v != NULL;
 }
 
 bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
@@ -193,7 +204,7 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
 
     m.rule_of_name = tl_calloc(e->names.n + 1, sizeof *m.rule_of_name);
     out->kernels = v;
-    bool ok = v != NULL && m.rule_of_name != NULL;
+    bool ok = v != NULL && m.rule_of_name != NULL && keep_bandwidths(e, out);
     while (ok && s-- > 0) {
         const tl_stream_events *stream = &work->streams.v[s];
         int64_t next_ns = INT64_MAX;

@@ -24,6 +24,7 @@ typedef struct tl_phase_found {
     const tl_phase_unit *units;
     tl_phase_reading *readings;
     size_t nunits;
+    int64_t cost_ns; /* of all that are named together */
 } tl_phase_found;
 
 /* False when memory is out. */

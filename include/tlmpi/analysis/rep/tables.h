@@ -43,6 +43,7 @@ TL_TABLE(rep, TL_REP_FIELDS);
     F(T, I32, variant, KEY, "", "number of the PATH on the command line, from 0")                                      \
     F(T, REP_MEASURE, measure, KEY, "", "which column of the repetitions")                                             \
     F(T, I64, reps, MEASURE, "", "repetitions")                                                                        \
+    F(T, I64, empty, MEASURE, "", "those of them without any work: each counts as 0")                                  \
     F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
     F(T, F64, low_ns, MEASURE, "ns", "where the median lies with 95 % confidence: from here ...; none: too few")       \
     F(T, F64, high_ns, MEASURE, "ns", "... to here")                                                                   \

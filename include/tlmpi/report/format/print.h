@@ -52,6 +52,7 @@ typedef struct tl_printer {
     void *name_arg;
     tl_unit_choice
         unit; /* but for NS a time of -1 is no value; AUTO, of TABLE: each in the unit that suits it, shares in percent */
+    const bool *blank; /* by field number: cells that have no value, whatever stands in the rows; NULL: none */
     size_t text_width; /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
     /* private: */
     bool any;                   /* JSON: a row has been printed */

@@ -81,7 +81,7 @@ typedef struct tl_coll_args {
     int64_t rank_start, rank_stride; /* Global rank start, stride */
 } tl_coll_args;
 
-/* A counter of a cuda_profiler_range; one has many. */
+/* A counter of a cuda_profiler_range; one has many, or none: then an entry without a name. */
 typedef struct tl_counter_arg {
     uint32_t event;
     uint32_t name; /* names id */
@@ -170,6 +170,15 @@ void tl_events_free_columns(tl_events *events);
 static inline tl_cat tl_event_cat(const tl_events *e, size_t i)
 {
     return e->categories.v[e->category[i]].cat;
+}
+
+/* Whether some event may be of that category. */
+static inline bool tl_events_have(const tl_events *e, tl_cat cat)
+{
+    for (size_t i = 0; i < e->categories.n; i++)
+        if (e->categories.v[i].cat == cat)
+            return true;
+    return false;
 }
 
 /* The entry of a side table that belongs to the event, or NULL. */

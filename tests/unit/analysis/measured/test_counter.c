@@ -20,8 +20,10 @@ static const tl_counter_row *rows_of(drawing *d, const counted *v, size_t n, siz
     tl_error err;
 
     for (size_t i = 0; i < n; i++)
-        of[i] = (tl_counted){ (int64_t)i, 500 + (uint32_t)i, tl_names_intern(&d->names, v[i].range, strlen(v[i].range)),
-                              tl_names_intern(&d->names, v[i].counter, strlen(v[i].counter)), v[i].value };
+        of[i] = (tl_counted){
+            (int64_t)i, 500 + (uint32_t)i, tl_names_intern(&d->names, v[i].range, strlen(v[i].range)),
+            v[i].counter != NULL ? tl_names_intern(&d->names, v[i].counter, strlen(v[i].counter)) : TL_NO_NAME, v[i].value
+        };
     d->view.counted = of;
     d->view.ncounted = n;
     CU_ASSERT_EQUAL_FATAL(tl_counter_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
@@ -58,6 +60,27 @@ static void the_ith_range_is_the_ith_launch(void)
     CU_ASSERT_EQUAL(r[0].max, 30);
     CU_ASSERT_TRUE(is_named(d, r[1].kernel, "relu") && is_named(d, r[1].operator, "add"));
     CU_ASSERT_EQUAL(r[1].place, 2);
+    drawing_free(d);
+}
+
+static void a_range_without_a_value_keeps_its_place(void)
+{
+    drawing *d = draw(HOST, NULL);
+    d->view.nlaunches = 0;
+    const counted v[] = { { "gemm", "fma", 10 }, { "relu", NULL, NAN }, { "gemm", "fma", 30 } };
+    const tl_counter_row *r = rows_of(d, v, COUNT(v), 1);
+    CU_ASSERT_EQUAL(r->known_by, TL_COUNTED_BY_LAUNCH);
+    CU_ASSERT_TRUE(is_named(d, r->kernel, "gemm") && is_named(d, r->operator, "conv"));
+    CU_ASSERT_EQUAL(r->count, 2);
+    CU_ASSERT_EQUAL(r->sum, 40);
+    drawing_free(d);
+}
+
+static void ranges_without_any_value_have_no_rows(void)
+{
+    drawing *d = draw(HOST, NULL);
+    const counted v[] = { { "gemm", NULL, NAN } };
+    (void)rows_of(d, v, COUNT(v), 0);
     drawing_free(d);
 }
 
@@ -174,6 +197,8 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(the_ith_range_is_the_ith_launch),
+        TEST(a_range_without_a_value_keeps_its_place),
+        TEST(ranges_without_any_value_have_no_rows),
         TEST(a_range_has_the_call_stack_of_its_launch),
         TEST(an_operator_lasts_as_long_as_its_launch),
         TEST(fused_multiply_adds_are_two_operations),

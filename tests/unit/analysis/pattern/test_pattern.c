@@ -40,6 +40,8 @@ static void what_comes_again_is_one_row(void)
     CU_ASSERT_EQUAL(r->kernels, 3);
     CU_ASSERT_EQUAL(r->host_ns, 16 * US);
     CU_ASSERT_EQUAL(r->device_ns, 17 * US);
+    CU_ASSERT_DOUBLE_EQUAL(r->to_launch_ns, 1500, 0); /* 2 and 1 us */
+    CU_ASSERT_DOUBLE_EQUAL(r->to_work_ns, 2500, 0);   /* 1 and 4 */
     CU_ASSERT_DOUBLE_EQUAL(r->share, 1, 0);
     CU_ASSERT_EQUAL(r->patterns, 1);
     drawing_free(d);
@@ -81,6 +83,7 @@ static void one_inside_another_of_its_name_counts_with_it(void)
     CU_ASSERT_EQUAL(r->count, 2);
     CU_ASSERT_EQUAL(r->host_ns, 10 * US);
     CU_ASSERT_EQUAL(r->device_ns, 10 * US);
+    CU_ASSERT_DOUBLE_EQUAL(r->to_launch_ns, 1000, 0); /* from the outer one */
     CU_ASSERT_TRUE(is_named(d, r->sequence, "x x 3"));
     drawing_free(d);
 }
@@ -169,7 +172,7 @@ static void make_many(many *m, size_t nlaunches, size_t each, size_t nops)
     char text[32];
 
     *m = (many){ .thread = { 0, 0, nops } };
-    for (size_t i = 0; i < each + 100; i++)
+    for (size_t i = 0; i < each + 300; i++)
         (void)tl_names_intern(&m->names, text, (size_t)snprintf(text, sizeof text, "k%zu", i));
     m->kernels = room(nlaunches * each, sizeof *m->kernels);
     m->launches = room(nlaunches, sizeof *m->launches);
@@ -240,21 +243,45 @@ static void long_sequences_are_told_in_short(void)
     free_many(&m);
 }
 
-static void a_hundred_have_rows(void)
+/* 206 operators launch k0 k1 k2, each twice: of so many names that each has a row. */
+static void every_operator_has_a_row(void)
 {
     many m;
-    make_many(&m, 300, 3, 300);
-    for (size_t i = 0; i < 300; i++) {
+    make_many(&m, 412, 3, 412);
+    for (size_t i = 0; i < 412; i++) {
         m.start_ns[i] = (int64_t)i;
         m.dur_ns[i] = 1;
-        m.name[i] = (uint32_t)(i % 103);
+        m.name[i] = (uint32_t)(i % 206);
     }
     const tl_table *table = table_of(&m);
-    CU_ASSERT_EQUAL_FATAL(table->n, 100);
+    CU_ASSERT_EQUAL_FATAL(table->n, 206);
     const tl_pattern_row *r = tl_table_row(table, 0);
-    CU_ASSERT_EQUAL(r[0].patterns, 103);
-    CU_ASSERT_EQUAL(r[0].count, 3);
+    CU_ASSERT_EQUAL(r[0].patterns, 206);
+    CU_ASSERT_EQUAL(r[0].of_operator, 1);
+    CU_ASSERT_EQUAL(r[0].count, 2);
+    CU_ASSERT_EQUAL(r[205].place, 206);
+    free_many(&m);
+}
+
+/* Of one operator with 120 sequences the first 100 have a row, and the 121st, which is another's. */
+static void of_one_operator_a_hundred_have_rows(void)
+{
+    many m;
+    make_many(&m, 242, 3, 242);
+    for (size_t i = 0; i < 242; i++) {
+        m.start_ns[i] = (int64_t)i;
+        m.dur_ns[i] = 1;
+        m.name[i] = i % 121 == 120;
+        m.kernels[3 * i].name = (uint32_t)(i % 121);
+    }
+    const tl_table *table = table_of(&m);
+    CU_ASSERT_EQUAL_FATAL(table->n, 101);
+    const tl_pattern_row *r = tl_table_row(table, 0);
+    CU_ASSERT_EQUAL(r[0].patterns, 121);
+    CU_ASSERT_EQUAL(r[0].of_operator, 120);
     CU_ASSERT_EQUAL(r[99].place, 100);
+    CU_ASSERT_EQUAL(r[100].place, 121);
+    CU_ASSERT_EQUAL(r[100].of_operator, 1);
     free_many(&m);
 }
 
@@ -271,7 +298,8 @@ int main(void)
         TEST(memory_may_be_out_anywhere),
         TEST(a_deep_nest_takes_no_longer_than_a_flat_one),
         TEST(long_sequences_are_told_in_short),
-        TEST(a_hundred_have_rows),
+        TEST(every_operator_has_a_row),
+        TEST(of_one_operator_a_hundred_have_rows),
     };
     return unit_main("pattern", tests, COUNT(tests));
 }

@@ -115,13 +115,64 @@ static void waits_are_taken_off_before_ranks_are_compared(void)
                              { .duration_ns = 100, .wait_ns = 40 },
                              { .duration_ns = 90, .wait_ns = 99 } };
     int64_t scratch[4];
-    tl_phase_compare(rows, 4, scratch);
+    tl_phase_compare(rows, 4, false, scratch);
     CU_ASSERT_EQUAL(rows[1].excess_ns, 40);
     CU_ASSERT_EQUAL(rows[3].excess_ns, -60);
     rows[0].wait_ns = rows[1].wait_ns = -1;
-    tl_phase_compare(rows, 2, scratch);
+    tl_phase_compare(rows, 2, false, scratch);
     CU_ASSERT_EQUAL(rows[0].baseline_ns, 100);
     CU_ASSERT_EQUAL(rows[0].excess_ns, 0);
+}
+
+static void what_one_rank_alone_has_its_peers_are_spared(void)
+{
+    tl_phase_step row = { .duration_ns = 400, .wait_ns = -1 };
+    int64_t scratch[1];
+    tl_phase_compare(&row, 1, true, scratch);
+    CU_ASSERT_EQUAL(row.excess_ns, 400);
+    tl_phase_compare(&row, 1, false, scratch);
+    CU_ASSERT_EQUAL(row.excess_ns, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- outside */
+
+/* What a rank is longer, or shorter, in copies, in a step that may hold collectives, in one of unknown name, and alone. */
+static tl_phase_arrival arrive(int64_t h2d, int64_t step, int64_t other, int64_t alone)
+{
+    static const tl_phase_holds holds[] = { TL_HOLDS_NONE, TL_HOLDS_SOME, TL_HOLDS_UNKNOWN, TL_HOLDS_UNKNOWN };
+    const int64_t excess[] = { h2d, step, other, alone };
+    tl_phase_arrival arrival = TL_PHASE_NO_ARRIVAL;
+    for (size_t i = 0; i < COUNT(excess); i++)
+        tl_phase_arrive(&arrival, &(tl_phase_step){ .excess_ns = excess[i], .wait_ns = -1 }, holds[i], i == 3);
+    CU_ASSERT_EQUAL(arrival.phases, 3);
+    return arrival;
+}
+
+static void check_outside(tl_phase_arrival arrival, int64_t before, int64_t outside, int64_t left)
+{
+    CU_ASSERT_EQUAL(tl_phase_outside_ns(&arrival, before), outside);
+    CU_ASSERT_EQUAL(tl_phase_left_ns(&arrival), left);
+}
+
+static void late_for_what_no_phase_tells(void)
+{
+    check_outside(arrive(0, -8, 0, 0), 0, 8, 0);
+    check_outside(arrive(3, -8, 0, 0), 0, 5, 0);
+    check_outside(arrive(8, -8, 0, 0), 0, 0, 0);
+    check_outside(arrive(0, -8, 0, 8), 0, 0, 0);
+    check_outside(arrive(0, -8, -8, 8), 0, 0, 0); /* one phase is a part of the other */
+    check_outside(arrive(0, 0, 4, 0), 0, -4, 4);  /* it leaves late, */
+    check_outside(arrive(0, -4, 0, 0), 4, 0, 0);  /* and is late in the next */
+    check_outside(arrive(2, 0, 0, 0), 0, -2, 2);  /* copies beside work: nobody waits, nobody is late */
+}
+
+static void without_a_phase_that_may_level_nobody_arrives(void)
+{
+    tl_phase_arrival arrival = TL_PHASE_NO_ARRIVAL;
+    tl_phase_arrive(&arrival, &(tl_phase_step){ .excess_ns = -5, .wait_ns = -1 }, TL_HOLDS_NONE, false);
+    tl_phase_arrive(&arrival, &(tl_phase_step){ .excess_ns = -5, .wait_ns = 3 }, TL_HOLDS_SOME, false);
+    CU_ASSERT_EQUAL(arrival.late_ns, INT64_MIN);
+    CU_ASSERT_EQUAL(arrival.phases, 2);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ units */
@@ -136,7 +187,7 @@ static void find(const char *drawn)
     int64_t step_ns[128];
     uint64_t seed = 5;
     tl_phase_series series = { .rank = 3, .n = strlen(drawn), .x = x, .steps = steps };
-    const tl_phase_norm norm = { .noise = (double)MS, .ranks = 8, .steps = series.n };
+    const tl_phase_norm norm = { .noise = (double)MS, .ranks = 8 };
     const tl_phase_judging judging = { &norm, step_ns, series.n, 1, 0.01, 0.01 };
 
     for (size_t i = 0; i < series.n; i++) {
@@ -178,6 +229,38 @@ static void one_step_proves_little(void)
         find(nobody[i]);
         CU_ASSERT_EQUAL(units.units.n, 0);
     }
+}
+
+static void what_one_does_alone_is_no_chance(void)
+{
+    double x[] = { 0, 0, 0, 4e8, 0, 0 };
+    uint32_t steps[] = { 0, 1, 2, 3, 4, 5 };
+    const int64_t step_ns[] = { MS, MS, MS, MS, MS, MS };
+    const tl_phase_series series = { .n = COUNT(x), .x = x, .steps = steps };
+    tl_phase_norm norm = { .noise = (double)MS, .ranks = 1, .alone = true };
+    const tl_phase_judging judging = { &norm, step_ns, COUNT(x), 1, 0.01, 0.01 };
+
+    for (int alone = 0; alone < 2; alone++) {
+        free(units.units.v);
+        free(units.up);
+        units = (tl_phase_units){ 0 };
+        norm.alone = alone != 0;
+        norm.ranks = alone ? 1 : 8;
+        CU_ASSERT_FATAL(tl_phase_units_find(&series, &judging, &units));
+        CU_ASSERT_EQUAL(units.units.n, (size_t)alone);
+    }
+    CU_ASSERT_EQUAL(units.units.v[0].pattern, TL_PATTERN_ONE_OFF);
+}
+
+/* Of four ranks one has three of four stalls: so has one of them in 20 of 100 jobs, in each of two phases. */
+static void whose_turn_it_is(void)
+{
+    const tl_chance chance = { .members = 4, .largest = 2 };
+    double each = 4 * pow(0.25, 3) * 0.75 + pow(0.25, 4);
+    CU_ASSERT_DOUBLE_EQUAL(tl_chance_by_turns(&chance, 3, 4), 2 * 4 * each, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(tl_chance_by_turns(&chance, 10, 10), 2 * 4 * pow(0.25, 10), 1e-12);
+    CU_ASSERT_EQUAL(tl_chance_by_turns(&chance, 1, 4), 1);
+    CU_ASSERT(tl_chance_by_turns(&chance, 500, 1000) < 1e-50);
 }
 
 static void a_stall_hides_no_delay(void)
@@ -292,8 +375,13 @@ static const unit_test tests[] = {
     TEST(metadata_of_a_step_that_is_run_again_may_differ),
     TEST(of_several_files_of_a_rank_the_last_counts),
     TEST(waits_are_taken_off_before_ranks_are_compared),
+    TEST(what_one_rank_alone_has_its_peers_are_spared),
+    TEST(late_for_what_no_phase_tells),
+    TEST(without_a_phase_that_may_level_nobody_arrives),
     TEST(a_rank_is_late_in_its_steps),
     TEST(one_step_proves_little),
+    TEST(what_one_does_alone_is_no_chance),
+    TEST(whose_turn_it_is),
     TEST(a_stall_hides_no_delay),
     TEST(who_is_shorter_where_collectives_are_came_late),
     TEST(names_tell_where_collectives_are),

@@ -46,7 +46,7 @@ static void work_belongs_to_the_step_that_launched_it(void)
 static void annotations_in_annotations_of_the_name_are_parts(void)
 {
     drawing *d = draw("mark 1 rep:                ======..====....",
-                      "mark 2 rep:                ..==............",
+                      "mark 1 rep:                ..==............",
                       "mark 1 other:              .............==.",
                       "launch 1 cudaLaunchKernel: a..b.c...d....e.",
                       "compute 7:                 .A..B..C..D....E", NULL);
@@ -57,12 +57,39 @@ static void annotations_in_annotations_of_the_name_are_parts(void)
     CU_ASSERT_EQUAL(set.v.v[1].works, 1);
     CU_ASSERT_STRING_EQUAL(set.v.v[1].name, "rep");
     CU_ASSERT_EQUAL(set.nested, 1);
+    CU_ASSERT_EQUAL(set.beside, 0);
     CU_ASSERT_EQUAL(set.outside, 1);
+    CU_ASSERT_EQUAL(set.outside_ns, 1 * US);
     tl_rep_set_free(&set);
     const tl_rep_rule file = { .of = TL_REP_FILE };
     set = find(d, &file);
     CU_ASSERT_EQUAL_FATAL(set.v.n, 1);
     CU_ASSERT_EQUAL(set.v.v[0].works, 5);
+    tl_rep_set_free(&set);
+    drawing_free(d);
+}
+
+/* Thread 3 has none of its own: c is of the only one that is open, d of the one that began last, e of none. */
+static void threads_have_repetitions_of_their_own(void)
+{
+    drawing *d = draw("mark 1 rep:                ======.........",
+                      "mark 2 rep:                ...======......",
+                      "launch 1 cudaLaunchKernel: a..............",
+                      "launch 2 cudaLaunchKernel: .....b.........",
+                      "launch 3 cudaLaunchKernel: .c..d.......e..",
+                      "compute 7:                 .A.CCDDDDBB.EEE", NULL);
+    const tl_rep_rule rule = { .of = TL_REP_ANNOTATION, .name = "rep" };
+    tl_rep_set set = find(d, &rule);
+    CU_ASSERT_EQUAL_FATAL(set.v.n, 2);
+    CU_ASSERT_EQUAL(set.v.v[0].kernel_ns, 3 * US);
+    CU_ASSERT_EQUAL(set.v.v[0].rep, 0);
+    CU_ASSERT_EQUAL(set.v.v[1].kernel_ns, 6 * US);
+    CU_ASSERT_EQUAL(set.v.v[1].rep, 1);
+    CU_ASSERT_EQUAL(set.nested, 0);
+    CU_ASSERT_EQUAL(set.beside, 1);
+    CU_ASSERT_EQUAL(set.guessed, 1);
+    CU_ASSERT_EQUAL(set.outside, 1);
+    CU_ASSERT_EQUAL(set.outside_ns, 3 * US);
     tl_rep_set_free(&set);
     drawing_free(d);
 }
@@ -165,7 +192,7 @@ static void differences_are_those_of_all_pairs(void)
                 all[nall++] = a[i] - b[k];
         qsort(all, nall, sizeof *all, compare_ns);
         tl_rep_compare got;
-        CU_ASSERT_TRUE(tl_rep_compare_with(a, n, b, m, &got));
+        tl_rep_compare_with(a, n, b, m, &got);
         CU_ASSERT_DOUBLE_EQUAL(got.difference_ns, ((double)all[(nall - 1) / 2] + (double)all[nall / 2]) / 2, 0);
         double place = floor((double)nall / 2 - 1.959963984540054 * sqrt((double)nall * (double)(n + m + 1) / 12));
         if (place < 1) {
@@ -177,15 +204,32 @@ static void differences_are_those_of_all_pairs(void)
     }
 }
 
+/* Also of more numbers than would be compared two by two. */
+static void all_numbers_are_compared(void)
+{
+    enum { N = 10000 };
+    int64_t *v = malloc(N * sizeof *v);
+    const int64_t base[] = { 0 };
+    tl_rep_compare got;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(v);
+    for (int64_t i = 0; i < N; i++)
+        v[i] = i * i;
+    tl_rep_compare_with(v, N, base, 1, &got);
+    CU_ASSERT_DOUBLE_EQUAL(got.difference_ns, (4999.0 * 4999.0 + 5000.0 * 5000.0) / 2, 0);
+    free(v);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(work_belongs_to_the_step_that_launched_it),
         TEST(annotations_in_annotations_of_the_name_are_parts),
+        TEST(threads_have_repetitions_of_their_own),
         TEST(work_is_left_out_by_name_and_by_place),
         TEST(what_autograd_launches_is_backward),
         TEST(the_median_has_an_interval),
         TEST(differences_are_those_of_all_pairs),
+        TEST(all_numbers_are_compared),
     };
     return unit_main("rep", tests, COUNT(tests));
 }

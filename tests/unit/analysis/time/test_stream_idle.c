@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/model/idle_tables.h"
 #include "unit.h"
+#include <math.h>
 
 /* b is launched while its stream is idle, c in good time, d late and starts late; e's launch nobody saw. */
 static void what_a_stream_waits_for_is_split_at_the_launch(void)
@@ -25,6 +26,28 @@ static void what_a_stream_waits_for_is_split_at_the_launch(void)
     CU_ASSERT_DOUBLE_EQUAL(row->median_ns, 4 * US, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(row->p75_ns, 6 * US, 1e-9);
     CU_ASSERT_EQUAL(row->longest_ns, 9 * US);
+
+    const tl_table *table = tl_tables_get(&d->out, &tl_stream_gap_schema);
+    const int64_t expected[][5] = { { TL_STREAM_HOST_WAIT, 2, 6 * US, 2 * US, 4 * US },
+                                    { TL_STREAM_KERNEL_WAIT, 2, 6 * US, 3 * US, 3 * US },
+                                    { TL_STREAM_OTHER, 1, 5 * US, 5 * US, 5 * US },
+                                    { TL_STREAM_UNKNOWN, 1, 2 * US, 2 * US, 2 * US } };
+    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(expected));
+    const tl_stream_gap *waits = tl_table_row(table, 0);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        CU_ASSERT_TRUE(waits[i].device == row->device && waits[i].stream == 7);
+        CU_ASSERT_EQUAL(waits[i].waited_for, expected[i][0]);
+        CU_ASSERT_EQUAL(waits[i].count, expected[i][1]);
+        CU_ASSERT_EQUAL(waits[i].total_ns, expected[i][2]);
+        CU_ASSERT_EQUAL(waits[i].min_ns, expected[i][3]);
+        CU_ASSERT_EQUAL(waits[i].max_ns, expected[i][4]);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(waits[0].mean_ns, 3 * US, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(waits[0].std_ns, 1414.2135623731, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(waits[0].p25_ns, 2.5 * US, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(waits[0].median_ns, 3 * US, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(waits[0].p75_ns, 3.5 * US, 1e-9);
+    CU_ASSERT_TRUE(isnan(waits[2].std_ns));
     drawing_free(d);
 }
 

@@ -84,15 +84,17 @@ static void a_rank_without_work_has_no_rows(void)
     drawing_free(d);
 }
 
-static void ranks_that_lie_apart_are_named(void)
+static void the_slowest_and_the_fastest_rank_are_named(void)
 {
     drawing *d = draw("", NULL);
+    for (const char *name = "zyxwbc"; *name != 0; name++) /* whose order is another than that of their numbers */
+        (void)tl_names_intern(&d->names, name, 1);
     tl_table *rows = tl_tables_get(&d->out, &tl_kernel_row_schema);
     const struct {
         int32_t rank;
         uint32_t name;
         int64_t count, total_ns;
-    } of[] = { { 0, 5, 10, 1000 }, { 0, 6, 1, 50 }, { 1, 5, 12, 1200 }, { 2, 5, 10, 3000 }, { 3, 5, 10, 800 }, { 3, 4, 1, 50 } };
+    } of[] = { { 0, 5, 10, 1000 }, { 0, 0, 1, 50 }, { 1, 5, 12, 1200 }, { 2, 5, 10, 3000 }, { 3, 5, 10, 800 }, { 3, 4, 1, 50 } };
     for (size_t i = 0; i < COUNT(of); i++) {
         tl_kernel_row row = { .rank = of[i].rank, .name = of[i].name, .count = of[i].count, .total_ns = of[i].total_ns,
                               .mean_ns = (double)of[i].total_ns / (double)of[i].count };
@@ -115,10 +117,74 @@ static void ranks_that_lie_apart_are_named(void)
     CU_ASSERT_EQUAL(s->most_rank, 1);
     CU_ASSERT_EQUAL(s->most_count, 12);
     CU_ASSERT_EQUAL(s->median_count, 10);
-    CU_ASSERT_EQUAL(s[1].name, 4); /* of equals the first by name */
+    CU_ASSERT_EQUAL(s[1].name, 4); /* b: of equals the first by name */
     CU_ASSERT_EQUAL(s[1].place, 2);
-    CU_ASSERT_EQUAL(s[2].name, 6);
+    CU_ASSERT_EQUAL(s[2].name, 0);
     drawing_free(d);
+}
+
+/* One kernel on n ranks with these mean durations in us, of 100 runs each: what is said of them. */
+static tl_kernel_ranks over_ranks(const double *mean_us, size_t n, double std_us)
+{
+    drawing *d = draw("", NULL);
+    tl_error err;
+    for (size_t i = 0; i < n; i++) {
+        tl_kernel_row row = { .rank = (int32_t)i, .name = 5, .count = 100, .total_ns = (int64_t)(mean_us[i] * 100 * US),
+                              .mean_ns = mean_us[i] * US, .std_ns = std_us * US };
+        CU_ASSERT_TRUE(tl_table_append(tl_tables_get(&d->out, &tl_kernel_row_schema), &row, 1));
+    }
+    CU_ASSERT_EQUAL_FATAL(tl_kernel_analysis.reduce(&d->out, &err), TL_OK);
+    const tl_kernel_ranks sum = *(const tl_kernel_ranks *)tl_table_row(tl_tables_get(&d->out, &tl_kernel_ranks_schema), 0);
+    drawing_free(d);
+    return sum;
+}
+
+static void ranks_that_lie_apart_are_named(void)
+{
+    const struct {
+        double mean_us[10];
+        size_t n;
+        const char *apart_ranks;
+        int32_t apart;
+    } of[] = {
+        { { 363, 375, 368, 371, 366, 373, 364, 370 }, 8, "", 0 },    /* one of them is slowest, and that is all */
+        { { 363, 375, 368, 371, 366, 473, 364, 370 }, 8, "5", 1 },
+        { { 363, 275, 368, 371, 366, 373, 364, 370 }, 8, "1", 1 },
+        { { 363, 475, 368, 471, 366, 373, 364, 370 }, 8, "1,3", 2 }, /* one does not hide the other */
+        { { 363, 365, 368, 271, 268, 473, 364, 370, 369, 362 }, 10, "3-5", 3 },
+        { { 363, 475, 368, 471, 366, 473, 364, 474 }, 8, "", 0 },    /* no half lies apart from the other */
+        { { 300, 300, 300, 302 }, 4, "3", 1 },
+        { { 300, 300, 300, 301 }, 4, "", 0 },                        /* times are written to 1 us */
+        { { 300, 300, 900 }, 3, "", 0 },                             /* two do not tell how ranks differ */
+    };
+    for (size_t i = 0; i < COUNT(of); i++) {
+        const tl_kernel_ranks s = over_ranks(of[i].mean_us, of[i].n, 0);
+        CU_ASSERT_EQUAL(s.apart, of[i].apart);
+        CU_ASSERT_STRING_EQUAL(s.apart_ranks, of[i].apart_ranks);
+    }
+    const tl_kernel_ranks s = over_ranks(of[1].mean_us, 3, 0);
+    CU_ASSERT_DOUBLE_EQUAL(s.std_rank_ns, 6027.713773, 1e-6);
+    CU_ASSERT_TRUE(isnan(over_ranks(of[1].mean_us, 1, 0).std_rank_ns));
+}
+
+/* Runs that differ by 500 us put a mean of 100 off by 50. */
+static void a_rank_that_ran_it_rarely_may_be_off_by_itself(void)
+{
+    const double mean_us[] = { 363, 375, 368, 371, 366, 473, 364, 370 };
+    CU_ASSERT_EQUAL(over_ranks(mean_us, COUNT(mean_us), 50).apart, 1);
+    CU_ASSERT_EQUAL(over_ranks(mean_us, COUNT(mean_us), 500).apart, 0);
+}
+
+static void ranks_apart_that_do_not_fit_end_in_dots(void)
+{
+    enum { RANKS = 100 };
+    double mean_us[RANKS];
+    for (size_t i = 0; i < RANKS; i++)
+        mean_us[i] = i % 3 == 1 ? 500 : 300;
+    const tl_kernel_ranks s = over_ranks(mean_us, RANKS, 0);
+    CU_ASSERT_EQUAL(s.apart, 33);
+    CU_ASSERT_NSTRING_EQUAL(s.apart_ranks, "1,4,7,10,13,", 12);
+    CU_ASSERT_NSTRING_EQUAL(s.apart_ranks + strnlen(s.apart_ranks, sizeof s.apart_ranks) - 4, ",...", 4);
 }
 
 /* More than are sorted by comparing, with all digits in use. */
@@ -148,7 +214,10 @@ int main(void)
         TEST(a_name_of_two_kinds_is_two_rows),
         TEST(work_without_length_has_no_share),
         TEST(a_rank_without_work_has_no_rows),
+        TEST(the_slowest_and_the_fastest_rank_are_named),
         TEST(ranks_that_lie_apart_are_named),
+        TEST(a_rank_that_ran_it_rarely_may_be_off_by_itself),
+        TEST(ranks_apart_that_do_not_fit_end_in_dots),
         TEST(many_numbers_are_put_in_order),
     };
     return unit_main("kernel", tests, COUNT(tests));

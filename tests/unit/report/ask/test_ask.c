@@ -18,9 +18,19 @@ static const char *print(answer_job *j, void (*how)(FILE *, const tl_answers *, 
     return kept;
 }
 
+static void print_text(FILE *out, const tl_answers *answers, const char *file)
+{
+    tl_print_answers(out, answers, file, 0);
+}
+
+static void print_lines(FILE *out, const tl_answers *answers, const char *file)
+{
+    tl_print_answers(out, answers, file, SIZE_MAX);
+}
+
 static const char *asked(answer_job *j)
 {
-    const char *text = print(j, tl_print_answers, "traces.h5");
+    const char *text = print(j, print_text, "traces.h5");
     CU_ASSERT_TRUE(fits_a_screen(text));
     return text;
 }
@@ -215,7 +225,27 @@ static void the_file_is_a_word_for_a_shell(void)
 {
     answer_job *j = job_of(4, 8);
     hold_up(j, 2, 1, 8, 30 * MS, -1);
-    expect(print(j, tl_print_answers, "my traces.h5"), "'my traces.h5' straggler)");
+    expect(print(j, print_text, "my traces.h5"), "'my traces.h5' straggler)");
+    job_free(j);
+}
+
+/* A line each, and in it the words that otherwise stand in several. */
+static void lines_are_as_long_as_asked_for(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    char *wrapped = strdup(asked(j));
+    const char *lines = print(j, print_lines, "traces.h5");
+    CU_ASSERT_PTR_NOT_NULL(strstr(lines, "\n  Rank 2 (host node0, device 2) holds the job up in all 8 steps (1-8): it costs 25.0 ms "
+                                         "(25.0 %) of each of these steps of 100 ms on average\n"));
+    size_t i = 0, k = 0;
+    while (wrapped[i] != '\0' && lines[k] != '\0' && (wrapped[i] == lines[k] || (wrapped[i] == '\n' && lines[k] == ' '))) {
+        bool broken = wrapped[i] != lines[k];
+        i += broken ? 1 + strspn(wrapped + i + 1, " ") : 1;
+        k++;
+    }
+    CU_ASSERT_TRUE(wrapped[i] == '\0' && lines[k] == '\0');
+    free(wrapped);
     job_free(j);
 }
 
@@ -321,6 +351,7 @@ static const unit_test tests[] = {
     TEST(all_may_wait_for_ranks_that_are_late_in_turn),
     TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),
+    TEST(lines_are_as_long_as_asked_for),
     TEST(the_critical_path_is_evidence),
     TEST(programs_get_numbers),
     TEST(a_link_without_known_ends_names_the_ranks_among_which_it_is),

@@ -26,7 +26,7 @@ static void expect(const input *in, const char *what)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    tl_print_basis(out, &in->answers, "f.h5");
+    tl_print_basis(out, &in->answers, "f.h5", 0);
     (void)fclose(out);
     CU_ASSERT_STRING_EQUAL(text, what);
     if (strcmp(text, what) != 0)

@@ -211,6 +211,40 @@ static void east_asian_characters_take_two_columns(void)
     free(text);
 }
 
+#define BRANCH_FIELDS(F, T)               \
+    F(T, I32, parent, LABEL, "", "around it") \
+    F(T, I32, depth, LABEL, "", "nodes around it") \
+    F(T, NAME, other, LABEL, "", "a name that is not the node's") \
+    F(T, NAME, name, LABEL, "", "its name")
+TL_TABLE(branch, BRANCH_FIELDS);
+TL_TABLE_DEFINE(branch, BRANCH_FIELDS, TL_SCOPE_JOB, "tree", "what is around what?");
+
+/* Where people read it, and nowhere else; a cut leaves as much of the name at any depth. */
+static void names_of_a_tree_are_indented(void)
+{
+    const tl_branch rows[] = { { -1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 1, 2, 0, TL_NO_NAME } };
+    the_name = TL_TEXT("aten::linear");
+    for (int csv = 0; csv < 2; csv++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *out = open_memstream(&text, &size);
+        tl_printer p = { .out = out, .schema = &tl_branch_schema, .format = csv ? TL_FORMAT_CSV : TL_FORMAT_TABLE,
+                         .name = look_up, .text_width = csv ? 0 : 9 };
+        bool ok = tl_print_begin(&p) && tl_print_rows(&p, rows, 3);
+        CU_ASSERT_TRUE(tl_print_end(&p) && ok);
+        fclose(out);
+        CU_ASSERT_STRING_EQUAL(text, csv ? "parent,depth,other,name\n"
+                                           "-1,0,aten::linear,aten::linear\n"
+                                           "0,1,aten::linear,aten::linear\n"
+                                           "1,2,aten::linear,\n"
+                                         : "parent  depth  other      name\n"
+                                           "    -1      0  aten::...  aten::...\n"
+                                           "     0      1  aten::...    aten::...\n"
+                                           "     1      2  aten::...      -\n");
+        free(text);
+    }
+}
+
 static void packed_rows_print_as_loose_ones(void)
 {
     /* A byte in front puts every cell off its alignment. */
@@ -310,6 +344,7 @@ static const unit_test tests[] = {
     TEST(no_rows_are_a_header_or_an_empty_array),
     TEST(wide_text_is_cut_where_asked),
     TEST(east_asian_characters_take_two_columns),
+    TEST(names_of_a_tree_are_indented),
     TEST(packed_rows_print_as_loose_ones),
     TEST(a_table_of_any_length_prints_every_row_once),
     TEST(no_memory_is_said_and_nothing_leaks),

@@ -65,6 +65,22 @@ static void rows_of_zeros_are_no_device_work_either(void)
     free(j);
 }
 
+static void durations_that_cannot_be_are_told(void)
+{
+    job *j = new_job();
+    add_rank(j, 60, 20, 0, 20);
+    char *text = summary_of(j);
+    expect(text, "cannot have run", 0);
+    free(text);
+    tl_rank *rank = add_rank(j, 60, 20, 0, 20);
+    rank->too_long = 2;
+    rank->too_long_ns = 5000 * MS;
+    text = summary_of(j);
+    expect(text, "2 pieces of device work on rank 1 cannot have run as long as the trace says", 1);
+    free(text);
+    free(j);
+}
+
 static void ranks_without_work_count_in_no_mean_and_are_not_the_best(void)
 {
     job *j = new_job();
@@ -161,6 +177,7 @@ static const unit_test tests[] = {
     TEST(a_damaged_rank_says_what_is_wrong),
     TEST(no_device_work_is_a_fact),
     TEST(rows_of_zeros_are_no_device_work_either),
+    TEST(durations_that_cannot_be_are_told),
     TEST(ranks_without_work_count_in_no_mean_and_are_not_the_best),
     TEST(a_rank_that_was_not_read_is_none_of_those_that_were),
     TEST(a_world_smaller_than_its_ranks_is_told_and_not_counted_with),

@@ -224,6 +224,38 @@ static void marks_of_one_number_are_one_step(void)
     forget();
 }
 
+/* As after a profiler that starts again: a step has one window, and what comes after it is not in the step before. */
+static void a_step_that_is_marked_again_is_left_out(void)
+{
+    const tl_rank_view *v = view_of(
+        MARK("user_annotation", "ProfilerStep#5", 0, 10) "," MARK("user_annotation", "ProfilerStep#6", 10, 10) "," MARK(
+            "user_annotation", "ProfilerStep#5", 20, 10) "," HOST("cuda_runtime", "l", 12, 1, 1) "," HOST(
+            "cuda_runtime", "l", 25, 1, 2) "," GPU("kernel", "a", 13, 1, 1, 7) "," GPU("kernel", "b", 26, 1, 2, 7),
+        "");
+    CU_ASSERT_EQUAL_FATAL(v->nsteps, 2);
+    CU_ASSERT_EQUAL(v->nagain_steps, 1);
+    CU_ASSERT_EQUAL(v->nlost_steps, 0);
+    CU_ASSERT_EQUAL(v->steps[0].number, 5);
+    CU_ASSERT_EQUAL(v->steps[0].end_ns, 10000);
+    CU_ASSERT_EQUAL(v->steps[1].number, 6);
+    CU_ASSERT_EQUAL(v->steps[1].end_ns, 20000);
+    CU_ASSERT_EQUAL(v->kernels[0].step, 6);
+    CU_ASSERT_EQUAL(v->kernels[1].step, -1);
+    forget();
+}
+
+static void a_step_that_two_threads_mark_is_one(void)
+{
+#define OTHER_MARK(number, ts) "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"ProfilerStep#" #number "\",\"pid\":99,\"tid\":97,\"ts\":" #ts ",\"dur\":10}"
+    const tl_rank_view *v = view_of(
+        MARK("user_annotation", "ProfilerStep#5", 0, 10) "," MARK("user_annotation", "ProfilerStep#6", 10, 10) "," OTHER_MARK(5, 11) "," OTHER_MARK(
+            6, 21) "," MARK("user_annotation", "ProfilerStep#7", 20, 10),
+        "");
+    CU_ASSERT_EQUAL_FATAL(v->nsteps, 3);
+    CU_ASSERT_EQUAL(v->nagain_steps, 0);
+    forget();
+}
+
 static void collective_arguments_make_any_kernel_communication(void)
 {
     const tl_rank_view *v = view_of("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"mystery\",\"pid\":0,\"tid\":7,\"ts\":1,\"dur\":1,"
@@ -283,6 +315,8 @@ int main(void)
         TEST(base_time_is_added_wherever_it_stands),
         TEST(steps_are_windows_of_the_hosts_marks),
         TEST(marks_of_one_number_are_one_step),
+        TEST(a_step_that_is_marked_again_is_left_out),
+        TEST(a_step_that_two_threads_mark_is_one),
         TEST(collective_arguments_make_any_kernel_communication),
         TEST(the_launching_operator_speaks_where_no_rule_does),
         TEST(a_launch_is_in_the_innermost_operator_that_lasts_as_long),

@@ -10,7 +10,8 @@
     "{\"ph\":\"i\",\"cat\":\"cpu_instant_event\",\"s\":\"t\",\"name\":\"[memory]\",\"pid\":1,\"tid\":1,\"ts\":" #ts ",\"args\":{" args "}}"
 #define ENTRIES                                                                                                        \
     RANGE(7, "\"x.sum\": 99, \"x.sum\": 12, \"of\": \"no number\", \"nested\": {\"y\": [1, 2]}, \"x.avg\": 1.5") ","                  \
-    RANGE(3, "\"x.sum\": -1e3") ","                                                                                    \
+    RANGE(3, "\"x.sum\": \"-1e3\"") ","                                                                                \
+    RANGE(5, "\"x.sum\": null, \"x.avg\": 1e999") "," RANGE(6, "") ","                                                                                    \
     MEMORY(5, "\"Total Reserved\": 8192, \"Total Allocated\": \"4096\", \"Bytes\": 512, \"Device Id\": 1, \"Device Type\": 1") "," \
     MEMORY(2, "\"Total Allocated\": 64, \"Device Id\": 0, \"Device Type\": 0") ","                                     \
     MEMORY(4, "\"Bytes\": 5, \"Device Id\": 1, \"Device Type\": 1") ","                                                \
@@ -25,12 +26,14 @@ static void check_view(tl_trace *trace)
     CU_ASSERT_EQUAL_FATAL(tl_link(trace, &rules, 3, &linked, &err), TL_OK);
     const tl_rank_view *v = &linked.view;
 
-    CU_ASSERT_EQUAL_FATAL(v->ncounted, 3);
+    CU_ASSERT_EQUAL_FATAL(v->ncounted, 5);
     CU_ASSERT_EQUAL(v->counted[0].start_ns, 3000);
     CU_ASSERT_EQUAL(v->counted[0].value, -1000);
-    CU_ASSERT_EQUAL(v->counted[1].uid, 0);
-    CU_ASSERT_EQUAL(v->counted[2].uid, 0);
-    CU_ASSERT_EQUAL(v->counted[1].value + v->counted[2].value, 13.5);
+    CU_ASSERT_TRUE(v->counted[1].start_ns == 5000 && v->counted[2].start_ns == 6000); /* these have no value */
+    CU_ASSERT_TRUE(v->counted[1].counter == TL_NO_NAME && v->counted[2].counter == TL_NO_NAME);
+    CU_ASSERT_EQUAL(v->counted[3].uid, 0);
+    CU_ASSERT_EQUAL(v->counted[4].uid, 0);
+    CU_ASSERT_EQUAL(v->counted[3].value + v->counted[4].value, 13.5);
     CU_ASSERT_TRUE(tl_text_is(tl_names_text(v->names, v->counted[0].name), "gemm"));
     CU_ASSERT_TRUE(tl_text_is(tl_names_text(v->names, v->counted[0].counter), "x.sum"));
 

@@ -1,0 +1,51 @@
+/* tree_table.h - what called what on the host of a rank, down to the device work that it launched. */
+#ifndef TLMPI_MODEL_TREE_TABLE_H
+#define TLMPI_MODEL_TREE_TABLE_H
+
+#include "tlmpi/model/schema.h"
+
+typedef enum tl_node_kind {
+    TL_NODE_ANNOTATION,
+    TL_NODE_OPERATOR,
+    TL_NODE_CALL, /* of the runtime or driver, that queued device work */
+    TL_NODE_WORK, /* kernel, copy or memset */
+    TL_NODE_NONE, /* around the work without a launch */
+    TL_NODE_REST  /* paths that have no row */
+} tl_node_kind;
+
+extern const char *const tl_node_kind_labels[]; /* "annotation", "operator", "call", "work", "none", "rest", NULL */
+#define TL_CELL_NODE_KIND(name) uint8_t name
+#define TL_TYPE_OF_NODE_KIND    TL_TYPE_ENUM
+#define TL_LABELS_OF_NODE_KIND  tl_node_kind_labels
+
+/* What runs several times on one path is one node.  Rows are in preorder: a node, and then what is below it, those with
+ * the most device_ns first, of equals those with the most host_ns, or the first by name. */
+#define TL_CALL_TREE_FIELDS(F, T)                                                                                      \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, node, KEY, "",                                                                                           \
+      "number of the node: 0, 1, 2 ... down the tree as it is printed. Of more than 4096 those with the most "         \
+      "device_ns have a row, and the rest one together")                                                               \
+    F(T, I32, parent, LABEL, "",                                                                                       \
+      "node around it: on its thread, or, of a thread that has no annotation around it then, as those of autograd, "   \
+      "the innermost annotation that is open on the thread with the most annotations; -1: none")                       \
+    F(T, I32, depth, LABEL, "", "nodes around it")                                                                     \
+    F(T, NODE_KIND, kind, LABEL, "", "what it is")                                                                     \
+    F(T, I32, forward, LABEL, "",                                                                                      \
+      "of an operator of the backward pass the node of the operator of the forward pass whose gradients it makes, "    \
+      "where the trace says so (fwdbwd): one that makes those of several nodes has a node for each; else -1")          \
+    F(T, I64, count, MEASURE, "", "how often it ran on this path; of the rest, how many nodes have no row")            \
+    F(T, I64, host_ns, MEASURE, "ns", "time of the host in it, with what it called")                                   \
+    F(T, I64, host_self_ns, MEASURE, "ns", "less the time in nodes below it on its own thread")                        \
+    F(T, I64, launches, MEASURE, "", "calls in it that queued device work, with what it called")                       \
+    F(T, I64, kernels, MEASURE, "", "device work that these queued")                                                   \
+    F(T, I64, device_ns, MEASURE, "ns", "sum of its durations")                                                        \
+    F(T, I64, device_self_ns, MEASURE, "ns",                                                                           \
+      "the part that was launched in it and in no operator or annotation that it called; of a call, what it queued "   \
+      "where no operator or annotation is around it; of work 0: these, and that of none, sum up to all device work")   \
+    F(T, F64, share, MEASURE, "", "device_ns / the durations of all device work of the rank")                          \
+    F(T, NAME, name, LABEL, "",                                                                                        \
+      "of the operator, annotation, call or work; addresses in it are left out (0x...). Python functions and "         \
+      "annotations that mark steps (ProfilerStep) have no nodes: what is in them is in what is around them")
+TL_TABLE(call_tree, TL_CALL_TREE_FIELDS);
+
+#endif

@@ -1,0 +1,48 @@
+/* html.h - a result as one page of HTML: who holds the job up, in words and in pictures.
+ *
+ * The page stands alone: it asks for nothing outside of itself and runs no script, its pictures are SVG within it.  It is
+ * well-formed XML, too, and the same bytes for equal results.  From answers, ask and format, and from rows of tables
+ * that may be too long to be held: it says which one it wants, and is fed its rows in their order.
+ *
+ *     tl_html *html = tl_html_new(&input);
+ *     while ((st = tl_html_next(html, &table, err)) == TL_OK && table != NULL)
+ *         for each row of the table: st = tl_html_take(html, row, err);
+ *     st = tl_html_write(html, out, err);
+ *     tl_html_free(html);
+ *
+ * Memory grows with the ranks, not with the steps.  Nothing is decided here: what is late, and who, stands in the tables.
+ */
+#ifndef TLMPI_REPORT_HTML_H
+#define TLMPI_REPORT_HTML_H
+
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/report/answers/answers.h"
+#include <stdio.h>
+
+/* Everything is borrowed, and must outlive the page. */
+typedef struct tl_html_input {
+    const char *file; /* path of the result */
+    const tl_answers *answers;
+    tl_tables *tables;                       /* those that the answers were read from */
+    tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
+    void *name_arg;
+} tl_html_input;
+
+typedef struct tl_html tl_html;
+
+/* NULL when memory is out. */
+tl_html *tl_html_new(const tl_html_input *input);
+void tl_html_free(tl_html *html); /* NULL is fine */
+
+/* The rows of the table before, if any, are all there; *table is the next one whose rows are wanted, NULL: no more.  One
+ * that the result does not have is passed over.  TL_ENOMEM. */
+tl_status tl_html_next(tl_html *html, const tl_schema **table, tl_error *err);
+
+/* A row of that table, as its struct; `html` is void that it may be handed to whoever reads tables.  TL_ENOMEM. */
+tl_status tl_html_take(void *html, const void *row, tl_error *err);
+
+/* The page.  TL_ENOMEM; that `out` failed is for whoever closes it to see. */
+tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err);
+
+#endif

@@ -1,0 +1,333 @@
+/* grow.c - from the host's timeline to its tree.
+ *
+ *     thread 1   [forward               ][backward           ]     forward   linear   addmm   launch   gemm
+ *                  [linear      ]                                  backward  AddmmBackward0 (forward: addmm)  ...
+ *                    [addmm ]
+ *     launch           |
+ *     thread 2                             [AddmmBackward0]
+ *
+ * One sweep over each thread, its operators and annotations nested as they are for its launches, which know what is
+ * around them.  The main thread, the one with the most annotations, comes first: where a thread has none around it, what
+ * it does is in the annotation that is open there.  What is zero long is below what begins with it.
+ */
+#include "internal.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* From then on this annotation is the innermost that is open on the main thread; node 0: none is. */
+typedef struct turn {
+    int64_t at_ns;
+    uint32_t node;
+} turn;
+
+/* An operator of the forward pass, in order of operators. */
+typedef struct forward {
+    uint32_t op, backward; /* which of the view's */
+} forward;
+
+/* What is open, and which nodes they are. */
+typedef struct opened {
+    tl_open_ops ops;
+    TL_VEC(uint32_t) nodes;
+} opened;
+
+typedef struct growing {
+    const tl_rank_view *view;
+    tl_tree *tree;
+    tl_arena arena;
+    bool *is_mark;  /* by name: of a step */
+    uint32_t *call; /* by launch: its node; TL_NONE */
+    uint32_t *of;   /* by entry of view->backwards: the node of its forward operator; TL_NONE */
+    forward *forwards;
+    tl_thread_launches launches;
+    TL_VEC(turn) turns;
+
+    opened all;         /* of the thread at hand */
+    opened annotations; /* of the main thread */
+    size_t next_forward, next_backward;
+} growing;
+
+static bool counts(const growing *g, uint32_t op)
+{
+    const tl_ops *ops = &g->view->ops;
+    return ops->kind[op] == TL_OP ||
+           (ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !g->is_mark[ops->name[op]]);
+}
+
+static int64_t end_of(const tl_ops *ops, uint32_t op)
+{
+    return ops->start_ns[op] + ops->dur_ns[op];
+}
+
+/* --------------------------------------------------------------------------- annotations of the main thread */
+
+static bool turn_to(growing *g, int64_t at_ns, uint32_t node)
+{
+    if (!tl_vec_room(&g->turns))
+        return false;
+    g->turns.v[g->turns.n++] = (turn){ at_ns, node };
+    return true;
+}
+
+/* Closes the annotations that end by an instant, one after the other. */
+static bool close_until(growing *g, int64_t at_ns)
+{
+    tl_open_ops *open = &g->annotations.ops;
+    while (open->stack.n > 0) {
+        int64_t end_ns = end_of(open->ops, open->stack.v[open->stack.n - 1]);
+        if (end_ns > at_ns)
+            break;
+        (void)tl_open_ops_innermost(open, end_ns);
+        if (!turn_to(g, end_ns, open->stack.n > 0 ? g->annotations.nodes.v[open->stack.n - 1] : 0))
+            return false;
+    }
+    return true;
+}
+
+/* The innermost annotation that is open on the main thread; node 0. */
+static uint32_t annotation_at(const growing *g, int64_t at_ns)
+{
+    size_t low = 0;
+    TL_BISECT(low, g->turns.n, mid, g->turns.v[mid].at_ns <= at_ns);
+    return low > 0 ? g->turns.v[low - 1].node : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- one thread */
+
+/* Opens one, after what has ended by then was closed. */
+static inline bool push(opened *o, uint32_t op, uint32_t node)
+{
+    if (!tl_vec_room(&o->ops.stack))
+        return false;
+    size_t n = o->ops.stack.n++;
+    if (n == o->nodes.cap && !tl_grow((void **)&o->nodes.v, &o->nodes.cap, n + 1, sizeof *o->nodes.v))
+        return false;
+    o->ops.stack.v[n] = op;
+    o->nodes.v[n] = node;
+    return true;
+}
+
+/* Of an operator of the backward pass the node of that of the forward pass; TL_NONE. */
+static uint32_t forward_of(growing *g, uint32_t op)
+{
+    const tl_backward *v = g->view->backwards;
+    while (g->next_backward < g->view->nbackwards && v[g->next_backward].op < op)
+        g->next_backward++;
+    return g->next_backward < g->view->nbackwards && v[g->next_backward].op == op ? g->of[g->next_backward] : TL_NONE;
+}
+
+/* Of an operator of the forward pass the node, for those of the backward pass. */
+static void keep_forward(growing *g, uint32_t op, uint32_t node)
+{
+    size_t n = g->view->nbackwards;
+    while (g->next_forward < n && g->forwards[g->next_forward].op < op)
+        g->next_forward++;
+    for (; g->next_forward < n && g->forwards[g->next_forward].op == op; g->next_forward++)
+        g->of[g->forwards[g->next_forward].backward] = node;
+}
+
+/* Time in what the open one called, on its thread. */
+static void add_called(growing *g, size_t open, int64_t start_ns, int64_t end_ns)
+{
+    int64_t until = tl_ns_min(end_of(&g->view->ops, g->all.ops.stack.v[open]), end_ns);
+    tl_node *n = &g->tree->nodes.v[g->all.nodes.v[open]];
+    n->called_ns = tl_ns_add(n->called_ns, tl_ns_max(until - start_ns, 0));
+}
+
+/* Opens the next operator or annotation of the thread.  False when memory is out. */
+static bool open_op(growing *g, uint32_t op, bool main)
+{
+    const tl_ops *ops = &g->view->ops;
+    bool annotation = ops->kind[op] == TL_ANNOTATION;
+    int64_t at_ns = ops->start_ns[op];
+    uint32_t name = tl_name_key(g->view, ops->name[op]), node;
+
+    (void)tl_open_ops_innermost(&g->all.ops, at_ns);
+    size_t open = g->all.ops.stack.n;
+    uint32_t parent = open > 0 ? g->all.nodes.v[open - 1] : main || annotation ? 0 : annotation_at(g, at_ns);
+    if (open > 0)
+        add_called(g, open - 1, at_ns, end_of(ops, op));
+    if (annotation)
+        node = tl_tree_child(g->tree, parent, TL_NODE_ANNOTATION, name, TL_NONE);
+    else
+        node = tl_tree_child(g->tree, parent, TL_NODE_OPERATOR, name, forward_of(g, op));
+    if (node == TL_NONE || !push(&g->all, op, node))
+        return false;
+    tl_node *n = &g->tree->nodes.v[node];
+    n->count++;
+    n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
+    if (!annotation)
+        keep_forward(g, op, node);
+    return !main || !annotation ||
+           (close_until(g, at_ns) && push(&g->annotations, op, node) && turn_to(g, at_ns, node));
+}
+
+/* A call that queued work, below that node. */
+static bool add_call(growing *g, uint32_t launch, uint32_t parent)
+{
+    const tl_launch *l = &g->view->launches[launch];
+    uint32_t node = tl_tree_child(g->tree, parent, TL_NODE_CALL, tl_name_key(g->view, l->name), TL_NONE);
+    if (node == TL_NONE)
+        return false;
+    tl_node *n = &g->tree->nodes.v[node];
+    n->count++;
+    n->launches++;
+    n->host_ns = tl_ns_add(n->host_ns, l->end_ns - l->start_ns);
+    g->call[launch] = node;
+    return true;
+}
+
+/* A call of the thread, for which what has begun by then is open: it is where the view says, in the operator or in the
+ * annotation, whichever began later. */
+static bool place_call(growing *g, uint32_t launch, const tl_thread *thread)
+{
+    const tl_launch *l = &g->view->launches[launch];
+    const uint32_t *v = g->all.ops.stack.v;
+    bool own = l->annotation != TL_NONE && l->annotation >= thread->first && l->annotation - thread->first < thread->n;
+    uint32_t place = own && (l->op == TL_NONE || l->annotation > l->op) ? l->annotation : l->op;
+    size_t at = 0;
+
+    TL_BISECT(at, g->all.ops.stack.n, mid, v[mid] < place);
+    if (place == TL_NONE || at == g->all.ops.stack.n || v[at] != place)
+        return add_call(g, launch, own || l->annotation == TL_NONE ? 0 : annotation_at(g, l->start_ns));
+    add_called(g, at, l->start_ns, l->end_ns);
+    return add_call(g, launch, g->all.nodes.v[at]);
+}
+
+static bool sweep(growing *g, const tl_thread *thread, bool main)
+{
+    const tl_rank_view *view = g->view;
+    const tl_thread_launches *by = &g->launches;
+    bool launches = thread->track < by->ntracks;
+    size_t at = launches ? by->first[thread->track] : 0, end = launches ? by->first[thread->track + 1] : 0;
+    size_t op = thread->first, last = thread->first + thread->n;
+
+    g->all.ops.stack.n = g->next_forward = g->next_backward = 0;
+    TL_BISECT(g->next_forward, view->nbackwards, mid, g->forwards[mid].op < op);
+    TL_BISECT(g->next_backward, view->nbackwards, mid, view->backwards[mid].op < op);
+    for (; at <= end; at++) {
+        int64_t until_ns = at < end ? view->launches[by->v[at]].start_ns : INT64_MAX;
+        for (; op < last && view->ops.start_ns[op] <= until_ns; op++)
+            if (counts(g, (uint32_t)op) && !open_op(g, (uint32_t)op, main))
+                return false;
+        if (at < end && view->launches[by->v[at]].nkernels > 0 && !place_call(g, by->v[at], thread))
+            return false;
+    }
+    return !main || close_until(g, INT64_MAX);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the whole */
+
+static int by_forward(const void *a, const void *b)
+{
+    const forward *x = a, *y = b;
+    return x->op != y->op ? TL_COMPARE(x->op, y->op) : TL_COMPARE(x->backward, y->backward);
+}
+
+static bool prepare(growing *g)
+{
+    const tl_rank_view *view = g->view;
+    size_t n = view->nbackwards;
+
+    g->is_mark = tl_arena_take(&g->arena, view->names->n, sizeof *g->is_mark);
+    g->call = tl_arena_take(&g->arena, view->nlaunches, sizeof *g->call);
+    g->of = tl_arena_take(&g->arena, n, sizeof *g->of);
+    g->forwards = tl_arena_take(&g->arena, n, sizeof *g->forwards);
+    if (!tl_launches_by_thread(view, &g->arena, &g->launches) || g->arena.failed || !tl_vec_room(&g->tree->nodes))
+        return false;
+    for (uint32_t id = 0; id < view->names->n; id++)
+        g->is_mark[id] = tl_is_step_mark(view->names, id);
+    for (size_t i = 0; i < view->nlaunches; i++)
+        g->call[i] = TL_NONE;
+    for (size_t i = 0; i < n; i++) {
+        g->of[i] = TL_NONE;
+        g->forwards[i] = (forward){ view->backwards[i].forward, (uint32_t)i };
+    }
+    if (n > 1)
+        qsort(g->forwards, n, sizeof *g->forwards, by_forward);
+    g->tree->nodes.v[g->tree->nodes.n++] =
+        (tl_node){ .parent = TL_NONE, .name = TL_NO_NAME, .forward = TL_NONE, .child = TL_NONE, .follow = TL_NONE };
+    return true;
+}
+
+/* Whether an operator of the forward pass ran on the thread. */
+static bool has_forwards(const growing *g, const tl_thread *thread)
+{
+    size_t at = 0, n = g->view->nbackwards;
+    TL_BISECT(at, n, mid, g->forwards[mid].op < thread->first);
+    return at < n && g->forwards[at].op - thread->first < thread->n;
+}
+
+/* The main thread, those that have operators of the forward pass, and the others: what an operator of the backward pass
+ * belongs to is then known. */
+static bool sweep_all(growing *g)
+{
+    const tl_ops *ops = &g->view->ops;
+    const tl_thread *main = tl_main_thread(ops);
+    bool ok = main == NULL || sweep(g, main, true);
+
+    for (int rest = 0; rest < 2; rest++)
+        for (size_t t = 0; ok && t < ops->nthreads; t++)
+            if (&ops->threads[t] != main && has_forwards(g, &ops->threads[t]) == (rest == 0))
+                ok = sweep(g, &ops->threads[t], false);
+    for (uint32_t i = 0; ok && i < g->view->nlaunches; i++) { /* of threads that have none */
+        const tl_launch *l = &g->view->launches[i];
+        if (g->call[i] == TL_NONE && l->nkernels > 0)
+            ok = add_call(g, i, l->annotation != TL_NONE ? annotation_at(g, l->start_ns) : 0);
+    }
+    return ok;
+}
+
+static bool add_work(growing *g)
+{
+    tl_tree *t = g->tree;
+
+    for (size_t i = 0; i < g->view->nkernels; i++) {
+        const tl_kernel *k = &g->view->kernels[i];
+        uint32_t call =
+            k->launch != TL_NONE ? g->call[k->launch] : tl_tree_child(t, 0, TL_NODE_NONE, TL_NO_NAME, TL_NONE);
+        if (call == TL_NONE)
+            return false;
+        uint32_t node = tl_tree_child(t, call, TL_NODE_WORK, tl_name_key(g->view, k->name), TL_NONE);
+        if (node == TL_NONE)
+            return false;
+        uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
+        int64_t ns = k->end_ns - k->start_ns;
+        tl_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];
+        n->count++;
+        n->kernels++;
+        n->device_ns = tl_ns_add(n->device_ns, ns);
+        self->device_self_ns = tl_ns_add(self->device_self_ns, ns);
+    }
+    return true;
+}
+
+/* What is below a node goes to it. */
+static void sum_up(tl_tree *t)
+{
+    for (size_t i = t->nodes.n; i-- > 1;) {
+        const tl_node *n = &t->nodes.v[i];
+        tl_node *around = &t->nodes.v[n->parent];
+        around->launches += n->launches;
+        around->kernels += n->kernels;
+        around->device_ns = tl_ns_add(around->device_ns, n->device_ns);
+    }
+}
+
+bool tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
+{
+    growing g = { .view = view, .tree = tree };
+
+    g.all.ops.ops = g.annotations.ops.ops = &view->ops;
+    bool ok = prepare(&g) && sweep_all(&g) && add_work(&g);
+    if (ok)
+        sum_up(tree);
+    tl_arena_free(&g.arena);
+    free(g.turns.v);
+    free(g.all.ops.stack.v);
+    free(g.all.nodes.v);
+    free(g.annotations.ops.stack.v);
+    free(g.annotations.nodes.v);
+    return ok;
+}

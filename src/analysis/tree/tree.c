@@ -1,0 +1,210 @@
+/* tree.c - the tree of a rank's calling contexts, as rows.
+ *
+ *     forward                 node 0, depth 0        a node, and then what is below it:
+ *       linear                     1        1        what has the most device time first
+ *         cudaLaunchKernel         2        2
+ *           gemm                   3        3
+ *     backward                     4        0
+ */
+#include "tlmpi/analysis/tree.h"
+#include "internal.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/base/text.h"
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_ROWS = 4096 }; /* of a rank */
+
+typedef struct listing {
+    const tl_tree *tree;
+    const tl_rank_view *view;
+    uint32_t *order; /* nodes as they are printed, without node 0 */
+    uint32_t *place; /* by node: where it stands there */
+    int32_t *row;    /* by node: its row; -1: it has none */
+} listing;
+
+/* Children of one parent, as they are printed. */
+static int by_time(const void *context, uint32_t a, uint32_t b)
+{
+    const listing *l = context;
+    const tl_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
+    if (x->parent != y->parent)
+        return TL_COMPARE(x->parent, y->parent);
+    if (x->device_ns != y->device_ns)
+        return TL_COMPARE(y->device_ns, x->device_ns);
+    if (x->host_ns != y->host_ns)
+        return TL_COMPARE(y->host_ns, x->host_ns);
+    int order = tl_text_compare(tl_names_text(l->view->names, x->name), tl_names_text(l->view->names, y->name));
+    return order != 0 ? order : x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(a, b);
+}
+
+/* Lists the nodes in preorder.  children: room for all; those of node i stand from first[i] to first[i + 1] - 1. */
+static void walk(listing *l, const uint32_t *children, const size_t *first, uint32_t *stack)
+{
+    size_t depth = 0, n = 0;
+
+    stack[depth++] = 0;
+    while (depth > 0) {
+        uint32_t node = stack[--depth];
+        if (node != 0) {
+            l->place[node] = (uint32_t)n;
+            l->order[n++] = node;
+        }
+        for (size_t i = first[node + 1]; i-- > first[node];)
+            stack[depth++] = children[i];
+    }
+}
+
+static bool put_in_order(listing *l, tl_arena *arena)
+{
+    size_t n = l->tree->nodes.n;
+    uint32_t *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
+    size_t *first = tl_arena_zeroed(arena, n + 1, sizeof *first);
+
+    l->order = tl_arena_take(arena, n, sizeof *l->order);
+    l->place = tl_arena_take(arena, n, sizeof *l->place);
+    l->row = tl_arena_take(arena, n, sizeof *l->row);
+    if (arena->failed)
+        return false;
+    for (size_t i = 1; i < n; i++) {
+        children[i - 1] = (uint32_t)i;
+        first[l->tree->nodes.v[i].parent + 1]++;
+    }
+    for (size_t i = 0; i < n; i++)
+        first[i + 1] += first[i];
+    if (!tl_sort_index(children, n - 1, by_time, l))
+        return false;
+    walk(l, children, first, stack);
+    return true;
+}
+
+/* A node has no more time than its parent, which is printed before it: so the parents of those that come first are among
+ * them. */
+static int by_device_time(const void *context, uint32_t a, uint32_t b)
+{
+    const listing *l = context;
+    const tl_node *x = &l->tree->nodes.v[a], *y = &l->tree->nodes.v[b];
+    return x->device_ns != y->device_ns ? TL_COMPARE(y->device_ns, x->device_ns) : TL_COMPARE(l->place[a], l->place[b]);
+}
+
+/* Gives the nodes with the most device time a row.  False when memory is out. */
+static bool choose(listing *l)
+{
+    size_t n = l->tree->nodes.n - 1;
+    int32_t nrows = 0;
+
+    if (n > MOST_ROWS) {
+        uint32_t *most = tl_malloc(n * sizeof *most);
+        for (size_t i = 0; most != NULL && i < n; i++)
+            most[i] = l->order[i];
+        bool ok = most != NULL && tl_sort_index(most, n, by_device_time, l);
+        for (size_t i = MOST_ROWS; ok && i < n; i++)
+            l->row[most[i]] = -1;
+        for (size_t i = 0; ok && i < MOST_ROWS; i++)
+            l->row[most[i]] = 0;
+        free(most);
+        if (!ok)
+            return false;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (n <= MOST_ROWS || l->row[l->order[i]] == 0)
+            l->row[l->order[i]] = nrows++;
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- rows */
+
+static double share_of(const listing *l, int64_t device_ns)
+{
+    int64_t all = l->tree->nodes.v[0].device_ns;
+    return all > 0 ? (double)device_ns / (double)all : NAN;
+}
+
+static int64_t self_of(const tl_node *n)
+{
+    return tl_ns_max(n->host_ns - n->called_ns, 0);
+}
+
+static tl_call_tree row_of(const listing *l, const tl_node *n, int32_t row)
+{
+    return (tl_call_tree){
+        .rank = l->view->rank,
+        .node = row,
+        .parent = n->parent != 0 ? l->row[n->parent] : -1,
+        .depth = (int32_t)n->depth - 1,
+        .kind = n->kind,
+        .forward = n->forward != TL_NONE ? l->row[n->forward] : -1,
+        .count = n->count,
+        .host_ns = n->host_ns,
+        .host_self_ns = self_of(n),
+        .launches = n->launches,
+        .kernels = n->kernels,
+        .device_ns = n->device_ns,
+        .device_self_ns = n->device_self_ns,
+        .share = share_of(l, n->device_ns),
+        .name = n->name,
+    };
+}
+
+/* What is left out.  What is below a node that has a row is in that one's sums; what it has itself is not. */
+static void add_rest(tl_call_tree *rest, const tl_node *n)
+{
+    rest->count++;
+    rest->host_self_ns = tl_ns_add(rest->host_self_ns, self_of(n));
+    rest->device_self_ns = tl_ns_add(rest->device_self_ns, n->device_self_ns);
+    if (n->parent != 0)
+        return;
+    rest->host_ns = tl_ns_add(rest->host_ns, n->host_ns);
+    rest->launches += n->launches;
+    rest->kernels += n->kernels;
+    rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
+}
+
+static bool add_rows(const listing *l, tl_table *table)
+{
+    size_t n = l->tree->nodes.n - 1;
+    tl_call_tree rest = {
+        .rank = l->view->rank, .node = MOST_ROWS, .parent = -1, .kind = TL_NODE_REST, .forward = -1, .name = TL_NO_NAME
+    };
+
+    if (!tl_table_reserve(table, n < MOST_ROWS ? n : MOST_ROWS + 1))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const tl_node *node = &l->tree->nodes.v[l->order[i]];
+        int32_t at = l->row[l->order[i]];
+        if (at < 0) {
+            add_rest(&rest, node);
+            continue;
+        }
+        const tl_call_tree row = row_of(l, node, at);
+        if (!tl_table_append(table, &row, 1))
+            return false;
+    }
+    rest.share = share_of(l, rest.device_ns);
+    return rest.count == 0 || tl_table_append(table, &rest, 1);
+}
+
+static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+{
+    tl_tree tree = { .nodes = { .n = 0 } };
+    tl_arena arena = { 0 };
+    listing l = { .tree = &tree, .view = view };
+    (void)config;
+
+    bool ok = tl_tree_grow(&tree, view) && put_in_order(&l, &arena) && choose(&l) &&
+              add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
+    tl_arena_free(&arena);
+    tl_tree_free(&tree);
+    return ok ? TL_OK : tl_fail_memory(err, "the call tree of a rank");
+}
+
+static const tl_schema *const tables[] = { &tl_call_tree_schema, NULL };
+
+const tl_analysis tl_tree_analysis = {
+    .name = "call_tree",
+    .question = "What called what, and which device work came of it?",
+    .needs = TL_NEEDS_HOST,
+    .tables = tables,
+    .per_rank = per_rank,
+};

@@ -1,0 +1,143 @@
+/* over_ranks.c - rows by name of all ranks, name by name.
+ *
+ *     rank 0   gemm  add  copy          add: ranks 0 and 1
+ *     rank 1   gemm  add                copy: rank 0 ...
+ */
+#include "over_ranks.h"
+#include "places.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/sort.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows, with the columns that are looked at. */
+typedef struct columns {
+    const tl_table *table;
+    size_t name, kind, rank, count, mean_ns;
+    bool has_kind;
+} columns;
+
+static columns columns_of(const tl_table *table)
+{
+    const tl_schema *schema = table->schema;
+    const tl_field *kind = tl_schema_field(schema, "kind");
+    return (columns){ .table = table,
+                      .name = tl_schema_field(schema, "name")->offset,
+                      .kind = kind != NULL ? kind->offset : 0,
+                      .rank = tl_schema_field(schema, "rank")->offset,
+                      .count = tl_schema_field(schema, "count")->offset,
+                      .mean_ns = tl_schema_field(schema, "mean_ns")->offset,
+                      .has_kind = kind != NULL };
+}
+
+static const unsigned char *row_of(const columns *c, uint32_t i)
+{
+    return tl_table_row(c->table, i);
+}
+
+static int64_t int64_at(const void *row, size_t offset)
+{
+    int64_t value;
+    memcpy(&value, (const char *)row + offset, sizeof value);
+    return value;
+}
+
+static int32_t int32_at(const void *row, size_t offset)
+{
+    int32_t value;
+    memcpy(&value, (const char *)row + offset, sizeof value);
+    return value;
+}
+
+static double real_at(const void *row, size_t offset)
+{
+    double value;
+    memcpy(&value, (const char *)row + offset, sizeof value);
+    return value;
+}
+
+static int compare_names(const columns *c, uint32_t a, uint32_t b)
+{
+    const unsigned char *x = row_of(c, a), *y = row_of(c, b);
+    uint32_t of_x = (uint32_t)int32_at(x, c->name), of_y = (uint32_t)int32_at(y, c->name);
+    if (of_x != of_y)
+        return TL_COMPARE(of_x, of_y);
+    return c->has_kind ? TL_COMPARE(x[c->kind], y[c->kind]) : 0;
+}
+
+static int by_name(const void *context, uint32_t a, uint32_t b)
+{
+    const columns *c = context;
+    int order = compare_names(c, a, b);
+    return order != 0 ? order : TL_COMPARE(int32_at(row_of(c, a), c->rank), int32_at(row_of(c, b), c->rank));
+}
+
+/* What the n rows of one name have in common; room for n means. */
+static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n, double *means, int64_t *room)
+{
+    tl_over_ranks of = { .rows = rows,
+                         .ranks = (int32_t)n,
+                         .slowest_rank = -1,
+                         .fastest_rank = -1,
+                         .slowest_ns = NAN,
+                         .fastest_ns = NAN,
+                         .room = room };
+    size_t nmeans = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double mean = real_at(rows[i], c->mean_ns);
+        of.count += int64_at(rows[i], c->count);
+        if (isnan(mean))
+            continue;
+        if (nmeans == 0 || mean > of.slowest_ns) {
+            of.slowest_rank = int32_at(rows[i], c->rank);
+            of.slowest_ns = mean;
+        }
+        if (nmeans == 0 || mean < of.fastest_ns) {
+            of.fastest_rank = int32_at(rows[i], c->rank);
+            of.fastest_ns = mean;
+        }
+        means[nmeans++] = mean;
+    }
+    of.median_ns = tl_real_median(means, nmeans);
+    return of;
+}
+
+static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_arena *arena, tl_table *out)
+{
+    size_t n = c->table->n;
+    uint32_t *order = tl_arena_take(arena, n, sizeof *order);
+    const void **rows = tl_arena_take(arena, n, sizeof *rows);
+    double *means = tl_arena_take(arena, n, sizeof *means);
+    int64_t *room = tl_arena_take(arena, n, sizeof *room);
+
+    if (arena->failed)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        order[i] = (uint32_t)i;
+    if (!tl_sort_index(order, n, by_name, c))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        rows[i] = row_of(c, order[i]);
+    for (size_t i = 0, m; i < n; i += m) {
+        for (m = 1; i + m < n && compare_names(c, order[i], order[i + m]) == 0; m++)
+            ;
+        const tl_over_ranks of = sum_up(c, rows + i, m, means, room);
+        if (!add(arg, &of, out))
+            return false;
+    }
+    return true;
+}
+
+bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
+                       const char *const *measures, tl_table *out)
+{
+    const columns c = columns_of(rows);
+    tl_arena arena = { 0 };
+    bool ok = rows->n == 0 || (add_names(&c, add, arg, &arena, out) && tl_places_number(out, 0, names, measures));
+
+    tl_arena_free(&arena);
+    return ok;
+}

@@ -1,0 +1,26 @@
+/* over_ranks.h - rows by name of all ranks, name by name. */
+#ifndef ANALYSIS_WORK_OVER_RANKS_H
+#define ANALYSIS_WORK_OVER_RANKS_H
+
+#include "tlmpi/model/table.h"
+
+/* One name, and where the table has a column kind one kind, too: row i is that of the i-th rank that has it. */
+typedef struct tl_over_ranks {
+    const void *const *rows;
+    int32_t ranks;
+    int64_t count;
+    double median_ns;                   /* of the ranks' mean_ns */
+    int32_t slowest_rank, fastest_rank; /* by mean_ns; of equals the lower.  -1: no rank has a mean_ns */
+    double slowest_ns, fastest_ns;      /* NaN without one */
+    int64_t *room;                      /* for a number of each rank */
+} tl_over_ranks;
+
+/* Adds the row of that name to the table of the job.  False when memory is out. */
+typedef bool tl_add_over_ranks(void *arg, const tl_over_ranks *of, tl_table *out);
+
+/* Calls `add` for each name of the rows, which have the columns rank, name, count and mean_ns, and numbers what it adds by
+ * these measures (places.h); names: of the job.  False when memory is out. */
+bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
+                       const char *const *measures, tl_table *out);
+
+#endif

@@ -1,0 +1,219 @@
+/* blame.c - the second part: how much of each step the others waited because of each rank (table blame_step).
+ *
+ * The table has a row for each rank and step of the traces, which are few: it is there as a whole, rank by rank, and is
+ * gathered in the order of steps.
+ */
+#include "page.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/report/format/markup.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct blame {
+    tl_page *page;
+    const tl_table *table;
+    tl_heat_steps steps;
+    tl_heat heat;
+    int32_t *ranks;
+    size_t nranks;
+    bool *named;  /* by rank */
+    bool *marked; /* by row of the picture */
+    TL_VEC(tl_outline) outlines;
+} blame;
+
+static const tl_blame_step *row_at(const tl_table *table, size_t i)
+{
+    return tl_table_row(table, i);
+}
+
+static int compare_steps(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_blame_step *x = row_at(context, a), *y = row_at(context, b);
+    return x->step != y->step ? TL_COMPARE(x->step, y->step) : TL_COMPARE(x->rank, y->rank);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- gather */
+
+static bool find_ranks(blame *b)
+{
+    b->ranks = tl_calloc(b->table->n + 1, sizeof *b->ranks);
+    for (size_t i = 0; b->ranks != NULL && i < b->table->n; i++)
+        if (b->nranks == 0 || b->ranks[b->nranks - 1] != row_at(b->table, i)->rank)
+            b->ranks[b->nranks++] = row_at(b->table, i)->rank;
+    b->nranks = b->ranks != NULL ? tl_heat_ranks(b->ranks, b->nranks) : 0;
+    return b->ranks != NULL;
+}
+
+/* Those that a culprit has, of links also their ends. */
+static void find_named(blame *b)
+{
+    const tl_answers *a = b->page->html->in.answers;
+    int32_t *ranks = tl_calloc(TL_RANKS_LISTED, sizeof *ranks);
+    b->page->failed = b->page->failed || ranks == NULL;
+    for (size_t k = 0; ranks != NULL && k < a->nculprits; k++) {
+        const tl_culprit *c = &a->culprits[k];
+        size_t n = tl_is_link(c) ? 0 : tl_ranks_listed(c->ranks, sizeof c->ranks, ranks);
+        for (size_t i = 0; i < n; i++) {
+            size_t at = tl_index_of(b->ranks, b->nranks, ranks[i]);
+            if (at < b->nranks)
+                b->named[at] = true;
+        }
+    }
+    free(ranks);
+}
+
+static bool gather(blame *b)
+{
+    size_t n = b->table->n, nsteps = 0;
+    uint32_t *index = tl_calloc(n + 1, sizeof *index);
+    bool ok = index != NULL && find_ranks(b);
+    int64_t *most = ok ? tl_calloc(b->nranks + 1, sizeof *most) : NULL;
+
+    for (size_t i = 0; ok && i < n; i++)
+        index[i] = (uint32_t)i;
+    ok = ok && most != NULL && tl_sort_index(index, n, compare_steps, b->table);
+    for (size_t i = 0; ok && i < n; i++) {
+        const tl_blame_step *row = row_at(b->table, i);
+        size_t at = tl_index_of(b->ranks, b->nranks, row->rank);
+        most[at] = tl_ns_sum(most[at], row->wall_ns);
+        nsteps += i == 0 || row_at(b->table, index[i])->step != row_at(b->table, index[i - 1])->step;
+    }
+    b->named = ok ? tl_calloc(b->nranks + 1, sizeof *b->named) : NULL;
+    ok = ok && b->named != NULL;
+    if (ok)
+        find_named(b);
+    ok = ok && tl_heat_steps_init(&b->steps, nsteps) &&
+         tl_heat_init(&b->heat, &b->steps, b->ranks, b->nranks, b->named, most);
+    for (size_t i = 0; ok && i < n; i++) {
+        const tl_blame_step *row = row_at(b->table, index[i]);
+        if (tl_heat_steps_fills(&b->steps, row->step))
+            tl_heat_close(&b->heat);
+        tl_heat_steps_enter(&b->steps, row->step);
+        tl_heat_add(&b->heat, tl_index_of(b->ranks, b->nranks, row->rank), row->wall_ns, row->step_ns,
+                    row->flagged != 0);
+    }
+    if (ok)
+        tl_heat_end(&b->heat);
+    free(index);
+    free(most);
+    return ok;
+}
+
+/* Which rows are marked, and which of their cells are late. */
+static bool mark(blame *b)
+{
+    const tl_heat *h = &b->heat;
+    b->marked = tl_calloc(h->nshown + 1, sizeof *b->marked);
+    if (b->marked == NULL)
+        return false;
+    for (size_t r = 0; r < h->nshown; r++) {
+        const tl_heat_cell *cells = tl_heat_row(h, r);
+        b->marked[r] = b->named[h->shown[r]];
+        for (size_t c = 0, n; c < h->steps->n; c += n) {
+            for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
+                ;
+            if (!cells[c].late)
+                continue;
+            if (!tl_vec_room(&b->outlines))
+                return false;
+            b->outlines.v[b->outlines.n++] = (tl_outline){ .row = r, .first = c, .last = c + n - 1 };
+        }
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ write */
+
+static void say_finding(const blame *b, char *out, size_t size)
+{
+    size_t worst = tl_heat_worst(&b->heat);
+    if (worst == SIZE_MAX || b->heat.total[worst].part_ns <= 0) {
+        snprintf(out, size, "No rank made others wait.");
+        return;
+    }
+    const tl_heat_sum *sum = &b->heat.total[worst];
+    snprintf(out, size,
+             "The others waited most because of rank %" PRId32 ": %s of all these steps; most in %s: %s of %s.",
+             b->ranks[worst], tl_show_share(tl_heat_share(sum->part_ns, sum->whole_ns), false).text,
+             tl_steps_of_column(&b->steps, b->heat.most_at[worst]).text, tl_show_share(b->heat.most[worst], false).text,
+             b->steps.run > 1 ? "them" : "it");
+}
+
+/* The largest cell of all ranks. */
+static double most_of(const tl_heat *h)
+{
+    double most = 0;
+    for (size_t i = 0; i < h->nranks; i++)
+        most = fmax(most, h->most[i]);
+    return most;
+}
+
+static void put_picture(blame *b)
+{
+    FILE *out = b->page->out;
+    char finding[256];
+    const tl_picture picture = { .heat = &b->heat,
+                                 .shades = tl_shades_of_parts(),
+                                 .id = "waited",
+                                 .title = "How much of each step the others waited because of a rank",
+                                 .finding = finding,
+                                 .cell = "of the step",
+                                 .late = "a step in which the rank is late",
+                                 .named = b->marked,
+                                 .outlines = b->outlines.v,
+                                 .noutlines = b->outlines.n,
+                                 .hosts = tl_page_hosts(b->page) };
+    const tl_worst worst = {
+        .picture = &picture, .keep = b->named, .part = "others waited", .whole = "the step takes"
+    };
+
+    say_finding(b, finding, sizeof finding);
+    fprintf(out, "<figure>\n<figcaption><h3>%s</h3><p>%s</p></figcaption>\n", picture.title, finding);
+    size_t most = tl_heat_worst(&b->heat);
+    if (most != SIZE_MAX && b->heat.total[most].part_ns > 0 && !b->named[most])
+        fputs("<p>That alone is no verdict: others wait, too, for a rank whose role has more to do, or by chance; a "
+              "verdict "
+              "compares ranks of one role.</p>\n",
+              out);
+    tl_draw_heat(out, &picture);
+    fputs("<p class=\"source\">The shade is the waiting caused, as wall time, in percent of the step. ", out);
+    if (b->steps.run > 1)
+        fprintf(out, "A column is %zu steps: what others waited in all of them, of their length. ", b->steps.run);
+    if (b->heat.nranks > 0 && most_of(&b->heat) > 1)
+        fputs("It may be more than the step: what ranks wait that wait for these is counted, too. ", out);
+    tl_put_source(b->page, "blame_step", b->outlines.n > 0 ? "culprit" : NULL);
+    fputs("</p>\n", out);
+    tl_put_worst(b->page, &worst);
+    fputs("</figure>\n", out);
+}
+
+void tl_part_blame(tl_page *page)
+{
+    blame b = { .page = page, .table = tl_tables_get(page->html->in.tables, &tl_blame_step_schema) };
+    if (b.table->n == 0) {
+        bool traces = tl_tables_get(page->html->in.tables, &tl_rank_schema)->n > 0;
+        fputs(traces
+                  ? "<p>Nothing to draw: in these traces no rank waits for another in a collective that could be "
+                    "matched. Where the time went instead: "
+                  : "<p>Nothing to draw: the result is of no Kineto traces, which alone show who waits for whom. What "
+                    "was read: ",
+              page->out);
+        tl_put_command(page, traces ? "breakdown" : "phase_file");
+        fputs(".</p>\n", page->out);
+        return;
+    }
+    if (gather(&b) && mark(&b))
+        put_picture(&b);
+    else
+        page->failed = true;
+    tl_heat_free(&b.heat);
+    tl_heat_steps_free(&b.steps);
+    free(b.ranks);
+    free(b.named);
+    free(b.marked);
+    free(b.outlines.v);
+}

@@ -1,0 +1,169 @@
+/* heat.h - a heat map of ranks and steps: how it is gathered from rows, shaded and drawn.
+ *
+ *          steps ->
+ *     0    . . . . . .        a cell is a share: part_ns / whole_ns of a rank in a step, or in a run of steps, where
+ *     1    . . # # . .        there are more than have room; both sums, then, are over the run
+ *     2    . . . . / .        / nothing recorded
+ *   others . . . . . .        the median of the cells of all ranks that have no row
+ *
+ * Rows come in the order of steps.  Gathering holds two sums a rank, and the cells of the ranks that have a row.
+ */
+#ifndef TLMPI_REPORT_HTML_HEAT_H
+#define TLMPI_REPORT_HTML_HEAT_H
+
+#include "limits.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/table.h"
+#include "tlmpi/model/tables.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+/* ---------------------------------------------------------------------------------------------------------- columns */
+
+typedef struct tl_heat_column {
+    int32_t first, last; /* steps; of a column that no step has come to yet INT32_MAX and INT32_MIN */
+} tl_heat_column;
+
+/* The steps of a picture, or of several that stand below each other. */
+typedef struct tl_heat_steps {
+    size_t nsteps, run; /* in all, and how many are a column */
+    size_t n;           /* columns */
+    tl_heat_column *columns;
+    size_t seen; /* steps that have begun, of which the last is `step` */
+    int32_t step;
+} tl_heat_steps;
+
+/* For so many different steps.  False when memory is out. */
+bool tl_heat_steps_init(tl_heat_steps *steps, size_t nsteps);
+void tl_heat_steps_free(tl_heat_steps *steps);
+
+/* The row is of that step.  Whether a column is full with the one before: each picture closes it, and then
+ * tl_heat_steps_enter begins the next. */
+bool tl_heat_steps_fills(const tl_heat_steps *steps, int32_t step);
+void tl_heat_steps_enter(tl_heat_steps *steps, int32_t step);
+
+/* The column that rows now go to; the one that has the step, or the next that has any; n: none. */
+size_t tl_heat_steps_now(const tl_heat_steps *steps);
+size_t tl_heat_steps_of(const tl_heat_steps *steps, int32_t step);
+
+/* ------------------------------------------------------------------------------------------------------------ cells */
+
+typedef struct tl_heat_cell {
+    double share;              /* NaN: nothing recorded */
+    int64_t part_ns, whole_ns; /* of a rank */
+    bool late;                 /* some table says so of a step in it */
+} tl_heat_cell;
+
+typedef struct tl_heat_sum {
+    int64_t part_ns, whole_ns;
+    int64_t n; /* steps */
+    bool late;
+} tl_heat_sum;
+
+typedef struct tl_heat {
+    const tl_heat_steps *steps;
+    const int32_t *ranks; /* nranks, ascending; borrowed */
+    size_t nranks;
+    uint32_t *shown; /* numbers in ranks of those that have a row, ascending */
+    size_t nshown;
+    bool *is_shown;      /* by rank */
+    tl_heat_cell *cells; /* row by row, each steps->n; the last row is that of the others */
+    tl_heat_sum *now;    /* by rank: of the column that is open */
+    tl_heat_sum *total;  /* by rank: of all steps */
+    size_t *most_at;     /* by rank: the column of its largest cell; SIZE_MAX: none */
+    double *most;        /* by rank: that cell */
+    double *scratch;     /* room for a row of cells, or for a column of all ranks */
+    size_t nothers;      /* ranks without a row that have any cell */
+} tl_heat;
+
+/* Which ranks have a row: all of up to TL_HEAT_ROWS; else TL_HEAT_WORST of them, first those that are kept, then those with
+ * most, of equals the lower rank.  keep, most: by rank.  False when memory is out; tl_heat_free ends it in any case. */
+bool tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
+                  const int64_t *most);
+void tl_heat_free(tl_heat *heat);
+
+/* Puts n ranks in order, each once; returns how many are left. */
+size_t tl_heat_ranks(int32_t *ranks, size_t n);
+
+/* A row of the open column: of the rank of that number. */
+void tl_heat_add(tl_heat *heat, size_t rank, int64_t part_ns, int64_t whole_ns, bool late);
+
+/* Ends the open column; and the whole. */
+void tl_heat_close(tl_heat *heat);
+void tl_heat_end(tl_heat *heat);
+
+/* Rows that are drawn: nshown, and one where others are left. */
+size_t tl_heat_nrows(const tl_heat *heat);
+const tl_heat_cell *tl_heat_row(const tl_heat *heat, size_t row);
+
+/* The number of the rank whose part of all steps is the largest, or the smallest; and of the one without a row that has
+ * the largest cell.  SIZE_MAX: there is none. */
+size_t tl_heat_worst(const tl_heat *heat);
+size_t tl_heat_shortest(const tl_heat *heat);
+size_t tl_heat_hidden(const tl_heat *heat);
+
+/* part / whole, but no further from 0 than 1000; 0 for nothing of nothing. */
+double tl_heat_share(int64_t part_ns, int64_t whole_ns);
+
+/* ----------------------------------------------------------------------------------------------------------- shades */
+
+enum { TL_SHADES = 6 };
+
+/* Shade k of a share begins at limits[k - 1]; below the first it is neutral.  Members of 1, 2, 5, 10, 20 ... percent that
+ * follow upon one another. */
+typedef struct tl_shades {
+    bool both; /* below 0, too */
+    double limits[TL_SHADES];
+} tl_shades;
+
+/* From 1 to 50 percent: for parts of a step. */
+tl_shades tl_shades_of_parts(void);
+
+/* Both ways, from where the scatter of the heat's rows ends (TL_SHADE_SCATTERS): 0.5 to 10 percent, and 50 times that. */
+tl_shades tl_shades_by_scatter(const tl_heat *heat);
+
+/* -TL_SHADES to TL_SHADES. */
+int tl_shade_of(const tl_shades *shades, double share);
+
+/* "12.3 %"; with a sign where it has two. */
+typedef struct tl_shown {
+    char text[32];
+} tl_shown;
+tl_shown tl_show_share(double share, bool sign);
+
+/* "20.1 ms", "-4.50 us". */
+tl_shown tl_show_time(int64_t ns);
+
+/* "step 7", "steps 7-12"; "the whole trace" of step -1. */
+typedef struct tl_steps_word {
+    char text[40];
+} tl_steps_word;
+tl_steps_word tl_steps_of_column(const tl_heat_steps *steps, size_t column);
+
+/* ---------------------------------------------------------------------------------------------------------- drawing */
+
+/* Steps of a rank that are outlined. */
+typedef struct tl_outline {
+    size_t row, first, last; /* columns */
+    bool weak;               /* dashed */
+} tl_outline;
+
+typedef struct tl_picture {
+    const tl_heat *heat;
+    tl_shades shades;
+    const char *id;      /* of elements: letters and digits */
+    const char *title;   /* what one sees; from a trace, perhaps */
+    const char *finding; /* the same in numbers, for whom cannot see it */
+    const char *cell;    /* of a share, "longer than its peers" */
+    const char *late;    /* what an outline says; and a dashed one */
+    const char *weak;
+    const bool *named; /* by row: marked; NULL: none */
+    const tl_outline *outlines;
+    size_t noutlines;
+    const tl_table *hosts; /* rows of tl_rank; NULL: none */
+} tl_picture;
+
+/* The SVG element, and its legend. */
+void tl_draw_heat(FILE *out, const tl_picture *picture);
+
+#endif

@@ -1,0 +1,219 @@
+/* timed.c - phases gathered from their tables, in three passes. */
+#include "timed.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* What the second pass reads of phase_step. */
+#define PLACE_FIELDS(F, T)                                                                                             \
+    F(T, I32, step, KEY, "", "step, as the records number them")                                                       \
+    F(T, NAME, phase, KEY, "", "name of the phase")
+TL_TABLE(phase_place, PLACE_FIELDS);
+TL_TABLE_DEFINE_AS(phase_place, "phase_step", PLACE_FIELDS, TL_SCOPE_JOB, "steps and phases", "which are there?");
+
+/* ----------------------------------------------------------------------------------------------------- 1. table phase */
+
+/* Of the phase with that title, or of a new one; SIZE_MAX when memory is out.  Rows come rank by rank, with the phases of
+ * each in one order, so it mostly is the one after that of the row before. */
+static size_t phase_of(tl_timed *t, const char *title)
+{
+    for (size_t i = 0; i < t->phases.n; i++) {
+        size_t at = (t->at_phase + 1 + i) % t->phases.n;
+        if (memcmp(t->phases.v[at].title, title, sizeof t->phases.v->title) == 0)
+            return at;
+    }
+    if (!tl_vec_room(&t->phases))
+        return SIZE_MAX;
+    tl_timed_phase *phase = &t->phases.v[t->phases.n];
+    *phase = (tl_timed_phase){ .first_verdict = SIZE_MAX, .name = TL_NO_NAME, .heat = -1 };
+    memcpy(phase->title, title, sizeof phase->title);
+    return t->phases.n++;
+}
+
+static bool take_phase(tl_timed *t, const tl_phase *row)
+{
+    t->at_phase = phase_of(t, row->phase);
+    if (t->at_phase == SIZE_MAX || !tl_vec_room(&t->rows))
+        return false;
+    t->phases.v[t->at_phase].total_ns = tl_ns_sum(t->phases.v[t->at_phase].total_ns, row->total_ns);
+    t->rows.v[t->rows.n++] = (tl_timed_row){ (uint32_t)t->at_phase, row->rank, row->excess_ns };
+    if (t->ranks.n > 0 && t->ranks.v[t->ranks.n - 1] == row->rank)
+        return true;
+    if (!tl_vec_room(&t->ranks))
+        return false;
+    t->ranks.v[t->ranks.n++] = row->rank;
+    return true;
+}
+
+bool tl_timed_is_of(const tl_phase_verdict *verdict, const tl_timed_phase *phase)
+{
+    return memcmp(verdict->phase, phase->title, sizeof phase->title) == 0;
+}
+
+static int compare_drawn(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_timed_phase *x = &((const tl_timed *)context)->phases.v[a], *y = &((const tl_timed *)context)->phases.v[b];
+    if (x->first_verdict != y->first_verdict)
+        return x->first_verdict < y->first_verdict ? -1 : 1;
+    return TL_COMPARE(y->total_ns, x->total_ns);
+}
+
+static bool choose_phases(tl_timed *t)
+{
+    uint32_t *index = tl_calloc(t->phases.n + 1, sizeof *index);
+    bool ok = index != NULL;
+    for (size_t i = 0; ok && i < t->phases.n; i++) {
+        index[i] = (uint32_t)i;
+        for (size_t k = t->nverdicts; k-- > 1;) /* the first row is about the job */
+            if (tl_timed_is_of(&t->verdicts[k], &t->phases.v[i]))
+                t->phases.v[i].first_verdict = k;
+    }
+    ok = ok && tl_sort_index(index, t->phases.n, compare_drawn, t);
+    t->ndrawn = t->phases.n < TL_HEATS_OF_PHASES ? t->phases.n : TL_HEATS_OF_PHASES;
+    for (size_t i = 0; ok && i < t->ndrawn; i++) {
+        t->drawn[i] = index[i];
+        t->phases.v[index[i]].heat = (int)i;
+    }
+    free(index);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------- 2. steps and names */
+
+static bool take_place(tl_timed *t, const tl_phase_place *row)
+{
+    if (t->nsteps == 0 || row->step != t->step)
+        t->nsteps++;
+    t->step = row->step;
+    for (size_t i = 0; i < t->names.n; i++) {
+        size_t at = (t->at_name + i) % t->names.n;
+        if (t->names.v[at].id == row->phase) {
+            t->at_name = at;
+            return true;
+        }
+    }
+    if (!tl_vec_room(&t->names))
+        return false;
+    t->at_name = t->names.n;
+    t->names.v[t->names.n++] = (tl_timed_name){ row->phase, -1 };
+    return true;
+}
+
+/* --------------------------------------------------------------------------------------------------------- 3. cells */
+
+static void keep_named(const tl_timed *t, const tl_timed_phase *phase, bool *keep)
+{
+    for (size_t k = 1; k < t->nverdicts; k++) {
+        const tl_phase_verdict *row = &t->verdicts[k];
+        size_t at = tl_index_of(t->ranks.v, t->ranks.n, row->rank);
+        if (at < t->ranks.n && (row->verdict == TL_PHASE_STRAGGLER || tl_timed_is_of(row, phase)))
+            keep[at] = true;
+    }
+}
+
+static bool begin_heats(tl_timed *t)
+{
+    int64_t *excess = tl_calloc(t->ranks.n + 1, sizeof *excess);
+    bool ok = excess != NULL && tl_heat_steps_init(&t->steps, t->nsteps);
+    for (size_t i = 0; ok && i < t->ndrawn; i++) {
+        t->keep[i] = tl_calloc(t->ranks.n + 1, sizeof *t->keep[i]);
+        ok = t->keep[i] != NULL;
+        for (size_t r = 0; r < t->ranks.n; r++)
+            excess[r] = INT64_MIN;
+        for (size_t k = 0; ok && k < t->rows.n; k++)
+            if (t->rows.v[k].phase == t->drawn[i])
+                excess[tl_index_of(t->ranks.v, t->ranks.n, t->rows.v[k].rank)] = t->rows.v[k].excess_ns;
+        if (ok)
+            keep_named(t, &t->phases.v[t->drawn[i]], t->keep[i]);
+        ok = ok && tl_heat_init(&t->heats[i], &t->steps, t->ranks.v, t->ranks.n, t->keep[i], excess);
+    }
+    free(excess);
+    free(t->rows.v);
+    t->rows.v = NULL;
+    t->rows.n = t->rows.cap = 0;
+    return ok;
+}
+
+/* Of a row's rank, mostly the next; nranks: table phase does not have it. */
+static size_t rank_of(tl_timed *t, int32_t rank)
+{
+    size_t n = t->ranks.n, next = t->at_rank + 1 < n ? t->at_rank + 1 : 0;
+    size_t at = n > 0 && t->ranks.v[next] == rank ? next : tl_index_of(t->ranks.v, n, rank);
+    t->at_rank = at < n ? at : t->at_rank;
+    return at;
+}
+
+static void take_cell(tl_timed *t, const tl_phase_step *row)
+{
+    if (tl_heat_steps_fills(&t->steps, row->step))
+        for (size_t i = 0; i < t->ndrawn; i++)
+            tl_heat_close(&t->heats[i]);
+    tl_heat_steps_enter(&t->steps, row->step);
+    size_t tried = 0, rank = rank_of(t, row->rank);
+    while (tried < t->names.n && t->names.v[t->at_name].id != row->phase) {
+        t->at_name = (t->at_name + 1) % t->names.n;
+        tried++;
+    }
+    int heat = tried < t->names.n ? t->names.v[t->at_name].heat : -1;
+    if (heat >= 0 && rank < t->ranks.n)
+        tl_heat_add(&t->heats[heat], rank, row->excess_ns, row->baseline_ns, false);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ passes */
+
+bool tl_timed_next(tl_timed *t, const tl_schema **table)
+{
+    bool ok = true;
+    *table = NULL;
+    switch (t->pass) {
+    case TL_TIMED_PHASES:
+        t->ranks.n = tl_heat_ranks(t->ranks.v, t->ranks.n);
+        ok = choose_phases(t);
+        t->pass = t->phases.n > 0 ? TL_TIMED_NAMES : TL_TIMED_DONE;
+        break;
+    case TL_TIMED_NAMES:
+        ok = tl_timed_match_names(t) && begin_heats(t);
+        t->pass = TL_TIMED_CELLS;
+        break;
+    case TL_TIMED_CELLS:
+        for (size_t i = 0; i < t->ndrawn; i++)
+            tl_heat_end(&t->heats[i]);
+        t->pass = TL_TIMED_DONE;
+        break;
+    case TL_TIMED_DONE:
+        break;
+    default:
+        t->pass = TL_TIMED_PHASES;
+    }
+    t->at_name = 0;
+    if (t->pass != TL_TIMED_DONE)
+        *table = t->pass == TL_TIMED_PHASES  ? &tl_phase_schema
+                 : t->pass == TL_TIMED_NAMES ? &tl_phase_place_schema
+                                             : &tl_phase_step_schema;
+    return ok;
+}
+
+bool tl_timed_take(tl_timed *t, const void *row)
+{
+    if (t->pass == TL_TIMED_PHASES)
+        return take_phase(t, row);
+    if (t->pass == TL_TIMED_NAMES)
+        return take_place(t, row);
+    take_cell(t, row);
+    return true;
+}
+
+void tl_timed_free(tl_timed *t)
+{
+    free(t->phases.v);
+    free(t->rows.v);
+    free(t->ranks.v);
+    free(t->names.v);
+    tl_heat_steps_free(&t->steps);
+    for (size_t i = 0; i < TL_HEATS_OF_PHASES; i++) {
+        tl_heat_free(&t->heats[i]);
+        free(t->keep[i]);
+    }
+}

@@ -1,0 +1,219 @@
+#!/bin/sh
+# html.sh TLMPI - the page of a result: that it stands alone and is well-formed, shows what the tables have, stays small, and that
+# no name of a trace does anything in it.
+#
+# Prints what failed and, last, "N passed, N failed, N skipped".
+# shellcheck source=tests/cli/job.sh
+. "$(dirname "$0")/job.sh"
+
+# page WHAT CODE - a check in Python of the page in file `out`: text is all of it, root its elements, words(e) the text in one,
+# figures those with a picture, cells_of(one) its rectangles, table(NAME) the rows of a table of result.h5
+page()
+{
+    check "$1" /usr/bin/python3 - "$tlmpi" <<PYTHON
+import json, subprocess, sys
+import xml.etree.ElementTree as ET
+text = open("out", encoding="utf-8").read()
+root = ET.fromstring(text)
+figures = root.findall(".//figure")
+def cells_of(figure): return figure.findall("div[@class='wide']/svg/rect")
+def words(e): return " ".join("".join(e.itertext()).split())
+def table(name): return json.loads(subprocess.check_output([sys.argv[1], "show", "result.h5", name, "--format", "json"]))
+$2
+PYTHON
+}
+
+# alone - the page in `out` needs nothing else and is well-formed
+alone()
+{
+    page "$1 is well-formed" "assert root.tag == 'html' and len(root.findall('.//section')) == 3, root"
+    page "$1 has no script" "
+assert '<script' not in text.lower()
+assert not [a for e in root.iter() for a, v in e.attrib.items() if a.startswith('on') or 'javascript:' in v]"
+    check "$1 asks for nothing" sh -c '! grep -qiE "https?:|//[a-z]|src=|@import|<link|<img|<iframe|href=" out'
+    page "$1 has pictures that say what they show" "
+for svg in root.findall('.//figure/div[@class=\"wide\"]/svg'):
+    assert svg.get('role') == 'img' and svg.find('title').text and svg.find('desc').text, svg.attrib
+    assert svg.get('aria-labelledby').split() == [svg.find('title').get('id'), svg.find('desc').get('id')]
+ids = [e.get('id') for e in root.iter() if e.get('id')]
+assert len(ids) == len(set(ids)), ids
+assert {c for e in root.iter() for c in e.get('class', '').split()} <= set(text.split('<style>')[1].split('</style>')[0]
+    .replace('.', ' ').replace(',', ' ').split()), 'a class without a style'"
+}
+
+echo "-- a page of traces"
+"$tlmpi" -q -o result traces
+status 0 "$tlmpi" html result.h5
+silent out
+silent err
+check "it has the result's name" test -s result.html
+status 4 "$tlmpi" html result.h5
+says err "result.html exists; -f overwrites it"
+cp result.html first
+status 0 "$tlmpi" html result.h5 -f
+check "again the same bytes" cmp first result.html
+status 0 "$tlmpi" html result.h5 -o -
+check "on standard output, too" cmp first out
+status 0 "$tlmpi" html result.h5 -o other.html
+check "and under another name" cmp first other.html
+cp first out
+alone "the page of traces"
+page "a cell for each rank and step" "
+rows = table('blame_step')
+cells = cells_of(figures[0])
+assert len(figures) == 1 and len(cells) == len(rows) == 9, len(cells)"
+status 0 "$tlmpi" ask result.h5
+cp out asked
+cp first out
+page "it says what ask says" "
+asked = ' '.join(open('asked').read().split())
+assert words(root.find('.//section[@id=\"verdict\"]')) == 'Who holds the job up? ' + asked"
+status 0 "$tlmpi" html --help
+says out "FILE.h5"
+mkdir folder
+cp result.h5 folder/noname
+status 0 "$tlmpi" html folder/noname
+check "a result of another name" test -s folder/noname.html
+
+echo "-- what cannot be"
+status 2 "$tlmpi" html
+says err "no result file named: tlmpi html FILE.h5"
+status 2 "$tlmpi" html result.h5 result.h5
+status 2 "$tlmpi" html result.h5 --json
+status 2 "$tlmpi" html result.h5 -f -o result.h5
+status 0 "$tlmpi" show result.h5
+status 3 "$tlmpi" html traces/rank-0.json
+status 3 "$tlmpi" html nowhere.h5
+check "no page, no part of one" sh -c '! ls | grep -q "nowhere\|part$"'
+status 4 "$tlmpi" html result.h5 -o nowhere/page.html
+if [ -e /dev/full ]; then
+    status 4 "$tlmpi" html result.h5 -f -o /dev/full
+    status 4 sh -c '"$1" html result.h5 -o - > /dev/full' sh "$tlmpi"
+fi
+
+echo "-- phases, names that would do harm, and records that are missing"
+/usr/bin/python3 - "$here/../golden" <<'PYTHON'
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+from phase_jobs import Job
+
+EVIL = "</title></svg><script>alert(1)</script>&amp;\"' onload=x \x07\u202e\x00"
+
+class Gaps(Job):
+    def records(self):
+        for step, rank, name, ms in super().records():
+            if not (rank == 5 and 20 <= step < 45):
+                yield step, rank, EVIL if name == "training_metrics" else name, ms
+
+class Crowd(Job):
+    """Many phases."""
+    def records(self):
+        for step, rank, name, ms in super().records():
+            yield step, rank, name, ms
+            for k in range(9 if name == "training_metrics" else 0):
+                yield step, rank, f"part_{k}", 0.1 + k / 100
+
+class Named(Job):
+    """Names that are too long for a cell, and there alike but for a number, and one that ends early there."""
+    def records(self):
+        for step in range(20):
+            for rank in range(3):
+                for k in range(3):
+                    yield step, rank, "model." + "layer" * 9 + f"{k}" + "layer" * 9, 10 * (k + 1)
+                yield step, rank, "ab\x00cd", 7
+
+fault = (3, "host_to_device", 0.1, 30, 60)
+Gaps(1, fault=fault).write("gaps")
+Crowd(2, steps=20).write("crowd")
+Named(4).write("named")
+Job(3, ranks=80, steps=500, fault=(41, "host_to_device", 0.1, 0, 499)).write("many")
+PYTHON
+"$tlmpi" -q -o result -f gaps
+"$tlmpi" html result.h5 -f -o - > out
+alone "the page of phases"
+page "a picture for each phase, a cell for each row" "
+steps = table('phase_step')
+assert len(figures) == 3
+for figure in figures:
+    cells = cells_of(figure)
+    gone = [c for c in cells if c.get('class') == 'm']
+    name = words(figure.find('.//h3')).split(': how')[0]
+    rows = [r for r in steps if r['phase'][:4] == name[:4]]
+    assert len(cells) == 8 * 90 and len(gone) == 25 and len(rows) == 8 * 90 - 25, (name, len(cells), len(gone), len(rows))
+    for r in rows:
+        cell = cells[r['rank'] * 90 + r['step']]
+        share, said = r['excess_ns'] / r['baseline_ns'], cell.find('title').text
+        assert said.startswith(f\"rank {r['rank']}, step {r['step']}: \"), said
+        assert abs(float(said.split(': ')[1].split('\u00a0')[0].split()[0]) - 100 * share) <= 0.51, (said, share)"
+page "who is late, and when" "
+top = figures[0]
+assert 'rank 3 straggler, host_to_device:' in words(top.find('figcaption')), words(top.find('figcaption'))
+late = [p for p in top.findall('div[@class=\"wide\"]/svg/path') if p.get('class') == 'late']
+step = int(cells_of(top)[1].get('x')) - int(cells_of(top)[0].get('x'))
+assert len([p for p in late if p.get('d').split('h')[1].split('v')[0] == str(31 * step + 1)]) == 1, [p.get('d') for p in late]
+assert 'straggler, bounded in 31 of 90 steps' in words(top.find('.//table'))"
+page "the name that would do harm is a name" "
+h3 = [words(f.find('.//h3')) for f in figures]
+assert any(h.startswith('</title></svg><script>alert(1)</script>&amp;') for h in h3), h3
+assert not any(ord(c) < 32 and c != '\n' or c == '\u202e' for c in text)"
+cp out one
+mv result.h5 kept.h5
+check "with three procs" mpirun -q -n 3 "$tlmpi" -q -o result gaps
+"$tlmpi" html result.h5 -o - > out
+check "the same page" cmp one out
+
+/usr/bin/python3 - <<'PYTHON' 2> err
+import shutil
+try:
+    import h5py
+except ImportError:
+    h5py = None
+if h5py is not None:
+    shutil.copy("result.h5", "changed.h5")
+    with h5py.File("changed.h5", "r+") as f:
+        f["tables"].pop("phase_step")
+PYTHON
+if [ -s changed.h5 ]; then
+    status 3 "$tlmpi" html changed.h5
+    check "no page of what was changed" test ! -e changed.html
+    /usr/bin/python3 "$here/../faults/seal.py" changed.h5
+    status 0 "$tlmpi" html changed.h5 -o -
+    page "a result without steps of phases" "assert not figures and 'Nothing to draw' in words(root)"
+else
+    skip "no h5py: a result without a table"
+fi
+
+"$tlmpi" -q -o result -f crowd
+"$tlmpi" html result.h5 -f -o - > out
+page "eight phases are drawn, the others named" "
+assert len(figures) == 8
+said = [words(p) for p in root.iter('p') if words(p).startswith('Not drawn')]
+assert len(said) == 1 and said[0].count('part_') == 4 and 'part_0, part_1, part_2, part_3' in said[0], said"
+
+"$tlmpi" -q -o result -f named
+"$tlmpi" html result.h5 -f -o - > out
+page "a name that is cut is the same phase" "
+cells = {words(f.find('.//h3')).split(': how')[0]: cells_of(f)[0].find('title').text for f in figures}
+assert len(cells) == 4 and cells['ab'].endswith('7.00 ms)'), cells
+for name, said in cells.items():
+    k = {'~2': 20, '~3': 30}.get(name[-2:], 10)
+    assert name == 'ab' or said.endswith(f'{k}.0 ms)'), (name, said)"
+
+echo "-- many ranks, many steps"
+"$tlmpi" -q -o result -f many
+"$tlmpi" html result.h5 -f -o - > out
+alone "a page of many"
+page "the worst ranks, the others, and runs of steps" "
+for figure in figures:
+    svg = figure.find('div[@class=\"wide\"]/svg')
+    ranks = [t.text for t in svg.findall('text') if 'end' in t.get('class', '').split() and (t.text or '').isdigit()]
+    assert len(ranks) == 32 and ranks == sorted(ranks, key=int) and '41' in ranks, ranks
+    assert 'others' in [t.text for t in svg.findall('text')] and 'step, 3 a column' in [t.text for t in svg.findall('text')]
+    assert not svg.findall('rect')
+    ground = [p for p in svg.findall('path') if p.get('class') == 'n'][0].get('d')
+    assert ground.count('M') == 33 and 'h668v' in ground, ground[:80] # 167 columns of 4 pixels
+    assert 'A column is 3 steps' in words(figure)"
+check "it is small" test "$(wc -c < out)" -lt 300000
+
+summary

@@ -1,0 +1,96 @@
+/* heat_job.h - a heat map, filled from a drawing: a line a rank, a column a step.
+ *
+ *     "0 + - ."    0: as its peers; 1 to 9: so many times 10 % longer; a to i: so many times 10 % shorter; .: no record
+ */
+#ifndef TESTS_UNIT_HEAT_JOB_H
+#define TESTS_UNIT_HEAT_JOB_H
+
+#include "src/report/html/heat.h"
+#include "tlmpi/base/mem.h"
+#include "unit.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct heat_job {
+    tl_heat_steps steps;
+    tl_heat heat;
+    int32_t *ranks;
+    bool *keep;
+    int64_t *most;
+} heat_job;
+
+/* Ranks from 0 on, each with its excess of all steps as what it is chosen by. */
+static inline heat_job *new_heat(size_t nranks, size_t nsteps)
+{
+    heat_job *j = calloc(1, sizeof *j);
+    j->ranks = calloc(nranks + 1, sizeof *j->ranks);
+    j->keep = calloc(nranks + 1, sizeof *j->keep);
+    j->most = calloc(nranks + 1, sizeof *j->most);
+    for (size_t i = 0; i < nranks; i++)
+        j->ranks[i] = (int32_t)i;
+    CU_ASSERT_TRUE_FATAL(tl_heat_steps_init(&j->steps, nsteps));
+    return j;
+}
+
+static inline void begin_heat(heat_job *j, size_t nranks)
+{
+    CU_ASSERT_TRUE_FATAL(tl_heat_init(&j->heat, &j->steps, j->ranks, nranks, j->keep, j->most));
+}
+
+static inline void enter_step(heat_job *j, int32_t step)
+{
+    if (tl_heat_steps_fills(&j->steps, step))
+        tl_heat_close(&j->heat);
+    tl_heat_steps_enter(&j->steps, step);
+}
+
+static inline void free_heat(heat_job *j)
+{
+    tl_heat_free(&j->heat);
+    tl_heat_steps_free(&j->steps);
+    free(j->ranks);
+    free(j->keep);
+    free(j->most);
+    free(j);
+}
+
+/* Of peers that take 1000 ns. */
+static inline heat_job *drawn_heat(size_t nranks, const char *const *lines)
+{
+    size_t nsteps = strlen(lines[0]);
+    heat_job *j = new_heat(nranks, nsteps);
+    begin_heat(j, nranks);
+    for (size_t s = 0; s < nsteps; s++) {
+        enter_step(j, (int32_t)s + 1);
+        for (size_t r = 0; r < nranks; r++) {
+            char c = lines[r][s];
+            int64_t tenths = c >= '0' && c <= '9' ? c - '0' : -(c - 'a' + 1);
+            if (c != '.')
+                tl_heat_add(&j->heat, r, tenths * 100, 1000, false);
+        }
+    }
+    tl_heat_end(&j->heat);
+    return j;
+}
+
+static inline char *drawn_text(const tl_picture *picture)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&out, &size);
+    tl_draw_heat(memory, picture);
+    (void)fclose(memory);
+    char *copy = tl_strndup(out, size);
+    free(out);
+    return copy;
+}
+
+static inline size_t count_of(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (const char *p = strstr(text, word); p != NULL; p = strstr(p + 1, word))
+        n++;
+    return n;
+}
+
+#endif
