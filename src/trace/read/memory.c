@@ -137,9 +137,11 @@ tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg
     timeline t = { .path = path, .take = take_state, .arg = arg, .report = report };
     tl_source *source = NULL;
     char *block = tl_malloc(BLOCK_BYTES);
-    tl_status st = block != NULL ? tl_source_open(path, &source, err) : tl_fail_memory(err, "a memory timeline");
 
     *report = (tl_memory_report){ .earliest_ns = INT64_MAX };
+    if (block == NULL)
+        return tl_fail_memory(err, "a memory timeline");
+    tl_status st = tl_source_open(path, &source, err);
     if (st == TL_OK)
         read_all(&t, source, block, &st, err);
     if (report->entries > 0)
