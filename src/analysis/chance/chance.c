@@ -121,15 +121,15 @@ double tl_chance_to_stand_out(const tl_chance *c, double *worst, size_t n, size_
 
 double tl_chance_by_turns(const tl_chance *c, size_t own, size_t all)
 {
-    const double n = (double)all, share = 1 / (double)c->members;
-    if (c->members < 2 || (double)own <= n * share)
+    const double n = (double)all, share = 1 / (double)c->members, from = (double)own;
+    if (c->members < 2 || from <= n * share)
         return 1;
     /* Above the mean each term of the tail is less than the one before. */
-    double k = (double)own, sum = 0;
-    double term = exp(lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(share) + (n - k) * log1p(-share));
-    for (; k <= n && term > sum * DBL_EPSILON; k++) {
+    double sum = 0, term = exp(lgamma(n + 1) - lgamma(from + 1) - lgamma(n - from + 1) + from * log(share) +
+                               (n - from) * log1p(-share));
+    for (size_t k = own; k <= all && term > sum * DBL_EPSILON; k++) {
         sum += term;
-        term *= (n - k) / (k + 1) * share / (1 - share);
+        term *= (double)(all - k) / (double)(k + 1) * share / (1 - share);
     }
     return fmin(1, (double)c->members * c->largest * sum);
 }

@@ -217,28 +217,35 @@ static void keep_alone(tl_phasing *p)
             p->alone[i] = -1;
 }
 
-/* Collective. */
-static tl_status find_alone(tl_phasing *p, tl_error *err)
+/* Collective.  least[2 * nphases]: of each phase the least rank, and then the largest, below 0. */
+static tl_status find_alone(tl_phasing *p, int64_t *least, tl_error *err)
 {
-    int64_t *least = tl_malloc((2 * p->nphases + 1) * sizeof *least), *less_most = least + p->nphases;
-    p->alone = tl_calloc(p->nphases + 1, sizeof *p->alone);
-    bool ok = least != NULL && p->alone != NULL;
-
-    for (size_t i = 0; ok && i < 2 * p->nphases; i++)
+    int64_t *less_most = least + p->nphases;
+    for (size_t i = 0; i < 2 * p->nphases; i++)
         least[i] = INT64_MAX;
-    for (size_t i = 0; ok && i < p->cells.n; i++) {
+    for (size_t i = 0; i < p->cells.n; i++) {
         const tl_phase_cell *c = &p->cells.v[i];
         least[c->phase] = tl_ns_min(least[c->phase], c->rank);
         less_most[c->phase] = tl_ns_min(less_most[c->phase], -c->rank);
     }
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "names of phases"), err);
-    if (st == TL_OK)
-        st = tl_reduce_least(least, 2 * p->nphases, err);
-    for (size_t i = 0; st == TL_OK && i < p->nphases; i++)
+    tl_status st = tl_reduce_least(least, 2 * p->nphases, err);
+    if (st != TL_OK)
+        return st;
+    for (size_t i = 0; i < p->nphases; i++)
         p->alone[i] = least[i] == -less_most[i] ? (int32_t)least[i] : -1;
+    keep_alone(p);
+    return TL_OK;
+}
+
+static tl_status share_alone(tl_phasing *p, tl_error *err)
+{
+    int64_t *least = tl_malloc((2 * p->nphases + 1) * sizeof *least);
+    p->alone = tl_calloc(p->nphases + 1, sizeof *p->alone);
+    bool ok = least != NULL && p->alone != NULL;
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "names of phases"), err);
+    if (ok && st == TL_OK)
+        st = find_alone(p, least, err);
     free(least);
-    if (st == TL_OK)
-        keep_alone(p);
     return st;
 }
 
@@ -254,7 +261,7 @@ tl_status tl_phase_numbers_share(tl_phasing *p, tl_error *err)
     for (size_t i = 0; ranks != NULL && i < p->cells.n; i++)
         ranks[i] = p->cells.v[i].rank;
     st = share_numbers(ranks, p->cells.n, &p->ranks, &p->nranks, err);
-    return st == TL_OK ? find_alone(p, err) : st;
+    return st == TL_OK ? share_alone(p, err) : st;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- waits */

@@ -77,33 +77,41 @@ static size_t find_outside(const tl_phasing *p, const tl_phase_step *rows, size_
     return kept;
 }
 
-tl_status tl_phase_left_share(tl_phasing *p, tl_error *err)
+/* What each rank leaves the last of this proc's steps late by. */
+static void find_left(const tl_phasing *p, outside *room, int64_t *left_ns)
 {
     const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
     const tl_phase_step *rows = tl_table_row(table, 0);
-    const size_t nprocs = (size_t)tl_par_nprocs();
-    int64_t *of_procs = tl_calloc(nprocs * p->nranks + 1, sizeof *of_procs);
+    for (size_t from = 0, to; from < table->n; from = to) {
+        to = end_of_step(rows, table->n, from);
+        if (to == table->n)
+            (void)find_outside(p, rows + from, to - from, 0, room);
+    }
+    memcpy(left_ns, room->left_ns, p->nranks * sizeof *left_ns);
+}
+
+tl_status tl_phase_left_share(tl_phasing *p, tl_error *err)
+{
+    const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
+    const size_t nprocs = (size_t)tl_par_nprocs(), nranks = p->nranks;
+    int64_t *of_procs = tl_calloc(nprocs * nranks + 1, sizeof *of_procs);
     outside room;
     bool ok = outside_begin(p, &room);
 
-    p->left_ns = tl_calloc(p->nranks + 1, sizeof *p->left_ns);
+    p->left_ns = tl_calloc(nranks + 1, sizeof *p->left_ns);
     ok = ok && of_procs != NULL && p->left_ns != NULL;
-    for (size_t from = 0, to; ok && from < table->n; from = to) {
-        to = end_of_step(rows, table->n, from);
-        if (to == table->n)
-            (void)find_outside(p, rows + from, to - from, 0, &room);
-    }
     if (ok)
-        memcpy(of_procs + (size_t)tl_par_proc() * p->nranks, room.left_ns, p->nranks * sizeof *of_procs);
+        find_left(p, &room, of_procs + (size_t)tl_par_proc() * nranks);
     tl_arena_free(&room.arena);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
-        st = tl_reduce_sum(of_procs, nprocs * p->nranks, err);
-    if (st == TL_OK && table->n > 0) {
-        size_t first = tl_index_of(p->steps, p->nsteps, rows->step);
-        int32_t before = first > 0 ? tl_phase_owner_of(first - 1, p->nsteps) : 0;
+        st = tl_reduce_sum(of_procs, nprocs * nranks, err);
+    if (ok && st == TL_OK && table->n > 0) {
+        const tl_phase_step *row = tl_table_row(table, 0);
+        size_t first = tl_index_of(p->steps, p->nsteps, row->step);
         if (first > 0)
-            memcpy(p->left_ns, of_procs + (size_t)before * p->nranks, p->nranks * sizeof *of_procs);
+            memcpy(p->left_ns, of_procs + (size_t)tl_phase_owner_of(first - 1, p->nsteps) * nranks,
+                   nranks * sizeof *of_procs);
     }
     free(of_procs);
     return st;
