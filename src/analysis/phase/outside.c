@@ -11,12 +11,7 @@ void tl_phase_arrive(tl_phase_arrival *arrival, const tl_phase_step *row, tl_pha
         arrival->late_ns = -row->excess_ns;
 }
 
-int64_t tl_phase_outside_ns(const tl_phase_arrival *arrival, int64_t left_ns)
+int64_t tl_phase_outside_ns(const tl_phase_arrival *arrival, int64_t before_ns)
 {
-    return tl_ns_sum(arrival->late_ns, -tl_ns_sum(arrival->longer_ns, left_ns));
-}
-
-int64_t tl_phase_left_ns(const tl_phase_arrival *arrival)
-{
-    return tl_ns_max(0, tl_ns_sum(arrival->longer_ns, -tl_ns_max(0, arrival->late_ns)));
+    return tl_ns_sum(arrival->late_ns, -tl_ns_sum(arrival->longer_ns, before_ns));
 }

@@ -187,7 +187,8 @@ static tl_phase_verdict job_row(const tl_phase_found *f, const tl_phase_verdict 
         return row;
     row.verdict = (uint8_t)(f->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NOBODY);
     bool blind = open || f->nranks < 2 || f->nsteps < 2 || hides != UINT32_MAX;
-    row.confidence = (uint8_t)(blind ? TL_CONFIDENCE_LOW : TL_CONFIDENCE_HIGH);
+    bool few = f->nranks < (size_t)TL_SPREAD_LEAST; /* of two any may have its turn */
+    row.confidence = (uint8_t)(blind ? TL_CONFIDENCE_LOW : few ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH);
     if (f->nranks < 2)
         snprintf(w.text, sizeof w.text, "one rank alone: there is none to compare with");
     else if (f->nsteps < 2)

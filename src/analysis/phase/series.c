@@ -127,7 +127,7 @@ static tl_phase_unit unit_of(const rest *r, const tl_shape *shape, const tl_phas
         unit.nup++;
         unit.time_ns += judging->step_ns[step];
     }
-    unit.late_ns = (int64_t)late;
+    unit.late_ns = (int64_t)fmin(late, 0x1p62); /* of durations of months it may be more than an integer holds */
     if (unit.nup == 0)
         return unit;
     const tl_chance chance = chance_of(judging, series->phase, series->n);

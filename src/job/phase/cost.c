@@ -1,7 +1,8 @@
 /* cost.c - what the job would gain without those that are named, and by how much these are later than their peers.
  *
- * A rank costs at most by what another one is earlier in the phase itself, and at most by what another one comes earlier to
- * where the others wait: the second also knows of what the others do late meanwhile.
+ * A rank costs no more than another one is earlier in the phase itself, and no more than another one comes earlier to where
+ * the others wait: the second also knows of what the others do late meanwhile.  Delays that pile up over steps in which
+ * nobody waits come to a little more than the second.
  *
  *     compute      rank 3 [###########]      others [######] [#######] [#####]     4 later than the next
  *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: it costs 2
@@ -129,7 +130,7 @@ static bool arrival_tells(const costing *a, size_t unit)
     return (double)a->found->readings[unit].shorter_ns >= TL_CAUSE_SHARE * late_ns;
 }
 
-/* Both are at least what is gained. */
+/* Each leaves out something that another rank is late by. */
 static int64_t least_cost(costing *a, size_t unit)
 {
     int64_t in_phase_ns = costs_of(a, IN_PHASE)[unit], at_arrival_ns = costs_of(a, AT_ARRIVAL)[unit];
@@ -241,13 +242,16 @@ static tl_status compare_with_peers(costing *a, tl_error *err)
     tl_phasing *p = a->p;
     for (size_t u = 0; u < p->units.units.n; u++)
         a->marked[a->rank_of[u]] = a->marked[a->rank_of[u]] || is_named(a, u);
+    size_t nmarked = 0;
+    for (size_t i = 0; i < p->nranks; i++)
+        nmarked += a->marked[i];
     tl_status st = tl_phase_look(a->p, see_peers, a, err);
     memset(a->marked, 0, p->nranks * sizeof *a->marked);
     if (st == TL_OK)
         st = tl_reduce_sum(a->peers, 2 * p->units.units.n, err);
     for (size_t u = 0; st == TL_OK && u < p->units.units.n; u++) {
         tl_phase_reading *r = &a->found->readings[u];
-        if (!is_named(a, u))
+        if (!is_named(a, u) || nmarked == p->nranks) /* no peers are left to compare with */
             continue;
         p->units.units.v[u].late_ns = a->peers[2 * u];
         if (r->in < tl_phase_ncolumns(p))

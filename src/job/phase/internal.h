@@ -35,7 +35,8 @@ typedef struct tl_phasing {
     int64_t *step_ns;       /* [nsteps] */
     int64_t *common_steps;  /* [nphases] steps in which most ranks have it */
     tl_phase_holds *column_holds; /* [tl_phase_ncolumns] */
-    int64_t *left_ns;             /* [nranks] what each left the step late by that is before those of this proc */
+    bool *has_alone;              /* [nranks] whether the rank has such a phase */
+    int64_t *before_ns;           /* [nranks] what each is longer in the step that is before those of this proc */
 
     /* Of the ranks that this proc owns. */
     tl_phase_series *series; /* by rank, then phase */
@@ -105,8 +106,8 @@ static inline bool tl_phase_is_after(const tl_phasing *p, size_t unit, size_t st
     return tl_phase_is_up(p, unit, step) || (step > 0 && tl_phase_is_up(p, unit, step - 1));
 }
 
-/* walk.c, collective: left_ns, from the rows of all procs, which have been compared. */
-tl_status tl_phase_left_share(tl_phasing *p, tl_error *err);
+/* walk.c, collective: before_ns, from the rows of all procs, which have been compared. */
+tl_status tl_phase_before_share(tl_phasing *p, tl_error *err);
 
 /* The owner of the index-th of n things, ranks or steps: things with equal owners lie together and in order of procs. */
 static inline int32_t tl_phase_owner_of(size_t index, size_t n)

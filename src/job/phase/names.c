@@ -206,12 +206,11 @@ static tl_status share_numbers(int32_t *mine, size_t n, int32_t **out, size_t *n
 static void keep_alone(tl_phasing *p)
 {
     size_t ranks = 0;
-    for (size_t r = 0; r < p->nranks; r++) {
-        bool any = false;
-        for (size_t i = 0; i < p->nphases && !any; i++)
-            any = p->alone[i] == p->ranks[r];
-        ranks += any;
-    }
+    for (size_t i = 0; i < p->nphases; i++)
+        if (p->alone[i] >= 0)
+            p->has_alone[tl_index_of(p->ranks, p->nranks, p->alone[i])] = true;
+    for (size_t r = 0; r < p->nranks; r++)
+        ranks += p->has_alone[r];
     for (size_t i = 0; i < p->nphases; i++)
         if (2 * ranks > p->nranks || p->nranks < 2)
             p->alone[i] = -1;
@@ -241,7 +240,8 @@ static tl_status share_alone(tl_phasing *p, tl_error *err)
 {
     int64_t *least = tl_malloc((2 * p->nphases + 1) * sizeof *least);
     p->alone = tl_calloc(p->nphases + 1, sizeof *p->alone);
-    bool ok = least != NULL && p->alone != NULL;
+    p->has_alone = tl_calloc(p->nranks + 1, sizeof *p->has_alone);
+    bool ok = least != NULL && p->alone != NULL && p->has_alone != NULL;
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "names of phases"), err);
     if (ok && st == TL_OK)
         st = find_alone(p, least, err);

@@ -17,7 +17,8 @@ static void phasing_free(tl_phasing *p)
     free(p->step_ns);
     free(p->common_steps);
     free(p->column_holds);
-    free(p->left_ns);
+    free(p->has_alone);
+    free(p->before_ns);
     free(p->series);
     free(p->series_steps);
     free(p->series_x);

@@ -136,7 +136,7 @@ static tl_status compare_ranks(tl_phasing *p, tl_error *err)
     if (st == TL_OK)
         st = tl_reduce_sum(p->step_ns, p->nsteps, err);
     if (st == TL_OK)
-        st = tl_phase_left_share(p, err);
+        st = tl_phase_before_share(p, err);
     free(waits);
     return st;
 }

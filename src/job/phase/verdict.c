@@ -40,7 +40,7 @@ static int64_t median_wait(answering *a, const tl_phase_group *g)
 static void see_evidence(const tl_phase_group *g, void *arg)
 {
     answering *a = arg;
-    if (g->n < 2)
+    if (g->n < 2 && !(g->n > 0 && tl_phase_is_alone(a->p, g->column)))
         return;
     int64_t wait_ns = g->rows[0].wait_ns >= 0 ? median_wait(a, g) : -1;
     for (size_t u = 0; u < a->p->units.units.n; u++) {
@@ -58,6 +58,19 @@ static void see_evidence(const tl_phase_group *g, void *arg)
     }
 }
 
+/* Of two groups of ranks, as two ranks are, each is longer where the other one is shorter: where one of both readings is open
+ * the other is, too. */
+static void open_mirrored(answering *a)
+{
+    const tl_phase_unit *units = a->p->units.units.v;
+    tl_phase_reading *r = a->found.readings;
+    for (size_t u = 0; u < a->p->units.units.n; u++)
+        for (size_t v = 0; v < a->p->units.units.n; v++)
+            if (r[u].answer == TL_PHASE_STRAGGLER && r[v].answer == TL_PHASE_OPEN && units[u].rank != units[v].rank &&
+                r[u].in == units[v].phase && r[v].in == units[u].phase)
+                r[u].answer = TL_PHASE_OPEN;
+}
+
 /* Every proc, alike.  That others are longer outside of phases nobody has measured: there they may as well be idle while
  * phases of theirs run beside each other. */
 static bool explain(answering *a)
@@ -73,7 +86,8 @@ static bool explain(answering *a)
             v[c] = sums[SHORTER];
             longer[c] = sums[NIN] > 0 && sums[NOUT] > 0 ? sums[IN] / sums[NIN] - sums[OUT] / sums[NOUT] : 0;
         }
-        v[tl_phase_outside(p)] = longer[tl_phase_outside(p)] = 0;
+        v[tl_phase_outside(p)] = tl_ns_min(0, v[tl_phase_outside(p)]);
+        longer[tl_phase_outside(p)] = 0;
         const tl_phase_evidence evidence = { v, longer };
         tl_phase_reading *r = &a->found.readings[u];
         const tl_phase_unit *unit = &p->units.units.v[u];
@@ -83,6 +97,7 @@ static bool explain(answering *a)
                         tl_phase_holds_compare(p->column_holds[r->in], p->column_holds[unit->phase]) == 0;
     }
     free(v);
+    open_mirrored(a);
     return true;
 }
 
@@ -94,9 +109,7 @@ static void see_waiters(const tl_phase_group *g, void *arg)
     const tl_phasing *p = a->p;
     for (size_t u = 0; u < p->units.units.n; u++) {
         const tl_phase_unit *unit = &p->units.units.v[u];
-        bool waits = g->column != tl_phase_outside(p) &&
-                     (tl_phase_holds_compare(p->column_holds[g->column], p->column_holds[unit->phase]) > 0 ||
-                      g->column == a->found.readings[u].in);
+        bool waits = g->column == a->found.readings[u].in;
         bool measured = g->n > 0 && g->rows[0].wait_ns >= 0;
         bool asked = is_named(a, u) && (waits || measured) && tl_phase_is_after(a->p, u, g->step);
         const tl_phase_step *own = asked ? tl_phase_row_of(g, unit->rank) : NULL;
@@ -121,7 +134,7 @@ static void count_waiters(answering *a)
         int64_t sum_ns = 0;
         for (size_t i = 0; i < p->nranks; i++) {
             int64_t longer_ns = a->longer[u * p->nranks + i];
-            if (!is_named(a, u) || (double)longer_ns < enough)
+            if (!is_named(a, u) || longer_ns <= 0 || (double)longer_ns < enough)
                 continue;
             r->nwaiters++;
             sum_ns = tl_ns_sum(sum_ns, longer_ns);

@@ -32,7 +32,7 @@ typedef struct outside {
     tl_arena arena;
     tl_phase_step *rows;        /* [nranks] */
     tl_phase_arrival *arrivals; /* [nranks] */
-    int64_t *left_ns;           /* [nranks] of the step before */
+    int64_t *before_ns;         /* [nranks] what is longer in the step before */
     int64_t *scratch;           /* [nranks] */
 } outside;
 
@@ -41,12 +41,13 @@ static bool outside_begin(const tl_phasing *p, outside *room)
     *room = (outside){ 0 };
     room->rows = tl_arena_take(&room->arena, p->nranks, sizeof *room->rows);
     room->arrivals = tl_arena_take(&room->arena, p->nranks, sizeof *room->arrivals);
-    room->left_ns = tl_arena_zeroed(&room->arena, p->nranks, sizeof *room->left_ns);
+    room->before_ns = tl_arena_zeroed(&room->arena, p->nranks, sizeof *room->before_ns);
     room->scratch = tl_arena_take(&room->arena, p->nranks, sizeof *room->scratch);
     return !room->arena.failed;
 }
 
-/* The ranks that have all phases of a step, and one that may hold collectives, in room->rows: how many they are. */
+/* The ranks that have all phases of a step, and one that may hold collectives, in room->rows: how many they are.  Of a rank
+ * that alone does something nothing tells what the others would be late by without it. */
 static size_t find_outside(const tl_phasing *p, const tl_phase_step *rows, size_t n, size_t step, outside *room)
 {
     bool follows = step > 0 && p->steps[step] == p->steps[step - 1] + 1;
@@ -61,13 +62,13 @@ static size_t find_outside(const tl_phasing *p, const tl_phase_step *rows, size_
     }
     for (size_t i = 0; i < p->nranks; i++) {
         const tl_phase_arrival *arrival = &room->arrivals[i];
-        if (arrival->phases == most && arrival->late_ns != INT64_MIN)
+        if (arrival->phases == most && arrival->late_ns != INT64_MIN && !p->has_alone[i])
             room->rows[kept++] =
                 (tl_phase_step){ .step = rows->step,
                                  .rank = p->ranks[i],
-                                 .duration_ns = tl_phase_outside_ns(arrival, follows ? room->left_ns[i] : 0),
+                                 .duration_ns = tl_phase_outside_ns(arrival, follows ? room->before_ns[i] : 0),
                                  .wait_ns = -1 };
-        room->left_ns[i] = tl_phase_left_ns(arrival);
+        room->before_ns[i] = arrival->longer_ns;
     }
     tl_phase_compare(room->rows, kept, false, room->scratch);
     for (size_t i = 0; i < kept; i++) { /* who is early is no measure of who is late */
@@ -77,8 +78,8 @@ static size_t find_outside(const tl_phasing *p, const tl_phase_step *rows, size_
     return kept;
 }
 
-/* What each rank leaves the last of this proc's steps late by. */
-static void find_left(const tl_phasing *p, outside *room, int64_t *left_ns)
+/* What each rank is longer in the last of this proc's steps. */
+static void find_last(const tl_phasing *p, outside *room, int64_t *longer_ns)
 {
     const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
     const tl_phase_step *rows = tl_table_row(table, 0);
@@ -87,10 +88,10 @@ static void find_left(const tl_phasing *p, outside *room, int64_t *left_ns)
         if (to == table->n)
             (void)find_outside(p, rows + from, to - from, 0, room);
     }
-    memcpy(left_ns, room->left_ns, p->nranks * sizeof *left_ns);
+    memcpy(longer_ns, room->before_ns, p->nranks * sizeof *longer_ns);
 }
 
-tl_status tl_phase_left_share(tl_phasing *p, tl_error *err)
+tl_status tl_phase_before_share(tl_phasing *p, tl_error *err)
 {
     const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
     const size_t nprocs = (size_t)tl_par_nprocs(), nranks = p->nranks;
@@ -98,10 +99,10 @@ tl_status tl_phase_left_share(tl_phasing *p, tl_error *err)
     outside room;
     bool ok = outside_begin(p, &room);
 
-    p->left_ns = tl_calloc(nranks + 1, sizeof *p->left_ns);
-    ok = ok && of_procs != NULL && p->left_ns != NULL;
+    p->before_ns = tl_calloc(nranks + 1, sizeof *p->before_ns);
+    ok = ok && of_procs != NULL && p->before_ns != NULL;
     if (ok)
-        find_left(p, &room, of_procs + (size_t)tl_par_proc() * nranks);
+        find_last(p, &room, of_procs + (size_t)tl_par_proc() * nranks);
     tl_arena_free(&room.arena);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "durations of phases"), err);
     if (st == TL_OK)
@@ -110,7 +111,7 @@ tl_status tl_phase_left_share(tl_phasing *p, tl_error *err)
         const tl_phase_step *row = tl_table_row(table, 0);
         size_t first = tl_index_of(p->steps, p->nsteps, row->step);
         if (first > 0)
-            memcpy(p->left_ns, of_procs + (size_t)tl_phase_owner_of(first - 1, p->nsteps) * nranks,
+            memcpy(p->before_ns, of_procs + (size_t)tl_phase_owner_of(first - 1, p->nsteps) * nranks,
                    nranks * sizeof *of_procs);
     }
     free(of_procs);
@@ -131,7 +132,7 @@ bool tl_phase_walk(const tl_phasing *p, void (*see)(const tl_phase_group *group,
     bool ok = outside_begin(p, &room);
 
     if (ok)
-        memcpy(room.left_ns, p->left_ns, p->nranks * sizeof *room.left_ns);
+        memcpy(room.before_ns, p->before_ns, p->nranks * sizeof *room.before_ns);
     for (size_t from = 0, to; ok && from < table->n; from = to) {
         size_t step = tl_index_of(p->steps, p->nsteps, rows[from].step);
         to = end_of_step(rows, table->n, from);

@@ -133,7 +133,7 @@ void tl_say_phase_pattern(tl_wrap *w, const tl_answers *a)
 void tl_say_phase_cost(tl_wrap *w, const tl_answers *a)
 {
     const tl_phase_verdict *row = job(a);
-    tl_wrap_printf(w, "at most %s", tl_duration(row->cost_ns).text);
+    tl_wrap_printf(w, "about %s", tl_duration(row->cost_ns).text);
     tl_wrap_printf(w, "of %s", tl_duration(row->time_ns).text);
     tl_wrap_printf(w, "(%s)",
                    tl_share_in_words(row->time_ns > 0 ? (double)row->cost_ns / (double)row->time_ns : 0).text);
