@@ -15,6 +15,7 @@ typedef struct asked {
     tl_result *result;
     tl_tables tables;
     tl_answers answers;
+    char *selection;
 } asked;
 
 /* Puts the file's name before what is wrong with it. */
@@ -27,6 +28,7 @@ static void asked_free(asked *a)
 {
     tl_result_close(a->result);
     tl_tables_free(&a->tables);
+    free(a->selection);
 }
 
 /* asked_free ends it in any case. */
@@ -46,7 +48,11 @@ static tl_status load(asked *a, const char *path, tl_error *err)
         return tl_fail_memory(err, "the tables");
     st = in_file(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
     if (st == TL_OK)
+        st = in_file(a, tl_result_attr_text(a->result, "selection", &a->selection, &why), &why, err);
+    if (st == TL_OK) {
         tl_answers_read(&a->tables, &a->answers);
+        a->answers.selection = a->selection;
+    }
     return st;
 }
 

@@ -35,6 +35,7 @@ static void conclude(tl_job *j, const char *selection, bool summary, double star
     tl_answers answers;
 
     tl_answers_read(&j->tables, &answers);
+    answers.selection = selection[0] != '\0' ? selection : NULL;
     if (j->options->json)
         tl_print_answers_json(stdout, &answers, j->output);
     else if (summary)

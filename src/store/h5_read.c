@@ -37,8 +37,9 @@ static tl_status open_file(const char *path, hid_t *out, tl_error *err)
         return tl_fail(err, TL_EINPUT, "%s: %s", path, strerror(errno));
     if (!S_ISREG(there.st_mode))
         return tl_fail(err, TL_EINPUT,
-                       S_ISDIR(there.st_mode) ? "%s is a folder: expected a result (.h5), as tlmpi makes of the traces in one"
-                                              : "%s is no regular file",
+                       S_ISDIR(there.st_mode)
+                           ? "%s is a folder: expected a result (.h5), as tlmpi makes of the traces in one"
+                           : "%s is no regular file",
                        path);
     tl_status st = tl_seal_check(path, err);
     if (st != TL_OK)
@@ -227,6 +228,15 @@ tl_text tl_result_name(tl_result *result, uint32_t id)
 size_t tl_result_nnames(const tl_result *result)
 {
     return result->names.starts.n;
+}
+
+tl_status tl_result_attr_text(const tl_result *result, const char *name, char **out, tl_error *err)
+{
+    *out = NULL;
+    htri_t there = H5Aexists(result->file, name);
+    if (there < 0)
+        return tl_h5_fail(err, TL_EINPUT, result->file, "attribute %s", name);
+    return there > 0 ? tl_h5_get_text(result->file, name, out, err) : TL_OK;
 }
 
 tl_status tl_result_attr_int(const tl_result *result, const char *name, int64_t *out, tl_error *err)

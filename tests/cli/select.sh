@@ -93,6 +93,27 @@ says err "nothing of it is selected: it has steps 4 to 5"
 of step "[(x['rank'], x['step']) for x in r] == [(0, 6), (2, 6)]"
 status 2 "$tlmpi" check --steps 4 traces
 says err "--steps is an option of tlmpi run"
+status 0 "$tlmpi" -f -q --steps 5 -o chosen traces
+status 0 "$tlmpi" ask chosen.h5
+says out "Selected: steps 5 - all that follows is of that alone."
+status 0 "$tlmpi" ask --json chosen.h5
+says out '"selection": "steps 5"'
+status 0 "$tlmpi" html -f -o chosen.html chosen.h5
+check "a page says what is selected" grep -q "Selected: steps 5" chosen.html
+
+echo "-- an operator without a name"
+mkdir noname
+cat > noname/rank-0.json << 'JSON'
+{"distributedInfo": {"rank": 0, "world_size": 1}, "traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 10},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 2, "dur": 2, "args": {"correlation": 1}},
+{"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": 20, "dur": 10},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 22, "dur": 2, "args": {"correlation": 2}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 5, "dur": 100, "args": {"correlation": 1, "stream": 7, "device": 0}},
+{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 105, "dur": 300, "args": {"correlation": 2, "stream": 7, "device": 0}}]}
+JSON
+status 0 "$tlmpi" -f -q -o traces noname
+of operator "[(x['name'], x['device_self_ns']) for x in r] == [(None, 300000), ('a', 100000)]"
 mkdir phases
 echo '{"duration_ms": 1.25, "micro_step": 0, "name": "training_step", "rank": 3, "step": 7}' > phases/rank_3.jsonl
 status 2 "$tlmpi" --steps 7 phases

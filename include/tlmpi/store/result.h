@@ -35,6 +35,9 @@ tl_status tl_result_read(tl_result *result, const tl_schema *table, uint64_t fir
 tl_text tl_result_name(tl_result *result, uint32_t id);
 size_t tl_result_nnames(const tl_result *result);
 
+/* *out, which the caller frees: a text of the root; NULL where it has none of that name. */
+tl_status tl_result_attr_text(const tl_result *result, const char *name, char **out, tl_error *err);
+
 /* A root attribute.  TL_EINPUT when it is absent. */
 tl_status tl_result_attr_int(const tl_result *result, const char *name, int64_t *out, tl_error *err);
 

@@ -246,9 +246,11 @@ static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
     return tl_places_number(table, first, s->view->names, measures);
 }
 
+/* What has no name has no row: what it launched is in none. */
 static uint32_t place_of(const sweep *s, const tl_launch *launch)
 {
-    return s->kind == TL_OP ? launch->op : launch->annotation;
+    uint32_t op = s->kind == TL_OP ? launch->op : launch->annotation;
+    return op != TL_NONE && s->view->ops.name[op] != TL_NO_NAME ? op : TL_NONE;
 }
 
 static void add_own(own_work *own, const tl_kernel *k, const work *one)

@@ -300,6 +300,8 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
     tl_put_begin(&j, NULL, '{');
     tl_put_int(&j, "format", 1);
     tl_put_word(&j, "file", file);
+    if (a->selection != NULL)
+        tl_put_word(&j, "selection", a->selection);
     tl_put_word(&j, "verdict", tl_finding_labels[a->finding]);
     put_which_rank(&j, a);
     put_which_phase(&j, a);

@@ -156,6 +156,8 @@ void tl_print_phase_answers_json(FILE *out, const tl_answers *a, const char *fil
     tl_put_begin(&j, NULL, '{');
     tl_put_int(&j, "format", 1);
     tl_put_word(&j, "file", file);
+    if (a->selection != NULL)
+        tl_put_word(&j, "selection", a->selection);
     tl_put_word(&j, "verdict", tl_finding_labels[tl_phase_finding(a)]);
     tl_put_begin(&j, "which_rank", '{');
     tl_put_known(&j, "answer", row->rank);

@@ -351,6 +351,14 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
 {
     char path[1000];
     tl_shell_word(path, sizeof path, file);
+    if (answers->selection != NULL) {
+        tl_wrap w = { .out = out, .columns = columns };
+        tl_wrap_printf(&w, "Selected:");
+        tl_wrap_words(&w, answers->selection);
+        tl_wrap_words(&w, "- all that follows is of that alone.");
+        tl_wrap_end(&w);
+        fputc('\n', out);
+    }
     if (answers->phases_alone) {
         tl_print_phase_answers(out, answers, path, columns);
         return;
