@@ -5,6 +5,7 @@
  *       Cost: 5.2 s of 31.0 s (16.8 %) of the time of recorded steps
  *       Confidence: high (tlmpi show traces.h5 phase_verdict)
  */
+#include "asking.h"
 #include "phases.h"
 #include "tlmpi/report/format/json_writer.h"
 #include "tlmpi/report/format/words.h"
@@ -12,22 +13,6 @@
 
 /* Rows that are told of besides the first. */
 enum { ALSO_NAMED = 4 };
-
-typedef struct asking {
-    FILE *out;
-    const tl_answers *a;
-    const char *file; /* as a word for a shell */
-    size_t columns;
-} asking;
-
-static tl_wrap paragraph(const asking *q, const char *begin)
-{
-    return (tl_wrap){ .out = q->out,
-                      .indent = 2,
-                      .column = (size_t)fprintf(q->out, "  %s", begin),
-                      .columns = q->columns,
-                      .begun = begin[0] != '\0' };
-}
 
 static void ask(const asking *q, const char *question, void (*say)(tl_wrap *, const tl_answers *))
 {

@@ -7,6 +7,7 @@
  *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler)
  *       Confidence: high
  */
+#include "asking.h"
 #include "basis.h"
 #include "phases.h"
 #include "tlmpi/report/answers/say.h"
@@ -20,22 +21,6 @@
 
 /* Parts of a delay that are named, and culprits beside the worst. */
 enum { PARTS_NAMED = 3, NEXT_NAMED = 4 };
-
-typedef struct asking {
-    FILE *out;
-    const tl_answers *a;
-    const char *file; /* as a word for a shell */
-    size_t columns;
-} asking;
-
-static tl_wrap paragraph(const asking *q, const char *begin)
-{
-    return (tl_wrap){ .out = q->out,
-                      .indent = 2,
-                      .column = (size_t)fprintf(q->out, "  %s", begin),
-                      .columns = q->columns,
-                      .begun = begin[0] != '\0' };
-}
 
 /* The first line of a paragraph: it begins at its indent. */
 static tl_wrap answer_line(const asking *q)
