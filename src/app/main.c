@@ -56,7 +56,7 @@ static int act(const tl_cli *cli, tl_status parsed, const tl_error *err)
 
 int main(int argc, char **argv)
 {
-    tl_mem_start();
+    tl_mem_expect(TL_MEM_GROWING);
     tl_cli cli;
     tl_error err = { .status = TL_OK };
     tl_status parsed = tl_cli_parse(&cli, argc, argv, &err);

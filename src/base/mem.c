@@ -1,10 +1,13 @@
 /* mem.c - checked sizes, growth by doubling, and a switch that makes an allocation fail. */
+#define _GNU_SOURCE /* madvise */
 #include "tlmpi/base/mem.h"
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #if defined __GLIBC__
 #include <malloc.h>
 #endif
@@ -13,13 +16,21 @@
 #define FIRST_BYTES 256
 #define LARGE_BYTES ((size_t)64 << 20)
 
-/* Arrays of this size have pages of their own.  Left to itself glibc has them in the heap once a larger one has been
- * freed, and a column that has served leaves a hole there, which counts as memory in use.  What is smaller comes and
- * goes often, and fresh pages cost more than what is done with them. */
-#define OWN_PAGES_BYTES (1 << 20)
+/* Where arrays grow, those of this size have pages of their own, which move without being copied.  Left to itself glibc
+ * has them in the heap once a larger one has been freed, and a column that has served leaves a hole there, which counts
+ * as memory in use. */
+#define GROWING_BYTES (1 << 20)
+
+/* Where they come and go, only those of this size: fresh pages cost more than what is done with them. */
+#define PASSING_BYTES (8 << 20)
 
 /* So much stays at the end of the heap for what comes next. */
-#define SPARE_BYTES (4 << 20)
+#define SPARE_BYTES         (4 << 20)
+#define PASSING_SPARE_BYTES (32 << 20)
+
+/* From this size on, two of the system's large pages, an array has large ones where the system has them: one fault for
+ * 512. */
+#define LARGE_PAGES_BYTES ((size_t)4 << 20)
 
 /* Allocations up to the one that fails; 0 is off. */
 static size_t fuse;
@@ -29,18 +40,13 @@ static bool denied(void)
     return fuse > 0 && --fuse == 0;
 }
 
-void tl_mem_start(void)
+void tl_mem_expect(tl_mem_use use)
 {
 #if defined __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, OWN_PAGES_BYTES);
-    mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
-#endif
-}
-
-void tl_mem_return(void)
-{
-#if defined __GLIBC__
-    malloc_trim(SPARE_BYTES);
+    mallopt(M_MMAP_THRESHOLD, use == TL_MEM_PASSING ? PASSING_BYTES : GROWING_BYTES);
+    mallopt(M_TRIM_THRESHOLD, use == TL_MEM_PASSING ? PASSING_SPARE_BYTES : SPARE_BYTES);
+#else
+    (void)use;
 #endif
 }
 
@@ -49,9 +55,24 @@ void tl_mem_fail_after(size_t n)
     fuse = n;
 }
 
+/* An array of n bytes, NULL: none.  All pages of it: of a mapping with pages of two kinds Linux moves neither.  What the
+ * system does not do is no matter. */
+static void *with_large_pages(void *array, size_t n)
+{
+#if defined __GLIBC__ && defined MADV_HUGEPAGE
+    if (array != NULL && n >= LARGE_PAGES_BYTES) {
+        const size_t before = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE);
+        madvise((char *)array - before, before + malloc_usable_size(array), MADV_HUGEPAGE);
+    }
+#else
+    (void)n;
+#endif
+    return array;
+}
+
 void *tl_malloc(size_t size)
 {
-    return denied() ? NULL : malloc(size > 0 ? size : 1);
+    return denied() ? NULL : with_large_pages(malloc(size > 0 ? size : 1), size);
 }
 
 bool tl_mem_has(size_t n)
@@ -65,7 +86,7 @@ void *tl_calloc(size_t n, size_t size)
 {
     if (denied() || (size > 0 && n > SIZE_MAX / size))
         return NULL;
-    return n > 0 && size > 0 ? calloc(n, size) : calloc(1, 1);
+    return n > 0 && size > 0 ? with_large_pages(calloc(n, size), n * size) : calloc(1, 1);
 }
 
 /* What stands before each array of an arena. */
@@ -130,7 +151,7 @@ bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
     /* The caller's pointer is a T *, seen through a void **: its bytes are copied, never accessed as a void *. */
     void *old, *new;
     memcpy(&old, array, sizeof old);
-    new = realloc(old, cap * size);
+    new = with_large_pages(realloc(old, cap * size), cap * size);
     if (new == NULL)
         return false;
     memcpy(array, &new, sizeof new);

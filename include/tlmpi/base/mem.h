@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* At the start of the program: what is large goes back to the system when it is freed, whatever was freed before. */
-void tl_mem_start(void);
+/* What is mostly done with large arrays from now on; it costs little to say so. */
+typedef enum tl_mem_use {
+    TL_MEM_GROWING, /* they grow and stay: each goes back to the system when it is freed, whatever was freed before */
+    TL_MEM_PASSING  /* they come and go: what was freed stays for the next, 32 MB of it at most */
+} tl_mem_use;
 
-/* What has been freed in many small pieces goes back to the system now. */
-void tl_mem_return(void);
+void tl_mem_expect(tl_mem_use use);
 
 /* n * size zeroed bytes, NULL when they are not to be had or n * size overflows.  Free with free(). */
 void *tl_calloc(size_t n, size_t size);

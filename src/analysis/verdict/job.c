@@ -100,7 +100,6 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
     tl_findings findings = { 0 };
 
     tl_status st = tl_graph_make(&input, &asker, &graph, err);
-    tl_mem_return();
     if (st == TL_OK)
         st = tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline, err);
     if (st == TL_OK)

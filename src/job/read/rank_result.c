@@ -3,6 +3,7 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/view.h"
@@ -147,6 +148,7 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_linked linked;
     own_work own = { .activity = { 0 } };
     tl_found found = { 0 };
+    tl_mem_expect(TL_MEM_PASSING);
     tl_status st = tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found, err);
 
     if (st == TL_OK && how->selection != NULL)
@@ -186,6 +188,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nschemas;
     const tl_schema *const *schemas = tl_all_schemas(&nschemas);
 
+    tl_mem_expect(TL_MEM_GROWING);
     *out = (tl_rank_result){ .first_ns = TL_TIME_UNKNOWN };
     if (!tl_tables_init(&out->tables, schemas, nschemas))
         return tl_fail_memory(err, "the tables of a rank");
