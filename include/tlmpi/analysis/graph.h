@@ -143,17 +143,28 @@ tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *call
                              tl_rank_graph *out, tl_error *err);
 void tl_rank_graph_free(tl_rank_graph *graph);
 
-/* Nodes and edges become bytes, to be kept or sent until they are joined.  False when memory is out. */
+/* Nodes and edges become bytes, a fourth of what they were, to be kept until they are joined.  False when memory is
+ * out. */
 bool tl_rank_graph_pack(tl_rank_graph *graph);
 
-/* What was packed, into nodes[nnodes + 1] and edges[nedges]; or a copy of what is not. */
+/* What was packed, into nodes[nnodes + 1] and edges[nedges]. */
 void tl_rank_graph_unpack(const tl_rank_graph *graph, tl_node *nodes, tl_edge *edges);
+
+/* What nodes and edges that are not packed take, in bytes. */
+size_t tl_rank_graph_plain_bytes(const tl_rank_graph *graph);
+
+/* Of several graphs in one place those whose nodes and edges are larger together than this are packed. */
+enum { TL_GRAPHS_PLAIN_BYTES = 4 << 20 };
 
 /* Those of several ranks.  Zero-initialise; tl_rank_graphs_free ends it. */
 typedef struct tl_rank_graphs {
     TL_VEC(tl_rank_graph) of;
+    size_t plain_bytes; /* of all but the last */
 } tl_rank_graphs;
 
+/* Room for one more, of[n]; the last one is packed for that if the plain ones are too large.  False when memory is
+ * out. */
+bool tl_rank_graphs_room(tl_rank_graphs *graphs);
 void tl_rank_graphs_free(tl_rank_graphs *graphs);
 
 /* ----------------------------------------------------------------------------------------------------------- a job */
@@ -184,8 +195,9 @@ typedef struct tl_job_rank {
 /* A rank's graph as the job has it, where it was read: on the job's clock, without what was voted out.  An END that
  * waits for its meeting has one edge, from `nnodes` + the number of its port. */
 typedef struct tl_settled {
-    tl_rank_graph graph; /* packed; [graph.ncomms] ports, but no comms */
+    tl_rank_graph graph; /* [graph.ncomms] ports, but no comms */
     tl_port *ports;
+    uint32_t *order; /* [graph.nnodes] of tl_open_order; NULL: it is packed, or had circles */
 } tl_settled;
 
 /* What a meeting waits for: the ARRIVAL of a rank's port, or, where somebody without a trace comes from there, another
@@ -231,8 +243,10 @@ typedef struct tl_graph_input {
 tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out, tl_error *err);
 void tl_graph_free(tl_graph *graph);
 
-/* The answer to SETTLE, of a rank's own graph, which settles for good.  False: memory is out. */
+/* The answer to SETTLE, of a rank's own graph, which settles for good and is not packed then.  False: memory is out. */
 bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
+bool tl_settled_pack(tl_settled *rank);
+void tl_settled_free(tl_settled *rank);
 
 /* The key of ENDs in all-to-alls of a kind (tl_collective): how long a member stays in one is compared. */
 uint64_t tl_stay_key(uint8_t kind);
@@ -256,9 +270,11 @@ int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
 typedef struct tl_open_rank {
     const tl_settled *of;
     uint32_t n;
-    tl_node *nodes; /* [n + 1] */
-    tl_edge *edges;
-    int64_t *rest_ns; /* [n]; of what waits for nothing: when it was done */
+    const tl_node *nodes; /* [n + 1] */
+    const tl_edge *edges;
+    int64_t *rest_ns;   /* [n]; of what waits for nothing: when it was done */
+    tl_node *own_nodes; /* of one that is packed */
+    tl_edge *own_edges;
     size_t node_room, edge_room, rest_room;
 } tl_open_rank;
 

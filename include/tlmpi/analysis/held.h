@@ -1,6 +1,6 @@
 /* held.h - the graphs of ranks where they were read, and what these answer to who judges the job (ask.h).
  *
- * Of each rank its own graph is kept until it settles, then the job's, packed; what it has been told of its steps, its
+ * Of each rank its own graph is kept until it settles, then the job's, packed where they are large; what it has been told of its steps, its
  * repairs and its ideal; never anything of other ranks.  May use graph, baseline and replay.
  */
 #ifndef TLMPI_ANALYSIS_HELD_H
@@ -19,6 +19,7 @@ typedef struct tl_held_rank {
 typedef struct tl_held {
     tl_held_rank *ranks; /* [n] ascending */
     size_t n;
+    size_t plain_bytes; /* of graphs that are not packed */
     tl_open_rank open; /* the one that was asked last: often there is no other */
 } tl_held;
 

@@ -160,6 +160,11 @@ bool tl_rank_graph_pack(tl_rank_graph *g)
     return true;
 }
 
+size_t tl_rank_graph_plain_bytes(const tl_rank_graph *g)
+{
+    return g->nodes != NULL ? (g->nnodes + 1) * sizeof *g->nodes + g->nedges * sizeof *g->edges : 0;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
 typedef struct unpacking {
@@ -210,12 +215,6 @@ void tl_rank_graph_unpack(const tl_rank_graph *g, tl_node *nodes, tl_edge *edges
     unpacking u = { .at = g->bytes, .keys = g->keys };
     uint32_t first = 0;
 
-    if (g->nodes != NULL) {
-        memcpy(nodes, g->nodes, (g->nnodes + 1) * sizeof *nodes);
-        if (g->nedges > 0)
-            memcpy(edges, g->edges, g->nedges * sizeof *edges);
-        return;
-    }
     for (uint32_t v = 0; v < g->nnodes; v++) {
         tl_node *node = &nodes[v];
         uint32_t nedges = get_head(&u, node);

@@ -40,8 +40,8 @@ typedef struct settling {
     tl_map false_votes;
     const tl_rank_graph *from;
     tl_arena arena;
-    tl_node *nodes; /* [nnodes + 1] its own */
-    tl_edge *edges;
+    const tl_node *nodes; /* [nnodes + 1] its own */
+    const tl_edge *edges;
     tl_rank_graph graph;
     uint32_t *port_of; /* by node: the port whose END it is, if that waited for its meeting; TL_NONE */
     uint32_t *wait_of; /* by node: 1 + its pause, if that was a wait; 0 */
@@ -63,21 +63,33 @@ static bool get_settlement(settling *s, tl_bytes *in)
     return ok;
 }
 
+static bool unpack(settling *s)
+{
+    tl_node *nodes = tl_arena_take(&s->arena, s->from->nnodes + 1, sizeof *nodes);
+    tl_edge *edges = tl_arena_take(&s->arena, s->from->nedges, sizeof *edges);
+    if (!s->arena.failed)
+        tl_rank_graph_unpack(s->from, nodes, edges);
+    s->nodes = nodes;
+    s->edges = edges;
+    return !s->arena.failed;
+}
+
 static bool start(settling *s)
 {
     const tl_rank_graph *g = s->from;
     size_t room = g->nedges + g->npauses + g->ncomms + 1;
-    s->nodes = tl_arena_take(&s->arena, g->nnodes + 1, sizeof *s->nodes);
-    s->edges = tl_arena_take(&s->arena, g->nedges, sizeof *s->edges);
+    s->nodes = g->nodes;
+    s->edges = g->edges;
     s->port_of = tl_arena_take(&s->arena, g->nnodes, sizeof *s->port_of);
     s->wait_of = tl_arena_zeroed(&s->arena, g->nnodes, sizeof *s->wait_of);
-    s->order = tl_arena_take(&s->arena, g->nnodes, sizeof *s->order);
+    s->order = tl_malloc((g->nnodes + 1) * sizeof *s->order);
     s->graph = (tl_rank_graph){ .rank = g->rank,
                                 .nnodes = g->nnodes,
                                 .ncomms = g->ncomms,
                                 .nodes = tl_malloc((g->nnodes + 1) * sizeof *s->graph.nodes),
                                 .edges = tl_malloc(room * sizeof *s->graph.edges) };
-    return !s->arena.failed && s->graph.nodes != NULL && s->graph.edges != NULL;
+    return !s->arena.failed && s->order != NULL && s->graph.nodes != NULL && s->graph.edges != NULL &&
+           (s->nodes != NULL || unpack(s));
 }
 
 static void end(settling *s)
@@ -209,21 +221,37 @@ static bool put_answer(const settling *s, tl_bytes *out)
            tl_bytes_put_list(out, s->steps, s->nsteps, sizeof *s->steps);
 }
 
+void tl_settled_free(tl_settled *rank)
+{
+    tl_rank_graph_free(&rank->graph);
+    free(rank->ports);
+    free(rank->order);
+    *rank = (tl_settled){ .ports = NULL };
+}
+
+bool tl_settled_pack(tl_settled *rank)
+{
+    free(rank->order);
+    rank->order = NULL;
+    return tl_rank_graph_pack(&rank->graph);
+}
+
 bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out)
 {
     settling s = { .from = &rank->graph };
     bool ok = get_settlement(&s, in) && start(&s);
     if (ok) {
-        tl_rank_graph_unpack(s.from, s.nodes, s.edges);
         mark(&s);
         put_nodes(&s);
-        ok = tl_graph_order(&s.graph, s.order, &s.ndropped) && note(&s) && tl_rank_graph_pack(&s.graph) &&
-             put_answer(&s, out);
+        ok = tl_graph_order(&s.graph, s.order, &s.ndropped) && note(&s) && put_answer(&s, out);
+    }
+    if (s.ndropped > 0) { /* of what is left there is another */
+        free(s.order);
+        s.order = NULL;
     }
     end(&s);
-    tl_rank_graph_free(&rank->graph);
-    free(rank->ports);
-    *rank = (tl_settled){ s.graph, s.ports };
+    tl_settled_free(rank);
+    *rank = (tl_settled){ s.graph, s.ports, s.order };
     return ok;
 }
 
@@ -256,24 +284,36 @@ static void find_rest(tl_open_rank *o)
     }
 }
 
+static bool open_packed(tl_open_rank *o)
+{
+    const tl_rank_graph *g = &o->of->graph;
+    if (!tl_grow((void **)&o->own_nodes, &o->node_room, g->nnodes + 1, sizeof *o->own_nodes) ||
+        !tl_grow((void **)&o->own_edges, &o->edge_room, g->nedges + 1, sizeof *o->own_edges))
+        return false;
+    tl_rank_graph_unpack(g, o->own_nodes, o->own_edges);
+    o->nodes = o->own_nodes;
+    o->edges = o->own_edges;
+    return true;
+}
+
 bool tl_rank_open(const tl_settled *rank, tl_open_rank *o)
 {
     const tl_rank_graph *g = &rank->graph;
     o->of = rank;
     o->n = (uint32_t)g->nnodes;
+    o->nodes = g->nodes;
+    o->edges = g->edges;
     if (!tl_grow((void **)&o->rest_ns, &o->rest_room, g->nnodes + 1, sizeof *o->rest_ns) ||
-        !tl_grow((void **)&o->nodes, &o->node_room, g->nnodes + 1, sizeof *o->nodes) ||
-        !tl_grow((void **)&o->edges, &o->edge_room, g->nedges + 1, sizeof *o->edges))
+        (o->nodes == NULL && !open_packed(o)))
         return false;
-    tl_rank_graph_unpack(g, o->nodes, o->edges);
     find_rest(o);
     return true;
 }
 
 void tl_open_free(tl_open_rank *o)
 {
-    free(o->nodes);
-    free(o->edges);
+    free(o->own_nodes);
+    free(o->own_edges);
     free(o->rest_ns);
     *o = (tl_open_rank){ 0 };
 }

@@ -16,6 +16,7 @@ bool tl_held_take(tl_rank_graphs *graphs, tl_held *out)
     if (out->ranks == NULL)
         return false;
     for (size_t i = 0; i < graphs->of.n; i++) {
+        out->plain_bytes += tl_rank_graph_plain_bytes(&graphs->of.v[i]);
         out->ranks[out->n++] = (tl_held_rank){ .rank = graphs->of.v[i].rank, .settled = { .graph = graphs->of.v[i] } };
         graphs->of.v[i] = (tl_rank_graph){ 0 };
     }
@@ -28,14 +29,26 @@ bool tl_held_take(tl_rank_graphs *graphs, tl_held *out)
 void tl_held_free(tl_held *held)
 {
     for (size_t i = 0; held->ranks != NULL && i < held->n; i++) {
-        tl_rank_graph_free(&held->ranks[i].settled.graph);
-        free(held->ranks[i].settled.ports);
+        tl_settled_free(&held->ranks[i].settled);
         tl_frame_free(&held->ranks[i].frame);
         tl_told_free(&held->ranks[i].told);
     }
     free(held->ranks);
     tl_open_free(&held->open);
     *held = (tl_held){ 0 };
+}
+
+/* Where others are held, too, it is packed unless there is room for it. */
+static bool settle(tl_held *held, tl_settled *rank, tl_bytes *in, tl_bytes *out)
+{
+    held->open.of = NULL;
+    held->plain_bytes -= tl_rank_graph_plain_bytes(&rank->graph);
+    bool ok = tl_settle_answer(rank, in, out);
+    size_t bytes = tl_rank_graph_plain_bytes(&rank->graph);
+    if (ok && held->n > 1 && held->plain_bytes + bytes > TL_GRAPHS_PLAIN_BYTES)
+        return tl_settled_pack(rank);
+    held->plain_bytes += bytes;
+    return ok;
 }
 
 /* Opened, if it is not open.  NULL: memory is out. */
@@ -89,10 +102,8 @@ bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes 
 {
     size_t index = tl_held_index(held, rank);
     tl_held_rank *r = &held->ranks[index];
-    if (question == TL_ASK_SETTLE) {
-        held->open.of = NULL;
-        return tl_settle_answer(&r->settled, in, out);
-    }
+    if (question == TL_ASK_SETTLE)
+        return settle(held, &r->settled, in, out);
     if (question == TL_ASK_IDEAL)
         return tl_rank_ideal_get(&r->told.ideal, in);
     const tl_open_rank *o = open_rank(held, index);

@@ -115,13 +115,9 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
 
 static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own, tl_error *err)
 {
-    if (!tl_vec_room(&graphs->of))
+    if (!tl_rank_graphs_room(graphs))
         return tl_fail_memory(err, "the graph of a rank");
-    tl_rank_graph *graph = &graphs->of.v[graphs->of.n++];
-    tl_status st = tl_rank_graph_make(view, own->calls, &own->spans, graph, err);
-    if (st == TL_OK && !tl_rank_graph_pack(graph))
-        st = tl_fail_memory(err, "the graph of a rank");
-    return st;
+    return tl_rank_graph_make(view, own->calls, &own->spans, &graphs->of.v[graphs->of.n++], err);
 }
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
