@@ -8,9 +8,7 @@
  */
 #include "places.h"
 #include "tlmpi/analysis/work.h"
-#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
@@ -260,27 +258,42 @@ static void add_own(own_work *own, const tl_kernel *k, const work *one)
         own->work_ns = k->start_ns;
 }
 
-/* Where each launch, and each kernel, counts: at[place] is the place's in s->works.  False when memory is out. */
-static bool find_works(sweep *s, tl_map *at, int64_t *all_ns)
+/* The places that launched something, ascending, into s->works; at[op] gets where.  False when memory is out. */
+static bool find_places(sweep *s, uint32_t *at)
+{
+    const tl_rank_view *view = s->view;
+    size_t n = 0;
+
+    for (size_t i = 0; i < view->nlaunches; i++) {
+        uint32_t place = place_of(s, &view->launches[i]);
+        if (place != TL_NONE)
+            n += at[place]++ == 0;
+    }
+    if (!tl_grow((void **)&s->works.v, &s->works.cap, n + 1, sizeof *s->works.v))
+        return false;
+    for (uint32_t op = 0; s->works.n < n; op++) {
+        if (at[op] == 0)
+            continue;
+        at[op] = (uint32_t)s->works.n;
+        s->works.v[s->works.n++] = (own_work){ op, no_work, TL_NONE, TL_TIME_UNKNOWN };
+    }
+    return true;
+}
+
+/* Each launch, and each kernel, where it counts. */
+static void add_works(sweep *s, const uint32_t *at, int64_t *all_ns)
 {
     const tl_rank_view *view = s->view;
 
     for (size_t i = 0; i < view->nlaunches; i++) {
         uint32_t place = place_of(s, &view->launches[i]);
-        if (place == TL_NONE) {
-            s->rest.launches += view->launches[i].nkernels > 0;
-            continue;
-        }
-        uint32_t mine = tl_map_get(at, place);
-        if (mine == TL_MAP_NONE || s->works.v == NULL) {
-            mine = (uint32_t)s->works.n;
-            if (tl_map_put(at, place, mine) != 0 || !tl_vec_room(&s->works))
-                return false;
-            s->works.v[s->works.n++] = (own_work){ place, no_work, TL_NONE, TL_TIME_UNKNOWN };
-        }
         if (view->launches[i].nkernels == 0)
             continue;
-        own_work *own = &s->works.v[mine];
+        if (place == TL_NONE) {
+            s->rest.launches++;
+            continue;
+        }
+        own_work *own = &s->works.v[at[place]];
         own->work.launches++;
         own->launch = own->launch != TL_NONE ? own->launch : (uint32_t)i;
     }
@@ -288,29 +301,22 @@ static bool find_works(sweep *s, tl_map *at, int64_t *all_ns)
         const tl_kernel *k = &view->kernels[i];
         const work one = { 0, 1, k->end_ns - k->start_ns, k->start_ns, k->end_ns };
         uint32_t place = k->launch != TL_NONE ? place_of(s, &view->launches[k->launch]) : TL_NONE;
-        if (place != TL_NONE && s->works.v != NULL)
-            add_own(&s->works.v[tl_map_get(at, place)], k, &one);
+        if (place != TL_NONE)
+            add_own(&s->works.v[at[place]], k, &one);
         else
             add_work(&s->rest, &one);
         *all_ns = tl_ns_add(*all_ns, one.ns);
     }
-    return true;
-}
-
-static int by_op(const void *a, const void *b)
-{
-    const own_work *x = a, *y = b;
-    return TL_COMPARE(x->op, y->op);
 }
 
 static bool find_own(sweep *s, int64_t *all_ns)
 {
-    tl_map at = { 0 };
-    bool ok = find_works(s, &at, all_ns);
+    uint32_t *at = tl_calloc(s->view->ops.n + 1, sizeof *at);
+    bool ok = at != NULL && find_places(s, at);
 
-    tl_map_free(&at);
-    if (ok && s->works.n > 0)
-        qsort(s->works.v, s->works.n, sizeof *s->works.v, by_op);
+    if (ok)
+        add_works(s, at, all_ns);
+    free(at);
     return ok;
 }
 
