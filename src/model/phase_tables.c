@@ -6,13 +6,13 @@ const char *const tl_phase_file_labels[] = { "ok", "damaged", "cut", "empty", "u
 const char *const tl_phase_answer_labels[] = { "none", "straggler", "waiting",  "longer",
                                                "open", "cheap",     "one_rank", NULL };
 
-TL_TABLE_DEFINE(phase_file, TL_PHASE_FILE_FIELDS, TL_SCOPE_JOB, "files of phases",
-                "Which files of phases were read, and which of their lines were lost?");
-TL_TABLE_DEFINE(phase_step, TL_PHASE_STEP_FIELDS, TL_SCOPE_COLLECTIVE, "phases by step and rank",
-                "How long did each phase take, and how long on the other ranks in the same step?");
-TL_TABLE_DEFINE(phase, TL_PHASE_FIELDS, TL_SCOPE_JOB, "phases by rank",
-                "How long do the phases of a rank take, and by how much longer than on other ranks?");
-TL_TABLE_DEFINE(
+TL_TABLE_DEFINE_RARE(phase_file, TL_PHASE_FILE_FIELDS, TL_SCOPE_JOB, "files of phases",
+                     "Which files of phases were read, and which of their lines were lost?");
+TL_TABLE_DEFINE_RARE(phase_step, TL_PHASE_STEP_FIELDS, TL_SCOPE_COLLECTIVE, "phases by step and rank",
+                     "How long did each phase take, and how long on the other ranks in the same step?");
+TL_TABLE_DEFINE_RARE(phase, TL_PHASE_FIELDS, TL_SCOPE_JOB, "phases by rank",
+                     "How long do the phases of a rank take, and by how much longer than on other ranks?");
+TL_TABLE_DEFINE_RARE(
     phase_verdict, TL_PHASE_VERDICT_FIELDS, TL_SCOPE_JOB, "who holds the job up, by phases",
     "Which rank holds the job up, in which phase, do others wait for it, and always or only for a while? From "
     "durations of "

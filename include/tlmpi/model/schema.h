@@ -133,7 +133,10 @@ typedef struct tl_schema {
 
 /* A table that few files have. */
 #define TL_TABLE_DEFINE_RARE(table, FIELDS, scope, title, question)                                                    \
-    TL_TABLE_DEFINE_AS_IS(table, #table, FIELDS, scope, title, question, true)
+    TL_TABLE_DEFINE_RARE_AS(table, #table, FIELDS, scope, title, question)
+
+#define TL_TABLE_DEFINE_RARE_AS(table, word, FIELDS, scope, title, question)                                           \
+    TL_TABLE_DEFINE_AS_IS(table, word, FIELDS, scope, title, question, true)
 
 #define TL_TABLE_DEFINE_AS_IS(table, word, FIELDS, scope, title, question, rare)                                       \
     static const tl_field tl_##table##_fields[] = { FIELDS(TL_FIELD_ENTRY, tl_##table) };                              \

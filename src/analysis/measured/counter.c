@@ -275,8 +275,8 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
     return ok ? TL_OK : tl_fail_memory(err, "the counters of a rank");
 }
 
-TL_TABLE_DEFINE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",
-                   "What did the hardware counters of a rank say, by call stack and kernel?");
+TL_TABLE_DEFINE_RARE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",
+                        "What did the hardware counters of a rank say, by call stack and kernel?");
 
 static const tl_schema *const tables[] = { &tl_counter_row_schema, NULL };
 

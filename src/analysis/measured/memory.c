@@ -76,7 +76,8 @@ static bool add_series(const tl_rank_view *view, tl_table *table)
     ok = ok && tl_instants_place(view, around, view->nmemory, NULL);
     for (size_t i = 0; ok && i < view->nmemory; i++) {
         const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
-        int64_t changed = before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
+        int64_t changed =
+            before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
         const tl_memory_series row = { .rank = view->rank,
                                        .device = m->device,
                                        .time_ns = m->at_ns,
@@ -84,7 +85,7 @@ static bool add_series(const tl_rank_view *view, tl_table *table)
                                        .allocated_bytes = tl_ns_max(m->allocated, -1),
                                        .reserved_bytes = tl_ns_max(m->reserved, -1),
                                        .step = tl_step_at(view->steps, view->nsteps, m->at_ns),
-                                       .operator = around[i].op,
+                                       .operator= around[i].op,
                                        .annotation = around[i].annotation };
         ok = tl_table_append(table, &row, 1);
     }
@@ -101,8 +102,8 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
                : tl_fail_memory(err, "the memory of a rank");
 }
 
-TL_TABLE_DEFINE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
-                   "How much memory did a rank have at most, and in which operator?");
+TL_TABLE_DEFINE_RARE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
+                        "How much memory did a rank have at most, and in which operator?");
 
 TL_TABLE_DEFINE_RARE(memory_series, TL_MEMORY_SERIES_FIELDS, TL_SCOPE_EVENT, "memory of devices over time",
                      "When was memory given and taken back, how much, and in which operator?");
