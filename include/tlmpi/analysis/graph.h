@@ -266,7 +266,8 @@ static inline int64_t tl_meeting_from_ns(const tl_graph *g, const tl_meeting_edg
 /* How long a meeting took that is not explained by its arrivals and its own work. */
 int64_t tl_meeting_rest_ns(const tl_graph *graph, uint32_t meeting);
 
-/* A rank's nodes.  Zero-initialise; the same may be used for one rank after the other, and tl_open_free ends it. */
+/* A rank's nodes, which are its own unless it is packed: it has to stay as it is meanwhile.  Zero-initialise; the same
+ * may be used for one rank after the other, and tl_open_free ends it. */
 typedef struct tl_open_rank {
     const tl_settled *of;
     uint32_t n;

@@ -48,10 +48,13 @@ static inline int64_t tl_ns_within(int64_t x, int64_t most)
     return tl_ns_max(-most, tl_ns_min(x, most));
 }
 
-/* x * part / whole, without overflow; 0 for nothing. */
+/* x * part / whole, without overflow; 0 for nothing.  Most products fit 64 bits, whose division takes a fourth of the time. */
 static inline int64_t tl_portion(int64_t x, int64_t part, int64_t whole)
 {
     __extension__ typedef __int128 wide;
+    int64_t product;
+    if (whole > 0 && !__builtin_mul_overflow(x, part, &product))
+        return product / whole;
     return whole != 0 ? (int64_t)((wide)x * part / whole) : 0;
 }
 

@@ -172,11 +172,38 @@ static void one_rank_is_opened_after_the_other(void)
     graph_job_free(j);
 }
 
+/* Packed or as it is; its order is then found again. */
+static void a_packed_rank_opens_likewise(void)
+{
+    graph_job *j = busy_job(), *k = busy_job();
+    for (size_t r = 0; r < j->nranks; r++) {
+        tl_settled *plain = &held_rank(&j->held.asker, r)->settled, *packed = &held_rank(&k->held.asker, r)->settled;
+        const tl_open_rank *a = job_open(j, r), *b;
+        uint32_t order[2][64] = { { 0 } };
+        CU_ASSERT_PTR_NOT_NULL(plain->order);
+        CU_ASSERT_FATAL(tl_settled_pack(packed));
+        CU_ASSERT_PTR_NULL(packed->order);
+        CU_ASSERT_PTR_NULL(packed->graph.nodes);
+        b = job_open(k, r);
+        CU_ASSERT_FATAL(a->n == b->n && a->n > 0 && a->n <= COUNT(order[0]));
+        for (uint32_t v = 0; v < a->n; v++) {
+            const tl_node *x = &a->nodes[v], *y = &b->nodes[v];
+            CU_ASSERT(x->done_ns == y->done_ns && x->work_ns == y->work_ns && x->first_edge == y->first_edge);
+            CU_ASSERT_EQUAL(a->rest_ns[v], b->rest_ns[v]);
+        }
+        CU_ASSERT_FATAL(tl_open_order(a, order[0]) && tl_open_order(b, order[1]));
+        CU_ASSERT_EQUAL(memcmp(order[0], order[1], sizeof order[0]), 0);
+    }
+    graph_job_free(j);
+    graph_job_free(k);
+}
+
 static void it_says_when_memory_is_out(void)
 {
     graph_job *j = busy_job();
     size_t failures = 0;
     bool ok = false;
+    CU_ASSERT_FATAL(tl_settled_pack(&held_rank(&j->held.asker, 0)->settled));
     for (size_t k = 1; !ok && k < 100; k++) {
         tl_open_rank o = { 0 };
         uint32_t order[64];
@@ -199,6 +226,7 @@ int main(void)
         TEST(ports_and_steps_are_those_of_its_nodes),
         TEST(each_comes_after_what_it_waits_for_and_an_end_after_its_arrival),
         TEST(one_rank_is_opened_after_the_other),
+        TEST(a_packed_rank_opens_likewise),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("ranks that are open", tests, COUNT(tests));

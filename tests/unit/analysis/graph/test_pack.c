@@ -85,21 +85,25 @@ static void whatever_its_numbers_are(void)
     comes_back(&g, SIZE_MAX);
 }
 
-static void what_is_not_packed_is_copied(void)
+/* What is too large is packed when another comes. */
+static void of_several_the_large_are_packed(void)
 {
-    tl_rank_graph g = drawn_graph(many_things());
-    tl_node *nodes = calloc(g.nnodes + 1, sizeof *nodes);
-    tl_edge *edges = calloc(g.nedges + 1, sizeof *edges);
-    if (nodes == NULL || edges == NULL)
-        abort();
-    tl_rank_graph_unpack(&g, nodes, edges);
-    for (size_t v = 0; v <= g.nnodes; v++)
-        CU_ASSERT(same_node(&nodes[v], &g.nodes[v]));
-    for (size_t e = 0; e < g.nedges; e++)
-        CU_ASSERT(same_edge(&edges[e], &g.edges[e]));
-    free(nodes);
-    free(edges);
-    tl_rank_graph_free(&g);
+    tl_rank_graphs all = { 0 };
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_FATAL(tl_rank_graphs_room(&all));
+        all.of.v[all.of.n++] = drawn_graph(many_things());
+        if (i == 1) /* as if it were large */
+            all.plain_bytes = TL_GRAPHS_PLAIN_BYTES - tl_rank_graph_plain_bytes(&all.of.v[i]) + 1;
+        if (i == 2)
+            all.plain_bytes = 0;
+    }
+    CU_ASSERT_PTR_NOT_NULL(all.of.v[0].nodes);
+    CU_ASSERT_PTR_NULL(all.of.v[1].nodes);
+    CU_ASSERT_PTR_NOT_NULL(all.of.v[2].nodes);
+    CU_ASSERT_PTR_NOT_NULL(all.of.v[3].nodes);
+    CU_ASSERT_EQUAL(tl_rank_graph_plain_bytes(&all.of.v[1]), 0);
+    CU_ASSERT_EQUAL(all.plain_bytes, tl_rank_graph_plain_bytes(&all.of.v[2]));
+    tl_rank_graphs_free(&all);
 }
 
 static void same_rank(const tl_open_rank *a, const tl_open_rank *b)
@@ -158,7 +162,7 @@ int main(void)
         TEST(a_graph_comes_back_from_fewer_bytes),
         TEST(a_graph_without_nodes_is_no_bytes),
         TEST(whatever_its_numbers_are),
-        TEST(what_is_not_packed_is_copied),
+        TEST(of_several_the_large_are_packed),
         TEST(packed_graphs_are_joined_likewise),
         TEST(without_memory_it_stays_as_it_was),
     };
