@@ -40,8 +40,10 @@ bool tl_ranges_parse(const char *text, tl_ranges *ranges)
         if (!tl_vec_room(ranges))
             break;
         ranges->v[ranges->n++] = range;
-        if (*text == '\0')
+        if (*text == '\0') {
+            tl_ranges_sort(ranges);
             return true;
+        }
         if (*text++ != ',')
             break;
     }
@@ -101,8 +103,10 @@ bool tl_times_parse(const char *text, tl_ranges *times)
         return true;
     while (read_span(&text, &span) && tl_vec_room(times)) {
         times->v[times->n++] = span;
-        if (*text == '\0')
+        if (*text == '\0') {
+            tl_ranges_sort(times);
             return true;
+        }
         if (*text++ != ',')
             break;
     }

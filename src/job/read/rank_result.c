@@ -125,18 +125,12 @@ static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, con
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
 {
-    char words[160] = "nothing of it is selected: it has no marks of steps";
+    char there[120], words[160];
 
-    tl_found_add(how->found, found);
     if (found->selected > 0 || found->events == 0 || row->error[0] != 0)
         return;
-    if (how->selection->steps->n == 0)
-        snprintf(words, sizeof words, "nothing of it is selected: it has events from %.6g to %.6g ms",
-                 (double)tl_ns_between(found->first_ns, how->selection->origin_ns) / 1e6,
-                 (double)tl_ns_between(found->last_ns, how->selection->origin_ns) / 1e6);
-    else if (found->steps > 0)
-        snprintf(words, sizeof words, "nothing of it is selected: it has steps %d to %d", (int)found->first_step,
-                 (int)found->last_step);
+    tl_found_words(found, how->selection, there, sizeof there);
+    snprintf(words, sizeof words, "nothing of it is selected: it has %s", there);
     text_cell(row->error, sizeof row->error, words);
 }
 
@@ -149,8 +143,12 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_found found = { 0 };
     tl_status st = tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found, err);
 
-    if (st == TL_OK && how->selection != NULL)
+    if (st == TL_OK && how->selection != NULL) {
         note_found(&found, how, row);
+        if (!tl_found_add(how->found, &found))
+            st = tl_fail_memory(err, "what there is to select");
+    }
+    tl_found_free(&found);
     out->tables.names = &trace->events.names;
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);

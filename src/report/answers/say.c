@@ -31,6 +31,18 @@ void tl_say_phrase(tl_wrap *w, tl_phrase phrase)
     }
 }
 
+void tl_say_selection(tl_wrap *w, const tl_answers *a)
+{
+    if (a->selection == NULL)
+        return;
+    tl_wrap_words(w, "Selected:");
+    tl_wrap_words(w, a->selection);
+    tl_wrap_words(w,
+                  a->unmet != NULL ? "- all that follows is of that alone;" : "- all that follows is of that alone.");
+    if (a->unmet != NULL)
+        tl_wrap_words(w, a->unmet);
+}
+
 /* Begins a sentence. */
 static void say_name(tl_wrap *w, const tl_culprit *c)
 {

@@ -9,6 +9,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/report/answers/phases.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/terminal.h"
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
@@ -234,6 +235,15 @@ typedef struct detail {
     int doubts;
 } detail;
 
+static void say_selection(FILE *out, const tl_summary *s)
+{
+    tl_wrap w = { .out = out, .indent = 2 };
+    if (s->answers->selection == NULL)
+        return;
+    tl_say_selection(&w, s->answers);
+    tl_wrap_end(&w);
+}
+
 static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
 {
     if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0) {
@@ -248,7 +258,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
-    tl_say_selection(out, s);
+    say_selection(out, s);
     fputc('\n', out);
 
     if (tl_whole_row(s, -1) != NULL) {
@@ -259,7 +269,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
         if (tl_has_phases(s->answers))
             tl_print_phases_beside(out, s, look);
     } else {
-        fprintf(out, s->selection != NULL && s->selection[0] != '\0'
+        fprintf(out, s->answers->selection != NULL
                          ? "Nothing that is selected is device work: there is nothing to analyse.\n"
                          : "No trace has device work: there is nothing to analyse.\n");
     }

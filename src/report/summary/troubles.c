@@ -47,17 +47,6 @@ void tl_say_run(FILE *out, const tl_summary *s)
     tl_wrap_end(&w);
 }
 
-void tl_say_selection(FILE *out, const tl_summary *s)
-{
-    if (s->selection == NULL || s->selection[0] == '\0')
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_words(&w, "Selected:");
-    tl_wrap_words(&w, s->selection);
-    tl_wrap_words(&w, "- all that follows is of that alone.");
-    tl_wrap_end(&w);
-}
-
 /* Each rank of which something was lost, with what and where. */
 static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
 {
@@ -122,7 +111,8 @@ static void say_too_long(FILE *out, const tl_summary *s)
         tl_wrap_words(&w, "of device work on");
         tl_wrap_printf(&w, "rank%s", tl_plural((int64_t)n));
         tl_say_ranks(&w, ranks, n, n);
-        tl_wrap_words(&w, "cannot have run as long as the trace says, and ends here when the next of its stream begins:");
+        tl_wrap_words(&w,
+                      "cannot have run as long as the trace says, and ends here when the next of its stream begins:");
         tl_wrap_words(&w, tl_duration(ns).text);
         tl_wrap_words(&w, "less (table rank, too_long).");
         tl_wrap_end(&w);

@@ -31,6 +31,8 @@ typedef struct selecting {
     tl_events *e;
     int64_t base_ns;
     tl_spans windows;
+    int64_t origin_ns;
+    tl_ranges empty;    /* spans of time in which nothing has been found so far */
     TL_VEC(call) calls; /* by (correlation, start, uid) */
 } selecting;
 
@@ -137,21 +139,54 @@ static int64_t queued_at(const selecting *s, size_t event)
     return low < s->calls.n && s->calls.v[low].correlation == correlation ? s->calls.v[low].start_ns : start_ns;
 }
 
-static void select_events(const selecting *s, tl_found *found)
+static bool note_number(tl_ranges *set, int64_t number)
 {
-    for (size_t i = 0; i < s->e->n; i++) {
+    tl_range *last = set->n > 0 ? &set->v[set->n - 1] : NULL;
+    if (last != NULL && number >= last->first && (number <= last->last || number - 1 == last->last)) {
+        last->last = tl_ns_max(last->last, number);
+        return true;
+    }
+    bool ok = tl_vec_room(set);
+    if (ok)
+        set->v[set->n++] = (tl_range){ number, number };
+    return ok;
+}
+
+/* Which spans of time have something in them: once each has, there is nothing left to do. */
+static bool note_time(selecting *s, int64_t at_ns, tl_found *found)
+{
+    int64_t since_ns = tl_ns_between(at_ns, s->origin_ns);
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->empty.n;) {
+        bool has = since_ns >= s->empty.v[i].first && since_ns <= s->empty.v[i].last;
+        if (has)
+            s->empty.v[i] = s->empty.v[--s->empty.n];
+        else
+            i++;
+        ok = !has || note_number(&found->times, since_ns);
+    }
+    return ok;
+}
+
+static bool select_events(selecting *s, tl_found *found)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->e->n; i++) {
         if (!(s->e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         bool of_device = (TL_CAT_BIT(tl_event_cat(s->e, i)) & OF_DEVICE) != 0;
-        int64_t start_ns = start_of(s, i);
+        int64_t start_ns = start_of(s, i), at_ns = of_device ? queued_at(s, i) : start_ns;
         bool first = found->events++ == 0;
         found->first_ns = first ? start_ns : tl_ns_min(found->first_ns, start_ns);
         found->last_ns = first ? start_ns : tl_ns_max(found->last_ns, start_ns);
-        if (window_at(&s->windows, of_device ? queued_at(s, i) : start_ns) != NULL)
+        if (window_at(&s->windows, at_ns) != NULL) {
             found->selected++;
-        else
+            ok = note_time(s, at_ns, found);
+        } else {
             s->e->flags[i] &= (uint16_t)~TL_EVENT_HAS_TS;
+        }
     }
+    return ok;
 }
 
 /* A step of which a part is left out would be a short one. */
@@ -166,45 +201,68 @@ static void select_steps(const tl_spans *windows, tl_step_window *steps, size_t 
     *n = kept;
 }
 
-static void note_steps(const tl_step_window *steps, size_t n, tl_found *found)
+/* Whether a part of the step is in a window. */
+static bool is_met(const tl_spans *windows, const tl_step_window *step)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool first = found->steps++ == 0;
-        found->first_step = first || steps[i].number < found->first_step ? steps[i].number : found->first_step;
-        found->last_step = first || steps[i].number > found->last_step ? steps[i].number : found->last_step;
+    size_t low = 0;
+    TL_BISECT(low, windows->n, mid, windows->v[mid].end_ns <= step->start_ns);
+    return low < windows->n && windows->v[low].start_ns < step->end_ns;
+}
+
+static bool note_steps(const selecting *s, const tl_ranges *asked, const tl_step_window *steps, size_t n,
+                       tl_found *found)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        bool taken = asked->n > 0 && tl_ranges_has(asked, steps[i].number) && is_met(&s->windows, &steps[i]);
+        ok = note_number(&found->steps, steps[i].number) && (!taken || note_number(&found->taken, steps[i].number));
     }
+    return ok;
+}
+
+static bool append(tl_ranges *to, const tl_ranges *more)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < more->n; i++) {
+        ok = tl_vec_room(to);
+        if (ok)
+            to->v[to->n++] = more->v[i];
+    }
+    return ok;
 }
 
 bool tl_events_select(tl_events *e, int64_t base_ns, const tl_selection *selection, tl_step_window *steps,
                       size_t *nsteps, tl_found *found)
 {
-    selecting s = { .e = e, .base_ns = base_ns };
-    bool ok = find_windows(selection, steps, *nsteps, &s.windows) && collect_calls(&s);
+    selecting s = { .e = e, .base_ns = base_ns, .origin_ns = selection->origin_ns };
+    bool ok = append(&s.empty, selection->times) && find_windows(selection, steps, *nsteps, &s.windows) &&
+              collect_calls(&s) && note_steps(&s, selection->steps, steps, *nsteps, found) && select_events(&s, found);
 
-    if (ok) {
-        note_steps(steps, *nsteps, found);
-        select_events(&s, found);
+    if (ok)
         select_steps(&s.windows, steps, nsteps);
-    }
     tl_spans_free(&s.windows);
     free(s.calls.v);
+    free(s.empty.v);
     return ok;
 }
 
-void tl_found_add(tl_found *sum, const tl_found *more)
+bool tl_found_add(tl_found *sum, const tl_found *more)
 {
     if (more->events > 0) {
         sum->first_ns = sum->events > 0 ? tl_ns_min(sum->first_ns, more->first_ns) : more->first_ns;
         sum->last_ns = sum->events > 0 ? tl_ns_max(sum->last_ns, more->last_ns) : more->last_ns;
     }
-    if (more->steps > 0) {
-        bool first = sum->steps == 0;
-        sum->first_step = first || more->first_step < sum->first_step ? more->first_step : sum->first_step;
-        sum->last_step = first || more->last_step > sum->last_step ? more->last_step : sum->last_step;
-    }
     sum->events += more->events;
     sum->selected += more->selected;
-    sum->steps += more->steps;
+    return append(&sum->steps, &more->steps) && append(&sum->taken, &more->taken) && append(&sum->times, &more->times);
+}
+
+void tl_found_free(tl_found *found)
+{
+    free(found->steps.v);
+    free(found->taken.v);
+    free(found->times.v);
+    *found = (tl_found){ 0 };
 }
 
 bool tl_events_begin(const tl_events *e, int64_t base_ns, int64_t *begin_ns)
