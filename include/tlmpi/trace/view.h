@@ -106,6 +106,9 @@ typedef struct tl_linked {
  * is never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
 
+/* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out.  TL_ENOMEM. */
+tl_status tl_link_steps(const tl_trace *trace, tl_linked *out, tl_error *err);
+
 /* ------------------------------------------------------------------------------------------------------ a part of it */
 
 /* What of a trace is looked at: what the host began in these steps and in this time, and what devices did for it.  An

@@ -167,6 +167,18 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     return st;
 }
 
+/* What a reading without analyses tells of the steps: whether all marks of them count. */
+static tl_status look_at_steps(const tl_trace *trace, tl_rank *row, tl_error *err)
+{
+    tl_linked linked;
+    tl_status st = tl_link_steps(trace, &linked, err);
+
+    if (st == TL_OK)
+        tl_rank_describe_steps(&linked.view, row);
+    tl_linked_free(&linked);
+    return st;
+}
+
 tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 {
     return (tl_read_options){ .keep = TL_LINK_KEEP,
@@ -200,8 +212,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
-    if (st == TL_OK && how->analyse)
-        st = analyse(&trace, how, &row, out, &why);
+    if (st == TL_OK)
+        st = how->analyse ? analyse(&trace, how, &row, out, &why) : look_at_steps(&trace, &row, &why);
     if (st != TL_OK) {
         if (how->analyse) { /* nor has it a part in anything */
             how->participants->participants.n = nparticipants;
