@@ -62,6 +62,8 @@ static const char *const selection_lines[] = {
     "A step is from its mark to the next, as in the whole trace. --time 10-20,35ms-0.1s is in ms or in the unit that is "
     "given, from the first that any rank of the job does in the recording; times of ranks are compared as they were recorded. "
     "A step that is not whole in it is none: its work is in no step.",
+    "Work that cannot have run as long as the trace says (too_long in table rank) is cut as in the whole trace, also where "
+    "what shows it is left out.",
     "What lies between two parts that were selected is idle time of the whole trace (rows of step -1), and gaps there are "
     "gaps. Rows of steps do not know of it.",
     "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the trust "

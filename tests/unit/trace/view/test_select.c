@@ -167,6 +167,28 @@ static void of_calls_of_one_correlation_the_last_counts(void)
     forget();
 }
 
+/*     step    [    4    )[    5    )
+ *     stream    [ a ======================     cannot be: b, which came after it, has ended
+ *                           [b]
+ */
+static void what_shows_that_an_end_cannot_be_may_be_out(void)
+{
+    static const char text[] = MARK(4, 0, 400) "," MARK(5, 400, 400) "," LAUNCH(1, 2) "," LAUNCH(2, 402) "," EVENT(
+        "kernel", "a", 7, 4, 900, "\"stream\":7,\"correlation\":1") "," KERNEL("b", 2, 500);
+    tl_range four[] = { { 4, 4 } }, five[] = { { 5, 5 } };
+    const tl_rank_view *v = view_of(text, (tl_ranges){ four, 1, 1 }, all);
+
+    CU_ASSERT_STRING_EQUAL(kernels_of(v), "a");
+    CU_ASSERT_EQUAL(v->kernels[0].end_ns, US(600));
+    CU_ASSERT_EQUAL(v->ntoo_long, 1);
+    CU_ASSERT_EQUAL(v->too_long_ns, US(404));
+    forget();
+    v = view_of(text, (tl_ranges){ five, 1, 1 }, all);
+    CU_ASSERT_STRING_EQUAL(kernels_of(v), "b");
+    CU_ASSERT_EQUAL(v->ntoo_long, 0);
+    forget();
+}
+
 static void what_there_is_is_told_where_nothing_is_selected(void)
 {
     tl_range nine[] = { { 9, 9 } };
@@ -208,7 +230,7 @@ static void memory_that_is_out_is_said(void)
     const tl_read_options options = { .keep = TL_LINK_KEEP };
     tl_status st = TL_ENOMEM;
 
-    for (size_t k = 1; k < 12; k++) {
+    for (size_t k = 1; k < 20; k++) {
         tl_error err = { 0 };
         char whole[8192];
         snprintf(whole, sizeof whole, "{\"traceEvents\": [%s]}", entries);
@@ -231,6 +253,7 @@ int main(void)
         TEST(steps_and_time_both_hold),
         TEST(parts_that_select_something_are_found),
         TEST(of_calls_of_one_correlation_the_last_counts),
+        TEST(what_shows_that_an_end_cannot_be_may_be_out),
         TEST(what_there_is_is_told_where_nothing_is_selected),
         TEST(a_recording_begins_with_the_first_span),
         TEST(memory_that_is_out_is_said),
