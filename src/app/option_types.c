@@ -66,7 +66,7 @@ static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
 }
 
 /* A share of 1: 0 < share < 1, or as a percentage with "%" after it. */
-static bool store_share(const char *text, void *at)
+static bool read_share(const char *text, double *share)
 {
     char *end;
     errno = 0;
@@ -77,9 +77,16 @@ static bool store_share(const char *text, void *at)
         value /= 100;
         end++;
     }
-    if (*end != '\0' || !(value > 0 && value < 1))
+    *share = value;
+    return *end == '\0' && value > 0;
+}
+
+static bool store_share(const char *text, void *at)
+{
+    double share;
+    if (!read_share(text, &share) || !(share < 1))
         return false;
-    *(double *)at = value;
+    *(double *)at = share;
     return true;
 }
 
@@ -98,7 +105,8 @@ static bool store_top(const char *text, void *at)
 {
     tl_top_wanted *top = at;
     *top = (tl_top_wanted){ 0 };
-    return text[strcspn(text, "%")] == '%' ? store_share(text, &top->share) : store_count(text, &top->rows);
+    return text[strcspn(text, "%")] == '%' ? read_share(text, &top->share) && top->share <= 1
+                                           : store_count(text, &top->rows);
 }
 
 static void recall_top(const void *at, char *out, size_t n)

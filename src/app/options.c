@@ -152,8 +152,8 @@ static const tl_option options[] = {
       "say which way; equal rows stay in the order of the table",
       TL_FOR_SHOW, &tl_option_text, AT(sort) },
     { "top", 0, "N", "0",
-      "at most the first N rows; 0 for all; P%: of a table with total_ns the rows with the most, until they hold P percent "
-      "of the time. Of kernel and kernel_ranks a last row has all others together",
+      "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of total_ns, "
+      "or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row has all others together",
       TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_width, AT(width) },

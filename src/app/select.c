@@ -99,6 +99,22 @@ static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
     return TL_OK;
 }
 
+/* Rows may be nested: where they are, what each has by itself counts once. */
+static tl_status set_time(tl_select *select, tl_error *err)
+{
+    static const char *const names[] = { "total_ns", "device_self_ns", "device_ns" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const tl_field *field = tl_schema_field(select->table, names[i]);
+        if (field == NULL || field->type != TL_TYPE_I64)
+            continue;
+        select->time = select->sort = field;
+        select->descending = true;
+        return TL_OK;
+    }
+    return tl_fail(err, TL_EUSAGE, "--top P%%: table %s has none of the columns total_ns, device_self_ns and device_ns",
+                   select->table->name);
+}
+
 /* The column of that name; of a table that has none the first key that ends in it: to_rank, of who is charged. */
 static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
 {
@@ -155,8 +171,10 @@ tl_status tl_select_init(tl_select *select, tl_result *result, const char *table
         st = add_condition(select, cli->where.v[i], err);
     if (st == TL_OK && cli->columns != NULL)
         st = add_columns(select, cli->columns, err);
-    if (st == TL_OK && (cli->sort != NULL || cli->top.share > 0))
-        st = set_sort(select, cli->sort != NULL ? cli->sort : "total_ns:desc", err);
+    if (st == TL_OK && cli->top.share > 0)
+        st = set_time(select, err);
+    if (st == TL_OK && cli->sort != NULL)
+        st = set_sort(select, cli->sort, err);
     return st;
 }
 

@@ -156,7 +156,6 @@ static size_t rows_of_share(const tl_top *top, const tl_field *time, double shar
 
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
-    const tl_field *time = tl_schema_field(select->table, "total_ns");
     s->may_grow = s->limit == 0;
     s->top = (tl_top){ .table = select->table,
                        .by = select->sort,
@@ -172,7 +171,7 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
     bool ok = st == TL_OK;
     if (ok)
         tl_top_sort(&s->top);
-    size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, time, s->share) : s->top.n;
+    size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
     for (size_t i = 0; i < s->top.n && ok; i++)
         ok = i < shown ? tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1) : leave_out(s, tl_top_row(&s->top, i));
     s->printed = shown;
