@@ -69,9 +69,28 @@ of kernel "sum(x['count'] for x in r) == 18"
 status 2 "$tlmpi" -f --time 5-6 traces
 says err "nothing is selected by time 5ms-6ms"
 says err "there are events from 0 to 2.6 ms"
-for wrong in 2-1 1-1 x 1- -1 '1-2,' '1-2,,3-4' 1m-2 1e3-2e3 5 1-2-3 99999999999999999999-3; do
+for wrong in x 1- -1 '1-2,' '1-2,,3-4' 1m-2 1e3-2e3 5 1-2-3 99999999999999999999-3; do
     status 2 "$tlmpi" -f "--time=$wrong" traces
     says err "--time takes spans of time"
+done
+while read -r option wrong fault; do
+    status 2 "$tlmpi" -f "--$option=$wrong" traces
+    says err "--$option: $fault"
+done << 'LIST'
+time 2s-1s 2s-1s runs backwards: it ends before it begins
+time 0-1,3-3ms 3-3ms is empty: it ends where it begins
+steps 1,5-3,7 5-3 runs backwards
+ranks 3--1 3--1 runs backwards
+ranks 0,-1 -1 is below 0: ranks begin with 0
+steps -3-2 -3-2 is below 0: steps begin with 0
+LIST
+for wrong in x 1, ,1 1,,2 1-2-3 1x 99999999999999999999; do
+    status 2 "$tlmpi" -f "--steps=$wrong" traces
+    says err "--steps takes numbers and ranges, as 0-3,7, not '$wrong'"
+done
+for option in ranks steps time; do
+    status 2 "$tlmpi" -f "--$option=" traces
+    says err "--$option wants a value: --$option=LIST"
 done
 mkfifo pipe
 cat traces/rank-0.json > pipe &
