@@ -111,8 +111,10 @@ static void say_too_long(FILE *out, const tl_summary *s)
         tl_wrap_words(&w, "of device work on");
         tl_wrap_printf(&w, "rank%s", tl_plural((int64_t)n));
         tl_say_ranks(&w, ranks, n, n);
-        tl_wrap_words(&w,
-                      "cannot have run as long as the trace says, and ends here when the next of its stream begins:");
+        tl_wrap_words(&w, work == 1 ? "cannot have run as long as the trace says, and ends here when the next of its stream "
+                                      "begins, or with the recording:"
+                                    : "cannot have run as long as the trace says, and end here when the next of their "
+                                      "streams begin, or with the recording:");
         tl_wrap_words(&w, tl_duration(ns).text);
         tl_wrap_words(&w, "less (table rank, too_long).");
         tl_wrap_end(&w);
