@@ -146,6 +146,10 @@ status 0 "$tlmpi" ask chosen.h5
 says out "Selected: steps 5 - all that follows is of that alone."
 status 0 "$tlmpi" ask --json chosen.h5
 says out '"selection": "steps 5"'
+status 0 "$tlmpi" show chosen.h5
+says out "Selected: steps 5 - all that follows is of that alone."
+status 0 "$tlmpi" show --format csv chosen.h5
+check "rows are rows alone" sh -c '! grep -q Selected out'
 status 0 "$tlmpi" html -f -o chosen.html chosen.h5
 check "a page says what is selected" grep -q "Selected: steps 5" chosen.html
 
