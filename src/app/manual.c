@@ -48,7 +48,7 @@ static const char *const attributes_lines[] = {
     "git_commit\tthe commit that the program was built from, if the build knew it",
     "With --reproducible the file has none of the last five.",
     "selection\twhat of the traces the tables are of, where --ranks, --steps or --time select a part",
-    "selection_unmet\twhich parts of that nothing is of, and what there is; where there are any",
+    "selection_notes\twhich parts of that nothing is of, and what there is; what is whole all the same",
     "A table has a description, and a text per column in column_types, column_units, column_roles, column_docs.",
     NULL,
 };
@@ -69,8 +69,9 @@ static const char *const selection_lines[] = {
     "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the trust "
     "says so. A rank that --ranks leaves out has no trace here: nothing is told of when it came.",
     "What nothing is left of is refused, and what there is is told. A part that selects nothing of any rank, as step 99 of "
-    "--steps 10,99, is told by the run and by tlmpi ask. Files of phases (.jsonl), "
-    "and memory timelines of the ranks that are read, count whole.",
+    "--steps 10,99, is told by the run and by tlmpi ask.",
+    "Of files of phases (.jsonl) beside traces the records of these ranks and steps count; they do not tell the time, and "
+    "count whole of what --time selects. So do memory timelines of the ranks that are read. The summary and tlmpi ask say it.",
     "The attribute selection of the result says what was selected. Names, streams and the like of finished rows are "
     "selected by tlmpi show --where.",
     NULL,

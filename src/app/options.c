@@ -53,7 +53,7 @@ static const tl_option options[] = {
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
-    { "ranks", 0, "LIST", "", "read the traces of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges_from_0,
+    { "ranks", 0, "LIST", "", "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges_from_0,
       DECIDES_AT(run.ranks) },
     { "steps", 0, "LIST", "",
       "everything is computed as if the traces held only what the host began in these steps, and the device work that it "

@@ -67,19 +67,19 @@ static tl_status status_of(const tl_printer *printer, bool ok, tl_error *err)
 /* Of which part of the traces they are. */
 static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
 {
-    char *selection = NULL, *unmet = NULL;
+    char *selection = NULL, *notes = NULL;
     tl_status st = tl_result_attr_text(result, "selection", &selection, err);
     if (st == TL_OK)
-        st = tl_result_attr_text(result, "selection_unmet", &unmet, err);
+        st = tl_result_attr_text(result, "selection_notes", &notes, err);
     if (st == TL_OK && selection != NULL) {
-        const tl_answers answers = { .selection = selection, .unmet = unmet };
+        const tl_answers answers = { .selection = selection, .notes = notes };
         tl_wrap w = { .out = out, .indent = 2 };
         fputc('\n', out);
         tl_say_selection(&w, &answers);
         tl_wrap_end(&w);
     }
     free(selection);
-    free(unmet);
+    free(notes);
     return st;
 }
 

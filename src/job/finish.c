@@ -33,8 +33,8 @@ static tl_status reduce(tl_job *j, tl_error *err)
 static void tell_problems(tl_job *j)
 {
     tl_tell_problems(&j->plan, &j->tables);
-    if (j->unmet_words[0] != '\0')
-        tl_warn("%s", j->unmet_words);
+    if (j->selection_notes[0] != '\0')
+        tl_warn("%s", j->selection_notes);
 }
 
 /* What was found, for whoever asked; a threshold that is passed goes before traces that were incomplete. */
@@ -44,7 +44,7 @@ static void conclude(tl_job *j, bool summary, double start_s, int *code)
 
     tl_answers_read(&j->tables, &answers);
     answers.selection = j->selected_words[0] != '\0' ? j->selected_words : NULL;
-    answers.unmet = j->unmet_words[0] != '\0' ? j->unmet_words : NULL;
+    answers.notes = j->selection_notes[0] != '\0' ? j->selection_notes : NULL;
     if (j->options->json)
         tl_print_answers_json(stdout, &answers, j->output);
     else if (summary)
@@ -56,14 +56,17 @@ static void conclude(tl_job *j, bool summary, double start_s, int *code)
 tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
 {
     bool summary = !j->options->digest && !j->options->json && !j->options->quiet;
+    tl_status st = tl_job_end_selection(j, err);
+    if (st != TL_OK)
+        return st;
     *code = tl_exit_of_input(&j->plan, &j->tables);
     if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
         tell_problems(j); /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the traces could be read");
-    tl_status st = reduce(j, err);
+    st = reduce(j, err);
     if (st == TL_OK)
-        st = tl_write_end(j->store, j->options, &j->tables, j->selected_words, j->unmet_words,
+        st = tl_write_end(j->store, j->options, &j->tables, j->selected_words, j->selection_notes,
                           tl_writer_epoch(j->writer), err);
     if (st == TL_OK) {
         st = tl_store_finish(j->store, err);

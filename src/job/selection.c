@@ -1,6 +1,8 @@
 /* selection.c - of what part of the traces a run is: which, whether anything is left, and the words for it. */
 #include "stages.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/measured_tables.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,8 +183,8 @@ static tl_status describe(tl_job *j, const tl_ranges *ranks, tl_error *err)
         if (no_rank.n > 0)
             add_words(there, "ranks ", &j->plan.ranks, tl_ranges_text);
         tl_found_words(found, &of_unmet, rest, sizeof rest);
-        snprintf(j->unmet_words, sizeof j->unmet_words, "nothing is selected by %.500s: there are %.310s%s%s", parts,
-                 there, *there != '\0' && *rest != '\0' ? "; " : "", rest);
+        snprintf(j->selection_notes, sizeof j->selection_notes, "nothing%s is selected by %.500s: there are %.310s%s%s",
+                 j->plan.phases_bytes > 0 ? " of the traces" : "", parts, there, *there != '\0' && *rest != '\0' ? "; " : "", rest);
     }
     free(no_rank.v);
     free(no_step.v);
@@ -212,7 +214,37 @@ tl_status tl_job_check_selection(tl_job *j, tl_error *err)
             st = refuse(j, err);
         else if (ranks.n > 0)
             st = describe(j, &ranks, err);
+        else
+            add_asked(j->selected_words, &j->options->ranks, &j->options->steps, &j->options->times);
         free(ranks.v);
     }
     return tl_par_agree(st, err);
+}
+
+static void add_note(tl_job *j, const char *note)
+{
+    size_t used = strlen(j->selection_notes);
+    snprintf(j->selection_notes + used, sizeof j->selection_notes - used, "%s%s", used > 0 ? "; " : "", note);
+}
+
+tl_status tl_job_end_selection(tl_job *j, tl_error *err)
+{
+    const tl_options *o = j->options;
+    const tl_table *files = tl_tables_get(&j->tables, &tl_phase_file_schema);
+    size_t nphases = tl_tables_get(&j->tables, &tl_phase_schema)->n;
+    int64_t records = 0;
+
+    for (size_t i = 0; i < files->n; i++)
+        records += ((const tl_phase_file *)tl_table_row(files, i))->records;
+    if (records > 0 && nphases == 0 && o->ranks.n + o->steps.n > 0) {
+        if (j->plan.n == 0)
+            return tl_fail(err, TL_EUSAGE, "nothing is selected by %.600s: the files of phases have nothing of them",
+                           j->selected_words);
+        add_note(j, "the files of phases have nothing of it");
+    }
+    if (nphases > 0 && o->times.n > 0)
+        add_note(j, "phases are of any time, which their files do not tell");
+    if (j->selected && tl_tables_get(&j->tables, &tl_memory_file_schema)->n > 0)
+        add_note(j, "memory timelines are whole");
+    return TL_OK;
 }

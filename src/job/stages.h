@@ -29,7 +29,7 @@ typedef struct tl_job {
     tl_store *store;
     char *output;
     char selected_words[TL_SELECTION_BYTES]; /* what is selected, "ranks 0-3; steps 3-5"; empty where everything is */
-    char unmet_words[TL_SELECTION_BYTES]; /* which parts of the selection nothing is of; empty where there are none */
+    char selection_notes[TL_SELECTION_BYTES]; /* which parts of it nothing is of, and what is whole; empty where there are none */
 } tl_job;
 
 static inline bool tl_is_first(void)
@@ -41,6 +41,10 @@ static inline bool tl_is_first(void)
  * something; the words for it. */
 tl_status tl_job_select(tl_job *j, tl_error *err);
 tl_status tl_job_check_selection(tl_job *j, tl_error *err);
+
+/* selection.c, on proc 0, once all tables are there: adds to the words what is not cut, or has nothing of what is
+ * selected. */
+tl_status tl_job_end_selection(tl_job *j, tl_error *err);
 
 /* begin.c, collective: rules, files, tables: what every proc needs before it can read; then the output. */
 tl_status tl_job_prepare(tl_job *j, tl_error *err);

@@ -118,7 +118,7 @@ says out "Selected: ranks 0-1; steps 5; time 1ms-2ms,8ms-9ms from"
 status 0 "$tlmpi" ask parts.h5
 says out "steps 7; time"
 status 0 "$tlmpi" ask --json parts.h5
-says out '"selection_unmet": "nothing is selected by ranks 3; steps 7; time 8ms-9ms: there are ranks 0-2; steps 4-6;'
+says out '"selection_notes": "nothing is selected by ranks 3; steps 7; time 8ms-9ms: there are ranks 0-2; steps 4-6;'
 status 0 "$tlmpi" -f -o parts --steps=4-99 --ranks 0-7 traces
 silent err
 status 0 "$tlmpi" ask parts.h5
@@ -170,6 +170,38 @@ mkdir phases
 echo '{"duration_ms": 1.25, "micro_step": 0, "name": "training_step", "rank": 3, "step": 7}' > phases/rank_3.jsonl
 status 2 "$tlmpi" --steps 7 phases
 says err "select from traces"
+status 2 "$tlmpi" --ranks 2 phases
+says err "nothing is selected by ranks 2: the files of phases have nothing of them"
+status 0 "$tlmpi" --ranks 1,3 phases
+says out "Selected: ranks 1,3 - all that follows is of that alone."
+
+echo "-- phases and memory timelines beside traces"
+"$tlmpi" -f -q traces
+mkdir beside
+cp traces/rank-?.json beside
+python3 - <<'PYTHON'
+import json
+for rank in range(4):
+    with open(f"beside/rank_{rank}.jsonl", "w") as f:
+        for step in range(3, 9):
+            f.write(json.dumps(dict(name="train", rank=rank, step=step, micro_step=0, duration_ms=1.5)) + "\n")
+open("beside/rank_0.raw.json", "w").write("[[-1, 0, 5, 0], [1700000000004100000, 1, 7, 0]]")
+PYTHON
+for n in 1 2; do
+    status 0 mpirun -n "$n" "$tlmpi" -f --steps 4-5 --ranks 0-1 -o traces beside
+    of phase_step "sorted({(x['rank'], x['step']) for x in r}) == [(0, 4), (0, 5), (1, 4), (1, 5)]"
+    of phase_file "[x['records'] for x in r] == [6] * 4"
+    status 0 mpirun -n "$n" "$tlmpi" -f --steps 5,8 -o traces beside
+    says err "nothing of the traces is selected by steps 8: there are steps 4-6; memory timelines are whole"
+    of phase_step "{x['step'] for x in r} == {5, 8}"
+    status 0 mpirun -n "$n" "$tlmpi" -f --time 1-2 -o traces beside
+    says err "phases are of any time, which their files do not tell; memory timelines are whole"
+    of phase_step "{x['step'] for x in r} == set(range(3, 9))"
+done
+sed -i '/"step": 5/d' beside/rank_?.jsonl
+status 0 "$tlmpi" -f --steps 5 -o traces beside
+says err "the files of phases have nothing of it"
+of phase_step "r == []"
 status 0 "$tlmpi" describe selection
 says out "--steps LIST"
 summary

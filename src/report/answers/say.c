@@ -38,9 +38,9 @@ void tl_say_selection(tl_wrap *w, const tl_answers *a)
     tl_wrap_words(w, "Selected:");
     tl_wrap_words(w, a->selection);
     tl_wrap_words(w,
-                  a->unmet != NULL ? "- all that follows is of that alone;" : "- all that follows is of that alone.");
-    if (a->unmet != NULL)
-        tl_wrap_words(w, a->unmet);
+                  a->notes != NULL ? "- all that follows is of that alone;" : "- all that follows is of that alone.");
+    if (a->notes != NULL)
+        tl_wrap_words(w, a->notes);
 }
 
 /* Begins a sentence. */

@@ -317,8 +317,8 @@ void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
     tl_put_word(&j, "file", file);
     if (a->selection != NULL)
         tl_put_word(&j, "selection", a->selection);
-    if (a->unmet != NULL)
-        tl_put_word(&j, "selection_unmet", a->unmet);
+    if (a->notes != NULL)
+        tl_put_word(&j, "selection_notes", a->notes);
     if (a->phases_alone)
         tl_put_phase_answers(&j, a);
     else

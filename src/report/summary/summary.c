@@ -9,7 +9,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/terminal.h"
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
@@ -235,15 +234,6 @@ typedef struct detail {
     int doubts;
 } detail;
 
-static void say_selection(FILE *out, const tl_summary *s)
-{
-    tl_wrap w = { .out = out, .indent = 2 };
-    if (s->answers->selection == NULL)
-        return;
-    tl_say_selection(&w, s->answers);
-    tl_wrap_end(&w);
-}
-
 static void print_found(FILE *out, const tl_summary *s, const tl_look *look, detail told)
 {
     if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0) {
@@ -258,7 +248,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
-    say_selection(out, s);
+    tl_print_selection(out, s);
     fputc('\n', out);
 
     if (tl_whole_row(s, -1) != NULL) {

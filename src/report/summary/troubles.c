@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
@@ -44,6 +45,15 @@ void tl_say_run(FILE *out, const tl_summary *s)
     tl_wrap_printf(&w, "Run %d of %d", s->run, s->nruns);
     tl_wrap_words(&w, s->run_asked ? "was analysed, as --run asked."
                                    : "was analysed; --run list lists them, --run N chooses.");
+    tl_wrap_end(&w);
+}
+
+void tl_print_selection(FILE *out, const tl_summary *s)
+{
+    tl_wrap w = { .out = out, .indent = 2 };
+    if (s->answers->selection == NULL)
+        return;
+    tl_say_selection(&w, s->answers);
     tl_wrap_end(&w);
 }
 
