@@ -15,7 +15,7 @@ typedef struct asked {
     tl_result *result;
     tl_tables tables;
     tl_answers answers;
-    char *selection;
+    char *selection, *notes;
 } asked;
 
 /* Puts the file's name before what is wrong with it. */
@@ -29,6 +29,7 @@ static void asked_free(asked *a)
     tl_result_close(a->result);
     tl_tables_free(&a->tables);
     free(a->selection);
+    free(a->notes);
 }
 
 /* asked_free ends it in any case. */
@@ -49,9 +50,12 @@ static tl_status load(asked *a, const char *path, tl_error *err)
     st = in_file(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
     if (st == TL_OK)
         st = in_file(a, tl_result_attr_text(a->result, "selection", &a->selection, &why), &why, err);
+    if (st == TL_OK)
+        st = in_file(a, tl_result_attr_text(a->result, "selection_notes", &a->notes, &why), &why, err);
     if (st == TL_OK) {
         tl_answers_read(&a->tables, &a->answers);
         a->answers.selection = a->selection;
+        a->answers.notes = a->notes;
     }
     return st;
 }

@@ -48,6 +48,7 @@ static const char *const attributes_lines[] = {
     "git_commit\tthe commit that the program was built from, if the build knew it",
     "With --reproducible the file has none of the last five.",
     "selection\twhat of the traces the tables are of, where --ranks, --steps or --time select a part",
+    "selection_notes\twhich parts of that nothing is of, and what there is; what is whole all the same",
     "A table has a description, and a text per column in column_types, column_units, column_roles, column_docs.",
     NULL,
 };
@@ -61,12 +62,16 @@ static const char *const selection_lines[] = {
     "A step is from its mark to the next, as in the whole trace. --time 10-20,35ms-0.1s is in ms or in the unit that is "
     "given, from the first that any rank of the job does in the recording; times of ranks are compared as they were recorded. "
     "A step that is not whole in it is none: its work is in no step.",
+    "Work that cannot have run as long as the trace says (too_long in table rank) is cut as in the whole trace, also where "
+    "what shows it is left out.",
     "What lies between two parts that were selected is idle time of the whole trace (rows of step -1), and gaps there are "
     "gaps. Rows of steps do not know of it.",
     "Who holds the job up is judged by the steps that are selected alone. Fewer steps tell less of what is chance: the trust "
     "says so. A rank that --ranks leaves out has no trace here: nothing is told of when it came.",
-    "What nothing is left of is refused, and what there is is told. Files of phases (.jsonl), "
-    "and memory timelines of the ranks that are read, count whole.",
+    "What nothing is left of is refused, and what there is is told. A part that selects nothing of any rank, as step 99 of "
+    "--steps 10,99, is told by the run and by tlmpi ask.",
+    "Of files of phases (.jsonl) beside traces the records of these ranks and steps count; they do not tell the time, and "
+    "count whole of what --time selects. So do memory timelines of the ranks that are read. The summary and tlmpi ask say it.",
     "The attribute selection of the result says what was selected. Names, streams and the like of finished rows are "
     "selected by tlmpi show --where.",
     NULL,

@@ -66,7 +66,7 @@ static bool read_int(const char *text, int64_t low, int64_t high, int64_t *out)
 }
 
 /* A share of 1: 0 < share < 1, or as a percentage with "%" after it. */
-static bool store_share(const char *text, void *at)
+static bool read_share(const char *text, double *share)
 {
     char *end;
     errno = 0;
@@ -77,9 +77,16 @@ static bool store_share(const char *text, void *at)
         value /= 100;
         end++;
     }
-    if (*end != '\0' || !(value > 0 && value < 1))
+    *share = value;
+    return *end == '\0' && value > 0;
+}
+
+static bool store_share(const char *text, void *at)
+{
+    double share;
+    if (!read_share(text, &share) || !(share < 1))
         return false;
-    *(double *)at = value;
+    *(double *)at = share;
     return true;
 }
 
@@ -98,7 +105,8 @@ static bool store_top(const char *text, void *at)
 {
     tl_top_wanted *top = at;
     *top = (tl_top_wanted){ 0 };
-    return text[strcspn(text, "%")] == '%' ? store_share(text, &top->share) : store_count(text, &top->rows);
+    return text[strcspn(text, "%")] == '%' ? read_share(text, &top->share) && top->share <= 1
+                                           : store_count(text, &top->rows);
 }
 
 static void recall_top(const void *at, char *out, size_t n)
@@ -227,23 +235,45 @@ static void recall_parser(const void *at, char *out, size_t n)
     snprintf(out, n, "%s", *(const bool *)at ? "yajl" : "fast");
 }
 
+static bool store_list(const char *text, tl_list_kind kind, tl_ranges *ranges)
+{
+    ranges->n = 0;
+    return *text == '\0' || tl_ranges_parse(text, kind, ranges);
+}
+
 static bool store_ranges(const char *text, void *at)
 {
-    tl_ranges *ranges = at;
-    if (*text != '\0')
-        return tl_ranges_parse(text, ranges);
-    ranges->n = 0;
-    return true;
+    return store_list(text, TL_LIST_NUMBERS, at);
+}
+
+static bool store_ranges_from_0(const char *text, void *at)
+{
+    return store_list(text, TL_LIST_NUMBERS_FROM_0, at);
+}
+
+static bool store_times(const char *text, void *at)
+{
+    return store_list(text, TL_LIST_TIMES, at);
+}
+
+static tl_status complain_ranges(const char *option, const char *text, tl_error *err)
+{
+    return tl_ranges_complain(option, text, TL_LIST_NUMBERS, err);
+}
+
+static tl_status complain_ranges_from_0(const char *option, const char *text, tl_error *err)
+{
+    return tl_ranges_complain(option, text, TL_LIST_NUMBERS_FROM_0, err);
+}
+
+static tl_status complain_times(const char *option, const char *text, tl_error *err)
+{
+    return tl_ranges_complain(option, text, TL_LIST_TIMES, err);
 }
 
 static void recall_ranges(const void *at, char *out, size_t n)
 {
     tl_ranges_text(at, out, n);
-}
-
-static bool store_times(const char *text, void *at)
-{
-    return tl_times_parse(text, at);
 }
 
 static void recall_times(const void *at, char *out, size_t n)
@@ -334,5 +364,6 @@ const tl_option_type tl_option_idle = { store_idle, recall_idle, NULL, complain_
 const tl_option_type tl_option_launch = { store_launch, recall_launch, NULL, complain_launch };
 const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force", NULL };
 const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%", NULL };
-const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, "numbers and ranges, as 0-3,7 or -1", NULL };
-const tl_option_type tl_option_times = { store_times, recall_times, "spans of time, as 10-20 (ms) or 0.5s-700ms", NULL };
+const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, NULL, complain_ranges };
+const tl_option_type tl_option_ranges_from_0 = { store_ranges_from_0, recall_ranges, NULL, complain_ranges_from_0 };
+const tl_option_type tl_option_times = { store_times, recall_times, NULL, complain_times };

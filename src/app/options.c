@@ -53,12 +53,12 @@ static const tl_option options[] = {
       "where a folder holds several runs: take the N-th, oldest first; 'newest' is the newest of those with most ranks, "
       "'list' lists them; 'all': as the other tool, which takes one file of each rank",
       TL_FOR_COMPAT, &tl_option_compat_run, AT(compat_run) },
-    { "ranks", 0, "LIST", "", "read the traces of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges,
+    { "ranks", 0, "LIST", "", "read the traces, phases and memory timelines of these ranks alone: numbers and ranges, as 0-3,7", TL_FOR_RUN, &tl_option_ranges_from_0,
       DECIDES_AT(run.ranks) },
     { "steps", 0, "LIST", "",
       "everything is computed as if the traces held only what the host began in these steps, and the device work that it "
       "launched there; tlmpi describe selection says more",
-      TL_FOR_RUN, &tl_option_ranges, DECIDES_AT(run.steps) },
+      TL_FOR_RUN, &tl_option_ranges_from_0, DECIDES_AT(run.steps) },
     { "time", 0, "LIST", "",
       "likewise of time, as 10-20,35ms-0.1s in ms or with a unit (ns, us, ms, s), from the first that any rank of the job "
       "does in the recording; of steps that are not whole the work belongs to none. Reads every trace twice",
@@ -152,8 +152,8 @@ static const tl_option options[] = {
       "say which way; equal rows stay in the order of the table",
       TL_FOR_SHOW, &tl_option_text, AT(sort) },
     { "top", 0, "N", "0",
-      "at most the first N rows; 0 for all; P%: of a table with total_ns the rows with the most, until they hold P percent "
-      "of the time. Of kernel and kernel_ranks a last row has all others together",
+      "at most the first N rows; 0 for all; P%: the rows with the most time, until they hold P percent of it: of total_ns, "
+      "or of device_self_ns where a table has that, or of device_ns. Of kernel and kernel_ranks a last row has all others together",
       TL_FOR_SHOW, &tl_option_top, AT(top) },
     { "width", 0, "N", "auto", "cut a text in a table after N characters, 0 for never; 'auto' cuts on a terminal alone",
       TL_FOR_SHOW | TL_FOR_REPS, &tl_option_width, AT(width) },

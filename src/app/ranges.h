@@ -3,12 +3,16 @@
 #define TLMPI_APP_RANGES_H
 
 #include "tlmpi/base/ranges.h"
+#include "tlmpi/base/status.h"
 
-/* Replaces *ranges by the numbers that text names.  False: the text is no list of numbers and ranges, a range runs
- * backwards, or memory is out; *ranges is then empty. */
-bool tl_ranges_parse(const char *text, tl_ranges *ranges);
+typedef enum tl_list_kind { TL_LIST_NUMBERS, TL_LIST_NUMBERS_FROM_0, TL_LIST_TIMES } tl_list_kind;
 
-/* Likewise of spans of time, in ms or with a unit; in ns, the end of a span does not belong to it.  Empty: none. */
-bool tl_times_parse(const char *text, tl_ranges *times);
+/* Replaces *ranges by the numbers that text names, sorted; of times, which are in ms or have a unit, in ns, and without
+ * the end of each span.  False: the text is no such list, a range is empty or runs backwards, or memory is out; *ranges
+ * is then empty. */
+bool tl_ranges_parse(const char *text, tl_list_kind kind, tl_ranges *ranges);
+
+/* Says what is wrong with a text that is none. */
+tl_status tl_ranges_complain(const char *option, const char *text, tl_list_kind kind, tl_error *err);
 
 #endif

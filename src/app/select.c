@@ -5,6 +5,7 @@
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,22 @@ static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
     return TL_OK;
 }
 
+/* Rows may be nested: where they are, what each has by itself counts once. */
+static tl_status set_time(tl_select *select, tl_error *err)
+{
+    static const char *const names[] = { "total_ns", "device_self_ns", "device_ns" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const tl_field *field = tl_schema_field(select->table, names[i]);
+        if (field == NULL || field->type != TL_TYPE_I64)
+            continue;
+        select->time = select->sort = field;
+        select->descending = true;
+        return TL_OK;
+    }
+    return tl_fail(err, TL_EUSAGE, "--top P%%: table %s has none of the columns total_ns, device_self_ns and device_ns",
+                   select->table->name);
+}
+
 /* The column of that name; of a table that has none the first key that ends in it: to_rank, of who is charged. */
 static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
 {
@@ -154,8 +171,10 @@ tl_status tl_select_init(tl_select *select, tl_result *result, const char *table
         st = add_condition(select, cli->where.v[i], err);
     if (st == TL_OK && cli->columns != NULL)
         st = add_columns(select, cli->columns, err);
-    if (st == TL_OK && (cli->sort != NULL || cli->top.share > 0))
-        st = set_sort(select, cli->sort != NULL ? cli->sort : "total_ns:desc", err);
+    if (st == TL_OK && cli->top.share > 0)
+        st = set_time(select, err);
+    if (st == TL_OK && cli->sort != NULL)
+        st = set_sort(select, cli->sort, err);
     return st;
 }
 
@@ -316,22 +335,6 @@ static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool
     return TL_OK;
 }
 
-/* "0-3,7"; what is too long ends in dots. */
-static void write_ranges(char *out, size_t size, const tl_range *v, size_t n)
-{
-    size_t used = 0;
-    *out = '\0';
-    for (size_t i = 0; i < n; i++) {
-        if (used + 60 > size) {
-            snprintf(out + used, size - used, ",...");
-            return;
-        }
-        used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, i > 0 ? "," : "", v[i].first);
-        if (v[i].last > v[i].first)
-            used += (size_t)snprintf(out + used, size - used, "-%" PRId64, v[i].last);
-    }
-}
-
 /* The ranks of a table, in words; empty where it has none, or one that is asked for. */
 static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_error *err)
 {
@@ -348,14 +351,13 @@ static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_
     for (size_t i = 0; st == TL_OK && i < list.ranks.n; i++) {
         int64_t rank = list.ranks.v[i];
         asked = asked || tl_ranges_has(select->ranks, rank);
-        if (runs.n > 0 && rank <= runs.v[runs.n - 1].last + 1)
-            runs.v[runs.n - 1].last = rank;
-        else if (tl_vec_room(&runs))
+        if (tl_vec_room(&runs))
             runs.v[runs.n++] = (tl_range){ rank, rank };
         else
             st = tl_fail_memory(err, "the ranks of a table");
     }
-    write_ranges(out, size, runs.v, st == TL_OK && !asked ? runs.n : 0);
+    runs.n = st == TL_OK && !asked ? runs.n : 0;
+    tl_ranges_text(&runs, out, size);
     free(list.ranks.v);
     free(runs.v);
     return st;
@@ -379,18 +381,18 @@ tl_status tl_select_say_none(const tl_select *select, tl_error *err)
     others.where.n = 0;
     tl_status st = select->where.n > 0 ? tl_select_walk(&others, take_any, &any, err) : TL_OK;
     if (select->rank != NULL) {
-        write_ranges(ranks, sizeof ranks, select->ranks->v, select->ranks->n);
+        tl_ranges_text(select->ranks, ranks, sizeof ranks);
         st = st == TL_OK ? list_ranks(select, there, sizeof there, err) : st;
     }
     if (select->step != NULL)
-        write_ranges(steps, sizeof steps, select->steps->v, select->steps->n);
+        tl_ranges_text(select->steps, steps, sizeof steps);
     const char *rank = ranks[0] != '\0' ? " rank " : "", *step = steps[0] != '\0' ? " step " : "";
     const char *and = *rank != '\0' && *step != '\0' ? "," : "", *of = *rank != '\0' || *step != '\0' ? " of" : "";
     if (st == TL_OK && any)
         tl_warn("no row of table %s%s%s%s%s%s%s fulfils --where", select->table->name, of, rank, ranks, and, step,
                 steps);
     else if (st == TL_OK)
-        tl_warn("no rows%s%s%s%s%s%s%s%s", of, rank, ranks, and, step, steps,
-                there[0] != '\0' ? "; it has ranks " : "", there);
+        tl_warn("no rows%s%s%s%s%s%s%s%s", of, rank, ranks, and, step, steps, there[0] != '\0' ? "; it has ranks " : "",
+                there);
     return st;
 }

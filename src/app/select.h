@@ -15,6 +15,7 @@ typedef struct tl_select {
     TL_VEC(uint32_t) columns;           /* field numbers, in the order asked for; none for all */
     const tl_field *sort;               /* NULL: rows as they stand */
     bool descending;
+    const tl_field *time;               /* whose sum is all of the time, for --top P%; NULL where that is not asked for */
 } tl_select;
 
 /* Resolves the names on the command line.  TL_EUSAGE: the file has no such table, or the table no such column; the

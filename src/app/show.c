@@ -8,6 +8,7 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/digest.h"
 #include "tlmpi/model/table.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/others.h"
 #include "tlmpi/report/format/print.h"
 #include "tlmpi/report/format/terminal.h"
@@ -15,6 +16,7 @@
 #include "top.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A sort without --top holds its rows: up to so many. */
@@ -62,6 +64,25 @@ static tl_status status_of(const tl_printer *printer, bool ok, tl_error *err)
 
 /* ---- the list of tables ---- */
 
+/* Of which part of the traces they are. */
+static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
+{
+    char *selection = NULL, *notes = NULL;
+    tl_status st = tl_result_attr_text(result, "selection", &selection, err);
+    if (st == TL_OK)
+        st = tl_result_attr_text(result, "selection_notes", &notes, err);
+    if (st == TL_OK && selection != NULL) {
+        const tl_answers answers = { .selection = selection, .notes = notes };
+        tl_wrap w = { .out = out, .indent = 2 };
+        fputc('\n', out);
+        tl_say_selection(&w, &answers);
+        tl_wrap_end(&w);
+    }
+    free(selection);
+    free(notes);
+    return st;
+}
+
 static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl_error *err)
 {
     tl_printer printer = new_printer(cli, out, &tl_listing_schema);
@@ -74,7 +95,8 @@ static tl_status list_tables(const tl_cli *cli, tl_result *result, FILE *out, tl
         ok = tl_print_rows(&printer, &row, 1);
     }
     ok = tl_print_end(&printer) && ok;
-    return status_of(&printer, ok, err);
+    tl_status st = status_of(&printer, ok, err);
+    return st == TL_OK && cli->format == TL_FORMAT_TABLE ? say_selection(result, out, err) : st;
 }
 
 /* ---- rows ---- */
@@ -156,7 +178,6 @@ static size_t rows_of_share(const tl_top *top, const tl_field *time, double shar
 
 static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
 {
-    const tl_field *time = tl_schema_field(select->table, "total_ns");
     s->may_grow = s->limit == 0;
     s->top = (tl_top){ .table = select->table,
                        .by = select->sort,
@@ -172,7 +193,7 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
     bool ok = st == TL_OK;
     if (ok)
         tl_top_sort(&s->top);
-    size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, time, s->share) : s->top.n;
+    size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
     for (size_t i = 0; i < s->top.n && ok; i++)
         ok = i < shown ? tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1) : leave_out(s, tl_top_row(&s->top, i));
     s->printed = shown;

@@ -1,6 +1,7 @@
 /* sort.c - natural merge sort of indices; sorted integers. */
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/ranges.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,4 +66,16 @@ size_t tl_index_of(const int32_t *ascending, size_t n, int32_t x)
     size_t low = 0;
     TL_BISECT(low, n, mid, ascending[mid] < x);
     return low < n && ascending[low] == x ? low : n;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const tl_range *x = a, *y = b;
+    return x->first != y->first ? TL_COMPARE(x->first, y->first) : TL_COMPARE(x->last, y->last);
+}
+
+void tl_ranges_sort(tl_ranges *ranges)
+{
+    if (ranges->n > 1)
+        qsort(ranges->v, ranges->n, sizeof *ranges->v, by_first);
 }

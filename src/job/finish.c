@@ -3,6 +3,7 @@
 #include "tell.h"
 #include "write.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/report/ask.h"
@@ -29,34 +30,44 @@ static tl_status reduce(tl_job *j, tl_error *err)
     return st;
 }
 
+static void tell_problems(tl_job *j)
+{
+    tl_tell_problems(&j->plan, &j->tables);
+    if (j->selection_notes[0] != '\0')
+        tl_warn("%s", j->selection_notes);
+}
+
 /* What was found, for whoever asked; a threshold that is passed goes before traces that were incomplete. */
-static void conclude(tl_job *j, const char *selection, bool summary, double start_s, int *code)
+static void conclude(tl_job *j, bool summary, double start_s, int *code)
 {
     tl_answers answers;
 
     tl_answers_read(&j->tables, &answers);
-    answers.selection = selection[0] != '\0' ? selection : NULL;
+    answers.selection = j->selected_words[0] != '\0' ? j->selected_words : NULL;
+    answers.notes = j->selection_notes[0] != '\0' ? j->selection_notes : NULL;
     if (j->options->json)
         tl_print_answers_json(stdout, &answers, j->output);
     else if (summary)
-        tl_tell_summary(&j->plan, &j->tables, &answers, j->options, selection, j->output, tl_now_s() - start_s);
+        tl_tell_summary(&j->plan, &j->tables, &answers, j->options, j->output, tl_now_s() - start_s);
     if (tl_gates_judge(&j->options->fail_on, &answers, stderr))
         *code = TL_EXIT_FAIL_ON;
 }
 
 tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
 {
-    char selection[TL_SELECTION_BYTES];
     bool summary = !j->options->digest && !j->options->json && !j->options->quiet;
+    tl_status st = tl_job_end_selection(j, err);
+    if (st != TL_OK)
+        return st;
     *code = tl_exit_of_input(&j->plan, &j->tables);
     if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
-        tl_tell_problems(&j->plan, &j->tables); /* else the summary says it, on the same screen */
+        tell_problems(j); /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the traces could be read");
-    tl_selection_words(j, selection);
-    tl_status st = reduce(j, err);
+    st = reduce(j, err);
     if (st == TL_OK)
-        st = tl_write_end(j->store, j->options, &j->tables, selection, tl_writer_epoch(j->writer), err);
+        st = tl_write_end(j->store, j->options, &j->tables, j->selected_words, j->selection_notes,
+                          tl_writer_epoch(j->writer), err);
     if (st == TL_OK) {
         st = tl_store_finish(j->store, err);
         j->store = NULL;
@@ -64,6 +75,6 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (st == TL_OK && j->options->digest)
         st = tl_tell_digest(j->output, err);
     if (st == TL_OK)
-        conclude(j, selection, summary, start_s, code);
+        conclude(j, summary, start_s, code);
     return st;
 }

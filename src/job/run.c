@@ -39,6 +39,7 @@ static void job_free(tl_job *j)
     tl_rank_graphs_free(&j->graphs);
     free(j->late.v);
     tl_plan_free(&j->plan);
+    tl_found_free(&j->found);
     tl_rules_free(&j->rules);
     free(j->output);
 }

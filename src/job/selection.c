@@ -1,10 +1,13 @@
 /* selection.c - of what part of the traces a run is: which, whether anything is left, and the words for it. */
 #include "stages.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/measured_tables.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* ----------------------------------------------------------------------------------- when the recording of the job began */
@@ -74,58 +77,174 @@ tl_status tl_job_select(tl_job *j, tl_error *err)
     return o->times.n > 0 ? find_origin(j, err) : TL_OK;
 }
 
-/* Proc 0: what there is, where nothing of it is selected. */
-static tl_status refuse(const tl_job *j, const tl_found *found, tl_error *err)
+/* Collective: the ranges of all procs on proc 0, sorted. */
+static tl_status gather_ranges(tl_ranges *ranges, tl_error *err)
 {
-    char words[TL_SELECTION_BYTES], steps[64] = "no steps", times[96] = "";
-    int64_t origin_ns = j->options->times.n > 0 ? j->selection.origin_ns : found->first_ns;
+    void *all = NULL;
+    size_t n = 0;
+    tl_status st = tl_par_gather(ranges->v, ranges->n * sizeof *ranges->v, &all, &n, NULL, err);
 
-    tl_selection_words(j, words);
-    if (found->steps > 0)
-        snprintf(steps, sizeof steps, "steps %d to %d", (int)found->first_step, (int)found->last_step);
-    snprintf(times, sizeof times, "%.6g to %.6g ms", (double)tl_ns_between(found->first_ns, origin_ns) / 1e6,
-             (double)tl_ns_between(found->last_ns, origin_ns) / 1e6);
-    return tl_fail(err, TL_EUSAGE, "nothing is selected by %.300s: the traces have %s, and events from %s", words, steps,
-                   times);
+    if (st != TL_OK || !tl_is_first())
+        return st;
+    free(ranges->v);
+    *ranges = (tl_ranges){ .v = all, .n = n / sizeof *ranges->v, .cap = n / sizeof *ranges->v };
+    tl_ranges_sort(ranges);
+    return st;
+}
+
+/* Collective: what all procs have found on proc 0. */
+static tl_status gather_found(tl_found *found, tl_error *err)
+{
+    tl_found own = { found->events, found->selected, found->first_ns, found->last_ns, { 0 }, { 0 }, { 0 } };
+    void *all = NULL;
+    size_t n = 0;
+    tl_status st = tl_par_gather(&own, sizeof own, &all, &n, NULL, err);
+
+    if (st == TL_OK && tl_is_first()) {
+        const tl_found *v = all;
+        found->events = found->selected = 0;
+        for (size_t i = 0; i < n / sizeof *v; i++)
+            (void)tl_found_add(found, &v[i]); /* numbers alone */
+    }
+    free(all);
+    if (st == TL_OK)
+        st = gather_ranges(&found->steps, err);
+    if (st == TL_OK)
+        st = gather_ranges(&found->taken, err);
+    return st == TL_OK ? gather_ranges(&found->times, err) : st;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- in words */
+
+/* Adds "; ranks 0-3" to a list in out. */
+static void add_words(char out[TL_SELECTION_BYTES], const char *what, const tl_ranges *ranges,
+                      void (*text)(const tl_ranges *, char *, size_t))
+{
+    char list[300];
+    size_t used = strlen(out);
+
+    text(ranges, list, sizeof list);
+    snprintf(out + used, TL_SELECTION_BYTES - used, "%s%s%s", used > 0 ? "; " : "", what, list);
+}
+
+static void add_asked(char out[TL_SELECTION_BYTES], const tl_ranges *ranks, const tl_ranges *steps,
+                      const tl_ranges *times)
+{
+    if (ranks->n > 0)
+        add_words(out, "ranks ", ranks, tl_ranges_text);
+    if (steps->n > 0)
+        add_words(out, "steps ", steps, tl_ranges_text);
+    if (times->n > 0)
+        add_words(out, "time ", times, tl_times_text);
+}
+
+/* Those of what was asked for that have nothing in common with what there is; false when memory is out. */
+static bool find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges *unmet)
+{
+    for (size_t i = 0; i < asked->n; i++) {
+        if (tl_ranges_meet(there, asked->v[i]))
+            continue;
+        if (!tl_vec_room(unmet))
+            return false;
+        unmet->v[unmet->n++] = asked->v[i];
+    }
+    return true;
+}
+
+static bool find_ranks(const tl_plan *plan, tl_ranges *ranks)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        if (!tl_vec_room(ranks))
+            return false;
+        ranks->v[ranks->n++] = (tl_range){ plan->items[i].rank, plan->items[i].rank };
+    }
+    return true;
+}
+
+/* Proc 0: what is selected, as far as it is there, and which parts of what was asked for nothing is of.  `ranks` are those
+ * that are read. */
+static tl_status describe(tl_job *j, const tl_ranges *ranks, tl_error *err)
+{
+    const tl_options *o = j->options;
+    const tl_found *found = &j->found;
+    tl_ranges no_rank = { 0 }, no_step = { 0 }, no_time = { 0 };
+    bool ok = find_unmet(&o->ranks, ranks, &no_rank) && find_unmet(&o->steps, &found->taken, &no_step) &&
+              find_unmet(&o->times, &found->times, &no_time);
+
+    add_asked(j->selected_words, o->ranks.n > 0 ? ranks : &o->ranks, &found->taken, &o->times);
+    if (o->times.n > 0) {
+        size_t used = strlen(j->selected_words);
+        snprintf(j->selected_words + used, TL_SELECTION_BYTES - used, " from %" PRId64 " ns", j->selection.origin_ns);
+    }
+    if (ok && no_rank.n + no_step.n + no_time.n > 0) {
+        const tl_selection of_unmet = { .steps = &no_step, .times = &no_time, .origin_ns = j->selection.origin_ns };
+        char parts[TL_SELECTION_BYTES] = "", there[TL_SELECTION_BYTES] = "", rest[120];
+        add_asked(parts, &no_rank, &no_step, &no_time);
+        if (no_rank.n > 0)
+            add_words(there, "ranks ", &j->plan.ranks, tl_ranges_text);
+        tl_found_words(found, &of_unmet, rest, sizeof rest);
+        snprintf(j->selection_notes, sizeof j->selection_notes, "nothing%s is selected by %.500s: there are %.310s%s%s",
+                 j->plan.phases_bytes > 0 ? " of the traces" : "", parts, there, *there != '\0' && *rest != '\0' ? "; " : "", rest);
+    }
+    free(no_rank.v);
+    free(no_step.v);
+    free(no_time.v);
+    return ok ? TL_OK : tl_fail_memory(err, "what is selected");
+}
+
+/* Proc 0: what there is, where nothing of it is selected. */
+static tl_status refuse(const tl_job *j, tl_error *err)
+{
+    const tl_options *o = j->options;
+    char words[TL_SELECTION_BYTES] = "", there[120];
+
+    add_asked(words, &o->ranks, &o->steps, &o->times);
+    tl_found_words(&j->found, &j->selection, there, sizeof there);
+    return tl_fail(err, TL_EUSAGE, "nothing is selected by %.600s: there are %s", words, there);
 }
 
 tl_status tl_job_check_selection(tl_job *j, tl_error *err)
 {
-    void *all = NULL;
-    size_t n;
-
-    if (!j->selected)
-        return TL_OK;
-    tl_status st = tl_par_gather(&j->found, sizeof j->found, &all, &n, NULL, err);
-    const tl_found *v = all;
+    tl_status st = j->selected ? gather_found(&j->found, err) : TL_OK;
     if (st == TL_OK && tl_is_first()) {
-        tl_found found = { 0 };
-        for (size_t i = 0; i < n / sizeof *v; i++)
-            tl_found_add(&found, &v[i]);
-        st = found.events > 0 && found.selected == 0 ? refuse(j, &found, err) : TL_OK;
+        tl_ranges ranks = { 0 };
+        if (!find_ranks(&j->plan, &ranks))
+            st = tl_fail_memory(err, "the ranks that are selected");
+        else if (j->selected && j->found.events > 0 && j->found.selected == 0)
+            st = refuse(j, err);
+        else if (ranks.n > 0)
+            st = describe(j, &ranks, err);
+        else
+            add_asked(j->selected_words, &j->options->ranks, &j->options->steps, &j->options->times);
+        free(ranks.v);
     }
-    free(all);
     return tl_par_agree(st, err);
 }
 
-void tl_selection_words(const tl_job *j, char out[TL_SELECTION_BYTES])
+static void add_note(tl_job *j, const char *note)
+{
+    size_t used = strlen(j->selection_notes);
+    snprintf(j->selection_notes + used, sizeof j->selection_notes - used, "%s%s", used > 0 ? "; " : "", note);
+}
+
+tl_status tl_job_end_selection(tl_job *j, tl_error *err)
 {
     const tl_options *o = j->options;
-    char list[300];
-    size_t used = 0;
+    const tl_table *files = tl_tables_get(&j->tables, &tl_phase_file_schema);
+    size_t nphases = tl_tables_get(&j->tables, &tl_phase_schema)->n;
+    int64_t records = 0;
 
-    *out = '\0';
-    if (o->ranks.n > 0) {
-        tl_ranges_text(&o->ranks, list, sizeof list);
-        used += (size_t)snprintf(out + used, TL_SELECTION_BYTES - used, "ranks %s", list);
+    for (size_t i = 0; i < files->n; i++)
+        records += ((const tl_phase_file *)tl_table_row(files, i))->records;
+    if (records > 0 && nphases == 0 && o->ranks.n + o->steps.n > 0) {
+        if (j->plan.n == 0)
+            return tl_fail(err, TL_EUSAGE, "nothing is selected by %.600s: the files of phases have nothing of them",
+                           j->selected_words);
+        add_note(j, "the files of phases have nothing of it");
     }
-    if (o->steps.n > 0) {
-        tl_ranges_text(&o->steps, list, sizeof list);
-        used += (size_t)snprintf(out + used, TL_SELECTION_BYTES - used, "%ssteps %s", used > 0 ? "; " : "", list);
-    }
-    if (o->times.n > 0) {
-        tl_times_text(&o->times, list, sizeof list);
-        snprintf(out + used, TL_SELECTION_BYTES - used, "%stime %s from %" PRId64 " ns", used > 0 ? "; " : "", list,
-                 j->selection.origin_ns);
-    }
+    if (nphases > 0 && o->times.n > 0)
+        add_note(j, "phases are of any time, which their files do not tell");
+    if (j->selected && tl_tables_get(&j->tables, &tl_memory_file_schema)->n > 0)
+        add_note(j, "memory timelines are whole");
+    return TL_OK;
 }

@@ -10,13 +10,15 @@
 #include "tlmpi/par/par.h"
 #include "tlmpi/store/store.h"
 
+enum { TL_SELECTION_BYTES = 1024 };
+
 typedef struct tl_job {
     const tl_options *options;
     tl_rules rules;
     tl_plan plan;
     bool selected; /* of the traces a part alone is looked at: */
     tl_selection selection;
-    tl_found found; /* what there was, in the traces that this proc has read */
+    tl_found found;               /* what there was, in the traces that this proc has read; then on proc 0 in all */
     tl_tables tables;             /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
     tl_exposures exposures;       /* likewise */
@@ -26,6 +28,8 @@ typedef struct tl_job {
     tl_writer *writer; /* proc 0 alone, as all below */
     tl_store *store;
     char *output;
+    char selected_words[TL_SELECTION_BYTES]; /* what is selected, "ranks 0-3; steps 3-5"; empty where everything is */
+    char selection_notes[TL_SELECTION_BYTES]; /* which parts of it nothing is of, and what is whole; empty where there are none */
 } tl_job;
 
 static inline bool tl_is_first(void)
@@ -34,13 +38,13 @@ static inline bool tl_is_first(void)
 }
 
 /* selection.c, collective: what the options select, which may have to be looked up; once all is read, that it has left
- * something. */
+ * something; the words for it. */
 tl_status tl_job_select(tl_job *j, tl_error *err);
 tl_status tl_job_check_selection(tl_job *j, tl_error *err);
 
-/* What is selected, "ranks 0-3; steps 3-5"; empty where everything is. */
-enum { TL_SELECTION_BYTES = 1024 };
-void tl_selection_words(const tl_job *j, char out[TL_SELECTION_BYTES]);
+/* selection.c, on proc 0, once all tables are there: adds to the words what is not cut, or has nothing of what is
+ * selected. */
+tl_status tl_job_end_selection(tl_job *j, tl_error *err);
 
 /* begin.c, collective: rules, files, tables: what every proc needs before it can read; then the output. */
 tl_status tl_job_prepare(tl_job *j, tl_error *err);

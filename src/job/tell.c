@@ -166,7 +166,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
-                     const char *selection, const char *output, double seconds)
+                     const char *output, double seconds)
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
@@ -205,7 +205,6 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .run = inventory->run + 1,
         .nruns = inventory->nruns,
         .run_asked = options->run > 0,
-        .selection = selection,
         .nprocs = tl_par_nprocs(),
         .seconds = seconds,
         .output = output,

@@ -16,9 +16,9 @@ void tl_say_lost(const tl_inventory *inventory, int32_t run, char *out, size_t s
 /* On stderr: each file left out, missing rank or damaged trace. */
 void tl_tell_problems(const tl_plan *plan, tl_tables *job);
 
-/* The summary.  selection: what of the traces it is of, empty for all.  output: path of the result file. */
+/* The summary.  output: path of the result file. */
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
-                     const char *selection, const char *output, double seconds);
+                     const char *output, double seconds);
 
 /* What was read: a line a rank. */
 void tl_tell_inventory(const tl_plan *plan, tl_tables *job);

@@ -133,7 +133,7 @@ static tl_status write_circumstances(tl_store *store, const tl_options *options,
 }
 
 tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tables *job, const char *selection,
-                       int64_t epoch_ns, tl_error *err)
+                       const char *notes, int64_t epoch_ns, tl_error *err)
 {
     tl_status st = TL_OK;
 
@@ -146,6 +146,8 @@ tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tabl
         st = tl_store_attr_int(store, "epoch_ns", epoch_ns, err);
     if (st == TL_OK && selection[0] != '\0')
         st = tl_store_attr_text(store, "selection", selection, err);
+    if (st == TL_OK && notes[0] != '\0')
+        st = tl_store_attr_text(store, "selection_notes", notes, err);
     if (st == TL_OK && !options->reproducible)
         st = write_circumstances(store, options, err);
     if (st == TL_OK && options->settings != NULL)

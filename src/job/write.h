@@ -19,6 +19,6 @@ tl_status tl_write_begin(tl_store *store, tl_error *err);
 
 /* Writes the tables of ranks and of the job, their names, and the root attributes. */
 tl_status tl_write_end(tl_store *store, const tl_options *options, const tl_tables *job, const char *selection,
-                       int64_t epoch_ns, tl_error *err);
+                       const char *notes, int64_t epoch_ns, tl_error *err);
 
 #endif

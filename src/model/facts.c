@@ -186,7 +186,7 @@ static void find_trust(tl_tables *tables, tl_facts *out)
         t->nsteps += row->rank == first->rank && row->step >= 0;
     }
     for (size_t i = 0; i < ranks->n; i++)
-        t->judged += ((const tl_straggler *)tl_table_row(ranks, i))->late_count;
+        t->judged = tl_ns_sum(t->judged, ((const tl_straggler *)tl_table_row(ranks, i))->late_count);
     t->collectives = matched->of;
     t->matched = matched->count;
     t->clocks = check_of(quality, TL_CHECK_CLOCKS)->count;

@@ -196,7 +196,7 @@ status 0 "$tlmpi" show traces.h5 kernel --top 1000 --format csv
 check "nothing is left out, nothing is told" sh -c '! grep -q others out'
 status 0 "$tlmpi" show traces.h5 kernel_ranks --format json
 cp out all.json
-for share in 1 50 75 99.9; do
+for share in 1 50 75 99.9 100; do
     status 0 "$tlmpi" show traces.h5 kernel_ranks --top "$share%" --format json
     python "the rows that hold $share % of the time" "
 whole, r = json.load(open('all.json')), rows()
@@ -209,7 +209,24 @@ rm all.json
 status 2 "$tlmpi" show traces.h5 kernel_ranks --top 120%
 says err "--top takes a number, 0 or more, or a share as 80%"
 status 2 "$tlmpi" show traces.h5 breakdown --top 80%
-says err "no column 'total_ns'"
+says err "table breakdown has none of the columns total_ns, device_self_ns and device_ns"
+# Without --sort as with it: the share is of the time.
+for table in call_tree operator_ranks annotation_ranks launch_step; do
+    time=device_self_ns
+    test "$table" = launch_step && time=device_ns
+    status 0 "$tlmpi" show traces.h5 "$table" --sort "$time:desc" --format json
+    cp out all.json
+    for share in 30 80 100; do
+        status 0 "$tlmpi" show traces.h5 "$table" --top "$share%" --format json
+        python "$table: the rows that hold $share % of $time" "
+whole, r = json.load(open('all.json')), rows()
+total, held, n = sum(x['$time'] for x in whole), 0, 0
+while held < total * $share / 100:
+    held += whole[n]['$time']; n += 1
+assert r == whole[:n], n"
+    done
+done
+rm all.json
 for top in 1 4 26 27 100; do
     status 0 "$tlmpi" show traces.h5 interval --sort start_ns:desc --top "$top" --format json
     python "the last $top starts" "

@@ -154,6 +154,17 @@ rm -f traces/tlmpi.h5
 status 0 "$tlmpi" check traces
 says out "rank-2.json"
 check "check writes nothing" test ! -e check.h5
+mkdir marks
+for mark in 4 -1 4294967296; do # in place of step 6
+    sed "s/ProfilerStep#6/ProfilerStep#$mark/" traces/rank-0.json > marks/rank-0.json
+    status 1 "$tlmpi" -f -q marks
+    status 1 "$tlmpi" -f marks
+    cp err said
+    status 1 "$tlmpi" check marks
+    check "check says of a mark $mark what a run does" cmp err said
+    says out "damaged"
+    says err "left out 1 mark"
+done
 two_runs
 status 0 "$tlmpi" --run list runs
 lines 3 out

@@ -216,7 +216,7 @@ def compare_tree(name, trace, rows):
     whole = sum(w["end"] - w["start"] for w in trace.work)
     check(f"{name}: what all have themselves is all device work", sum(int(r["device_self_ns"]) for r in rows) == whole, whole)
     check(f"{name}: so is the work below them", sum(int(r["device_ns"]) for r in rows if r["kind"] == "work") == whole)
-    check(f"{name}: and what roots have", sum(int(r["device_ns"]) for r in rows if int(r["parent"]) < 0) == whole)
+    check(f"{name}: and what roots have", sum(int(r["device_ns"]) for r in rows if int(r["depth"]) == 0) == whole)
     check(f"{name}: shares", all(close(real(r["share"]), int(r["device_ns"]) / whole if whole else math.nan) for r in rows))
     # In preorder a node's parent is what was printed last one level up; brothers come by their time.
     last, before = {}, {}

@@ -164,6 +164,9 @@ bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
  * devices and streams, what is odd about it; and marks of steps that are lost, which damage the trace. */
 void tl_rank_describe(const tl_rank_view *view, tl_rank *row);
 
+/* Of a view with steps alone: how many there are, and the marks that are lost. */
+void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row);
+
 /* The first start in rows of table interval; TL_TIME_UNKNOWN: there are none. */
 int64_t tl_interval_first(const tl_table *intervals);
 

@@ -9,7 +9,7 @@ typedef struct tl_range {
     int64_t first, last; /* both belong to it */
 } tl_range;
 
-/* Zero-initialise; free(ranges.v) ends it.  A set without ranges holds every number. */
+/* In any order, and some perhaps twice.  Zero-initialise; free(ranges.v) ends it.  A set without ranges holds every number. */
 typedef TL_VEC(tl_range) tl_ranges;
 
 static inline bool tl_ranges_has(const tl_ranges *ranges, int64_t number)
@@ -18,6 +18,27 @@ static inline bool tl_ranges_has(const tl_ranges *ranges, int64_t number)
         if (number >= ranges->v[i].first && number <= ranges->v[i].last)
             return true;
     return ranges->n == 0;
+}
+
+/* Whether one of the ranges has a number of this one, too; an empty list has none. */
+static inline bool tl_ranges_meet(const tl_ranges *ranges, tl_range with)
+{
+    for (size_t i = 0; i < ranges->n; i++)
+        if (with.last >= ranges->v[i].first && with.first <= ranges->v[i].last)
+            return true;
+    return false;
+}
+
+/* By their first numbers. */
+void tl_ranges_sort(tl_ranges *ranges);
+
+/* Of sorted ranges those from *at that overlap or follow one another, as one; *at is then behind them. */
+static inline tl_range tl_ranges_run(const tl_ranges *ranges, size_t *at)
+{
+    tl_range run = ranges->v[(*at)++];
+    for (; *at < ranges->n && ranges->v[*at].first - (ranges->v[*at].first > run.last) <= run.last; (*at)++)
+        run.last = ranges->v[*at].last > run.last ? ranges->v[*at].last : run.last;
+    return run;
 }
 
 #endif

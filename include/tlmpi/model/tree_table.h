@@ -24,17 +24,19 @@ extern const char *const tl_node_kind_labels[]; /* "annotation", "operator", "ca
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, node, KEY, "",                                                                                           \
       "number of the node: 0, 1, 2 ... down the tree as it is printed. Of more than 4096 those with the most "         \
-      "device_ns have a row, and the rest one together")                                                               \
+      "device_ns have a row, and the rest one together, with all below them: its launches, kernels and device_ns are " \
+      "in those of nodes around them, too")                                                                            \
     F(T, I32, parent, LABEL, "",                                                                                       \
       "node around it: on its thread, or, of a thread that has no annotation around it then, as those of autograd, "   \
       "the innermost annotation that is open on the thread with the most annotations; -1: none")                       \
-    F(T, I32, depth, LABEL, "", "nodes around it")                                                                     \
+    F(T, I32, depth, LABEL, "", "nodes around it; of the rest -1")                                                     \
     F(T, NODE_KIND, kind, LABEL, "", "what it is")                                                                     \
     F(T, I32, forward, LABEL, "",                                                                                      \
       "of an operator of the backward pass the node of the operator of the forward pass whose gradients it makes, "    \
       "where the trace says so (fwdbwd): one that makes those of several nodes has a node for each; else -1")          \
     F(T, I64, count, MEASURE, "", "how often it ran on this path; of the rest, how many nodes have no row")            \
-    F(T, I64, host_ns, MEASURE, "ns", "time of the host in it, with what it called")                                   \
+    F(T, I64, host_ns, MEASURE, "ns",                                                                                  \
+      "time of the host in it, with what it called; of the rest the sum of host_self_ns")                              \
     F(T, I64, host_self_ns, MEASURE, "ns", "less the time in nodes below it on its own thread")                        \
     F(T, I64, launches, MEASURE, "", "calls in it that queued device work, with what it called")                       \
     F(T, I64, kernels, MEASURE, "", "device work that these queued")                                                   \

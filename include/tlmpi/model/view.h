@@ -160,7 +160,7 @@ typedef struct tl_rank_view {
     size_t nlaunches;
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
-    size_t nlost_steps;   /* marks left out: no step has so large a number */
+    size_t nlost_steps;   /* marks left out: their number is below 0, or no step has so large a one */
     size_t nagain_steps;  /* marks left out: of a number that their thread had marked before another */
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;

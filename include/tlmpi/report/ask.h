@@ -18,6 +18,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *     format         1; a change that breaks readers makes it 2
  *     file           path of the result
  *     selection      of which part of the traces it is; only where it is not of all of them
+ *     selection_notes  which parts that were asked for nothing is of, and what is whole all the same; only where there
+ *                    is such
  *     verdict        "straggler", "slow_link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  *                    "no_device_work"
  *     which_rank, which_phase, others_waiting, persistent      an object each:

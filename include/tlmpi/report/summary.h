@@ -54,7 +54,6 @@ typedef struct tl_summary {
     size_t nskipped; /* files left out: which, and why, a text each */
     int run, nruns;  /* the one analysed, 1 = oldest, and how many the paths hold */
     bool run_asked;  /* --run named it */
-    const char *selection; /* of what of the traces all of it is, "steps 3-5"; NULL or empty for all */
 
     int nprocs;
     double seconds;     /* from start to summary */

@@ -106,6 +106,9 @@ typedef struct tl_linked {
  * is never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
 
+/* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out.  TL_ENOMEM. */
+tl_status tl_link_steps(const tl_trace *trace, tl_linked *out, tl_error *err);
+
 /* ------------------------------------------------------------------------------------------------------ a part of it */
 
 /* What of a trace is looked at: what the host began in these steps and in this time, and what devices did for it.  An
@@ -116,17 +119,20 @@ typedef struct tl_selection {
     int64_t origin_ns;
 } tl_selection;
 
-/* What there was to select from, summed over traces.  Zero-initialise. */
+/* What there was to select from, summed over traces.  Zero-initialise; tl_found_free ends it. */
 typedef struct tl_found {
     uint64_t events, selected;
     int64_t first_ns, last_ns; /* starts of events, where there are any */
-    uint64_t steps;
-    int32_t first_step, last_step; /* where there are any */
+    tl_ranges steps;           /* numbers of all steps ... */
+    tl_ranges taken;           /* ... and of those asked for of which a part is selected, if steps are asked for */
+    tl_ranges times;           /* of each span of time asked for that has something in it an instant of it */
 } tl_found;
 
-void tl_found_add(tl_found *sum, const tl_found *more);
+/* False when memory is out. */
+bool tl_found_add(tl_found *sum, const tl_found *more);
+void tl_found_free(tl_found *found);
 
-/* As tl_link, of the selected alone; NULL: of everything.  *found is what there was. */
+/* As tl_link, of the selected alone; NULL: of everything.  Adds to *found what there was. */
 tl_status tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
                            tl_linked *out, tl_found *found, tl_error *err);
 

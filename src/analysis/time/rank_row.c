@@ -7,7 +7,6 @@
 
 static void describe_work(const tl_rank_view *view, tl_rank *row)
 {
-    row->steps = (int32_t)view->nsteps;
     row->too_long = (int64_t)view->ntoo_long;
     row->too_long_ns = view->too_long_ns;
     row->intervals = (int64_t)(view->nkernels + view->nsyncs);
@@ -34,9 +33,10 @@ static void describe_work(const tl_rank_view *view, tl_rank *row)
 }
 
 /* An entry that is left out is one that is lost. */
-static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
+void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
 {
     char words[160];
+    row->steps = (int32_t)view->nsteps;
     if (view->nlost_steps + view->nagain_steps == 0)
         return;
     row->status = row->status == TL_RANK_OK || row->status == TL_RANK_NO_GPU ? TL_RANK_DAMAGED : row->status;
@@ -44,8 +44,8 @@ static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
         return;
     if (view->nlost_steps > 0)
         snprintf(words, sizeof words,
-                 "expected ProfilerStep# with numbers up to 2147483647, found larger ones; left out %zu marks",
-                 view->nlost_steps);
+                 "expected ProfilerStep# with numbers from 0 to 2147483647, found others; left out %zu mark%s",
+                 view->nlost_steps, view->nlost_steps > 1 ? "s" : "");
     else
         snprintf(words, sizeof words,
                  "expected each ProfilerStep# once, found a number again after another; left out %zu mark%s, what was "
@@ -57,5 +57,5 @@ static void describe_lost_steps(const tl_rank_view *view, tl_rank *row)
 void tl_rank_describe(const tl_rank_view *view, tl_rank *row)
 {
     describe_work(view, row);
-    describe_lost_steps(view, row);
+    tl_rank_describe_steps(view, row);
 }

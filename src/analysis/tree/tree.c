@@ -147,16 +147,16 @@ static tl_call_tree row_of(const listing *l, const tl_node *n, int32_t row)
     };
 }
 
-/* What is left out.  What is below a node that has a row is in that one's sums; what it has itself is not. */
+/* What is left out.  All that is below it is, too: so what each of them has by itself is what they have together. */
 static void add_rest(tl_call_tree *rest, const tl_node *n)
 {
     rest->count++;
-    rest->host_self_ns = tl_ns_add(rest->host_self_ns, self_of(n));
+    rest->host_self_ns = rest->host_ns = tl_ns_add(rest->host_ns, self_of(n));
     rest->device_self_ns = tl_ns_add(rest->device_self_ns, n->device_self_ns);
-    if (n->parent != 0)
+    if (n->kind == TL_NODE_CALL)
+        rest->launches += n->launches;
+    if (n->kind != TL_NODE_WORK)
         return;
-    rest->host_ns = tl_ns_add(rest->host_ns, n->host_ns);
-    rest->launches += n->launches;
     rest->kernels += n->kernels;
     rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
 }
@@ -164,9 +164,13 @@ static void add_rest(tl_call_tree *rest, const tl_node *n)
 static bool add_rows(const listing *l, tl_table *table)
 {
     size_t n = l->tree->nodes.n - 1;
-    tl_call_tree rest = {
-        .rank = l->view->rank, .node = MOST_ROWS, .parent = -1, .kind = TL_NODE_REST, .forward = -1, .name = TL_NO_NAME
-    };
+    tl_call_tree rest = { .rank = l->view->rank,
+                          .node = MOST_ROWS,
+                          .parent = -1,
+                          .depth = -1,
+                          .kind = TL_NODE_REST,
+                          .forward = -1,
+                          .name = TL_NO_NAME };
 
     if (!tl_table_reserve(table, n < MOST_ROWS ? n : MOST_ROWS + 1))
         return false;

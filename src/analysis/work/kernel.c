@@ -198,16 +198,9 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 
     if (sum == NULL)
         return false;
-    *sum = (tl_kernel_ranks){ .name = first->name,
-                              .kind = first->kind,
-                              .unclassified = first->unclassified,
-                              .ranks = of->ranks,
-                              .count = of->count,
-                              .median_rank_ns = of->median_ns,
-                              .slowest_rank = of->slowest_rank,
-                              .slowest_ns = of->slowest_ns,
-                              .fastest_rank = of->fastest_rank,
-                              .fastest_ns = of->fastest_ns };
+    *sum = (tl_kernel_ranks){
+        .name = first->name, .kind = first->kind, .unclassified = first->unclassified, TL_OF_ALL_RANKS(of)
+    };
     for (int32_t i = 0; i < of->ranks; i++) {
         const tl_kernel_row *row = of->rows[i];
         sum->total_ns = tl_ns_add(sum->total_ns, row->total_ns);

@@ -18,14 +18,7 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 
     if (sum == NULL)
         return false;
-    *sum = (tl_operator_ranks){ .name = first->name,
-                                .ranks = of->ranks,
-                                .count = of->count,
-                                .median_rank_ns = of->median_ns,
-                                .slowest_rank = of->slowest_rank,
-                                .slowest_ns = of->slowest_ns,
-                                .fastest_rank = of->fastest_rank,
-                                .fastest_ns = of->fastest_ns };
+    *sum = (tl_operator_ranks){ .name = first->name, TL_OF_ALL_RANKS(of) };
     for (int32_t i = 0; i < of->ranks; i++) {
         const tl_operator_row *row = of->rows[i];
         sum->host_ns = tl_ns_add(sum->host_ns, row->host_ns);

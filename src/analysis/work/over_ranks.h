@@ -15,6 +15,11 @@ typedef struct tl_over_ranks {
     int64_t *room;                      /* for a number of each rank */
 } tl_over_ranks;
 
+/* The columns of a row that are alike in each such table. */
+#define TL_OF_ALL_RANKS(of)                                                                                            \
+    .ranks = (of)->ranks, .count = (of)->count, .median_rank_ns = (of)->median_ns, .slowest_rank = (of)->slowest_rank, \
+    .slowest_ns = (of)->slowest_ns, .fastest_rank = (of)->fastest_rank, .fastest_ns = (of)->fastest_ns
+
 /* Adds the row of that name to the table of the job.  False when memory is out. */
 typedef bool tl_add_over_ranks(void *arg, const tl_over_ranks *of, tl_table *out);
 

@@ -16,6 +16,7 @@ typedef struct file_reading {
     tl_phasing *p;
     tl_phase_file *row;
     int32_t named_rank; /* what the file's name tells; -1: nothing */
+    bool ranked;        /* a record has told its rank */
     TL_VEC(tl_phase_line) lines;
     TL_VEC(session) sessions;
     tl_map session_of;
@@ -60,9 +61,14 @@ static bool take(void *arg, const tl_phase_record *record)
     }
     uint32_t phase = tl_names_intern(&f->p->names, record->name.p, record->name.n);
     uint32_t number = phase != TL_NO_NAME ? session_of(f, rank, phase, record->step) : UINT32_MAX;
-    if (number == UINT32_MAX || !tl_vec_room(&f->lines))
+    if (number == UINT32_MAX)
         return false;
-    f->row->rank = f->lines.n == 0 || f->row->rank == rank ? rank : -1;
+    f->row->rank = !f->ranked || f->row->rank == rank ? rank : -1;
+    f->ranked = true;
+    if (!tl_ranges_has(&f->p->options->ranks, rank) || !tl_ranges_has(&f->p->options->steps, record->step))
+        return true;
+    if (!tl_vec_room(&f->lines))
+        return false;
     f->lines.v[f->lines.n++] = (tl_phase_line){ .rank = rank,
                                                 .step = record->step,
                                                 .phase = phase,

@@ -83,11 +83,11 @@ static void find_last(const tl_phasing *p, outside *room, int64_t *longer_ns)
 {
     const tl_table *table = tl_tables_get(p->tables, &tl_phase_step_schema);
     const tl_phase_step *rows = tl_table_row(table, 0);
-    for (size_t from = 0, to; from < table->n; from = to) {
-        to = end_of_step(rows, table->n, from);
-        if (to == table->n)
-            (void)find_outside(p, rows + from, to - from, 0, room);
-    }
+    size_t from = table->n;
+    while (from > 0 && rows[from - 1].step == rows[table->n - 1].step)
+        from--;
+    if (table->n > 0)
+        (void)find_outside(p, rows + from, table->n - from, 0, room);
     memcpy(longer_ns, room->before_ns, p->nranks * sizeof *longer_ns);
 }
 

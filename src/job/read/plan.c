@@ -11,6 +11,7 @@
 #include "tlmpi/job/read/hosts.h"
 #include "tlmpi/job/read/phase_files.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/report/format/words.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,8 @@ static tl_status look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks
             continue;
         tl_input look = { .path = paths->v + at };
         tl_input_look(&look, how == LOOK_AT_ALL);
-        if ((how == LOOK_FOR_ANY_RANK || (how == LOOK_FOR_RANK && n > 1)) && look.kind == TL_INPUT_TRACE && look.meta_rank < 0) {
+        if ((how == LOOK_FOR_ANY_RANK || (how == LOOK_FOR_RANK && n > 1)) && look.kind == TL_INPUT_TRACE &&
+            look.meta_rank < 0) {
             look = (tl_input){ .path = paths->v + at };
             tl_input_look(&look, true);
         }
@@ -127,13 +129,19 @@ static bool write_every(tl_plan *plan, tl_bytes *out)
     return ok;
 }
 
-/* The chosen without ranks that nobody has asked for; how many are left. */
-static size_t leave_asked(const tl_options *options, const tl_input **chosen, size_t n)
+/* The chosen without ranks that nobody has asked for; how many are left, SIZE_MAX when memory is out.  The plan gets the
+ * ranks of all. */
+static size_t leave_asked(const tl_options *options, tl_plan *plan, const tl_input **chosen, size_t n)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (tl_ranges_has(&options->ranks, chosen[i]->rank))
+    for (size_t i = 0; i < n; i++) {
+        int64_t rank = chosen[i]->rank;
+        if (!tl_vec_room(&plan->ranks))
+            return SIZE_MAX;
+        plan->ranks.v[plan->ranks.n++] = (tl_range){ rank, rank };
+        if (tl_ranges_has(&options->ranks, rank))
             chosen[kept++] = chosen[i];
+    }
     return kept;
 }
 
@@ -145,9 +153,9 @@ static tl_status write_plan(const tl_options *options, tl_plan *plan, tl_bytes *
     plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
     bool ok = chosen != NULL && plan->planned != NULL;
     size_t n = ok ? tl_inventory_choose(inventory, chosen) : 0;
-    int64_t first = n > 0 ? chosen[0]->rank : -1, last = n > 0 ? chosen[n - 1]->rank : -1;
-    size_t kept = leave_asked(options, chosen, n);
+    size_t kept = leave_asked(options, plan, chosen, n);
 
+    ok = ok && kept != SIZE_MAX;
     for (size_t i = 0; ok && i < kept; i++) {
         plan->planned[chosen[i] - inventory->inputs.v] = true;
         ok = put_item(out, chosen[i]);
@@ -155,9 +163,12 @@ static tl_status write_plan(const tl_options *options, tl_plan *plan, tl_bytes *
     free(chosen);
     if (!ok)
         return tl_fail_memory(err, "the plan");
-    if (n > 0 && kept == 0)
-        return tl_fail(err, TL_EUSAGE, "--ranks: there is no trace of these: %zu trace%s of rank%s %lld to %lld", n,
-                       n == 1 ? " is" : "s are", n == 1 ? "" : "s", (long long)first, (long long)last);
+    if (n > 0 && kept == 0) {
+        char asked[300], there[300];
+        tl_ranges_text(&options->ranks, asked, sizeof asked);
+        tl_ranges_text(&plan->ranks, there, sizeof there);
+        return tl_fail(err, TL_EUSAGE, "nothing is selected by ranks %s: there are ranks %s", asked, there);
+    }
     return TL_OK;
 }
 
@@ -383,6 +394,7 @@ void tl_plan_free(tl_plan *plan)
     free(plan->phases);
     free(plan->memory);
     free(plan->planned);
+    free(plan->ranks.v);
     tl_inventory_free(&plan->inventory);
     *plan = (tl_plan){ 0 };
 }

@@ -122,18 +122,12 @@ static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, con
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
 {
-    char words[160] = "nothing of it is selected: it has no marks of steps";
+    char there[120], words[160];
 
-    tl_found_add(how->found, found);
     if (found->selected > 0 || found->events == 0 || row->error[0] != 0)
         return;
-    if (how->selection->steps->n == 0)
-        snprintf(words, sizeof words, "nothing of it is selected: it has events from %.6g to %.6g ms",
-                 (double)tl_ns_between(found->first_ns, how->selection->origin_ns) / 1e6,
-                 (double)tl_ns_between(found->last_ns, how->selection->origin_ns) / 1e6);
-    else if (found->steps > 0)
-        snprintf(words, sizeof words, "nothing of it is selected: it has steps %d to %d", (int)found->first_step,
-                 (int)found->last_step);
+    tl_found_words(found, how->selection, there, sizeof there);
+    snprintf(words, sizeof words, "nothing of it is selected: it has %s", there);
     text_cell(row->error, sizeof row->error, words);
 }
 
@@ -147,8 +141,12 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     tl_mem_expect(TL_MEM_PASSING);
     tl_status st = tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found, err);
 
-    if (st == TL_OK && how->selection != NULL)
+    if (st == TL_OK && how->selection != NULL) {
         note_found(&found, how, row);
+        if (!tl_found_add(how->found, &found))
+            st = tl_fail_memory(err, "what there is to select");
+    }
+    tl_found_free(&found);
     out->tables.names = &trace->events.names;
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
@@ -163,6 +161,18 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
     if (st == TL_OK)
         tl_rank_describe(&linked.view, row);
     out->tables.names = NULL;
+    tl_linked_free(&linked);
+    return st;
+}
+
+/* What a reading without analyses tells of the steps: whether all marks of them count. */
+static tl_status look_at_steps(const tl_trace *trace, tl_rank *row, tl_error *err)
+{
+    tl_linked linked;
+    tl_status st = tl_link_steps(trace, &linked, err);
+
+    if (st == TL_OK)
+        tl_rank_describe_steps(&linked.view, row);
     tl_linked_free(&linked);
     return st;
 }
@@ -201,8 +211,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nexposures = how->analyse ? how->exposures->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
-    if (st == TL_OK && how->analyse)
-        st = analyse(&trace, how, &row, out, &why);
+    if (st == TL_OK)
+        st = how->analyse ? analyse(&trace, how, &row, out, &why) : look_at_steps(&trace, &row, &why);
     if (st != TL_OK) {
         if (how->analyse) { /* nor has it a part in anything */
             how->participants->participants.n = nparticipants;

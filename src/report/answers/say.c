@@ -1,5 +1,6 @@
 #include "tlmpi/report/answers/say.h"
 
+#include "tlmpi/base/stats.h"
 #include "tlmpi/report/format/words.h"
 #include <ctype.h>
 #include <inttypes.h>
@@ -29,6 +30,18 @@ void tl_say_phrase(tl_wrap *w, tl_phrase phrase)
         tl_wrap_printf(w, "%.*s", (int)n, p);
         p += n;
     }
+}
+
+void tl_say_selection(tl_wrap *w, const tl_answers *a)
+{
+    if (a->selection == NULL)
+        return;
+    tl_wrap_words(w, "Selected:");
+    tl_wrap_words(w, a->selection);
+    tl_wrap_words(w,
+                  a->notes != NULL ? "- all that follows is of that alone;" : "- all that follows is of that alone.");
+    if (a->notes != NULL)
+        tl_wrap_words(w, a->notes);
 }
 
 /* Begins a sentence. */
@@ -218,7 +231,7 @@ void tl_say_waiters(tl_wrap *w, const tl_answers *a)
     }
     tl_wrap_words(w, n == 1 ? "waits" : "wait");
     tl_wrap_words(w, tl_is_several(worst) ? "for them:" : "for it:");
-    tl_wrap_printf(w, "%s", tl_duration(worst->blame_ns - worst->indirect_ns).text);
+    tl_wrap_printf(w, "%s", tl_duration(tl_ns_between(worst->blame_ns, worst->indirect_ns)).text);
     tl_wrap_words(w, "of GPU time");
     if (worst->indirect_ns > worst->blame_ns / 100) {
         tl_wrap_printf(w, "-");

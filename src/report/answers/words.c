@@ -59,10 +59,10 @@ static tl_phrase ranks_in_words(const tl_culprit *c)
     size_t used = 0;
     for (size_t i = 0, to, runs = 0; i < n; i = to, runs++) {
         char run[48];
-        for (to = i + 1; to < n && ranks[to] == ranks[to - 1] + 1; to++)
+        for (to = i + 1; to < n && tl_ns_between(ranks[to], ranks[to - 1]) == 1; to++)
             ;
         if (runs == NAMED_RUNS) {
-            snprintf(out.text + used, sizeof out.text - used, " and %" PRId64 " more", c->nranks - (int64_t)i);
+            snprintf(out.text + used, sizeof out.text - used, " and %" PRId64 " more", tl_ns_between(c->nranks, (int64_t)i));
             break;
         }
         if (to == i + 1)
@@ -200,7 +200,7 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 static tl_phrase gain_in_steps(const tl_culprit *c)
 {
     double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged;
-    if (tl_is_link(c) || c->steps_flagged == 0 || c->step_cost_ns == 0 || told_ns >= 0.9 * (double)c->gain_ns)
+    if (tl_is_link(c) || told_ns <= 0 || told_ns >= 0.9 * (double)c->gain_ns)
         return phrase("%s", "");
     return phrase(", %s of it in %s", tl_duration((int64_t)told_ns).text,
                   c->steps_flagged == 1 ? "that step" : "these steps");

@@ -289,34 +289,40 @@ static void put_trust(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, '}');
 }
 
+static void put_answers(tl_json_writer *j, const tl_answers *a)
+{
+    tl_put_word(j, "verdict", tl_finding_labels[a->finding]);
+    put_which_rank(j, a);
+    put_which_phase(j, a);
+    put_others_waiting(j, a);
+    put_persistent(j, a);
+    tl_put_begin(j, "culprits", '[');
+    for (size_t i = 0; i < a->nculprits; i++)
+        put_culprit(j, a, &a->culprits[i]);
+    tl_put_end(j, ']');
+    put_loss(j, a);
+    put_imbalance(j, a);
+    put_path(j, a);
+    put_trust(j, a);
+    if (tl_has_phases(a))
+        tl_put_phases(j, a);
+}
+
 void tl_print_answers_json(FILE *out, const tl_answers *a, const char *file)
 {
     tl_json_writer j = { .out = out };
 
-    if (a->phases_alone) {
-        tl_print_phase_answers_json(out, a, file);
-        return;
-    }
     tl_put_begin(&j, NULL, '{');
     tl_put_int(&j, "format", 1);
     tl_put_word(&j, "file", file);
     if (a->selection != NULL)
         tl_put_word(&j, "selection", a->selection);
-    tl_put_word(&j, "verdict", tl_finding_labels[a->finding]);
-    put_which_rank(&j, a);
-    put_which_phase(&j, a);
-    put_others_waiting(&j, a);
-    put_persistent(&j, a);
-    tl_put_begin(&j, "culprits", '[');
-    for (size_t i = 0; i < a->nculprits; i++)
-        put_culprit(&j, a, &a->culprits[i]);
-    tl_put_end(&j, ']');
-    put_loss(&j, a);
-    put_imbalance(&j, a);
-    put_path(&j, a);
-    put_trust(&j, a);
-    if (tl_has_phases(a))
-        tl_put_phases(&j, a);
+    if (a->notes != NULL)
+        tl_put_word(&j, "selection_notes", a->notes);
+    if (a->phases_alone)
+        tl_put_phase_answers(&j, a);
+    else
+        put_answers(&j, a);
     tl_put_end(&j, '}');
     fputc('\n', out);
 }

@@ -132,34 +132,26 @@ void tl_put_phases(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, ']');
 }
 
-void tl_print_phase_answers_json(FILE *out, const tl_answers *a, const char *file)
+void tl_put_phase_answers(tl_json_writer *j, const tl_answers *a)
 {
-    tl_json_writer j = { .out = out };
     const tl_phase_verdict *row = a->phases;
     bool named = row->verdict == TL_PHASE_STRAGGLER;
 
-    tl_put_begin(&j, NULL, '{');
-    tl_put_int(&j, "format", 1);
-    tl_put_word(&j, "file", file);
-    if (a->selection != NULL)
-        tl_put_word(&j, "selection", a->selection);
-    tl_put_word(&j, "verdict", tl_finding_labels[tl_phase_finding(a)]);
-    tl_put_begin(&j, "which_rank", '{');
-    tl_put_known(&j, "answer", row->rank);
-    end_answer(&j, a, "phase_verdict");
-    tl_put_begin(&j, "which_phase", '{');
-    tl_put_cell(&j, "answer", row->phase, sizeof row->phase);
-    end_answer(&j, a, "phase");
-    tl_put_begin(&j, "others_waiting", '{');
+    tl_put_word(j, "verdict", tl_finding_labels[tl_phase_finding(a)]);
+    tl_put_begin(j, "which_rank", '{');
+    tl_put_known(j, "answer", row->rank);
+    end_answer(j, a, "phase_verdict");
+    tl_put_begin(j, "which_phase", '{');
+    tl_put_cell(j, "answer", row->phase, sizeof row->phase);
+    end_answer(j, a, "phase");
+    tl_put_begin(j, "others_waiting", '{');
     if (named)
-        tl_put_bool(&j, "answer", row->nwaiters > 0);
+        tl_put_bool(j, "answer", row->nwaiters > 0);
     else
-        tl_put_null(&j, "answer");
-    end_answer(&j, a, "phase");
-    tl_put_begin(&j, "persistent", '{');
-    tl_put_word(&j, "answer", named ? tl_pattern_labels[row->pattern] : "");
-    end_answer(&j, a, "phase_step");
-    tl_put_phases(&j, a);
-    tl_put_end(&j, '}');
-    fputc('\n', out);
+        tl_put_null(j, "answer");
+    end_answer(j, a, "phase");
+    tl_put_begin(j, "persistent", '{');
+    tl_put_word(j, "answer", named ? tl_pattern_labels[row->pattern] : "");
+    end_answer(j, a, "phase_step");
+    tl_put_phases(j, a);
 }

@@ -13,7 +13,7 @@ void tl_print_phase_answers(FILE *out, const tl_answers *answers, const char *fi
 void tl_print_phases_beside_traces(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 void tl_put_phases(tl_json_writer *json, const tl_answers *answers);
 
-/* As tl_print_answers_json. */
-void tl_print_phase_answers_json(FILE *out, const tl_answers *answers, const char *file);
+/* Their answers as members of the JSON object, where there are no traces. */
+void tl_put_phase_answers(tl_json_writer *json, const tl_answers *answers);
 
 #endif

@@ -338,9 +338,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
     tl_shell_word(path, sizeof path, file);
     if (answers->selection != NULL) {
         tl_wrap w = { .out = out, .columns = columns };
-        tl_wrap_printf(&w, "Selected:");
-        tl_wrap_words(&w, answers->selection);
-        tl_wrap_words(&w, "- all that follows is of that alone.");
+        tl_say_selection(&w, answers);
         tl_wrap_end(&w);
         fputc('\n', out);
     }

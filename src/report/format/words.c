@@ -85,17 +85,36 @@ void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all
         tl_wrap_printf(wrap, "and %s more", tl_grouped((int64_t)(all - named)).text);
 }
 
-void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n)
+/* Runs of sorted ranges, each as its text, as many as there is room for. */
+static void list_text(const tl_ranges *ranges, void (*text)(tl_range run, char *out, size_t n), char *out, size_t n)
 {
+    static const char more[] = ",...";
     size_t used = 0;
 
     *out = '\0';
-    for (size_t i = 0; i < ranges->n && used < n; i++) {
-        const tl_range *r = &ranges->v[i];
-        used += (size_t)snprintf(out + used, n - used, "%s%" PRId64, i > 0 ? "," : "", r->first);
-        if (r->last != r->first && used < n)
-            used += (size_t)snprintf(out + used, n - used, "-%" PRId64, r->last);
+    for (size_t at = 0; at < ranges->n;) {
+        char run[64];
+        text(tl_ranges_run(ranges, &at), run, sizeof run);
+        size_t need = strlen(run) + 1 + (at < ranges->n ? sizeof more : 1);
+        if (used + need > n) {
+            snprintf(out + used, n - used, "%s", more + (used == 0));
+            return;
+        }
+        used += (size_t)snprintf(out + used, n - used, "%s%s", used > 0 ? "," : "", run);
     }
+}
+
+static void range_text(tl_range run, char *out, size_t n)
+{
+    if (run.last != run.first)
+        snprintf(out, n, "%" PRId64 "-%" PRId64, run.first, run.last);
+    else
+        snprintf(out, n, "%" PRId64, run.first);
+}
+
+void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n)
+{
+    list_text(ranges, range_text, out, n);
 }
 
 static void time_text(int64_t ns, char out[32])
@@ -103,7 +122,7 @@ static void time_text(int64_t ns, char out[32])
     static const struct {
         int64_t ns;
         const char *word;
-    } units[] = { { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+    } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
     size_t u = 0;
 
     while (ns % units[u].ns != 0)
@@ -111,15 +130,15 @@ static void time_text(int64_t ns, char out[32])
     snprintf(out, 32, "%" PRId64 "%s", ns / units[u].ns, units[u].word);
 }
 
+static void span_text(tl_range run, char *out, size_t n)
+{
+    char from[32], to[32];
+    time_text(run.first, from);
+    time_text(run.last + 1, to);
+    snprintf(out, n, "%s-%s", from, to);
+}
+
 void tl_times_text(const tl_ranges *times, char *out, size_t n)
 {
-    size_t used = 0;
-
-    *out = '\0';
-    for (size_t i = 0; i < times->n && used < n; i++) {
-        char from[32], to[32];
-        time_text(times->v[i].first, from);
-        time_text(times->v[i].last + 1, to);
-        used += (size_t)snprintf(out + used, n - used, "%s%s-%s", i > 0 ? "," : "", from, to);
-    }
+    list_text(times, span_text, out, n);
 }

@@ -6,6 +6,7 @@
  *       others  Yes: 7 ranks take 59.8 ms a step longer in training_step
  */
 #include "phases.h"
+#include "troubles.h"
 #include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
@@ -102,6 +103,7 @@ void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
     bool named = a->phases->verdict == TL_PHASE_STRAGGLER;
 
     say_files(out, s, look);
+    tl_print_selection(out, s);
     fputc('\n', out);
     fputs(named ? look->bold : "", out);
     tl_wrap w = { .out = out, .indent = 2 };

@@ -248,7 +248,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_inputs(out, s, look);
     tl_say_numbering(out, s);
     tl_say_run(out, s);
-    tl_say_selection(out, s);
+    tl_print_selection(out, s);
     fputc('\n', out);
 
     if (tl_whole_row(s, -1) != NULL) {
@@ -259,7 +259,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
         if (tl_has_phases(s->answers))
             tl_print_phases_beside(out, s, look);
     } else {
-        fprintf(out, s->selection != NULL && s->selection[0] != '\0'
+        fprintf(out, s->answers->selection != NULL
                          ? "Nothing that is selected is device work: there is nothing to analyse.\n"
                          : "No trace has device work: there is nothing to analyse.\n");
     }

@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
@@ -47,14 +48,12 @@ void tl_say_run(FILE *out, const tl_summary *s)
     tl_wrap_end(&w);
 }
 
-void tl_say_selection(FILE *out, const tl_summary *s)
+void tl_print_selection(FILE *out, const tl_summary *s)
 {
-    if (s->selection == NULL || s->selection[0] == '\0')
-        return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_words(&w, "Selected:");
-    tl_wrap_words(&w, s->selection);
-    tl_wrap_words(&w, "- all that follows is of that alone.");
+    if (s->answers->selection == NULL)
+        return;
+    tl_say_selection(&w, s->answers);
     tl_wrap_end(&w);
 }
 
@@ -122,7 +121,10 @@ static void say_too_long(FILE *out, const tl_summary *s)
         tl_wrap_words(&w, "of device work on");
         tl_wrap_printf(&w, "rank%s", tl_plural((int64_t)n));
         tl_say_ranks(&w, ranks, n, n);
-        tl_wrap_words(&w, "cannot have run as long as the trace says, and ends here when the next of its stream begins:");
+        tl_wrap_words(&w, work == 1 ? "cannot have run as long as the trace says, and ends here when the next of its stream "
+                                      "begins, or with the recording:"
+                                    : "cannot have run as long as the trace says, and end here when the next of their "
+                                      "streams begin, or with the recording:");
         tl_wrap_words(&w, tl_duration(ns).text);
         tl_wrap_words(&w, "less (table rank, too_long).");
         tl_wrap_end(&w);

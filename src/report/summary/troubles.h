@@ -8,10 +8,10 @@
 void tl_say_numbering(FILE *out, const tl_summary *summary);
 
 /* Which of several runs this is. */
-/* What of the traces all is told of, where it is a part. */
-void tl_say_selection(FILE *out, const tl_summary *s);
-
 void tl_say_run(FILE *out, const tl_summary *summary);
+
+/* What of the input all is told of, where it is a part. */
+void tl_print_selection(FILE *out, const tl_summary *summary);
 
 /* Ranks that are damaged, without work or without a trace; files left out. */
 void tl_say_troubles(FILE *out, const tl_summary *summary, const tl_look *look);

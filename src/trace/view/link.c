@@ -200,9 +200,9 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, const part *of, tl
     tl_flows flows = { 0 };
 
     bool ok = tl_steps_collect(trace, base_ns, out) &&
-              (of->selection == NULL ||
-               tl_events_select(e, base_ns, of->selection, out->steps, &out->view.nsteps, of->found)) &&
-              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out) && tl_flows_collect(e, base_ns, &flows);
+              (of->selection == NULL || tl_events_select(e, base_ns, of->selection, out, of->found)) &&
+              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out) &&
+              tl_flows_collect(e, base_ns, &flows);
     ok = ok && tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
@@ -210,10 +210,10 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, const part *of, tl
          tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
          tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
          tl_launches_place(&out->view, out->launches);
-    if (ok)
-        tl_overruns_cut(&work, &out->view);
-    ok = ok && tl_kernels_make(e, rules, &evidence, &work, out) &&
-         tl_colls_collect(&evidence, out) && tl_syncs_make(e, &waits, out);
+    if (ok && of->selection == NULL) /* else that was done of the whole trace */
+        tl_overruns_cut(&work, TL_TIME_UNKNOWN, &out->view);
+    ok = ok && tl_kernels_make(e, rules, &evidence, &work, out) && tl_colls_collect(&evidence, out) &&
+         tl_syncs_make(e, &waits, out);
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);

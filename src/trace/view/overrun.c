@@ -61,17 +61,19 @@ static int64_t end_of(cutting *c, size_t i, size_t next)
     return tl_ns_max(w->start_ns[i], last_of(c));
 }
 
-/* Work i ends then.  Of work with one start the shorter stands first. */
+/* Work i ends then, and so does what has its start: of that the shorter stands first. */
 static void cut(cutting *c, size_t first, size_t i, int64_t end_ns)
 {
     const tl_columns *w = c->work;
-    int64_t dur_ns = end_ns - w->start_ns[i];
+    int64_t start_ns = w->start_ns[i], dur_ns = end_ns - start_ns;
 
-    c->view->ntoo_long++;
-    c->view->too_long_ns = tl_ns_add(c->view->too_long_ns, w->dur_ns[i] - dur_ns);
-    w->dur_ns[i] = dur_ns;
-    for (; i > first && w->start_ns[i - 1] == w->start_ns[i] && w->dur_ns[i - 1] > dur_ns; i--)
-        w->dur_ns[i - 1] = dur_ns;
+    for (; w->start_ns[i] == start_ns && w->dur_ns[i] > dur_ns; i--) {
+        c->view->ntoo_long++;
+        c->view->too_long_ns = tl_ns_add(c->view->too_long_ns, w->dur_ns[i] - dur_ns);
+        w->dur_ns[i] = dur_ns;
+        if (i == first)
+            break;
+    }
 }
 
 /* From the last to the first, so that what is next has its true end.  How many cannot be. */
@@ -90,9 +92,9 @@ static size_t walk(cutting *c, const tl_stream_events *stream, bool cuts)
     return n;
 }
 
-void tl_overruns_cut(tl_device *work, tl_rank_view *view)
+void tl_overruns_cut(tl_device *work, int64_t last_ns, tl_rank_view *view)
 {
-    cutting c = { .work = &work->columns, .launch = work->launch, .view = view, .last_ns = TL_TIME_UNKNOWN };
+    cutting c = { .work = &work->columns, .launch = work->launch, .view = view, .last_ns = last_ns };
 
     for (size_t s = 0; s < work->streams.n; s++) {
         const tl_stream_events *stream = &work->streams.v[s];

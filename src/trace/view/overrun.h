@@ -4,8 +4,8 @@
 
 #include "work.h"
 
-/* Cuts work of the device, whose launches are known, and notes in the view how much; work stays in order.  What the host
- * did is in the view already. */
-void tl_overruns_cut(tl_device *work, tl_rank_view *view);
+/* Cuts work of the device, whose launches are known, and notes in the view how much; work stays in order.  last_ns is the
+ * last instant that is recorded, ends of device work apart; TL_TIME_UNKNOWN: what the host did is in the view already. */
+void tl_overruns_cut(tl_device *work, int64_t last_ns, tl_rank_view *view);
 
 #endif

@@ -10,9 +10,11 @@
  * recorded wait when the call is that it belongs to, wherever they run; what has no such call in the trace goes by its
  * own start.  What is out has no time any more, and nobody looks at such an event.
  *
- * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.
+ * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.  So do ends
+ * of device work that cannot be (overrun.h): what shows that may be out.
  */
 #include "select.h"
+#include "overrun.h"
 #include "part.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/span.h"
@@ -27,10 +29,19 @@ typedef struct call {
     uint32_t uid;
 } call;
 
+/* What is taken from an event's duration. */
+typedef struct cut {
+    uint32_t event;
+    int64_t less_ns;
+} cut;
+
 typedef struct selecting {
     tl_events *e;
     int64_t base_ns;
     tl_spans windows;
+    int64_t origin_ns;
+    tl_ranges empty; /* spans of time in which nothing has been found so far */
+    TL_VEC(cut) too_long;
     TL_VEC(call) calls; /* by (correlation, start, uid) */
 } selecting;
 
@@ -122,37 +133,174 @@ static bool comes_before(const call *c, int64_t correlation, int64_t start_ns)
     return c->correlation != correlation ? c->correlation < correlation : c->start_ns <= start_ns;
 }
 
-/* When what the device did was queued: of several calls of its correlation by the last that had begun, else by the
- * first; its own start where there is none. */
-static int64_t queued_at(const selecting *s, size_t event)
+/* The call that queued what the device did: of several of its correlation the last that had begun, else the first; NULL
+ * where there is none. */
+static const call *call_of(const selecting *s, size_t event)
 {
-    int64_t start_ns = start_of(s, event), correlation = s->e->corr[event];
+    int64_t correlation = s->e->corr[event];
     size_t low = 0;
 
     if (correlation <= 0)
-        return start_ns;
-    TL_BISECT(low, s->calls.n, mid, comes_before(&s->calls.v[mid], correlation, start_ns));
+        return NULL;
+    TL_BISECT(low, s->calls.n, mid, comes_before(&s->calls.v[mid], correlation, start_of(s, event)));
     if (low > 0 && s->calls.v[low - 1].correlation == correlation)
-        return s->calls.v[low - 1].start_ns;
-    return low < s->calls.n && s->calls.v[low].correlation == correlation ? s->calls.v[low].start_ns : start_ns;
+        return &s->calls.v[low - 1];
+    return low < s->calls.n && s->calls.v[low].correlation == correlation ? &s->calls.v[low] : NULL;
 }
 
-static void select_events(const selecting *s, tl_found *found)
+static int64_t queued_at(const selecting *s, size_t event)
 {
-    for (size_t i = 0; i < s->e->n; i++) {
+    const call *by = call_of(s, event);
+    return by != NULL ? by->start_ns : start_of(s, event);
+}
+
+static bool note_number(tl_ranges *set, int64_t number)
+{
+    tl_range *last = set->n > 0 ? &set->v[set->n - 1] : NULL;
+    if (last != NULL && number >= last->first && (number <= last->last || number - 1 == last->last)) {
+        last->last = tl_ns_max(last->last, number);
+        return true;
+    }
+    bool ok = tl_vec_room(set);
+    if (ok)
+        set->v[set->n++] = (tl_range){ number, number };
+    return ok;
+}
+
+/* Which spans of time have something in them: once each has, there is nothing left to do. */
+static bool note_time(selecting *s, int64_t at_ns, tl_found *found)
+{
+    int64_t since_ns = tl_ns_between(at_ns, s->origin_ns);
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->empty.n;) {
+        bool has = since_ns >= s->empty.v[i].first && since_ns <= s->empty.v[i].last;
+        if (has)
+            s->empty.v[i] = s->empty.v[--s->empty.n];
+        else
+            i++;
+        ok = !has || note_number(&found->times, since_ns);
+    }
+    return ok;
+}
+
+static bool select_events(selecting *s, tl_found *found)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < s->e->n; i++) {
         if (!(s->e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         bool of_device = (TL_CAT_BIT(tl_event_cat(s->e, i)) & OF_DEVICE) != 0;
-        int64_t start_ns = start_of(s, i);
+        int64_t start_ns = start_of(s, i), at_ns = of_device ? queued_at(s, i) : start_ns;
         bool first = found->events++ == 0;
         found->first_ns = first ? start_ns : tl_ns_min(found->first_ns, start_ns);
         found->last_ns = first ? start_ns : tl_ns_max(found->last_ns, start_ns);
-        if (window_at(&s->windows, of_device ? queued_at(s, i) : start_ns) != NULL)
+        if (window_at(&s->windows, at_ns) != NULL) {
             found->selected++;
-        else
+            ok = note_time(s, at_ns, found);
+        } else {
             s->e->flags[i] &= (uint16_t)~TL_EVENT_HAS_TS;
+        }
+    }
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------- work that ends when it cannot */
+
+static bool is_work(const tl_events *e, size_t event)
+{
+    return (e->flags[event] & TL_EVENT_HAS_TS) && (TL_CAT_BIT(tl_event_cat(e, event)) & TL_CAT_GPU_WORK);
+}
+
+/* What of the device work its order and its ends need, in the order of a view. */
+static bool collect_work(const selecting *s, tl_device *work)
+{
+    const tl_events *e = s->e;
+    tl_columns *c = &work->columns;
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->n; i++)
+        n += is_work(e, i);
+    c->start_ns = tl_malloc(n * sizeof *c->start_ns);
+    c->dur_ns = tl_malloc(n * sizeof *c->dur_ns);
+    c->track = tl_malloc(n * sizeof *c->track);
+    c->lane = tl_malloc(n * sizeof *c->lane);
+    c->event = tl_malloc(n * sizeof *c->event);
+    c->kind = tl_malloc(n);
+    uint32_t *order = tl_malloc(n * sizeof *order);
+    bool ok = c->start_ns != NULL && c->dur_ns != NULL && c->track != NULL && c->lane != NULL && c->event != NULL &&
+              c->kind != NULL && order != NULL;
+
+    for (size_t i = 0; ok && i < e->n; i++) {
+        if (!is_work(e, i))
+            continue;
+        size_t at = c->n++;
+        c->start_ns[at] = start_of(s, i);
+        c->dur_ns[at] = e->dur_ns[i];
+        c->track[at] = e->track[i];
+        c->lane[at] = e->lane[i];
+        c->event[at] = (uint32_t)i;
+        c->kind[at] = (uint8_t)tl_event_cat(e, i);
+    }
+    ok = ok && tl_order_by_stream(e, c, true, order, &work->streams) && tl_columns_order(c, order);
+    free(order);
+    work->launch = ok ? tl_malloc(n * sizeof *work->launch) : NULL;
+    for (size_t i = 0; work->launch != NULL && i < n; i++) {
+        const call *by = call_of(s, c->event[i]);
+        work->launch[i] = by != NULL ? (uint32_t)(by - s->calls.v) : TL_NONE;
+    }
+    return work->launch != NULL;
+}
+
+/* The last instant that is recorded, ends of device work apart. */
+static int64_t last_instant(const selecting *s)
+{
+    const uint32_t host =
+        CALLS | TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION);
+    const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
+    int64_t last_ns = TL_TIME_UNKNOWN;
+
+    for (size_t i = 0; i < s->e->n; i++) {
+        if (is_work(s->e, i))
+            last_ns = tl_ns_max(last_ns, start_of(s, i));
+        else if ((TL_CAT_BIT(tl_event_cat(s->e, i)) & host) && (s->e->flags[i] & span) == span)
+            last_ns = tl_ns_max(last_ns, tl_ns_sum(start_of(s, i), s->e->dur_ns[i]));
+    }
+    return last_ns;
+}
+
+/* Cuts what ends when it cannot. */
+static bool cut_overruns(selecting *s)
+{
+    tl_rank_view scratch = { .names = NULL };
+    tl_device work = { .launch = NULL };
+    bool ok = collect_work(s, &work);
+
+    if (ok)
+        tl_overruns_cut(&work, last_instant(s), &scratch);
+    for (size_t i = 0; ok && scratch.ntoo_long > 0 && i < work.columns.n; i++) {
+        uint32_t event = work.columns.event[i];
+        int64_t less_ns = s->e->dur_ns[event] - work.columns.dur_ns[i];
+        ok = less_ns == 0 || tl_vec_room(&s->too_long);
+        if (!ok || less_ns == 0)
+            continue;
+        s->too_long.v[s->too_long.n++] = (cut){ event, less_ns };
+        s->e->dur_ns[event] = work.columns.dur_ns[i];
+    }
+    tl_device_free(&work);
+    return ok;
+}
+
+static void count_overruns(const selecting *s, tl_rank_view *view)
+{
+    for (size_t i = 0; i < s->too_long.n; i++) {
+        if (!(s->e->flags[s->too_long.v[i].event] & TL_EVENT_HAS_TS))
+            continue;
+        view->ntoo_long++;
+        view->too_long_ns = tl_ns_add(view->too_long_ns, s->too_long.v[i].less_ns);
     }
 }
+
+/* ----------------------------------------------------------------------------------------------------------- steps */
 
 /* A step of which a part is left out would be a short one. */
 static void select_steps(const tl_spans *windows, tl_step_window *steps, size_t *n)
@@ -166,45 +314,72 @@ static void select_steps(const tl_spans *windows, tl_step_window *steps, size_t 
     *n = kept;
 }
 
-static void note_steps(const tl_step_window *steps, size_t n, tl_found *found)
+/* Whether a part of the step is in a window. */
+static bool is_met(const tl_spans *windows, const tl_step_window *step)
 {
-    for (size_t i = 0; i < n; i++) {
-        bool first = found->steps++ == 0;
-        found->first_step = first || steps[i].number < found->first_step ? steps[i].number : found->first_step;
-        found->last_step = first || steps[i].number > found->last_step ? steps[i].number : found->last_step;
-    }
+    size_t low = 0;
+    TL_BISECT(low, windows->n, mid, windows->v[mid].end_ns <= step->start_ns);
+    return low < windows->n && windows->v[low].start_ns < step->end_ns;
 }
 
-bool tl_events_select(tl_events *e, int64_t base_ns, const tl_selection *selection, tl_step_window *steps,
-                      size_t *nsteps, tl_found *found)
+static bool note_steps(const selecting *s, const tl_ranges *asked, const tl_step_window *steps, size_t n,
+                       tl_found *found)
 {
-    selecting s = { .e = e, .base_ns = base_ns };
-    bool ok = find_windows(selection, steps, *nsteps, &s.windows) && collect_calls(&s);
-
-    if (ok) {
-        note_steps(steps, *nsteps, found);
-        select_events(&s, found);
-        select_steps(&s.windows, steps, nsteps);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        bool taken = asked->n > 0 && tl_ranges_has(asked, steps[i].number) && is_met(&s->windows, &steps[i]);
+        ok = note_number(&found->steps, steps[i].number) && (!taken || note_number(&found->taken, steps[i].number));
     }
-    tl_spans_free(&s.windows);
-    free(s.calls.v);
     return ok;
 }
 
-void tl_found_add(tl_found *sum, const tl_found *more)
+static bool append(tl_ranges *to, const tl_ranges *more)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < more->n; i++) {
+        ok = tl_vec_room(to);
+        if (ok)
+            to->v[to->n++] = more->v[i];
+    }
+    return ok;
+}
+
+bool tl_events_select(tl_events *e, int64_t base_ns, const tl_selection *selection, tl_linked *out, tl_found *found)
+{
+    selecting s = { .e = e, .base_ns = base_ns, .origin_ns = selection->origin_ns };
+    size_t nsteps = out->view.nsteps;
+    bool ok = append(&s.empty, selection->times) && find_windows(selection, out->steps, nsteps, &s.windows) &&
+              collect_calls(&s) && cut_overruns(&s) && note_steps(&s, selection->steps, out->steps, nsteps, found) &&
+              select_events(&s, found);
+
+    if (ok) {
+        select_steps(&s.windows, out->steps, &out->view.nsteps);
+        count_overruns(&s, &out->view);
+    }
+    tl_spans_free(&s.windows);
+    free(s.calls.v);
+    free(s.empty.v);
+    free(s.too_long.v);
+    return ok;
+}
+
+bool tl_found_add(tl_found *sum, const tl_found *more)
 {
     if (more->events > 0) {
         sum->first_ns = sum->events > 0 ? tl_ns_min(sum->first_ns, more->first_ns) : more->first_ns;
         sum->last_ns = sum->events > 0 ? tl_ns_max(sum->last_ns, more->last_ns) : more->last_ns;
     }
-    if (more->steps > 0) {
-        bool first = sum->steps == 0;
-        sum->first_step = first || more->first_step < sum->first_step ? more->first_step : sum->first_step;
-        sum->last_step = first || more->last_step > sum->last_step ? more->last_step : sum->last_step;
-    }
     sum->events += more->events;
     sum->selected += more->selected;
-    sum->steps += more->steps;
+    return append(&sum->steps, &more->steps) && append(&sum->taken, &more->taken) && append(&sum->times, &more->times);
+}
+
+void tl_found_free(tl_found *found)
+{
+    free(found->steps.v);
+    free(found->taken.v);
+    free(found->times.v);
+    *found = (tl_found){ 0 };
 }
 
 bool tl_events_begin(const tl_events *e, int64_t base_ns, int64_t *begin_ns)

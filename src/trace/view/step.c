@@ -13,13 +13,14 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-enum { NO_MARK = -1, TOO_LARGE = -2 };
+enum { NO_MARK = -1, NO_NUMBER = -2 };
 
-/* The k of "ProfilerStep#k", white space around the '#' allowed. */
+/* The k of "ProfilerStep#k", white space around the '#' allowed.  NO_NUMBER: k is below 0 or too large. */
 static int32_t number_of(tl_text name)
 {
     int64_t number = 0;
     size_t i = 12, digits = 0;
+    bool out_of_range = false;
 
     if (!tl_text_starts(name, "ProfilerStep"))
         return NO_MARK;
@@ -29,10 +30,15 @@ static int32_t number_of(tl_text name)
         return NO_MARK;
     while (i < name.n && name.p[i] == ' ')
         i++;
-    for (; i < name.n && name.p[i] >= '0' && name.p[i] <= '9'; i++, digits++)
-        if ((number = number * 10 + (name.p[i] - '0')) > INT32_MAX)
-            return TOO_LARGE;
-    return digits > 0 ? (int32_t)number : NO_MARK;
+    if (i < name.n && name.p[i] == '-') {
+        out_of_range = true;
+        i++;
+    }
+    for (; i < name.n && name.p[i] >= '0' && name.p[i] <= '9'; i++, digits++) {
+        number = number <= INT32_MAX ? number * 10 + (name.p[i] - '0') : number;
+        out_of_range |= number > INT32_MAX;
+    }
+    return digits == 0 ? NO_MARK : out_of_range ? NO_NUMBER : (int32_t)number;
 }
 
 typedef struct mark {
@@ -124,7 +130,7 @@ bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         int32_t number = number_of(tl_names_text(&e->names, e->name[i]));
-        view->nlost_steps += number == TOO_LARGE;
+        view->nlost_steps += number == NO_NUMBER;
         if (number < 0)
             continue;
         if (!tl_vec_room(&marks)) {
@@ -145,4 +151,12 @@ bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
     free(marks.v);
     view->steps = out->steps;
     return out->steps != NULL;
+}
+
+tl_status tl_link_steps(const tl_trace *trace, tl_linked *out, tl_error *err)
+{
+    *out = (tl_linked){ 0 };
+    return tl_steps_collect(trace, trace->meta.has_base ? trace->meta.base_ns : 0, out)
+               ? TL_OK
+               : tl_fail_memory(err, "the steps");
 }

@@ -1,7 +1,7 @@
 /* plan.h - which trace files make up the job: found once, known to every proc.
  *
  * The first header of the room job/read, which answers which traces there are, and what the tables say of each by
- * itself (rank_result.h), from the paths of the command line.  May use trace, par, call, and the analyses of one rank:
+ * itself (rank_result.h), from the paths of the command line.  May use trace, par, call, the words of report/format, and the analyses of one rank:
  * time, local, match, graph and those of the registry.
  */
 #ifndef TLMPI_JOB_READ_PLAN_H
@@ -36,7 +36,8 @@ typedef struct tl_plan {
     size_t phases_bytes;
     char *memory; /* and those of memory timelines */
     size_t memory_bytes;
-    tl_inventory inventory; /* on proc 0 alone: all that was found ... */
+    tl_ranges ranks;        /* on proc 0 alone: of which there are traces, also where not all are asked for ... */
+    tl_inventory inventory; /* ... all that was found ... */
     bool *planned;          /* ... and for each of its inputs whether it is one of the items */
 } tl_plan;
 

@@ -39,6 +39,9 @@ typedef struct tl_rank_reading {
     void *tick_arg;
 } tl_rank_reading;
 
+/* What there is of what a selection chooses by: "steps 4-6", "events from 0 to 2.6 ms", or both.  The steps are sorted. */
+void tl_found_words(const tl_found *found, const tl_selection *selection, char *out, size_t n);
+
 /* How the traces of a run are read. */
 tl_read_options tl_rank_read_options(const tl_rank_reading *how);
 

@@ -70,6 +70,7 @@ enum { TL_WAITED_FOR_MOST = 3 };
 typedef struct tl_answers {
     tl_finding finding;
     const char *selection; /* borrowed: of which part of the traces this is, as "steps 3-5"; NULL: of all */
+    const char *notes;     /* borrowed: which parts that were asked for nothing is of, and what is whole; NULL: none */
     const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: there are no durations of phases */
     size_t nphases;
     bool phases_alone; /* there is no trace, and phases.h has all answers; else it has some of steps beside theirs */

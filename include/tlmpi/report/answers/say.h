@@ -15,6 +15,9 @@ void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *
 /* In quotes; there must be one. */
 void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
 
+/* Of which part of the traces all that follows is; nothing where it is of all. */
+void tl_say_selection(tl_wrap *w, const tl_answers *answers);
+
 /* The file of a rank that has its number from the order of files. */
 void tl_say_file(tl_wrap *w, const tl_rank *row);
 

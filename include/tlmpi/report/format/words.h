@@ -28,8 +28,9 @@ void tl_shell_word(char *out, size_t n, const char *path);
 /* "1-3, 7 and 5 more": so many runs of the listed ranks (ascending) as fit a line or two; there are `all` of them. */
 void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all);
 
-/* The text that names them, "0-3,7"; of spans of time in ns, whose ends are not in them, each in the largest unit that
- * needs no fraction: "10ms-20500us".  Cut to n bytes with the 0 after it. */
+/* The text that names sorted ranges, "0-3,7", those that overlap or follow one another as one; of spans of time in ns,
+ * whose ends are not in them, each in the largest unit that needs no fraction: "10ms-20500us".  What n bytes have no room
+ * for is dots. */
 void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n);
 void tl_times_text(const tl_ranges *times, char *out, size_t n);
 

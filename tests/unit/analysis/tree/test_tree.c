@@ -249,27 +249,31 @@ static void of_too_many_paths_those_with_most_device_time_have_rows(void)
     out.names = &m->names;
     const tl_table *t = tree_of(&m->view, &out);
     CU_ASSERT_EQUAL_FATAL(t->n, KEPT + 1);
-    int64_t self = 0, kernels = 0, launches = 0, host_self = 0;
+    int64_t self = 0, work = 0, kernels = 0, launches = 0, host_self = 0;
     for (size_t i = 0; i < t->n; i++) {
         const tl_call_tree *r = row_at(t, i);
         CU_ASSERT_EQUAL(r->node, (int32_t)i);
         self += r->device_self_ns;
         host_self += r->host_self_ns;
-        if (i == KEPT || r->parent < 0)
-            kernels += r->kernels, launches += r->launches;
-        else
-            CU_ASSERT_TRUE_FATAL(r->parent < r->node); /* whose parent has a row, too */
+        if (i == KEPT || r->kind == TL_NODE_WORK)
+            kernels += r->kernels, work += r->device_ns;
+        if (i == KEPT || r->kind == TL_NODE_CALL)
+            launches += r->launches;
+        CU_ASSERT_TRUE_FATAL(r->parent < r->node); /* whose parent has a row, too */
     }
     const tl_call_tree *rest = row_at(t, KEPT);
     CU_ASSERT_EQUAL(rest->kind, TL_NODE_REST);
     CU_ASSERT_EQUAL(rest->parent, -1);
     CU_ASSERT_EQUAL(rest->count, 3 * MANY - KEPT);
     CU_ASSERT_EQUAL(self, (int64_t)MANY * (MANY + 1) / 2);
+    CU_ASSERT_EQUAL(work, self);
     CU_ASSERT_EQUAL(host_self, MANY * 8 * US);
     CU_ASSERT_EQUAL(kernels, MANY);
     CU_ASSERT_EQUAL(launches, MANY);
     CU_ASSERT_EQUAL(row_at(t, 0)->device_ns, MANY);
-    CU_ASSERT_EQUAL(rest->device_ns, rest->device_self_ns);
+    CU_ASSERT(rest->device_ns > rest->device_self_ns); /* of one operator that has a row, the work has none */
+    CU_ASSERT_EQUAL(rest->host_ns, rest->host_self_ns);
+    CU_ASSERT_EQUAL(rest->depth, -1);
     tl_tables_free(&out);
     tl_names_free(&m->names);
     free(m);

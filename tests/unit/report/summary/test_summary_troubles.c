@@ -76,7 +76,13 @@ static void durations_that_cannot_be_are_told(void)
     rank->too_long = 2;
     rank->too_long_ns = 5000 * MS;
     text = summary_of(j);
-    expect(text, "2 pieces of device work on rank 1 cannot have run as long as the trace says", 1);
+    expect(text, "2 pieces of device work on rank 1 cannot have run as long as the trace says, and\n"
+                 "  end here when the next of their streams begin, or with the recording: 5.00 s\n  less", 1);
+    free(text);
+    rank->too_long = 1;
+    text = summary_of(j);
+    expect(text, "1 piece of device work on rank 1 cannot have run as long as the trace says, and\n"
+                 "  ends here when the next of its stream begins, or with the recording: 5.00 s\n  less", 1);
     free(text);
     free(j);
 }

@@ -198,13 +198,14 @@ static void steps_are_windows_of_the_hosts_marks(void)
     const tl_rank_view *v = view_of(
         MARK("user_annotation", "ProfilerStep#5", 20, 8) "," MARK("user_annotation", "ProfilerStep #4", 10, 9) "," MARK(
             "gpu_user_annotation", "ProfilerStep#9", 0, 99) "," MARK("user_annotation", "ProfilerStep#", 0, 99) "," MARK(
-            "user_annotation", "ProfilerStep#99999999999", 0, 99) "," HOST("cuda_runtime", "l", 12, 1, 1) "," GPU("kernel", "late",
+            "user_annotation", "ProfilerStep#99999999999", 0, 99) "," MARK("user_annotation", "ProfilerStep#-1", 0, 99) "," MARK(
+            "user_annotation", "ProfilerStep#-", 0, 99) "," HOST("cuda_runtime", "l", 12, 1, 1) "," GPU("kernel", "late",
                                                                                                                   25, 1, 1, 7) ","
             GPU("kernel", "orphan", 21, 1, 2, 7) "," GPU("kernel", "outside", 40, 1, 3, 7) "," GPU("kernel", "alone", 21,
                                                                                                    1, 4, 9),
         "");
     CU_ASSERT_EQUAL_FATAL(v->nsteps, 2);
-    CU_ASSERT_EQUAL(v->nlost_steps, 1); /* no step has so large a number */
+    CU_ASSERT_EQUAL(v->nlost_steps, 2); /* no step has so large a number, nor one below 0 */
     CU_ASSERT_EQUAL(v->steps[0].number, 4);
     CU_ASSERT_EQUAL(v->steps[0].end_ns, 20000);
     CU_ASSERT_EQUAL(v->steps[1].end_ns, 28000);

@@ -4,7 +4,7 @@
 #include "tlmpi/trace/view.h"
 #include "unit.h"
 
-#define US(t) ((t) * INT64_C(1000))
+#define US(t) ((t)*INT64_C(1000))
 
 static tl_trace trace;
 static tl_linked linked;
@@ -16,10 +16,10 @@ static const tl_ranges all;
 #define EVENT(cat, name, tid, ts, dur, args)                                                                           \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":9,\"tid\":" #tid ",\"ts\":" #ts ",\"dur\":" #dur  \
     ",\"args\":{" args "}}"
-#define MARK(number, ts, dur)    EVENT("user_annotation", "ProfilerStep#" #number, 1, ts, dur, "")
-#define LAUNCH(corr, ts)         EVENT("cuda_runtime", "cudaLaunchKernel", 1, ts, 1, "\"correlation\":" #corr)
-#define KERNEL(name, corr, ts)   EVENT("kernel", name, 7, ts, 4, "\"stream\":7,\"correlation\":" #corr)
-#define KERNEL_OF_NOBODY(n, ts)  EVENT("kernel", n, 7, ts, 4, "\"stream\":7")
+#define MARK(number, ts, dur)   EVENT("user_annotation", "ProfilerStep#" #number, 1, ts, dur, "")
+#define LAUNCH(corr, ts)        EVENT("cuda_runtime", "cudaLaunchKernel", 1, ts, 1, "\"correlation\":" #corr)
+#define KERNEL(name, corr, ts)  EVENT("kernel", name, 7, ts, 4, "\"stream\":7,\"correlation\":" #corr)
+#define KERNEL_OF_NOBODY(n, ts) EVENT("kernel", n, 7, ts, 4, "\"stream\":7")
 
 /*     step    [    4    )[    5    )[    6    )
  *     us      0          20         40         60
@@ -27,11 +27,24 @@ static const tl_ranges all;
  *     stream     [a]  ?       [b][c]    ?[ d ]
  */
 static const char entries[] =
-    MARK(4, 0, 18) "," MARK(5, 20, 19) "," MARK(6, 40, 15) "," EVENT("cpu_op", "aten::a", 1, 1, 3, "") "," LAUNCH(
-        1, 2) "," EVENT("cpu_op", "aten::b", 1, 19, 3, "") "," LAUNCH(2, 19) "," EVENT("cpu_op", "aten::c", 1, 21, 3, "")
-    "," LAUNCH(3, 22) "," LAUNCH(4, 41) "," KERNEL("a", 1, 4) "," KERNEL_OF_NOBODY("early", 10) "," KERNEL("b", 2, 26)
-    "," KERNEL("c", 3, 30) "," KERNEL_OF_NOBODY("late", 44) "," KERNEL("d", 4, 49) "," EVENT("python_function",
-                                                                                             "f", 1, 0, 60, "");
+    MARK(4, 0, 18) "," MARK(5, 20, 19) "," MARK(6, 40, 15) "," EVENT("cpu_op", "aten::a", 1, 1, 3, "") "," LAUNCH(1, 2) "," EVENT("cpu_op", "aten::b", 1, 19, 3, "") "," LAUNCH(2, 19) "," EVENT(
+        "cpu_op", "aten::c",
+        1, 21, 3,
+        "") "," LAUNCH(3,
+                       22) "," LAUNCH(4,
+                                      41) "," KERNEL("a", 1,
+                                                     4) "," KERNEL_OF_NOBODY("early",
+                                                                             10) "," KERNEL("b", 2,
+                                                                                            26) "," KERNEL("c", 3,
+                                                                                                           30) "," KERNEL_OF_NOBODY("late",
+                                                                                                                                    44) "," KERNEL("d",
+                                                                                                                                                   4,
+                                                                                                                                                   49) "," EVENT("python_function",
+                                                                                                                                                                 "f",
+                                                                                                                                                                 1,
+                                                                                                                                                                 0,
+                                                                                                                                                                 60,
+                                                                                                                                                                 "");
 
 static const tl_rank_view *view_of(const char *text, tl_ranges steps, tl_ranges times)
 {
@@ -51,6 +64,7 @@ static void forget(void)
 {
     tl_linked_free(&linked);
     tl_trace_free(&trace);
+    tl_found_free(&found);
 }
 
 /* Names of the kernels, one after the other. */
@@ -76,9 +90,11 @@ static void work_is_of_the_step_that_launched_it(void)
     CU_ASSERT_EQUAL_FATAL(v->nsteps, 1);
     CU_ASSERT_EQUAL(v->steps[0].start_ns, US(120));
     CU_ASSERT_EQUAL(v->steps[0].end_ns, US(140)); /* as in the whole trace: up to the next mark */
-    CU_ASSERT_EQUAL(found.steps, 3);
-    CU_ASSERT_EQUAL(found.first_step, 4);
-    CU_ASSERT_EQUAL(found.last_step, 6);
+    CU_ASSERT_EQUAL(found.steps.n, 1);
+    CU_ASSERT_EQUAL(found.steps.v[0].first, 4);
+    CU_ASSERT_EQUAL(found.steps.v[0].last, 6);
+    CU_ASSERT_EQUAL(found.taken.n, 1);
+    CU_ASSERT_EQUAL(found.taken.v[0].first, 5);
     CU_ASSERT_EQUAL(found.events, 17);
     CU_ASSERT_EQUAL(found.selected, 4);
     CU_ASSERT_EQUAL(found.first_ns, US(100));
@@ -123,6 +139,22 @@ static void steps_and_time_both_hold(void)
     forget();
 }
 
+/* Step 4 has a part in the time, step 5 has none, and there is no step 9; two of three spans have something in steps. */
+static void parts_that_select_something_are_found(void)
+{
+    tl_range time[] = { { 0, US(3) }, { US(19), US(20) - 1 }, { US(41), US(60) } },
+             steps[] = { { 4, 4 }, { 5, 5 }, { 9, 9 } };
+
+    (void)view_of(entries, (tl_ranges){ steps, 3, 3 }, (tl_ranges){ time, 3, 3 });
+    CU_ASSERT_EQUAL_FATAL(found.taken.n, 1);
+    CU_ASSERT_EQUAL(found.taken.v[0].first, 4);
+    CU_ASSERT_EQUAL(found.taken.v[0].last, 4);
+    CU_ASSERT(tl_ranges_meet(&found.times, time[0]));
+    CU_ASSERT(tl_ranges_meet(&found.times, time[1]));
+    CU_ASSERT_FALSE(tl_ranges_meet(&found.times, time[2]));
+    forget();
+}
+
 /* A correlation that comes twice: the work is of the last call that had begun. */
 static void of_calls_of_one_correlation_the_last_counts(void)
 {
@@ -135,22 +167,43 @@ static void of_calls_of_one_correlation_the_last_counts(void)
     forget();
 }
 
+/*     step    [    4    )[    5    )
+ *     stream    [ a ======================     cannot be: b, which came after it, has ended
+ *                           [b]
+ */
+static void what_shows_that_an_end_cannot_be_may_be_out(void)
+{
+    static const char text[] = MARK(4, 0, 400) "," MARK(5, 400, 400) "," LAUNCH(1, 2) "," LAUNCH(2, 402) "," EVENT(
+        "kernel", "a", 7, 4, 900, "\"stream\":7,\"correlation\":1") "," KERNEL("b", 2, 500);
+    tl_range four[] = { { 4, 4 } }, five[] = { { 5, 5 } };
+    const tl_rank_view *v = view_of(text, (tl_ranges){ four, 1, 1 }, all);
+
+    CU_ASSERT_STRING_EQUAL(kernels_of(v), "a");
+    CU_ASSERT_EQUAL(v->kernels[0].end_ns, US(600));
+    CU_ASSERT_EQUAL(v->ntoo_long, 1);
+    CU_ASSERT_EQUAL(v->too_long_ns, US(404));
+    forget();
+    v = view_of(text, (tl_ranges){ five, 1, 1 }, all);
+    CU_ASSERT_STRING_EQUAL(kernels_of(v), "b");
+    CU_ASSERT_EQUAL(v->ntoo_long, 0);
+    forget();
+}
+
 static void what_there_is_is_told_where_nothing_is_selected(void)
 {
     tl_range nine[] = { { 9, 9 } };
-    tl_found sum = { 0 }, more = { .events = 2, .first_ns = 5, .last_ns = 7, .steps = 1, .first_step = 1, .last_step = 1 };
+    tl_found sum = { 0 }, more = { .events = 2, .first_ns = 5, .last_ns = 7, .steps = { nine, 1, 1 } };
     const tl_rank_view *v = view_of(entries, (tl_ranges){ nine, 1, 1 }, all);
 
     CU_ASSERT_EQUAL(v->nkernels + v->nlaunches + v->ops.n + v->calls.n + v->nsteps, 0);
     CU_ASSERT_EQUAL(found.selected, 0);
-    tl_found_add(&sum, &more);
-    tl_found_add(&sum, &found);
-    tl_found_add(&sum, &(tl_found){ 0 });
+    CU_ASSERT(tl_found_add(&sum, &more) && tl_found_add(&sum, &found) && tl_found_add(&sum, &(tl_found){ 0 }));
     CU_ASSERT_EQUAL(sum.events, 19);
     CU_ASSERT_EQUAL(sum.first_ns, 5);
     CU_ASSERT_EQUAL(sum.last_ns, US(149));
-    CU_ASSERT_EQUAL(sum.first_step, 1);
-    CU_ASSERT_EQUAL(sum.last_step, 6);
+    CU_ASSERT_EQUAL(sum.steps.n, 2);
+    CU_ASSERT_EQUAL(sum.steps.v[1].last, 6);
+    tl_found_free(&sum);
     forget();
 }
 
@@ -177,7 +230,7 @@ static void memory_that_is_out_is_said(void)
     const tl_read_options options = { .keep = TL_LINK_KEEP };
     tl_status st = TL_ENOMEM;
 
-    for (size_t k = 1; k < 12; k++) {
+    for (size_t k = 1; k < 20; k++) {
         tl_error err = { 0 };
         char whole[8192];
         snprintf(whole, sizeof whole, "{\"traceEvents\": [%s]}", entries);
@@ -198,7 +251,9 @@ int main(void)
         TEST(without_a_launch_its_own_start_tells),
         TEST(a_step_that_is_not_whole_is_none),
         TEST(steps_and_time_both_hold),
+        TEST(parts_that_select_something_are_found),
         TEST(of_calls_of_one_correlation_the_last_counts),
+        TEST(what_shows_that_an_end_cannot_be_may_be_out),
         TEST(what_there_is_is_told_where_nothing_is_selected),
         TEST(a_recording_begins_with_the_first_span),
         TEST(memory_that_is_out_is_said),
