@@ -125,7 +125,7 @@ violations()
             below["compat/tracelens"] = below["compat/tracelens/coll"] " trace trace_out compat/tracelens/idle compat/tracelens/coll"
             below["par"] = "base par"
             below["job/call"] = "base analysis report"
-            below["job/read"] = "base model trace par report/format analysis analysis/registry analysis/time analysis/local analysis/match analysis/graph job/call"
+            below["job/read"] = "base model trace par report/format analysis analysis/registry analysis/time analysis/local analysis/match analysis/graph analysis/measured job/call"
             below["job/transport"] = "base model trace store report par analysis/registry analysis/graph analysis/baseline analysis/held job/call job/read"
             below["job/match"] = "base model par analysis/registry analysis/time analysis/match analysis/clock analysis/wait job/transport"
             below["job/attribute"] = "base model par analysis/wait analysis/graph analysis analysis/local analysis/cause analysis/held analysis/verdict job/transport"

@@ -206,6 +206,7 @@ product()
     start sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
     start series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace
     start memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace
+    start executions /usr/bin/python3 tests/golden/executions.py build/tlmpi
     start readback sh tests/golden/readback.sh build/tlmpi build/make_trace
     start faults-input /usr/bin/python3 tests/faults/input.py build/tlmpi
     start faults-folders /usr/bin/python3 tests/faults/folders.py build/tlmpi-serial

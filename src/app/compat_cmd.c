@@ -3,9 +3,9 @@
 #include "suggest.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/compat/hta/hta.h"
-#include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/job/run.h"
 #include "tlmpi/par/par.h"
+#include "tlmpi/trace/read/execution.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -108,8 +108,9 @@ static tl_status choose_run(tl_inventory *inventory, int run, size_t *left_out, 
 /* HTA links the rows of a trace to the nodes of an execution trace, where one is named beside it. */
 static bool is_execution_trace(const tl_cli *cli, const tl_input *input)
 {
-    return strcmp(cli->words[0], faces[HTA]) == 0 && input->kind == TL_INPUT_OTHER && input->named && !input->no_file &&
-           tl_hta_is_execution_trace(input->path);
+    return strcmp(cli->words[0], faces[HTA]) == 0 &&
+           (input->kind == TL_INPUT_EXECUTION || input->kind == TL_INPUT_OTHER) && input->named && !input->no_file &&
+           tl_exec_is(input->path);
 }
 
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)

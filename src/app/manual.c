@@ -71,7 +71,8 @@ static const char *const selection_lines[] = {
     "What nothing is left of is refused, and what there is is told. A part that selects nothing of any rank, as step 99 of "
     "--steps 10,99, is told by the run and by tlmpi ask.",
     "Of files of phases (.jsonl) beside traces the records of these ranks and steps count; they do not tell the time, and "
-    "count whole of what --time selects. So do memory timelines of the ranks that are read. The summary and tlmpi ask say it.",
+    "count whole of what --time selects. So do memory timelines of the ranks that are read. Of execution traces, nodes whose events "
+    "are selected are linked. The summary and tlmpi ask say it.",
     "The attribute selection of the result says what was selected. Names, streams and the like of finished rows are "
     "selected by tlmpi show --where.",
     NULL,
@@ -223,6 +224,23 @@ static const char *const memory_notes[] = {
     NULL,
 };
 
+static const char *const execution_notes[] = {
+    "An execution trace (of PyTorch's ExecutionTraceObserver: JSON with schema and nodes, packed or not) has the "
+    "operators of a run with their arguments, and without times. One that lies beside traces, or is named with "
+    "them, is of the rank that its name tells (rank_3.json), else of the one whose trace is of its process (pid), "
+    "else of the only one.",
+    "A node is linked to the operators and annotations (cpu_op, user_annotation) that have its rf_id as their "
+    "Record function id, and its name. Where no event of a trace has such an id above 0, as in older ones, the "
+    "External id counts: it is the same number where both recordings began together, and the name tells where they "
+    "did not. A trace of another process is of another run: no node is linked. tlmpi compat hta links as Holistic "
+    "Trace Analysis does: by the External id alone, whatever the name, and nothing of a file that has ids outside "
+    "of the trace's.",
+    "Work counts for the innermost node that is open on the thread of its launch; then for its parents as the "
+    "execution trace has them, which may have run on other threads. These tables are in files alone that have rows "
+    "of them.",
+    NULL,
+};
+
 static const char *const bandwidth_notes[] = {
     "The size of a message is told by the arguments of the kernel, else by those of the operator around its launch. Where "
     "neither has any, as in older traces, it follows from the shapes and types of tensors that the operator (c10d::..., "
@@ -242,6 +260,8 @@ static const struct {
     { "clock", clock_notes },       { "straggler", straggler_notes }, { "queue", queue_notes },
     { "copy", copy_notes },         { "memory", memory_notes },       { "memory_category", memory_notes },
     { "bandwidth", bandwidth_notes },
+    { "execution_trace", execution_notes },
+    { "execution_node", execution_notes },
 };
 
 const char *const *tl_manual_notes(const char *table)
@@ -257,6 +277,8 @@ const char *tl_why_empty(const char *table)
     static const char no_memory[] = "not available: no trace has memory events (profile_memory of PyTorch's profiler)";
     static const char no_timeline[] =
         "not available: there is no raw memory timeline (.raw.json.gz, as export_memory_timeline of PyTorch's profiler writes it)";
+    static const char no_execution[] =
+        "not available: there is no execution trace (JSON with schema and nodes, as ExecutionTraceObserver of PyTorch writes it)";
     static const char no_series[] = "not available: it is large, and written where tlmpi run is called with --series";
     static const struct {
         const char *table, *reason;
@@ -267,6 +289,8 @@ const char *tl_why_empty(const char *table)
         { "memory_file", no_timeline },
         { "memory_category", no_timeline },
         { "memory_timeline", no_timeline },
+        { "execution_trace", no_execution },
+        { "execution_node", no_execution },
         { "annotation_device", "not available: no trace has annotations of the device (gpu_user_annotation)" },
         { "call_tree", "no trace has operators, annotations or device work" },
         { "pattern", "no operator launched the same three kernels, or more, twice" },

@@ -31,6 +31,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
     tl_endpoint_open(&endpoint, j->writer);
     const tl_rank_reading how = { .options = j->options,
                                   .rules = &j->rules,
+                                  .plan = &j->plan,
                                   .selection = j->selected ? &j->selection : NULL,
                                   .found = &j->found,
                                   .analyse = analyse,

@@ -10,6 +10,7 @@
 #include "tell.h"
 #include "tlmpi/job/attribute.h"
 #include "tlmpi/job/match.h"
+#include "tlmpi/job/read/execution.h"
 #include "tlmpi/job/phase.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/log.h"
@@ -78,6 +79,8 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_job_read_memory(&j, &err);
     if (st == TL_OK)
+        st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
+    if (st == TL_OK)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
         st = tl_match_run(&j.participants, &j.exposures, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
@@ -117,6 +120,8 @@ int tl_check(const tl_options *options)
         st = tl_phase_run(&j.plan, options, false, &j.tables, &err);
     if (st == TL_OK)
         st = tl_job_read_memory(&j, &err);
+    if (st == TL_OK)
+        st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
     if (st == TL_OK)
         st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
     if (st == TL_OK && tl_is_first()) {

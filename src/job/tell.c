@@ -41,6 +41,13 @@ static const tl_memory_file *memory_files(tl_tables *job, size_t *n)
     return (const tl_memory_file *)(const void *)files->rows;
 }
 
+static const tl_execution_trace *executions(tl_tables *job, size_t *n)
+{
+    const tl_table *files = tl_tables_get(job, &tl_execution_trace_schema);
+    *n = files->n;
+    return (const tl_execution_trace *)(const void *)files->rows;
+}
+
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
 {
     size_t n, nfiles, unreadable = 0, damaged = tl_plan_lost(plan);
@@ -65,6 +72,10 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
         records += memory[i].entries;
         damaged += memory[i].status != TL_PHASE_FILE_OK;
     }
+    size_t nexecutions;
+    const tl_execution_trace *execution = executions(job, &nexecutions);
+    for (size_t i = 0; i < nexecutions; i++)
+        damaged += execution[i].status != TL_PHASE_FILE_OK;
     return unreadable == n && records == 0 ? TL_EXIT_NOTHING
            : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
                                            : TL_EXIT_DONE;
@@ -137,6 +148,17 @@ static void tell_memory_files(tl_tables *job)
                     (int)sizeof files[i].error, files[i].error[0] != '\0' ? files[i].error : "no entry");
 }
 
+static void tell_executions(tl_tables *job)
+{
+    size_t n;
+    const tl_execution_trace *files = executions(job, &n);
+    for (size_t i = 0; i < n; i++)
+        if (files[i].status != TL_PHASE_FILE_OK)
+            tl_warn("%.*s: %s: %.*s", (int)sizeof files[i].path, files[i].path, tl_phase_file_labels[files[i].status],
+                    (int)sizeof files[i].error,
+                    files[i].error[0] != '\0' ? files[i].error : "no node has an id and an rf_id");
+}
+
 void tl_tell_problems(const tl_plan *plan, tl_tables *job)
 {
     const tl_inventory *inventory = &plan->inventory;
@@ -163,6 +185,7 @@ void tl_tell_problems(const tl_plan *plan, tl_tables *job)
     }
     tell_phase_files(job);
     tell_memory_files(job);
+    tell_executions(job);
 }
 
 void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answers, const tl_options *options,
@@ -197,6 +220,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .nphases = tl_tables_get(job, &tl_phase_schema)->n,
         .memory = (const tl_memory_category *)(const void *)tl_tables_get(job, &tl_memory_category_schema)->rows,
         .nmemory = tl_tables_get(job, &tl_memory_category_schema)->n,
+        .executions = (const tl_execution_trace *)(const void *)tl_tables_get(job, &tl_execution_trace_schema)->rows,
+        .nexecutions = tl_tables_get(job, &tl_execution_trace_schema)->n,
         .world_size = inventory->world_size,
         .missing = inventory->missing.v,
         .nmissing_listed = inventory->missing.n,
@@ -248,11 +273,14 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job)
                                              "no_json",    "no_key",   "no_duration", "repeated",
                                              "superseded", "left_out", "file_bytes",  "path" };
     static const char *const of_memory[] = { "rank", "status", "entries", "path" };
+    static const char *const of_executions[] = { "rank", "status", "nodes", "without_id", "path" };
     const tl_inventory *inventory = &plan->inventory;
 
     print_columns(tl_tables_get(job, &tl_rank_schema), of_ranks, sizeof of_ranks / sizeof *of_ranks);
     print_columns(tl_tables_get(job, &tl_phase_file_schema), of_phases, sizeof of_phases / sizeof *of_phases);
     print_columns(tl_tables_get(job, &tl_memory_file_schema), of_memory, sizeof of_memory / sizeof *of_memory);
+    print_columns(tl_tables_get(job, &tl_execution_trace_schema), of_executions,
+                  sizeof of_executions / sizeof *of_executions);
     if (inventory->nmissing > 0)
         printf("%zu of %" PRId64 " ranks %s no trace here\n", inventory->nmissing, inventory->world_size,
                inventory->nmissing == 1 ? "has" : "have");

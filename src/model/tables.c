@@ -16,6 +16,10 @@ const char *const tl_rank_from_labels[] = { "distributedInfo", "file_name", "ord
 
 const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
 
+const char *const tl_execution_link_labels[] = { "linked",     "frame",   "no_event", "outside",
+                                                 "other_name", "same_id", "left_out", NULL };
+const char *const tl_execution_by_labels[] = { "record_function_id", "external_id", "no_ids",
+                                               "other_process",      "no_trace",    NULL };
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
                                                   "gradient",  "autograd",        "unknown", "total",     NULL };
 const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };

@@ -1,4 +1,4 @@
-/* measured.h - what did hardware counters and allocators measure?
+/* measured.h - what did hardware counters and allocators measure, and what do the nodes of an execution trace cost?
  *
  * From the view of one rank: counters by operator and kernel, memory by device.  Few traces have either; others have no
  * rows.  Uses no other folder.
@@ -19,5 +19,10 @@ enum { TL_MEMORY_KINDS = 9 };
 void tl_memory_peaks_begin(tl_memory_category rows[TL_MEMORY_KINDS], int32_t file, int32_t rank);
 void tl_memory_peaks_add(tl_memory_category rows[TL_MEMORY_KINDS], int64_t time_ns,
                          const int64_t bytes[TL_MEMORY_KINDS]);
+
+/* To the n rows of the nodes of an execution trace: what their events cost.  node_of: by op of the view, parent_of: by
+ * row; both the index of a row, or TL_NONE.  False when memory is out. */
+bool tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *parent_of,
+                         tl_execution_node *rows, size_t n);
 
 #endif

@@ -114,4 +114,84 @@ TL_TABLE(memory_category, TL_MEMORY_CATEGORY_FIELDS);
     F(T, I64, total, MEASURE, "byte", "all of them")
 TL_TABLE(memory_timeline, TL_MEMORY_TIMELINE_FIELDS);
 
+/* What has become of an execution trace, and of a node of one. */
+typedef enum tl_execution_link {
+    TL_EXECUTION_LINKED,
+    TL_EXECUTION_FRAME,
+    TL_EXECUTION_NO_EVENT,
+    TL_EXECUTION_OUTSIDE,
+    TL_EXECUTION_OTHER_NAME,
+    TL_EXECUTION_SAME_ID,
+    TL_EXECUTION_LEFT_OUT
+} tl_execution_link;
+extern const char *const tl_execution_link_labels[];
+#define TL_CELL_EXECUTION_LINK(name) uint8_t name
+#define TL_TYPE_OF_EXECUTION_LINK    TL_TYPE_ENUM
+#define TL_LABELS_OF_EXECUTION_LINK  tl_execution_link_labels
+
+typedef enum tl_execution_by {
+    TL_EXECUTION_BY_RECORD,
+    TL_EXECUTION_BY_EXTERNAL,
+    TL_EXECUTION_NO_IDS,
+    TL_EXECUTION_OTHER_PROCESS,
+    TL_EXECUTION_NO_TRACE
+} tl_execution_by;
+extern const char *const tl_execution_by_labels[];
+#define TL_CELL_EXECUTION_BY(name) uint8_t name
+#define TL_TYPE_OF_EXECUTION_BY    TL_TYPE_ENUM
+#define TL_LABELS_OF_EXECUTION_BY  tl_execution_by_labels
+
+/* The files of execution traces. */
+#define TL_EXECUTION_TRACE_FIELDS(F, T)                                                                                \
+    F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
+    F(T, PHASE_FILE, status, LABEL, "",                                                                                \
+      "ok; damaged: it goes wrong in the middle; cut: it ends too early; empty: no node; unreadable: not even the "    \
+      "beginning of its nodes.  The nodes before the fault count")                                                     \
+    F(T, I32, rank, LABEL, "",                                                                                         \
+      "rank that it is of: the one that its name tells, else that of its process, else the only one; -1: not known")   \
+    F(T, EXECUTION_BY, linked_by, LABEL, "",                                                                           \
+      "what of an event is the node's rf_id: record_function_id or, where no event has one above 0, external_id; "     \
+      "no_ids: the trace has neither; other_process: the trace is of another process, so of another run; no_trace: "   \
+      "no "                                                                                                            \
+      "trace of it can be read.  Of these three no node is linked")                                                    \
+    F(T, I64, nodes, MEASURE, "",                                                                                      \
+      "nodes with an id and an rf_id: linked, frame, no_event, other_name, same_id and left_out together, which "      \
+      "table "                                                                                                         \
+      "execution_node has; these are -1 where there is no trace")                                                      \
+    F(T, I64, linked, MEASURE, "", "nodes with an event")                                                              \
+    F(T, I64, frame, MEASURE, "", "nodes that stand for a thread or the process, which have none")                     \
+    F(T, I64, no_event, MEASURE, "", "nodes whose rf_id no operator and no annotation of the trace has")               \
+    F(T, I64, outside, MEASURE, "", "of these those above the largest rf_id that one has, or below the least")         \
+    F(T, I64, other_name, MEASURE, "", "nodes whose event has another name, and is none of theirs")                    \
+    F(T, I64, same_id, MEASURE, "", "nodes that have the rf_id of a later one, which alone is linked")                 \
+    F(T, I64, left_out, MEASURE, "", "nodes whose event is not among those that are analysed")                         \
+    F(T, I64, without_id, MEASURE, "", "nodes without an id or rf_id, which are left out")                             \
+    F(T, TEXT256, error, LABEL, "", "what is wrong, and at which byte of the text")                                    \
+    F(T, TEXT256, path, SOURCE, "", "the end of its path")
+TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
+
+/* Their nodes. */
+#define TL_EXECUTION_NODE_FIELDS(F, T)                                                                                 \
+    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
+    F(T, I32, file, KEY, "", "number of the file in table execution_trace")                                            \
+    F(T, I64, row, KEY, "", "number, from 0, in the order of the file")                                                \
+    F(T, I64, id, LABEL, "", "of the node, as the file has it")                                                        \
+    F(T, I64, parent, LABEL, "", "id of the node around it; -1: not told")                                             \
+    F(T, I64, rf_id, LABEL, "", "of its record function; 0: it has none")                                              \
+    F(T, NAME, name, LABEL, "", "of the node")                                                                         \
+    F(T, NAME, input_shapes, LABEL, "", "as the file has them, JSON")                                                  \
+    F(T, NAME, input_types, LABEL, "", "likewise")                                                                     \
+    F(T, EXECUTION_LINK, link, LABEL, "",                                                                              \
+      "linked: to an event of the trace; else why not: frame, no_event, outside, other_name, same_id, left_out, as "   \
+      "in "                                                                                                            \
+      "table execution_trace")                                                                                         \
+    F(T, I64, runs, MEASURE, "", "events that are its runs")                                                           \
+    F(T, TIME, start_ns, MEASURE, "ns", "when the first of them began")                                                \
+    F(T, I64, host_ns, MEASURE, "ns", "how long they took on the host, together")                                      \
+    F(T, I64, kernels_self, MEASURE, "", "kernels, copies and memsets launched in them and in no other node within")   \
+    F(T, I64, kernels, MEASURE, "", "the same with those of the nodes whose parent it is, theirs, and so on")          \
+    F(T, I64, device_self_ns, MEASURE, "ns", "durations of kernels_self, together")                                    \
+    F(T, I64, device_ns, MEASURE, "ns", "durations of kernels, together")
+TL_TABLE(execution_node, TL_EXECUTION_NODE_FIELDS);
+
 #endif

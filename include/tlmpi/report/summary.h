@@ -44,6 +44,8 @@ typedef struct tl_summary {
     size_t nphases; /* by rank */
     const tl_memory_category *memory;
     size_t nmemory; /* by file and category, the total last */
+    const tl_execution_trace *executions;
+    size_t nexecutions; /* execution traces, by path */
     const tl_phase_file *phase_files;
     size_t nphase_files;
 

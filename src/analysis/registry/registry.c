@@ -96,6 +96,8 @@ static const tl_schema *const schemas[] = {
     &tl_memory_file_schema,
     &tl_memory_category_schema,
     &tl_memory_timeline_schema,
+    &tl_execution_trace_schema,
+    &tl_execution_node_schema,
     &tl_phase_verdict_schema,
     &tl_phase_schema,
     &tl_phase_step_schema,

@@ -1,4 +1,4 @@
-/* phase_files.c - files that are no traces, of phases and of memory: found on proc 0, known to all. */
+/* phase_files.c - files that are no traces, of phases, of memory, of executions: found on proc 0, known to all. */
 #include "tlmpi/job/read/phase_files.h"
 #include "tlmpi/par/par.h"
 #include <glob.h>
@@ -68,4 +68,83 @@ tl_status tl_memory_files_find(tl_plan *plan, tl_error *err)
     paths found = { 0 };
     tl_status st = tl_par_proc() == 0 ? find_beside(plan, TL_INPUT_MEMORY, &found, err) : TL_OK;
     return share(st, &found, &plan->memory, &plan->memory_bytes, err);
+}
+
+/* The rank of an execution trace: that of its name; else of its process, where one trace alone is of that; else of the
+ * trace that there is.  -1: it is not known. */
+static int64_t rank_of(const tl_inventory *inventory, const tl_input *execution)
+{
+    const tl_input *of_process = NULL, *any = NULL;
+    size_t nof_process = 0, n = 0;
+
+    if (execution->name_rank >= 0)
+        return execution->name_rank;
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *in = &inventory->inputs.v[i];
+        if (in->kind != TL_INPUT_TRACE || in->run != inventory->run)
+            continue;
+        any = in;
+        n++;
+        if (in->origin.pid == 0 || in->origin.pid != execution->origin.pid)
+            continue;
+        of_process = in;
+        nof_process++;
+    }
+    return nof_process == 1 ? of_process->rank : n == 1 ? any->rank : -1;
+}
+
+/* An execution trace of a rank that nobody has asked for is left out, too. */
+static bool add_execution(const tl_options *options, const tl_plan *plan, const tl_input *in, paths *out)
+{
+    int64_t rank = rank_of(&plan->inventory, in);
+    if (rank >= 0 && !tl_ranges_has(&options->ranks, rank))
+        return true;
+    size_t n = out->n;
+    if (!tl_grow((void **)&out->v, &out->cap, n + sizeof rank, 1))
+        return false;
+    memcpy(out->v + n, &rank, sizeof rank);
+    out->n += sizeof rank;
+    return add(in->path, out);
+}
+
+/* Proc 0: the rank of each and its path. */
+static tl_status find_executions(const tl_options *options, const tl_plan *plan, paths *out, tl_error *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < plan->inventory.inputs.n; i++)
+        if (plan->inventory.inputs.v[i].kind == TL_INPUT_EXECUTION)
+            ok = add_execution(options, plan, &plan->inventory.inputs.v[i], out);
+    return ok ? TL_OK : tl_fail_memory(err, "the execution traces");
+}
+
+/* Which trace is the rank's; of a file that is alone the number is known when it has been read. */
+static size_t item_of(const tl_plan *plan, int64_t rank)
+{
+    for (size_t i = 0; i < plan->n; i++)
+        if (plan->items[i].rank == rank || plan->items[i].alone)
+            return i;
+    return SIZE_MAX;
+}
+
+tl_status tl_execution_files_find(const tl_options *options, tl_plan *plan, tl_error *err)
+{
+    paths found = { 0 };
+    size_t n = 0, cap = 0;
+    bool ok = true;
+
+    tl_status st = tl_par_proc() == 0 ? find_executions(options, plan, &found, err) : TL_OK;
+    st = share(st, &found, &plan->execution_texts, &n, err);
+    for (size_t at = 0; st == TL_OK && ok && at < n;) {
+        int64_t rank;
+        memcpy(&rank, plan->execution_texts + at, sizeof rank);
+        const char *path = plan->execution_texts + at + sizeof rank;
+        size_t item = item_of(plan, rank);
+        ok = tl_grow((void **)&plan->executions, &cap, plan->nexecutions + 1, sizeof *plan->executions);
+        if (ok)
+            plan->executions[plan->nexecutions++] = (tl_plan_execution){ path, rank, item };
+        if (item != SIZE_MAX)
+            plan->items[item].nslices = 1; /* what its rows are called by is taken of whole files only */
+        at += sizeof rank + strlen(path) + 1;
+    }
+    return tl_par_agree(st == TL_OK && !ok ? tl_fail_memory(err, "the execution traces") : st, err);
 }

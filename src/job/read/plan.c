@@ -123,7 +123,7 @@ static bool write_every(tl_plan *plan, tl_bytes *out)
 
     for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
         tl_input_kind kind = inventory->inputs.v[i].kind;
-        plan->planned[i] = kind != TL_INPUT_OTHER && kind != TL_INPUT_PHASES && kind != TL_INPUT_MEMORY;
+        plan->planned[i] = kind == TL_INPUT_TRACE || kind == TL_INPUT_UNREADABLE;
         ok = !plan->planned[i] || put_item(out, &inventory->inputs.v[i]);
     }
     return ok;
@@ -303,6 +303,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
         st = tl_phase_files_find(options, plan, err);
     if (st == TL_OK)
         st = tl_memory_files_find(plan, err);
+    if (st == TL_OK)
+        st = tl_execution_files_find(options, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);
@@ -346,7 +348,7 @@ void tl_plan_warn(const tl_plan *plan)
 {
     for (size_t i = 0; i < plan->inventory.inputs.n; i++) {
         const tl_input *in = &plan->inventory.inputs.v[i];
-        if (in->kind == TL_INPUT_OTHER)
+        if (in->kind == TL_INPUT_OTHER || (in->kind == TL_INPUT_EXECUTION && plan->n == 0))
             tl_warn("%s: %s", tl_input_is_lost(in) ? "left out" : "not a trace", in->why);
         else if (in->kind == TL_INPUT_UNREADABLE && !plan->planned[i])
             tl_warn("cannot be read: %s", in->why);
@@ -393,6 +395,8 @@ void tl_plan_free(tl_plan *plan)
     free(plan->texts);
     free(plan->phases);
     free(plan->memory);
+    free(plan->executions);
+    free(plan->execution_texts);
     free(plan->planned);
     free(plan->ranks.v);
     tl_inventory_free(&plan->inventory);

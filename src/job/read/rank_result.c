@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/job/read/execution.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/trace/view.h"
@@ -133,7 +134,8 @@ static void note_found(const tl_found *found, const tl_rank_reading *how, tl_ran
 
 /* The order in time is one of memory: what is needed of the host comes before its columns go, the least first, and the
  * rest after. */
-static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
+static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_records *records,
+                         const tl_rank_reading *how, tl_rank *row, tl_rank_result *out, tl_error *err)
 {
     tl_linked linked;
     own_work own = { .activity = { 0 } };
@@ -152,6 +154,8 @@ static tl_status analyse(tl_trace *trace, const tl_rank_reading *how, tl_rank *r
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         st = take_part(&linked.view, how, &own, err);
+    if (st == TL_OK)
+        st = tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
         st = add_graph(how->graphs, &linked.view, &own, err);
@@ -188,7 +192,9 @@ tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 
 tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_rank_result *out, tl_error *err)
 {
-    const tl_read_options reading = tl_rank_read_options(how);
+    tl_records records = { .v = { 0 } };
+    const tl_entry_hook hook = tl_executions_hook(&records);
+    tl_read_options reading = tl_rank_read_options(how);
     tl_trace trace = { .meta = TL_META_INIT, .report = { .first_bad_byte = -1 } };
     tl_rank row = { 0 };
     size_t nschemas;
@@ -201,6 +207,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
 
     tl_error why = { 0 };
     tl_status st = TL_OK;
+    if (how->analyse && tl_executions_are_of(how->plan, item))
+        reading.hook = &hook;
     if (item->unreadable)
         st = tl_fail(&why, TL_EINPUT, "%s", item->why);
     else
@@ -212,7 +220,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
     if (st == TL_OK)
-        st = how->analyse ? analyse(&trace, how, &row, out, &why) : look_at_steps(&trace, &row, &why);
+        st = how->analyse ? analyse(item, &trace, &records, how, &row, out, &why) : look_at_steps(&trace, &row, &why);
+    free(records.v.v);
     if (st != TL_OK) {
         if (how->analyse) { /* nor has it a part in anything */
             how->participants->participants.n = nparticipants;
@@ -232,6 +241,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         bool named = strncmp(why.text, item->path, n) == 0 && strncmp(why.text + n, ": ", 2) == 0;
         text_cell(row.error, sizeof row.error, why.text + (named ? n + 2 : 0));
     }
+    if ((st != TL_OK || !how->analyse) && tl_executions_list(how->plan, item, &out->tables, err) != TL_OK)
+        return TL_ENOMEM;
     out->rank = row.rank;
     out->first_ns = tl_interval_first(tl_tables_get(&out->tables, &tl_interval_schema));
     out->names = trace.events.names; /* the rest of the trace has served */

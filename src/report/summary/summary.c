@@ -3,6 +3,7 @@
 #include "tlmpi/report/summary.h"
 
 #include "losses.h"
+#include "executions.h"
 #include "memory.h"
 #include "phases.h"
 #include "table.h"
@@ -264,6 +265,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
                          : "No trace has device work: there is nothing to analyse.\n");
     }
     tl_say_memory(out, s);
+    tl_say_executions(out, s);
     tl_say_unknown_kernels(out, s);
     say_devices(out, s);
     say_events(out, s);

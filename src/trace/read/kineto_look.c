@@ -10,6 +10,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/trace/event/values.h"
 #include "tlmpi/trace/meta.h"
+#include "tlmpi/trace/text/json.h"
 #include "tlmpi/trace/text/packing.h"
 #include "tlmpi/trace/text/source.h"
 #include "tlmpi/trace/text/split.h"
@@ -215,6 +216,18 @@ static bool is_of_nobody(look *l)
     return !has_begun(l);
 }
 
+/* An execution trace names the process that it is of, before its nodes: the text may end among these. */
+static void note_process(look *l)
+{
+    const char *brace = memchr(l->split.doc, '{', l->split.ndoc);
+    tl_text rest = { brace + 1, (size_t)(l->split.doc + l->split.ndoc - brace - 1) }, key, value;
+
+    while (tl_json_member(&rest, &key, &value) && !tl_text_is(key, "pid"))
+        ;
+    if (!tl_text_is(key, "pid") || !tl_decimal_to_int(value.p, value.n, &l->out->origin.pid))
+        l->out->origin.pid = 0;
+}
+
 /* What the head makes of the file: kind and why. */
 static void judge(look *l)
 {
@@ -244,7 +257,8 @@ static void judge(look *l)
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
             "expected '{' or '[' at byte 0 of the text, found no JSON");
     } else if (is_execution_trace(l)) {
-        say(l, TL_INPUT_OTHER, "an execution trace (schema, nodes), which holds no times of devices");
+        say(l, TL_INPUT_EXECUTION, "an execution trace (schema, nodes), which holds no times of devices");
+        note_process(l);
     } else if (s->complete || l->limit || s->fault_at != UINT64_MAX) {
         int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
                          (unsigned long long)tl_source_text_bytes(l->source));

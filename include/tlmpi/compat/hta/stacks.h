@@ -8,7 +8,4 @@
 tl_hta_table tl_hta_call_graphs, tl_hta_frequent_patterns, tl_hta_cupti_counters, tl_hta_call_stacks;
 tl_hta_table tl_hta_execution_trace_links; /* of the job's, where there is one */
 
-/* Whether the file is an execution trace, which has the nodes of a run and no times. */
-bool tl_hta_is_execution_trace(const char *path);
-
 #endif

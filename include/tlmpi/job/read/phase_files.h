@@ -13,4 +13,7 @@ tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error
 /* Likewise the files of memory timelines: plan->memory. */
 tl_status tl_memory_files_find(tl_plan *plan, tl_error *err);
 
+/* Likewise the execution traces, each with the trace that it is of: plan->executions. */
+tl_status tl_execution_files_find(const tl_options *options, tl_plan *plan, tl_error *err);
+
 #endif

@@ -27,6 +27,13 @@ typedef struct tl_plan_item {
     const char *why; /* of one that can be read: what is wrong with its number; empty when nothing is */
 } tl_plan_item;
 
+/* An execution trace. */
+typedef struct tl_plan_execution {
+    const char *path;
+    int64_t rank; /* -1: not known */
+    size_t item;  /* whose operators its nodes are; SIZE_MAX: of none that is read */
+} tl_plan_execution;
+
 /* Zero-initialise; tl_plan_free ends it. */
 typedef struct tl_plan {
     tl_plan_item *items; /* in rank order; of tl_plan_every in path order */
@@ -36,6 +43,9 @@ typedef struct tl_plan {
     size_t phases_bytes;
     char *memory; /* and those of memory timelines */
     size_t memory_bytes;
+    tl_plan_execution *executions; /* in path order */
+    size_t nexecutions;
+    char *execution_texts;  /* owns their paths */
     tl_ranges ranks;        /* on proc 0 alone: of which there are traces, also where not all are asked for ... */
     tl_inventory inventory; /* ... all that was found ... */
     bool *planned;          /* ... and for each of its inputs whether it is one of the items */

@@ -24,6 +24,7 @@ typedef struct tl_rank_result {
 typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
+    const tl_plan *plan;           /* whose execution traces are linked */
     const tl_selection *selection; /* of what; NULL: everything */
     tl_found *found;               /* gets what there was to select from */
     bool analyse;                  /* false: read and count only */

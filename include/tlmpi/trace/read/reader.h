@@ -96,7 +96,8 @@ typedef enum tl_input_kind {
                           */
     TL_INPUT_PHASES,     /* no trace: durations of phases, for phases.h */
     TL_INPUT_MEMORY,     /* no trace: a memory timeline, for memory.h */
-    TL_INPUT_OTHER       /* some other JSON: an execution trace, a memory snapshot ...; left out */
+    TL_INPUT_EXECUTION,  /* no trace: an execution trace, for execution.h */
+    TL_INPUT_OTHER       /* some other JSON: a memory snapshot ...; left out */
 } tl_input_kind;
 
 /* A process group that is not the whole job: its name with its first member, and its members.  Two groups of one job

@@ -1,7 +1,7 @@
 /* links.c - rows of a trace and the nodes of the execution trace of the same run: a row's External id is its node's rf_id.
  */
-#include "nodes.h"
 #include "tlmpi/compat/hta/stacks.h"
+#include "tlmpi/trace/read/execution.h"
 #include "tlmpi/trace/text/json.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/sheet.h"
@@ -29,15 +29,12 @@ static extent extent_of_rows(const tl_hta_frame *frame)
     return e;
 }
 
-/* The nodes of threads and processes are none of the run's. */
 static extent extent_of_nodes(const tl_exec *exec)
 {
     extent e = { INT64_MAX, INT64_MIN };
-    for (size_t i = 0; i < exec->nodes.n; i++) {
-        tl_text name = tl_names_text(&exec->texts, exec->nodes.v[i].texts[TL_EXEC_NAME]);
-        if (!tl_text_has(name, "execution_trace|thread") && !tl_text_has(name, "execution_trace|process"))
+    for (size_t i = 0; i < exec->nodes.n; i++)
+        if (!tl_exec_is_frame(exec, &exec->nodes.v[i]))
             widen(&e, exec->nodes.v[i].rf_id);
-    }
     return e;
 }
 
@@ -97,33 +94,23 @@ static void write_row(tl_sheet *csv, tl_text name, const tl_hta_row *row, int64_
 static tl_status write_links(const tl_hta_job *job, const tl_hta_frame *frame, const tl_exec *exec, const char *dir,
                              tl_error *err)
 {
-    tl_map by_rf = { 0 }; /* of nodes with the same the later */
     tl_sheet csv;
-    tl_status st = TL_OK;
-
-    for (uint32_t i = 0; i < exec->nodes.n && st == TL_OK; i++)
-        if (tl_map_put(&by_rf, (uint64_t)exec->nodes.v[i].rf_id, i) != 0)
-            st = tl_fail_memory(err, "the links to an execution trace");
-    if (st == TL_OK)
-        st = tl_sheet_open(&csv, dir, "execution_trace_links.csv",
-                           "index,s_name,external_id,et_node,et_node_name,op_schema,input_shapes,input_types,"
-                           "output_shapes,output_types",
-                           err);
-    if (st != TL_OK) {
-        tl_map_free(&by_rf);
+    tl_status st = tl_sheet_open(&csv, dir, "execution_trace_links.csv",
+                                 "index,s_name,external_id,et_node,et_node_name,op_schema,input_shapes,input_types,"
+                                 "output_shapes,output_types",
+                                 err);
+    if (st != TL_OK)
         return st;
-    }
     for (size_t i = 0; i < frame->rows.n; i++) {
         const tl_hta_row *row = &frame->rows.v[i];
         tl_text cat = tl_names_text(&job->symbols.texts, row->cat);
         const int64_t *external = external_of(frame, row->index);
-        if (external == NULL || (!tl_text_is(cat, "cpu_op") && !tl_text_is(cat, "user_annotation")))
+        if (external == NULL || !tl_exec_links(cat))
             continue;
-        uint32_t node = tl_map_get(&by_rf, (uint64_t)*external);
+        uint32_t node = tl_exec_node_of(exec, *external);
         if (node != TL_MAP_NONE)
             write_row(&csv, tl_names_text(&job->symbols.texts, row->name), row, *external, exec, &exec->nodes.v[node]);
     }
-    tl_map_free(&by_rf);
     return tl_sheet_close(&csv, err);
 }
 
@@ -135,7 +122,7 @@ tl_status tl_hta_execution_trace_links(tl_hta_job *job, const char *dir, tl_erro
 
     if (path == NULL)
         return TL_OK;
-    tl_status st = tl_exec_read(path, &exec, &why);
+    tl_status st = tl_exec_read(path, TL_EXEC_ALL_TEXTS, &exec, &why);
     if (st == TL_ENOMEM) {
         tl_exec_free(&exec);
         return tl_fail(err, st, "%s", why.text);
@@ -156,8 +143,7 @@ tl_status tl_hta_execution_trace_links(tl_hta_job *job, const char *dir, tl_erro
     st = TL_OK;
     if (exec.damaged) {
         job->incomplete = true;
-        st = tl_hta_job_note(job, err, "execution_trace_links: %s: damaged, or cut short; what could be read is used",
-                             path);
+        st = tl_hta_job_note(job, err, "execution_trace_links: %s: damaged, or cut short: %s", path, exec.fault);
     }
     if (st == TL_OK && reason != NULL) {
         job->incomplete = true;

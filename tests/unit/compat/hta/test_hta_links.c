@@ -1,6 +1,7 @@
 /* test_hta_links.c - rows and the nodes of an execution trace. */
 #include "hta_trace.h"
 #include "tlmpi/compat/hta/stacks.h"
+#include "tlmpi/trace/read/execution.h"
 
 #define NODE(name, id, rf, more) "{\"name\":\"" name "\",\"id\":" id ",\"rf_id\":" rf more "}"
 #define SHAPES                                                                                                         \
@@ -45,6 +46,45 @@ static void rows_of_the_host_have_the_node_of_their_number(void)
     tl_hta_job_free(&job);
 }
 
+static void nodes_of_the_newer_schema_are_read_too(void)
+{
+    const char *nodes =
+        NODES("", "{\"id\":3,\"name\":\"a\",\"ctrl_deps\":2,\"inputs\":{\"values\":[1],\"shapes\":[[2,3],[]],"
+                  "\"types\":[\"Int\"]},\"outputs\":{\"shapes\":[],\"types\":[\"a'b\"]},\"attrs\":[{\"name\":\"rf_id\","
+                  "\"type\":\"uint64\",\"value\":5},{\"name\":\"op_schema\",\"value\":\"f(int a)\"}]}");
+    tl_hta_job job;
+    tl_exec exec = { .found = false };
+    tl_error err;
+
+    CU_ASSERT_STRING_EQUAL(linked(RUN, nodes, &job),
+                           HEAD "0,a,5,3.0,a,f(int a),\"[[2, 3], []]\",['Int'],[],\"[\"\"a'b\"\"]\"\n");
+    tl_hta_job_free(&job);
+    CU_ASSERT_EQUAL(tl_exec_read(scratch_path("nodes.json"), 0, &exec, &err), TL_OK);
+    CU_ASSERT_EQUAL(exec.nodes.v[0].parent, 2);
+    CU_ASSERT_EQUAL(exec.nodes.v[0].texts[TL_EXEC_INPUT_SHAPES], TL_NO_NAME);
+    tl_exec_free(&exec);
+}
+
+static void the_fault_has_its_byte(void)
+{
+    static const struct {
+        const char *text, *fault;
+        bool cut;
+    } cases[] = {
+        { "{\"nodes\":[{\"id\":1]", "byte 17: expected ',' or '}'", false },
+        { "{\"nodes\":[", "byte 10: expected a value or ']'", true },
+        { "", "byte 0: expected a value", true },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        tl_exec exec = { .found = false };
+        tl_error err;
+        CU_ASSERT_EQUAL(tl_exec_read(scratch_text("nodes.json", cases[i].text), 0, &exec, &err), TL_OK);
+        CU_ASSERT_PTR_NOT_NULL(strstr(exec.fault, cases[i].fault));
+        CU_ASSERT(exec.damaged && exec.cut == cases[i].cut);
+        tl_exec_free(&exec);
+    }
+}
+
 static void what_cannot_be_linked_is_a_note(void)
 {
     static const struct {
@@ -53,7 +93,7 @@ static void what_cannot_be_linked_is_a_note(void)
         { NODES("", NODE("a", "1", "50", "")), "not all among" },
         { NODES("\"pid\":77,", NODE("a", "1", "5", "")), "no trace has a row of its process" },
         { NODES("", ""), "no node has" },
-        { NODES("", "{\"name\":\"new\",\"id\":1,\"attrs\":[{\"name\":\"rf_id\",\"value\":5}]}"), "no node has" },
+        { NODES("", "{\"name\":\"new\",\"id\":1,\"attrs\":[{\"name\":\"rf\",\"value\":5}]}"), "no node has" },
         { "{\"other\":{\"nodes\":[" NODE("a", "1", "5", "") "]}}", "no node has" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -96,12 +136,12 @@ static void what_is_left_of_a_damaged_file_is_used(void)
 
 static void an_execution_trace_is_known_by_its_nodes(void)
 {
-    CU_ASSERT(tl_hta_is_execution_trace(scratch_text("x.json", NODES("", ""))));
-    CU_ASSERT_FALSE(tl_hta_is_execution_trace(scratch_text("x.json", RUN)));
-    CU_ASSERT_FALSE(tl_hta_is_execution_trace(scratch_text("x.json", "{\"nodes\": {}}")));
-    CU_ASSERT_FALSE(tl_hta_is_execution_trace(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
-    CU_ASSERT_FALSE(tl_hta_is_execution_trace(scratch_text("x.json", "nodes")));
-    CU_ASSERT_FALSE(tl_hta_is_execution_trace(scratch_path("not there")));
+    CU_ASSERT(tl_exec_is(scratch_text("x.json", NODES("", ""))));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", RUN)));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"nodes\": {}}")));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "nodes")));
+    CU_ASSERT_FALSE(tl_exec_is(scratch_path("not there")));
 }
 
 static void without_memory_it_says_so(void)
@@ -126,6 +166,8 @@ static void without_memory_it_says_so(void)
 
 static const unit_test tests[] = {
     TEST(rows_of_the_host_have_the_node_of_their_number),
+    TEST(nodes_of_the_newer_schema_are_read_too),
+    TEST(the_fault_has_its_byte),
     TEST(what_cannot_be_linked_is_a_note),
     TEST(the_nodes_of_threads_are_none_of_the_run),
     TEST(what_is_left_of_a_damaged_file_is_used),

@@ -179,6 +179,35 @@ static void what_the_reader_must_know_is_said(void)
     free(j);
 }
 
+static void nodes_without_an_event_are_told(void)
+{
+    const tl_execution_trace files[] = {
+        { .linked = 4000, .frame = 3, .no_event = 9, .outside = 2 },
+        { .linked = 300, .other_name = 3, .linked_by = TL_EXECUTION_BY_EXTERNAL },
+        { .no_event = 70, .linked_by = TL_EXECUTION_OTHER_PROCESS },
+        { .linked = -1, .no_event = -1, .linked_by = TL_EXECUTION_NO_TRACE },
+    };
+    job *j = new_job();
+    add_rank(j, 60, 20, 0, 20);
+    j->s.executions = files;
+    char *text = summary_of(j);
+    expect(text, "Execution trace", 0);
+    free(text);
+    j->s.nexecutions = 1;
+    text = summary_of(j);
+    expect(text,
+           "Execution traces: 4000 of 4009 nodes linked to operators: 9 have no event (table\n",
+           1);
+    free(text);
+    j->s.nexecutions = 4;
+    text = summary_of(j);
+    expect(text, "4300 of 4312 nodes linked to operators: 9 have no event and 3\n", 1);
+    expect(text, "1 of another process than the trace's: none of its\n", 1);
+    expect(text, "1 of a rank without a trace: none of its nodes", 1);
+    free(text);
+    free(j);
+}
+
 static const unit_test tests[] = {
     TEST(a_damaged_rank_says_what_is_wrong),
     TEST(no_device_work_is_a_fact),
@@ -188,6 +217,7 @@ static const unit_test tests[] = {
     TEST(a_rank_that_was_not_read_is_none_of_those_that_were),
     TEST(a_world_smaller_than_its_ranks_is_told_and_not_counted_with),
     TEST(what_the_reader_must_know_is_said),
+    TEST(nodes_without_an_event_are_told),
 };
 
 int main(void)

@@ -1,0 +1,78 @@
+/* execution.h - the nodes of an execution trace: the operators of a run without times, as PyTorch's
+ * ExecutionTraceObserver writes them; and which rows of a profiler trace of the same run are theirs.
+ *
+ *     { "schema": "1.0.1", "pid": 563677, ...,
+ *       "nodes": [ { "name": "aten::rand", "id": 4, "rf_id": 2, "parent": 3, "input_shapes": ... }, ... ] }
+ *     { "schema": "1.1.1-chakra.0.0.4", "pid": 563677, ...,
+ *       "nodes": [ { "id": 4, "name": "aten::rand", "ctrl_deps": 3, "inputs": { "shapes": ... },
+ *                    "attrs": [ { "name": "rf_id", "value": 2 }, ... ] }, ... ] }
+ *
+ * The file is read as a stream; of a node only what links it and is shown is kept.  From the path of a file.  May use
+ * text and the names of model.
+ */
+#ifndef TLMPI_TRACE_READ_EXECUTION_H
+#define TLMPI_TRACE_READ_EXECUTION_H
+
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/model/names.h"
+
+enum {
+    TL_EXEC_NAME,
+    TL_EXEC_SCHEMA,
+    TL_EXEC_INPUT_SHAPES,
+    TL_EXEC_INPUT_TYPES,
+    TL_EXEC_OUTPUT_SHAPES,
+    TL_EXEC_OUTPUT_TYPES,
+    TL_EXEC_NTEXTS
+};
+
+/* Which of these are kept, one bit each; the name always is. */
+#define TL_EXEC_ALL_TEXTS ((1u << TL_EXEC_NTEXTS) - 1)
+
+typedef struct tl_exec_node {
+    int64_t id, rf_id, parent;      /* rf_id: the number of its rows in the trace; parent: -1 where it is not told */
+    uint32_t texts[TL_EXEC_NTEXTS]; /* JSON as it is written; TL_NO_NAME: absent */
+} tl_exec_node;
+
+/* Zero-initialise; tl_exec_free ends it. */
+typedef struct tl_exec {
+    TL_VEC(tl_exec_node) nodes; /* those with both ids, in file order */
+    tl_map by_rf;               /* rf_id -> index of its node */
+    int64_t without_id;         /* nodes that lack one of the ids, and are left out */
+    tl_names texts;
+    bool has_pid;
+    int64_t pid;
+    bool found;      /* it has nodes at its outermost level: it is an execution trace */
+    bool damaged;    /* it is no JSON from a place on, ends early, or has a node that is too long */
+    bool cut;        /* of these, it ends early */
+    char fault[256]; /* where, and what was expected there */
+} tl_exec;
+
+/* What can be read of the file; texts: TL_EXEC_... bits.  TL_EINPUT: it cannot be opened; TL_ENOMEM. */
+tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err);
+void tl_exec_free(tl_exec *exec);
+
+/* Whether the file is an execution trace. */
+bool tl_exec_is(const char *path);
+
+/* -------------------------------------------------------------------------------------------------- which rows are theirs
+ *
+ * A row of the host of one of these categories belongs to the node whose rf_id is its number. */
+
+static inline bool tl_exec_links(tl_text category)
+{
+    return tl_text_is(category, "cpu_op") || tl_text_is(category, "user_annotation");
+}
+
+/* The index of the node of that number, of several the last; TL_MAP_NONE. */
+static inline uint32_t tl_exec_node_of(const tl_exec *exec, int64_t rf_id)
+{
+    return tl_map_get(&exec->by_rf, (uint64_t)rf_id);
+}
+
+/* The nodes of threads and of the process stand around those of the run, and are none of them. */
+bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node);
+
+#endif

@@ -1,0 +1,123 @@
+/* execution.c - what did the nodes of an execution trace cost?
+ *
+ *     node 4    [aten::rand              ]
+ *     node 5      [aten::empty]
+ *     launch         |1          |2            1: of node 5 itself; 2: of node 4 itself, which with its child has both
+ *
+ * An event that is no node's is not there: what was launched in it is of the node around it.
+ */
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* The launches order[0, n) of one thread: the node that is innermost around each.  False when memory is out. */
+static bool sweep(const tl_rank_view *view, const tl_thread *thread, const uint32_t *node_of, const uint32_t *order,
+                  size_t n, tl_open_ops *open, uint32_t *node_of_launch)
+{
+    size_t at = thread->first, end = thread->first + thread->n;
+
+    open->stack.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tl_launch *launch = &view->launches[order[i]];
+        for (; at < end && view->ops.start_ns[at] <= launch->start_ns; at++)
+            if (node_of[at] != TL_NONE && !tl_open_ops_push(open, (uint32_t)at))
+                return false;
+        size_t around = tl_open_ops_around(open, launch->start_ns, launch->end_ns);
+        node_of_launch[order[i]] = around > 0 ? node_of[open->stack.v[around - 1]] : TL_NONE;
+    }
+    return true;
+}
+
+/* By launch the index of a row, or TL_NONE. */
+static bool find_launches(const tl_rank_view *view, const uint32_t *node_of, uint32_t *node_of_launch)
+{
+    tl_arena arena = { 0 };
+    tl_thread_launches launches;
+    tl_open_ops open = { .ops = &view->ops };
+
+    for (size_t i = 0; i < view->nlaunches; i++)
+        node_of_launch[i] = TL_NONE;
+    bool ok = tl_launches_by_thread(view, &arena, &launches);
+    for (size_t t = 0; ok && t < view->ops.nthreads; t++) {
+        const tl_thread *thread = &view->ops.threads[t];
+        if (thread->track >= launches.ntracks)
+            continue;
+        size_t first = launches.first[thread->track], end = launches.first[thread->track + 1];
+        ok = sweep(view, thread, node_of, launches.v + first, end - first, &open, node_of_launch);
+    }
+    free(open.stack.v);
+    tl_arena_free(&arena);
+    return ok;
+}
+
+static void add_own(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *node_of_launch,
+                    tl_execution_node *rows)
+{
+    for (size_t i = 0; i < view->ops.n; i++) {
+        if (node_of[i] == TL_NONE)
+            continue;
+        tl_execution_node *row = &rows[node_of[i]];
+        int64_t start_ns = view->ops.start_ns[i];
+        row->start_ns = row->runs++ == 0 ? start_ns : tl_ns_min(row->start_ns, start_ns);
+        row->host_ns = tl_ns_add(row->host_ns, view->ops.dur_ns[i]);
+    }
+    for (size_t i = 0; i < view->nkernels; i++) {
+        const tl_kernel *k = &view->kernels[i];
+        uint32_t node = k->launch != TL_NONE ? node_of_launch[k->launch] : TL_NONE;
+        if (node == TL_NONE)
+            continue;
+        rows[node].kernels_self++;
+        rows[node].device_self_ns = tl_ns_add(rows[node].device_self_ns, k->end_ns - k->start_ns);
+    }
+}
+
+/* A node is added to its parent when it has all of its own children.  Those that are each other's parents never have,
+ * and what is in them goes no further.  missing: 0 for each. */
+static void add_children(const uint32_t *parent_of, uint32_t *missing, tl_execution_node *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        rows[i].kernels = rows[i].kernels_self;
+        rows[i].device_ns = rows[i].device_self_ns;
+        if (parent_of[i] != TL_NONE)
+            missing[parent_of[i]]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        if (missing[i] != 0) /* it has children, or they have been here */
+            continue;
+        do {
+            uint32_t to = parent_of[at];
+            missing[at] = UINT32_MAX;
+            if (to == TL_NONE)
+                break;
+            rows[to].kernels += rows[at].kernels;
+            rows[to].device_ns = tl_ns_add(rows[to].device_ns, rows[at].device_ns);
+            missing[to]--;
+            at = to;
+        } while (missing[at] == 0);
+    }
+}
+
+bool tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *parent_of,
+                         tl_execution_node *rows, size_t n)
+{
+    tl_arena arena = { 0 };
+    uint32_t *node_of_launch = tl_arena_take(&arena, view->nlaunches, sizeof *node_of_launch);
+    uint32_t *missing = tl_arena_zeroed(&arena, n, sizeof *missing);
+    bool ok = !arena.failed && find_launches(view, node_of, node_of_launch);
+
+    if (ok) {
+        add_own(view, node_of, node_of_launch, rows);
+        add_children(parent_of, missing, rows, n);
+    }
+    tl_arena_free(&arena);
+    return ok;
+}
+
+TL_TABLE_DEFINE_RARE(
+    execution_trace, TL_EXECUTION_TRACE_FIELDS, TL_SCOPE_JOB, "files of execution traces",
+    "Which execution traces were read, how many of their nodes ran in the traces, and why others did not?");
+
+TL_TABLE_DEFINE_RARE(execution_node, TL_EXECUTION_NODE_FIELDS, TL_SCOPE_EVENT, "nodes of execution traces",
+                     "What did each node of an execution trace cost on the host, and the work that it launched?");

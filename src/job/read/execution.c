@@ -1,0 +1,301 @@
+/* execution.c - execution traces to rows: nodes, their events, and why some have none. */
+#include "tlmpi/job/read/execution.h"
+#include "tlmpi/analysis/measured.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/par/par.h"
+#include "tlmpi/trace/event/values.h"
+#include "tlmpi/trace/read/execution.h"
+#include "tlmpi/trace/text/json.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_of(const tl_plan *plan, size_t number, const tl_plan_item *item)
+{
+    size_t of = plan->executions[number].item;
+    return item != NULL ? of != SIZE_MAX && &plan->items[of] == item : of == SIZE_MAX;
+}
+
+bool tl_executions_are_of(const tl_plan *plan, const tl_plan_item *item)
+{
+    for (size_t i = 0; i < plan->nexecutions; i++)
+        if (is_of(plan, i, item))
+            return true;
+    return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- records */
+
+#define KEY_EXTERNAL_ID TL_KEY_HOOK
+#define KEY_FUNCTION_ID ((tl_key)(TL_KEY_HOOK + 1))
+
+static tl_key key_of(const char *p, size_t n)
+{
+    if (n == 11 && memcmp(p, "External id", n) == 0)
+        return KEY_EXTERNAL_ID;
+    return n == 18 && memcmp(p, "Record function id", n) == 0 ? KEY_FUNCTION_ID : TL_KEY_UNKNOWN;
+}
+
+/* An event that comes again was taken back before. */
+static bool keep(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
+{
+    tl_records *records = arg;
+    const tl_value *cat = tl_fields_get(fields, TL_KEY_CAT);
+
+    while (records->v.n > 0 && records->v.v[records->v.n - 1].event >= i)
+        records->v.n--;
+    if (cat == NULL || !tl_exec_links(cat->text) || events->track[i] == TL_MAP_NONE)
+        return true;
+    if (!tl_vec_room(&records->v))
+        return false;
+    records->v.v[records->v.n++] = (tl_record){ tl_value_int(tl_fields_get(fields, KEY_EXTERNAL_ID), -1),
+                                                tl_value_int(tl_fields_get(fields, KEY_FUNCTION_ID), -1),
+                                                events->tracks.v[events->track[i]].pid, i, events->uid[i] };
+    return true;
+}
+
+tl_entry_hook tl_executions_hook(tl_records *records)
+{
+    return (tl_entry_hook){ .key_of = key_of, .keep = keep, .arg = records };
+}
+
+/* ------------------------------------------------------------------------------------------------------------- file */
+
+static tl_status read_file(const tl_plan *plan, size_t number, unsigned texts, tl_exec *exec, tl_execution_trace *row,
+                           tl_error *err)
+{
+    const char *path = plan->executions[number].path;
+    size_t n = strlen(path);
+    tl_error why = { 0 };
+
+    *row = (tl_execution_trace){ .file = (int32_t)number, .linked_by = TL_EXECUTION_NO_TRACE };
+    row->rank = plan->executions[number].rank <= INT32_MAX ? (int32_t)plan->executions[number].rank : -1;
+    tl_status st = tl_exec_read(path, texts, exec, &why);
+    if (st == TL_ENOMEM)
+        return tl_fail(err, st, "%s", why.text);
+    const char *words = st != TL_OK ? why.text : exec->fault;
+    words += strncmp(words, path, n) == 0 && strncmp(words + n, ": ", 2) == 0 ? n + 2 : 0;
+    row->status = st != TL_OK || (exec->damaged && !exec->found) ? TL_PHASE_FILE_UNREADABLE
+                  : exec->cut                                    ? TL_PHASE_FILE_CUT
+                  : exec->damaged                                ? TL_PHASE_FILE_DAMAGED
+                  : exec->nodes.n == 0                           ? TL_PHASE_FILE_EMPTY
+                                                                 : TL_PHASE_FILE_OK;
+    row->nodes = (int64_t)exec->nodes.n;
+    row->without_id = exec->without_id;
+    tl_cell_text(row->error, sizeof row->error, words, strlen(words));
+    tl_cell_path(row->path, sizeof row->path, path);
+    return TL_OK;
+}
+
+/* No node has been looked for. */
+static void uncount(tl_execution_trace *row)
+{
+    row->linked = row->frame = row->no_event = row->outside = row->other_name = row->same_id = row->left_out = -1;
+}
+
+tl_status tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out, tl_error *err)
+{
+    tl_status st = TL_OK;
+
+    for (size_t i = 0; st == TL_OK && i < plan->nexecutions; i++) {
+        tl_exec exec = { .found = false };
+        tl_execution_trace row;
+        if (!is_of(plan, i, item) || (item == NULL && i % (size_t)tl_par_nprocs() != (size_t)tl_par_proc()))
+            continue;
+        st = read_file(plan, i, 0, &exec, &row, err);
+        tl_exec_free(&exec);
+        uncount(&row);
+        if (st == TL_OK && !tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1))
+            st = tl_fail_memory(err, "the execution traces");
+    }
+    return st;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ links */
+
+typedef struct linking {
+    const tl_exec *exec;
+    const tl_records *records;
+    tl_trace *trace;
+    const tl_rank_view *view;
+    tl_execution_trace *file;
+    tl_yajl_scratch scratch;
+    uint32_t *node_of, *parent_of; /* by op, by node */
+    tl_execution_node *rows;
+} linking;
+
+static int64_t id_of(const linking *l, const tl_record *record)
+{
+    return l->file->linked_by == TL_EXECUTION_BY_RECORD ? record->function : record->external;
+}
+
+static tl_execution_by choose(const linking *l)
+{
+    tl_execution_by by = TL_EXECUTION_NO_IDS;
+    bool same = !l->exec->has_pid || l->records->v.n == 0;
+
+    for (size_t i = 0; i < l->records->v.n; i++) {
+        const tl_record *r = &l->records->v.v[i];
+        same = same || r->pid == l->exec->pid;
+        if (r->function > 0)
+            by = TL_EXECUTION_BY_RECORD;
+        else if (r->external >= 0 && by == TL_EXECUTION_NO_IDS)
+            by = TL_EXECUTION_BY_EXTERNAL;
+    }
+    return same ? by : TL_EXECUTION_OTHER_PROCESS;
+}
+
+/* The text of a JSON string, as names of events are kept: escapes resolved. */
+static uint32_t name_of(linking *l, tl_text json)
+{
+    tl_text raw = tl_json_string(json);
+    char *object = NULL;
+    tl_fields fields;
+    size_t consumed;
+
+    if (raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL && (object = tl_malloc(json.n + 16)) != NULL) {
+        int n = snprintf(object, json.n + 16, "{\"name\":%.*s}", (int)json.n, json.p);
+        if (tl_event_read_yajl(&l->scratch, (tl_text){ object, (size_t)n }, &fields, &consumed) &&
+            tl_fields_get(&fields, TL_KEY_NAME) != NULL)
+            raw = fields.value[TL_KEY_NAME].text;
+    }
+    uint32_t name = tl_value_keep(&l->trace->events, raw, TL_TEXT_MAX);
+    free(object);
+    return name;
+}
+
+static uint32_t text_of(linking *l, uint32_t text)
+{
+    return text != TL_NO_NAME ? tl_value_keep(&l->trace->events, tl_names_text(&l->exec->texts, text), TL_TEXT_MAX)
+                              : TL_NO_NAME;
+}
+
+/* Rows of nodes as the file has them, no event yet.  False when memory is out. */
+static bool make_rows(linking *l)
+{
+    tl_map by_id = { 0 };
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < l->exec->nodes.n; i++) {
+        const tl_exec_node *node = &l->exec->nodes.v[i];
+        ok = tl_map_put(&by_id, (uint64_t)node->id, (uint32_t)i) == 0;
+        l->rows[i] = (tl_execution_node){
+            .rank = l->view->rank,
+            .file = l->file->file,
+            .row = (int64_t)i,
+            .id = node->id,
+            .parent = node->parent,
+            .rf_id = node->rf_id,
+            .name = name_of(l, tl_names_text(&l->exec->texts, node->texts[TL_EXEC_NAME])),
+            .input_shapes = text_of(l, node->texts[TL_EXEC_INPUT_SHAPES]),
+            .input_types = text_of(l, node->texts[TL_EXEC_INPUT_TYPES]),
+            .link = tl_exec_is_frame(l->exec, node)              ? TL_EXECUTION_FRAME
+                    : tl_exec_node_of(l->exec, node->rf_id) != i ? TL_EXECUTION_SAME_ID
+                                                                 : TL_EXECUTION_NO_EVENT,
+            .start_ns = TL_TIME_UNKNOWN,
+        };
+    }
+    for (size_t i = 0; ok && i < l->exec->nodes.n; i++) {
+        uint32_t parent = tl_map_get(&by_id, (uint64_t)l->rows[i].parent);
+        l->parent_of[i] = parent != TL_MAP_NONE && parent != i ? parent : TL_NONE;
+    }
+    tl_map_free(&by_id);
+    return ok && !l->trace->events.no_memory && !l->scratch.no_memory;
+}
+
+static size_t record_of(const tl_records *records, uint32_t uid)
+{
+    size_t i = 0;
+    TL_BISECT(i, records->v.n, mid, records->v.v[mid].uid < uid);
+    return i < records->v.n && records->v.v[i].uid == uid ? i : SIZE_MAX;
+}
+
+/* An event that has a node's number is that node's where it has its name, too. */
+static void find_events(linking *l)
+{
+    const tl_ops *ops = &l->view->ops;
+    int64_t least = INT64_MAX, largest = INT64_MIN;
+
+    for (size_t i = 0; i < l->records->v.n; i++) {
+        int64_t id = id_of(l, &l->records->v.v[i]);
+        uint32_t node = tl_exec_node_of(l->exec, id);
+        least = id >= 0 && id < least ? id : least;
+        largest = id > largest ? id : largest;
+        if (node != TL_MAP_NONE && l->rows[node].link == TL_EXECUTION_NO_EVENT)
+            l->rows[node].link = TL_EXECUTION_LEFT_OUT;
+    }
+    for (size_t op = 0; op < ops->n; op++) {
+        size_t at = record_of(l->records, ops->uid[op]);
+        uint32_t node = at != SIZE_MAX ? tl_exec_node_of(l->exec, id_of(l, &l->records->v.v[at])) : TL_MAP_NONE;
+        if (node == TL_MAP_NONE || l->rows[node].link == TL_EXECUTION_FRAME)
+            continue;
+        bool same = ops->name[op] == l->rows[node].name;
+        if (same)
+            l->node_of[op] = node;
+        if (same || l->rows[node].link == TL_EXECUTION_LEFT_OUT)
+            l->rows[node].link = same ? TL_EXECUTION_LINKED : TL_EXECUTION_OTHER_NAME;
+    }
+    for (size_t i = 0; i < l->exec->nodes.n; i++)
+        if (l->rows[i].link == TL_EXECUTION_NO_EVENT && (l->rows[i].rf_id < least || l->rows[i].rf_id > largest))
+            l->rows[i].link = TL_EXECUTION_OUTSIDE;
+}
+
+static void count(const tl_execution_node *rows, size_t n, tl_execution_trace *file)
+{
+    int64_t *const counts[] = { &file->linked,     &file->frame,   &file->no_event, &file->outside,
+                                &file->other_name, &file->same_id, &file->left_out };
+    for (size_t i = 0; i < n; i++)
+        ++*counts[rows[i].link];
+    file->no_event += file->outside;
+}
+
+/* False when memory is out. */
+static bool link_nodes(linking *l, tl_table *out)
+{
+    size_t n = l->exec->nodes.n;
+    tl_arena arena = { 0 };
+
+    l->node_of = tl_arena_take(&arena, l->view->ops.n, sizeof *l->node_of);
+    l->parent_of = tl_arena_take(&arena, n, sizeof *l->parent_of);
+    bool ok = !arena.failed && tl_table_reserve(out, n) && (l->rows = tl_table_row(out, out->n), make_rows(l));
+    for (size_t i = 0; ok && i < l->view->ops.n; i++)
+        l->node_of[i] = TL_NONE;
+    if (ok && l->file->linked_by <= TL_EXECUTION_BY_EXTERNAL)
+        find_events(l);
+    ok = ok && tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
+    if (ok) {
+        count(l->rows, n, l->file);
+        out->n += n;
+    }
+    tl_arena_free(&arena);
+    return ok;
+}
+
+tl_status tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
+                             const tl_rank_view *view, tl_tables *out, tl_error *err)
+{
+    const unsigned texts = 1u << TL_EXEC_INPUT_SHAPES | 1u << TL_EXEC_INPUT_TYPES;
+    tl_status st = TL_OK;
+
+    for (size_t i = 0; st == TL_OK && i < plan->nexecutions; i++) {
+        tl_exec exec = { .found = false };
+        tl_execution_trace file;
+        linking l = { .exec = &exec, .records = records, .trace = trace, .view = view, .file = &file };
+        if (!is_of(plan, i, item))
+            continue;
+        st = read_file(plan, i, texts, &exec, &file, err);
+        bool ok = st == TL_OK;
+        if (ok && plan->executions[i].rank >= 0 && plan->executions[i].rank != view->rank) {
+            uncount(&file);
+        } else if (ok) {
+            file.rank = view->rank;
+            file.linked_by = (uint8_t)choose(&l);
+            ok = link_nodes(&l, tl_tables_get(out, &tl_execution_node_schema));
+        }
+        if (st == TL_OK && !(ok && tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1)))
+            st = tl_fail_memory(err, "the nodes of an execution trace");
+        tl_yajl_scratch_free(&l.scratch);
+        tl_exec_free(&exec);
+    }
+    return st;
+}
