@@ -156,15 +156,16 @@ static int64_t queued_at(const selecting *s, size_t event)
 
 static bool note_number(tl_ranges *set, int64_t number)
 {
-    tl_range *last = set->n > 0 ? &set->v[set->n - 1] : NULL;
-    if (last != NULL && number >= last->first && (number <= last->last || number - 1 == last->last)) {
+    if (!tl_vec_room(set))
+        return false;
+    tl_range *next = &set->v[set->n], *last = next - (set->n > 0);
+    if (set->n > 0 && number >= last->first && (number <= last->last || number - 1 == last->last)) {
         last->last = tl_ns_max(last->last, number);
-        return true;
+    } else {
+        *next = (tl_range){ number, number };
+        set->n++;
     }
-    bool ok = tl_vec_room(set);
-    if (ok)
-        set->v[set->n++] = (tl_range){ number, number };
-    return ok;
+    return true;
 }
 
 /* Which spans of time have something in them: once each has, there is nothing left to do. */
