@@ -148,7 +148,7 @@ static const meanings all[] = {
         "it waits, or others do: durations do not tell", "it costs less than --least-cost",
         "there is nobody to compare with" } },
     { tl_execution_link_labels,
-      { "an event of its id and name is in the trace", "it only holds what one thread does: it has no event",
+      { "an event of its id and name is in the trace", "it stands for a thread or the process, which have no event",
         "no event has its id", "no event has its id, which is below or above those of all events: of another time",
         "the event with its id has another name", "a later node has the same id",
         "its event is not among those that are analysed" } },
