@@ -159,10 +159,9 @@ enum { TL_GRAPHS_PLAIN_BYTES = 4 << 20 };
 /* Those of several ranks.  Zero-initialise; tl_rank_graphs_free ends it. */
 typedef struct tl_rank_graphs {
     TL_VEC(tl_rank_graph) of;
-    size_t plain_bytes; /* of all but the last */
 } tl_rank_graphs;
 
-/* Room for one more, of[n]; the last one is packed for that if the plain ones are too large.  False when memory is
+/* Room for one more, of[n]; the last one is packed for that if those that are not are too large.  False when memory is
  * out. */
 bool tl_rank_graphs_room(tl_rank_graphs *graphs);
 void tl_rank_graphs_free(tl_rank_graphs *graphs);

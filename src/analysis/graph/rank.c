@@ -169,13 +169,11 @@ void tl_rank_graph_free(tl_rank_graph *graph)
 
 bool tl_rank_graphs_room(tl_rank_graphs *graphs)
 {
-    tl_rank_graph *last = graphs->of.n > 0 ? &graphs->of.v[graphs->of.n - 1] : NULL;
-    size_t bytes = last != NULL ? tl_rank_graph_plain_bytes(last) : 0;
-
-    if (bytes > TL_GRAPHS_PLAIN_BYTES - graphs->plain_bytes && !tl_rank_graph_pack(last))
-        return false;
-    graphs->plain_bytes += last != NULL ? tl_rank_graph_plain_bytes(last) : 0;
-    return tl_vec_room(&graphs->of);
+    size_t bytes = 0;
+    for (size_t i = 0; i < graphs->of.n; i++)
+        bytes += tl_rank_graph_plain_bytes(&graphs->of.v[i]);
+    return (bytes <= TL_GRAPHS_PLAIN_BYTES || tl_rank_graph_pack(&graphs->of.v[graphs->of.n - 1])) &&
+           tl_vec_room(&graphs->of);
 }
 
 void tl_rank_graphs_free(tl_rank_graphs *graphs)
