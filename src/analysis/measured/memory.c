@@ -76,7 +76,8 @@ static bool add_series(const tl_rank_view *view, tl_table *table)
     ok = ok && tl_instants_place(view, around, view->nmemory, NULL);
     for (size_t i = 0; ok && i < view->nmemory; i++) {
         const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
-        int64_t changed = before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
+        int64_t changed =
+            before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
         const tl_memory_series row = { .rank = view->rank,
                                        .device = m->device,
                                        .time_ns = m->at_ns,
@@ -84,7 +85,7 @@ static bool add_series(const tl_rank_view *view, tl_table *table)
                                        .allocated_bytes = tl_ns_max(m->allocated, -1),
                                        .reserved_bytes = tl_ns_max(m->reserved, -1),
                                        .step = tl_step_at(view->steps, view->nsteps, m->at_ns),
-                                       .operator = around[i].op,
+                                       .operator= around[i].op,
                                        .annotation = around[i].annotation };
         ok = tl_table_append(table, &row, 1);
     }
@@ -92,7 +93,7 @@ static bool add_series(const tl_rank_view *view, tl_table *table)
     return ok;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     return view->nmemory == 0 || (add_rows(view, tl_tables_get(out, &tl_memory_row_schema)) &&
@@ -114,5 +115,5 @@ const tl_analysis tl_memory_analysis = {
     .question = "How much memory did a rank have?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = memory_per_rank,
 };

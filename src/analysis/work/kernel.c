@@ -122,7 +122,7 @@ static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
     return tl_places_number(table, from, view->names, measures);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     slots s = { 0 };
     (void)config;
@@ -223,7 +223,7 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     return tell_spread(of, sum);
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status kernel_reduce(tl_tables *job, tl_error *err)
 {
     static const char *const measures[] = { "total_ns", NULL };
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
@@ -248,6 +248,6 @@ const tl_analysis tl_kernel_analysis = {
     .name = "kernel",
     .question = "Which kernels take the time?",
     .tables = tables,
-    .per_rank = per_rank,
-    .reduce = reduce,
+    .per_rank = kernel_per_rank,
+    .reduce = kernel_reduce,
 };

@@ -331,7 +331,7 @@ static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
     return ok;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     if (tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema)) &&
@@ -355,5 +355,5 @@ const tl_analysis tl_operator_analysis = {
     .question = "Which operators and annotations take the time?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = operator_per_rank,
 };

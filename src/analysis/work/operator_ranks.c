@@ -54,7 +54,7 @@ static bool tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
     return tl_over_ranks_add(rows, job->names, add_sum, &all_ns, measures, tl_tables_get(job, to));
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status operator_ranks_reduce(tl_tables *job, tl_error *err)
 {
     if (tabulate(job, &tl_operator_row_schema, &tl_operator_ranks_schema) &&
         tabulate(job, &tl_annotation_row_schema, &tl_annotation_ranks_schema))
@@ -73,5 +73,5 @@ const tl_analysis tl_operator_ranks_analysis = {
     .name = "operator_ranks",
     .question = "Which operators and annotations take the time over all ranks?",
     .tables = tables,
-    .reduce = reduce,
+    .reduce = operator_ranks_reduce,
 };
