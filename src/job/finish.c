@@ -52,7 +52,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
         tl_tell_problems(&j->plan, &j->tables); /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
-        return tl_fail(err, TL_EINPUT, "none of the traces could be read");
+        return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
     tl_selection_words(j, selection);
     tl_status st = reduce(j, err);
     if (st == TL_OK)

@@ -18,6 +18,7 @@ const char *const tl_clock_base_labels[] = { "base_time", "absolute", NULL };
 
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
                                                   "gradient",  "autograd",        "unknown", "total",     NULL };
+const char *const tl_memory_file_labels[] = { "ok", "damaged", "cut", "empty", "unreadable", NULL };
 const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };
 
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
