@@ -66,6 +66,9 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, mean_ns, MEASURE, "ns", "mean time of one; those inside others of their name count here, too")           \
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
+    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile")                                                                 \
+    F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
+    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
     F(T, I64, launches, MEASURE, "",                                                                                   \
       "calls in it that queued device work, with what it called; table interval says in which a call is: one of a "    \
