@@ -112,7 +112,12 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, median_device_ns, MEASURE, "ns", "median of the ranks' device_ns, of two the lower")                     \
     F(T, I32, most_rank, LABEL, "", "the rank with the most device_ns; of equals the lower")                           \
     F(T, I64, most_device_ns, MEASURE, "ns", "its device_ns")                                                          \
-    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")
+    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")           \
+    F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean times; NaN of a single one")          \
+    F(T, I32, apart, MEASURE, "",                                                                                      \
+      "ranks whose mean time lies apart from that of the others by more than these differ among themselves, as in "     \
+      "table kernel_ranks; 0: none, or fewer than 4 ranks ran it")                                                     \
+    F(T, TEXT64, apart_ranks, LABEL, "", "which, as 3,7-9; the end in dots where there are more than fit; empty: none")
 TL_TABLE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS);
 TL_TABLE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS);
 

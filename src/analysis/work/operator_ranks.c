@@ -4,6 +4,7 @@
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <string.h>
 
 _Static_assert(sizeof(tl_operator_row) == sizeof(tl_annotation_row) &&
                    sizeof(tl_operator_ranks) == sizeof(tl_annotation_ranks),
@@ -40,6 +41,9 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->median_device_ns = tl_lower_median(of->room, (size_t)of->ranks);
     sum->most_rank = most->rank;
     sum->most_device_ns = most->device_ns;
+    sum->std_rank_ns = of->std_ns;
+    sum->apart = of->apart;
+    memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
     return true;
 }
 
