@@ -18,8 +18,7 @@ int64_t tl_ns_sum(int64_t a, int64_t b)
     return sum == INT64_MIN ? INT64_MIN + 1 : sum;
 }
 
-/* v ascends. */
-static double quantile(const int64_t *v, size_t n, size_t quarter)
+double tl_quartile(const int64_t *v, size_t n, size_t quarter)
 {
     size_t at = (n - 1) * quarter / 4, part = (n - 1) * quarter % 4;
     double low = (double)v[at];
@@ -42,8 +41,8 @@ tl_spread tl_spread_of(int64_t *v, size_t n)
     s.std = n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
     s.min = v[0];
     s.max = v[n - 1];
-    s.p25 = quantile(v, n, 1);
-    s.median = quantile(v, n, 2);
-    s.p75 = quantile(v, n, 3);
+    s.p25 = tl_quartile(v, n, 1);
+    s.median = tl_quartile(v, n, 2);
+    s.p75 = tl_quartile(v, n, 3);
     return s;
 }

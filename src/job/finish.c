@@ -63,7 +63,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
     if (*code == TL_EXIT_NOTHING || !(summary && tl_is_terminal(stdout)))
         tell_problems(j); /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
-        return tl_fail(err, TL_EINPUT, "none of the traces could be read");
+        return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
     st = reduce(j, err);
     if (st == TL_OK)
         st = tl_write_end(j->store, j->options, &j->tables, j->selected_words, j->selection_notes,

@@ -18,8 +18,8 @@ static bool take(void *arg, const tl_memory_state *s)
 {
     reading *r = arg;
     const int64_t *b = s->bytes;
-    const tl_memory_timeline row = { r->file->file, r->n++, s->time_ns, b[0], b[1], b[2], b[3], b[4], b[5], b[6],
-                                     b[7],          b[8] };
+    const tl_memory_timeline row = { r->file->file, r->n++, s->time_ns, b[0], b[1], b[2],
+                                     b[3],          b[4],   b[5],       b[6], b[7], b[8] };
 
     tl_memory_peaks_add(r->rows, s->time_ns, b);
     return tl_table_append(r->timeline, &row, 1);
@@ -49,10 +49,10 @@ static tl_status read_file(const char *path, int32_t number, tl_tables *tables, 
     if (st == TL_ENOMEM)
         return tl_fail(err, st, "%s", why.text);
     file.entries = report.entries;
-    file.status = st == TL_OK      ? (report.entries > 0 ? TL_PHASE_FILE_OK : TL_PHASE_FILE_EMPTY)
-                  : !report.begun  ? TL_PHASE_FILE_UNREADABLE
-                  : report.cut     ? TL_PHASE_FILE_CUT
-                                   : TL_PHASE_FILE_DAMAGED;
+    file.status = st == TL_OK           ? (report.entries > 0 ? TL_MEMORY_FILE_OK : TL_MEMORY_FILE_EMPTY)
+                  : report.entries == 0 ? TL_MEMORY_FILE_UNREADABLE
+                  : report.cut          ? TL_MEMORY_FILE_CUT
+                                        : TL_MEMORY_FILE_DAMAGED;
     bool named_twice = strncmp(why.text, path, n) == 0 && strncmp(why.text + n, ": ", 2) == 0;
     const char *words = why.text + (named_twice ? n + 2 : 0);
     tl_cell_text(file.error, sizeof file.error, words, strlen(words));

@@ -70,7 +70,7 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     }
     for (size_t i = 0; i < nmemory; i++) {
         records += memory[i].entries;
-        damaged += memory[i].status != TL_PHASE_FILE_OK;
+        damaged += memory[i].status != TL_MEMORY_FILE_OK;
     }
     size_t nexecutions;
     const tl_execution_trace *execution = executions(job, &nexecutions);
@@ -79,6 +79,15 @@ int tl_exit_of_input(const tl_plan *plan, tl_tables *job)
     return unreadable == n && records == 0 ? TL_EXIT_NOTHING
            : unreadable + damaged > 0      ? TL_EXIT_PARTIAL
                                            : TL_EXIT_DONE;
+}
+
+const char *tl_inputs_word(tl_tables *job)
+{
+    size_t nranks, nphases, nmemory;
+    (void)rank_rows(job, &nranks);
+    (void)phase_files(job, &nphases);
+    (void)memory_files(job, &nmemory);
+    return nranks == 0 && nphases > 0 ? "files of phases" : nranks == 0 && nmemory > 0 ? "memory timelines" : "traces";
 }
 
 /* Records that other files have again. */
@@ -142,10 +151,11 @@ static void tell_memory_files(tl_tables *job)
 {
     size_t n;
     const tl_memory_file *files = memory_files(job, &n);
-    for (size_t i = 0; i < n; i++)
-        if (files[i].status != TL_PHASE_FILE_OK)
-            tl_warn("%.*s: %s: %.*s", (int)sizeof files[i].path, files[i].path, tl_phase_file_labels[files[i].status],
-                    (int)sizeof files[i].error, files[i].error[0] != '\0' ? files[i].error : "no entry");
+    for (size_t i = 0; i < n; i++) {
+        char words[TL_MEMORY_FILE_WORDS];
+        if (files[i].status != TL_MEMORY_FILE_OK)
+            tl_warn("%.*s: %s", (int)sizeof files[i].path, files[i].path, tl_memory_file_words(&files[i], words));
+    }
 }
 
 static void tell_executions(tl_tables *job)
@@ -238,6 +248,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
 
     s.ranks = rank_rows(job, &s.nranks);
     s.phase_files = phase_files(job, &s.nphase_files);
+    s.memory_files = memory_files(job, &s.nmemory_files);
     for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
         if (!plan->planned[i] && tl_input_is_lost(&inventory->inputs.v[i]))
             skipped[s.nskipped++] = inventory->inputs.v[i].why;

@@ -26,6 +26,9 @@ void tl_tell_inventory(const tl_plan *plan, tl_tables *job);
 /* "table hash" lines of a result file. */
 tl_status tl_tell_digest(const char *path, tl_error *err);
 
+/* What the input consists of: "traces"; without any, what else there is. */
+const char *tl_inputs_word(tl_tables *job);
+
 /* The exit status that the state of the input calls for. */
 int tl_exit_of_input(const tl_plan *plan, tl_tables *job);
 

@@ -22,6 +22,7 @@ const char *const tl_execution_by_labels[] = { "record_function_id", "external_i
                                                "other_process",      "no_trace",    NULL };
 const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state", "input",   "temporary", "activation",
                                                   "gradient",  "autograd",        "unknown", "total",     NULL };
+const char *const tl_memory_file_labels[] = { "ok", "damaged", "cut", "empty", "unreadable", NULL };
 const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };
 
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",

@@ -26,6 +26,8 @@ import sys
 import tempfile
 import time
 
+import growth
+
 MB = 1e6
 
 # Name, words of the table, options of make_trace.
@@ -278,6 +280,13 @@ class Bench:
             self.table.add("classifying idle time, of the run's instructions", words, [100 * share], 5, 5,
                            form="%.1f %%")
 
+    def growth(self):
+        """What an event more takes where there are more of them: nothing grows faster than n log n."""
+        if shutil.which("valgrind") is None:
+            print("SKIPPED: growth: there is no valgrind")
+            return
+        growth.measure(self.table, self.serial, self.inputs.make_trace, os.path.join(self.inputs.folder, "growth"))
+
     def start(self):
         """A trace with next to nothing in it: what a proc costs before it works."""
         folder = self.inputs.tiny(1)
@@ -340,7 +349,7 @@ class Bench:
                        [a.wall / b.wall for a, b in zip(costs[1, "big"], costs[2, "big"])])
 
 
-MEASURES = ("packed", "python", "raw", "memory", "count", "idle", "start", "ranks", "procs")
+MEASURES = ("packed", "python", "raw", "memory", "count", "idle", "growth", "start", "ranks", "procs")
 
 
 def main():

@@ -228,6 +228,14 @@ linear "waits that overlap" syncs 3000 30
 linear "waits within waits" depth 3000 30
 linear "collectives without steps" comms 3000 30
 linear "collectives in one step" steps 3000 30
+# Jobs of two ranks and more, whose judging is all that grows: many steps, many groups, one rank late in every other step.
+if command -v python3 > /dev/null; then
+    for shape in steps groups late; do
+        check "judging, $shape" python3 "$here/growth.py" "$tlmpi" "$work/growth" 250 "$shape"
+    done
+else
+    skip "judging: there is no python3"
+fi
 # The limit bites: a byte takes more than a tenth of an instruction.
 if check "an absurd limit can be asked" test "${bytes:-0}" -gt 0; then
     check "an absurd limit is not kept" eval '! at_most 10'

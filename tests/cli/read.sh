@@ -10,10 +10,15 @@
 echo "-- how do I find"
 sed -n 's/^| [^|]* | `\([^`]*\)`.*/\1/p' "$here/../../README.md" | tr -d '"' > finds
 check "ways to find things" test "$(wc -l < finds)" -ge 10
+sed 's/--rank 3/--rank 2/' finds > asked
 while read -r words; do
     # shellcheck disable=SC2086  # a table and options
     status 0 "$tlmpi" show traces.h5 $words
-done < finds
+    check "$words: asks for what is there" eval '! grep -q "no rows of" err'
+done < asked
+status 0 "$tlmpi" show traces.h5 idle_job --sort place --top 10 --columns place,total_ns --format csv
+check "why devices were idle: the largest first" awk -F, 'NR > 1 && ($1 != NR - 1 || (NR > 2 && $2 > last)) { exit 1 }
+    NR > 1 { last = $2 } END { if (NR < 2) exit 1 }' out
 
 echo "-- ask"
 status 0 "$tlmpi" ask traces.h5

@@ -79,7 +79,7 @@ def made(seed, n):
     entries, t = [[-1, 1, rng.randrange(1 << 20), rng.randrange(8)] for _ in range(5)], 1700000000000000000
     for _ in range(n):
         t += rng.choice((0, 0, 17, 1000))
-        entries.append([t, rng.randrange(4), rng.randrange(-(1 << 16), 1 << 16), rng.randrange(8)])
+        entries.append([t, rng.randrange(1, 5), rng.randrange(-(1 << 16), 1 << 16), rng.randrange(8)])
     return entries
 
 
@@ -144,13 +144,12 @@ def beside(work):
                                       ("memory_rank_2.raw.gz", "not any", "unreadable", "byte 0: ")):
         with (gzip.open if name.endswith(".gz") else open)(os.path.join(folder, name), "wt") as f:
             f.write(words)
-    with gzip.open(os.path.join(folder, "memory_rank_2.raw.gz"), "wt") as f:
-        f.write("[ oops")
     result, got = run(work, folder, status=1)
     rows = table(result, "memory_file")
     check("faults: each has its byte", [(r["status"], r["error"].split(": ")[0]) for r in rows] ==
-          [("damaged", f"byte {at + 2}"), ("cut", f"byte {at}"), ("damaged", "byte 2")], rows)
-    check("faults: they are told", got.stderr.count("this is no memory timeline") == 3, got.stderr)
+          [("damaged", f"byte {at + 2}"), ("cut", f"byte {at}"), ("unreadable", "byte 0")], rows)
+    check("faults: they are told", [s in got.stderr for s in ("expected an entry, found 'o'", "found the end of the text",
+                                                              "no entry of it counts")] == [True] * 3, got.stderr)
     kept = json.loads(text[:at] + "]")
     for number in (0, 1):
         compare(f"faults: what is whole of file {number} counts", result, number, kept)
@@ -161,7 +160,20 @@ def beside(work):
     check("check names them, too", checked.returncode == 1 and "memory_rank_1.raw.json.gz" in checked.stdout, checked.stdout)
     lonely, _ = run(work, os.path.join(folder, "memory_rank_0.raw.json"), status=1)
     check("what is whole of one alone counts", len(table(lonely, "memory_category")) == 9)
-    run(work, os.path.join(folder, "memory_rank_2.raw.gz"), status=3)
+    _, nothing = run(work, os.path.join(folder, "memory_rank_2.raw.gz"), status=3)
+    check("one alone that is none: it is no trace", "none of the memory timelines could be read" in nothing.stderr, nothing.stderr)
+    # Where the summary is on a screen, it alone tells what is lost.
+    check("the summary names them", got.stdout.count("memory timeline ") == 3, got.stdout)
+    backwards = made(8, 50)
+    backwards[30][0] = backwards[20][0] - 5
+    odd_action = made(9, 50)
+    odd_action[40][1] = 5
+    for number, entries in enumerate((backwards, odd_action)):
+        with open(os.path.join(work, "backwards_rank_%d.raw.json" % number), "w") as f:
+            json.dump(entries, f)
+    result, got = run(work, *(os.path.join(work, "backwards_rank_%d.raw.json" % n) for n in range(2)), status=1)
+    check("times that run backwards and unknown actions end it", [(r["status"], r["entries"]) for r in table(result, "memory_file")] ==
+          [("damaged", "30"), ("damaged", "40")], table(result, "memory_file"))
     # A trace that is called so is one.
     trace = sorted(p for p in glob.glob(os.path.join(folder, "*.json")) if "memory" not in p and "truth" not in p)[0]
     os.mkdir(os.path.join(work, "odd"))

@@ -325,7 +325,8 @@ def compare_over_ranks(name, rows, sums):
         most = max(v, key=lambda x: (int(x["device_ns"]), -int(x["rank"])))
         mean = sum(real(x["mean_ns"]) * int(x["count"]) for x in v if int(x["count"])) / total("count") if total("count") else math.nan
         numbers = {"share": total("device_ns") / whole if whole else math.nan, "mean_ns": mean, "slowest_ns": slow[0],
-                   "fastest_ns": fast[0], "median_rank_ns": statistics.median(m[0] for m in means) if means else math.nan}
+                   "fastest_ns": fast[0], "median_rank_ns": statistics.median(m[0] for m in means) if means else math.nan,
+                   "std_rank_ns": statistics.stdev(m[0] for m in means) if len(means) > 1 else math.nan}
         for c, want in numbers.items():
             check_quietly(f"{name}: {c} of {r['name']}", close(real(r[c]), want), (r, want))
         wholes = {"ranks": len(v), "slowest_rank": slow[1], "fastest_rank": fast[1], "most_rank": int(most["rank"]),

@@ -34,6 +34,7 @@ enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
 /* Ranks that do the same, or links of a sort: members[first .. first + n), their indices, ascending. */
 typedef struct tl_role_ranks {
     uint32_t first, n;
+    uint32_t nclasses, first_class, last_class; /* see tl_class_first */
 } tl_role_ranks;
 
 /* Ranks between which data move: those of a group; of sends and receives the two, for both ways. */
@@ -48,6 +49,7 @@ typedef struct tl_work_class {
     uint64_t key; /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
                    * TRANSFER: tl_transfer_key */
     uint32_t role;
+    uint32_t next;          /* the next of the role; TL_NONE */
     uint8_t family;         /* tl_family; those of DEVICE are ADDITIONAL's as well */
     TL_VEC(uint32_t) steps; /* in which any member has a piece, ascending: many names and many steps make few of both */
     int64_t *ns;            /* [members of the role * steps.n], a member's steps together */
@@ -143,6 +145,15 @@ static inline size_t tl_whole_step_at(const tl_baseline *b, size_t step)
 
 /* The class of a role that has that key; TL_NONE: there is none. */
 uint32_t tl_class_find(const tl_baseline *baseline, tl_family family, uint32_t role, uint64_t key);
+
+/* Goes through the classes of a role, in the order of their numbers; TL_NONE: there is none.
+ *
+ *     for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next)
+ */
+static inline uint32_t tl_class_first(const tl_baseline *b, uint32_t role)
+{
+    return b->roles[role].nclasses > 0 ? b->roles[role].first_class : TL_NONE;
+}
 
 /* Which of its arrays' cells a member has in a step; SIZE_MAX: no member has a piece in it. */
 static inline size_t tl_class_cell(const tl_work_class *class, size_t member, size_t step)

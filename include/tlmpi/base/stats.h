@@ -42,6 +42,9 @@ typedef struct tl_spread {
 /* Puts the numbers in order.  Of none all is 0. */
 tl_spread tl_spread_of(int64_t *values, size_t n);
 
+/* Of n > 0 numbers that ascend, quantile quarter / 4, likewise. */
+double tl_quartile(const int64_t *ascending, size_t n, size_t quarter);
+
 /* x, but no further from 0 than most >= 0. */
 static inline int64_t tl_ns_within(int64_t x, int64_t most)
 {

@@ -72,11 +72,21 @@ extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer
 #define TL_LABELS_OF_MEMORY_CATEGORY   tl_memory_category_labels
 
 /* The files of such timelines. */
+typedef enum tl_memory_file_status {
+    TL_MEMORY_FILE_OK,
+    TL_MEMORY_FILE_DAMAGED,
+    TL_MEMORY_FILE_CUT,
+    TL_MEMORY_FILE_EMPTY,
+    TL_MEMORY_FILE_UNREADABLE
+} tl_memory_file_status;
+extern const char *const tl_memory_file_labels[]; /* "ok", "damaged", "cut", "empty", "unreadable", NULL */
+#define TL_CELL_MEMORY_FILE(name) uint8_t name
+#define TL_TYPE_OF_MEMORY_FILE    TL_TYPE_ENUM
+#define TL_LABELS_OF_MEMORY_FILE  tl_memory_file_labels
+
 #define TL_MEMORY_FILE_FIELDS(F, T)                                                                                    \
     F(T, I32, file, KEY, "", "number, from 0, in order of paths")                                                      \
-    F(T, PHASE_FILE, status, LABEL, "",                                                                                \
-      "ok; damaged: it goes wrong in the middle; cut: it ends too early; empty: no entry; unreadable: not even the "    \
-      "beginning of one.  What is whole before the fault counts")                                                      \
+    F(T, MEMORY_FILE, status, LABEL, "", "whether it was read whole; what is whole before a fault counts")              \
     F(T, I32, rank, LABEL, "", "rank that the file's name tells; -1: none")                                            \
     F(T, I64, entries, MEASURE, "", "times that memory was given, taken back or put into another category")            \
     F(T, TIME, first_ns, MEASURE, "ns", "the earliest time")                                                           \

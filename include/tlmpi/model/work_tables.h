@@ -66,6 +66,9 @@ TL_TABLE(kernel_ranks, TL_KERNEL_RANKS_FIELDS);
     F(T, F64, mean_ns, MEASURE, "ns", "mean time of one; those inside others of their name count here, too")           \
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
+    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile")                                                                 \
+    F(T, F64, median_ns, MEASURE, "ns", "median")                                                                      \
+    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile")                                                                 \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
     F(T, I64, launches, MEASURE, "",                                                                                   \
       "calls in it that queued device work, with what it called; table interval says in which a call is: one of a "    \
@@ -109,7 +112,12 @@ TL_TABLE(annotation_row, TL_HOST_WORK_FIELDS);
     F(T, I64, median_device_ns, MEASURE, "ns", "median of the ranks' device_ns, of two the lower")                     \
     F(T, I32, most_rank, LABEL, "", "the rank with the most device_ns; of equals the lower")                           \
     F(T, I64, most_device_ns, MEASURE, "ns", "its device_ns")                                                          \
-    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")
+    F(T, NAME, name, LABEL, "", "its name; none: the rest of the work, launched in none or without a launch")           \
+    F(T, F64, std_rank_ns, MEASURE, "ns", "standard deviation of the ranks' mean times; NaN of a single one")          \
+    F(T, I32, apart, MEASURE, "",                                                                                      \
+      "ranks whose mean time lies apart from that of the others by more than these differ among themselves, as in "     \
+      "table kernel_ranks; 0: none, or fewer than 4 ranks ran it")                                                     \
+    F(T, TEXT64, apart_ranks, LABEL, "", "which, as 3,7-9; the end in dots where there are more than fit; empty: none")
 TL_TABLE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS);
 TL_TABLE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS);
 

@@ -46,6 +46,8 @@ typedef struct tl_summary {
     size_t nmemory; /* by file and category, the total last */
     const tl_execution_trace *executions;
     size_t nexecutions; /* execution traces, by path */
+    const tl_memory_file *memory_files;
+    size_t nmemory_files;
     const tl_phase_file *phase_files;
     size_t nphase_files;
 
@@ -65,5 +67,9 @@ typedef struct tl_summary {
 
 /* Colours are used where out may be shown them (terminal.h). */
 void tl_print_summary(FILE *out, const tl_summary *summary);
+
+/* What is wrong with a memory timeline, and what was done: "cut: byte 90: ...; the 4 entries before it count". */
+#define TL_MEMORY_FILE_WORDS 400
+const char *tl_memory_file_words(const tl_memory_file *file, char words[TL_MEMORY_FILE_WORDS]);
 
 #endif

@@ -150,9 +150,9 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
 
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
-    for (size_t c = 0; c < b->nclasses; c++) {
+    for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next) {
         const tl_work_class *class = &b->classes[c];
-        if (class->role != role || class->family != of)
+        if (class->family != of)
             continue;
         if (family == TL_FAMILY_TRANSFER)
             ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);

@@ -50,7 +50,13 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
     number = (uint32_t)b->nclasses;
     if (tl_map_put(&b->class_of, all, number) != 0)
         return TL_NONE;
-    b->classes[b->nclasses++] = (tl_work_class){ .key = key, .role = role, .family = (uint8_t)family };
+    b->classes[b->nclasses++] = (tl_work_class){ .key = key, .role = role, .next = TL_NONE, .family = (uint8_t)family };
+    tl_role_ranks *of = &b->roles[role];
+    if (of->nclasses++ == 0)
+        of->first_class = number;
+    else
+        b->classes[of->last_class].next = number;
+    of->last_class = number;
     return number;
 }
 

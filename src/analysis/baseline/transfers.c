@@ -12,6 +12,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/parameters.h"
@@ -197,22 +198,89 @@ int64_t tl_baseline_of_link(const tl_baseline *b, const tl_work_class *class, si
                       : baseline_of_own(b, class, member, own.pieces, scratch);
 }
 
+/* ----------------------------------------------------------------------------------------------------------- excess */
+
+/* What is usual in a step: of how many pieces, and what they take; pieces 0: no two links have any. */
+typedef struct usual {
+    int64_t ns, pieces;
+} usual;
+
+/* As baseline_of_peers, of the k-th step of the class alone. */
+static usual usual_of_step(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch)
+{
+    size_t links = b->roles[class->role].n, n = 0;
+    int64_t most = 0;
+    for (size_t i = 0; i < links; i++)
+        most = tl_ns_max(most, class->pieces[i * class->steps.n + k]);
+    for (size_t i = 0; i < links; i++) {
+        size_t cell = i * class->steps.n + k;
+        if (class->pieces[cell] > 0)
+            scratch[n++] = tl_portion(class->ns[cell], most, class->pieces[cell]);
+    }
+    return n > 1 ? (usual){ tl_baseline_median(scratch, n), most } : (usual){ 0 };
+}
+
+static int by_ns_of_a_piece(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_work_class *class = context;
+    __extension__ typedef __int128 wide;
+    wide x = (wide) class->ns[a] * class->pieces[b], y = (wide) class->ns[b] * class->pieces[a];
+    return TL_COMPARE(x, y);
+}
+
+/* As baseline_of_own, of any number of pieces: the cell of whose pieces that many are.  More of them take longer, so the
+ * order of the cells is the same for all.  cells: room for those of a link.  SIZE_MAX: it has none; false when memory is
+ * out. */
+static bool better_cell(const tl_baseline *b, const tl_work_class *class, size_t member, uint32_t *cells, size_t *cell)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < class->steps.n; k++) {
+        size_t at = member * class->steps.n + k;
+        if (!b->cut[class->steps.v[k]] && class->pieces[at] > 0)
+            cells[n++] = (uint32_t)at;
+    }
+    if (!tl_sort_index(cells, n, by_ns_of_a_piece, class))
+        return false;
+    *cell = n > 0 ? cells[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : SIZE_MAX;
+    return true;
+}
+
+/* Sorts a link's own steps once, and only where it has no peers in some. */
+static bool excess_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const usual *of_steps,
+                           uint32_t *cells, double *late_ns)
+{
+    size_t better = SIZE_MAX;
+    bool known = false;
+    for (size_t k = 0; k < class->steps.n; k++) {
+        size_t cell = member * class->steps.n + k;
+        int64_t pieces = class->pieces[cell], ns = 0;
+        if (of_steps[k].pieces == 0 && !known) {
+            if (!better_cell(b, class, member, cells, &better))
+                return false;
+            known = true;
+        }
+        if (of_steps[k].pieces > 0)
+            ns = tl_portion(of_steps[k].ns, pieces, of_steps[k].pieces);
+        else if (better != SIZE_MAX)
+            ns = tl_portion(class->ns[better], pieces, class->pieces[better]);
+        late_ns[cell] = (double)(class->ns[cell] - ns);
+    }
+    return true;
+}
+
 bool tl_excess_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
-    bool *one = tl_calloc(b->nsteps + 1, sizeof *one);
-    for (size_t k = 0; one != NULL && k < class->steps.n; k++) {
-        one[class->steps.v[k]] = true;
-        int64_t pieces, baseline_ns = baseline_of_peers(b, class, one, &pieces, scratch);
-        for (size_t i = 0; i < b->roles[class->role].n; i++) {
-            size_t cell = i * class->steps.n + k;
-            int64_t peer_ns = pieces > 0 ? tl_portion(baseline_ns, class->pieces[cell], pieces)
-                                         : baseline_of_own(b, class, i, class->pieces[cell], scratch);
-            late_ns[cell] = (double)(class->ns[cell] - peer_ns);
-        }
-        one[class->steps.v[k]] = false;
-    }
-    free(one);
-    return one != NULL;
+    tl_arena arena = { 0 };
+    usual *of_steps = tl_arena_take(&arena, class->steps.n, sizeof *of_steps);
+    uint32_t *cells = tl_arena_take(&arena, class->steps.n, sizeof *cells);
+    bool ok = !arena.failed;
+
+    for (size_t k = 0; ok && k < class->steps.n; k++)
+        of_steps[k] = usual_of_step(b, class, k, scratch);
+    for (size_t i = 0; ok && i < b->roles[class->role].n; i++)
+        ok = excess_of_link(b, class, i, of_steps, cells, late_ns);
+    tl_arena_free(&arena);
+    return ok;
 }
 
 bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
@@ -229,9 +297,9 @@ bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, doub
 int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, int64_t *scratch)
 {
     int64_t late_ns = 0;
-    for (size_t c = 0; c < b->nclasses; c++) {
+    for (uint32_t c = tl_class_first(b, b->links[link].role); c != TL_NONE; c = b->classes[c].next) {
         tl_work_class class = b->classes[c];
-        if (class.family != TL_FAMILY_TRANSFER || class.role != b->links[link].role)
+        if (class.family != TL_FAMILY_TRANSFER)
             continue;
         class.ns = class.sure_ns;
         int64_t own_ns, baseline_ns = tl_baseline_of_link(b, &class, b->links[link].member, on, &own_ns, scratch);

@@ -60,7 +60,7 @@ static bool collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
     }
 }
 
-static tl_status fold(tl_tables *out, tl_error *err)
+static tl_status bandwidth_fold(tl_tables *out, tl_error *err)
 {
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *sums = tl_tables_get(out, &tl_bandwidth_schema);
@@ -110,7 +110,7 @@ static void find_speed(tl_bandwidth *row, int32_t size)
     row->busbw_gb_s = size > 0 ? row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size) : NAN;
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status bandwidth_reduce(tl_tables *job, tl_error *err)
 {
     tl_table *rows = tl_tables_get(job, &tl_bandwidth_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
@@ -137,6 +137,6 @@ const tl_analysis tl_bandwidth_analysis = {
     .name = "bandwidth",
     .question = "How fast do messages move once all ranks have come, by group, kind and size?",
     .tables = tables,
-    .fold = fold,
-    .reduce = reduce,
+    .fold = bandwidth_fold,
+    .reduce = bandwidth_reduce,
 };

@@ -41,7 +41,7 @@ static void add_to(tl_group_row *sum, const tl_group_row *row)
 }
 
 /* A row a group that occurs, with its counts alone. */
-static tl_status fold(tl_tables *out, tl_error *err)
+static tl_status group_fold(tl_tables *out, tl_error *err)
 {
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *groups = tl_tables_get(out, &tl_group_row_schema);
@@ -77,7 +77,7 @@ static int32_t ranks_of_job(const tl_table *ranks)
 }
 
 /* Of equal groups the first row is the one with words: it was there before the counts. */
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status group_reduce(tl_tables *job, tl_error *err)
 {
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     int32_t nranks = ranks_of_job(tl_tables_get(job, &tl_rank_schema));
@@ -106,6 +106,6 @@ const tl_analysis tl_group_analysis = {
     .name = "group",
     .question = "How well do the collectives of each process group fit together?",
     .tables = tables,
-    .fold = fold,
-    .reduce = reduce,
+    .fold = group_fold,
+    .reduce = group_reduce,
 };

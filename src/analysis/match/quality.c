@@ -138,7 +138,7 @@ static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bo
     rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
 }
 
-static tl_status fold(tl_tables *out, tl_error *err)
+static tl_status quality_fold(tl_tables *out, tl_error *err)
 {
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     const tl_table *arrivals = tl_tables_get(out, &tl_arrival_schema);
@@ -225,7 +225,7 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status quality_reduce(tl_tables *job, tl_error *err)
 {
     tl_table *table = tl_tables_get(job, &tl_quality_schema);
     tl_quality rows[TL_NCHECKS];
@@ -254,6 +254,6 @@ const tl_analysis tl_quality_analysis = {
     .name = "quality",
     .question = "How far can the matching of collectives be trusted?",
     .tables = tables,
-    .fold = fold,
-    .reduce = reduce,
+    .fold = quality_fold,
+    .reduce = quality_reduce,
 };

@@ -259,7 +259,7 @@ static bool add_rows(counting *c, tl_table *table)
     return ok;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status counter_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     counting c = { .view = view, .names = out->names };
     (void)config;
@@ -285,5 +285,5 @@ const tl_analysis tl_counter_analysis = {
     .question = "What did the hardware counters say?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = counter_per_rank,
 };

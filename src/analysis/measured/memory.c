@@ -93,7 +93,7 @@ static bool add_series(const tl_rank_view *view, tl_table *table)
     return ok;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     return view->nmemory == 0 || (add_rows(view, tl_tables_get(out, &tl_memory_row_schema)) &&
@@ -115,5 +115,5 @@ const tl_analysis tl_memory_analysis = {
     .question = "How much memory did a rank have?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = memory_per_rank,
 };

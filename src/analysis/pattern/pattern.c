@@ -29,7 +29,7 @@ typedef struct found {
     int64_t count, host_ns, device_ns;
     int64_t last_ns; /* time of the host in the last one */
     int64_t last_start_ns, to_launch_ns, to_work_ns;
-    int32_t shown;   /* which of the sequences that are shown, from 1; 0: it is not */
+    int32_t shown; /* which of the sequences that are shown, from 1; 0: it is not */
 } found;
 
 /* An operator that is open, and has launched something. */
@@ -286,7 +286,7 @@ static void end(finding *f, tl_arena *arena)
     free(f->open.v);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     finding f = { .view = view };
     tl_arena arena = { 0 };
@@ -351,5 +351,5 @@ const tl_analysis tl_pattern_analysis = {
     .question = "Which sequences of kernels come again and again?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = pattern_per_rank,
 };

@@ -126,21 +126,24 @@ static void list_ways(folding *f, uint32_t v)
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-/* A node of that step is done so long after one that stays. */
+/* A node of that step is done so long after one that stays.  The latest step stands first: nodes come by time, so the
+ * place is found at once however many steps there are. */
 static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
 {
-    uint32_t *first = &f->nodes.v[number].first_end;
-    for (uint32_t i = *first; i != TL_NONE; i = f->ends.v[i].next)
-        if (f->ends.v[i].step == step) {
-            f->ends.v[i].ns = tl_ns_max(f->ends.v[i].ns, ns);
-            return;
-        }
+    uint32_t before = TL_NONE, i = f->nodes.v[number].first_end;
+    for (; i != TL_NONE && f->ends.v[i].step > step; i = f->ends.v[i].next)
+        before = i;
+    if (i != TL_NONE && f->ends.v[i].step == step) {
+        f->ends.v[i].ns = tl_ns_max(f->ends.v[i].ns, ns);
+        return;
+    }
     if (!tl_vec_room(&f->ends)) {
         f->failed = true;
         return;
     }
-    f->ends.v[f->ends.n] = (end_after){ ns, step, *first };
-    *first = (uint32_t)f->ends.n++;
+    uint32_t at = (uint32_t)f->ends.n++;
+    f->ends.v[at] = (end_after){ ns, step, i };
+    *(before == TL_NONE ? &f->nodes.v[number].first_end : &f->ends.v[before].next) = at;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */

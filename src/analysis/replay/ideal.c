@@ -50,9 +50,9 @@ static bool net(tl_ideal *s, uint32_t role, tl_family family)
     bool ok = above != NULL && all != NULL;
 
     for (int turn = 0; ok && turn < 2; turn++)
-        for (size_t c = 0; c < b->nclasses; c++) {
+        for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next) {
             const tl_work_class *class = &b->classes[c];
-            if (class->role != role || class->family != family)
+            if (class->family != family)
                 continue;
             for (size_t i = 0; i < cells_of(b, class); i++) {
                 double *ns = &s->spare_ns[c][i];

@@ -198,7 +198,7 @@ static void rank_rows_free(rank_rows *r)
     free(r->runs);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status breakdown_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
@@ -223,7 +223,7 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 }
 
 /* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status breakdown_reduce(tl_tables *job, tl_error *err)
 {
     tl_table *table = tl_tables_get(job, &tl_breakdown_schema), *mix_rows = tl_tables_get(job, &tl_mix_schema);
     int64_t mix_ns[TL_WORK_MIXES] = { 0 };
@@ -261,6 +261,6 @@ const tl_analysis tl_breakdown_analysis = {
     .name = "breakdown",
     .question = "Where did the time of each rank go?",
     .tables = tables,
-    .per_rank = per_rank,
-    .reduce = reduce,
+    .per_rank = breakdown_per_rank,
+    .reduce = breakdown_reduce,
 };

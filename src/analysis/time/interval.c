@@ -21,7 +21,7 @@ static int64_t number_of(int64_t correlation)
     return correlation > 0 ? correlation : -1;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
@@ -95,5 +95,5 @@ const tl_analysis tl_interval_analysis = {
     .name = "interval",
     .question = "What ran on the device, when, and what was it?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = interval_per_rank,
 };

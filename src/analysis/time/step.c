@@ -16,7 +16,7 @@ static tl_step *row_of(tl_table *table, int32_t step)
     return table->n > 0 ? bsearch(&key, table->rows, table->n, sizeof key, by_number) : NULL;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status step_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_step_schema);
@@ -44,5 +44,5 @@ const tl_analysis tl_step_analysis = {
     .name = "step",
     .question = "When were the training steps?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = step_per_rank,
 };

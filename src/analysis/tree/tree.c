@@ -189,7 +189,7 @@ static bool add_rows(const listing *l, tl_table *table)
     return rest.count == 0 || tl_table_append(table, &rest, 1);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_tree tree = { .nodes = { .n = 0 } };
     tl_arena arena = { 0 };
@@ -210,5 +210,5 @@ const tl_analysis tl_tree_analysis = {
     .question = "What called what, and which device work came of it?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = tree_per_rank,
 };

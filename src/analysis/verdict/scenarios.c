@@ -7,6 +7,7 @@
  *     host_free   hosts take no time of their own
  */
 #include "internal.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
@@ -60,28 +61,6 @@ static bool add_ideal(trying *t, tl_whatif_row row, unsigned activities, const b
     return tl_trial_gain(t->trial, &s, &row.gain_ns) && add(t, row);
 }
 
-/* How long the transfers on links of a sort are together. */
-static int64_t moved_by(const tl_baseline *b, size_t sort)
-{
-    int64_t ns = 0;
-    for (size_t c = 0; c < b->nclasses; c++) {
-        const tl_work_class *class = &b->classes[c];
-        for (size_t i = 0; class->role == b->nroles + sort && i < b->roles[class->role].n * class->steps.n; i++)
-            ns += class->ns[i];
-    }
-    return ns;
-}
-
-/* The lowest group of the sort; -1: its links have none. */
-static int32_t group_of(const tl_baseline *b, size_t sort)
-{
-    int32_t group = -1;
-    for (size_t i = 0; i < b->nlinks; i++)
-        if (b->links[i].role == b->nroles + sort && b->links[i].group >= 0 && (group < 0 || b->links[i].group < group))
-            group = b->links[i].group;
-    return group;
-}
-
 /* Groups that are alike, and what moves between two of their ranks: the sorts that begin with one group. */
 typedef struct kind {
     int64_t ns;
@@ -94,19 +73,46 @@ static int by_most(const void *a, const void *b)
     return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->group, y->group);
 }
 
-static size_t list_kinds(const tl_baseline *b, kind *kinds)
+/* groups[nsorts]: the lowest group of each sort; -1: its links have none. */
+static void find_groups(const tl_baseline *b, int32_t *groups)
+{
+    for (size_t q = 0; q < b->nsorts; q++)
+        groups[q] = -1;
+    for (size_t i = 0; i < b->nlinks; i++) {
+        int32_t group = b->links[i].group, *lowest = &groups[b->links[i].role - b->nroles];
+        if (group >= 0 && (*lowest < 0 || group < *lowest))
+            *lowest = group;
+    }
+}
+
+/* How long the transfers on links of a sort are together. */
+static int64_t moved_by(const tl_baseline *b, size_t sort)
+{
+    uint32_t role = (uint32_t)(b->nroles + sort);
+    int64_t ns = 0;
+    for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next)
+        for (size_t i = 0; i < b->roles[role].n * b->classes[c].steps.n; i++)
+            ns += b->classes[c].ns[i];
+    return ns;
+}
+
+/* Those that move most: how many.  *ok is false when memory is out. */
+static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kinds, bool *ok)
 {
     size_t n = 0;
-    for (size_t q = 0; q < b->nsorts; q++) {
-        int32_t group = group_of(b, q);
-        size_t k = 0;
-        while (k < n && kinds[k].group != group)
-            k++;
-        if (k == n && group >= 0)
-            kinds[n++] = (kind){ 0, group };
-        if (k < n)
-            kinds[k].ns += moved_by(b, q);
+    tl_map number_of = { 0 };
+    for (size_t q = 0; *ok && q < b->nsorts; q++) {
+        if (groups[q] < 0)
+            continue;
+        uint32_t k = tl_map_get(&number_of, (uint32_t)groups[q]);
+        if (k == TL_MAP_NONE) {
+            k = (uint32_t)n++;
+            kinds[k] = (kind){ 0, groups[q] };
+            *ok = tl_map_put(&number_of, (uint32_t)groups[q], k) == 0;
+        }
+        kinds[k].ns += moved_by(b, q);
     }
+    tl_map_free(&number_of);
     if (n > 1)
         qsort(kinds, n, sizeof *kinds, by_most);
     return n < TL_SCENARIO_GROUPS_MOST ? n : TL_SCENARIO_GROUPS_MOST;
@@ -115,16 +121,20 @@ static size_t list_kinds(const tl_baseline *b, kind *kinds)
 static bool add_groups(trying *t)
 {
     kind *kinds = tl_malloc((t->b->nsorts + 1) * sizeof *kinds);
-    size_t n = kinds != NULL ? list_kinds(t->b, kinds) : 0;
-    bool ok = kinds != NULL;
+    int32_t *groups = tl_malloc((t->b->nsorts + 1) * sizeof *groups);
+    bool ok = kinds != NULL && groups != NULL;
+    if (ok)
+        find_groups(t->b, groups);
+    size_t n = ok ? list_kinds(t->b, groups, kinds, &ok) : 0;
     for (size_t i = 0; ok && i < n; i++) {
         tl_whatif_row row = of_all;
         row.scenario = TL_SCENARIO_GROUPS;
         row.group = kinds[i].group;
         for (size_t q = 0; q < t->b->nsorts; q++)
-            t->sorts[q] = group_of(t->b, q) == kinds[i].group;
+            t->sorts[q] = groups[q] == kinds[i].group;
         ok = add_ideal(t, row, 0, t->sorts);
     }
+    free(groups);
     free(kinds);
     return ok;
 }

@@ -119,7 +119,7 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
     }
 }
 
-static tl_status per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)
+static tl_status arrival_per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)
 {
     const extent x = extent_of(c);
     tl_collective_row *row = tl_table_add(tl_tables_get(out, &tl_collective_row_schema));
@@ -154,5 +154,5 @@ const tl_analysis tl_arrival_analysis = {
     .name = "arrival",
     .question = "Who came last to a collective, and what was waiting, what transfer?",
     .tables = tables,
-    .per_collective = per_collective,
+    .per_collective = arrival_per_collective,
 };

@@ -179,7 +179,7 @@ static bool add_job_bubbles(tl_table *bubbles)
     return tl_table_sort(bubbles);
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status exposed_reduce(tl_tables *job, tl_error *err)
 {
     tl_table *table = tl_tables_get(job, &tl_exposed_schema), *bubbles = tl_tables_get(job, &tl_bubble_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema),
@@ -210,5 +210,5 @@ const tl_analysis tl_exposed_analysis = {
     .name = "exposed",
     .question = "What does communication cost that nothing hides?",
     .tables = tables,
-    .reduce = reduce,
+    .reduce = exposed_reduce,
 };

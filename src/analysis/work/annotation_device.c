@@ -59,7 +59,8 @@ static bool add_rows(const tl_rank_view *view, tl_arena *arena, tl_table *table)
     return tl_places_number(table, first, view->names, measures);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out,
+                                            tl_error *err)
 {
     tl_arena arena = { 0 };
     (void)config;
@@ -77,5 +78,5 @@ const tl_analysis tl_annotation_device_analysis = {
     .name = "annotation_device",
     .question = "How long did devices take for what user annotations launched?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = annotation_device_per_rank,
 };

@@ -127,7 +127,7 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     return true;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     static const char *const measures[] = { "total_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_copy_row_schema);
@@ -158,5 +158,5 @@ const tl_analysis tl_copy_analysis = {
     .name = "copy",
     .question = "How much do copies move, and how fast?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = copy_per_rank,
 };

@@ -149,7 +149,7 @@ static bool add_rows(const tl_rank_view *view, const tl_counters *all, tl_tables
     return ok;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status series_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_counters all = { 0 };
     bool ok = !config->series || (tl_counters_find(&all, view) && add_rows(view, &all, out));
@@ -170,5 +170,5 @@ const tl_analysis tl_series_analysis = {
     .name = "series",
     .question = "How much waited in each stream, and how fast were copies, over time?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = series_per_rank,
 };

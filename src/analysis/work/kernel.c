@@ -2,7 +2,6 @@
  *
  *     device   [ a ][  b  ][ a ]..[b]        a: 2, b: 2; the one with the more time stands first
  */
-#include "apart.h"
 #include "over_ranks.h"
 #include "places.h"
 #include "tlmpi/analysis/work.h"
@@ -10,12 +9,8 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What stands for ranks that do not fit a cell. */
-#define DOTS ",..."
 
 /* ---------------------------------------------------------------------------------------------------- of one rank */
 
@@ -122,7 +117,7 @@ static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
     return tl_places_number(table, from, view->names, measures);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     slots s = { 0 };
     (void)config;
@@ -132,63 +127,6 @@ static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_
 }
 
 /* -------------------------------------------------------------------------------------------------- over all ranks */
-
-/* The ranks of v[0, n), in order, as "3,7-9"; the end in dots where they do not fit. */
-static void list_ranks(const tl_rank_value *v, size_t n, char *cell, size_t size)
-{
-    char one[32];
-    size_t used = 0;
-
-    for (size_t i = 0, to; i < n; i = to) {
-        for (to = i + 1; to < n && v[to].rank == v[to - 1].rank + 1; to++)
-            ;
-        int length = to - i > 1 ? snprintf(one, sizeof one, "%s%d-%d", i > 0 ? "," : "", v[i].rank, v[to - 1].rank)
-                                : snprintf(one, sizeof one, "%s%d", i > 0 ? "," : "", v[i].rank);
-        bool last = to == n;
-        if (used + (size_t)length + (last ? 0 : sizeof DOTS - 1) > size) {
-            memcpy(cell + used, DOTS, sizeof DOTS - 1);
-            return;
-        }
-        memcpy(cell + used, one, (size_t)length);
-        used += (size_t)length;
-    }
-}
-
-static double real_std(const double *x, size_t n)
-{
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        double apart = x[i] - mean;
-        mean += apart / (double)(i + 1);
-        squares += apart * (x[i] - mean);
-    }
-    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
-}
-
-/* How the ranks' means differ, and whose lie apart from the others.  False when memory is out. */
-static bool tell_spread(const tl_over_ranks *of, tl_kernel_ranks *sum)
-{
-    const size_t n = (size_t)of->ranks;
-    tl_arena arena = { 0 };
-    double *means = tl_arena_take(&arena, n, sizeof *means);
-    tl_rank_value *values = tl_arena_take(&arena, n, sizeof *values);
-    bool ok = !arena.failed;
-
-    for (size_t i = 0; ok && i < n; i++) {
-        const tl_kernel_row *row = of->rows[i];
-        means[i] = row->mean_ns;
-        values[i] = (tl_rank_value){ .value = row->mean_ns,
-                                     .error = row->std_ns / sqrt((double)row->count),
-                                     .rank = row->rank };
-    }
-    if (ok) {
-        sum->std_rank_ns = real_std(means, n);
-        sum->apart = (int32_t)tl_apart_find(values, n, means);
-        list_ranks(values, (size_t)sum->apart, sum->apart_ranks, sizeof sum->apart_ranks);
-    }
-    tl_arena_free(&arena);
-    return ok;
-}
 
 static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 {
@@ -213,10 +151,13 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->most_rank = most->count > least->count ? most->rank : -1;
     sum->most_count = most->count;
     sum->median_count = tl_lower_median(of->room, (size_t)of->ranks);
-    return tell_spread(of, sum);
+    sum->std_rank_ns = of->std_ns;
+    sum->apart = of->apart;
+    memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
+    return true;
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status kernel_reduce(tl_tables *job, tl_error *err)
 {
     static const char *const measures[] = { "total_ns", NULL };
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
@@ -241,6 +182,6 @@ const tl_analysis tl_kernel_analysis = {
     .name = "kernel",
     .question = "Which kernels take the time?",
     .tables = tables,
-    .per_rank = per_rank,
-    .reduce = reduce,
+    .per_rank = kernel_per_rank,
+    .reduce = kernel_reduce,
 };

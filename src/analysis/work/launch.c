@@ -155,7 +155,7 @@ static bool add_row(launching *l, const slot *s, tl_table *table)
     return true;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status launch_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     static const char *const measures[] = { "host_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_launch_row_schema);
@@ -198,5 +198,5 @@ const tl_analysis tl_launch_analysis = {
     .name = "launch",
     .question = "What do launches cost, and how long does their work take to start?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = launch_per_rank,
 };

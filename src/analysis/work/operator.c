@@ -54,6 +54,7 @@ typedef struct total {
     int64_t launching;    /* those that launched something themselves */
     wide to_launch_ns, to_work_ns;
     work all;
+    double quartiles[3];
 } total;
 
 /* One that is open. */
@@ -172,6 +173,33 @@ static bool sweep_all(sweep *s)
     return ok;
 }
 
+/* The quartiles of each name's durations, which are put together by name.  False when memory is out. */
+static bool find_quartiles(sweep *s)
+{
+    const tl_ops *ops = &s->view->ops;
+    tl_arena arena = { 0 };
+    size_t n = 0, *next = tl_arena_take(&arena, s->totals.n, sizeof *next);
+
+    for (size_t i = 0; next != NULL && i < s->totals.n; i++) {
+        next[i] = n;
+        n += (size_t)s->totals.v[i].count;
+    }
+    int64_t *ns = tl_arena_take(&arena, n, sizeof *ns);
+    for (size_t i = 0; !arena.failed && i < ops->n; i++)
+        if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && s->slot[ops->name[i]] != TL_NONE)
+            ns[next[s->slot[ops->name[i]]]++] = ops->dur_ns[i];
+    for (size_t i = 0; !arena.failed && i < s->totals.n; i++) {
+        total *t = &s->totals.v[i];
+        int64_t *mine = ns + next[i] - t->count;
+        tl_ns_sort(mine, (size_t)t->count);
+        for (size_t q = 0; q < 3; q++)
+            t->quartiles[q] = tl_quartile(mine, (size_t)t->count, q + 1);
+    }
+    bool ok = !arena.failed;
+    tl_arena_free(&arena);
+    return ok;
+}
+
 /* ----------------------------------------------------------------------------------------------------------- rows */
 
 /* The standard deviation of a sample; NaN of a single one. */
@@ -194,6 +222,9 @@ static tl_operator_row row_of(const sweep *s, const total *t, int64_t all_ns)
         .mean_ns = (double)t->sum_ns / (double)t->count,
         .std_ns = deviation_of(t),
         .min_ns = t->min_ns,
+        .p25_ns = t->quartiles[0],
+        .median_ns = t->quartiles[1],
+        .p75_ns = t->quartiles[2],
         .max_ns = t->max_ns,
         .launches = t->all.launches,
         .kernels = t->all.kernels,
@@ -216,6 +247,9 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
         .name = TL_NO_NAME,
         .mean_ns = NAN,
         .std_ns = NAN,
+        .p25_ns = NAN,
+        .median_ns = NAN,
+        .p75_ns = NAN,
         .launches = rest->launches,
         .kernels = rest->kernels,
         .device_ns = rest->ns,
@@ -328,7 +362,8 @@ static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
     s.slot = tl_malloc(view->names->n * sizeof *s.slot);
     for (size_t i = 0; s.slot != NULL && i < view->names->n; i++)
         s.slot[i] = TL_NONE;
-    bool ok = s.slot != NULL && find_own(&s, &all_ns) && sweep_all(&s) && add_rows(&s, all_ns, table);
+    bool ok =
+        s.slot != NULL && find_own(&s, &all_ns) && sweep_all(&s) && find_quartiles(&s) && add_rows(&s, all_ns, table);
 
     free(s.works.v);
     free(s.slot);
@@ -337,7 +372,7 @@ static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
     return ok;
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)config;
     if (tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema)) &&
@@ -361,5 +396,5 @@ const tl_analysis tl_operator_analysis = {
     .question = "Which operators and annotations take the time?",
     .needs = TL_NEEDS_HOST,
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = operator_per_rank,
 };

@@ -4,6 +4,7 @@
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
+#include <string.h>
 
 _Static_assert(sizeof(tl_operator_row) == sizeof(tl_annotation_row) &&
                    sizeof(tl_operator_ranks) == sizeof(tl_annotation_ranks),
@@ -33,6 +34,9 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->median_device_ns = tl_lower_median(of->room, (size_t)of->ranks);
     sum->most_rank = most->rank;
     sum->most_device_ns = most->device_ns;
+    sum->std_rank_ns = of->std_ns;
+    sum->apart = of->apart;
+    memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
     return true;
 }
 
@@ -47,7 +51,7 @@ static bool tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
     return tl_over_ranks_add(rows, job->names, add_sum, &all_ns, measures, tl_tables_get(job, to));
 }
 
-static tl_status reduce(tl_tables *job, tl_error *err)
+static tl_status operator_ranks_reduce(tl_tables *job, tl_error *err)
 {
     if (tabulate(job, &tl_operator_row_schema, &tl_operator_ranks_schema) &&
         tabulate(job, &tl_annotation_row_schema, &tl_annotation_ranks_schema))
@@ -66,5 +70,5 @@ const tl_analysis tl_operator_ranks_analysis = {
     .name = "operator_ranks",
     .question = "Which operators and annotations take the time over all ranks?",
     .tables = tables,
-    .reduce = reduce,
+    .reduce = operator_ranks_reduce,
 };

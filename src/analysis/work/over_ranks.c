@@ -4,18 +4,23 @@
  *     rank 1   gemm  add                copy: rank 0 ...
  */
 #include "over_ranks.h"
+#include "apart.h"
 #include "places.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What stands for ranks that do not fit a cell. */
+#define DOTS ",..."
 
 /* Rows, with the columns that are looked at. */
 typedef struct columns {
     const tl_table *table;
-    size_t name, kind, rank, count, mean_ns;
+    size_t name, kind, rank, count, mean_ns, std_ns;
     bool has_kind;
 } columns;
 
@@ -29,6 +34,7 @@ static columns columns_of(const tl_table *table)
                       .rank = tl_schema_field(schema, "rank")->offset,
                       .count = tl_schema_field(schema, "count")->offset,
                       .mean_ns = tl_schema_field(schema, "mean_ns")->offset,
+                      .std_ns = tl_schema_field(schema, "std_ns")->offset,
                       .has_kind = kind != NULL };
 }
 
@@ -74,8 +80,47 @@ static int by_name(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(int32_at(row_of(c, a), c->rank), int32_at(row_of(c, b), c->rank));
 }
 
-/* What the n rows of one name have in common; room for n means. */
-static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n, double *means, int64_t *room)
+/* The ranks of v[0, n), in order, as "3,7-9"; the end in dots where they do not fit. */
+static void list_ranks(const tl_rank_value *v, size_t n, char *cell, size_t size)
+{
+    char one[32];
+    size_t used = 0;
+
+    for (size_t i = 0, to; i < n; i = to) {
+        for (to = i + 1; to < n && v[to].rank == v[to - 1].rank + 1; to++)
+            ;
+        int length = to - i > 1 ? snprintf(one, sizeof one, "%s%d-%d", i > 0 ? "," : "", v[i].rank, v[to - 1].rank)
+                                : snprintf(one, sizeof one, "%s%d", i > 0 ? "," : "", v[i].rank);
+        bool last = to == n;
+        if (used + (size_t)length + (last ? 0 : sizeof DOTS - 1) > size) {
+            memcpy(cell + used, DOTS, sizeof DOTS - 1);
+            return;
+        }
+        memcpy(cell + used, one, (size_t)length);
+        used += (size_t)length;
+    }
+}
+
+static double real_std(const double *x, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        double apart = x[i] - mean;
+        mean += apart / (double)(i + 1);
+        squares += apart * (x[i] - mean);
+    }
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
+/* Room for what each rank that has a name has of it. */
+typedef struct rooms {
+    double *means;
+    tl_rank_value *values;
+    int64_t *numbers;
+} rooms;
+
+/* What the n rows of one name have in common. */
+static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n, const rooms *room)
 {
     tl_over_ranks of = { .rows = rows,
                          .ranks = (int32_t)n,
@@ -83,7 +128,7 @@ static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n,
                          .fastest_rank = -1,
                          .slowest_ns = NAN,
                          .fastest_ns = NAN,
-                         .room = room };
+                         .room = room->numbers };
     size_t nmeans = 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -99,9 +144,16 @@ static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n,
             of.fastest_rank = int32_at(rows[i], c->rank);
             of.fastest_ns = mean;
         }
-        means[nmeans++] = mean;
+        room->values[nmeans] =
+            (tl_rank_value){ .value = mean,
+                             .error = real_at(rows[i], c->std_ns) / sqrt((double)int64_at(rows[i], c->count)),
+                             .rank = int32_at(rows[i], c->rank) };
+        room->means[nmeans++] = mean;
     }
-    of.median_ns = tl_real_median(means, nmeans);
+    of.std_ns = real_std(room->means, nmeans);
+    of.median_ns = tl_real_median(room->means, nmeans);
+    of.apart = (int32_t)tl_apart_find(room->values, nmeans, room->means);
+    list_ranks(room->values, (size_t)of.apart, of.apart_ranks, sizeof of.apart_ranks);
     return of;
 }
 
@@ -110,8 +162,9 @@ static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_ar
     size_t n = c->table->n;
     uint32_t *order = tl_arena_take(arena, n, sizeof *order);
     const void **rows = tl_arena_take(arena, n, sizeof *rows);
-    double *means = tl_arena_take(arena, n, sizeof *means);
-    int64_t *room = tl_arena_take(arena, n, sizeof *room);
+    const rooms room = { .means = tl_arena_take(arena, n, sizeof *room.means),
+                         .values = tl_arena_take(arena, n, sizeof *room.values),
+                         .numbers = tl_arena_take(arena, n, sizeof *room.numbers) };
 
     if (arena->failed)
         return false;
@@ -124,7 +177,7 @@ static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_ar
     for (size_t i = 0, m; i < n; i += m) {
         for (m = 1; i + m < n && compare_names(c, order[i], order[i + m]) == 0; m++)
             ;
-        const tl_over_ranks of = sum_up(c, rows + i, m, means, room);
+        const tl_over_ranks of = sum_up(c, rows + i, m, &room);
         if (!add(arg, &of, out))
             return false;
     }

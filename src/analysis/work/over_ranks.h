@@ -12,6 +12,9 @@ typedef struct tl_over_ranks {
     double median_ns;                   /* of the ranks' mean_ns */
     int32_t slowest_rank, fastest_rank; /* by mean_ns; of equals the lower.  -1: no rank has a mean_ns */
     double slowest_ns, fastest_ns;      /* NaN without one */
+    double std_ns;                      /* standard deviation of the ranks' mean_ns; NaN of less than two */
+    int32_t apart;                      /* ranks whose mean_ns lies apart from that of the others (apart.h) */
+    char apart_ranks[64];               /* which, as 3,7-9; the end in dots where they do not fit */
     int64_t *room;                      /* for a number of each rank */
 } tl_over_ranks;
 
@@ -23,7 +26,7 @@ typedef struct tl_over_ranks {
 /* Adds the row of that name to the table of the job.  False when memory is out. */
 typedef bool tl_add_over_ranks(void *arg, const tl_over_ranks *of, tl_table *out);
 
-/* Calls `add` for each name of the rows, which have the columns rank, name, count and mean_ns, and numbers what it adds by
+/* Calls `add` for each name of the rows, which have the columns rank, name, count, mean_ns and std_ns, and numbers what it adds by
  * these measures (places.h); names: of the job.  False when memory is out. */
 bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
                        const char *const *measures, tl_table *out);

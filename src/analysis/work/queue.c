@@ -93,7 +93,7 @@ static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     return find_lengths(c, row);
 }
 
-static tl_status per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static tl_status queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_table *table = tl_tables_get(out, &tl_queue_row_schema);
     const tl_kernel *v = view->kernels;
@@ -120,5 +120,5 @@ const tl_analysis tl_queue_analysis = {
     .name = "queue",
     .question = "How much work had been launched and not yet started?",
     .tables = tables,
-    .per_rank = per_rank,
+    .per_rank = queue_per_rank,
 };

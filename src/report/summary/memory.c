@@ -6,6 +6,7 @@
 
 #include "tlmpi/report/format/words.h"
 #include "tlmpi/report/format/wrap.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { NAMED_CATEGORIES = 2 };
@@ -43,9 +44,25 @@ void tl_say_memory(FILE *out, const tl_summary *s)
     while (n < NAMED_CATEGORIES && (part = largest(rows, kinds - 1, named)) != NULL) {
         named[part - rows] = true;
         tl_wrap_words(&w, n == 0 ? "- of it" : "and");
-        tl_wrap_printf(&w, "%s %s", tl_memory_category_labels[part->category], tl_bytes_in_words(part->at_peak_bytes).text);
+        tl_wrap_printf(&w, "%s %s", tl_memory_category_labels[part->category],
+                       tl_bytes_in_words(part->at_peak_bytes).text);
         n++;
     }
     tl_wrap_words(&w, "(table memory_category)");
     tl_wrap_end(&w);
+}
+
+const char *tl_memory_file_words(const tl_memory_file *file, char words[TL_MEMORY_FILE_WORDS])
+{
+    const char *label = tl_memory_file_labels[file->status];
+    int n = (int)sizeof file->error;
+
+    if (file->status == TL_MEMORY_FILE_EMPTY)
+        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: no entry", label);
+    else if (file->entries == 0)
+        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: %.*s; no entry of it counts", label, n, file->error);
+    else
+        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: %.*s; the %s entr%s before it count%s", label, n, file->error,
+                 tl_grouped(file->entries).text, file->entries == 1 ? "y" : "ies", file->entries == 1 ? "s" : "");
+    return words;
 }

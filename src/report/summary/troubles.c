@@ -85,6 +85,25 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
         fprintf(out, "%zu more not ok: see status and error of table rank.\n", losses - NAMED_TROUBLES);
 }
 
+/* Each memory timeline of which something was lost, likewise. */
+static void say_memory_losses(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    size_t losses = 0;
+    for (size_t i = 0; i < s->nmemory_files; i++) {
+        const tl_memory_file *f = &s->memory_files[i];
+        char words[TL_MEMORY_FILE_WORDS];
+        if (f->status == TL_MEMORY_FILE_OK || ++losses > NAMED_TROUBLES)
+            continue;
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_words(&w, "memory timeline");
+        tl_wrap_printf(&w, "%s%.*s:%s", look->bad, (int)sizeof f->path, f->path, look->off);
+        tl_wrap_words(&w, tl_memory_file_words(f, words));
+        tl_wrap_end(&w);
+    }
+    if (losses > NAMED_TROUBLES)
+        fprintf(out, "%zu more not ok: see status and error of table memory_file.\n", losses - NAMED_TROUBLES);
+}
+
 /* Ranks that were read and hold no device work; where none does, that has been said. */
 static void say_idlers(FILE *out, const tl_summary *s)
 {
@@ -158,6 +177,7 @@ static void say_skipped(FILE *out, const tl_summary *s)
 void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
 {
     say_losses(out, s, look);
+    say_memory_losses(out, s, look);
     say_idlers(out, s);
     say_too_long(out, s);
     say_missing(out, s);

@@ -4,6 +4,7 @@
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/trace/text/source.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,6 +14,9 @@
 
 /* The numbers of an entry. */
 enum { TIME, ACTION, BYTES, CATEGORY, NNUMBERS };
+
+/* What is done, as the profiler numbers it: it was there before, is given, is put into another category, is taken back. */
+enum { FIRST_ACTION = 1, LAST_ACTION = 4 };
 
 /* What comes next in the text, white space aside. */
 typedef enum place { OUTER_BRACKET, FIRST_ENTRY, NUMBER, AFTER_ENTRY, NEXT_ENTRY, END } place;
@@ -46,15 +50,34 @@ static void end_state(timeline *t)
     t->no_memory = t->no_memory || !t->take(t->arg, &t->state);
 }
 
+/* The profiler writes entries in the order of their times. */
+static tl_status check_entry(const timeline *t, tl_error *err)
+{
+    const int64_t time = t->number[TIME], action = t->number[ACTION], category = t->number[CATEGORY];
+    const unsigned long long at = t->report->at;
+
+    if (t->report->entries > 0 && time < t->state.time_ns)
+        return tl_fail(err, TL_EINPUT,
+                       "%s: byte %llu: expected a time of %lld or later, as the entry before, found %lld", t->path, at,
+                       (long long)t->state.time_ns, (long long)time);
+    if (action < FIRST_ACTION || action > LAST_ACTION)
+        return tl_fail(err, TL_EINPUT, "%s: byte %llu: expected an action from %d to %d, found %lld", t->path, at,
+                       FIRST_ACTION, LAST_ACTION, (long long)action);
+    if (category < 0 || category >= TL_MEMORY_CATEGORIES)
+        return tl_fail(err, TL_EINPUT, "%s: byte %llu: expected a category of memory from 0 to %d, found %lld", t->path,
+                       at, TL_MEMORY_CATEGORIES - 1, (long long)category);
+    return TL_OK;
+}
+
 static tl_status add_entry(timeline *t, tl_error *err)
 {
     const int64_t time = t->number[TIME], bytes = t->number[BYTES], category = t->number[CATEGORY];
     tl_memory_state *s = &t->state;
     int64_t sum, total;
+    tl_status st = check_entry(t, err);
 
-    if (category < 0 || category >= TL_MEMORY_CATEGORIES)
-        return tl_fail(err, TL_EINPUT, "%s: byte %llu: expected a category of memory from 0 to %d, found %lld", t->path,
-                       (unsigned long long)t->report->at, TL_MEMORY_CATEGORIES - 1, (long long)category);
+    if (st != TL_OK)
+        return st;
     if (__builtin_add_overflow(s->bytes[category], bytes, &sum) ||
         __builtin_add_overflow(s->bytes[TL_MEMORY_TOTAL], bytes, &total))
         return tl_fail(err, TL_EINPUT, "%s: byte %llu: more bytes of memory than can be counted", t->path,
@@ -70,10 +93,17 @@ static tl_status add_entry(timeline *t, tl_error *err)
     return TL_OK;
 }
 
-static tl_status refuse(const timeline *t, tl_error *err)
+/* found: a character, or EOF for the end of the text. */
+static tl_status refuse(const timeline *t, int found, tl_error *err)
 {
-    return tl_fail(err, TL_EINPUT, "%s: byte %llu: this is no memory timeline: expected %s", t->path,
-                   (unsigned long long)t->report->at, expected[t->place]);
+    char word[32] = "the end of the text";
+
+    if (found > ' ' && found < 0x7f)
+        snprintf(word, sizeof word, "'%c'", found);
+    else if (found != EOF)
+        snprintf(word, sizeof word, "a byte 0x%02x", (unsigned)found);
+    return tl_fail(err, TL_EINPUT, "%s: byte %llu: %sexpected %s, found %s", t->path, (unsigned long long)t->report->at,
+                   t->place == OUTER_BRACKET ? "this is no memory timeline: " : "", expected[t->place], word);
 }
 
 /* A character of an entry, after its bracket. */
@@ -81,19 +111,19 @@ static tl_status take_number(timeline *t, char c, tl_error *err)
 {
     if (c != ',' && c != ']') {
         if (t->number_over || t->ndigits == DIGITS)
-            return refuse(t, err);
+            return refuse(t, (unsigned char)c, err);
         t->digits[t->ndigits++] = c;
         return TL_OK;
     }
     if (t->nnumbers == NNUMBERS || !tl_decimal_to_int(t->digits, t->ndigits, &t->number[t->nnumbers]))
-        return refuse(t, err);
+        return refuse(t, (unsigned char)c, err);
     t->nnumbers++;
     t->ndigits = 0;
     t->number_over = false;
     if (c == ',')
         return TL_OK;
     if (t->nnumbers < NNUMBERS)
-        return refuse(t, err);
+        return refuse(t, (unsigned char)c, err);
     t->nnumbers = 0;
     t->place = AFTER_ENTRY;
     return add_entry(t, err);
@@ -114,7 +144,7 @@ static tl_status take(timeline *t, char c, tl_error *err)
     else if (c == ']' && (t->place == FIRST_ENTRY || t->place == AFTER_ENTRY))
         t->place = END;
     else
-        return refuse(t, err);
+        return refuse(t, (unsigned char)c, err);
     return TL_OK;
 }
 
@@ -122,13 +152,14 @@ static void read_all(timeline *t, tl_source *source, char *block, tl_status *st,
 {
     size_t n = 0;
 
-    while (*st == TL_OK && !t->no_memory && (*st = tl_source_read(source, block, BLOCK_BYTES, &n, err)) == TL_OK && n > 0)
+    while (*st == TL_OK && !t->no_memory && (*st = tl_source_read(source, block, BLOCK_BYTES, &n, err)) == TL_OK &&
+           n > 0)
         for (size_t i = 0; i < n && *st == TL_OK; i++, t->report->at++)
             *st = take(t, block[i], err);
     t->report->begun = t->place != OUTER_BRACKET;
     t->report->cut = *st == TL_OK && t->place != END;
     if (t->report->cut)
-        *st = refuse(t, err);
+        *st = refuse(t, EOF, err);
 }
 
 tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg, const tl_memory_state *state),
@@ -155,7 +186,7 @@ tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg
 
 static const char *const endings[] = { ".raw.json.gz", ".raw.gz", ".raw.json", NULL };
 
-/* What is packed otherwise is no less one; a trace that is called so is one all the same. */
+/* What is packed otherwise is no less one, nor is what cannot be read; a trace that is called so is one all the same. */
 bool tl_memory_timeline_is(const char *path)
 {
     char head[64];
@@ -169,7 +200,7 @@ bool tl_memory_timeline_is(const char *path)
     while (at < got && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t'))
         at++;
     if (at == got || head[at] != '[')
-        return at == got;
+        return at == got || head[at] != '{';
     for (at++; at < got && (head[at] == ' ' || head[at] == '\n' || head[at] == '\r' || head[at] == '\t');)
         at++;
     return at == got || head[at] != '{';

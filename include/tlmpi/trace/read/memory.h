@@ -3,8 +3,8 @@
  *     [[-1, 1, 512, 7], [1696966047096061874, 1, 256, 4], [1696966047096061874, 3, -512, 7], ...]
  *        |   |   |   category
  *        |   |   by how much it changes, in bytes
- *        |   what was done: not needed
- *        time in ns; below 0 what was there before
+ *        |   what was done, 1 to 4: it was there before, is given, is put into another category, is taken back
+ *        time in ns, never before that of the entry before; below 0 what was there before
  *
  * From the path of a file.  May use text.
  */

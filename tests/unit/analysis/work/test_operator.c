@@ -82,6 +82,9 @@ static void one_inside_another_of_its_name_counts_with_it(void)
     CU_ASSERT_DOUBLE_EQUAL(f->mean_ns, 6e3, 1e-9); /* 10 4 4 */
     CU_ASSERT_DOUBLE_EQUAL(f->std_ns, sqrt(12e6), 1e-6);
     CU_ASSERT_EQUAL(f->min_ns, 4 * US);
+    CU_ASSERT_DOUBLE_EQUAL(f->p25_ns, 4e3, 0);
+    CU_ASSERT_DOUBLE_EQUAL(f->median_ns, 4e3, 0);
+    CU_ASSERT_DOUBLE_EQUAL(f->p75_ns, 7e3, 0);
     CU_ASSERT_EQUAL(f->max_ns, 10 * US);
     CU_ASSERT_EQUAL(row_of(d, t, "g")->device_ns, 3 * US);
     CU_ASSERT_EQUAL(row_of(d, t, "g")->device_self_ns, 0);
@@ -110,6 +113,57 @@ static void what_other_threads_launch_is_in_the_main_threads_annotations(void)
     CU_ASSERT_TRUE(tl_text_is(tl_names_text(&d->names, b->annotation_name), "backward"));
     CU_ASSERT_TRUE(tl_text_is(tl_names_text(&d->names, b->op_name), "mm"));
     drawing_free(d);
+}
+
+/* What was counted so far at that quarter, linear between two: by going through all pairs. */
+static double quartile_of(const int64_t *ns, size_t n, size_t quarter)
+{
+    double place = (double)((n - 1) * quarter) / 4, low = 0, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t before = 0;
+        for (size_t k = 0; k < n; k++)
+            before += ns[k] < ns[i] || (ns[k] == ns[i] && k < i);
+        low = before == (size_t)floor(place) ? (double)ns[i] : low;
+        high = before == (size_t)ceil(place) ? (double)ns[i] : high;
+    }
+    return low + (high - low) * (place - floor(place));
+}
+
+/* Two names in turn, and annotations of the same names: no other's calls count. */
+static void quartiles_are_those_of_all_its_calls(void)
+{
+    enum { MOST = 300 };
+    for (size_t n = 1; n <= MOST; n = n < 10 ? n + 1 : n * 5 / 2) {
+        drawing *d = draw("op 1 f:     .==............",
+                          "op 1 g:     ....===........",
+                          "mark 1 f:   ........====...", NULL);
+        tl_ops *ops = &d->view.ops;
+        int64_t start[3 * MOST], dur[3 * MOST], of_f[MOST];
+        uint32_t name[3 * MOST], of_name[2] = { ops->name[0], ops->name[1] };
+        uint8_t kind[3 * MOST];
+        const tl_thread thread = { .n = 3 * n };
+        const tl_ops all = *ops;
+        for (size_t i = 0, seed = 7; i < 3 * n; i++) {
+            seed = seed * 1103515245 + 12345;
+            start[i] = (int64_t)i * 1000;
+            dur[i] = (int64_t)(seed >> 16) % 900;
+            name[i] = of_name[i % 3 == 1];
+            kind[i] = i % 3 == 2 ? TL_ANNOTATION : TL_OP;
+            if (i % 3 == 0)
+                of_f[i / 3] = dur[i];
+        }
+        *ops = (tl_ops){
+            .n = 3 * n, .start_ns = start, .dur_ns = dur, .name = name, .kind = kind, .nthreads = 1, .threads = &thread
+        };
+        const tl_operator_row *f = row_of(d, table_of(d, &tl_operator_row_schema), "f");
+        CU_ASSERT_EQUAL(f->count, (int64_t)n);
+        CU_ASSERT_DOUBLE_EQUAL(f->p25_ns, quartile_of(of_f, n, 1), 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(f->median_ns, quartile_of(of_f, n, 2), 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(f->p75_ns, quartile_of(of_f, n, 3), 1e-9);
+        CU_ASSERT_EQUAL(row_of(d, tl_tables_get(&d->out, &tl_annotation_row_schema), "f")->count, (int64_t)n);
+        *ops = all;
+        drawing_free(d);
+    }
 }
 
 static void a_launch_as_an_operator_ends_is_in_it_no_more(void)
@@ -160,6 +214,7 @@ int main(void)
         TEST(work_counts_for_what_it_was_launched_in),
         TEST(one_inside_another_of_its_name_counts_with_it),
         TEST(what_other_threads_launch_is_in_the_main_threads_annotations),
+        TEST(quartiles_are_those_of_all_its_calls),
         TEST(a_launch_as_an_operator_ends_is_in_it_no_more),
         TEST(work_without_a_launch_is_in_nothing),
         TEST(delays_are_those_of_its_own_first_launch),

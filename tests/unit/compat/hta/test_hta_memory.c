@@ -34,13 +34,13 @@ static void what_is_none_is_refused_with_its_place(void)
     static const struct {
         const char *text, *says;
     } cases[] = {
-        { "", "byte 0: this is no memory timeline: expected an array" },
+        { "", "byte 0: this is no memory timeline: expected an array, found the end of the text" },
         { "{\"traceEvents\": []}", "byte 0: " },
-        { "[{}]", "byte 1: this is no memory timeline: expected an entry" },
+        { "[{}]", "byte 1: expected an entry" },
         { "[[1, 2, 3]]", "byte 9: " },
         { "[[1, 2, 3, 4, 5]]", "byte 15: " },
-        { "[[1, 2, 3, 4]", "byte 13: this is no memory timeline: expected a comma" },
-        { "[[1, 2, 3, 4]] x", "byte 15: this is no memory timeline: expected the end" },
+        { "[[1, 2, 3, 4]", "byte 13: expected a comma" },
+        { "[[1, 2, 3, 4]] x", "byte 15: expected the end" },
         { "[[1, 2, 3, 4],]", "byte 14: " },
         { "[[1 1, 2, 3, 4]]", "byte 4: " },
         { "[[1.5, 2, 3, 4]]", "byte 5: " },
@@ -49,6 +49,11 @@ static void what_is_none_is_refused_with_its_place(void)
         { "[[123456789012345678901234567890123, 2, 3, 4]]", "byte 34: " },
         { "[[1, 2, 3, 8]]", "a category of memory from 0 to 7, found 8" },
         { "[[1, 2, 3, -1]]", "found -1" },
+        { "[[1, 0, 3, 4]]", "byte 12: expected an action from 1 to 4, found 0" },
+        { "[[1, 1, 3, 4], [2, 5, 3, 4]]", "byte 26: expected an action from 1 to 4, found 5" },
+        { "[[20, 1, 3, 4], [19, 2, 3, 4]]", "byte 28: expected a time of 20 or later, as the entry before, found 19" },
+        { "[[20, 1, 3, 4], [-1, 2, 3, 4]]", "expected a time of 20 or later, as the entry before, found -1" },
+        { "[[1, 2, 3, 4]\x01", "byte 13: expected a comma or the end of the array, found a byte 0x01" },
         { "[[1, 2, 9223372036854775807, 1], [1, 2, 1, 0]]", "more bytes of memory than can be counted" },
     };
     scratch_text("memory_timeline.csv", "as it was\n");

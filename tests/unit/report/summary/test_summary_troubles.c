@@ -25,6 +25,32 @@ static void a_damaged_rank_says_what_is_wrong(void)
     free(j);
 }
 
+static void a_memory_timeline_says_what_is_wrong_and_what_counts(void)
+{
+    tl_memory_file files[] = {
+        { .status = TL_MEMORY_FILE_OK, .entries = 7, .path = "rank_0.raw.json" },
+        { .status = TL_MEMORY_FILE_CUT,
+          .entries = 1,
+          .path = "rank_1.raw.json",
+          .error = "byte 20: expected an entry" },
+        { .status = TL_MEMORY_FILE_EMPTY, .path = "rank_2.raw.json" },
+        { .status = TL_MEMORY_FILE_UNREADABLE, .path = "rank_3.raw.json", .error = "byte 0: expected an array" },
+    };
+    job *j = new_job();
+    add_rank(j, 10, 10, 0, 0);
+    j->s.memory_files = files;
+    j->s.nmemory_files = sizeof files / sizeof *files;
+    char *text = summary_of(j);
+    expect(text, "rank_0.raw.json", 0);
+    expect(text,
+           "\nmemory timeline rank_1.raw.json: cut: byte 20: expected an entry; the 1 entry\n  before it counts\n", 1);
+    expect(text, "\nmemory timeline rank_2.raw.json: empty: no entry\n", 1);
+    expect(text, "\nmemory timeline rank_3.raw.json: unreadable: byte 0: expected an array; no entry\n  of it counts\n",
+           1);
+    free(text);
+    free(j);
+}
+
 static void no_device_work_is_a_fact(void)
 {
     job *j = new_job();
@@ -210,6 +236,7 @@ static void nodes_without_an_event_are_told(void)
 
 static const unit_test tests[] = {
     TEST(a_damaged_rank_says_what_is_wrong),
+    TEST(a_memory_timeline_says_what_is_wrong_and_what_counts),
     TEST(no_device_work_is_a_fact),
     TEST(rows_of_zeros_are_no_device_work_either),
     TEST(durations_that_cannot_be_are_told),
