@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh FOLDER SECONDS - builds the fuzz targets of the readers of traces and of phases with clang in FOLDER, feeds each its
-# seeds, and then what libFuzzer makes of them, together for SECONDS on one core.
+# run.sh FOLDER SECONDS - builds the fuzz targets of the readers of traces, of phases and of memory timelines with clang in
+# FOLDER, feeds each its seeds, and then what libFuzzer makes of them, together for SECONDS on one core.
 #
 # Each seed is a check; so is the search.  What crashes, hangs or is read in two ways stays in FOLDER/findings; again:
 #
@@ -26,7 +26,7 @@ else
     set --
 fi
 if ! { cmake -S "$here/../.." -B "$build" "$@" -DCMAKE_C_COMPILER=clang -DTLMPI_FUZZ=ON -DTLMPI_MPI=OFF &&
-    cmake --build "$build" --target fuzz_reader fuzz_phases; } > "$build/fuzz-build.log" 2>&1; then
+    cmake --build "$build" --target fuzz_reader fuzz_phases fuzz_memory; } > "$build/fuzz-build.log" 2>&1; then
     tail -n 40 "$build/fuzz-build.log"
     check "the target is built" false
     summary
@@ -68,5 +68,6 @@ search()
 }
 
 search fuzz_reader seeds $((seconds * 2 / 3)) -dict="$here/trace.dict"
-search fuzz_phases seeds_phases $((seconds / 3))
+search fuzz_phases seeds_phases $((seconds / 6))
+search fuzz_memory seeds_memory $((seconds / 6))
 summary

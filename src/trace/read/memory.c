@@ -106,6 +106,19 @@ static tl_status refuse(const timeline *t, int found, tl_error *err)
                    t->place == OUTER_BRACKET ? "this is no memory timeline: " : "", expected[t->place], word);
 }
 
+/* As JSON has whole numbers: 0, -12; not 007, +1 or 1.e3, which are none. */
+static bool take_whole(const char *digits, size_t n, int64_t *out)
+{
+    size_t first = n > 0 && digits[0] == '-';
+
+    if (n > first + 1 && digits[first] == '0')
+        return false;
+    for (size_t i = first; i < n; i++)
+        if (digits[i] < '0' || digits[i] > '9')
+            return false;
+    return tl_decimal_to_int(digits, n, out);
+}
+
 /* A character of an entry, after its bracket. */
 static tl_status take_number(timeline *t, char c, tl_error *err)
 {
@@ -115,7 +128,7 @@ static tl_status take_number(timeline *t, char c, tl_error *err)
         t->digits[t->ndigits++] = c;
         return TL_OK;
     }
-    if (t->nnumbers == NNUMBERS || !tl_decimal_to_int(t->digits, t->ndigits, &t->number[t->nnumbers]))
+    if (t->nnumbers == NNUMBERS || !take_whole(t->digits, t->ndigits, &t->number[t->nnumbers]))
         return refuse(t, (unsigned char)c, err);
     t->nnumbers++;
     t->ndigits = 0;
