@@ -22,6 +22,8 @@ for table in events_by_iteration gpu_events profiler_step_windows filter_counts 
 done
 check "no annotation of the device, and a note of it" sh -c \
     '! test -e hta/deep/gpu_user_annotation_breakdown.csv && grep -q ^gpu_user_annotation hta/deep/notes.txt'
+check "stragglers, or a note of it" sh -c \
+    'test -e hta/deep/potential_stragglers.csv || grep -q ^potential_stragglers hta/deep/notes.txt'
 check "of each rank, too" test -s hta/deep/callgraph_rank0.csv -a -s hta/deep/callstack_old_by_depth_rank2.csv
 echo '{"schema": "1.0.1", "nodes": [{"name": "a", "id": 1, "rf_id": -1}]}' > nodes.json
 status 0 "$tlmpi" compat hta traces nodes.json -o hta/nodes

@@ -17,7 +17,7 @@
  *     temporal_breakdown, comm_comp_overlap, comm_comp_overlap_unrounded      how busy each rank was
  *     kernel_type_breakdown, kernel_type_breakdown_no_memory                  kernels, launches, annotations
  *     kernel_breakdown_all, kernel_breakdown_default, timeline_gpu
- *     launch_stats, launch_stats_summary
+ *     launch_stats, launch_stats_summary, potential_stragglers
  *     cpu_user_annotation_breakdown, gpu_user_annotation_breakdown
  *     gpu_kernels_with_user_annotation, gpu_kernels_by_user_annotation
  *     aten_op_kernels_and_delay
