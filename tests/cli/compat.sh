@@ -92,6 +92,8 @@ status 0 "$tlmpi" compat tracelens traces --gpus-per-node 2 -o lens/nodes
 check "nodes are told apart" grep -q "node_span$" lens/nodes/nccl_long.csv
 status 3 "$tlmpi" compat tracelens empty -o lens/none
 status 2 "$tlmpi" compat tracelens traces --ns -o lens/ns
+status 2 "$tlmpi" compat tracelens traces --top-k 4 -o lens/ns
+says err "for tlmpi compat hta alone"
 status 2 "$tlmpi" compat hta traces --gpus-per-node 2 -o lens/hta
 status 2 "$tlmpi" compat tracelens
 says err "no traces named"

@@ -31,9 +31,10 @@ def check(what, holds, more=""):
         print(f"FAILED: {what} {str(more)[:800]}")
 
 
-def stragglers(ranks, k):
+def stragglers(ranks, k, steps):
     """The answers that the definition allows, each a list of rows; or the word that tells why there is none."""
     named = {int(m.group(1)) for rows in ranks.values() for m in (hta_frame.STEP.match(row.name) for row in rows) if m}
+    named = {step for step in named if not steps or step in steps}
     if not named:
         return "step"
     chosen = [(rank, row) for rank, rows in ranks.items() for row in rows if row.step in named]
@@ -88,13 +89,16 @@ def same(rows, want):
         for r, w in zip(rows, want))
 
 
-def compare(what, paths, out, k=2, **mode):
-    options = [word for word, on in (("--ns", mode.get("ns")), ("--include-last-step", mode.get("include_last"))) if on]
+def compare(what, paths, out, k=None, steps=(), **mode):
+    options = [word for word, on in (("--ns", mode.get("ns")), ("--include-last-step", mode.get("include_last")),
+                                     (f"--num-candidates={k}", k is not None),
+                                     ("--profiler-steps=" + ",".join(map(str, steps)), steps)) if on]
+    k = 2 if k is None else max(k, 1)
     done = subprocess.run([TLMPI, "compat", "hta", *paths, "-q", "-f", "-o", out, *options], capture_output=True, text=True)
     if done.returncode > 1:
         check(what, False, done.stderr)
         return
-    want = stragglers(hta_frame.job(paths, **mode), k)
+    want = stragglers(hta_frame.job(paths, **mode), k, steps)
     table = os.path.join(out, "potential_stragglers.csv")
     rows = None
     if os.path.exists(table):
@@ -141,7 +145,9 @@ def main():
     out = os.path.join(work, "out")
     for i in range(160):
         rng = random.Random(f"stragglers {i}")
-        compare(f"random job {i}", random_job(rng, os.path.join(work, f"random{i}")), out, include_last=i % 3 == 1, ns=i % 5 == 1)
+        paths = random_job(rng, os.path.join(work, f"random{i}"))
+        compare(f"random job {i}", paths, out, rng.choice([None, None, 0, 1, 3]), rng.choice([(), (), (1, 2), (3, 7)]),
+                include_last=i % 3 == 1, ns=i % 5 == 1)
     for why in ("ranks", "step", "long", "two", "few"):
         check(f"random jobs have {why}", answers[why] > 3, answers)
 
@@ -151,7 +157,7 @@ def main():
         subprocess.run([MAKE_TRACE, "-o", folder, *options.split()], check=True)
         paths = sorted(glob.glob(os.path.join(folder, "rank-*.json")))
         compare(f"make_trace {options}", paths, out)
-        compare(f"make_trace {options}, whole", paths, out, include_last=True, ns=True)
+        compare(f"make_trace {options}, whole", paths, out, 3, (2, 3), include_last=True, ns=True)
 
     for name in ("sampled_2ranks", "megatron_tp8", "torchrec_optimizer", "resnet18_2ranks"):
         paths = sorted(path for path in glob.glob(os.path.join(CORPUS, "traces", name, "*")) if "json" in path) if CORPUS else []
@@ -160,6 +166,7 @@ def main():
             print(f"SKIPPED: TLMPI_CORPUS has no {name}")
         else:
             compare(name, paths, out)
+            compare(f"{name}, three", paths, out, 3)
     shutil.rmtree(work)
     print(dict(answers))
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

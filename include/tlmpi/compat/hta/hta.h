@@ -31,8 +31,9 @@
  *     execution_trace_links                                                   with an execution trace
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
- * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have
- * given up and what was done instead.  A table that HTA could not make for any rank is not written.
+ * as .csv, with HTA's default parameters or others (frame/parameters.h), and notes.txt: a line for each fact that the
+ * tables do not show, among them where HTA itself would have given up and what was done instead.  A table that HTA
+ * could not make for any rank is not written.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H

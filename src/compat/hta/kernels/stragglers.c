@@ -4,13 +4,13 @@
  *     rank 1   ..........[  the same ]..     a candidate
  *     rank 2   .............[ same  ]..      a candidate
  *
- *     of the profiler steps that are left, all ranks:
+ *     of the profiler steps that are left, or those of them that are asked for, all ranks:
  *     step time       from the first start to the last end, over the number of steps
  *     long kernels    ncclKernel..., of 1 % of the step time or more, on a stream above 0 in a step above 0
  *     the last one    of each rank, stream, step and name, in the order of the rows
  *     one collective  the stream and name whose durations scatter most over the ranks, in the mean of the steps
- *     candidates      in each step those that start as late as the second latest or later; the two ranks that are
- *                     candidates most often
+ *     candidates      two, or as many as are asked for: in each step those that start as late as the second latest or
+ *                     later; the two ranks that are candidates most often
  *
  * So a rank that comes last, and whose kernel is short because it waits for nobody, is left out by the first test; and
  * of kernels that are called otherwise, as ncclDevKernel..., none is long.
@@ -23,7 +23,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define CANDIDATES 2
 #define LONG_SHARE 0.01 /* of the step time */
 
 typedef struct kernel {
@@ -36,7 +35,8 @@ typedef struct kernel {
 /* Zero-initialise; end_search ends it. */
 typedef struct search {
     const tl_hta_job *job;
-    tl_map steps; /* those that have a window */
+    size_t ncandidates;
+    tl_map steps; /* those that are asked for and have a window */
     double first_ts, step_us;
     TL_VEC(kernel) kernels; /* long; of find_last on the last ones: by stream, name, step, rank */
     size_t from, to;        /* those of the collective that decides */
@@ -58,7 +58,8 @@ static bool find_steps(search *s)
     for (size_t i = 0; i < s->job->frames.n; i++)
         for (size_t k = 0; k < s->job->frames.v[i].rows.n; k++) {
             int64_t step = s->job->symbols.v.v[s->job->frames.v[i].rows.v[k].name].step;
-            if (step >= 0 && tl_map_put(&s->steps, (uint64_t)step, 0) != 0)
+            if (step >= 0 && tl_ranges_has(&s->job->parameters->profiler_steps, step) &&
+                tl_map_put(&s->steps, (uint64_t)step, 0) != 0)
                 return false;
         }
     return true;
@@ -214,12 +215,12 @@ static bool count_times(search *s, bool *few)
     for (size_t i = s->from, to; i < s->to && !*few; i = to) {
         for (to = i; to < s->to && v[to].iteration == v[i].iteration; to++)
             starts[to - i] = v[to].ts;
-        *few = to - i < CANDIDATES;
+        *few = to - i < s->ncandidates;
         if (*few)
             break;
         qsort(starts, to - i, sizeof *starts, by_time);
         for (size_t k = i; k < to; k++)
-            s->times[v[k].frame] = fmax(s->times[v[k].frame], 0) + (v[k].ts >= starts[CANDIDATES - 1]);
+            s->times[v[k].frame] = fmax(s->times[v[k].frame], 0) + (v[k].ts >= starts[s->ncandidates - 1]);
     }
     return true;
 }
@@ -241,7 +242,7 @@ static bool write_candidates(tl_sheet *csv, search *s)
             times[n++] = s->times[i];
         }
     tl_numpy_argsort(order, times, n);
-    for (size_t i = 0; i < n && i < CANDIDATES; i++) {
+    for (size_t i = 0; i < n && i < s->ncandidates; i++) {
         size_t frame = ranks[order[n - 1 - i]];
         tl_sheet_int(csv, s->job->frames.v[frame].rank);
         tl_sheet_int(csv, (int64_t)s->times[frame]);
@@ -262,7 +263,7 @@ static bool find_candidates(search *s, const char **why)
     if (!find_steps(s))
         return false;
     if (s->steps.n == 0) {
-        *why = "no profiler step is left";
+        *why = "no profiler step is left, or none that is asked for";
         return true;
     }
     if (!measure_steps(s) || !find_long(s) || !find_last(s) || !choose_collective(s))
@@ -284,7 +285,8 @@ static bool find_candidates(search *s, const char **why)
 
 tl_status tl_hta_potential_stragglers(tl_hta_job *job, const char *dir, tl_error *err)
 {
-    search s = { .job = job };
+    int64_t asked = job->parameters->num_candidates;
+    search s = { .job = job, .ncandidates = asked > 0 ? (size_t)asked : 1 };
     const char *why;
     tl_sheet csv;
     tl_status st = tl_sheet_open(&csv, dir, "potential_stragglers.csv", "rank,count,stream,name,mean_std", err);
