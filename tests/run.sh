@@ -176,6 +176,8 @@ product()
     start asan-ask /usr/bin/python3 tests/faults/ask.py build-clang-asan/tlmpi-serial build/make_trace
     start hta sh tests/golden/compat_hta.sh build/tlmpi
     start cli-compat sh tests/cli/compat.sh build/tlmpi
+    start hta-options /usr/bin/python3 tests/golden/hta_options.py build/tlmpi build/make_trace
+    start hta-stragglers /usr/bin/python3 tests/golden/hta_stragglers.py build/tlmpi build/make_trace
     start phases /usr/bin/python3 tests/golden/phases.py build/tlmpi build/make_trace
     start names /usr/bin/python3 tests/golden/names.py build/tests/tlmpi_named build/tlmpi build/make_trace
     start cli-run sh tests/cli/run.sh build/tlmpi

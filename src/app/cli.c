@@ -277,6 +277,7 @@ void tl_cli_free(tl_cli *cli)
     free(cli->run.times.v);
     free(cli->ranks.v);
     free(cli->steps.v);
+    free(cli->hta.profiler_steps.v);
     free(cli->where.v);
     free(cli->command_line);
     free(cli->settings);

@@ -11,6 +11,7 @@
 
 #include "ranges.h"
 #include "tlmpi/base/status.h"
+#include "tlmpi/compat/hta/frame/parameters.h"
 #include "tlmpi/job/call/options.h"
 #include <stdio.h>
 
@@ -66,6 +67,7 @@ struct tl_cli {
     tl_texts where;                 /* show: conditions */
     const char *columns, *sort;     /* show; NULL for the table's own */
     bool ns, include_last_step;     /* compat hta */
+    tl_hta_parameters hta;          /* compat hta */
     int compat_run;                 /* compat: as run.run; TL_ALL_RUNS: what the other tool does of itself */
     const char *rep, *exclude;      /* reps; NULL: none */
     int64_t skip;                   /* reps */

@@ -17,6 +17,16 @@ static const char *const faces[] = { "hta", "tracelens" };
 enum { LIST = -1 };
 enum { HTA, NFACES = sizeof faces / sizeof faces[0] };
 
+static bool has_parameters(const tl_hta_parameters *p)
+{
+    const tl_hta_parameters *own = &tl_hta_defaults;
+    return p->num_kernels != own->num_kernels || p->duration_ratio != own->duration_ratio ||
+           p->consecutive_kernel_delay != own->consecutive_kernel_delay || p->runtime_cutoff != own->runtime_cutoff ||
+           p->launch_delay_cutoff != own->launch_delay_cutoff || p->max_queue_length != own->max_queue_length ||
+           p->num_candidates != own->num_candidates || p->profiler_steps.n > 0 || p->operator_name != NULL ||
+           p->min_pattern_len != own->min_pattern_len || p->top_k != own->top_k;
+}
+
 /* `hta diff` stands for what is to come: it names no path today.  A path of that name is written ./diff. */
 static tl_status check_words(const tl_cli *cli, tl_error *err)
 {
@@ -34,8 +44,9 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
             if (cli->run.output == NULL && cli->compat_run != LIST)
                 return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR",
                                faces[i]);
-            if (i != HTA && (cli->ns || cli->include_last_step))
-                return tl_fail(err, TL_EUSAGE, "--ns and --include-last-step are for tlmpi compat hta alone");
+            if (i != HTA && (cli->ns || cli->include_last_step || has_parameters(&cli->hta)))
+                return tl_fail(err, TL_EUSAGE,
+                               "--ns, --include-last-step and the parameters of HTA are for tlmpi compat hta alone");
             if (i == HTA && cli->gpus_per_node > 0)
                 return tl_fail(err, TL_EUSAGE, "--gpus-per-node is for tlmpi compat tracelens alone");
             return TL_OK;
@@ -222,7 +233,8 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
                                .execution_trace = execution_trace,
                                .out_dir = cli->run.output,
                                .ns = cli->ns,
-                               .include_last_step = cli->include_last_step };
+                               .include_last_step = cli->include_last_step,
+                               .parameters = &cli->hta };
     st = tl_compat_hta(&options, incomplete, err);
     *incomplete = *incomplete || left_out > 0;
 

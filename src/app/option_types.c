@@ -95,6 +95,17 @@ static void recall_share(const void *at, char *out, size_t n)
     snprintf(out, n, "%g", *(const double *)at);
 }
 
+/* A share of which all and nothing are some, too. */
+static bool store_quantile(const char *text, void *at)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= 0 && value <= 1))
+        return false;
+    *(double *)at = value;
+    return true;
+}
+
 static bool store_count(const char *text, void *at)
 {
     return read_int(text, 0, INT64_MAX, at);
@@ -364,6 +375,7 @@ const tl_option_type tl_option_idle = { store_idle, recall_idle, NULL, complain_
 const tl_option_type tl_option_launch = { store_launch, recall_launch, NULL, complain_launch };
 const tl_option_type tl_option_clock = { store_clock, recall_clock, "auto, none or force", NULL };
 const tl_option_type tl_option_share = { store_share, recall_share, "more than 0 and less than 1, as 0.01 or 1%", NULL };
+const tl_option_type tl_option_quantile = { store_quantile, recall_share, "a number from 0 to 1, as 0.8", NULL };
 const tl_option_type tl_option_ranges = { store_ranges, recall_ranges, NULL, complain_ranges };
 const tl_option_type tl_option_ranges_from_0 = { store_ranges_from_0, recall_ranges, NULL, complain_ranges_from_0 };
 const tl_option_type tl_option_times = { store_times, recall_times, NULL, complain_times };

@@ -22,6 +22,8 @@ for table in events_by_iteration gpu_events profiler_step_windows filter_counts 
 done
 check "no annotation of the device, and a note of it" sh -c \
     '! test -e hta/deep/gpu_user_annotation_breakdown.csv && grep -q ^gpu_user_annotation hta/deep/notes.txt'
+check "stragglers, or a note of it" sh -c \
+    'test -e hta/deep/potential_stragglers.csv || grep -q ^potential_stragglers hta/deep/notes.txt'
 check "of each rank, too" test -s hta/deep/callgraph_rank0.csv -a -s hta/deep/callstack_old_by_depth_rank2.csv
 echo '{"schema": "1.0.1", "nodes": [{"name": "a", "id": 1, "rf_id": -1}]}' > nodes.json
 status 0 "$tlmpi" compat hta traces nodes.json -o hta/nodes
@@ -90,6 +92,8 @@ status 0 "$tlmpi" compat tracelens traces --gpus-per-node 2 -o lens/nodes
 check "nodes are told apart" grep -q "node_span$" lens/nodes/nccl_long.csv
 status 3 "$tlmpi" compat tracelens empty -o lens/none
 status 2 "$tlmpi" compat tracelens traces --ns -o lens/ns
+status 2 "$tlmpi" compat tracelens traces --top-k 4 -o lens/ns
+says err "for tlmpi compat hta alone"
 status 2 "$tlmpi" compat hta traces --gpus-per-node 2 -o lens/hta
 status 2 "$tlmpi" compat tracelens
 says err "no traces named"

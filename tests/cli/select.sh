@@ -84,7 +84,7 @@ ranks 3--1 3--1 runs backwards
 ranks 0,-1 -1 is below 0: ranks begin with 0
 steps -3-2 -3-2 is below 0: steps begin with 0
 LIST
-for wrong in x 1, ,1 1,,2 1-2-3 1x 99999999999999999999; do
+for wrong in x "1," ,1 1,,2 1-2-3 1x 99999999999999999999; do
     status 2 "$tlmpi" -f "--steps=$wrong" traces
     says err "--steps takes numbers and ranges, as 0-3,7, not '$wrong'"
 done
@@ -185,7 +185,7 @@ for rank in range(4):
     with open(f"beside/rank_{rank}.jsonl", "w") as f:
         for step in range(3, 9):
             f.write(json.dumps(dict(name="train", rank=rank, step=step, micro_step=0, duration_ms=1.5)) + "\n")
-open("beside/rank_0.raw.json", "w").write("[[-1, 0, 5, 0], [1700000000004100000, 1, 7, 0]]")
+open("beside/rank_0.raw.json", "w").write("[[-1, 1, 5, 0], [1700000000004100000, 2, 7, 0]]")
 PYTHON
 for n in 1 2; do
     status 0 mpirun -n "$n" "$tlmpi" -f --steps 4-5 --ranks 0-1 -o traces beside

@@ -147,7 +147,7 @@ def large_numbers(checks, job):
     for rank in range(8):
         job.edit(rank, enlarge)
     text = " ".join(job.analyse().split())
-    checks.that("found larger ones; left out 5 marks" in text, "steps beyond 2^31", text)
+    checks.that("found others; left out 5 marks" in text, "steps beyond 2^31", text)
     checks.that("traces_damaged" in json.loads(job.show("ask", "--json"))["which_rank"]["doubts"], "steps beyond 2^31: a doubt")
 
 

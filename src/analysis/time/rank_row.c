@@ -44,7 +44,8 @@ void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row)
         return;
     if (view->nlost_steps > 0)
         snprintf(words, sizeof words,
-                 "expected ProfilerStep# with numbers from 0 to 2147483647, found others; left out %zu mark%s",
+                 "expected ProfilerStep# with numbers from 0 to 2147483647, found others; left out %zu mark%s, what was "
+                 "launched there is in no step",
                  view->nlost_steps, view->nlost_steps > 1 ? "s" : "");
     else
         snprintf(words, sizeof words,

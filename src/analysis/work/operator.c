@@ -185,17 +185,17 @@ static bool find_quartiles(sweep *s)
         n += (size_t)s->totals.v[i].count;
     }
     int64_t *ns = tl_arena_take(&arena, n, sizeof *ns);
-    for (size_t i = 0; !arena.failed && i < ops->n; i++)
+    bool ok = next != NULL && ns != NULL;
+    for (size_t i = 0; ok && i < ops->n; i++)
         if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && s->slot[ops->name[i]] != TL_NONE)
             ns[next[s->slot[ops->name[i]]]++] = ops->dur_ns[i];
-    for (size_t i = 0; !arena.failed && i < s->totals.n; i++) {
+    for (size_t i = 0; ok && i < s->totals.n; i++) {
         total *t = &s->totals.v[i];
         int64_t *mine = ns + next[i] - t->count;
         tl_ns_sort(mine, (size_t)t->count);
         for (size_t q = 0; q < 3; q++)
             t->quartiles[q] = tl_quartile(mine, (size_t)t->count, q + 1);
     }
-    bool ok = !arena.failed;
     tl_arena_free(&arena);
     return ok;
 }

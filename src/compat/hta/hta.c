@@ -27,6 +27,7 @@ static tl_hta_table *const tables[] = {
     tl_hta_kernel_breakdown,
     tl_hta_timeline_gpu,
     tl_hta_launch_stats,
+    tl_hta_potential_stragglers,
     tl_hta_user_annotations,
     tl_hta_kernels_of_annotations,
     tl_hta_op_delays,

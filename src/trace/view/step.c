@@ -15,7 +15,7 @@
 
 enum { NO_MARK = -1, NO_NUMBER = -2 };
 
-/* The k of "ProfilerStep#k", white space around the '#' allowed.  NO_NUMBER: k is below 0 or too large. */
+/* The k of "ProfilerStep#k", white space around the '#' allowed.  NO_NUMBER: k has a sign or is too large. */
 static int32_t number_of(tl_text name)
 {
     int64_t number = 0;
@@ -30,7 +30,7 @@ static int32_t number_of(tl_text name)
         return NO_MARK;
     while (i < name.n && name.p[i] == ' ')
         i++;
-    if (i < name.n && name.p[i] == '-') {
+    if (i < name.n && (name.p[i] == '-' || name.p[i] == '+')) {
         out_of_range = true;
         i++;
     }
@@ -83,7 +83,7 @@ static size_t drop_again(mark_list *m)
     qsort(m->v, m->n, sizeof *m->v, by_number);
     for (size_t i = 1, number = (size_t)m->v[0].window.number; i < m->n; i++) {
         const mark *last = &m->v[i - 1], *next = &m->v[i];
-        bool same = (size_t)next->window.number == number && next->track == last->track;
+        bool same = (size_t)next->window.number == number && next->track == last->track && next->window.number >= 0;
         number = (size_t)next->window.number;
         again = same && (again || next->place != last->place + 1);
         n += again;
@@ -101,7 +101,7 @@ static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
     qsort(m->v, m->n, sizeof *m->v, by_number);
     for (size_t i = 0; i < m->n; i++) {
         const tl_step_window *w = &m->v[i].window;
-        if (kept > 0 && w->number != NO_MARK && v[kept - 1].number == w->number) {
+        if (kept > 0 && w->number >= 0 && v[kept - 1].number == w->number) {
             const tl_step_window so_far = v[kept - 1];
             v[kept - 1] = w->start_ns < so_far.start_ns ? *w : so_far;
             v[kept - 1].end_ns = tl_ns_max(so_far.end_ns, w->end_ns);
@@ -114,7 +114,7 @@ static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
     for (size_t i = 0; i < kept; i++) {
         if (i + 1 < kept)
             v[i].end_ns = v[i + 1].start_ns;
-        if (v[i].number != NO_MARK)
+        if (v[i].number >= 0)
             v[(*n)++] = v[i];
     }
 }
@@ -131,7 +131,7 @@ bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
             continue;
         int32_t number = number_of(tl_names_text(&e->names, e->name[i]));
         view->nlost_steps += number == NO_NUMBER;
-        if (number < 0)
+        if (number == NO_MARK)
             continue;
         if (!tl_vec_room(&marks)) {
             free(marks.v);

@@ -17,7 +17,7 @@
  *     temporal_breakdown, comm_comp_overlap, comm_comp_overlap_unrounded      how busy each rank was
  *     kernel_type_breakdown, kernel_type_breakdown_no_memory                  kernels, launches, annotations
  *     kernel_breakdown_all, kernel_breakdown_default, timeline_gpu
- *     launch_stats, launch_stats_summary
+ *     launch_stats, launch_stats_summary, potential_stragglers
  *     cpu_user_annotation_breakdown, gpu_user_annotation_breakdown
  *     gpu_kernels_with_user_annotation, gpu_kernels_by_user_annotation
  *     aten_op_kernels_and_delay
@@ -31,8 +31,9 @@
  *     execution_trace_links                                                   with an execution trace
  *     memory_timeline, memory_timeline_summary                                of a memory timeline alone
  *
- * as .csv, and notes.txt: a line for each fact that the tables do not show, among them where HTA itself would have
- * given up and what was done instead.  A table that HTA could not make for any rank is not written.
+ * as .csv, with HTA's default parameters or others (frame/parameters.h), and notes.txt: a line for each fact that the
+ * tables do not show, among them where HTA itself would have given up and what was done instead.  A table that HTA
+ * could not make for any rank is not written.
  */
 #ifndef TLMPI_COMPAT_HTA_HTA_H
 #define TLMPI_COMPAT_HTA_HTA_H

@@ -8,6 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const tl_hta_parameters tl_hta_defaults = {
+    .num_kernels = 10,
+    .duration_ratio = 0.8,
+    .consecutive_kernel_delay = 30,
+    .runtime_cutoff = 50,
+    .launch_delay_cutoff = 100,
+    .num_candidates = 2,
+    .min_pattern_len = 3,
+    .top_k = 5,
+};
+
 void tl_hta_job_free(tl_hta_job *job)
 {
     for (size_t i = 0; i < job->frames.n; i++)
@@ -131,6 +142,7 @@ static int by_rank(const void *a, const void *b)
 tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_error *err)
 {
     job->execution_trace = options->execution_trace;
+    job->parameters = options->parameters != NULL ? options->parameters : &tl_hta_defaults;
     for (size_t i = 0; i < options->nfiles; i++) {
         const tl_hta_file *file = &options->files[i];
         tl_status st;

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* HTA's defaults: so many names of a class, or of annotations, keep their own line. */
-#define KERNEL_NAMES     10
+/* HTA's default: so many names of annotations keep their own line. */
 #define ANNOTATION_NAMES 1000
 
 /* In the order of their labels.  The rest is no kernel. */
@@ -20,14 +19,15 @@ static int by_name_and_rank(const void *a, const void *b)
 }
 
 /* The kernels of a class, all ranks. */
-static tl_status write_class(tl_sheet *csv, const tl_hta_job *job, tl_hta_class class, size_t names_max, tl_error *err)
+static tl_status write_class(tl_sheet *csv, const tl_hta_job *job, tl_hta_class class, const tl_hta_rest *rest,
+                             tl_error *err)
 {
     const tl_hta_choice choice = { .by_class = true, .class = class };
     tl_hta_tallies all = { 0 };
     tl_status st = TL_OK;
 
     for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
-        if (!tl_hta_tally_rank(&all, &job->frames.v[i], &job->symbols, &choice, names_max))
+        if (!tl_hta_tally_rank(&all, &job->frames.v[i], &job->symbols, &choice, rest))
             st = tl_fail_memory(err, "the kernels of a rank");
     if (st == TL_OK && all.n > 0)
         qsort(all.v, all.n, sizeof *all.v, by_name_and_rank);
@@ -41,7 +41,8 @@ static tl_status write_class(tl_sheet *csv, const tl_hta_job *job, tl_hta_class 
     return st;
 }
 
-static tl_status write_kernels(tl_hta_job *job, const char *dir, const char *table, size_t names_max, tl_error *err)
+static tl_status write_kernels(tl_hta_job *job, const char *dir, const char *table, const tl_hta_rest *rest,
+                               tl_error *err)
 {
     tl_sheet csv;
     tl_status st = tl_sheet_open(&csv, dir, table, TL_HTA_TALLY_HEADER ",kernel_type,rank", err);
@@ -51,7 +52,7 @@ static tl_status write_kernels(tl_hta_job *job, const char *dir, const char *tab
     for (int pass = 0; pass < 2; pass++) {
         (pass == 0 ? tl_sheet_look : tl_sheet_write)(&csv);
         for (size_t i = 0; i < sizeof classes / sizeof classes[0] && st == TL_OK; i++)
-            st = write_class(&csv, job, classes[i], names_max, err);
+            st = write_class(&csv, job, classes[i], rest, err);
     }
     if (st != TL_OK) {
         tl_sheet_abandon(&csv);
@@ -62,9 +63,10 @@ static tl_status write_kernels(tl_hta_job *job, const char *dir, const char *tab
 
 tl_status tl_hta_kernel_breakdown(tl_hta_job *job, const char *dir, tl_error *err)
 {
-    tl_status st = write_kernels(job, dir, "kernel_breakdown_all.csv", TL_HTA_ALL_NAMES, err);
+    const tl_hta_rest rest = { (size_t)job->parameters->num_kernels, job->parameters->duration_ratio };
+    tl_status st = write_kernels(job, dir, "kernel_breakdown_all.csv", &tl_hta_no_rest, err);
     if (st == TL_OK)
-        st = write_kernels(job, dir, "kernel_breakdown_default.csv", KERNEL_NAMES, err);
+        st = write_kernels(job, dir, "kernel_breakdown_default.csv", &rest, err);
     return st;
 }
 
@@ -72,6 +74,7 @@ tl_status tl_hta_kernel_breakdown(tl_hta_job *job, const char *dir, tl_error *er
 static tl_status write_annotations(tl_hta_job *job, const char *dir, const char *table, tl_text category, tl_error *err)
 {
     const tl_hta_choice choice = { .cat = tl_names_find(&job->symbols.texts, category.p, category.n) };
+    const tl_hta_rest rest = { ANNOTATION_NAMES, tl_hta_defaults.duration_ratio };
     tl_hta_tallies all = { 0 };
     char name[64];
     tl_sheet csv;
@@ -86,7 +89,7 @@ static tl_status write_annotations(tl_hta_job *job, const char *dir, const char 
     }
 
     for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
-        if (!tl_hta_tally_rank(&all, &job->frames.v[i], &job->symbols, &choice, ANNOTATION_NAMES))
+        if (!tl_hta_tally_rank(&all, &job->frames.v[i], &job->symbols, &choice, &rest))
             st = tl_fail_memory(err, "the annotations of a rank");
     for (int pass = 0; pass < 2 && st == TL_OK; pass++) {
         (pass == 0 ? tl_sheet_look : tl_sheet_write)(&csv);

@@ -21,10 +21,6 @@ static const char *const launches[] = { "cudaLaunchKernel", "cudaLaunchKernelExC
 #define NLAUNCHES (sizeof launches / sizeof launches[0])
 #define NKERNELS  3
 
-/* HTA's defaults, in microseconds. */
-#define RUNTIME_CUTOFF 50
-#define DELAY_CUTOFF   100
-
 /* One correlation on n rows of either side makes n * n pairs.  A rank with more of them is given up. */
 #define PAIRS_A_ROW 4
 #define PAIRS_FREE  ((size_t)1 << 20)
@@ -117,23 +113,25 @@ static void write_pairs(tl_sheet *csv, const tl_hta_frame *frame, const pairs *a
     }
 }
 
-static void write_summary(tl_sheet *csv, const tl_hta_frame *frame, const pairs *all, bool copies)
+static void write_summary(tl_sheet *csv, const tl_hta_job *job, const tl_hta_frame *frame, const pairs *all,
+                          bool copies)
 {
+    int64_t runtime_cutoff = job->parameters->runtime_cutoff, delay_cutoff = job->parameters->launch_delay_cutoff;
     const size_t stride = sizeof *all->v / sizeof(double);
     int64_t nshort = 0, nslow = 0, nlate = 0;
     double max_delay = 0;
 
     for (size_t i = 0; i < all->n; i++) {
         const pair *p = &all->v[i];
-        nshort += p->host <= RUNTIME_CUTOFF && p->device < p->host;
-        nslow += p->host > RUNTIME_CUTOFF;
-        nlate += p->delay > DELAY_CUTOFF;
+        nshort += p->host <= (double)runtime_cutoff && p->device < p->host;
+        nslow += p->host > (double)runtime_cutoff;
+        nlate += p->delay > (double)delay_cutoff;
         max_delay = fmax(max_delay, p->delay);
     }
     tl_sheet_int(csv, frame->rank);
     tl_sheet_words(csv, copies ? "True" : "False");
-    tl_sheet_int(csv, RUNTIME_CUTOFF);
-    tl_sheet_int(csv, DELAY_CUTOFF);
+    tl_sheet_int(csv, runtime_cutoff);
+    tl_sheet_int(csv, delay_cutoff);
     tl_sheet_int(csv, (int64_t)all->n);
     tl_sheet_int(csv, nshort);
     tl_sheet_int(csv, nslow);
@@ -150,17 +148,17 @@ static void write_summary(tl_sheet *csv, const tl_hta_frame *frame, const pairs 
 }
 
 /* The two lines of a rank, and its pairs where copies count. */
-static tl_status write_rank(tl_sheet *each, tl_sheet *summary, const tl_hta_frame *frame, const tl_hta_symbols *symbols,
+static tl_status write_rank(tl_sheet *each, tl_sheet *summary, const tl_hta_job *job, const tl_hta_frame *frame,
                             bool *too_many, tl_error *err)
 {
     for (int copies = 1; copies >= 0; copies--) {
         pairs all = { 0 };
-        tl_status st = find_pairs(&all, frame, symbols, copies, err);
+        tl_status st = find_pairs(&all, frame, &job->symbols, copies, err);
         *too_many = all.too_many;
         if (st == TL_OK && !all.too_many) {
             if (copies)
                 write_pairs(each, frame, &all);
-            write_summary(summary, frame, &all, copies);
+            write_summary(summary, job, frame, &all, copies);
         }
         free(all.v);
         if (st != TL_OK || *too_many)
@@ -191,7 +189,7 @@ tl_status tl_hta_launch_stats(tl_hta_job *job, const char *dir, tl_error *err)
         for (size_t i = 0; i < job->frames.n && st == TL_OK; i++) {
             const tl_hta_frame *frame = &job->frames.v[i];
             bool too_many;
-            st = write_rank(&each, &summary, frame, &job->symbols, &too_many, err);
+            st = write_rank(&each, &summary, job, frame, &too_many, err);
             if (st == TL_OK && too_many && pass == 1)
                 st = tl_hta_job_note(job, err,
                                      "launch_stats: rank %lld: left out: too many calls and kernels have the same "

@@ -2,7 +2,7 @@
  *
  *     names by their sum, the largest first     a   b   c   d   e   f
  *     running total                             5   8  10  11  12  12.5
- *     0.8-quantile of these totals                              |
+ *     0.8-quantile of these totals, by default                  |
  *     others                                                     [ f ]      total above it, or beyond names_max
  *
  * Then HTA groups by name once more and takes the sums for durations: the largest, the least and the mean of a name are
@@ -15,8 +15,9 @@
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
-#define TOTAL_QUANTILE 0.8
-#define OTHERS         TL_TEXT("others")
+#define OTHERS TL_TEXT("others")
+
+const tl_hta_rest tl_hta_no_rest = { SIZE_MAX, 1 };
 
 static bool is_chosen(const tl_hta_choice *choice, const tl_hta_row *row, const tl_hta_symbols *symbols)
 {
@@ -93,7 +94,7 @@ static void sort_by_sum(uint32_t *order, double *sums, const tl_hta_tally *talli
 }
 
 /* Makes one of the names that are others; *n becomes how many are left. */
-static bool lump(tl_hta_tally *tallies, size_t *n, size_t names_max)
+static bool lump(tl_hta_tally *tallies, size_t *n, const tl_hta_rest *rest)
 {
     tl_arena arena = { 0 };
     uint32_t *order = tl_arena_take(&arena, *n, sizeof *order);
@@ -111,11 +112,11 @@ static bool lump(tl_hta_tally *tallies, size_t *n, size_t names_max)
     for (size_t i = 0; i < *n; i++)
         sorted[i] = totals[i] = total += tallies[order[i]].sum;
     tl_real_sort(sorted, *n);
-    double limit = tl_numpy_quantile(sorted, *n, TOTAL_QUANTILE);
+    double limit = tl_numpy_quantile(sorted, *n, rest->quantile);
 
     for (size_t i = 0; i < *n; i++) {
         const tl_hta_tally *tally = &tallies[order[i]];
-        if (totals[i] > limit || i >= names_max || tl_text_compare(tally->name, OTHERS) == 0)
+        if (totals[i] > limit || i >= rest->names_max || tl_text_compare(tally->name, OTHERS) == 0)
             sorted[nothers++] = tally->sum;
         else
             left[nleft++] = tally_of(tally->frame, tally->name, &tally->sum, 1);
@@ -129,7 +130,7 @@ static bool lump(tl_hta_tally *tallies, size_t *n, size_t names_max)
 }
 
 bool tl_hta_tally_rank(tl_hta_tallies *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols,
-                       const tl_hta_choice *choice, size_t names_max)
+                       const tl_hta_choice *choice, const tl_hta_rest *rest)
 {
     size_t first = out->n;
     chosen c = { 0 };
@@ -149,8 +150,8 @@ bool tl_hta_tally_rank(tl_hta_tallies *out, const tl_hta_frame *frame, const tl_
     if (!ok || n == 0)
         return ok;
     qsort(out->v + first, n, sizeof *out->v, by_name);
-    if (n > names_max) {
-        if (!lump(out->v + first, &n, names_max))
+    if (n > rest->names_max) {
+        if (!lump(out->v + first, &n, rest))
             return false;
         qsort(out->v + first, n, sizeof *out->v, by_name);
         out->n = first + n;

@@ -22,13 +22,19 @@ typedef struct tl_hta_choice {
     uint32_t cat; /* a symbol */
 } tl_hta_choice;
 
-#define TL_HTA_ALL_NAMES SIZE_MAX
+/* What becomes "others" where there are more names than that. */
+typedef struct tl_hta_rest {
+    size_t names_max;
+    double quantile; /* of the running totals */
+} tl_hta_rest;
 
-/* Appends the names of the rank's rows in the order of their texts.  Where there are more than names_max, the names
+extern const tl_hta_rest tl_hta_no_rest;
+
+/* Appends the names of the rank's rows in the order of their texts.  Where there are more than rest->names_max, the names
  * that make up the rest become one, "others"; and the statistics of every name become those of its sum.  False: memory
  * is out. */
 bool tl_hta_tally_rank(tl_hta_tallies *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols,
-                       const tl_hta_choice *choice, size_t names_max);
+                       const tl_hta_choice *choice, const tl_hta_rest *rest);
 
 /* name, sum, max, min, standard deviation and mean. */
 #define TL_HTA_TALLY_HEADER "name,sum (us),max (us),min (us),stddev,mean (us)"

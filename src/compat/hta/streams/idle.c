@@ -20,9 +20,8 @@
 enum { HOST_WAIT, KERNEL_WAIT, OTHER, NCAUSES };
 static const char *const cause_names[] = { "host_wait", "kernel_wait", "other" };
 
-/* HTA's default, and those that a second table has. */
-#define THRESHOLD_US 30
-static const int thresholds_us[] = { 5, 10, 100, 1000 };
+/* Those that a second table has. */
+static const int64_t thresholds_us[] = { 5, 10, 100, 1000 };
 
 /* The gaps of one stream in the order of its kernels; the first kernel has none. */
 typedef struct stream {
@@ -159,12 +158,12 @@ static bool find_idle(rank_idle *idle, const tl_hta_frame *frame, const bool *wo
 }
 
 /* The gaps of a cause, in order, to out; how many there are.  *any: there are, or it has the first kernel. */
-static size_t gaps_of(double *out, bool *any, const stream *s, int cause, int threshold_us)
+static size_t gaps_of(double *out, bool *any, const stream *s, int cause, int64_t threshold_us)
 {
     size_t n = 0;
 
     for (size_t i = 0; i + 1 < s->n; i++) {
-        int it = s->waited[i] ? HOST_WAIT : s->gap[i] < threshold_us ? KERNEL_WAIT : OTHER;
+        int it = s->waited[i] ? HOST_WAIT : s->gap[i] < (double)threshold_us ? KERNEL_WAIT : OTHER;
         if (it == cause)
             out[n++] = s->gap[i];
     }
@@ -173,7 +172,7 @@ static size_t gaps_of(double *out, bool *any, const stream *s, int cause, int th
 }
 
 /* with_threshold: the first column has it. */
-static void write_times(tl_sheet *csv, int64_t rank, const stream *s, int threshold_us, bool with_threshold,
+static void write_times(tl_sheet *csv, int64_t rank, const stream *s, int64_t threshold_us, bool with_threshold,
                         double *room)
 {
     double time[NCAUSES], total = 0;
@@ -197,11 +196,11 @@ static void write_times(tl_sheet *csv, int64_t rank, const stream *s, int thresh
     }
 }
 
-static void write_stats(tl_sheet *csv, int64_t rank, const stream *s, double *room)
+static void write_stats(tl_sheet *csv, int64_t rank, const stream *s, int64_t threshold_us, double *room)
 {
     for (int cause = 0; cause < NCAUSES; cause++) {
         bool any;
-        size_t n = gaps_of(room, &any, s, cause, THRESHOLD_US);
+        size_t n = gaps_of(room, &any, s, cause, threshold_us);
         if (!any)
             continue;
         tl_described d = tl_pandas_describe(room, n);
@@ -222,7 +221,7 @@ typedef struct job_idle {
 } job_idle;
 
 /* A row has its threshold where there are several. */
-static tl_status write_times_table(const job_idle *ranks, const int *thresholds, size_t n, const char *dir,
+static tl_status write_times_table(const job_idle *ranks, const int64_t *thresholds, size_t n, const char *dir,
                                    const char *name, const char *header, tl_error *err)
 {
     tl_sheet csv;
@@ -246,15 +245,16 @@ static tl_status write_stats_table(const job_idle *ranks, const char *dir, tl_er
         return st;
     for (size_t i = 0; i < ranks->job->frames.n; i++)
         for (size_t k = 0; k < ranks->v[i].streams.n; k++)
-            write_stats(&csv, ranks->job->frames.v[i].rank, &ranks->v[i].streams.v[k], ranks->room);
+            write_stats(&csv, ranks->job->frames.v[i].rank, &ranks->v[i].streams.v[k],
+                        ranks->job->parameters->consecutive_kernel_delay, ranks->room);
     return tl_sheet_close(&csv, err);
 }
 
 static tl_status write_tables(const job_idle *ranks, const char *dir, tl_error *err)
 {
-    const int threshold_us = THRESHOLD_US;
-    tl_status st = write_times_table(ranks, &threshold_us, 1, dir, "idle_time_breakdown.csv",
-                                     "rank,stream,idle_category,idle_time,idle_time_ratio", err);
+    tl_status st =
+        write_times_table(ranks, &ranks->job->parameters->consecutive_kernel_delay, 1, dir, "idle_time_breakdown.csv",
+                          "rank,stream,idle_category,idle_time,idle_time_ratio", err);
     if (st == TL_OK)
         st = write_times_table(ranks, thresholds_us, sizeof thresholds_us / sizeof thresholds_us[0], dir,
                                "idle_time_breakdown_thresholds.csv",

@@ -5,7 +5,7 @@
 #include "tlmpi/compat/hta/streams.h"
 #include <stdlib.h>
 
-/* Lengths from which on a queue counts as full. */
+/* Lengths from which on a queue counts as full, where none is asked for. */
 static const int64_t full[] = { 1024, 64, 8 };
 enum { NFULL = sizeof full / sizeof full[0] };
 
@@ -19,7 +19,9 @@ typedef struct blocked {
 typedef struct queue_tables {
     tl_hta_job *job;
     tl_sheet series, summary;
-    bool any, ts_whole;        /* ts_whole: in all ranks, for a column has one type */
+    bool any, ts_whole; /* ts_whole: in all ranks, for a column has one type */
+    const int64_t *full;
+    size_t nfull;
     blocked (*blocked)[NFULL]; /* by rank */
 } queue_tables;
 
@@ -65,8 +67,8 @@ static void write_summary(queue_tables *t, size_t rank, const tl_hta_queue *queu
         tl_sheet_int(&t->summary, queue->v[from].stream);
         tl_hta_write_described(&t->summary, room, to - from);
         tl_sheet_end_row(&t->summary);
-        for (size_t i = 0; i < NFULL; i++)
-            find_blocked(&t->blocked[rank][i], &queue->v[from], to - from, full[i], whole_us, room);
+        for (size_t i = 0; i < t->nfull; i++)
+            find_blocked(&t->blocked[rank][i], &queue->v[from], to - from, t->full[i], whole_us, room);
     }
 }
 
@@ -104,12 +106,12 @@ static tl_status write_blocked(const queue_tables *t, const char *dir, tl_error 
         "max_queue_length,rank,stream,duration_at_max_queue_length,relative_duration_at_max_queue_length", err);
     if (st != TL_OK)
         return st;
-    for (size_t i = 0; i < NFULL; i++)
+    for (size_t i = 0; i < t->nfull; i++)
         for (size_t k = 0; k < t->job->frames.n; k++) {
             const blocked *b = &t->blocked[k][i];
             if (!b->any)
                 continue;
-            tl_sheet_int(&csv, full[i]);
+            tl_sheet_int(&csv, t->full[i]);
             tl_sheet_int(&csv, t->job->frames.v[k].rank);
             tl_sheet_int(&csv, b->stream);
             tl_sheet_real(&csv, b->us);
@@ -121,7 +123,12 @@ static tl_status write_blocked(const queue_tables *t, const char *dir, tl_error 
 
 tl_status tl_hta_queues(tl_hta_job *job, const char *dir, tl_error *err)
 {
-    queue_tables t = { .job = job, .ts_whole = true, .blocked = tl_calloc(job->frames.n, sizeof *t.blocked) };
+    bool asked = job->parameters->max_queue_length > 0;
+    queue_tables t = { .job = job,
+                       .ts_whole = true,
+                       .full = asked ? &job->parameters->max_queue_length : full,
+                       .nfull = asked ? 1 : NFULL,
+                       .blocked = tl_calloc(job->frames.n, sizeof *t.blocked) };
     tl_status st = t.blocked != NULL ? TL_OK : tl_fail_memory(err, "the queues of the ranks");
 
     if (st == TL_OK)

@@ -3,6 +3,7 @@
 #define TLMPI_COMPAT_HTA_FRAME_JOB_H
 
 #include "tlmpi/compat/hta/frame/frame.h"
+#include "tlmpi/compat/hta/frame/parameters.h"
 
 typedef struct tl_hta_file {
     const char *path;
@@ -10,13 +11,14 @@ typedef struct tl_hta_file {
 } tl_hta_file;
 
 typedef struct tl_hta_options {
-    const tl_hta_file *files;    /* of two files of one rank the later is taken */
-    size_t nfiles;               /* 0: there is a memory timeline alone */
-    const char *memory_timeline; /* a raw one of the profiler's; NULL: none */
-    const char *execution_trace; /* of one of the ranks, whose rows are linked to its nodes; NULL: none */
-    const char *out_dir;         /* made if missing, parents too; tables in it are replaced */
-    bool ns;                     /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
-    bool include_last_step;      /* the last profiler step stays (include_last_profiler_step=True) */
+    const tl_hta_file *files;            /* of two files of one rank the later is taken */
+    size_t nfiles;                       /* 0: there is a memory timeline alone */
+    const char *memory_timeline;         /* a raw one of the profiler's; NULL: none */
+    const char *execution_trace;         /* of one of the ranks, whose rows are linked to its nodes; NULL: none */
+    const char *out_dir;                 /* made if missing, parents too; tables in it are replaced */
+    bool ns;                             /* time stamps keep their fractions (HTA_DISABLE_NS_ROUNDING=1) */
+    bool include_last_step;              /* the last profiler step stays (include_last_profiler_step=True) */
+    const tl_hta_parameters *parameters; /* NULL: HTA's defaults */
 } tl_hta_options;
 
 /* Zero-initialise; tl_hta_job_free ends it. */
@@ -25,9 +27,10 @@ typedef struct tl_hta_job {
     tl_hta_symbols symbols;
     double zero; /* the earliest ts of all ranks, which is 0 after align */
     bool zero_whole;
-    const char *execution_trace; /* borrowed; NULL: none */
-    TL_VEC(char) notes;          /* lines */
-    bool incomplete;             /* a file could not be used, or is damaged */
+    const char *execution_trace;         /* borrowed; NULL: none */
+    const tl_hta_parameters *parameters; /* borrowed */
+    TL_VEC(char) notes;                  /* lines */
+    bool incomplete;                     /* a file could not be used, or is damaged */
 } tl_hta_job;
 
 void tl_hta_job_free(tl_hta_job *job);
