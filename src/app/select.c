@@ -2,6 +2,7 @@
 #include "select.h"
 
 #include "suggest.h"
+#include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/model/table.h"
@@ -16,7 +17,8 @@
 
 static tl_status find_table(tl_result *result, const char *name, const char *file, const tl_schema **out, tl_error *err)
 {
-    *out = tl_result_find(result, name);
+    const tl_schema *found = tl_result_find(result, name);
+    *out = found != NULL ? found : tl_rare_schema(name); /* of which the file has no rows */
     if (*out != NULL)
         return TL_OK;
 

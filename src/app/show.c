@@ -3,7 +3,6 @@
 #include "manual.h"
 #include "outfile.h"
 #include "select.h"
-#include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/job/digest.h"
@@ -252,32 +251,8 @@ static tl_status say_left_out(const tl_select *select, tl_error *err)
     return st;
 }
 
-/* The schema of a table that the file may lack, as nothing of it is there. */
-static const tl_schema *absent_table(const tl_result *result, const char *name)
-{
-    size_t n;
-    const tl_schema *const *schemas = tl_all_schemas(&n);
-    for (size_t i = 0; i < n && tl_result_find(result, name) == NULL; i++)
-        if (schemas[i]->rare && strcmp(schemas[i]->name, name) == 0)
-            return schemas[i];
-    return NULL;
-}
-
-static tl_status show_absent(const tl_cli *cli, tl_result *result, const tl_schema *table, FILE *out, tl_error *err)
-{
-    tl_printer printer = new_printer(cli, out, table);
-    bool ok = tl_print_begin(&printer);
-    ok = tl_print_end(&printer) && ok;
-    say_why_empty(result, table);
-    return status_of(&printer, ok, err);
-}
-
 static tl_status show_table(const tl_cli *cli, tl_result *result, const char *table, FILE *out, tl_error *err)
 {
-    const tl_schema *absent = absent_table(result, table);
-    if (absent != NULL)
-        return show_absent(cli, result, absent, out, err);
-
     tl_select select;
     tl_status st = tl_select_init(&select, result, table, cli, err);
     if (st == TL_OK) {

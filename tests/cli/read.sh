@@ -155,6 +155,11 @@ assert rows() == [r for r in json.load(open('interval.json')) if r['rank'] in (1
 status 0 "$tlmpi" show traces.h5 counter --format csv
 lines 1 out
 says err "table counter has no rows: not available: no trace has hardware counters"
+status 0 "$tlmpi" show traces.h5 memory --columns rank,peak_bytes --rank 1 --format csv
+python "columns of a table that is not there" "assert out == 'rank,peak_bytes\n', out"
+status 2 "$tlmpi" show traces.h5 memory --columns nosuch
+says err "there is no column 'nosuch' in table memory"
+status 2 "$tlmpi" show traces.h5 counter --where nosuch=3
 status 0 "$tlmpi" show traces.h5 phase_verdict
 says err "table phase_verdict has no rows: not available: no files of phases"
 status 0 "$tlmpi" show traces.h5 interval --rank 7 --format csv

@@ -14,6 +14,9 @@ extern const tl_analysis *const tl_analyses[];
 /* Every table: `rank`, which the reading itself fills, and those of the analyses.  *n is their number. */
 const tl_schema *const *tl_all_schemas(size_t *n);
 
+/* That of a table which is in a file only where it has rows; NULL: there is no such table. */
+const tl_schema *tl_rare_schema(const char *name);
+
 /* values.c: the meaning of each of the labels of an enumeration of some table, in their order, to a NULL; NULL: its table
  * explains them itself. */
 const char *const *tl_values_of(const char *const *labels);

@@ -16,6 +16,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
+#include <string.h>
 
 const tl_analysis *const tl_analyses[] = {
     &tl_step_analysis,
@@ -109,4 +110,12 @@ const tl_schema *const *tl_all_schemas(size_t *n)
 {
     *n = sizeof schemas / sizeof schemas[0];
     return schemas;
+}
+
+const tl_schema *tl_rare_schema(const char *name)
+{
+    for (size_t i = 0; i < sizeof schemas / sizeof schemas[0]; i++)
+        if (schemas[i]->rare && strcmp(schemas[i]->name, name) == 0)
+            return schemas[i];
+    return NULL;
 }

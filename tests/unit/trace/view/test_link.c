@@ -216,6 +216,24 @@ static void steps_are_windows_of_the_hosts_marks(void)
     forget();
 }
 
+/* A mark whose number is none ends the step before it. */
+static void a_mark_without_a_number_is_in_no_step(void)
+{
+    static const char *const odd[] = { "ProfilerStep#-2", "ProfilerStep#+2", "ProfilerStep#3000000000" };
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        char events[400];
+        snprintf(events, sizeof events, "%s,{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":\"%s\",\"pid\":1,\"tid\":1,\"ts\":10,\"dur\":5},%s",
+                 MARK("user_annotation", "ProfilerStep#1", 5, 4), odd[i], MARK("user_annotation", "ProfilerStep#3", 20, 5));
+        const tl_rank_view *v = view_of(events, "");
+        CU_ASSERT_EQUAL_FATAL(v->nsteps, 2);
+        CU_ASSERT_EQUAL(v->nlost_steps, 1);
+        CU_ASSERT_EQUAL(v->nagain_steps, 0);
+        CU_ASSERT_EQUAL(v->steps[0].end_ns, 10000);
+        CU_ASSERT_EQUAL(v->steps[1].start_ns, 20000);
+        forget();
+    }
+}
+
 static void marks_of_one_number_are_one_step(void)
 {
     const tl_rank_view *v = view_of(MARK("user_annotation", "ProfilerStep#1", 5, 5) "," MARK("cpu_op", "ProfilerStep#1", 3, 9), "");
@@ -315,6 +333,7 @@ int main(void)
         TEST(work_of_an_unknown_device_is_on_the_lowest_that_is_known),
         TEST(base_time_is_added_wherever_it_stands),
         TEST(steps_are_windows_of_the_hosts_marks),
+        TEST(a_mark_without_a_number_is_in_no_step),
         TEST(marks_of_one_number_are_one_step),
         TEST(a_step_that_is_marked_again_is_left_out),
         TEST(a_step_that_two_threads_mark_is_one),
