@@ -92,15 +92,15 @@ def counted(events, document):
     ids = collections.defaultdict(list)
     for e in host:
         ids[e.get("args", {}).get(key, -1)].append(e)
-    known = [i for i in ids if i >= 0]
+    known = [i for i in ids if i > 0]
     rows = [dict(n, runs=0, host_ns=0, kernels_self=0, device_self_ns=0) for n in nodes_of(document)]
     last = {r["rf_id"]: r for r in rows}
     stacks = collections.defaultdict(list)
     place = {id(e): i for i, e in enumerate(events)}
     for r in rows:
-        events_here = ids.get(r["rf_id"], [])
+        events_here = ids.get(r["rf_id"], []) if r["rf_id"] > 0 else []
         mine = [e for e in events_here if e["name"] == r["name"]]
-        r["link"] = ("frame" if "execution_trace|" in r["name"] else "same_id" if last[r["rf_id"]] is not r else
+        r["link"] = ("frame" if "execution_trace|" in r["name"] else "same_id" if r["rf_id"] > 0 and last[r["rf_id"]] is not r else
                      "linked" if mine else "other_name" if events_here else
                      "no_event" if min(known) <= r["rf_id"] <= max(known) else "outside")
         for e in mine if r["link"] == "linked" else ():
@@ -125,7 +125,7 @@ def counted(events, document):
     children = collections.defaultdict(list)
     by_id = {r["id"]: r for r in rows}
     for r in rows:
-        if by_id.get(r["parent"], r) is not r:
+        if r["parent"] != -1 and by_id.get(r["parent"], r) is not r:
             children[id(by_id[r["parent"]])].append(r)
     for r in rows:
         seen, todo = [], [r]
@@ -308,6 +308,33 @@ def faults(work, folder, traces, before, ranks):
     check("events that are not selected are told", int(row["left_out"]) > 0 and int(row["linked"]) > 0, row)
 
 
+def lone_folder(work, name, events, nodes):
+    folder = os.path.join(work, name)
+    os.mkdir(folder)
+    write(os.path.join(folder, "trace.json"), {"traceEvents": events})
+    write(os.path.join(folder, "nodes.json"), {"schema": "1.0.1", "nodes": nodes})
+    return folder
+
+
+def no_number(work, events):
+    """No node is of an event without a number, which is none below 1; and -1 is nobody's parent."""
+    host = [e for e in events if e.get("cat") in HOST and "External id" in e.get("args", {}) and "dur" in e]
+    names = [e["name"] for e in host]
+    for key in ("External id", "Record function id"):
+        for e, number in zip(host, (-1, 0, 0)):
+            e["args"][key] = number
+        for e in host[3:]:
+            e["args"][key] = e["args"]["External id"] + 5
+        nodes = [{"name": names[0], "id": -1, "rf_id": -1, "parent": -1}, {"name": names[1], "id": 1, "rf_id": 0, "parent": -1},
+                 {"name": names[2], "id": 2, "rf_id": 0, "parent": 1}]
+        nodes += [{"name": e["name"], "id": 3 + i, "rf_id": e["args"][key], "parent": -1} for i, e in enumerate(host[3:])]
+        folder = lone_folder(work, "no " + key, events, nodes)
+        result, _ = run(work, folder)
+        got = compare(f"no number is below 1: {key}", result, 0, events_of(os.path.join(folder, "trace.json")), {"nodes": nodes})
+        check(f"no number is below 1: {key}: outside", [r["link"] for r in got[:3]] == ["outside"] * 3, got[:3])
+        check(f"-1 is no parent: {key}", got[0]["kernels"] == "0", got[0])
+
+
 def main():
     if not os.path.isdir(os.path.join(CORPUS, "traces", "torchrec_optimizer")):
         print("SKIPPED: the public traces are not there")
@@ -317,6 +344,8 @@ def main():
         try:
             public(work)
             faults(work, *job(work))
+            trace = min(glob.glob(os.path.join(CORPUS, "traces", "torchrec_optimizer", "*.json")))
+            no_number(work, json.loads(text_of(trace))["traceEvents"])
         finally:
             shutil.rmtree(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

@@ -129,6 +129,13 @@ static int64_t id_of(const linking *l, const tl_record *record)
     return l->file->linked_by == TL_EXECUTION_BY_RECORD ? record->function : record->external;
 }
 
+/* The node that has the record's number; TL_MAP_NONE.  No number is below 1. */
+static uint32_t node_of(const linking *l, const tl_record *record)
+{
+    int64_t id = id_of(l, record);
+    return id > 0 ? tl_exec_node_of(l->exec, id) : TL_MAP_NONE;
+}
+
 static tl_execution_by choose(const linking *l)
 {
     tl_execution_by by = TL_EXECUTION_NO_IDS;
@@ -139,7 +146,7 @@ static tl_execution_by choose(const linking *l)
         same = same || r->pid == l->exec->pid;
         if (r->function > 0)
             by = TL_EXECUTION_BY_RECORD;
-        else if (r->external >= 0 && by == TL_EXECUTION_NO_IDS)
+        else if (r->external > 0 && by == TL_EXECUTION_NO_IDS)
             by = TL_EXECUTION_BY_EXTERNAL;
     }
     return same ? by : TL_EXECUTION_OTHER_PROCESS;
@@ -190,13 +197,14 @@ static bool make_rows(linking *l)
             .input_shapes = text_of(l, node->texts[TL_EXEC_INPUT_SHAPES]),
             .input_types = text_of(l, node->texts[TL_EXEC_INPUT_TYPES]),
             .link = tl_exec_is_frame(l->exec, node)              ? TL_EXECUTION_FRAME
-                    : tl_exec_node_of(l->exec, node->rf_id) != i ? TL_EXECUTION_SAME_ID
-                                                                 : TL_EXECUTION_NO_EVENT,
+                    : node->rf_id > 0 && tl_exec_node_of(l->exec, node->rf_id) != i ? TL_EXECUTION_SAME_ID
+                                                                                    : TL_EXECUTION_NO_EVENT,
             .start_ns = TL_TIME_UNKNOWN,
         };
     }
     for (size_t i = 0; ok && i < l->exec->nodes.n; i++) {
-        uint32_t parent = tl_map_get(&by_id, (uint64_t)l->rows[i].parent);
+        int64_t id = l->rows[i].parent;
+        uint32_t parent = id != -1 ? tl_map_get(&by_id, (uint64_t)id) : TL_MAP_NONE;
         l->parent_of[i] = parent != TL_MAP_NONE && parent != i ? parent : TL_NONE;
     }
     tl_map_free(&by_id);
@@ -218,15 +226,15 @@ static void find_events(linking *l)
 
     for (size_t i = 0; i < l->records->v.n; i++) {
         int64_t id = id_of(l, &l->records->v.v[i]);
-        uint32_t node = tl_exec_node_of(l->exec, id);
-        least = id >= 0 && id < least ? id : least;
+        uint32_t node = node_of(l, &l->records->v.v[i]);
+        least = id > 0 && id < least ? id : least;
         largest = id > largest ? id : largest;
         if (node != TL_MAP_NONE && l->rows[node].link == TL_EXECUTION_NO_EVENT)
             l->rows[node].link = TL_EXECUTION_LEFT_OUT;
     }
     for (size_t op = 0; op < ops->n; op++) {
         size_t at = record_of(l->records, ops->uid[op]);
-        uint32_t node = at != SIZE_MAX ? tl_exec_node_of(l->exec, id_of(l, &l->records->v.v[at])) : TL_MAP_NONE;
+        uint32_t node = at != SIZE_MAX ? node_of(l, &l->records->v.v[at]) : TL_MAP_NONE;
         if (node == TL_MAP_NONE || l->rows[node].link == TL_EXECUTION_FRAME)
             continue;
         bool same = ops->name[op] == l->rows[node].name;
