@@ -335,6 +335,22 @@ def no_number(work, events):
         check(f"-1 is no parent: {key}", got[0]["kernels"] == "0", got[0])
 
 
+def packed(work, events):
+    """One that ends in its first block counts to there."""
+    nodes = [{"name": e["name"], "id": 1 + i, "rf_id": e["args"]["External id"], "parent": -1} for i, e in enumerate(
+        e for e in events if e.get("cat") in HOST and e.get("args", {}).get("External id", 0) > 0 and "dur" in e)][:300]
+    folder = lone_folder(work, "packed", events, nodes)
+    data = gzip.compress(text_of(os.path.join(folder, "nodes.json")).encode())
+    os.remove(os.path.join(folder, "nodes.json"))
+    with open(os.path.join(folder, "nodes.json.gz"), "wb") as f:
+        f.write(data[:len(data) * 2 // 3])
+    result, got = run(work, folder, status=1)
+    row, = table(result, "execution_trace")
+    check("cut in its first block: its row", row["status"] == "damaged" and "cut short" in row["error"] and
+          0 < int(row["linked"]) <= int(row["nodes"]) < 300, (row, got.stderr))
+    check("cut in its first block: told", "cut short" in got.stderr, got.stderr)
+
+
 def main():
     if not os.path.isdir(os.path.join(CORPUS, "traces", "torchrec_optimizer")):
         print("SKIPPED: the public traces are not there")
@@ -345,6 +361,7 @@ def main():
             public(work)
             faults(work, *job(work))
             trace = min(glob.glob(os.path.join(CORPUS, "traces", "torchrec_optimizer", "*.json")))
+            packed(work, json.loads(text_of(trace))["traceEvents"])
             no_number(work, json.loads(text_of(trace))["traceEvents"])
         finally:
             shutil.rmtree(work)
