@@ -120,6 +120,7 @@ typedef struct linking {
     const tl_rank_view *view;
     tl_execution_trace *file;
     tl_yajl_scratch scratch;
+    bool no_memory;
     uint32_t *node_of, *parent_of; /* by op, by node */
     tl_execution_node *rows;
 } linking;
@@ -160,7 +161,12 @@ static uint32_t name_of(linking *l, tl_text json)
     tl_fields fields;
     size_t consumed;
 
-    if (raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL && (object = tl_malloc(json.n + 16)) != NULL) {
+    bool escapes = raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL;
+    if (escapes && (object = tl_malloc(json.n + 16)) == NULL) {
+        l->no_memory = true;
+        return TL_NO_NAME;
+    }
+    if (escapes) {
         int n = snprintf(object, json.n + 16, "{\"name\":%.*s}", (int)json.n, json.p);
         if (tl_event_read_yajl(&l->scratch, (tl_text){ object, (size_t)n }, &fields, &consumed) &&
             tl_fields_get(&fields, TL_KEY_NAME) != NULL)
@@ -208,7 +214,7 @@ static bool make_rows(linking *l)
         l->parent_of[i] = parent != TL_MAP_NONE && parent != i ? parent : TL_NONE;
     }
     tl_map_free(&by_id);
-    return ok && !l->trace->events.no_memory && !l->scratch.no_memory;
+    return ok && !l->no_memory && !l->trace->events.no_memory && !l->scratch.no_memory;
 }
 
 static size_t record_of(const tl_records *records, uint32_t uid)

@@ -175,6 +175,7 @@ static void read_source(reading *r, tl_source *source, char *block, bool look)
 
     for (size_t sum = 0; !look || sum < LOOK_BYTES; sum += n) {
         if (tl_source_read(source, block, BLOCK_BYTES, &n, &err) != TL_OK) {
+            r->no_memory = r->no_memory || err.status == TL_ENOMEM;
             exec->damaged = true;
             tl_printable(exec->fault, sizeof exec->fault, err.text);
             return;
@@ -223,14 +224,15 @@ tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error
     return read_file(path, texts, exec, false, err);
 }
 
-bool tl_exec_is(const char *path)
+tl_status tl_exec_is(const char *path, bool *is, tl_error *err)
 {
     tl_exec exec = { .found = false };
-    tl_error err;
+    tl_error why = { 0 };
 
-    bool is = read_file(path, 0, &exec, true, &err) == TL_OK && exec.found;
+    tl_status st = read_file(path, 0, &exec, true, &why);
+    *is = st == TL_OK && exec.found;
     tl_exec_free(&exec);
-    return is;
+    return st == TL_ENOMEM ? tl_fail(err, st, "%s", why.text) : TL_OK;
 }
 
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node)

@@ -134,14 +134,38 @@ static void what_is_left_of_a_damaged_file_is_used(void)
     }
 }
 
+static bool is(const char *path)
+{
+    tl_error err;
+    bool nodes = false;
+    CU_ASSERT_EQUAL(tl_exec_is(path, &nodes, &err), TL_OK);
+    return nodes;
+}
+
 static void an_execution_trace_is_known_by_its_nodes(void)
 {
-    CU_ASSERT(tl_exec_is(scratch_text("x.json", NODES("", ""))));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", RUN)));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"nodes\": {}}")));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "nodes")));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_path("not there")));
+    CU_ASSERT(is(scratch_text("x.json", NODES("", ""))));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", RUN)));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", "{\"nodes\": {}}")));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", "nodes")));
+    CU_ASSERT_FALSE(is(scratch_path("not there")));
+}
+
+static void without_memory_nothing_is_known(void)
+{
+    const char *path = scratch_text("x.json", NODES("", ""));
+    tl_status st = TL_ENOMEM;
+    bool nodes = false;
+
+    for (size_t k = 1; st != TL_OK && k < 100; k++) {
+        tl_error err;
+        tl_mem_fail_after(k);
+        st = tl_exec_is(path, &nodes, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK ? nodes : st == TL_ENOMEM && !nodes);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
 }
 
 static void without_memory_it_says_so(void)
@@ -172,6 +196,7 @@ static const unit_test tests[] = {
     TEST(the_nodes_of_threads_are_none_of_the_run),
     TEST(what_is_left_of_a_damaged_file_is_used),
     TEST(an_execution_trace_is_known_by_its_nodes),
+    TEST(without_memory_nothing_is_known),
     TEST(without_memory_it_says_so),
 };
 
