@@ -351,6 +351,24 @@ def packed(work, events):
     check("cut in its first block: told", "cut short" in got.stderr, got.stderr)
 
 
+def around(work, events):
+    """A byte order mark before it and blanks behind it are nothing; anything else behind it is told with its byte."""
+    first = next(e for e in events if e.get("cat") in HOST and e.get("args", {}).get("External id", 0) > 0)
+    folder = lone_folder(work, "around", events, [{"name": first["name"], "id": 1, "rf_id": first["args"]["External id"]}])
+    path = os.path.join(folder, "nodes.json")
+    text = text_of(path)
+    for before, behind, byte in (("", " \n\0", None), ("\ufeff", "\n", None), ("", "\n]", 1), ("", "{}", 0), ("\ufeff", "x", 3),
+                                 ("", " " * (1 << 17) + text, 1 << 17)):
+        for name in (path, path + ".gz"):
+            write(name, before + text + behind)
+            result, got = run(work, folder, status=0 if byte is None else 1)
+            row, = table(result, "execution_trace")
+            says = "" if byte is None else f"byte {len(text) + byte}: expected the end of the file"
+            check(f"around it: {before!r} {behind[:9]!r}", row["error"].startswith(says) and row["linked"] == "1" and
+                  row["status"] == ("damaged" if says else "ok") and says in got.stderr and bool(row["error"]) == bool(says), row)
+            os.remove(name)
+
+
 def main():
     if not os.path.isdir(os.path.join(CORPUS, "traces", "torchrec_optimizer")):
         print("SKIPPED: the public traces are not there")
@@ -361,6 +379,7 @@ def main():
             public(work)
             faults(work, *job(work))
             trace = min(glob.glob(os.path.join(CORPUS, "traces", "torchrec_optimizer", "*.json")))
+            around(work, json.loads(text_of(trace))["traceEvents"])
             packed(work, json.loads(text_of(trace))["traceEvents"])
             no_number(work, json.loads(text_of(trace))["traceEvents"])
         finally:

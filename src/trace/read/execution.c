@@ -166,7 +166,15 @@ static void take(reading *r, char c, uint64_t depth, tl_grammar_state before)
         say_fault(r, "a node of less than 16 MB");
 }
 
-/* Takes bytes to the end of the document, or to what is wrong; a `look` ends where the nodes begin. */
+/* A byte order mark before the document, or white space and zeros behind it. */
+static bool is_around(const reading *r, char c)
+{
+    if (tl_grammar_is_over(&r->grammar))
+        return c == 0 || strchr(" \t\r\n", c) != NULL;
+    return r->at < 3 && (c & 0x80) && r->grammar.state == TL_WANT_VALUE && r->grammar.depth == 0;
+}
+
+/* Takes bytes to the end of the text, or to what is wrong; a `look` ends where the nodes begin. */
 static void read_source(reading *r, tl_source *source, char *block, bool look)
 {
     tl_exec *exec = r->exec;
@@ -185,9 +193,13 @@ static void read_source(reading *r, tl_source *source, char *block, bool look)
         for (size_t i = 0; i < n; i++, r->at++) {
             uint64_t depth = r->grammar.depth;
             tl_grammar_state before = r->grammar.state;
-            if (tl_grammar_is_over(&r->grammar) || exec->damaged || r->no_memory || (look && exec->found))
+            if (exec->damaged || r->no_memory || (look && exec->found))
                 return;
-            if (tl_grammar_step(&r->grammar, block[i]))
+            if (is_around(r, block[i]))
+                continue;
+            if (tl_grammar_is_over(&r->grammar))
+                say_fault(r, "the end of the file");
+            else if (tl_grammar_step(&r->grammar, block[i]))
                 take(r, block[i], depth, before);
             else
                 say_fault(r, tl_grammar_wants(&r->grammar));

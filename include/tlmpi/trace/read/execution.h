@@ -45,7 +45,7 @@ typedef struct tl_exec {
     bool has_pid;
     int64_t pid;
     bool found;      /* it has nodes at its outermost level: it is an execution trace */
-    bool damaged;    /* it is no JSON from a place on, ends early, or has a node that is too long */
+    bool damaged;    /* no JSON from a place on, cut, with more behind its end, or with a node that is too long */
     bool cut;        /* of these, it ends early */
     char fault[256]; /* where, and what was expected there */
 } tl_exec;

@@ -74,6 +74,7 @@ static void the_fault_has_its_byte(void)
         { "{\"nodes\":[{\"id\":1]", "byte 17: expected ',' or '}'", false },
         { "{\"nodes\":[", "byte 10: expected a value or ']'", true },
         { "", "byte 0: expected a value", true },
+        { "{\"nodes\":[]} {}", "byte 13: expected the end of the file", false },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tl_exec exec = { .found = false };
