@@ -326,15 +326,12 @@ def lone_folder(work, name, events, nodes):
 def no_number(work, events):
     """No node is of an event without a number, which is none below 1; and -1 is nobody's parent."""
     host = numbered(events)
-    names = [e["name"] for e in host]
     for key in ("External id", "Record function id"):
         for e, number in zip(host, (-1, 0, 0)):
             e["args"][key] = number
         for e in host[3:]:
             e["args"][key] = e["args"]["External id"] + 5
-        nodes = [{"name": names[0], "id": -1, "rf_id": -1, "parent": -1}, {"name": names[1], "id": 1, "rf_id": 0, "parent": -1},
-                 {"name": names[2], "id": 2, "rf_id": 0, "parent": 1}]
-        nodes += [{"name": e["name"], "id": 3 + i, "rf_id": e["args"][key], "parent": -1} for i, e in enumerate(host[3:])]
+        nodes = [{"name": e["name"], "id": i or -1, "rf_id": e["args"][key], "parent": -1} for i, e in enumerate(host)]
         folder = lone_folder(work, "no " + key, events, nodes)
         result, _ = run(work, folder)
         got = compare(f"no number is below 1: {key}", result, 0, events_of(os.path.join(folder, "trace.json")), {"nodes": nodes})
