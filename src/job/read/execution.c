@@ -202,7 +202,7 @@ static bool make_rows(linking *l)
             .name = name_of(l, tl_names_text(&l->exec->texts, node->texts[TL_EXEC_NAME])),
             .input_shapes = text_of(l, node->texts[TL_EXEC_INPUT_SHAPES]),
             .input_types = text_of(l, node->texts[TL_EXEC_INPUT_TYPES]),
-            .link = tl_exec_is_frame(l->exec, node)              ? TL_EXECUTION_FRAME
+            .link = tl_exec_is_frame(l->exec, node)                                 ? TL_EXECUTION_FRAME
                     : node->rf_id > 0 && tl_exec_node_of(l->exec, node->rf_id) != i ? TL_EXECUTION_SAME_ID
                                                                                     : TL_EXECUTION_NO_EVENT,
             .start_ns = TL_TIME_UNKNOWN,
