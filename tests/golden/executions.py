@@ -92,15 +92,15 @@ def counted(events, document):
     ids = collections.defaultdict(list)
     for e in host:
         ids[e.get("args", {}).get(key, -1)].append(e)
-    known = [i for i in ids if i >= 0]
+    known = [i for i in ids if i > 0]
     rows = [dict(n, runs=0, host_ns=0, kernels_self=0, device_self_ns=0) for n in nodes_of(document)]
     last = {r["rf_id"]: r for r in rows}
     stacks = collections.defaultdict(list)
     place = {id(e): i for i, e in enumerate(events)}
     for r in rows:
-        events_here = ids.get(r["rf_id"], [])
+        events_here = ids.get(r["rf_id"], []) if r["rf_id"] > 0 else []
         mine = [e for e in events_here if e["name"] == r["name"]]
-        r["link"] = ("frame" if "execution_trace|" in r["name"] else "same_id" if last[r["rf_id"]] is not r else
+        r["link"] = ("frame" if "execution_trace|" in r["name"] else "same_id" if r["rf_id"] > 0 and last[r["rf_id"]] is not r else
                      "linked" if mine else "other_name" if events_here else
                      "no_event" if min(known) <= r["rf_id"] <= max(known) else "outside")
         for e in mine if r["link"] == "linked" else ():
@@ -125,7 +125,7 @@ def counted(events, document):
     children = collections.defaultdict(list)
     by_id = {r["id"]: r for r in rows}
     for r in rows:
-        if by_id.get(r["parent"], r) is not r:
+        if r["parent"] != -1 and by_id.get(r["parent"], r) is not r:
             children[id(by_id[r["parent"]])].append(r)
     for r in rows:
         seen, todo = [], [r]
@@ -155,10 +155,14 @@ def compare(what, result, file, events, document):
 # ---- execution traces of the operators of a trace
 
 
+def numbered(events):
+    return [e for e in events if e.get("cat") in HOST and "External id" in e.get("args", {}) and "dur" in e]
+
+
 def made(events, seed, newer):
     """Nodes as their observer writes them, a node when its operator ends; some missing, renamed, doubled, or of nothing."""
     rng = random.Random(seed)
-    host = [e for e in events if e.get("cat") in HOST and "External id" in e.get("args", {}) and "dur" in e]
+    host = numbered(events)
     threads = collections.defaultdict(list)
     for e in host:
         threads[(e["pid"], e["tid"])].append(e)
@@ -213,8 +217,7 @@ def public(work):
     alone, _ = run(work, trace)
     was = others(alone)
     check("without it no table of it", not any(x.startswith("execution_") for x in digest(alone)))
-    check("the other tables are what they were",
-          others(run(work, trace, execution)[0]) == was)
+    check("the other tables are what they were", others(run(work, trace, execution)[0]) == was)
     run(work, execution, status=3)
 
 
@@ -224,7 +227,7 @@ def job(work):
     traces = sorted(glob.glob(os.path.join(CORPUS, "traces", "torchrec_optimizer", "*.json")))
     events, documents = [events_of(t) for t in traces], {}
     os.mkdir(folder)
-    for i, path in enumerate(traces):
+    for path in traces:
         shutil.copy(path, folder)
     plain, _ = run(work, folder)
     before = others(plain)
@@ -250,6 +253,13 @@ def job(work):
     some, _ = run(work, "--ranks", str(ranks[0]), folder)
     check("of one rank that alone", {r["rank"] for r in table(some, "execution_trace")} == {str(ranks[0])})
     return folder, traces, before, ranks
+
+
+def cut_packed(folder, document):
+    write(os.path.join(folder, "nodes.json.gz"), document)
+    os.remove(os.path.join(folder, "nodes.json"))
+    with open(os.path.join(folder, "nodes.json.gz"), "r+b") as f:
+        f.truncate(os.path.getsize(f.name) * 2 // 3)
 
 
 def faults(work, folder, traces, before, ranks):
@@ -296,16 +306,77 @@ def faults(work, folder, traces, before, ranks):
     result, _ = run(work, lone)
     check("by the ids of functions", [r["linked_by"] for r in table(result, "execution_trace")] == ["record_function_id"])
     compare("by the ids of functions", result, 0, json.loads(json.dumps(trace["traceEvents"])), document)
-    write(os.path.join(lone, "nodes.json.gz"), document)
-    os.remove(os.path.join(lone, "nodes.json"))
-    with open(os.path.join(lone, "nodes.json.gz"), "r+b") as f:
-        f.truncate(os.path.getsize(f.name) * 2 // 3)
+    cut_packed(lone, document)
     result, got = run(work, lone, status=1)
     row = table(result, "execution_trace")[0]
     check("a packed one that is cut", row["status"] in ("cut", "damaged") and "byte" in row["error"] and int(row["linked"]) > 0, row)
     steps, _ = run(work, "--steps", "5", lone, status=1)
     row = table(steps, "execution_trace")[0]
     check("events that are not selected are told", int(row["left_out"]) > 0 and int(row["linked"]) > 0, row)
+
+
+def lone_folder(work, name, events, nodes):
+    folder = os.path.join(work, name)
+    os.mkdir(folder)
+    write(os.path.join(folder, "trace.json"), {"traceEvents": events})
+    write(os.path.join(folder, "nodes.json"), {"schema": "1.0.1", "nodes": nodes})
+    return folder
+
+
+def no_number(work, events):
+    """No node is of an event without a number, which is none below 1; and -1 is nobody's parent."""
+    host = numbered(events)
+    for key in ("External id", "Record function id"):
+        for e, number in zip(host, (-1, 0, 0)):
+            e["args"][key] = number
+        for e in host[3:]:
+            e["args"][key] = e["args"]["External id"] + 5
+        nodes = [{"name": e["name"], "id": i or -1, "rf_id": e["args"][key], "parent": -1} for i, e in enumerate(host)]
+        folder = lone_folder(work, "no " + key, events, nodes)
+        result, _ = run(work, folder)
+        got = compare(f"no number is below 1: {key}", result, 0, events_of(os.path.join(folder, "trace.json")), {"nodes": nodes})
+        check(f"no number is below 1: {key}: outside", [r["link"] for r in got[:3]] == ["outside"] * 3 and
+              got[0]["kernels"] == "0", got[:3])
+
+
+def packed(work, events):
+    nodes = [{"name": e["name"], "id": 1 + i, "rf_id": e["args"]["External id"]} for i, e in enumerate(numbered(events)[:300])]
+    folder = lone_folder(work, "packed", events, nodes)
+    cut_packed(folder, {"schema": "1.0.1", "nodes": nodes})
+    result, got = run(work, folder, status=1)
+    row, = table(result, "execution_trace")
+    check("cut in its first block", row["status"] == "damaged" and "cut short" in row["error"] and "cut short" in got.stderr and
+          0 < int(row["linked"]) <= int(row["nodes"]) < 300, (row, got.stderr))
+
+
+def around(work, events):
+    """A byte order mark before it and blanks behind it are nothing; anything else behind it is told with its byte."""
+    first = numbered(events)[0]
+    folder = lone_folder(work, "around", events, [{"name": first["name"], "id": 1, "rf_id": first["args"]["External id"]}])
+    path = os.path.join(folder, "nodes.json")
+    text = text_of(path)
+    for before, behind, byte in (("", " \n\0", None), ("\ufeff", "\n", None), ("", "\n]", 1), ("", "{}", 0), ("\ufeff", "x", 3),
+                                 ("", " " * (1 << 17) + text, 1 << 17)):
+        for name in (path, path + ".gz"):
+            write(name, before + text + behind)
+            result, got = run(work, folder, status=0 if byte is None else 1)
+            row, = table(result, "execution_trace")
+            says = "" if byte is None else f"byte {len(text) + byte}: expected the end of the file"
+            check(f"around it: {before!r} {behind[:9]!r}", row["error"].startswith(says) and row["linked"] == "1" and
+                  row["status"] == ("damaged" if says else "ok") and says in got.stderr and bool(row["error"]) == bool(says), row)
+            os.remove(name)
+
+
+def words(work, events):
+    first = numbered(events)[0]
+    one, gone = ({"name": first["name"], "id": 1, "rf_id": i} for i in (first["args"]["External id"], 1 << 40))
+    folder = lone_folder(work, "words", events, [])
+    for pid, nodes, says in ((None, [one], "1 of 1 node linked to operators (table"), (None, [gone], ": 1 has no event (table"),
+                             (None, [], ": no node of an operator (table"), (None, [gone] * 2, "1 has no event and 1 shares its rf_id"),
+                             (7, [one], "traces: 1 of another process than the trace's: none of its nodes (table")):
+        write(os.path.join(folder, "nodes.json"), {"schema": "1.0.1", **({"pid": pid} if pid else {}), "nodes": nodes})
+        got = run(work, folder, status=0 if nodes else 1)[1]
+        check(f"the sentence: {says}", says in " ".join(got.stdout.split()), got.stdout[-400:])
 
 
 def main():
@@ -317,6 +388,9 @@ def main():
         try:
             public(work)
             faults(work, *job(work))
+            trace = min(glob.glob(os.path.join(CORPUS, "traces", "torchrec_optimizer", "*.json")))
+            for case in (around, words, packed, no_number):
+                case(work, json.loads(text_of(trace))["traceEvents"])
         finally:
             shutil.rmtree(work)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")

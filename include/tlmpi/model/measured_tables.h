@@ -187,7 +187,7 @@ TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
     F(T, I64, row, KEY, "", "number, from 0, in the order of the file")                                                \
     F(T, I64, id, LABEL, "", "of the node, as the file has it")                                                        \
     F(T, I64, parent, LABEL, "", "id of the node around it; -1: not told")                                             \
-    F(T, I64, rf_id, LABEL, "", "of its record function; 0: it has none")                                              \
+    F(T, I64, rf_id, LABEL, "", "of its record function; below 1: none")                                               \
     F(T, NAME, name, LABEL, "", "of the node")                                                                         \
     F(T, NAME, input_shapes, LABEL, "", "as the file has them, JSON")                                                  \
     F(T, NAME, input_types, LABEL, "", "likewise")                                                                     \

@@ -120,6 +120,7 @@ typedef struct linking {
     const tl_rank_view *view;
     tl_execution_trace *file;
     tl_yajl_scratch scratch;
+    bool no_memory;
     uint32_t *node_of, *parent_of; /* by op, by node */
     tl_execution_node *rows;
 } linking;
@@ -127,6 +128,13 @@ typedef struct linking {
 static int64_t id_of(const linking *l, const tl_record *record)
 {
     return l->file->linked_by == TL_EXECUTION_BY_RECORD ? record->function : record->external;
+}
+
+/* The node that has the record's number; TL_MAP_NONE.  No number is below 1. */
+static uint32_t node_of(const linking *l, const tl_record *record)
+{
+    int64_t id = id_of(l, record);
+    return id > 0 ? tl_exec_node_of(l->exec, id) : TL_MAP_NONE;
 }
 
 static tl_execution_by choose(const linking *l)
@@ -139,7 +147,7 @@ static tl_execution_by choose(const linking *l)
         same = same || r->pid == l->exec->pid;
         if (r->function > 0)
             by = TL_EXECUTION_BY_RECORD;
-        else if (r->external >= 0 && by == TL_EXECUTION_NO_IDS)
+        else if (r->external > 0 && by == TL_EXECUTION_NO_IDS)
             by = TL_EXECUTION_BY_EXTERNAL;
     }
     return same ? by : TL_EXECUTION_OTHER_PROCESS;
@@ -153,7 +161,12 @@ static uint32_t name_of(linking *l, tl_text json)
     tl_fields fields;
     size_t consumed;
 
-    if (raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL && (object = tl_malloc(json.n + 16)) != NULL) {
+    bool escapes = raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL;
+    if (escapes && (object = tl_malloc(json.n + 16)) == NULL) {
+        l->no_memory = true;
+        return TL_NO_NAME;
+    }
+    if (escapes) {
         int n = snprintf(object, json.n + 16, "{\"name\":%.*s}", (int)json.n, json.p);
         if (tl_event_read_yajl(&l->scratch, (tl_text){ object, (size_t)n }, &fields, &consumed) &&
             tl_fields_get(&fields, TL_KEY_NAME) != NULL)
@@ -189,18 +202,19 @@ static bool make_rows(linking *l)
             .name = name_of(l, tl_names_text(&l->exec->texts, node->texts[TL_EXEC_NAME])),
             .input_shapes = text_of(l, node->texts[TL_EXEC_INPUT_SHAPES]),
             .input_types = text_of(l, node->texts[TL_EXEC_INPUT_TYPES]),
-            .link = tl_exec_is_frame(l->exec, node)              ? TL_EXECUTION_FRAME
-                    : tl_exec_node_of(l->exec, node->rf_id) != i ? TL_EXECUTION_SAME_ID
-                                                                 : TL_EXECUTION_NO_EVENT,
+            .link = tl_exec_is_frame(l->exec, node)                                 ? TL_EXECUTION_FRAME
+                    : node->rf_id > 0 && tl_exec_node_of(l->exec, node->rf_id) != i ? TL_EXECUTION_SAME_ID
+                                                                                    : TL_EXECUTION_NO_EVENT,
             .start_ns = TL_TIME_UNKNOWN,
         };
     }
     for (size_t i = 0; ok && i < l->exec->nodes.n; i++) {
-        uint32_t parent = tl_map_get(&by_id, (uint64_t)l->rows[i].parent);
+        int64_t id = l->rows[i].parent;
+        uint32_t parent = id != -1 ? tl_map_get(&by_id, (uint64_t)id) : TL_MAP_NONE;
         l->parent_of[i] = parent != TL_MAP_NONE && parent != i ? parent : TL_NONE;
     }
     tl_map_free(&by_id);
-    return ok && !l->trace->events.no_memory && !l->scratch.no_memory;
+    return ok && !l->no_memory && !l->trace->events.no_memory && !l->scratch.no_memory;
 }
 
 static size_t record_of(const tl_records *records, uint32_t uid)
@@ -218,15 +232,15 @@ static void find_events(linking *l)
 
     for (size_t i = 0; i < l->records->v.n; i++) {
         int64_t id = id_of(l, &l->records->v.v[i]);
-        uint32_t node = tl_exec_node_of(l->exec, id);
-        least = id >= 0 && id < least ? id : least;
+        uint32_t node = node_of(l, &l->records->v.v[i]);
+        least = id > 0 && id < least ? id : least;
         largest = id > largest ? id : largest;
         if (node != TL_MAP_NONE && l->rows[node].link == TL_EXECUTION_NO_EVENT)
             l->rows[node].link = TL_EXECUTION_LEFT_OUT;
     }
     for (size_t op = 0; op < ops->n; op++) {
         size_t at = record_of(l->records, ops->uid[op]);
-        uint32_t node = at != SIZE_MAX ? tl_exec_node_of(l->exec, id_of(l, &l->records->v.v[at])) : TL_MAP_NONE;
+        uint32_t node = at != SIZE_MAX ? node_of(l, &l->records->v.v[at]) : TL_MAP_NONE;
         if (node == TL_MAP_NONE || l->rows[node].link == TL_EXECUTION_FRAME)
             continue;
         bool same = ops->name[op] == l->rows[node].name;

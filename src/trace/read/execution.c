@@ -166,7 +166,15 @@ static void take(reading *r, char c, uint64_t depth, tl_grammar_state before)
         say_fault(r, "a node of less than 16 MB");
 }
 
-/* Takes bytes to the end of the document, or to what is wrong; a `look` ends where the nodes begin. */
+/* A byte order mark before the document, or white space and zeros behind it. */
+static bool is_around(const reading *r, char c)
+{
+    if (tl_grammar_is_over(&r->grammar))
+        return c == 0 || strchr(" \t\r\n", c) != NULL;
+    return r->at < 3 && (c & 0x80) && r->grammar.state == TL_WANT_VALUE && r->grammar.depth == 0;
+}
+
+/* Takes bytes to the end of the text, or to what is wrong; a `look` ends where the nodes begin. */
 static void read_source(reading *r, tl_source *source, char *block, bool look)
 {
     tl_exec *exec = r->exec;
@@ -175,6 +183,7 @@ static void read_source(reading *r, tl_source *source, char *block, bool look)
 
     for (size_t sum = 0; !look || sum < LOOK_BYTES; sum += n) {
         if (tl_source_read(source, block, BLOCK_BYTES, &n, &err) != TL_OK) {
+            r->no_memory = r->no_memory || err.status == TL_ENOMEM;
             exec->damaged = true;
             tl_printable(exec->fault, sizeof exec->fault, err.text);
             return;
@@ -184,9 +193,13 @@ static void read_source(reading *r, tl_source *source, char *block, bool look)
         for (size_t i = 0; i < n; i++, r->at++) {
             uint64_t depth = r->grammar.depth;
             tl_grammar_state before = r->grammar.state;
-            if (tl_grammar_is_over(&r->grammar) || exec->damaged || r->no_memory || (look && exec->found))
+            if (exec->damaged || r->no_memory || (look && exec->found))
                 return;
-            if (tl_grammar_step(&r->grammar, block[i]))
+            if (is_around(r, block[i]))
+                continue;
+            if (tl_grammar_is_over(&r->grammar))
+                say_fault(r, "the end of the file");
+            else if (tl_grammar_step(&r->grammar, block[i]))
                 take(r, block[i], depth, before);
             else
                 say_fault(r, tl_grammar_wants(&r->grammar));
@@ -223,14 +236,15 @@ tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error
     return read_file(path, texts, exec, false, err);
 }
 
-bool tl_exec_is(const char *path)
+tl_status tl_exec_is(const char *path, bool *is, tl_error *err)
 {
     tl_exec exec = { .found = false };
-    tl_error err;
+    tl_error why = { 0 };
 
-    bool is = read_file(path, 0, &exec, true, &err) == TL_OK && exec.found;
+    tl_status st = read_file(path, 0, &exec, true, &why);
+    *is = st == TL_OK && exec.found;
     tl_exec_free(&exec);
-    return is;
+    return st == TL_ENOMEM ? tl_fail(err, st, "%s", why.text) : TL_OK;
 }
 
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node)

@@ -245,6 +245,9 @@ static void judge(look *l)
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected events in traceEvents, found none");
     } else if ((s->found && !s->bare) || l->first_is_event) {
         l->out->kind = TL_INPUT_TRACE;
+    } else if (l->fault.status != TL_ENOMEM && !s->bare && !begins_as_no_json(l) && is_execution_trace(l)) {
+        say(l, TL_INPUT_EXECUTION, "an execution trace (schema, nodes), which holds no times of devices");
+        note_process(l);
     } else if (l->fault.status != TL_OK) {
         say_fault(l);
     } else if (s->bare) {
@@ -256,9 +259,6 @@ static void judge(look *l)
     } else if (begins_as_no_json(l)) {
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER,
             "expected '{' or '[' at byte 0 of the text, found no JSON");
-    } else if (is_execution_trace(l)) {
-        say(l, TL_INPUT_EXECUTION, "an execution trace (schema, nodes), which holds no times of devices");
-        note_process(l);
     } else if (s->complete || l->limit || s->fault_at != UINT64_MAX) {
         int n = snprintf(reason, sizeof reason, "expected traceEvents, found none in %llu bytes of text",
                          (unsigned long long)tl_source_text_bytes(l->source));

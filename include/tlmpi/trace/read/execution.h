@@ -45,7 +45,7 @@ typedef struct tl_exec {
     bool has_pid;
     int64_t pid;
     bool found;      /* it has nodes at its outermost level: it is an execution trace */
-    bool damaged;    /* it is no JSON from a place on, ends early, or has a node that is too long */
+    bool damaged;    /* no JSON from a place on, cut, with more behind its end, or with a node that is too long */
     bool cut;        /* of these, it ends early */
     char fault[256]; /* where, and what was expected there */
 } tl_exec;
@@ -54,8 +54,8 @@ typedef struct tl_exec {
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err);
 void tl_exec_free(tl_exec *exec);
 
-/* Whether the file is an execution trace. */
-bool tl_exec_is(const char *path);
+/* Whether the file is an execution trace; one that cannot be opened is none.  TL_ENOMEM. */
+tl_status tl_exec_is(const char *path, bool *is, tl_error *err);
 
 /* -------------------------------------------------------------------------------------------------- which rows are theirs
  *

@@ -74,6 +74,7 @@ static void the_fault_has_its_byte(void)
         { "{\"nodes\":[{\"id\":1]", "byte 17: expected ',' or '}'", false },
         { "{\"nodes\":[", "byte 10: expected a value or ']'", true },
         { "", "byte 0: expected a value", true },
+        { "{\"nodes\":[]} {}", "byte 13: expected the end of the file", false },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tl_exec exec = { .found = false };
@@ -134,14 +135,38 @@ static void what_is_left_of_a_damaged_file_is_used(void)
     }
 }
 
+static bool is(const char *path)
+{
+    tl_error err;
+    bool nodes = false;
+    CU_ASSERT_EQUAL(tl_exec_is(path, &nodes, &err), TL_OK);
+    return nodes;
+}
+
 static void an_execution_trace_is_known_by_its_nodes(void)
 {
-    CU_ASSERT(tl_exec_is(scratch_text("x.json", NODES("", ""))));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", RUN)));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"nodes\": {}}")));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_text("x.json", "nodes")));
-    CU_ASSERT_FALSE(tl_exec_is(scratch_path("not there")));
+    CU_ASSERT(is(scratch_text("x.json", NODES("", ""))));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", RUN)));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", "{\"nodes\": {}}")));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", "{\"a\": [\"nodes\", []]}")));
+    CU_ASSERT_FALSE(is(scratch_text("x.json", "nodes")));
+    CU_ASSERT_FALSE(is(scratch_path("not there")));
+}
+
+static void without_memory_nothing_is_known(void)
+{
+    const char *path = scratch_text("x.json", NODES("", ""));
+    tl_status st = TL_ENOMEM;
+    bool nodes = false;
+
+    for (size_t k = 1; st != TL_OK && k < 100; k++) {
+        tl_error err;
+        tl_mem_fail_after(k);
+        st = tl_exec_is(path, &nodes, &err);
+        tl_mem_fail_after(0);
+        CU_ASSERT(st == TL_OK ? nodes : st == TL_ENOMEM && !nodes);
+    }
+    CU_ASSERT_EQUAL(st, TL_OK);
 }
 
 static void without_memory_it_says_so(void)
@@ -172,6 +197,7 @@ static const unit_test tests[] = {
     TEST(the_nodes_of_threads_are_none_of_the_run),
     TEST(what_is_left_of_a_damaged_file_is_used),
     TEST(an_execution_trace_is_known_by_its_nodes),
+    TEST(without_memory_nothing_is_known),
     TEST(without_memory_it_says_so),
 };
 
