@@ -1,4 +1,4 @@
-/* nodes.c - an execution trace, byte by byte, to its nodes. */
+/* execution.c - an execution trace, byte by byte, to its nodes. */
 #include "tlmpi/trace/read/execution.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/decimal.h"
