@@ -151,7 +151,8 @@ static bool find_last(search *s)
     for (size_t i = 0; i < n; i++)
         if (i + 1 == n || by_place(s, order[i], order[i + 1]) != 0)
             last[nlast++] = s->kernels.v[order[i]];
-    memcpy(s->kernels.v, last, nlast * sizeof *last);
+    if (nlast > 0)
+        memcpy(s->kernels.v, last, nlast * sizeof *last);
     s->kernels.n = nlast;
     return true;
 }
