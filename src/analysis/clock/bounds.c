@@ -16,6 +16,18 @@ static bool leaves(const tl_clock_bound *b, uint32_t i)
     return b->sender < 0 || i != (uint32_t)b->sender;
 }
 
+/* Whether these lie farther apart than clocks that are bounded: followed through one that nothing is known of, it would
+ * seem to be known. */
+static bool lies_ages_apart(const tl_participant *p, size_t n)
+{
+    int64_t first_ns = INT64_MAX, last_ns = -INT64_MAX;
+    for (size_t i = 0; i < n; i++) {
+        first_ns = tl_ns_min(first_ns, tl_ns_min(p[i].start_ns, p[i].end_ns));
+        last_ns = tl_ns_max(last_ns, tl_ns_max(p[i].start_ns, p[i].end_ns));
+    }
+    return tl_ns_between(last_ns, first_ns) >= TL_CLOCK_FAR / 2;
+}
+
 /* Adds the collective at `first`, if it says anything. */
 static bool take(tl_clock_bounds *out, size_t first, size_t n)
 {
@@ -23,7 +35,7 @@ static bool take(tl_clock_bounds *out, size_t first, size_t n)
     tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = tl_participants_sender(p, n) };
     int64_t last_ns = INT64_MIN, left_ns = INT64_MAX;
 
-    if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING)
+    if (n < 2 || tl_collective_suspect(p, n) != TL_SUSPECT_NOTHING || lies_ages_apart(p, n))
         return true;
     if (b.sender < 0 && !tl_participants_meet(p, n))
         return true;
@@ -115,11 +127,6 @@ static void extent_of(const tl_clock_bounds *b, const tl_clock_trial *t, const t
     }
 }
 
-static bool is_known(int64_t ns)
-{
-    return ns > -TL_CLOCK_FAR && ns < TL_CLOCK_FAR;
-}
-
 bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_clock_trial *t, int64_t *low, int64_t *high)
 {
     bool settled = true;
@@ -136,11 +143,11 @@ bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_clock_trial *t, int
             size_t clock = (size_t)t->clock[b->rank_clock[bound->first + i]];
             int64_t most = tl_ns_sum(tl_ns_between(steady(t, clock, p->end_ns), last_ns), t->error_ns);
             int64_t least = tl_ns_between(tl_ns_between(steady(t, clock, p->start_ns), left_ns), t->error_ns);
-            if (leaves(bound, i) && is_known(most) && most < low[at + clock]) {
+            if (leaves(bound, i) && most < low[at + clock]) {
                 low[at + clock] = most;
                 settled = false;
             }
-            if (arrives(bound, i) && is_known(least) && least > high[at + clock]) {
+            if (arrives(bound, i) && least > high[at + clock]) {
                 high[at + clock] = least;
                 settled = false;
             }

@@ -4,8 +4,9 @@
  *     high[x] = what it must be ahead at least             up against them
  *
  * Both are feasible offsets once nothing changes any more, and so is their mean.  Where it goes on changing for more
- * rounds than there are clocks, none are feasible.  From one clock's 0, and nothing known of the others, low and high
- * are how far these may be ahead of it: the mean is the middle of what is feasible.
+ * rounds than there are clocks, or past what is far, none are feasible: how far a round comes depends on which proc has
+ * which bound, where it ends does not.  From one clock's 0, and nothing known of the others, low and high are how far
+ * these may be ahead of it: the mean is the middle of what is feasible.
  */
 #include "search.h"
 #include "tlmpi/base/stats.h"
@@ -47,18 +48,29 @@ static tl_status share(tl_clock_search *s, size_t n, tl_error *err)
     return st;
 }
 
+/* Whether any has been lowered, or raised, past all that clocks may differ by. */
+static bool is_far_off(const tl_clock_search *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR)
+            return true;
+    return false;
+}
+
 /* Follows the bounds of all procs until nothing changes; *feasible: it came to that. */
 static tl_status settle(tl_clock_search *s, size_t nwindows, bool *feasible, tl_error *err)
 {
     const tl_clock_trial t = tl_clock_trial_of(s, nwindows);
     size_t n = nwindows * s->nclocks;
+    bool far_off = false;
     tl_status st = TL_OK;
 
     *feasible = false;
-    for (size_t round = 0; st == TL_OK && !*feasible && round <= s->nclocks; round++) {
+    for (size_t round = 0; st == TL_OK && !*feasible && !far_off && round <= s->nclocks; round++) {
         s->high[n] = tl_clock_bounds_pass(s->b, &t, s->low, s->high) ? 1 : 0;
         st = share(s, n, err);
-        *feasible = s->high[n] != 0;
+        far_off = is_far_off(s, n);
+        *feasible = s->high[n] != 0 && !far_off;
     }
     return st;
 }

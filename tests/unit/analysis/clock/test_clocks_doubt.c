@@ -83,6 +83,63 @@ static void what_is_in_doubt_stands_in_the_table(void)
     tl_table_free(&table);
 }
 
+/* Meetings and messages of four ranks, each off by years or not; in the other order if `turned`. */
+static void record_years_apart(uint32_t seed, bool turned)
+{
+    enum { RECORDED = 12 };
+    static const int64_t YEARS = INT64_C(100000000000000000);
+    begin(4, 0);
+    for (uint64_t k = 1; k <= RECORDED; k++) {
+        int64_t start_ns[4];
+        bool message = k % 3 == 0;
+        j.key = turned ? RECORDED + 1 - k : k;
+        for (uint32_t r = 0; r < 4; r++) {
+            seed = seed * 1664525 + 1013904223;
+            start_ns[r] = (int64_t)k * MS + (int64_t)(seed >> 24) % 6 * YEARS;
+        }
+        uint32_t from = (seed >> 8) % 4, to = (from + 1 + (seed >> 16) % 3) % 4;
+        add((int32_t)from, message ? TL_SEND : TL_ALL_REDUCE, message ? (int32_t)to : TL_NO_PEER, start_ns[from],
+            start_ns[from] + MS);
+        add((int32_t)to, message ? TL_RECV : TL_ALL_REDUCE, message ? (int32_t)from : TL_NO_PEER, start_ns[to],
+            start_ns[to] + MS);
+    }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+}
+
+/* The order that collectives are in depends on how many procs share them. */
+static void clocks_years_apart_do_not_depend_on_the_order(void)
+{
+    for (uint32_t seed = 0; seed < 300; seed++) {
+        tl_rank_clock first[4];
+        record_years_apart(seed, false);
+        memcpy(first, j.rank_clocks, sizeof first);
+        record_years_apart(seed, true);
+        for (size_t i = 0; i < 4; i++) {
+            CU_ASSERT_EQUAL(j.rank_clocks[i].offset_ns, first[i].offset_ns);
+            CU_ASSERT_EQUAL(j.rank_clocks[i].sigma_ns, first[i].sigma_ns);
+            CU_ASSERT_TRUE(first[i].sigma_ns == INT64_MAX || first[i].sigma_ns < INT64_MAX / 16);
+        }
+    }
+}
+
+/* What one is so far off from is left out, and tells nothing of the others. */
+static void a_clock_ages_off_leaves_the_others_alone(void)
+{
+    begin(3, 1);
+    j.ahead[1] = 7 * MS;
+    j.ahead[2] = INT64_C(-1700000000000000000);
+    for (int k = 0; k < 20; k++) {
+        int64_t at = (k + 1) * 10 * MS, wait_ns = k % 2 * 3 * MS;
+        j.key++;
+        for (int32_t r = 0; r < (k % 4 == 3 ? 3 : 2); r++)
+            add(r, TL_ALL_REDUCE, TL_NO_PEER, at + (r == 1 ? wait_ns : 3 * MS - wait_ns), at + 3100 * US);
+    }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    CU_ASSERT_TRUE(llabs(j.rank_clocks[1].offset_ns - j.rank_clocks[0].offset_ns - 7 * MS) <= 10 * US);
+    CU_ASSERT_EQUAL(j.rank_clocks[2].component, 2);
+    CU_ASSERT_FALSE(j.rank_clocks[2].applied);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -90,6 +147,8 @@ int main(void)
         TEST(only_what_nobody_leaves_early_tells),
         TEST(what_ends_differ_by_is_told),
         TEST(what_is_in_doubt_stands_in_the_table),
+        TEST(clocks_years_apart_do_not_depend_on_the_order),
+        TEST(a_clock_ages_off_leaves_the_others_alone),
     };
     return unit_main("clocks_doubt", tests, COUNT(tests));
 }
