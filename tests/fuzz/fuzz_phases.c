@@ -7,6 +7,7 @@
  * A difference is told and the target aborts, which libFuzzer keeps as a crash.
  */
 #define _GNU_SOURCE
+#include "packed.h"
 #include "tlmpi/analysis/phase.h"
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/hash.h"
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <zlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -86,19 +86,9 @@ static void read_lines(const char *data, size_t n, reading *r)
 
 static void read_packed(const uint8_t *data, size_t n, reading *r)
 {
-    z_stream z = { 0 };
-    if (deflateInit2(&z, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        abort();
-    size_t room = deflateBound(&z, n);
-    uint8_t *packed = malloc(room);
-    z.next_in = (Bytef *)(uintptr_t)data;
-    z.avail_in = (uInt)n;
-    z.next_out = packed;
-    z.avail_out = (uInt)room;
-    if (packed == NULL || deflate(&z, Z_FINISH) != Z_STREAM_END)
-        abort();
-    read_bytes(packed, z.total_out, r);
-    deflateEnd(&z);
+    size_t npacked;
+    uint8_t *packed = packed_bytes(data, n, &npacked);
+    read_bytes(packed, npacked, r);
     free(packed);
 }
 
