@@ -1,6 +1,7 @@
 /* events.c - the columns, and the one place that decides what an entry's values mean. */
 #include "tlmpi/trace/event/take.h"
 #include "tlmpi/trace/event/values.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Times beyond this are no times: base + ts + dur then never overflows. */
@@ -153,6 +154,7 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
 {
     tl_lane l = { tl_value_int(tl_fields_get(f, TL_KEY_DEVICE), TL_LANE_ABSENT),
                   tl_value_int(tl_fields_get(f, TL_KEY_STREAM), TL_LANE_ABSENT) };
+    l.stream = tl_value_int(tl_fields_get(f, TL_KEY_ORIGINAL_STREAM), l.stream);
     uint32_t *recent = &e->recent_lane[(uint64_t)l.stream % TL_RECENT];
     if (*recent >= e->lanes.n || !same_lane(&e->lanes.v[*recent], &l))
         *recent = tl_events_lane(e, &l);
@@ -241,6 +243,21 @@ static tl_taken take_times(const tl_value *ts, const tl_value *dur, bool complet
     return TL_TAKEN_KEPT;
 }
 
+/* The event's name.  A copy named in one word, whose direction is an argument, is named as Kineto's own writer does:
+ * "Memcpy HtoD". */
+static uint32_t name_of(tl_events *e, const tl_fields *f)
+{
+    const tl_value *name = tl_fields_get(f, TL_KEY_NAME), *direction = tl_fields_get(f, TL_KEY_COPY_KIND);
+    char both[64];
+
+    if (direction == NULL || name == NULL || tl_text_has(name->text, " ") ||
+        name->text.n + direction->text.n + 1 >= sizeof both)
+        return tl_value_name(e, name);
+    int n = snprintf(both, sizeof both, "%.*s %.*s", (int)name->text.n, name->text.p, (int)direction->text.n,
+                     direction->text.p);
+    return tl_value_keep(e, (tl_text){ both, (size_t)n }, TL_TEXT_MAX);
+}
+
 /* Adds the event to the columns.  False when memory is out. */
 static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *f, uint32_t uid, uint16_t category,
                       const timing *t)
@@ -256,7 +273,7 @@ static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *
 
     e->ts_ns[i] = t->ts_ns;
     e->dur_ns[i] = t->dur_ns;
-    e->name[i] = tl_value_name(e, tl_fields_get(f, TL_KEY_NAME));
+    e->name[i] = name_of(e, f);
     e->track[i] = track_index(e, f);
     e->lane[i] = lane_index(e, f);
     e->uid[i] = uid;

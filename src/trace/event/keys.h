@@ -45,6 +45,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     case 4:
         TL_KEY_IF("kind", TL_KEY_KIND);
         TL_KEY_IF("grid", TL_KEY_GRID);
+        TL_KEY_IF("Rank", TL_KEY_GROUP_RANK);
         break;
     case 5:
         TL_KEY_IF("bytes", TL_KEY_BYTES);
@@ -58,6 +59,9 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     case 8:
         TL_KEY_IF("Src Rank", TL_KEY_SRC_RANK);
         TL_KEY_IF("Dst Rank", TL_KEY_DST_RANK);
+        break;
+    case 9:
+        TL_KEY_IF("copy kind", TL_KEY_COPY_KIND);
         break;
     case 10:
         TL_KEY_IF("Group size", TL_KEY_GROUP_SIZE);
@@ -77,6 +81,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         break;
     case 15:
         TL_KEY_IF("Collective name", TL_KEY_COLL_NAME);
+        TL_KEY_IF("original_stream", TL_KEY_ORIGINAL_STREAM);
         break;
     case 17:
         TL_KEY_IF("Global rank start", TL_KEY_RANK_START);

@@ -18,7 +18,9 @@ typedef enum tl_key {
     TL_KEY_WAIT_ON_STREAM, TL_KEY_WAIT_ON_CORR,
     TL_KEY_COLL_NAME, TL_KEY_DTYPE, TL_KEY_IN_NELEMS, TL_KEY_OUT_NELEMS, TL_KEY_GROUP_SIZE, TL_KEY_PG_NAME,
     TL_KEY_PG_DESC, TL_KEY_PG_RANKS, TL_KEY_SEQ, TL_KEY_SRC_RANK, TL_KEY_DST_RANK, TL_KEY_IN_SPLIT, TL_KEY_OUT_SPLIT,
-    TL_KEY_RANK_START, TL_KEY_RANK_STRIDE,
+    TL_KEY_RANK_START, TL_KEY_RANK_STRIDE, TL_KEY_GROUP_RANK,
+    TL_KEY_ORIGINAL_STREAM, /* where `stream` is a lane for display: the stream of the device */
+    TL_KEY_COPY_KIND,       /* the direction of a copy as a text: "HtoD" */
     TL_KEY_GRID,            /* from here on arrays and objects are kept as they are written */
     TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this one and those after it */
     TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,

@@ -49,6 +49,39 @@ static void grids_are_blocks_by_either_parser(void)
     }
 }
 
+/* Where kernels of a graph are shown in one lane, `stream` is the lane. */
+static void the_stream_is_the_one_that_ran_the_work(void)
+{
+    tl_trace t = read_entries("{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2,"
+                              "\"args\":{\"original_stream\":45,\"stream\":7}},"
+                              "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":4,\"dur\":2,"
+                              "\"args\":{\"stream\":7}}");
+    CU_ASSERT_EQUAL_FATAL(t.events.n, 2);
+    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[0]].stream, 45);
+    CU_ASSERT_EQUAL(t.events.lanes.v[t.events.lane[1]].stream, 7);
+    tl_trace_free(&t);
+}
+
+static void a_copy_is_named_with_its_direction(void)
+{
+    static const struct {
+        const char *name, *args, *expected;
+    } cases[] = { { "Memcpy", "\"copy kind\":\"HtoD\"", "Memcpy HtoD" },
+                  { "Memcpy DtoH (Device -> Pinned)", "\"copy kind\":\"DtoH\"", "Memcpy DtoH (Device -> Pinned)" },
+                  { "Memcpy", "\"bytes\":4", "Memcpy" } };
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":\"%s\",\"ts\":1,\"dur\":1,"
+                 "\"args\":{%s}}]}",
+                 cases[i / 2].name, cases[i / 2].args);
+        tl_trace t = read_text(text, strlen(text), i % 2 == 1);
+        CU_ASSERT_EQUAL_FATAL(t.events.n, 1);
+        CU_ASSERT_STRING_EQUAL(name_of(&t, 0), cases[i / 2].expected);
+        tl_trace_free(&t);
+    }
+}
+
 static void the_last_of_equal_keys_counts(void)
 {
     tl_trace t = read_entries("{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2,\"name\":\"b\",\"args\":{\"stream\":1,\"stream\":5}}");
@@ -235,6 +268,8 @@ int main(void)
     static const unit_test tests[] = {
         TEST(a_kernel_becomes_columns),
         TEST(grids_are_blocks_by_either_parser),
+        TEST(the_stream_is_the_one_that_ran_the_work),
+        TEST(a_copy_is_named_with_its_direction),
         TEST(the_last_of_equal_keys_counts),
         TEST(times_may_be_texts),
         TEST(a_negative_or_missing_dur_is_zero_and_counted),
