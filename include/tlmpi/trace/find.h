@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 typedef enum tl_rank_source {
-    TL_RANK_META, /* distributedInfo.rank */
+    TL_RANK_META, /* the trace itself: distributedInfo, else the arguments of its collectives */
     TL_RANK_NAME, /* the file's name */
     TL_RANK_ORDER /* next free number, in path order */
 } tl_rank_source;

@@ -60,6 +60,21 @@ static void take_own(tl_input *t)
     }
 }
 
+/* Leaves out the traces of processes that are no rank, as an engine's coordinator or a launcher: all traces but these
+ * tell their rank, and these have no device work. */
+static void leave_coordinators(deciding *d)
+{
+    if (d->nknown == 0)
+        return;
+    for (size_t i = 0; i < d->nunknown; i++)
+        if (!d->unknown[i]->origin.no_device_work)
+            return;
+    for (size_t i = 0; i < d->nunknown; i++)
+        tl_input_say_why(d->unknown[i], TL_INPUT_OTHER,
+                         "of a process that is no rank: it has no device work, and tells no rank as the others do");
+    d->nunknown = 0;
+}
+
 /* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
 static bool collect(deciding *d)
 {
@@ -83,6 +98,7 @@ static bool collect(deciding *d)
         else
             d->unknown[d->nunknown++] = input;
     }
+    leave_coordinators(d);
     if (d->nknown > 0)
         qsort(d->known, d->nknown, sizeof *d->known, by_time);
     return true;

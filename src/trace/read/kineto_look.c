@@ -2,10 +2,12 @@
  *
  *     head    the text up to the first entry that has a ts: enough for most traces, and cheap
  *     tail    the last bytes, where on-demand traces have distributedInfo and some traces baseTimeNanoseconds
+ *     rest    the entries after the head, where neither names the rank: arguments of collectives may
  *
  * The first entry stands for the begin of the trace: entries are not in order of time, but runs are further apart.
  */
 #include "kineto.h"
+#include "entry.h"
 #include "tlmpi/base/decimal.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/trace/event/values.h"
@@ -36,10 +38,7 @@ typedef struct look {
     tl_error fault; /* what ended the bytes early */
     bool no_memory;
     bool limit;                     /* stopped at HEAD_MAX */
-    bool has_first, first_is_event; /* about the first entry that can be read */
-    bool has_ts;
-    int64_t ts_ns;
-    int64_t pid;         /* of the first entry that the host has written; 0 without one */
+    tl_seen seen;           /* by the entries so far */
     const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
 } look;
 
@@ -112,46 +111,24 @@ static bool begins_as_no_json(const look *l)
     return !l->split.bare && l->split.ndoc > 0 && l->split.doc[0] != '{';
 }
 
-/* Entries of the device have its number as their pid, and others a word. */
-static void note_pid(look *l, const tl_fields *f)
-{
-    const unsigned of_host = TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER) | TL_CAT_BIT(TL_CAT_CPU_OP) |
-                             TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_PYTHON) |
-                             TL_CAT_BIT(TL_CAT_INSTANT);
-    const tl_value *cat = tl_fields_get(f, TL_KEY_CAT);
-
-    if (l->pid == 0 && cat != NULL && (of_host >> tl_cat_of(cat->text) & 1)) {
-        int64_t pid = tl_value_int(tl_fields_get(f, TL_KEY_PID), 0);
-        l->pid = pid > 0 ? pid : 0;
-    }
-}
-
-/* Whether enough is known.  A metadata entry ("ph": "M") may have a ts, but not one of its own. */
+/* Whether enough is known. */
 static bool take_entry(look *l, tl_text text)
 {
     tl_fields f;
     size_t ignored;
 
+    if (tl_seen_enough(&l->seen))
+        return true;
     if (!tl_event_read_yajl(&l->scratch, text, &f, &ignored))
         return l->scratch.no_memory;
-    const tl_value *ph = tl_fields_get(&f, TL_KEY_PH), *ts = tl_fields_get(&f, TL_KEY_TS);
-    if (!l->has_first)
-        l->first_is_event = ph != NULL;
-    l->has_first = true;
-    note_pid(l, &f);
-    if (ph == NULL)
-        return l->split.bare;
-    if (ts == NULL || tl_text_is(ph->text, "M"))
-        return false;
-    l->has_ts = tl_decimal_us_to_ns(ts->text.p, ts->text.n, &l->ts_ns) && l->ts_ns >= 0;
-    return l->has_ts;
+    bool is_event = tl_entry_see(&l->seen, &f);
+    return is_event ? tl_seen_enough(&l->seen) : l->split.bare;
 }
 
 /* The entries so far are of something else. */
 static void forget_entries(look *l)
 {
-    l->has_first = l->first_is_event = l->has_ts = false;
-    l->pid = 0;
+    l->seen = (tl_seen){ 0 };
 }
 
 /* Reads on until enough is known; to the end where a nested array may turn out to be none of a trace's. */
@@ -172,16 +149,16 @@ static void read_head(look *l)
             }
             break;
         case TL_SPLIT_ENTRY:
-            if (!l->has_ts && take_entry(l, item.text) && !l->split.nested)
+            if (take_entry(l, item.text) && !l->split.nested)
                 return;
             break;
         case TL_SPLIT_CUT:
-            if (!l->has_first)
-                l->first_is_event = tl_text_has(item.text, "\"ph\"");
+            if (!l->seen.has_first)
+                l->seen.first_is_event = tl_text_has(item.text, "\"ph\"");
             break;
         case TL_SPLIT_BAD:
         case TL_SPLIT_BROKEN:
-            if (l->split.bare && !l->has_first)
+            if (l->split.bare && !l->seen.has_first)
                 return;
             break;
         case TL_SPLIT_TORN:
@@ -196,6 +173,30 @@ static void read_head(look *l)
             return;
         case TL_SPLIT_NO_MEMORY:
             l->no_memory = true;
+        }
+    }
+}
+
+/* The entries after the head, up to HEAD_MAX: until arguments of a collective tell the rank.  Where all entries have been
+ * seen, it is known whether any is device work. */
+static void read_rest(look *l)
+{
+    bool device_work = false;
+    tl_split_item item;
+    tl_fields f;
+    size_t ignored;
+
+    while (!l->no_memory && l->meta.rank < 0) {
+        tl_split_result kind = tl_split_next(&l->split, &item);
+        if (kind == TL_SPLIT_ENTRY) {
+            device_work = device_work || tl_entry_may_be_device_work(item.text);
+            if (tl_text_has(item.text, "\"Rank\"") && tl_event_read_yajl(&l->scratch, item.text, &f, &ignored))
+                l->meta.rank = tl_entry_rank(&f);
+        } else if (kind == TL_SPLIT_END) {
+            l->out->origin.no_device_work = !device_work && l->split.complete;
+            return;
+        } else if (kind == TL_SPLIT_NO_MEMORY || (kind == TL_SPLIT_MORE && !read_block(l))) {
+            return;
         }
     }
 }
@@ -243,7 +244,11 @@ static void judge(look *l)
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, reason);
     } else if (is_of_nobody(l)) {
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected events in traceEvents, found none");
-    } else if ((s->found && !s->bare) || l->first_is_event) {
+    } else if (tl_seen_is_foreign(&l->seen) && (s->complete || s->nentries >= HEAD_ENTRIES_MAX)) {
+        snprintf(reason, sizeof reason, "expected events of PyTorch's profiler, found others (category \"%s\")",
+                 l->seen.foreign);
+        say(l, TL_INPUT_OTHER, reason);
+    } else if ((s->found && !s->bare) || l->seen.first_is_event) {
         l->out->kind = TL_INPUT_TRACE;
     } else if (l->fault.status != TL_ENOMEM && !s->bare && !begins_as_no_json(l) && is_execution_trace(l)) {
         say(l, TL_INPUT_EXECUTION, "an execution trace (schema, nodes), which holds no times of devices");
@@ -281,7 +286,7 @@ static void judge(look *l)
 static int64_t begin_of(const look *l)
 {
     int64_t begin;
-    if (!l->has_ts || __builtin_add_overflow(l->ts_ns, l->meta.base_ns, &begin))
+    if (!l->seen.has_ts || __builtin_add_overflow(l->seen.ts_ns, l->meta.base_ns, &begin))
         return -1;
     return l->meta.has_base || begin >= UNIX_TIME_NS ? begin : -1;
 }
@@ -305,7 +310,7 @@ static void note_origin(look *l)
 {
     tl_origin *o = &l->out->origin;
 
-    o->pid = l->pid;
+    o->pid = l->seen.pid;
     o->gpu = l->meta.device[0] != 0 ? tl_hash_bytes(l->meta.device, strlen(l->meta.device)) | 1 : 0;
     snprintf(o->host, sizeof o->host, "%.*s", (int)sizeof o->host - 1, l->meta.host);
     for (size_t i = 0; i < l->meta.groups.n && o->ngroups < TL_GROUP_MARKS; i++) {
@@ -315,6 +320,36 @@ static void note_origin(look *l)
     }
 }
 
+static void read_tail(look *l)
+{
+    tl_tail_read(l->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at }, &l->meta);
+}
+
+/* The document anew, now that the splitter has all of it; the rank of some arguments counts where it names none. */
+static void read_document_again(look *l)
+{
+    int64_t rank = l->meta.rank;
+    tl_meta_free(&l->meta);
+    l->meta = (tl_meta)TL_META_INIT;
+    (void)tl_document_read(&l->split, &l->meta, NULL);
+    l->meta.rank = l->meta.rank >= 0 ? l->meta.rank : rank;
+}
+
+/* The tail of a plain file costs one read; a packed one is inflated up to there, and entries are seen on the way. */
+static void look_deeper(look *l)
+{
+    bool packed = tl_source_packing(l->source) != NULL, bare = l->split.bare;
+
+    if (!packed && !bare && !l->split.complete)
+        read_tail(l);
+    if (l->meta.rank < 0)
+        read_rest(l);
+    if (l->split.complete && !bare)
+        read_document_again(l);
+    else if (packed && !bare)
+        read_tail(l);
+}
+
 static void look_inside(look *l, bool deep)
 {
     read_head(l);
@@ -322,8 +357,8 @@ static void look_inside(look *l, bool deep)
     if (l->out->kind != TL_INPUT_TRACE)
         return;
     (void)tl_document_read(&l->split, &l->meta, NULL);
-    if (deep && !l->split.bare && !l->split.complete && (l->meta.rank < 0 || begin_of(l) < 0))
-        tl_tail_read(l->path, l->source, (tl_text){ l->split.buf + l->split.at, l->split.end - l->split.at }, &l->meta);
+    if (deep && (l->meta.rank < 0 || begin_of(l) < 0))
+        look_deeper(l);
     l->out->rank = l->meta.rank;
     l->out->world_size = l->meta.world_size;
     l->out->begin_ns = begin_of(l);

@@ -1,4 +1,5 @@
 /* readers.c - the formats of traces, and which of them a file has. */
+#include "foreign.h"
 #include "jsonl.h"
 #include "kineto.h"
 #include "memory_reader.h"
@@ -11,6 +12,7 @@
 const tl_reader *const tl_readers[] = {
     &tl_jsonl_reader,  /* by their names */
     &tl_memory_reader, /* likewise */
+    &tl_foreign_reader,
     &tl_kineto_reader, /* the last: it takes what nobody claims, and says what is wrong with it */
     NULL,
 };

@@ -7,6 +7,7 @@
  *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
  *     jsonl      durations of phases, which are no events: phases.h reads them
  *     memory     timelines of memory, likewise: memory.h
+ *     foreign    formats of other profilers, which are named and not read
  *
  * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON
  * but is followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it
@@ -116,6 +117,7 @@ typedef struct tl_origin {
     tl_extent extent; /* of the file */
     uint64_t packing; /* hash of what it is packed in; 0: plain */
     char host[64];    /* what distributedInfo or the like says, cut to what fits */
+    bool no_device_work; /* all entries were looked at, and none is work of a device */
     uint32_t ngroups;
     tl_group_mark groups[TL_GROUP_MARKS]; /* the first few */
 } tl_origin;

@@ -136,6 +136,75 @@ static void an_event_near_the_end_does_not_name_the_rank(void)
     }
 }
 
+/* A trace without distributedInfo: 20,000 entries, then a collective that says where in its group the rank stands. */
+static void a_collective_tells_the_rank(void)
+{
+    static const struct {
+        const char *args;
+        int64_t rank;
+    } cases[] = {
+        { "\"Rank\": 1, \"Process Group Ranks\": \"[4, 6, 8]\"", 6 },
+        { "\"Rank\": 3, \"Process Group Ranks\": \"[0, ..., 31]\", \"Global rank start\": 8, \"Global rank stride\": 4", 20 },
+        { "\"Rank\": 3, \"Process Group Ranks\": \"[0, 1]\"", -1 },
+        { "\"Rank\": 1", -1 },
+        { "\"Rank\": -1, \"Global rank start\": 0, \"Global rank stride\": 1", -1 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = trace_with(20000, "");
+        size_t n = strlen(text), room = n + 1000;
+        char *whole = malloc(room);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(whole);
+        text[n - 1] = '\0';
+        n = (size_t)snprintf(whole, room, "%s, {\"ph\": \"X\", \"cat\": \"cpu_op\", \"ts\": 9, \"args\": {%s}}]}", text,
+                             cases[i].args);
+        unsigned char *packed = malloc(n + 1000);
+        const char *plain = scratch_write("plain.json", whole, n);
+        const char *gz = scratch_write("packed.json.gz", packed, scratch_gzip(whole, n, 6, packed, n + 1000));
+        CU_ASSERT_EQUAL(look_at(plain, false).meta_rank, -1);
+        CU_ASSERT_EQUAL(look_at(plain, true).meta_rank, cases[i].rank);
+        CU_ASSERT_EQUAL(look_at(gz, true).meta_rank, cases[i].rank);
+        free(packed);
+        free(whole);
+        free(text);
+    }
+    tl_input t = look_at_text("told.json", /* distributedInfo goes before arguments, wherever it stands */
+                              "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 9, \"args\": {\"Rank\": 1, \"Process Group "
+                              "Ranks\": \"[4, 6]\"}}], \"distributedInfo\": {\"rank\": 5}}",
+                              true);
+    CU_ASSERT_EQUAL(t.meta_rank, 5);
+}
+
+static void a_deep_look_tells_whether_a_device_worked(void)
+{
+    static const char host[] = "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"ts\": 9}]}",
+                      both[] = "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"ts\": 9},"
+                               "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 9}]}";
+    CU_ASSERT(!look_at_text("host.json", host, false).origin.no_device_work);
+    CU_ASSERT(look_at_text("host.json", host, true).origin.no_device_work);
+    CU_ASSERT(!look_at_text("both.json", both, true).origin.no_device_work);
+    CU_ASSERT(!look_at_text("cut.json", "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"ts\": 9}, ", true)
+                   .origin.no_device_work);
+}
+
+/* What is not read is named. */
+static void formats_of_others_are_named(void)
+{
+    static const struct {
+        const char *file, *text, *word;
+    } cases[] = {
+        { "rank_0.pftrace", "\n\x20", "Perfetto" },
+        { "report.nsys-rep", "x", "Nsight Systems" },
+        { "job.sqlite", "SQLite format 3", "SQLite" },
+        { "t.json", "[{\"ph\": \"M\", \"args\": {\"name\": \"Ascend Hardware\"}}]", "Ascend" },
+        { "nccl.json", "[{\"cat\": \"COLL\", \"ph\": \"b\", \"ts\": 1}]", "category \"COLL\"" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tl_input t = look_at_text(cases[i].file, cases[i].text, true);
+        CU_ASSERT_EQUAL(t.kind, TL_INPUT_OTHER);
+        CU_ASSERT_PTR_NOT_NULL(strstr(t.why, cases[i].word));
+    }
+}
+
 static void a_damaged_head_still_names_the_rank(void)
 {
     static const char *const heads[] = {
@@ -286,6 +355,9 @@ int main(void)
         TEST(a_begin_is_always_found),
         TEST(the_tail_is_for_a_deep_look),
         TEST(an_event_near_the_end_does_not_name_the_rank),
+        TEST(a_collective_tells_the_rank),
+        TEST(a_deep_look_tells_whether_a_device_worked),
+        TEST(formats_of_others_are_named),
         TEST(a_damaged_head_still_names_the_rank),
         TEST(kinds_are_told_apart),
         TEST(an_archive_is_known_in_gzip),

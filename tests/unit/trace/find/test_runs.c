@@ -343,6 +343,24 @@ static void a_file_for_each_rank_is_chosen(void)
     CU_ASSERT_FALSE(tl_inventory_is_unsure(&inventory));
 }
 
+/* An engine's coordinator has a trace, too. */
+static void a_process_that_is_no_rank_is_left_out(void)
+{
+    for (int told = 0; told < 2; told++) {
+        tl_inventory_free(&inventory);
+        add("a", 0, 0);
+        add("b", told ? 1 : -1, 0.1);
+        add("coordinator", -1, 0.2);
+        of("coordinator")->origin.no_device_work = true;
+        tl_inventory_sort(&inventory);
+        CU_ASSERT_EQUAL_FATAL(tl_inventory_decide(&inventory, 0, &err), TL_OK);
+        CU_ASSERT_EQUAL(of("coordinator")->kind, told ? TL_INPUT_OTHER : TL_INPUT_TRACE);
+        CU_ASSERT_EQUAL(inventory.nruns, 1);
+        CU_ASSERT_EQUAL(inventory.world_size, told ? 2 : 3);
+        CU_ASSERT(!tl_input_is_lost(of("coordinator")));
+    }
+}
+
 int main(void)
 {
     CU_initialize_registry();
@@ -361,6 +379,7 @@ int main(void)
     CU_ADD_TEST(s, only_traces_take_part);
     CU_ADD_TEST(s, a_rank_whose_trace_cannot_be_read_is_not_missing);
     CU_ADD_TEST(s, missing_ranks_are_counted_and_some_are_listed);
+    CU_ADD_TEST(s, a_process_that_is_no_rank_is_left_out);
     CU_ADD_TEST(s, two_traces_of_one_rank_at_one_time_are_counted);
     CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
     CU_ADD_TEST(s, a_file_for_each_rank_is_chosen);
