@@ -14,6 +14,7 @@ asked about the same traces.  Judges, and where what is true comes from:
     grid                 the jobs of stragglers.py, by make_trace; truth.json
     foreign              the jobs of foreign/simulate.py, which shares nothing with make_trace; every third is healthy
     healthy              healthy jobs of both simulators alone
+    partial              only where it is asked for: jobs of production, foreign and grid whose recording has a defect (partial.py)
 
 Columns, over the jobs of a line (scores.py):
 
@@ -40,13 +41,14 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "golden"), os.path.join(HERE, "foreign")]
+sys.path += [os.path.join(HERE, os.pardir, "golden"), os.path.join(HERE, "foreign")]
 import clocks  # noqa: E402
+import partial  # noqa: E402
 import simulate  # noqa: E402
 import stragglers  # noqa: E402
 from scores import NoTable, Verdict, answer, bin_of, measures, run, share  # noqa: E402
 
-SHIFTS, SHOWN, ALARMS = 3, 10, stragglers.GOALS["alarms"]
+SHIFTS, SHOWN, ALARMS, PARTIAL_JOBS = 3, 10, stragglers.GOALS["alarms"], 8
 
 
 class Case:
@@ -145,6 +147,12 @@ def healthy(options):
     yield from of_foreign("healthy (foreign)", count, argparse.Namespace(seed=options.seed + 1000), "--healthy")
 
 
+def of_partial(options):
+    """Jobs for partial.py, which puts the defects in."""
+    few = argparse.Namespace(**dict(vars(options), jobs=PARTIAL_JOBS if options.jobs is None else options.jobs))
+    return [case for judge in (production, foreign, grid) for case in judge(few)]
+
+
 JUDGES = {"production": production, "production_shifted": production_shifted, "planted": planted, "grid": grid, "foreign": foreign,
           "healthy": healthy}
 
@@ -153,7 +161,7 @@ def why_not(judge, cases, options):
     """Why a judge cannot sit, in words; None where it can."""
     if judge in ("production", "production_shifted", "planted") and not cases:
         return "TLMPI_CORPUS names no folder with its traces below traces/"
-    if judge in ("grid", "healthy") and not os.access(options.make_trace, os.X_OK):
+    if judge in ("grid", "healthy", "partial") and not os.access(options.make_trace, os.X_OK):
         return "%s: not there (--make-trace says where it is)" % options.make_trace
     return None
 
@@ -247,9 +255,11 @@ def variant(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("variants", metavar="VARIANT", nargs="*", type=variant, help="LABEL=COMMAND, as new='build/tlmpi --clock none'")
-    parser.add_argument("--judge", action="append", choices=list(JUDGES), help="this one (all); may be given again")
+    parser.add_argument("--judge", action="append", choices=list(JUDGES) + ["partial"], help="this one (all but partial); may be given again")
     parser.add_argument("--seed", type=int, default=1, help="of what is drawn (1)")
-    parser.add_argument("--jobs", type=int, help="jobs of each judge that simulates (grid: all; foreign: 60; healthy: 40 of each)")
+    parser.add_argument("--jobs", type=int, help="jobs of each judge that simulates (grid: all; foreign: 60; healthy: 40 of each; "
+                                                  "partial: 8 of each, with 15 defects each)")
+    parser.add_argument("--defect", metavar="TEXT", default="", help="of partial: defects whose name has it (all)")
     parser.add_argument("--procs", type=int, default=os.cpu_count(), help="jobs at a time (all cores)")
     parser.add_argument("--make-trace", metavar="PATH", help="the simulator of grid (beside the first variant)")
     parser.add_argument("--keep", metavar="DIR", help="leave simulated traces there")
@@ -271,10 +281,13 @@ def main():
     try:
         with concurrent.futures.ThreadPoolExecutor(options.procs) as pool:
             for judge in options.judge or JUDGES:
-                begun, cases = time.monotonic(), list(JUDGES[judge](options))
+                begun, cases = time.monotonic(), list(JUDGES.get(judge, of_partial)(options))
                 reason = why_not(judge, cases, options)
                 if reason:
                     print("SKIPPED: %s: %s" % (judge, reason))
+                    continue
+                if judge == "partial":
+                    failures += partial.sit(cases, options.variants, options, scratch)
                     continue
                 asked = [pool.submit(ask, case, i, options.variants, scratch, options.keep) for i, case in enumerate(cases)]
                 for i, (case, future) in enumerate(zip(cases, asked)):
