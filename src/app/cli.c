@@ -63,7 +63,7 @@ static const tl_command commands[] = {
       false, tl_ask },
     { "html", TL_FOR_HTML, "[options] FILE.h5", "a page with pictures: the answers, and who is late in which steps",
       "Writes one HTML file that stands alone: the answers of tlmpi ask, and heat maps of ranks and steps. Of traces: how much "
-      "of each step the others waited because of a rank. Of phases that were timed without a profiler: how much longer or "
+      "of each step a rank works longer than its peers. Of phases that were timed without a profiler: how much longer or "
       "shorter each is on a rank than on its peers. It needs no network and no script, and prints well. Of more than 64 ranks "
       "the 32 worst have a row of their own; more than 240 steps share columns.",
       false, tl_html_page },

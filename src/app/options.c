@@ -104,7 +104,7 @@ static const tl_option options[] = {
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_switch, AT(run.json) },
     { "fail-on", 0, "LIST", "",
       "exit with status 5 where the job loses more than this: NAME>PERCENT%,... as 'straggler>5%,idle>20%'. straggler, link: "
-      "wall time that it would gain without the worst of them, or without all that stand out (what others waited, where "
+      "wall time that it would gain without the worst of them, or without all that stand out (its own work beyond that of its peers, where "
       "that could not be simulated or gains nothing; not judged, and that is told, where there is no verdict); idle, comm (exposed "
       "communication): of the time of all ranks",
       TL_FOR_RUN | TL_FOR_ASK, &tl_option_gates, AT(run.fail_on) },

@@ -153,7 +153,7 @@ def rank_answers(c, job, culprit):
     flagged = [r for r in job.blame_step if int(r["rank"]) == culprit["rank"] and r["flagged"] == "1" and
                culprit["first_step"] <= int(r["step"]) <= culprit["last_step"]]
     c.same("steps flagged", culprit["steps_flagged"], len(flagged))
-    c.same("waited_in_steps_ns", culprit["waited_in_steps_ns"], sum(min(int(r["wall_ns"]), int(r["step_ns"])) for r in flagged))
+    c.same("excess_ns", culprit["excess_ns"], sum(max(0, int(r["excess_ns"])) for r in flagged))
     if which["step_ns"]:
         c.that("a step costs no more than it is long", which["step_cost_ns"] <= which["step_ns"],
                f"{which['step_cost_ns']} of {which['step_ns']}")

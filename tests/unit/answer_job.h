@@ -104,7 +104,7 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
         tl_blame_step *step = tl_table_row(steps, i);
         if (step->rank != rank || step->step < first || step->step > last)
             continue;
-        step->wall_ns = wait_ns;
+        step->excess_ns = wait_ns;
         step->blame_ns = wait_ns * (nranks - 1);
         step->flagged = 1;
         n++;
@@ -131,6 +131,19 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
         put_row(j, &tl_whatif_row_schema, &whatif);
     }
     return row;
+}
+
+/* What others wait for the rank itself, and what they wait for those that wait for it. */
+static inline void charge(answer_job *j, int32_t rank, int64_t direct_ns, int64_t indirect_ns)
+{
+    tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+    const tl_blame row = { .to_rank = rank, .step = 1, .from_rank = 0, .direct_ns = direct_ns, .indirect_ns = indirect_ns };
+    size_t at = tl_table_from_rank(blame, rank);
+    verdict_of(j, rank)->blame_ns = direct_ns + indirect_ns;
+    if (at < blame->n && ((tl_blame *)tl_table_row(blame, at))->to_rank == rank)
+        *(tl_blame *)tl_table_row(blame, at) = row;
+    else
+        put_row(j, &tl_blame_schema, &row);
 }
 
 /* The replay takes wall_ns, `error` off what was measured; beyond 5 % nothing more is known. */

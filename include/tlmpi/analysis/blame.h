@@ -26,10 +26,9 @@ typedef struct tl_delay_cost_input {
  * TL_ENOMEM. */
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
-/* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), [ranks * steps], from table
- * blame in order of its keys: rank-seconds; and as wall time: what one of those who waited for it waited, each weighted
- * by its wait. */
+/* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), added to
+ * delay_cost_ns[ranks * steps]: GPU time, from table blame. */
 void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps,
-                            size_t nsteps, int64_t *delay_cost_ns, double *wall_ns);
+                            size_t nsteps, int64_t *delay_cost_ns);
 
 #endif

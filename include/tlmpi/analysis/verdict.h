@@ -87,7 +87,7 @@ typedef struct tl_findings {
     int64_t links_ns;                  /* what that of all links that are chosen gains */
     int64_t *step_ns;                  /* [nsteps] how long each took */
     double *z;        /* [ranks * nsteps] lateness over the scale of its role, of the family that is later; NAN: none */
-    int64_t *late_ns; /* [ranks * nsteps] lateness of all families */
+    int64_t *late_ns; /* [ranks * nsteps] lateness of the device or the host, whichever is more */
     int64_t *rank_ns; /* [ranks] what the repair of all chosen units of a rank gains alone; -1: none is chosen */
     int64_t *rank_step_ns; /* [ranks * nsteps] ... by step */
     tl_rank_cause *causes; /* [ranks] of those of whom units are chosen */

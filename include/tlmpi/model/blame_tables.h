@@ -82,7 +82,7 @@ extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", NULL *
 #define TL_TYPE_OF_STEPS_FROM    TL_TYPE_ENUM
 #define TL_LABELS_OF_STEPS_FROM  tl_steps_from_labels
 
-/* Waits in collectives, charged to those who came late. */
+/* Waits in collectives, charged to those who came late.  Times are GPU time: those of all ranks that waited, summed. */
 #define TL_BLAME_FIELDS(F, T)                                                                                          \
     F(T, I32, to_rank, KEY, "", "rank that is charged")                                                                \
     F(T, I32, step, KEY, "",                                                                                           \
@@ -106,11 +106,11 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, step, KEY, "", "step, -1 where the traces have none")                                                    \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
-      "rank-seconds that others waited for what it did in the step, also those they waited in the next for what it "   \
-      "did "                                                                                                           \
-      "after the last collective; what they waited outside of steps is in blame alone")                                \
-    F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "the same as wall time: what one rank of those that waited for it waited, each weighted by its wait")            \
+      "GPU time: what all others together waited for what it did in the step, or for ranks that had waited for it; "   \
+      "also in the next step for what it did after the last collective; waits outside of steps are in blame alone")    \
+    F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
+      "time of the rank itself: by how much its own work, of its device or its host, whichever is more, exceeds that " \
+      "of its peers in the step, of no step more than it is long; below 0: it has less; 0 where nothing is compared")  \
     F(T, F64, z, MEASURE, "",                                                                                          \
       "by how many times the scale of noise of its role its own work exceeds that of its peers in the step: of its "   \
       "device or its host, whichever is later; none where nothing is compared")                                        \
@@ -237,7 +237,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
-      "rank-seconds that others waited for it, in all steps and outside of them: the sum of its rows in blame")        \
+      "GPU time: what all others together waited for it, or for ranks that had waited for it, in all steps and "       \
+      "outside of them: the sum of its rows in blame")                                                                 \
     F(T, I64, late_count, MEASURE, "",                                                                                 \
       "collectives in which it came last of the ranks found, without sends and "                                       \
       "receives, suspect ones and those whose arrivals clocks hide")                                                   \

@@ -31,7 +31,7 @@ extern const char *const tl_culprit_kind_labels[];
 
 /* A row a culprit.  Never empty: where nobody is named one row says why, and how sure that is. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
-    F(T, I32, culprit, KEY, "", "number: by gain_ns, then waited_in_steps_ns, largest first, of equals the lower rank")\
+    F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")\
     F(T, CULPRIT_KIND, kind, LABEL, "",                                                                                \
       "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
       "that of any of them does; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
@@ -40,8 +40,8 @@ extern const char *const tl_culprit_kind_labels[];
       "the ranks; of a link those at its ends, or where these are not known those among which it is")                  \
     F(T, I32, nranks, LABEL, "", "how many; 0 of a link whose ends are not known, and of nobody")                      \
     F(T, I32, rank, LABEL, "",                                                                                         \
-      "the rank; of several the one that alone costs most; of a link one end; of none the one that others wait for "   \
-      "most; of inconclusive the one whose verdict is (table straggler has the reason); -1: none")                     \
+      "the rank; of several the one that alone costs most; of a link one end; of none the one with most excess_ns; "   \
+      " of inconclusive the one whose verdict is (table straggler has the reason); -1: none")                     \
     F(T, I32, peer, LABEL, "", "other end of a link; -1: none, or not known")                                          \
     F(T, I32, link, LABEL, "", "its number in table link; -1: it is no link")                                          \
     F(T, TEXT128, host, LABEL, "",                                                                                     \
@@ -59,22 +59,23 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, I64, steps, MEASURE, "", "steps of the job")                                                                  \
     F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
     F(T, I64, gain_ns, MEASURE, "ns", "without it the job takes so much less, simulated; -1: not simulated")           \
-    F(T, I64, waited_in_steps_ns, MEASURE, "ns",                                                                       \
-      "wall_ns of table blame_step over its flagged steps, of none more than it is long; of a link its excess_ns")     \
+    F(T, I64, excess_ns, MEASURE, "ns",                                                                       \
+      "time of the rank itself: excess_ns of table blame_step over its flagged steps, of several that of the worst in " \
+      "each; of none: over all steps; of a link its excess_ns")                                                        \
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
-      "what it costs: gain_ns; waited_in_steps_ns where that is not simulated, or where a rank is named though its repair gains "\
+      "what it costs: gain_ns; excess_ns where that is not simulated, or where a rank is named though its repair gains "\
       "nothing, and no others hide it")                                                                                \
     F(T, I64, wall_ns, MEASURE, "ns", "of the traced window: replayed where that is to be trusted, else measured")     \
     F(T, F64, cost_share, MEASURE, "", "cost_ns / wall_ns")                                                            \
     F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
-      "gain_ns within the flagged steps, for each; where not simulated the median of waited_in_steps_ns; 0 of a link") \
+      "gain_ns within the flagged steps, for each; where not simulated the median of excess_ns; 0 of a link") \
     F(T, I64, step_ns, MEASURE, "ns", "length of these steps in the mean; where not simulated that of the median one") \
     F(T, I64, in_steps_ns, MEASURE, "ns",                                                                              \
       "gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known")                         \
     F(T, I64, late_count, MEASURE, "", "collectives in which it, or one of its ranks, came last; 0 of a link")         \
-    F(T, I64, blame_ns, MEASURE, "ns", "rank-seconds that others waited for it")                                       \
+    F(T, I64, blame_ns, MEASURE, "ns", "GPU time: what all others together waited for it, or for those that had")      \
     F(T, I64, indirect_ns, MEASURE, "ns", "of them: others waited for those that waited for it")                       \
-    F(T, I64, waited_ns, MEASURE, "ns", "what each of the other ranks waited for it in the mean; of none: in steps")   \
+    F(T, I64, waited_ns, MEASURE, "ns", "what each of the other ranks waited for it in the mean")                      \
     F(T, I64, nwaiters, MEASURE, "", "ranks that waited for it itself; of groups above 32 ranks at least so many")     \
     F(T, TEXT1024, waiters, LABEL, "", "those of them that are known")                                                 \
     F(T, F64, path_share, MEASURE, "", "its part of the critical path, of a link that of its ends; none: not known")   \

@@ -42,7 +42,7 @@ typedef struct tl_facts {
     tl_trust trust;
     int64_t measured_ns;      /* wall time of the rank with the longest; 0: no rank has device work */
     int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
-    int64_t wait_ns;          /* rank-seconds that all waited in matched collectives */
+    int64_t wait_ns;          /* GPU time that all waited in matched collectives, summed over ranks */
     int64_t path_ns;          /* the critical path across ranks; 0: not known */
     int64_t unexplained_ns;   /* what of it nothing explains */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */

@@ -34,13 +34,15 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                        links_gain_ns (of all slow links together, where none of them alone gains nearly as much),
  *                        step_cost_ns of step_ns (of a rank), collectives_last (in which it, or one of them, came last)
  *                        of collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
- *                        holds the job up, but one stands out most: most_waited_for (rank), most_waited_ns
- *                        (by each of the others in the mean), most_waited_share, p_value
+ *                        holds the job up: most_excess (the rank whose own work exceeds that of its peers most),
+ *                        most_excess_ns (its own time), most_excess_share (of the wall time), p_value
  *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler), waited_ns
- *                        (what others waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
+ *                        (GPU time that others waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
  *                        ratio; of nobody: loss_ns, loss_share
- *         others_waiting all_waiting_ns (for ranks that came late: the sum of table blame), all_waiting_share (of the time of
- *                        all ranks), waited_for (array: whom most, of ranks_waited_for: rank, ns, share of all waiting); of a
+ *         others_waiting GPU time, that of all who waited summed: all_waiting_ns (for ranks that came late: the sum of table
+ *                        blame), all_waiting_share (of the time of all ranks), exposed_ns (of it at most so much while nothing else
+ *                        ran), passed_on_ns (of it for ranks that had waited themselves), waited_for (array: for whom itself
+ *                        most, of ranks_waited_for: rank, ns, share of all waiting); of a
  *                        culprit blame_ns, indirect_ns (of it: waited
  *                        for ranks that waited for it), share_of_all_waiting, ranks_waiting, ranks (for it itself)
  *         persistent     steps, steps_flagged (of the pattern), steps_not_counted (flagged, too, but none of it: it costs less in
@@ -48,7 +50,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, largest_cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns,
- *                    gain_share, path_share, waited_in_steps_ns, blame_ns, ranks_waiting
+ *                    gain_share, path_share, excess_ns (its own time in its steps), blame_ns (GPU time), ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
  *                    rank_share
  *     imbalance      what nobody is at fault for, 0 where less than --least-cost: rank, times (of the role that computes longest; -1), roles_gain_ns

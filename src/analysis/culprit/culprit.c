@@ -59,27 +59,24 @@ static tl_culprit_kind why_nobody(const tl_judgement *j)
                                       : TL_CULPRIT_NOBODY;
 }
 
-/* The rank that others waited for most. */
+/* The rank whose own work exceeds that of its peers most. */
 static void find_most(tl_judgement *j)
 {
     const tl_table *stragglers = tl_tables_get(j->tables, &tl_straggler_schema),
                    *steps = tl_tables_get(j->tables, &tl_blame_step_schema);
-    size_t at = 0;
-    int64_t most_blame_ns = 0;
 
-    for (size_t i = 0; i < stragglers->n; i++) {
+    for (size_t i = 0, at = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
-        int64_t in_steps_ns = 0;
+        int64_t excess_ns = 0;
         while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
             at++;
         for (const tl_blame_step *s; at < steps->n && (s = tl_table_row(steps, at))->rank == row->rank; at++)
-            in_steps_ns = tl_ns_add(in_steps_ns, s->blame_ns);
-        if (in_steps_ns > most_blame_ns) {
+            excess_ns = tl_ns_sum(excess_ns, s->excess_ns);
+        if (excess_ns > j->most_ns) {
             j->most = row;
-            most_blame_ns = in_steps_ns;
+            j->most_ns = excess_ns;
         }
     }
-    j->most_ns = stragglers->n > 1 ? most_blame_ns / (int64_t)(stragglers->n - 1) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
@@ -149,12 +146,12 @@ static void tell_link(const tl_suspect *c, tl_culprit *row)
         memcpy(row->ranks, c->link->ranks, sizeof c->link->ranks);
 }
 
-/* Whoever is named though its repair gains nothing is named for what others wait, unless several that hide each other
+/* Whoever is named though its repair gains nothing is named for its own excess, unless several that hide each other
  * gain something together. */
 static int64_t cost_of(const tl_judgement *j, const tl_suspect *c)
 {
     bool in_turn = j->nculprits > 1 && j->facts.together_gain_ns > 0;
-    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->waited_in_steps_ns;
+    return c->gain_ns > 0 || (c->gain_ns == 0 && (c->rank == NULL || in_turn)) ? c->gain_ns : c->excess_ns;
 }
 
 static tl_culprit row_of(const tl_judgement *j, tl_measures *measures, const tl_suspect *c)
@@ -179,7 +176,7 @@ static tl_culprit row_of(const tl_judgement *j, tl_measures *measures, const tl_
     row.steps_flagged = (int64_t)c->nflagged;
     row.steps_not_counted = (int64_t)c->nbeside;
     row.gain_ns = c->gain_ns;
-    row.waited_in_steps_ns = c->waited_in_steps_ns;
+    row.excess_ns = c->excess_ns;
     row.cost_ns = cost_of(j, c);
     row.cost_share = row.wall_ns > 0 && row.cost_ns > 0 ? (double)row.cost_ns / (double)row.wall_ns : 0;
     row.step_cost_ns = c->step_cost_ns;
@@ -209,7 +206,7 @@ static tl_culprit row_of_nobody(const tl_judgement *j)
         row.rank = of->rank;
         row.p_value = of->p_value;
         row.gain_ns = of->gain_ns;
-        row.waited_ns = j->nobody == TL_CULPRIT_NOBODY ? j->most_ns : 0;
+        row.excess_ns = j->nobody == TL_CULPRIT_NOBODY ? j->most_ns : 0;
     }
     tell_doubts(j, NULL, &row);
     return row;

@@ -154,7 +154,7 @@ static void take_link(finding *f, const tl_slow_link_row *row)
                        .last_step = row->last_step,
                        .p_value = row->p_value,
                        .gain_ns = f->out->facts.trust.simulated ? row->gain_ns : -1,
-                       .waited_in_steps_ns = row->excess_ns };
+                       .excess_ns = row->excess_ns };
     tl_culprit_measure(f->measures, c);
 }
 
@@ -186,8 +186,8 @@ static int by_cost(const void *a, const void *b)
     const tl_suspect *x = a, *y = b;
     if (x->gain_ns != y->gain_ns)
         return x->gain_ns > y->gain_ns ? -1 : 1;
-    if (x->waited_in_steps_ns != y->waited_in_steps_ns)
-        return x->waited_in_steps_ns > y->waited_in_steps_ns ? -1 : 1;
+    if (x->excess_ns != y->excess_ns)
+        return x->excess_ns > y->excess_ns ? -1 : 1;
     return TL_COMPARE(number_of(x), number_of(y));
 }
 

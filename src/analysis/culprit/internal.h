@@ -25,11 +25,11 @@ typedef struct tl_suspect {
     int64_t late_count;            /* collectives in which it, or one of its ranks, came last; of a link 0 */
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
-    int64_t waited_in_steps_ns;
+    int64_t excess_ns;
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* for each flagged step, and their length; 0 of a link */
-    int64_t blame_ns, indirect_ns; /* rank-seconds that others waited, and of them for those that waited for it */
+    int64_t blame_ns, indirect_ns; /* GPU time that others waited, and of it for those that waited for it */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
     size_t nwaiters;               /* ranks that waited for it itself; of groups above 32 ranks at least so many */
 } tl_suspect;
@@ -46,8 +46,8 @@ typedef struct tl_judgement {
     tl_suspect *culprits; /* by gain, then by what is lost, largest first; of equals the lower rank */
     size_t nculprits;
     int32_t *members;         /* of all of them */
-    const tl_straggler *most; /* the rank that others waited for most in steps; NULL: nobody waited */
-    int64_t most_ns;          /* that each of the others waited for it, in the mean */
+    const tl_straggler *most; /* the rank whose own work exceeds that of its peers most; NULL: that of none does */
+    int64_t most_ns;          /* by how much, in all steps */
     const tl_straggler *open; /* whose verdict is inconclusive; NULL: nobody's */
     tl_culprit_kind nobody;   /* where there are no culprits: why */
 } tl_judgement;

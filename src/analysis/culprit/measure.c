@@ -83,7 +83,7 @@ static void take_costs(tl_measures *m, int32_t rank)
             step->beside = true;
             continue;
         }
-        int64_t cost_ns = row->wall_ns < step->length_ns ? row->wall_ns : step->length_ns;
+        int64_t cost_ns = tl_ns_max(0, tl_ns_min(row->excess_ns, step->length_ns));
         step->cost_ns = !step->flagged || cost_ns > step->cost_ns ? cost_ns : step->cost_ns;
         step->flagged = true;
     }
@@ -132,7 +132,7 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];
         sum_ns = tl_ns_add(sum_ns, m->steps[s].length_ns);
-        c->waited_in_steps_ns = tl_ns_add(c->waited_in_steps_ns, m->steps[s].cost_ns);
+        c->excess_ns = tl_ns_add(c->excess_ns, m->steps[s].cost_ns);
     }
     if (c->nflagged == 0)
         return;

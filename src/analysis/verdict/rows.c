@@ -1,6 +1,7 @@
 /* rows.c - a findings as rows of the result's tables. */
 #include "internal.h"
 #include "tlmpi/analysis/blame.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include <math.h>
@@ -17,7 +18,6 @@ typedef struct writing {
     bool *on; /* [baseline's nsteps] */
     const tl_table *groups;
     int64_t *delay_cost_ns; /* [ranks * nsteps] */
-    double *wall_ns;
 } writing;
 
 /* Steps that have a number; where none has, all of the time is one. */
@@ -69,7 +69,7 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
         const tl_blame_step row = { .rank = w->in->ranks[rank],
                                     .step = w->numbers[i],
                                     .blame_ns = w->delay_cost_ns[rank * w->nsteps + i],
-                                    .wall_ns = (int64_t)llround(w->wall_ns[rank * w->nsteps + i]),
+                                    .excess_ns = tl_ns_min(w->j->late_ns[at], w->j->step_ns[s]),
                                     .z = w->j->z[at],
                                     .flagged = is_on(w, rank, s, true),
                                     .gain_ns = w->j->rank_step_ns[at] > 0 ? w->j->rank_step_ns[at] : 0,
@@ -277,11 +277,10 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     if (!w.arena.failed)
         list_steps(&w);
     w.delay_cost_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.delay_cost_ns);
-    w.wall_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.wall_ns);
     bool ok = !w.arena.failed;
     if (ok) {
         tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers,
-                               w.nsteps, w.delay_cost_ns, w.wall_ns);
+                               w.nsteps, w.delay_cost_ns);
         tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
         ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
              tl_scenario_rows(findings, baseline, ranks, whatif) && tl_table_sort(whatif);

@@ -12,6 +12,7 @@
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,14 +27,15 @@ typedef struct finding {
     double *full; /* the same in full steps */
     double *column;
     int64_t *scratch;
-    bool *up;       /* [nsteps] of full steps */
-    bool *taken;    /* [nsteps] likewise: those of units that the member has already */
-    bool *rest_up;  /* [nsteps] of the steps that are not taken */
-    double *rest;   /* [nsteps] lateness in these */
-    double *worst;  /* [members] what each of the others is late by at most */
-    double least;   /* the least scale */
-    double tries;   /* ranks and families, and links, that are looked at */
-    double largest; /* roles and families, and sorts of links: each has one that is later than all others */
+    bool *up;         /* [nsteps] of full steps */
+    bool *taken;      /* [nsteps] likewise: those of units that the member has already */
+    bool *rest_up;    /* [nsteps] of the steps that are not taken */
+    double *rest;     /* [nsteps] lateness in these */
+    double *worst;    /* [members] what each of the others is late by at most */
+    int64_t *host_ns; /* [ranks * nsteps] lateness of hosts */
+    double least;     /* the least scale */
+    double tries;     /* ranks and families, and links, that are looked at */
+    double largest;   /* roles and families, and sorts of links: each has one that is later than all others */
 } finding;
 
 static double weight(const tl_shape *shape, const bool *up, size_t step)
@@ -201,7 +203,8 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
         size_t rank = b->members[b->roles[role].first + i];
         for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {
             double *z = &f->out->z[rank * b->nsteps + s];
-            f->out->late_ns[rank * b->nsteps + s] += (int64_t)f->x[i * b->nsteps + s];
+            (family == TL_FAMILY_HOST ? f->host_ns : f->out->late_ns)[rank * b->nsteps + s] +=
+                (int64_t)f->x[i * b->nsteps + s];
             *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */
         }
         if (!look_at_all(f, role, i, family, sigma))
@@ -243,6 +246,7 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
     f.rest_up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest_up);
     f.rest = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest);
     f.worst = tl_arena_take(&f.arena, n, sizeof *f.worst);
+    f.host_ns = tl_arena_zeroed(&f.arena, b->graph->nranks * b->nsteps, sizeof *f.host_ns);
     bool ok = !f.arena.failed;
 
     for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++) {
@@ -260,6 +264,8 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
             ok = look_at_role(&f, role, (tl_family)family);
     for (uint32_t sort = 0; ok && sort < b->nsorts; sort++)
         ok = look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
+    for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++)
+        out->late_ns[i] = tl_ns_max(out->late_ns[i], f.host_ns[i]);
     if (out->units.n > 1)
         qsort(out->units.v, out->units.n, sizeof *out->units.v, by_rank);
     tl_arena_free(&f.arena);

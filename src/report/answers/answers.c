@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/participant.h"
 #include <string.h>
@@ -22,11 +23,10 @@ const char *const tl_finding_labels[] = {
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,          &tl_breakdown_schema,     &tl_straggler_schema,
-        &tl_quality_schema,       &tl_culprit_schema,       &tl_step_schema,
-        &tl_blame_schema,         &tl_blame_step_schema,    &tl_whatif_row_schema,
-        &tl_slow_link_row_schema, &tl_clock_schema,         &tl_path_row_schema,
-        &tl_parameter_schema,     &tl_phase_verdict_schema, NULL,
+        &tl_rank_schema,       &tl_breakdown_schema,     &tl_straggler_schema, &tl_quality_schema,
+        &tl_culprit_schema,    &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema,
+        &tl_whatif_row_schema, &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,
+        &tl_parameter_schema,  &tl_phase_verdict_schema, &tl_idle_schema,      NULL,
     };
     *required = 5;
     return tables;
@@ -180,25 +180,40 @@ static void take_first(tl_tables *tables, tl_answers *out)
                                    tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->activities);
 }
 
-/* For whom all waited, whoever is named.  Of equals the lower rank stands first. */
+/* The largest first; of equals the lower rank. */
+static void add_awaited(tl_answers *out, tl_awaited new)
+{
+    size_t at = out->nwaited_for < TL_WAITED_FOR_MOST ? out->nwaited_for : TL_WAITED_FOR_MOST;
+    if (new.ns <= 0)
+        return;
+    out->nwaited_for++;
+    for (; at > 0 && out->waited_for[at - 1].ns < new.ns; at--)
+        if (at < TL_WAITED_FOR_MOST)
+            out->waited_for[at] = out->waited_for[at - 1];
+    if (at < TL_WAITED_FOR_MOST)
+        out->waited_for[at] = new;
+}
+
+/* For whom all waited, whoever is named, and how much of it may be exposed.  Rows of one rank lie together. */
 static void find_waits(tl_tables *tables, tl_answers *out)
 {
-    const tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+    const tl_table *blame = tl_tables_get(tables, &tl_blame_schema), *idle = tl_tables_get(tables, &tl_idle_schema);
+    const tl_idle *job = idle->n > 0 ? tl_table_row(idle, 0) : NULL;
     double least =
         tl_parameter_value(tl_tables_get(tables, &tl_parameter_schema), "verdict_least_cost", TL_VERDICT_LEAST_COST);
 
-    out->waits = out->wait_ns > 0 && (double)out->wait_ns >= least * (double)out->wall_sum_ns;
-    for (size_t i = 0; i < stragglers->n; i++) {
-        const tl_straggler *row = tl_table_row(stragglers, i);
-        size_t at = out->nwaited_for < TL_WAITED_FOR_MOST ? out->nwaited_for : TL_WAITED_FOR_MOST;
-        if (row->blame_ns <= 0)
-            continue;
-        out->nwaited_for++;
-        for (; at > 0 && out->waited_for[at - 1].ns < row->blame_ns; at--)
-            if (at < TL_WAITED_FOR_MOST)
-                out->waited_for[at] = out->waited_for[at - 1];
-        if (at < TL_WAITED_FOR_MOST)
-            out->waited_for[at] = (tl_awaited){ row->rank, row->blame_ns };
+    out->wait_exposed_ns = -1;
+    if (job != NULL && job->rank == -1)
+        out->wait_exposed_ns = tl_ns_min(out->wait_ns, tl_ns_min(job->waiting_ns, out->comm_exposed_ns));
+    int64_t shown_ns = out->wait_exposed_ns >= 0 ? out->wait_exposed_ns : out->wait_ns;
+    out->waits = shown_ns > 0 && (double)shown_ns >= least * (double)out->wall_sum_ns;
+    for (size_t i = 0; i < blame->n;) {
+        tl_awaited of = { ((const tl_blame *)tl_table_row(blame, i))->to_rank, 0 };
+        for (const tl_blame *row; i < blame->n && (row = tl_table_row(blame, i))->to_rank == of.rank; i++) {
+            of.ns = tl_ns_sum(of.ns, row->direct_ns);
+            out->passed_on_ns = tl_ns_sum(out->passed_on_ns, row->indirect_ns);
+        }
+        add_awaited(out, of);
     }
 }
 
@@ -236,7 +251,7 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
         out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
     } else if (out->finding == TL_FOUND_NOBODY) {
         out->most = verdict_on(tables, first->rank);
-        out->most_ns = first->waited_ns;
+        out->most_ns = first->excess_ns;
     } else if (out->finding == TL_FOUND_NO_VERDICT) {
         const tl_straggler *open = verdict_on(tables, first->rank);
         out->why = open != NULL ? open->reason : NULL;

@@ -133,7 +133,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_printf(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
-        tl_wrap_printf(w, "cost %s", tl_duration(c->waited_in_steps_ns).text);
+        tl_wrap_printf(w, "cost %s", tl_duration(c->excess_ns).text);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- nobody */
@@ -156,10 +156,10 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
                      : a->trust.missing > 0 ? "No rank that has a trace holds the job up."
                                             : "No rank holds the job up.");
     if (most == NULL) {
-        tl_wrap_words(w, "No rank waits for another in a collective.");
+        tl_wrap_words(w, "No rank has more work than its peers.");
         return;
     }
-    tl_wrap_words(w, "The others wait most for");
+    tl_wrap_words(w, "Most work beyond that of its peers has");
     tl_wrap_printf(w, "rank %" PRId32 ":", most->rank);
     tl_wrap_printf(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
     tl_wrap_words(w, isnan(most->p_value) ? "of the time;" : "of the time");
@@ -245,7 +245,7 @@ void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
 {
     size_t n = a->nwaited_for < TL_WAITED_FOR_MOST ? a->nwaited_for : TL_WAITED_FOR_MOST;
 
-    tl_wrap_words(w, n > 1 ? "for several in turn:" : "for one:");
+    tl_wrap_words(w, n > 1 ? "for several in turn:" : n == 1 ? "for one:" : "in turn");
     for (size_t i = 0; i < n; i++) {
         tl_wrap_printf(w, "%s", tl_duration(a->waited_for[i].ns).text);
         tl_wrap_words(w, i == 0 ? "of GPU time for" : "for");
@@ -261,6 +261,11 @@ void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
     }
     if (a->nwaited_for > n)
         tl_wrap_printf(w, "and %zu more", a->nwaited_for - n);
+    if (a->passed_on_ns > a->wait_ns / 100) {
+        tl_wrap_printf(w, "- %s", tl_duration(a->passed_on_ns).text);
+        tl_wrap_printf(w, "(%s)", tl_share_in_words((double)a->passed_on_ns / (double)a->wait_ns).text);
+        tl_wrap_words(w, "for ranks that had waited themselves");
+    }
 }
 
 void tl_say_path(tl_wrap *w, const tl_answers *a, const tl_culprit *c)

@@ -220,22 +220,20 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     const char *without = tl_is_link(c)      ? "were the link as fast as others"
                           : tl_is_several(c) ? "without their delays"
                                              : "without its delay";
-    const char *it = tl_is_several(c) ? "them" : "it";
     if (c->gain_ns == 0)
         return phrase("nothing %s, simulated%s", without, gain_of_links(a).text);
     if (c->gain_ns >= 0)
         return phrase("%s less of %s (%s) %s%s, simulated%s", tl_duration(c->gain_ns).text,
                       tl_duration(a->wall_ns).text, tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without,
                       gain_in_steps(c).text, gain_of_links(a).text);
-    const tl_phrase lost = tl_duration(c->waited_in_steps_ns);
+    const tl_phrase beyond = phrase("%s %s more work than peers", tl_is_several(c) ? "they have" : "it has",
+                                    tl_duration(c->excess_ns).text);
     if (a->trust.simulated)
-        return phrase("not simulated, because others cost more; others wait %s for %s in these steps", lost.text, it);
+        return phrase("not simulated, because others cost more; %s in these steps", beyond.text);
     if (isnan(a->trust.model_error))
-        return phrase("not known, because nothing could be simulated; others wait %s for %s in these steps", lost.text,
-                      it);
-    return phrase(
-        "not known, because the simulation misses the measured time by %.1f %%; others wait %s for %s in these steps",
-        100 * fabs(a->trust.model_error), lost.text, it);
+        return phrase("not known, because nothing could be simulated; %s in these steps", beyond.text);
+    return phrase("not known, because the simulation misses the measured time by %.1f %%; %s in these steps",
+                  100 * fabs(a->trust.model_error), beyond.text);
 }
 
 static const char *following_in_words(const tl_trust *t)

@@ -66,9 +66,9 @@ static void put_which_rank(tl_json_writer *j, const tl_answers *a)
         tl_put_double(j, "p_value", c->p_value);
         tl_put_double(j, "path_share", c->path_share);
     } else if (a->most != NULL) {
-        tl_put_int(j, "most_waited_for", a->most->rank);
-        tl_put_int(j, "most_waited_ns", a->most_ns);
-        tl_put_share(j, "most_waited_share", a->most_ns, a->wall_ns);
+        tl_put_int(j, "most_excess", a->most->rank);
+        tl_put_int(j, "most_excess_ns", a->most_ns);
+        tl_put_share(j, "most_excess_share", a->most_ns, a->wall_ns);
         tl_put_double(j, "p_value", a->most->p_value);
     }
     tl_put_end(j, '}');
@@ -129,6 +129,8 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     tl_put_begin(j, "evidence", '{');
     tl_put_int(j, "all_waiting_ns", a->wait_ns);
     tl_put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
+    tl_put_known(j, "exposed_ns", a->wait_exposed_ns);
+    tl_put_int(j, "passed_on_ns", a->passed_on_ns);
     tl_put_begin(j, "waited_for", '[');
     for (size_t i = 0; i < a->nwaited_for && i < TL_WAITED_FOR_MOST; i++) {
         tl_put_begin(j, NULL, '{');
@@ -206,7 +208,7 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
     tl_put_known(j, "gain_ns", c->gain_ns);
     tl_put_share(j, "gain_share", c->gain_ns, a->wall_ns);
     tl_put_double(j, "path_share", c->path_share);
-    tl_put_int(j, "waited_in_steps_ns", c->waited_in_steps_ns);
+    tl_put_int(j, "excess_ns", c->excess_ns);
     tl_put_int(j, "blame_ns", c->blame_ns);
     tl_put_int(j, "ranks_waiting", c->nwaiters);
     tl_put_end(j, '}');

@@ -157,7 +157,7 @@ static int next_part(const tl_answers *a, const int *first, int n)
     return largest;
 }
 
-/* "of 740 ms that others wait for it in all: 720 ms host_late, 12.0 ms compute, ..." */
+/* "others wait 740 ms of GPU time for it: 97.3 % because of its host_late, 1.6 % of its compute, ..." */
 static void say_parts(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *c = &a->culprits[0];
@@ -167,9 +167,11 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
         n++;
     tl_wrap_words(w, "others wait");
     tl_wrap_printf(w, "%s", tl_duration(c->blame_ns).text);
-    tl_wrap_words(w, tl_is_several(c) ? "for them, which meanwhile spend" : "for it, which meanwhile spends");
+    tl_wrap_words(w, tl_is_several(c) ? "of GPU time for them" : "of GPU time for it");
     for (int i = 0; i < n; i++) {
-        tl_wrap_printf(w, "%s in", tl_duration(a->activities[activities[i]]).text);
+        double share = (double)a->activities[activities[i]] / (double)c->blame_ns;
+        tl_wrap_printf(w, "%s%s", i == 0 ? "- " : "", tl_share_in_words(share).text);
+        tl_wrap_words(w, i == 0 ? "of that for its" : "for");
         tl_wrap_printf(w, "%s%s", tl_activity_labels[activities[i]],
                        i + 1 < n || next_part(a, activities, n) >= 0 ? "," : "");
     }
@@ -226,7 +228,7 @@ static void which_phase(const asking *q)
         tl_say_phrase(&w, tl_link_in_words(q->a->link));
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
-        tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].waited_in_steps_ns).text);
+        tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].excess_ns).text);
         tl_wrap_words(&w, "more than these transfers should take");
         end_with_table(&w, q, "link");
     } else if (q->a->worst.name == NULL) {
@@ -271,17 +273,24 @@ static void others_waiting(const asking *q)
         tl_wrap_printf(&w, "Yes,");
         tl_say_waited_for(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
-        tl_wrap_words(&w, a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly, and for no rank above the others.");
+        tl_wrap_words(&w, a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly.");
     } else {
         tl_say_no_culprit(&w, a);
     }
     tl_wrap_end(&w);
     if ((a->finding >= TL_FOUND_NOBODY || a->why != NULL) && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "exposed or not, all ranks wait for late ones");
-        tl_wrap_printf(&w, "%s,", tl_duration(a->wait_ns).text);
+        tl_wrap_words(&w, "all ranks wait for late ones");
+        tl_wrap_printf(&w, "%s", tl_duration(a->wait_ns).text);
+        tl_wrap_words(&w, "of GPU time,");
         tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
-        tl_wrap_words(&w, "of their time");
+        tl_wrap_words(&w, "of all");
+        if (a->wait_exposed_ns >= 0 && a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10) {
+            tl_wrap_printf(&w, "-");
+            tl_wrap_words(&w, "no more than");
+            tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_exposed_ns / (double)a->wall_sum_ns).text);
+            tl_wrap_words(&w, "exposed, the rest hidden behind other work");
+        }
         if (has_culprit(q) && a->wait_ns > 0) {
             tl_wrap_printf(&w, "-");
             tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "for them" : "for it");

@@ -1,4 +1,5 @@
-/* blame.c - the second part: how much of each step the others waited because of each rank (table blame_step).
+/* blame.c - the second part: by how much of each step the own work of each rank exceeds that of its peers (table
+ * blame_step), and what others waited for it.
  *
  * The table has a row for each rank and step of the traces, which are few: it is there as a whole, rank by rank, and is
  * gathered in the order of steps.
@@ -28,6 +29,12 @@ typedef struct blame {
 static const tl_blame_step *row_at(const tl_table *table, size_t i)
 {
     return tl_table_row(table, i);
+}
+
+/* A rank that has less work than its peers has no excess. */
+static int64_t excess_of(const tl_blame_step *row)
+{
+    return tl_ns_max(0, row->excess_ns);
 }
 
 static int compare_steps(const void *context, uint32_t a, uint32_t b)
@@ -79,7 +86,7 @@ static bool gather(blame *b)
     for (size_t i = 0; ok && i < n; i++) {
         const tl_blame_step *row = row_at(b->table, i);
         size_t at = tl_index_of(b->ranks, b->nranks, row->rank);
-        most[at] = tl_ns_sum(most[at], row->wall_ns);
+        most[at] = tl_ns_sum(most[at], excess_of(row));
         nsteps += i == 0 || row_at(b->table, index[i])->step != row_at(b->table, index[i - 1])->step;
     }
     b->named = ok ? tl_calloc(b->nranks + 1, sizeof *b->named) : NULL;
@@ -93,7 +100,7 @@ static bool gather(blame *b)
         if (tl_heat_steps_fills(&b->steps, row->step))
             tl_heat_close(&b->heat);
         tl_heat_steps_enter(&b->steps, row->step);
-        tl_heat_add(&b->heat, tl_index_of(b->ranks, b->nranks, row->rank), row->wall_ns, row->step_ns,
+        tl_heat_add(&b->heat, tl_index_of(b->ranks, b->nranks, row->rank), excess_of(row), row->step_ns,
                     row->flagged != 0);
     }
     if (ok)
@@ -132,24 +139,32 @@ static void say_finding(const blame *b, char *out, size_t size)
 {
     size_t worst = tl_heat_worst(&b->heat);
     if (worst == SIZE_MAX || b->heat.total[worst].part_ns <= 0) {
-        snprintf(out, size, "No rank made others wait.");
+        snprintf(out, size, "No rank has more work than its peers.");
         return;
     }
     const tl_heat_sum *sum = &b->heat.total[worst];
     snprintf(out, size,
-             "The others waited most because of rank %" PRId32 ": %s of all these steps; most in %s: %s of %s.",
+             "Most work beyond that of its peers has rank %" PRId32 ": %s of all these steps; most in %s: %s of %s.",
              b->ranks[worst], tl_show_share(tl_heat_share(sum->part_ns, sum->whole_ns), false).text,
              tl_steps_of_column(&b->steps, b->heat.most_at[worst]).text, tl_show_share(b->heat.most[worst], false).text,
              b->steps.run > 1 ? "them" : "it");
 }
 
-/* The largest cell of all ranks. */
-static double most_of(const tl_heat *h)
+/* What others waited for the rank, and for those that had waited for it. */
+static void put_waits(tl_page *page, const void *arg, int32_t rank)
 {
-    double most = 0;
-    for (size_t i = 0; i < h->nranks; i++)
-        most = fmax(most, h->most[i]);
-    return most;
+    const tl_table *charges = arg;
+    int64_t direct_ns = 0, indirect_ns = 0;
+    for (size_t i = tl_table_from_rank(charges, rank); i < charges->n; i++) {
+        const tl_blame *row = tl_table_row(charges, i);
+        if (row->to_rank != rank)
+            break;
+        direct_ns = tl_ns_sum(direct_ns, row->direct_ns);
+        indirect_ns = tl_ns_sum(indirect_ns, row->indirect_ns);
+    }
+    fputs(tl_show_time(direct_ns).text, page->out);
+    if (indirect_ns > 0)
+        fprintf(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
 }
 
 static void put_picture(blame *b)
@@ -158,8 +173,8 @@ static void put_picture(blame *b)
     char finding[256];
     const tl_picture picture = { .heat = &b->heat,
                                  .shades = tl_shades_of_parts(),
-                                 .id = "waited",
-                                 .title = "How much of each step the others waited because of a rank",
+                                 .id = "excess",
+                                 .title = "How much of each step a rank works longer than its peers",
                                  .finding = finding,
                                  .cell = "of the step",
                                  .late = "a step in which the rank is late",
@@ -168,23 +183,29 @@ static void put_picture(blame *b)
                                  .noutlines = b->outlines.n,
                                  .hosts = tl_page_hosts(b->page) };
     const tl_worst worst = {
-        .picture = &picture, .keep = b->named, .part = "others waited", .whole = "the step takes"
+        .picture = &picture,
+        .keep = b->named,
+        .part = "longer by",
+        .whole = "the step takes",
+        .note = put_waits,
+        .arg = tl_tables_get(b->page->html->in.tables, &tl_blame_schema),
+        .note_head = "GPU time that others waited for it, in all steps",
     };
 
     say_finding(b, finding, sizeof finding);
     fprintf(out, "<figure>\n<figcaption><h3>%s</h3><p>%s</p></figcaption>\n", picture.title, finding);
     size_t most = tl_heat_worst(&b->heat);
     if (most != SIZE_MAX && b->heat.total[most].part_ns > 0 && !b->named[most])
-        fputs("<p>That alone is no verdict: others wait, too, for a rank whose role has more to do, or by chance; a "
-              "verdict "
-              "compares ranks of one role.</p>\n",
+        fputs("<p>That alone is no verdict: some rank always works longest, by chance or where others wait for "
+              "nothing.</p>\n",
               out);
     tl_draw_heat(out, &picture);
-    fputs("<p class=\"source\">The shade is the waiting caused, as wall time, in percent of the step. ", out);
+    fputs(
+        "<p class=\"source\">The shade is by how much the rank's own work, of its device or its host, exceeds that of "
+        "its peers, in percent of the step. Passed on is what ranks waited for others that had waited for this one. ",
+        out);
     if (b->steps.run > 1)
-        fprintf(out, "A column is %zu steps: what others waited in all of them, of their length. ", b->steps.run);
-    if (b->heat.nranks > 0 && most_of(&b->heat) > 1)
-        fputs("It may be more than the step: what ranks wait that wait for these is counted, too. ", out);
+        fprintf(out, "A column is %zu steps: the excess in all of them, of their length. ", b->steps.run);
     tl_put_source(b->page, "blame_step", b->outlines.n > 0 ? "culprit" : NULL);
     fputs("</p>\n", out);
     tl_put_worst(b->page, &worst);

@@ -12,7 +12,7 @@ static const struct {
     void (*write)(tl_page *page);
 } parts[] = {
     { "verdict", "Who holds the job up?", tl_part_verdict },
-    { "blame", "Who makes the others wait, and when?", tl_part_blame },
+    { "blame", "Who works longer than its peers, and when?", tl_part_blame },
     { "phases", "Who takes longer in a phase, and when?", tl_part_phases },
 };
 

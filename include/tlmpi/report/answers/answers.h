@@ -58,7 +58,7 @@ typedef struct tl_path_facts {
     double imbalance_share; /* there only because ranks differ */
 } tl_path_facts;
 
-/* A rank that others waited for, and their rank-seconds together. */
+/* A rank that others waited for itself, and their GPU time together. */
 typedef struct tl_awaited {
     int32_t rank;
     int64_t ns;
@@ -78,18 +78,20 @@ typedef struct tl_answers {
     size_t nculprits;
     const tl_rank *by_order; /* of the first of them, a rank whose number is its file's place in order; else NULL */
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
-    int64_t activities[TL_NACTIVITIES + 1]; /* what others waited for the first, by activity; TL_NACTIVITIES: by none */
-    const tl_straggler *most; /* TL_FOUND_NOBODY: the rank that others waited for most; NULL: nobody waited */
-    int64_t most_ns;          /* that each of the others waited for it in steps, in the mean */
+    int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first, by what made it late */
+    const tl_straggler *most; /* TL_FOUND_NOBODY: the rank whose own work exceeds that of its peers most; NULL: none */
+    int64_t most_ns;          /* by how much, in all steps */
     const char *why;          /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size; NULL: the
                                * clocks are it */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
     int64_t links_gain_ns;    /* gain if all slow links were, where none of them alone gains nearly as much; else -1 */
     int64_t measured_ns;      /* wall time of the rank with the longest */
     int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
-    int64_t wait_ns;          /* rank-seconds that all waited in matched collectives */
-    bool waits;               /* they are so much of all ranks' time that a culprit who cost as much would be named */
-    tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for most, the largest first */
+    int64_t wait_ns;          /* GPU time that all waited in matched collectives for late ranks, hidden or not ... */
+    int64_t wait_exposed_ns;  /* ... and at most so much of it while nothing else ran; -1: not known */
+    int64_t passed_on_ns;     /* of wait_ns: for ranks that were late because they had waited themselves */
+    bool waits;               /* what is exposed is so much of all ranks' time that a culprit of that cost is named */
+    tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for itself most, the largest first */
     size_t nwaited_for;                        /* ranks that anybody waited for, of which those are the first */
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;

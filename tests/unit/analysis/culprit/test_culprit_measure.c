@@ -17,7 +17,7 @@ static void a_step_is_as_long_as_the_devices_take_for_it(void)
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 20 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
-    CU_ASSERT_EQUAL(a->culprits[0].waited_in_steps_ns, 120 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].excess_ns, 120 * MS);
     for (size_t i = 0; i < costs->n; i++)
         ((tl_blame_step *)tl_table_row(costs, i))->step_ns = 0; /* nothing tells */
     CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_ns, 100 * MS);
@@ -85,12 +85,12 @@ static void a_step_costs_no_more_than_it_is_long(void)
     for (size_t i = 0; i < steps->n; i++) {
         tl_blame_step *step = tl_table_row(steps, i);
         step->step_ns = step->step == 5 ? 230 * MS : 100 * MS;
-        step->wall_ns = step->flagged ? 120 * MS : 0;
+        step->excess_ns = step->flagged ? 120 * MS : 0;
     }
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 120 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 230 * MS);
-    CU_ASSERT_EQUAL(a->culprits[0].waited_in_steps_ns, 120 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].excess_ns, 120 * MS);
     job_free(j);
 }
 
@@ -152,7 +152,7 @@ static void a_step_costs_no_more_than_it_takes(void)
     hold_up(j, 2, 1, 8, 130 * MS, -1);
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 100 * MS);
-    CU_ASSERT_EQUAL(a->culprits[0].waited_in_steps_ns, 800 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].excess_ns, 800 * MS);
     job_free(j);
 }
 

@@ -18,7 +18,7 @@ static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
     CU_ASSERT_EQUAL(a->culprits[0].steps_flagged, 8);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS); /* the gain, of 8 steps */
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
-    CU_ASSERT_EQUAL(a->culprits[0].waited_in_steps_ns, 240 * MS);
+    CU_ASSERT_EQUAL(a->culprits[0].excess_ns, 240 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].blame_ns, 720 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].nwaiters, 3);
     CU_ASSERT_STRING_EQUAL(a->culprits[0].waiters, "0,1,3");
@@ -76,7 +76,7 @@ static void ranks_late_in_turn_are_one_culprit(void)
     CU_ASSERT_EQUAL(c->pattern, TL_PATTERN_PERSISTENT);
     CU_ASSERT(c->first_step == 1 && c->last_step == 8);
     CU_ASSERT_EQUAL(c->step_cost_ns, 20 * MS);
-    CU_ASSERT_EQUAL(c->waited_in_steps_ns, 200 * MS);
+    CU_ASSERT_EQUAL(c->excess_ns, 200 * MS);
     /* Ranks 0 and 3; what the two wait for each other does not count. */
     CU_ASSERT_EQUAL(c->blame_ns, 2 * 200 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].nwaiters, 2);
@@ -337,11 +337,14 @@ static void each_culprit_is_doubted_for_itself(void)
     job_free(j);
 }
 
-/* One row, of the rank that others wait for most. */
+/* One row, of the rank whose own work exceeds that of its peers most, whoever others wait for. */
 static void nobody_is_a_row(void)
 {
     answer_job *j = job_of(4, 8);
     hold_up(j, 3, 2, 2, 4 * MS, 0)->verdict = TL_VERDICT_OK;
+    hold_up(j, 1, 2, 2, 3 * MS, 0)->verdict = TL_VERDICT_OK;
+    put_row(j, &tl_blame_schema, &(tl_blame){ .to_rank = 1, .step = 2, .from_rank = 0, .indirect_ns = 900 * MS });
+    verdict_of(j, 1)->blame_ns += 900 * MS;
     CU_ASSERT_EQUAL(answers_of(j)->nculprits, 0);
     const tl_table *table = tl_tables_get(&j->tables, &tl_culprit_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, 1);
@@ -349,7 +352,7 @@ static void nobody_is_a_row(void)
     CU_ASSERT_EQUAL(row->kind, TL_CULPRIT_NOBODY);
     CU_ASSERT_EQUAL(row->rank, 3);
     CU_ASSERT_EQUAL(row->nranks, 0);
-    CU_ASSERT_EQUAL(row->waited_ns, 4 * MS);
+    CU_ASSERT_EQUAL(row->excess_ns, 4 * MS);
     CU_ASSERT_EQUAL(row->first_step, -1);
     job_free(j);
 }

@@ -1,6 +1,7 @@
 /* test_ask.c - the four questions as people and programs get their answers. */
 #include "answer_job.h"
 #include "flat.h"
+#include "tlmpi/model/idle_tables.h"
 #include "tlmpi/report/ask.h"
 
 /* Good until the next call. */
@@ -57,12 +58,12 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                      "Confidence: high "
                      "In which phase, and why? "
                      "host_late: the host launches late (100.0 % of the gain) - most of it in \"forward\" "
-                     "Evidence: others wait 720 ms for it, which meanwhile spends 720 ms in host_late "
+                     "Evidence: others wait 720 ms of GPU time for it - 100.0 % of that for its host_late "
                      "(tlmpi show traces.h5 blame) "
                      "Confidence: high "
                      "Do others wait? "
                      "Yes: 3 ranks (0-1, 3) wait for it: 720 ms of GPU time "
-                     "Evidence: exposed or not, all ranks wait for late ones 720 ms, 22.5 % of their time - for it "
+                     "Evidence: all ranks wait for late ones 720 ms of GPU time, 22.5 % of all - for it "
                      "100.0 % of that (tlmpi show traces.h5 blame) "
                      "Confidence: high "
                      "Always, or only for a while? "
@@ -84,9 +85,9 @@ static void parts_of_the_delay_are_named_largest_first(void)
     rows[1].cause = TL_ACTIVITY_COMPUTE;
     rows[1].direct_ns = 25 * MS;
     rows[2].direct_ns = 300 * 1000; /* less than a hundredth */
-    expect(asked(j), "others wait 45.3 ms for it, which meanwhile spends 35.0 ms in compute,");
+    expect(asked(j), "others wait 45.3 ms of GPU time for it - 77.3 % of that for its compute,");
     rows[2].cause = TL_ACTIVITY_GC;
-    expect(asked(j), "35.0 ms in compute, 10.0 ms in");
+    expect(asked(j), "77.3 % of that for its compute, 22.1 % for host_late");
     job_free(j);
 }
 
@@ -143,7 +144,7 @@ static void nobody_is_answered_four_times_without_contradiction(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     const char *text = asked(j);
-    expect(text, "  No rank holds the job up. No rank waits for another in a collective.\n");
+    expect(text, "  No rank holds the job up. No rank has more work than its peers.\n");
     expect(text, "  No single rank. All ranks: exposed communication 30.0 % of their time. Most: rank 0, exposed communication 30.0 % of its time.\n");
     expect(text, "  No: no wait is recorded.\n");
     expect(text, "  No rank holds the job up, neither always nor for a while.\n");
@@ -190,19 +191,47 @@ static void all_may_wait_for_ranks_that_are_late_in_turn(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     for (int32_t rank = 0; rank < 4; rank++)
-        verdict_of(j, rank)->blame_ns = waits_ms[rank] * MS;
+        charge(j, rank, waits_ms[rank] * MS, 0);
     expect(asked(j), "  Yes, for several in turn: 340 ms of GPU time for rank 3 (26.6 %\n"
                      "  of all waiting), 320 ms for rank 1 (25.0 %), 320 ms for rank 2 (25.0 %),\n"
                      "  and 1 more\n"
-                     "  Evidence: exposed or not, all ranks wait for late ones 1.28 s, 40.0 % of their time\n");
+                     "  Evidence: all ranks wait for late ones 1.28 s of GPU time, 40.0 % of all\n");
     expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": true,");
     expect(print(j, tl_print_answers_json, "x"), "\"waited_for\": [\n        {\n          \"rank\": 3,");
     for (int32_t rank = 0; rank < 3; rank++)
-        verdict_of(j, rank)->blame_ns = 0;
+        charge(j, rank, 0, 0);
     expect(asked(j), "  Yes, for one: 340 ms of GPU time for rank 3 (100.0 % of all waiting)\n");
-    verdict_of(j, 3)->blame_ns = 31 * MS; /* less than a culprit must cost */
-    expect(asked(j), "  Hardly, and for no rank above the others.\n");
+    charge(j, 3, 31 * MS, 0); /* less than a culprit must cost */
+    expect(asked(j), "  Hardly.\n");
     expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": false,");
+    job_free(j);
+}
+
+/* In a circle of sends and receives a wait comes round many times. */
+static void waits_that_are_passed_on_are_told_as_that(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    charge(j, 1, 10 * MS, 900 * MS);
+    charge(j, 2, 90 * MS, 0);
+    expect(asked(j), "  Yes, for several in turn: 90.0 ms of GPU time for rank 2 (9.0 %\n"
+                     "  of all waiting), 10.0 ms for rank 1 (1.0 %) - 900 ms (90.0 %) for ranks that had\n"
+                     "  waited themselves\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"passed_on_ns\": 900000000,");
+    job_free(j);
+}
+
+/* All ranks wait 320 of 3,200 ms, and communicate 3 ms while nothing else runs. */
+static void waits_behind_other_work_are_hidden(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    charge(j, 1, 320 * MS, 0);
+    put_row(j, &tl_idle_schema, &(tl_idle){ .rank = -1, .device = -1, .waiting_ns = 3 * MS });
+    expect(asked(j), "  Hardly.\n"
+                     "  Evidence: all ranks wait for late ones 320 ms of GPU time, 10.0 % of all - no more\n"
+                     "  than 0.1 % exposed, the rest hidden behind other work\n");
+    expect(print(j, tl_print_answers_json, "x"), "\"exposed_ns\": 3000000,");
     job_free(j);
 }
 
@@ -349,6 +378,8 @@ static const unit_test tests[] = {
     TEST(the_gain_of_the_steps_is_told_from_that_of_the_job),
     TEST(what_slow_links_gain_together_is_told),
     TEST(all_may_wait_for_ranks_that_are_late_in_turn),
+    TEST(waits_that_are_passed_on_are_told_as_that),
+    TEST(waits_behind_other_work_are_hidden),
     TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),
     TEST(lines_are_as_long_as_asked_for),

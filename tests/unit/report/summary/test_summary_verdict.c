@@ -76,8 +76,8 @@ static void doubts_are_told(void)
     verdict_of(j, 1)->largest_cause = TL_CAUSE_GC;
     const char *text = verdict(j);
     static const char expected[] = "Rank 1 (host node0, device 1) holds the job up in step 2 only: it costs 30.0 ms (30.0 %) of that step of 100 ms cause mixed: several causes (the largest is gc, 62.0 % "
-                           "of the gain) gain not known, because nothing could be simulated; others wait 30.0 ms "
-                           "for it in these steps trust medium: 3 steps are too few for a test of significance; the "
+                           "of the gain) gain not known, because nothing could be simulated; it has 30.0 ms "
+                           "more work than peers in these steps trust medium: 3 steps are too few for a test of significance; the "
                            "cost could not be simulated ";
     CU_ASSERT_NSTRING_EQUAL(text, expected, strlen(expected));
     job_free(j);
@@ -151,7 +151,7 @@ static void no_rank_stands_out_is_an_answer(void)
     verdict_of(j, 3)->p_value = 0.61;
     snprintf(verdict_of(j, 3)->reason, 128, "it is late in 1 of 8 steps, which costs only 0.50 %% of it");
     CU_ASSERT_STRING_EQUAL(verdict(j),
-                           "No rank holds the job up. The others wait most for rank 3: 0.5 % of the time (p = "
+                           "No rank holds the job up. Most work beyond that of its peers has rank 3: 0.5 % of the time (p = "
                            "0.61); it is late in 1 of 8 steps, which costs only 0.50 % of it. trust high ");
     job_free(j);
 }
@@ -192,7 +192,7 @@ static void ranks_without_a_trace_are_not_acquitted(void)
     for (size_t r = 0; r < 4; r++)
         ((tl_rank *)tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), r))->world_size = 6;
     const char *text = verdict(j);
-    CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank waits", 56);
+    CU_ASSERT_NSTRING_EQUAL(text, "No rank that has a trace holds the job up. No rank has more", 59);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, " trust medium: 2 ranks have no trace "));
     walk(j, 1, TL_ACTIVITY_COMPUTE, 5 * MS, 0);
     walk(j, 4, TL_ACTIVITY_COMPUTE, 5 * MS, 0);
