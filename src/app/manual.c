@@ -136,7 +136,9 @@ static const char *const interval_notes[] = {
     "Whether an event is device work is decided by its category (kernel, gpu_memcpy, gpu_memset and their old "
     "names), never by its stream. Whether a kernel communicates is decided by the arguments of its collective, "
     "then by an ordered list of names (NCCL, RCCL, MSCCL, NVSHMEM, DeepEP, custom all-reduces ...), then by the "
-    "operator that launched it. A kernel that nothing names counts as compute, and a run prints the share of these.",
+    "operator that launched it, then by what it does: a kernel of no known name that begins apart on several ranks and "
+    "ends together on them communicates, and all traces are read once more. Any other counts as compute, and a run "
+    "prints the share of these.",
     "--rules FILE puts rules of your own before these:",
     "  [{\"contains\": \"my_ring\", \"kind\": \"comm\", \"collective\": \"all_reduce\"},",
     "   {\"starts\": \"zero_fill\", \"kind\": \"memset\"}]",

@@ -37,6 +37,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
                                   .analyse = analyse,
                                   .participants = &j->participants,
                                   .exposures = &j->exposures,
+                                  .behaviours = j->rules.nbehave == 0 ? &j->behaviours : NULL,
                                   .details = &j->details,
                                   .graphs = &j->graphs,
                                   .read = tl_team_read,

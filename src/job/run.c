@@ -1,7 +1,7 @@
 /* run.c - the whole flow, and nothing else.
  *
- *     plan, selection -> for each rank of the queue { read -> analyse -> rows to the file } -> gather -> match collectives -> reduce
- *          -> phases timed without a profiler -> write -> tell
+ *     plan, selection -> for each rank of the queue { read -> analyse -> rows to the file } -> the same once more, where
+ *          kernels turn out to communicate that no rule names -> gather -> match collectives -> reduce -> phases timed without a profiler -> write -> tell
  *
  * Every phase that can fail ends in an agreement, so that all procs go on, or none.
  */
@@ -36,6 +36,7 @@ static void job_free(tl_job *j)
     tl_tables_free(&j->tables);
     tl_participants_free(&j->participants);
     free(j->exposures.v);
+    free(j->behaviours.v);
     tl_details_free(&j->details);
     tl_rank_graphs_free(&j->graphs);
     free(j->late.v);
@@ -74,6 +75,8 @@ int tl_run(const tl_options *options)
         st = tl_job_open_output(&j, &err);
     if (st == TL_OK)
         st = tl_job_read(&j, true, &err);
+    if (st == TL_OK)
+        st = tl_job_reread(&j, &err);
     if (st == TL_OK)
         st = tl_job_check_selection(&j, &err);
     if (st == TL_OK)

@@ -2,6 +2,7 @@
 #ifndef JOB_STAGES_H
 #define JOB_STAGES_H
 
+#include "tlmpi/analysis/behave.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/job/call/options.h"
 #include "tlmpi/job/read/rank_result.h"
@@ -22,6 +23,7 @@ typedef struct tl_job {
     tl_tables tables;             /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
     tl_exposures exposures;       /* likewise */
+    tl_behaviours behaviours;     /* of the ranks that this proc has read, until it is decided which communicate */
     tl_details details;
     tl_rank_graphs graphs;
     tl_late_rows late;
@@ -52,6 +54,10 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err);
 
 /* reading.c, collective: reads ranks until there are no more. */
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err);
+
+/* behave.c, collective: where kernels that no rule names behave as communication does, all ranks are read once more, and
+ * these kernels are taken for that.  Not where a trace can be read only once. */
+tl_status tl_job_reread(tl_job *j, tl_error *err);
 
 /* memory.c, collective: reads the memory timelines into rows, which are gathered as those of the job. */
 tl_status tl_job_read_memory(tl_job *j, tl_error *err);

@@ -78,6 +78,17 @@
     P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
       "of more late units than this the half that is needed least is dropped at once, where it costs too little")      \
     P(int64_t, LITTLE_PART, 10, "1 in", USER, "a tenth is little: of waiting, of collectives that are not matched, or in no step")\
+    P(double, BEHAVES_SHARE, 0.001, "", STATISTICAL,                                                                   \
+      "a kernel without a known name is looked at where it takes so much of the rank's kernel time: what takes less "  \
+      "is no wait worth a word")                                                                                       \
+    P(int64_t, BEHAVES_LEAST, 6, "", STATISTICAL,                                                                      \
+      "so many beginnings of two ranks lie apart, at least, before ends that do not follow them make a kernel "        \
+      "communication: of durations that know nothing of each other one in ten evens a beginning out")                  \
+    P(int64_t, BEHAVES_PART, 4, "1 in", STATISTICAL,                                                                   \
+      "beginnings lie apart by so many times what ends do, each and in the middle; measured: by 10 and more in "       \
+      "collectives, by 0.5 to 1.5 in kernels that computing ranks run beside them")                                    \
+    P(double, BEHAVES_MOST, 0.9, "", STATISTICAL,                                                                      \
+      "of what begins apart so much ends together: the rest may be cut by an edge of the recording")                   \
     P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
       "a step has hundreds of events of a rank: where so many have no duration, most steps have one")                  \
     P(int64_t, DOUBTS_MANY, 3, "", USER, "so many doubts of an answer leave it low confidence, as one grave one does") \

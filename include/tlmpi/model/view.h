@@ -36,8 +36,9 @@ typedef struct tl_kernel {
         uint32_t said;   /* of a copy or memset: index into said_gb_per_s; TL_NONE: the trace says nothing */
     };
     uint8_t kind;         /* tl_kind: compute, comm, memcpy, memset */
-    uint8_t collective;   /* tl_collective, when kind is comm */
-    uint8_t unclassified; /* 1: a kernel that no rule names, counted as compute */
+    uint8_t collective;   /* tl_collective, when kind is comm; of compute TL_COLL_UNKNOWN where its name does not tell
+                           * that it is no communication */
+    uint8_t unclassified; /* 1: a kernel that no rule names, counted as compute, or as comm where it behaves so */
 } tl_kernel;
 
 static inline bool tl_same_stream(const tl_kernel *a, const tl_kernel *b)

@@ -12,7 +12,8 @@
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the first by name")             \
     F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
-    F(T, I32, unclassified, LABEL, "", "1: a kernel whose name no rule knows, counted as compute")                     \
+    F(T, I32, unclassified, LABEL, "",                                                                                 \
+      "1: a kernel whose name no rule knows, counted as compute; as comm where it ends together on all ranks")         \
     F(T, I64, count, MEASURE, "", "how often it ran")                                                                  \
     F(T, I64, total_ns, MEASURE, "ns", "sum of its durations, on all streams")                                         \
     F(T, F64, mean_ns, MEASURE, "ns", "mean duration")                                                                 \
@@ -30,7 +31,8 @@ TL_TABLE(kernel_row, TL_KERNEL_FIELDS);
 #define TL_KERNEL_RANKS_FIELDS(F, T)                                                                                   \
     F(T, I32, place, KEY, "", "1 for the name with the most time, and so on; of equals the first by name")             \
     F(T, KIND, kind, LABEL, "", "what it is")                                                                          \
-    F(T, I32, unclassified, LABEL, "", "1: a kernel whose name no rule knows, counted as compute")                     \
+    F(T, I32, unclassified, LABEL, "",                                                                                 \
+      "1: a kernel whose name no rule knows, counted as compute; as comm where it ends together on all ranks")         \
     F(T, I32, ranks, MEASURE, "", "ranks that ran it")                                                                 \
     F(T, I64, count, MEASURE, "", "how often they ran it")                                                             \
     F(T, I64, total_ns, MEASURE, "ns", "sum of its durations")                                                         \

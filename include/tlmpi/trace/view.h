@@ -26,7 +26,7 @@ typedef struct tl_rule {
     const char *needle; /* case counts */
     tl_match match;
     uint8_t kind;       /* tl_kind: compute, comm, memcpy, memset */
-    uint8_t collective; /* tl_collective, for comm */
+    uint8_t collective; /* tl_collective, for comm; TL_COLL_UNKNOWN for compute: of a library that communicates, too */
     const char *seen;   /* a name it must catch; NULL in a user's rule */
 } tl_rule;
 
@@ -36,6 +36,9 @@ extern const tl_rule tl_default_rules[];
 /* A user's rules and then ours.  Zero-initialised it holds ours alone; tl_rules_free ends it. */
 typedef struct tl_rules {
     TL_VEC(tl_rule) user; /* needles are owned */
+    uint64_t *behave;     /* owned: content keys of the names that no rule tells and that behave as communication does
+                           * (analysis/behave.h), ascending */
+    size_t nbehave;
 } tl_rules;
 
 /* Reads a rules file: a JSON array (comments allowed) of objects, with one pattern, a kind, and where that is comm
@@ -48,6 +51,10 @@ void tl_rules_free(tl_rules *rules);
 
 /* The rule for a kernel's name, NULL when none matches: it is counted as compute, and as unclassified. */
 const tl_rule *tl_classify(const tl_rules *rules, tl_text name);
+
+/* The collective that the kernels of that name carry, by their behaviour: TL_COLL_NONE where it tells of none,
+ * TL_COLL_UNKNOWN where the name does not tell which. */
+tl_collective tl_behaves_as(const tl_rules *rules, tl_text name);
 
 /* The collective that an args["Collective name"] or an annotation "nccl:..." names; TL_COLL_UNKNOWN for others. */
 tl_collective tl_collective_of(tl_text name);

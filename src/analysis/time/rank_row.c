@@ -23,7 +23,7 @@ static void describe_work(const tl_rank_view *view, tl_rank *row)
         }
         if (k->kind == TL_COMPUTE || k->kind == TL_COMM)
             row->kernel_ns = tl_ns_add(row->kernel_ns, k->end_ns - k->start_ns);
-        if (k->unclassified)
+        if (k->unclassified && k->kind == TL_COMPUTE)
             row->unclassified_ns = tl_ns_add(row->unclassified_ns, k->end_ns - k->start_ns);
         if (row->first_ns == TL_TIME_UNKNOWN || k->start_ns < row->first_ns)
             row->first_ns = k->start_ns;

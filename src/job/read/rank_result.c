@@ -150,6 +150,8 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
     }
     tl_found_free(&found);
     out->tables.names = &trace->events.names;
+    if (st == TL_OK && how->behaviours != NULL && !tl_behaviours_collect(&linked.view, how->behaviours))
+        st = tl_fail_memory(err, "how kernels without a known name behave");
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
@@ -217,6 +219,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nparticipants = how->analyse ? how->participants->participants.n : 0;
     size_t nmemberships = how->analyse ? how->participants->memberships.n : 0;
     size_t nexposures = how->analyse ? how->exposures->n : 0;
+    size_t nbehaviours = how->behaviours != NULL ? how->behaviours->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
     if (st == TL_OK)
@@ -228,6 +231,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
             how->participants->memberships.n = nmemberships;
             how->exposures->n = nexposures;
             how->details->rows.n = ndetails;
+            if (how->behaviours != NULL)
+                how->behaviours->n = nbehaviours;
             while (how->graphs->of.n > ngraphs)
                 tl_rank_graph_free(&how->graphs->of.v[--how->graphs->of.n]);
         }

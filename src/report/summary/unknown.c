@@ -1,5 +1,6 @@
 /* unknown.c - kernels whose names no rule knows, where that may matter:
  *
+ *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say otherwise.
  *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
  *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
  */
@@ -69,6 +70,35 @@ static bool may_communicate(tl_text name, bool among_ranks)
            (among_ranks && has_any(name, signs_among_ranks, sizeof signs_among_ranks / sizeof *signs_among_ranks));
 }
 
+/* The names of some kernels, each with its share of all_ns. */
+static void say_names(tl_wrap *w, const tl_summary *s, const tl_kernel_ranks *const *v, size_t n, int64_t all_ns)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_text name = tl_names_text(s->names, v[i]->name);
+        char cell[NAME_BYTES + 1] = "";
+        tl_cell_text(cell, NAME_BYTES, name.p, name.n);
+        tl_wrap_words(w, cell);
+        tl_wrap_printf(w, "(%.1f %%)%s", tl_percent(v[i]->total_ns, all_ns), i + 1 < n ? "," : "");
+    }
+}
+
+static void say_taken(FILE *out, const tl_summary *s, int64_t all_ns)
+{
+    const tl_kernel_ranks *largest[NAMED_KERNELS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->nkernels && n < NAMED_KERNELS; i++)
+        if (s->kernels[i].unclassified && s->kernels[i].kind == TL_COMM && s->kernels[i].name != TL_NO_NAME)
+            largest[n++] = &s->kernels[i];
+    if (n == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_wrap_words(&w, "Taken for communication, as they end together on all ranks:");
+    say_names(&w, s, largest, n, all_ns);
+    tl_wrap_words(&w, "- --rules FILE can say otherwise.");
+    tl_wrap_end(&w);
+}
+
 void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
 {
     const tl_kernel_ranks *largest[NAMED_KERNELS];
@@ -82,7 +112,7 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
     }
     for (size_t i = 0; i < s->nkernels && !(matters && named == NAMED_KERNELS); i++) {
         const tl_kernel_ranks *k = &s->kernels[i];
-        if (!k->unclassified || k->name == TL_NO_NAME)
+        if (!k->unclassified || k->kind != TL_COMPUTE || k->name == TL_NO_NAME)
             continue;
         bool may = tl_percent(k->total_ns, all_ns) >= LEAST_PCT && may_communicate(tl_names_text(s->names, k->name), among_ranks);
         if (named < NAMED_KERNELS)
@@ -91,18 +121,13 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
             largest[named - 1] = k; /* one that may is among those that are named */
         matters |= may;
     }
+    say_taken(out, s, all_ns);
     if (!matters)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_printf(&w, "%.1f %%", tl_percent(unknown_ns, all_ns));
     tl_wrap_words(&w, "of kernel time is of kernels that no rule names, and counts as compute:");
-    for (size_t i = 0; i < named; i++) {
-        tl_text name = tl_names_text(s->names, largest[i]->name);
-        char cell[NAME_BYTES + 1] = "";
-        tl_cell_text(cell, NAME_BYTES, name.p, name.n);
-        tl_wrap_words(&w, cell);
-        tl_wrap_printf(&w, "(%.1f %%)%s", tl_percent(largest[i]->total_ns, all_ns), i + 1 < named ? "," : "");
-    }
+    say_names(&w, s, largest, named, all_ns);
     tl_wrap_words(&w, "- if one communicates, --rules FILE can say so.");
     tl_wrap_end(&w);
 }

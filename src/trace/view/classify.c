@@ -1,11 +1,15 @@
 /* classify.c - the rule table.  The `seen` names are from real traces or from the sources of the library that has
  * them. */
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/trace/view.h"
+#include <ctype.h>
 
 #define CONTAINS TL_MATCH_CONTAINS
 #define STARTS TL_MATCH_STARTS
 #define COMM(needle, match, collective, seen) { needle, match, TL_COMM, collective, seen }
 #define COMPUTE(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_NONE, seen }
+#define LIBRARY(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_UNKNOWN, seen }
 
 const tl_rule tl_default_rules[] = {
     /* Copies and fills that ROCm reports as kernels. */
@@ -20,18 +24,36 @@ const tl_rule tl_default_rules[] = {
     COMM("ep::internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
     COMM("ep::intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),
     COMM("ep::internode_ll::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode_ll::dispatch<true, false, 7168>(...)"),
+    COMM("elastic::dispatch_impl", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::dispatch_impl<false, 20, 16, 7168>(...)"),
+    COMM("elastic::combine_impl", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::combine_impl<__nv_bfloat16, 20, 16>(...)"),
+    COMM("elastic::hybrid_", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::hybrid_dispatch_impl<false, 20, 16>(...)"),
+    COMM("EpDispatch", CONTAINS, TL_ALL_TO_ALL, "EpDispatchIntraNodeKernel_bf16"),
+    COMM("EpCombine", CONTAINS, TL_ALL_TO_ALL, "void mori::moe::EpCombineInterNodeKernel<hip_bfloat16>(...)"),
+    COMM("moeA2ADispatch", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(...)"),
+    COMM("moeA2ACombine", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moe_comm::moeA2ACombineKernel<__nv_bfloat16, 8>(...)"),
+    COMM("moeAllToAllKernel", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moeAllToAllKernel<true>(...)"),
+    COMM("a2a_dispatch", CONTAINS, TL_ALL_TO_ALL, "void a2a_dispatch_send_kernel<true, 16, 8, NotFixed, NotFixed, NotFixed>(...)"),
+    COMM("a2a_combine", CONTAINS, TL_ALL_TO_ALL, "void a2a_combine_recv_kernel<16, 8, __nv_bfloat16, float>(...)"),
     COMM("nvshmem", CONTAINS, TL_COLL_UNKNOWN, "nvshmemi_barrier_kernel(int)"),
     COMM("rocshmem", CONTAINS, TL_COLL_UNKNOWN, "rocshmem_barrier_all_kernel()"),
     COMM("msccl", CONTAINS, TL_COLL_UNKNOWN, "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*, mscclWork*)"),
 
     /* One- and two-shot reductions over peer memory: vLLM, SGLang, TensorRT-LLM, FlashInfer, PyTorch symmetric
      * memory. */
+    COMM("reduce_scatter_cross_device", CONTAINS, TL_REDUCE_SCATTER,
+         "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 4>(...)"),
     COMM("cross_device_reduce", CONTAINS, TL_ALL_REDUCE, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)"),
     COMM("multimem_all_reduce", CONTAINS, TL_ALL_REDUCE, "void multimem_all_reduce_kernel<c10::BFloat16, 16>(...)"),
+    COMM("multimem_all_gather", CONTAINS, TL_ALL_GATHER, "void multimem_all_gather_kernel<16>(char*, char*, unsigned long, ...)"),
+    COMM("multimem_", CONTAINS, TL_COLL_UNKNOWN, "void multimem_one_shot_reduce_kernel<c10::BFloat16, 16>(...)"),
     COMM("one_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),
     COMM("two_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void two_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),
     COMM("neShotAllReduce", CONTAINS, TL_ALL_REDUCE, "void tensorrt_llm::kernels::oneShotAllReduceKernel<half, 8>(...)"),
     COMM("woShotAllReduce", CONTAINS, TL_ALL_REDUCE, "void tensorrt_llm::kernels::twoShotAllReduceKernel<half, 8>(...)"),
+    COMM("mnnvl_allreduce", CONTAINS, TL_ALL_REDUCE,
+         "void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<(unsigned char)4, __nv_bfloat16, true>(...)"),
+    COMM("shotAllreduce", CONTAINS, TL_ALL_REDUCE,
+         "void tensorrt_llm::kernels::mnnvl::twoshotAllreduceKernel<8, __nv_bfloat16>(...)"),
     COMM("allreduce_fusion_kernel", CONTAINS, TL_ALL_REDUCE,
          "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<...>(...)"),
     COMM("allreduce_prototype", CONTAINS, TL_ALL_REDUCE, "void quickreduce::allreduce_prototype_twoshot<...>(...)"),
@@ -57,10 +79,16 @@ const tl_rule tl_default_rules[] = {
     COMM("ncclBroadcast", STARTS, TL_BROADCAST, "ncclBroadcastRingLLKernel_copy_i8(ncclColl)"),
     COMM("rccl", CONTAINS, TL_COLL_UNKNOWN, "rcclGenericKernel<1, false>(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("nccl", CONTAINS, TL_COLL_UNKNOWN, "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("hcom_allReduce", STARTS, TL_ALL_REDUCE, "hcom_allReduce__503_0_1"),
+    COMM("hcom_allGather", STARTS, TL_ALL_GATHER, "hcom_allGather__503_12_1"),
+    COMM("hcom_reduceScatter", STARTS, TL_REDUCE_SCATTER, "hcom_reduceScatter__503_7_1"),
+    COMM("hcom_alltoall", STARTS, TL_ALL_TO_ALL, "hcom_alltoallv__210_0_1"),
+    COMM("hcom_", STARTS, TL_COLL_UNKNOWN, "hcom_broadcast__210_3_1"),
     COMM("hccl", STARTS, TL_COLL_UNKNOWN, "hccl_all_reduce"),
     COMM("oneccl", CONTAINS, TL_COLL_UNKNOWN, "oneccl_allreduce_large_write_kernel"),
 
-    /* Arithmetic: known families, so that what is left is worth a look. */
+    /* Arithmetic: known families, so that what is left is worth a look.  Of a LIBRARY some kernels may communicate: those
+     * that behave so do. */
     COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
     COMPUTE("at_cuda_detail::", CONTAINS, "void at_cuda_detail::cub::DeviceScanKernel<...>(...)"),
     COMPUTE("cub::", CONTAINS, "void cub::DeviceReduceSingleTileKernel<...>(...)"),
@@ -75,7 +103,7 @@ const tl_rule tl_default_rules[] = {
     COMPUTE("splitK", CONTAINS, "void splitKreduce_kernel<32, 16, int, float, float, float>(...)"),
     COMPUTE("nvjet_", STARTS, "nvjet_tst_128x64_64x8_2x4_v_bz_TNT"),
     COMPUTE("Cijk_", CONTAINS, "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1"),
-    COMPUTE("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
+    LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
     COMPUTE("flash_", CONTAINS, "void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4> >(Flash_fwd_params)"),
     COMPUTE("attn", CONTAINS, "_attn_fwd"),
     COMPUTE("attention", CONTAINS, "void vllm::paged_attention_v1_kernel<...>(...)"),
@@ -98,9 +126,10 @@ const tl_rule tl_default_rules[] = {
     COMPUTE("rms_norm", CONTAINS, "void vllm::rms_norm_kernel<c10::BFloat16>(...)"),
     COMPUTE("LayerNorm", CONTAINS, "void cuApplyLayerNorm<float, float, float>(...)"),
     COMPUTE("multi_tensor_apply", CONTAINS, "void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float>, float>(...)"),
-    COMPUTE("transformer_engine::", CONTAINS, "void transformer_engine::normalization::ln_fwd_tuned_kernel<...>(...)"),
-    COMPUTE("vllm::", CONTAINS, "void vllm::act_and_mul_kernel<c10::BFloat16>(...)"),
-    COMPUTE("aiter::", CONTAINS, "void aiter::topk_gating_kernel<...>(...)"),
+    LIBRARY("transformer_engine::", CONTAINS, "void transformer_engine::normalization::ln_fwd_tuned_kernel<...>(...)"),
+    LIBRARY("vllm::", CONTAINS, "void vllm::act_and_mul_kernel<c10::BFloat16>(...)"),
+    LIBRARY("ep::elastic::", CONTAINS, "void deep_ep::elastic::dispatch_copy_epilogue_impl<false, 132>(...)"),
+    LIBRARY("aiter::", CONTAINS, "void aiter::topk_gating_kernel<...>(...)"),
     COMPUTE("transpose", CONTAINS, "batched_transpose_16x32_half"),
     COMPUTE("SubTensorOp", CONTAINS, "SubTensorOpWithScalar1d"),
     COMPUTE("matmul", CONTAINS, "_matmul_ogs_NNT_bf16xbf16xmxfp4_16x128x256x1_swiglu"),
@@ -131,6 +160,33 @@ const tl_rule *tl_classify(const tl_rules *rules, tl_text name)
         if (matches(rule, name))
             return rule;
     return NULL;
+}
+
+/* The collective that a kernel is called after, in letters of either case; exchanges of experts have names of their
+ * own. */
+static tl_collective called_after(tl_text name)
+{
+    char lower[256];
+    size_t n = name.n < sizeof lower ? name.n : sizeof lower;
+
+    for (size_t i = 0; i < n; i++)
+        lower[i] = (char)tolower((unsigned char)name.p[i]);
+    tl_text text = { lower, n };
+    if (tl_text_has(text, "dispatch") || tl_text_has(text, "combine") || tl_text_has(text, "a2a"))
+        return TL_ALL_TO_ALL;
+    tl_collective collective = tl_collective_of(text);
+    return tl_is_synchronising(collective) || collective == TL_ALL_TO_ALL ? collective : TL_COLL_UNKNOWN;
+}
+
+tl_collective tl_behaves_as(const tl_rules *rules, tl_text name)
+{
+    size_t low = 0;
+
+    if (rules->nbehave == 0)
+        return TL_COLL_NONE;
+    uint64_t key = tl_hash_bytes(name.p, name.n);
+    TL_BISECT(low, rules->nbehave, mid, rules->behave[mid] < key);
+    return low < rules->nbehave && rules->behave[low] == key ? called_after(name) : TL_COLL_NONE;
 }
 
 tl_collective tl_collective_of(tl_text name)

@@ -307,5 +307,6 @@ void tl_rules_free(tl_rules *rules)
     for (size_t i = 0; i < rules->user.n; i++)
         free((void *)(uintptr_t)rules->user.v[i].needle);
     free(rules->user.v);
+    free(rules->behave);
     *rules = (tl_rules){ 0 };
 }

@@ -125,6 +125,20 @@ static const tl_rule *rule_of(making *m, uint32_t name)
     return m->rule_of_name[name] != &no_rule ? m->rule_of_name[name] : NULL;
 }
 
+/* A kernel whose name does not tell what it is communicates where all of its name behave so. */
+static void tell_by_behaviour(const making *m, tl_kernel *kernel)
+{
+    tl_collective as = TL_COLL_NONE;
+
+    if (kernel->name != TL_NO_NAME && m->rules->nbehave > 0)
+        as = tl_behaves_as(m->rules, tl_names_text(&m->e->names, kernel->name));
+    kernel->collective = as != TL_COLL_NONE ? (uint8_t)as : TL_COLL_UNKNOWN;
+    if (as == TL_COLL_NONE)
+        return;
+    kernel->kind = TL_COMM;
+    kernel->unclassified = 1;
+}
+
 /* What the work is: by its category; a kernel by the arguments of its collective, then by its name, then by the
  * operator that launched it. */
 static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel *kernel)
@@ -144,9 +158,11 @@ static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel 
 
     kernel->kind = named != TL_COLL_NONE ? TL_COMM : rule != NULL ? rule->kind : TL_COMPUTE;
     kernel->collective = (uint8_t)named;
-    if (rule != NULL && rule->kind == TL_COMM && (named == TL_COLL_NONE || named == TL_COLL_UNKNOWN))
+    if (rule != NULL && (named == TL_COLL_NONE || named == TL_COLL_UNKNOWN))
         kernel->collective = rule->collective;
     kernel->unclassified = rule == NULL && named == TL_COLL_NONE;
+    if (named == TL_COLL_NONE && kernel->kind == TL_COMPUTE && (rule == NULL || rule->collective != TL_COLL_NONE))
+        tell_by_behaviour(m, kernel);
 }
 
 /* A stream does its work in the order in which it was queued: what has no launch in the trace was queued before

@@ -4,6 +4,7 @@
 #define TLMPI_JOB_READ_RANK_RESULT_H
 
 #include "tlmpi/job/read/plan.h"
+#include "tlmpi/analysis/behave.h"
 #include "tlmpi/analysis/graph.h"
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/analysis/local.h"
@@ -31,6 +32,7 @@ typedef struct tl_rank_reading {
     tl_participants *participants; /* gets the rank's parts in collectives */
     tl_exposures *exposures;       /* gets when it did nothing but communicate */
     tl_rank_graphs *graphs;        /* gets its graph */
+    tl_behaviours *behaviours;     /* gets what may tell that its kernels communicate; NULL: that is known */
     tl_details *details;           /* gets the names that took most of its time */
     /* Reads the trace: tl_trace_read, or a team does it together. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,

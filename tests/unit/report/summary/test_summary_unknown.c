@@ -9,8 +9,9 @@ typedef struct unknown {
     int64_t pct;
 } unknown;
 
-/* The summary of a job of so many ranks with these, the most time first; freed by the caller. */
-static char *summary_of_unknown(const unknown *v, size_t n, int64_t world_size)
+/* The summary of a job of so many ranks with these, the most time first, of which the first is of that kind; freed by the
+ * caller. */
+static char *summary_with_first(tl_kind first, const unknown *v, size_t n, int64_t world_size)
 {
     static const tl_answers none;
     job *j = new_job();
@@ -21,6 +22,7 @@ static char *summary_of_unknown(const unknown *v, size_t n, int64_t world_size)
     for (size_t i = 0; i < n; i++)
         kernels[i + 1] = (tl_kernel_ranks){ .name = tl_names_intern(&names, v[i].name, strlen(v[i].name)),
                                             .total_ns = v[i].pct,
+                                            .kind = (uint8_t)(i == 0 ? first : TL_COMPUTE),
                                             .unclassified = 1 };
     add_rank(j, 1, 0, 0, 1)->unclassified_ns = 30;
     j->s.answers = &none;
@@ -34,6 +36,11 @@ static char *summary_of_unknown(const unknown *v, size_t n, int64_t world_size)
     tl_names_free(&names);
     free(j);
     return text;
+}
+
+static char *summary_of_unknown(const unknown *v, size_t n, int64_t world_size)
+{
+    return summary_with_first(TL_COMPUTE, v, n, world_size);
 }
 
 /* One that has `pct` of 100 between two others. */
@@ -95,6 +102,16 @@ static void the_three_largest_are_named_with_their_shares(void)
     free(text);
 }
 
+static void one_that_behaves_as_communication_is_said_to_be_taken_for_it(void)
+{
+    const unknown v[] = { { "my_all_to_all", 9 }, { "zorp", 8 } };
+    char *text = summary_with_first(TL_COMM, v, COUNT(v), 1);
+    CU_ASSERT_TRUE(says(text, "Taken for communication, as they end together on all ranks: my_all_to_all (9.0 %) - --rules "
+                              "FILE can say otherwise."));
+    CU_ASSERT_PTR_NULL(strstr(text, "that no rule names"));
+    free(text);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -102,6 +119,7 @@ int main(void)
         TEST(among_ranks_more_words_are_a_sign),
         TEST(one_that_may_is_named_whatever_it_takes),
         TEST(the_three_largest_are_named_with_their_shares),
+        TEST(one_that_behaves_as_communication_is_said_to_be_taken_for_it),
     };
     return unit_main("summary of unknown kernels", tests, COUNT(tests));
 }

@@ -1,5 +1,6 @@
 /* test_classify.c - the rule table, and a user's own rules. */
 #include "scratch.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/trace/view.h"
 #include "unit.h"
 
@@ -13,7 +14,7 @@ static void every_rule_catches_the_name_it_was_seen_on(void)
         if (caught != rule)
             printf("\n  %s is caught by \"%s\", not by \"%s\"\n", rule->seen, caught ? caught->needle : "nothing", rule->needle);
         CU_ASSERT_PTR_EQUAL(caught, rule);
-        CU_ASSERT((rule->kind == TL_COMM) == (rule->collective != TL_COLL_NONE));
+        CU_ASSERT(rule->kind != TL_COMM || rule->collective != TL_COLL_NONE);
     }
 }
 
@@ -33,6 +34,30 @@ static void old_and_new_names_of_nccl_are_communication(void)
     check("ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", TL_COMM, TL_REDUCE_SCATTER);
     check("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)", TL_COMM, TL_COLL_UNKNOWN);
     check("void ncclDevKernel_Reduce_Sum_f32_RING_LL(...)", TL_COMM, TL_REDUCE);
+}
+
+/* Libraries that communicate, too, do so by names that a rule above has, or by behaviour. */
+static void libraries_may_communicate(void)
+{
+    check("void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 4>(...)", TL_COMM, TL_REDUCE_SCATTER);
+    check("void aiter::topk_gating_kernel<float>(...)", TL_COMPUTE, TL_COLL_UNKNOWN);
+    check("volta_sgemm_128x64_nn", TL_COMPUTE, TL_COLL_NONE);
+}
+
+static tl_collective behaves_as(const char *name, const char *known)
+{
+    uint64_t keys[] = { 1, tl_hash_bytes(known, strlen(known)), UINT64_MAX };
+    const tl_rules rules = { .behave = keys, .nbehave = COUNT(keys) };
+    return tl_behaves_as(&rules, (tl_text){ name, strlen(name) });
+}
+
+static void behaviour_makes_a_name_communication(void)
+{
+    CU_ASSERT_EQUAL(behaves_as("fabric_x", "fabric_x"), TL_COLL_UNKNOWN);
+    CU_ASSERT_EQUAL(behaves_as("fabric_x", "fabric_y"), TL_COLL_NONE);
+    CU_ASSERT_EQUAL(behaves_as("void lib::fusedAllReduce<4>()", "void lib::fusedAllReduce<4>()"), TL_ALL_REDUCE);
+    CU_ASSERT_EQUAL(behaves_as("TokenDispatch", "TokenDispatch"), TL_ALL_TO_ALL);
+    CU_ASSERT_EQUAL(behaves_as("sum_reduce", "sum_reduce"), TL_COLL_UNKNOWN); /* of which root? */
 }
 
 static void requests_to_move_data_are_copies(void)
@@ -177,6 +202,8 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(every_rule_catches_the_name_it_was_seen_on),
+        TEST(libraries_may_communicate),
+        TEST(behaviour_makes_a_name_communication),
         TEST(old_and_new_names_of_nccl_are_communication),
         TEST(requests_to_move_data_are_copies),
         TEST(nothing_is_said_of_names_that_nobody_knows),

@@ -1,0 +1,39 @@
+/* behave.h - which kernels communicate, though no rule knows their names?
+ *
+ *     rank 0   [GEMM  ][my_exchange      ]
+ *     rank 1   [GEMM        ][my_exchange]     begins apart, ends together: it waits for the other rank
+ *
+ * An ordinary kernel takes as long as its work does, however late other ranks are: what begins apart ends apart, and
+ * what ends together has begun together.  A kernel whose beginnings lie apart by far more than its ends depends on what
+ * other ranks do.  Clocks may be off by any constant: beginnings and ends are compared around their own medians.
+ * Beginnings that always lie equally far apart tell only where the recorded ends agree within the error of clocks.
+ *
+ * Each rank gives a few sightings of its largest kernels of unknown name; all of them together decide.
+ */
+#ifndef TLMPI_ANALYSIS_BEHAVE_H
+#define TLMPI_ANALYSIS_BEHAVE_H
+
+#include "tlmpi/model/view.h"
+
+/* One kernel of a rank. */
+typedef struct tl_behaviour {
+    uint64_t name_key; /* content key of its name */
+    uint64_t item;     /* the same on all ranks for the k-th kernel of that name in one step on one of its streams */
+    int64_t begin_ns;  /* from here on nothing else explains when it ends: its start, or the end of what it had to wait
+                        * for on its own device */
+    int64_t end_ns;
+    int32_t rank;
+    int32_t place; /* which of the streams that have the name: each may serve another group of ranks */
+} tl_behaviour;
+
+typedef TL_VEC(tl_behaviour) tl_behaviours;
+
+/* Appends the rank's sightings: of each of its kernels' names that may communicate
+ * (collective of tl_kernel) and that takes enough of its time some tens, the same on all ranks.  False when memory is out. */
+bool tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
+
+/* The names, by content key and ascending, whose kernels communicate.  Puts `all`, the sightings of all ranks, in order.
+ * The caller frees *names, also where memory is out: false. */
+bool tl_behaviours_decide(tl_behaviour *all, size_t n, uint64_t **names, size_t *nnames);
+
+#endif

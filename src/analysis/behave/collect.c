@@ -1,0 +1,185 @@
+/* collect.c - some of the kernels of each unknown name, the same ones on all ranks. */
+#include "tlmpi/analysis/behave.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+/* Names of a rank that are looked at, those that take most time; sightings of each in the mean. */
+enum { NAMES_MOST = 32, SIGHTINGS = 64 };
+
+/* The kernels of one name. */
+typedef struct use {
+    int64_t time_ns;
+    uint64_t key;
+    uint32_t n;         /* of the rank */
+    uint32_t on_stream; /* on the stream at hand */
+    int32_t streams;    /* that have had it so far */
+    bool chosen;
+} use;
+
+typedef struct collecting {
+    const tl_rank_view *view;
+    use *of_name;         /* by id of the name */
+    int64_t *ends;        /* of communication by name, ascending */
+    size_t nends;
+    tl_map counters;      /* name, step and stream -> kernels so far */
+    tl_behaviours *out;
+} collecting;
+
+static bool may_communicate(const tl_kernel *k)
+{
+    return k->kind == TL_COMPUTE && k->collective == TL_COLL_UNKNOWN && k->name != TL_NO_NAME;
+}
+
+/* Ranks begin to record at different moments: what lies outside of steps, or was launched before, is not the same on
+ * all of them. */
+static bool is_counted(const tl_rank_view *view, const tl_kernel *k)
+{
+    return may_communicate(k) && (view->nsteps == 0 || k->step >= 0) && (view->nlaunches == 0 || k->launch != TL_NONE);
+}
+
+static int by_time(const void *uses, uint32_t a, uint32_t b)
+{
+    const use *x = (const use *)uses + a, *y = (const use *)uses + b;
+    int order = TL_COMPARE(y->time_ns, x->time_ns);
+    return order != 0 ? order : TL_COMPARE(x->key, y->key);
+}
+
+/* Sums up the kernels by name; whether there are any that may communicate. */
+static bool sum_up(collecting *c, int64_t *all_ns)
+{
+    bool any = false;
+    for (size_t i = 0; i < c->view->nkernels; i++) {
+        const tl_kernel *k = &c->view->kernels[i];
+        int64_t ns = tl_ns_between(k->end_ns, k->start_ns);
+        *all_ns = tl_ns_sum(*all_ns, ns);
+        if (!is_counted(c->view, k))
+            continue;
+        use *u = &c->of_name[k->name];
+        u->time_ns = tl_ns_sum(u->time_ns, ns);
+        u->n++;
+        any = true;
+    }
+    return any;
+}
+
+/* Chooses the names that take most of all_ns; *any: there are some.  False when memory is out. */
+static bool choose(collecting *c, int64_t all_ns, bool *any)
+{
+    uint32_t *order = tl_malloc((c->view->names->n + 1) * sizeof *order);
+    size_t n = 0;
+
+    for (uint32_t name = 0; order != NULL && name < c->view->names->n; name++) {
+        use *u = &c->of_name[name];
+        if (u->n < TL_BEHAVES_LEAST || (double)u->time_ns < TL_BEHAVES_SHARE * (double)all_ns)
+            continue;
+        tl_text text = tl_names_text(c->view->names, name);
+        u->key = tl_hash_bytes(text.p, text.n);
+        order[n++] = name;
+    }
+    bool ok = order != NULL && tl_sort_index(order, n, by_time, c->of_name);
+    *any = n > 0;
+    for (size_t i = 0; ok && i < n && i < NAMES_MOST; i++)
+        c->of_name[order[i]].chosen = true;
+    free(order);
+    return ok;
+}
+
+static bool list_ends(collecting *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->view->nkernels; i++)
+        n += c->view->kernels[i].kind == TL_COMM;
+    c->ends = tl_malloc((n + 1) * sizeof *c->ends);
+    for (size_t i = 0; c->ends != NULL && i < c->view->nkernels; i++)
+        if (c->view->kernels[i].kind == TL_COMM)
+            c->ends[c->nends++] = c->view->kernels[i].end_ns;
+    if (c->ends != NULL)
+        tl_ns_sort(c->ends, c->nends);
+    return c->ends != NULL;
+}
+
+/* A kernel that is let begin early waits for what is before it on its stream, and one that finds no room on the device
+ * for the communication that has it: neither says of itself when it ends. */
+static int64_t begin_of(const collecting *c, const tl_kernel *k)
+{
+    int64_t begin_ns = k->start_ns;
+    size_t low = 0;
+
+    if (k > c->view->kernels && tl_same_stream(k - 1, k))
+        begin_ns = tl_ns_max(begin_ns, tl_ns_min(k[-1].end_ns, k->end_ns));
+    TL_BISECT(low, c->nends, mid, c->ends[mid] <= k->end_ns);
+    return low > 0 ? tl_ns_max(begin_ns, c->ends[low - 1]) : begin_ns;
+}
+
+/* A lot that knows the item alone decides which of the name's kernels are taken. */
+static bool is_drawn(uint64_t item, uint32_t n)
+{
+    return n <= SIGHTINGS || tl_hash_mix(item, 0) <= UINT64_MAX / n * SIGHTINGS;
+}
+
+static bool is_taken(const collecting *c, const tl_kernel *k)
+{
+    return is_counted(c->view, k) && c->of_name[k->name].chosen;
+}
+
+static bool take(collecting *c, const tl_kernel *k)
+{
+    const use *u = &c->of_name[k->name];
+    uint64_t counted = tl_hash_mix(tl_hash_mix(k->name, (uint64_t)k->step), (uint64_t)u->streams);
+    uint32_t nth = tl_map_get(&c->counters, counted);
+
+    nth = nth == TL_MAP_NONE ? 0 : nth;
+    if (tl_map_put(&c->counters, counted, nth + 1) != 0)
+        return false;
+    uint64_t item = tl_hash_mix(tl_hash_mix(u->key, (uint64_t)k->step), nth);
+    if (!is_drawn(item, u->on_stream))
+        return true;
+    if (!tl_vec_room(c->out))
+        return false;
+    c->out->v[c->out->n++] =
+        (tl_behaviour){ u->key, item, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 };
+    return true;
+}
+
+/* The kernels [from, to) of one stream. */
+static bool take_stream(collecting *c, size_t from, size_t to)
+{
+    const tl_kernel *v = c->view->kernels;
+    bool ok = true;
+
+    for (size_t i = from; i < to; i++)
+        if (is_taken(c, &v[i]))
+            c->of_name[v[i].name].on_stream = 0;
+    for (size_t i = from; i < to; i++)
+        if (is_taken(c, &v[i]))
+            c->of_name[v[i].name].streams += c->of_name[v[i].name].on_stream++ == 0;
+    for (size_t i = from; ok && i < to; i++)
+        if (is_taken(c, &v[i]))
+            ok = take(c, &v[i]);
+    return ok;
+}
+
+bool tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
+{
+    collecting c = { .view = view, .out = out };
+    int64_t all_ns = 0;
+    bool any = false;
+
+    c.of_name = tl_calloc(view->names->n + 1, sizeof *c.of_name);
+    bool ok = c.of_name != NULL;
+    if (ok && sum_up(&c, &all_ns))
+        ok = choose(&c, all_ns, &any);
+    ok = ok && (!any || list_ends(&c));
+    for (size_t from = 0, to; ok && any && from < view->nkernels; from = to) {
+        for (to = from + 1; to < view->nkernels && tl_same_stream(&view->kernels[from], &view->kernels[to]); to++)
+            ;
+        ok = take_stream(&c, from, to);
+    }
+    free(c.of_name);
+    free(c.ends);
+    tl_map_free(&c.counters);
+    return ok;
+}

@@ -1,0 +1,200 @@
+/* decide.c - beginnings and ends of the kernels of one name, rank against rank.
+ *
+ *     apart      begin_a - begin_b of one item, less the median of all items
+ *     together   end_a - end_b, likewise, is a small part of that
+ *
+ * Two ranks show that a name communicates where enough items begin apart and nearly all of these end together.  Groups
+ * may be any of the ranks: a rank is for it as soon as it shows it with one other, and against it where it ends apart
+ * from all others.
+ */
+#include "tlmpi/analysis/behave.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+#include <stdlib.h>
+
+/* Items that two ranks are compared by at most; ranks that are compared with all others, of each sort: those whose
+ * kernels take least time, which come last, and any. */
+enum { ITEMS_MOST = 256, LATE_MOST = 16, ANY_MOST = 16 };
+
+/* The sightings of one name and place by one rank. */
+typedef struct row {
+    const tl_behaviour *v;
+    size_t n;
+    int64_t mean_ns; /* how long its kernels take */
+} row;
+
+typedef TL_VEC(row) row_list;
+
+/* How far apart two ranks begin and end the same items. */
+typedef struct apart {
+    int64_t begins[ITEMS_MOST], ends[ITEMS_MOST], scratch[ITEMS_MOST];
+    size_t n;
+} apart;
+
+static int64_t abs_ns(int64_t a)
+{
+    return a < 0 ? tl_ns_between(0, a) : a;
+}
+
+static void compare(const row *a, const row *b, apart *out)
+{
+    out->n = 0;
+    for (size_t i = 0, k = 0; i < a->n && k < b->n && out->n < ITEMS_MOST;) {
+        const tl_behaviour *x = &a->v[i], *y = &b->v[k];
+        if (x->item == y->item) {
+            out->begins[out->n] = tl_ns_between(x->begin_ns, y->begin_ns);
+            out->ends[out->n++] = tl_ns_between(x->end_ns, y->end_ns);
+        }
+        i += x->item <= y->item;
+        k += y->item <= x->item;
+    }
+}
+
+static int64_t median_of(const int64_t *v, apart *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        x->scratch[i] = v[i];
+    return tl_median(x->scratch, x->n);
+}
+
+/* How many items begin apart, less begin_ns, by at least least_ns; *together: how many of them end together, less
+ * end_ns. */
+static size_t count(const apart *x, int64_t begin_ns, int64_t end_ns, int64_t least_ns, size_t *together)
+{
+    size_t moved = 0;
+    *together = 0;
+    for (size_t i = 0; i < x->n; i++) {
+        int64_t begins = abs_ns(tl_ns_between(x->begins[i], begin_ns));
+        if (begins < least_ns)
+            continue;
+        moved++;
+        *together += abs_ns(tl_ns_between(x->ends[i], end_ns)) <= begins / TL_BEHAVES_PART;
+    }
+    return moved;
+}
+
+/* What two ranks say of a name, what is best last: they have too few items in common; they end apart; they come and
+ * leave together, as members of a group may that are never late; they show it. */
+typedef enum answer { NOTHING, OPPOSED, LEVEL, SHOWN } answer;
+
+static answer answer_of(size_t moved, size_t together)
+{
+    if (moved < (size_t)TL_BEHAVES_LEAST)
+        return LEVEL;
+    return (double)together >= TL_BEHAVES_MOST * (double)moved ? SHOWN : OPPOSED;
+}
+
+static answer ask(const row *a, const row *b, apart *x)
+{
+    size_t together;
+
+    compare(a, b, x);
+    if (x->n < (size_t)TL_BEHAVES_LEAST)
+        return NOTHING;
+    int64_t begin_ns = median_of(x->begins, x), end_ns = median_of(x->ends, x);
+    for (size_t i = 0; i < x->n; i++)
+        x->scratch[i] = x->ends[i];
+    int64_t scatter_ns = tl_mad(x->scratch, x->n, end_ns);
+    size_t moved = count(x, begin_ns, end_ns, tl_ns_max(scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
+    answer found = answer_of(moved, together);
+    if (found != LEVEL || abs_ns(end_ns) > TL_CLOCK_ERROR_NS)
+        return found;
+    moved = count(x, 0, 0, tl_ns_max(scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
+    return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
+}
+
+static int by_name(const void *all, uint32_t a, uint32_t b)
+{
+    const tl_behaviour *x = (const tl_behaviour *)all + a, *y = (const tl_behaviour *)all + b;
+    int order = TL_COMPARE(x->name_key, y->name_key);
+    if (order == 0)
+        order = TL_COMPARE(x->place, y->place);
+    if (order == 0)
+        order = TL_COMPARE(x->rank, y->rank);
+    return order != 0 ? order : TL_COMPARE(x->item, y->item);
+}
+
+static bool put_in_order(tl_behaviour *all, size_t n)
+{
+    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
+    tl_behaviour *copy = tl_malloc((n + 1) * sizeof *copy);
+
+    for (size_t i = 0; order != NULL && copy != NULL && i < n; i++) {
+        order[i] = (uint32_t)i;
+        copy[i] = all[i];
+    }
+    bool ok = order != NULL && copy != NULL && tl_sort_index(order, n, by_name, copy);
+    for (size_t i = 0; ok && i < n; i++)
+        all[i] = copy[order[i]];
+    free(order);
+    free(copy);
+    return ok;
+}
+
+static int by_duration(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    int order = TL_COMPARE(x->mean_ns, y->mean_ns);
+    return order != 0 ? order : TL_COMPARE(x->v->rank, y->v->rank);
+}
+
+/* The rows of the sightings v[0, n) of one name and place, those whose kernels are shortest first. */
+static bool list_rows(const tl_behaviour *v, size_t n, row_list *out)
+{
+    out->n = 0;
+    for (size_t from = 0, to; from < n; from = to) {
+        int64_t sum_ns = 0;
+        for (to = from; to < n && v[to].rank == v[from].rank; to++)
+            sum_ns = tl_ns_sum(sum_ns, tl_ns_between(v[to].end_ns, v[to].begin_ns));
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = (row){ v + from, to - from, sum_ns / (int64_t)(to - from) };
+    }
+    if (out->n > 0)
+        qsort(out->v, out->n, sizeof *out->v, by_duration);
+    return true;
+}
+
+/* Whether the rows are those of communication. */
+static bool communicate(const row_list *rows, apart *room)
+{
+    size_t shown = 0, opposed = 0, n = rows->n;
+    size_t step = n > LATE_MOST + ANY_MOST ? (n - LATE_MOST) / ANY_MOST : 1;
+
+    for (size_t i = 0; i < n && opposed <= (LATE_MOST + ANY_MOST) / 8; i += i < LATE_MOST ? 1 : step) {
+        answer best = NOTHING;
+        for (size_t k = 0; k < n && best != SHOWN; k++) {
+            answer found = k != i ? ask(&rows->v[i], &rows->v[k], room) : NOTHING;
+            best = found > best ? found : best;
+        }
+        shown += best == SHOWN;
+        opposed += best == OPPOSED;
+    }
+    return shown >= 2 && (double)shown >= TL_BEHAVES_MOST * (double)(shown + opposed);
+}
+
+bool tl_behaviours_decide(tl_behaviour *all, size_t n, uint64_t **names, size_t *nnames)
+{
+    TL_VEC(uint64_t) found = { 0 };
+    row_list rows = { 0 };
+    apart *room = tl_malloc(sizeof *room);
+    bool ok = room != NULL && n < UINT32_MAX && put_in_order(all, n);
+
+    for (size_t from = 0, to; ok && from < n; from = to) {
+        for (to = from; to < n && all[to].name_key == all[from].name_key && all[to].place == all[from].place; to++)
+            ;
+        ok = list_rows(all + from, to - from, &rows);
+        bool known = found.n > 0 && found.v[found.n - 1] == all[from].name_key;
+        if (!ok || known || !communicate(&rows, room))
+            continue;
+        ok = tl_vec_room(&found);
+        if (ok)
+            found.v[found.n++] = all[from].name_key;
+    }
+    free(rows.v);
+    free(room);
+    *names = found.v;
+    *nnames = found.n;
+    return ok;
+}
