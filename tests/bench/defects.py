@@ -115,19 +115,25 @@ def two_of_many(rng, traces, truth):
 
 
 def with_clocks(traces, truth, clock_of_host):
-    """Each host with a clock of its own; at least two hosts."""
-    ranks = sorted(traces)
-    per_host = min(truth.get("job", {}).get("ranks_per_host", len(ranks)), (len(ranks) + 1) // 2)
-    out = {}
-    for i, rank in enumerate(ranks):
-        trace, clock = traces[rank], clock_of_host(i // per_host)
-        events = []
-        for e in trace["traceEvents"]:
-            if "ts" in e:
-                e = dict(e, ts=clock(e["ts"]), **({"dur": max(0, clock(end(e)) - clock(e["ts"]))} if "dur" in e else {}))
-            events.append(e)
-        out[rank] = dict(trace, traceEvents=events, **({"host_name": "node%d" % (i // per_host)} if "host_name" in trace else {}))
-    return out
+    """Each host with a clock of its own; where all ranks are of one host, as if they were of two, with processes of their own."""
+    ranks, devices = sorted(traces), len(next(iter(traces.values()))["deviceProperties"])
+    per_host = truth.get("job", {}).get("ranks_per_host", devices)
+    moved = 50_000 if per_host >= len(ranks) else 0
+    per_host = (len(ranks) + 1) // 2 if moved else per_host
+    return {rank: of_host(traces[rank], i // per_host, clock_of_host(i // per_host), moved) for i, rank in enumerate(ranks)}
+
+
+def of_host(trace, host, clock, moved):
+    """The trace by the host's clock; moved: what its numbers of processes are greater for each host."""
+    events = []
+    for e in trace["traceEvents"]:
+        more = {"pid": e["pid"] + moved * host} if moved and isinstance(e.get("pid"), int) and e["pid"] >= 1000 else {}
+        if "ts" in e:
+            more["ts"] = clock(e["ts"])
+        if "dur" in e:
+            more["dur"] = max(0, clock(end(e)) - clock(e["ts"]))
+        events.append(dict(e, **more))
+    return dict(trace, traceEvents=events, **({"host_name": "node%d" % host} if moved and "host_name" in trace else {}))
 
 
 def drawn_once(draw):
