@@ -1,10 +1,13 @@
-/* doubt.c - what speaks against each of the four answers about a culprit, and so how far each is to be trusted. */
+/* doubt.c - the reasons to trust an answer less: what each is made of, and which of the four answers about a culprit it
+ * speaks against.  tl_doubt_in_words has a sentence for each.
+ */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 
 #define BIT(doubt) (1u << (doubt))
 
+/* One of these alone leaves an answer low confidence. */
 static const unsigned grave = BIT(TL_DOUBT_ONE_STEP) | BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
                               BIT(TL_DOUBT_HIDDEN) | BIT(TL_DOUBT_SIZES) | BIT(TL_DOUBT_DUPLICATES) |
                               BIT(TL_DOUBT_UNKNOWN) | BIT(TL_DOUBT_NO_VERDICT);
@@ -30,20 +33,6 @@ static bool lacks_durations(int64_t untimed, int64_t events)
     return untimed > 0 && (double)untimed >= TL_UNTIMED_SHARE * (double)events;
 }
 
-/* Of all, or of those of the ranks that are named. */
-static unsigned doubts_of_events(const tl_facts *a, const tl_suspect *c)
-{
-    return lacks_durations(a->trust.untimed, a->trust.events) || (c != NULL && lacks_durations(c->untimed, c->events))
-               ? BIT(TL_DOUBT_UNTIMED)
-               : 0;
-}
-
-/* The steps in which it stands out are not all that it costs. */
-static bool gains_elsewhere(const tl_suspect *c)
-{
-    return c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2;
-}
-
 tl_confidence tl_confidence_with(unsigned doubts)
 {
     int n = 0;
@@ -52,33 +41,6 @@ tl_confidence tl_confidence_with(unsigned doubts)
     return (doubts & grave) != 0 || n >= TL_DOUBTS_MANY ? TL_CONFIDENCE_LOW
            : n > 0                                      ? TL_CONFIDENCE_MEDIUM
                                                         : TL_CONFIDENCE_HIGH;
-}
-
-static unsigned doubts_of_steps(const tl_trust *t)
-{
-    return (t->nsteps < 2                        ? BIT(TL_DOUBT_ONE_STEP)
-            : t->nsteps < TL_PATTERN_LEAST_STEPS ? BIT(TL_DOUBT_FEW_STEPS)
-                                                 : 0) |
-           (t->outside > t->matched / TL_LITTLE_PART ? BIT(TL_DOUBT_OUTSIDE) : 0);
-}
-
-static unsigned if_any(size_t ranks, tl_doubt doubt)
-{
-    return ranks > 0 ? BIT(doubt) : 0;
-}
-
-static unsigned doubts_of_data(const tl_trust *t)
-{
-    unsigned doubts = if_any(t->missing, TL_DOUBT_MISSING) | if_any(t->damaged, TL_DOUBT_DAMAGED) |
-                      if_any(t->duplicates, TL_DOUBT_DUPLICATES) |
-                      if_any(t->nranks > 0 ? t->workless : 0, TL_DOUBT_NO_WORK) |
-                      if_any(t->launchless, TL_DOUBT_NO_LAUNCHES) | if_any(t->unmarked, TL_DOUBT_UNMARKED) |
-                      if_any(t->following, TL_DOUBT_FOLLOWING) | (t->world != t->other_world ? BIT(TL_DOUBT_SIZES) : 0);
-    if (t->matched < t->collectives / 2 + t->collectives % 2)
-        doubts |= BIT(TL_DOUBT_HARDLY_MATCHED);
-    else if (t->matched < t->collectives - t->collectives / TL_LITTLE_PART)
-        doubts |= BIT(TL_DOUBT_PARTLY_MATCHED);
-    return doubts;
 }
 
 /* Whether a cause may show as this activity of a rank's time; what is no part of its own contradicts none. */
@@ -109,66 +71,117 @@ static bool may_show_as(int activity, uint8_t cause)
  * of another one, or of several others together. */
 static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
 {
+    uint8_t cause = c->rank->cause;
     int64_t others_ns = 0, activities[TL_NACTIVITIES + 1];
     tl_delay_costs_by_activity(tl_tables_get(j->tables, &tl_blame_schema), c->members, c->nmembers, activities);
     for (int activity = 0; activity < TL_NACTIVITIES; activity++)
-        others_ns = tl_ns_add(others_ns, may_show_as(activity, c->rank->cause) ? 0 : activities[activity]);
-    return c->rank->cause != TL_CAUSE_MIXED && others_ns > c->blame_ns / 2;
+        others_ns = tl_ns_add(others_ns, may_show_as(activity, cause) ? 0 : activities[activity]);
+    return cause != TL_CAUSE_MIXED && cause != TL_CAUSE_UNKNOWN && others_ns > c->blame_ns / 2;
 }
 
-static unsigned doubts_of_cause(const tl_judgement *j, const tl_suspect *c)
+/* Of a culprit: its gain may be part of the time that nothing explains.  Of nobody: a delay worth acting upon may be,
+ * since others wait as long. */
+static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
 {
-    if (c->rank == NULL)
-        return 0;
-    /* Where all kernels are slower it is none of them. */
-    unsigned doubts = c->rank->place[0] == '\0' && c->rank->cause != TL_CAUSE_THROTTLED ? BIT(TL_DOUBT_NO_PLACE) : 0;
-    if (c->rank->cause == TL_CAUSE_UNKNOWN)
-        return doubts | BIT(TL_DOUBT_UNKNOWN);
-    doubts |= delay_costs_differ(j, c) ? BIT(TL_DOUBT_CHARGES) : 0;
-    return doubts |
-           (c->rank->cause == TL_CAUSE_MIXED || !(c->rank->cause_share >= TL_CAUSE_SHARE) ? BIT(TL_DOUBT_MIXED) : 0);
+    double least_ns = TL_VERDICT_LEAST_COST * (double)a->wall_ns;
+    if (c != NULL)
+        return c->gain_ns >= 0 && c->gain_ns < a->unexplained_ns;
+    return (double)a->unexplained_ns >= least_ns && (double)a->wait_ns >= least_ns * (double)a->trust.nranks;
 }
 
-/* Those of the data that speak against what is told of one rank, whoever it is compared with. */
-static unsigned lost_with(unsigned data)
+/* The answers: who it is, why, who waits, in which steps. */
+enum { WHO = 1, WHY = 2, WAITING = 4, STEPS = 8, ALL = WHO | WHY | WAITING | STEPS };
+
+typedef struct reason {
+    tl_doubt doubt;
+    unsigned against;
+    bool holds;
+} reason;
+
+/* Those that hold, by the answer. */
+static tl_doubts weigh(const reason *reasons, size_t n)
 {
-    return data & ~(BIT(TL_DOUBT_HARDLY_MATCHED) | BIT(TL_DOUBT_PARTLY_MATCHED) | BIT(TL_DOUBT_UNMARKED) |
-                    BIT(TL_DOUBT_FOLLOWING));
+    tl_doubts doubts = { 0 };
+    for (size_t i = 0; i < n; i++) {
+        unsigned bit = reasons[i].holds ? BIT(reasons[i].doubt) : 0;
+        doubts.who |= (reasons[i].against & WHO) != 0 ? bit : 0;
+        doubts.cause |= (reasons[i].against & WHY) != 0 ? bit : 0;
+        doubts.waiting |= (reasons[i].against & WAITING) != 0 ? bit : 0;
+        doubts.steps |= (reasons[i].against & STEPS) != 0 ? bit : 0;
+    }
+    return doubts;
 }
 
-static tl_doubts doubts_of_nobody(const tl_judgement *j, unsigned steps, unsigned data, unsigned clocks)
+/* What the recording lacks. */
+static tl_doubts doubts_of_data(const tl_facts *a, const tl_suspect *c)
 {
-    const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
-    unsigned lost = lost_with(data);
+    const tl_trust *t = &a->trust;
+    bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
+    bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(a);
+    bool lacks = lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->untimed, c->events));
+    const reason reasons[] = {
+        { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
+        { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps < TL_PATTERN_LEAST_STEPS },
+        { TL_DOUBT_HARDLY_MATCHED, WHO | WAITING, hardly || silent },
+        { TL_DOUBT_PARTLY_MATCHED, WHO | WAITING,
+          !hardly && t->matched < t->collectives - t->collectives / TL_LITTLE_PART },
+        { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },
+        { TL_DOUBT_CLOCKS, WAITING, blurred },
+        /* Where clocks hide most arrivals, nobody is seen to wait for it. */
+        { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,
+          blurred && !hidden && (c == NULL || t->blurred > t->matched / 2) },
+        { TL_DOUBT_HIDDEN, WHO, hidden },
+        { TL_DOUBT_MISSING, ALL, t->missing > 0 },
+        { TL_DOUBT_DAMAGED, ALL, t->damaged > 0 },
+        { TL_DOUBT_UNTIMED, ALL, lacks },
+        { TL_DOUBT_SIZES, ALL, t->world != t->other_world },
+        { TL_DOUBT_DUPLICATES, ALL, t->duplicates > 0 },
+        { TL_DOUBT_NO_WORK, ALL, t->nranks > 0 && t->workless > 0 },
+        { TL_DOUBT_NO_LAUNCHES, ALL, t->launchless > 0 },
+        { TL_DOUBT_UNMARKED, WHO | WAITING, t->unmarked > 0 },
+        { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
+        { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
+    };
+    return weigh(reasons, sizeof reasons / sizeof reasons[0]);
+}
 
-    if (j->nobody != TL_CULPRIT_NOBODY)
-        return (tl_doubts){ .who = nothing,
-                            .cause = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE ? nothing
-                                                                                                             : lost,
-                            .waiting = nothing,
-                            .steps = nothing | lost };
-    return (tl_doubts){ .who = steps | data | clocks, .cause = lost, .waiting = data | clocks, .steps = steps | lost };
+/* What speaks against this culprit alone. */
+static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
+{
+    const tl_straggler *row = c->rank;
+    bool ranked = row != NULL, unknown = ranked && row->cause == TL_CAUSE_UNKNOWN;
+    bool mixed = ranked && (row->cause == TL_CAUSE_MIXED || !(row->cause_share >= TL_CAUSE_SHARE));
+    const reason reasons[] = {
+        { TL_DOUBT_CHANCE, WHO | STEPS, c->p_value > TL_VERDICT_ALPHA },
+        /* The steps in which it stands out are not all that it costs. */
+        { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2 },
+        { TL_DOUBT_NOT_REPLAYED, WHO, c->gain_ns < 0 },
+        { TL_DOUBT_GAIN, WHO, ranked && c->gain_ns >= 0 && c->gain_ns < tl_waited_for(j, c) / 2 },
+        { TL_DOUBT_MIXED, WHY, mixed && !unknown },
+        { TL_DOUBT_UNKNOWN, WHY, unknown },
+        /* Where all kernels are slower it is none of them. */
+        { TL_DOUBT_NO_PLACE, WHY, ranked && row->place[0] == '\0' && row->cause != TL_CAUSE_THROTTLED },
+        { TL_DOUBT_CHARGES, WHY, ranked && delay_costs_differ(j, c) },
+    };
+    return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }
 
 tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
 {
-    const tl_trust *t = &j->facts.trust;
-    unsigned steps = doubts_of_steps(t), data = doubts_of_data(t) | doubts_of_events(&j->facts, c),
-             clocks = tl_clocks_blur(&j->facts) ? BIT(TL_DOUBT_CLOCKS) : 0;
-
-    if (c == NULL)
-        return doubts_of_nobody(j, steps, data, clocks);
-    /* Where clocks hide most arrivals, nobody is seen to wait for it. */
-    unsigned hidden = t->blurred > t->matched / 2 ? clocks : 0;
-    unsigned gain = c->gain_ns < 0                                            ? BIT(TL_DOUBT_NOT_REPLAYED)
-                    : c->rank != NULL && c->gain_ns < tl_waited_for(j, c) / 2 ? BIT(TL_DOUBT_GAIN)
-                                                                              : 0;
-    gain |= c->gain_ns >= 0 && c->gain_ns < j->facts.unexplained_ns ? BIT(TL_DOUBT_UNEXPLAINED) : 0;
-    steps |= c->p_value > TL_VERDICT_ALPHA ? BIT(TL_DOUBT_CHANCE) : 0;
+    tl_doubts data = doubts_of_data(&j->facts, c);
+    if (c != NULL) {
+        tl_doubts own = doubts_of_culprit(j, c);
+        return (tl_doubts){ .who = data.who | own.who,
+                            .cause = data.cause | own.cause,
+                            .waiting = data.waiting,
+                            .steps = data.steps | own.steps };
+    }
+    if (j->nobody == TL_CULPRIT_NOBODY)
+        return data;
+    /* What is told of each rank by itself remains. */
+    const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
+    bool open = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE;
     return (tl_doubts){
-        .who = steps | data | gain | (c->rank != NULL && waits_are_hidden(&j->facts) ? BIT(TL_DOUBT_HIDDEN) : hidden),
-        .cause = lost_with(data) | hidden | doubts_of_cause(j, c),
-        .waiting = data | clocks,
-        .steps = steps | (gains_elsewhere(c) ? BIT(TL_DOUBT_ELSEWHERE) : 0) | lost_with(data),
+        .who = nothing, .cause = open ? nothing : data.cause, .waiting = nothing, .steps = nothing | data.cause
     };
 }

@@ -317,6 +317,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return elsewhere_in_words(a);
     case TL_DOUBT_HARDLY_MATCHED:
     case TL_DOUBT_PARTLY_MATCHED:
+        if (t->collectives == 0)
+            return phrase("the traces show no communication between ranks");
         return phrase("only %s of %s collectives could be matched across ranks", tl_grouped(t->matched).text,
                       tl_grouped(t->collectives).text);
     case TL_DOUBT_OUTSIDE:
@@ -361,8 +363,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_GAIN:
         return small_gain_in_words(a);
     case TL_DOUBT_UNEXPLAINED:
-        return phrase("%s of the critical path is unexplained, which is more than the gain",
-                      tl_duration(a->path.unexplained_ns).text);
+        return phrase("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
+                      a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_MIXED:
         return phrase("no single cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:

@@ -15,8 +15,9 @@ static void steps_are_needed_for_confidence(void)
         answer_job *j = job_of(4, cases[i].nsteps);
         replay(j, 800 * MS, 0);
         hold_up(j, 2, cases[i].nsteps > 0 ? 1 : -1, cases[i].nsteps, 30 * MS, 200 * MS);
+        tl_quality *check = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 0);
         if (cases[i].nsteps == 0)
-            count_check(j, TL_CHECK_MATCHED, 1, 1);
+            check->count = check->of = 1;
         const tl_answers *a = answers_of(j);
         CU_ASSERT_EQUAL(a->rank.doubts, 1u << cases[i].doubt);
         CU_ASSERT_EQUAL(a->rank.confidence, cases[i].confidence);
@@ -167,6 +168,28 @@ static void what_is_missing_is_a_doubt(void)
     CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
 }
 
+/* Nobody waits for a rank that meets none. */
+static void a_culprit_without_communication_is_a_grave_doubt(void)
+{
+    CU_ASSERT_EQUAL(doubts_with(0, 0, 4, TL_RANK_OK, 0.01), 1u << TL_DOUBT_HARDLY_MATCHED);
+}
+
+/* Of 800 ms nothing explains 80, and each rank waits 10: somebody may be late in these. */
+static void nobody_is_sure_where_much_is_unexplained(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    tl_whatif_row *unchanged = tl_table_row(tl_tables_get(&j->tables, &tl_whatif_row_schema), 0);
+    unchanged->unexplained_ns = 80 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* nobody waits */
+    verdict_of(j, 1)->blame_ns = 40 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_UNEXPLAINED);
+    unchanged->unexplained_ns = 8 * MS - 1; /* less than what is worth acting upon */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
 /* A trace of the host alone: no table has a row. */
 static void without_steps_and_device_work_there_is_an_answer(void)
 {
@@ -282,6 +305,8 @@ static const unit_test tests[] = {
     TEST(where_clocks_hide_most_waiting_nobody_is_sure),
     TEST(gains_in_other_steps_are_a_doubt),
     TEST(what_is_missing_is_a_doubt),
+    TEST(a_culprit_without_communication_is_a_grave_doubt),
+    TEST(nobody_is_sure_where_much_is_unexplained),
     TEST(without_steps_and_device_work_there_is_an_answer),
     TEST(three_doubts_are_many),
     TEST(charges_that_speak_of_another_part_are_a_doubt),
