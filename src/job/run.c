@@ -86,7 +86,8 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = gather_ranks(&j, &err);
     if (st == TL_OK)
-        st = tl_match_run(&j.participants, &j.exposures, (tl_clock_mode)options->clock, &j.tables, &j.late, &err);
+        st = tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
+                          &j.tables, &j.late, &err);
     if (st == TL_OK)
         st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
     if (st == TL_OK)

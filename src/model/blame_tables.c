@@ -92,10 +92,18 @@ const char *const tl_scenario_labels[] = {
 };
 
 const char *const tl_path_labels[] = {
-    [TL_ACTIVITY_COMPUTE] = "compute", [TL_ACTIVITY_H2D] = "h2d",         [TL_ACTIVITY_COPY] = "copy",
-    [TL_ACTIVITY_COMM] = "transfer",   [TL_ACTIVITY_HOST] = "host",       [TL_ACTIVITY_INPUT] = "input",
-    [TL_ACTIVITY_GC] = "gc",           [TL_ACTIVITY_SYNC] = "sync_drain", [TL_ACTIVITY_ALLOCATOR] = "allocator",
-    [TL_ACTIVITY_DEVICE] = "latency",  [TL_NACTIVITIES] = "before",       NULL,
+    [TL_ACTIVITY_COMPUTE] = "compute",
+    [TL_ACTIVITY_H2D] = "h2d",
+    [TL_ACTIVITY_COPY] = "copy",
+    [TL_ACTIVITY_COMM] = "communication",
+    [TL_ACTIVITY_HOST] = "host",
+    [TL_ACTIVITY_INPUT] = "input",
+    [TL_ACTIVITY_GC] = "gc",
+    [TL_ACTIVITY_SYNC] = "sync_drain",
+    [TL_ACTIVITY_ALLOCATOR] = "allocator",
+    [TL_ACTIVITY_DEVICE] = "latency",
+    [TL_NACTIVITIES] = "before",
+    NULL,
 };
 
 TL_TABLE_DEFINE(blame, TL_BLAME_FIELDS, TL_SCOPE_JOB, "waits charged to ranks",

@@ -158,7 +158,7 @@ static inline void match(tl_clock_mode mode)
 {
     tl_late_rows late = { 0 };
     tl_error err = { 0 };
-    CU_ASSERT_EQUAL_FATAL(tl_match_run(&set, &exposures, mode, &tables, &late, &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(tl_match_run(&set, &exposures, RANKS, mode, &tables, &late, &err), TL_OK);
     CU_ASSERT_PTR_NULL(set.participants.v);
     CU_ASSERT_PTR_NULL(exposures.v);
     free(late.v);

@@ -14,7 +14,7 @@ static void without_memory_all_give_up_together(void)
         deal_out(k % 2 == 0 ? BY_ENDS : BY_LAUNCH, 0);
         if (me == all - 1)
             tl_mem_fail_after(k);
-        tl_status st = tl_match_run(&set, &exposures, TL_CLOCK_AUTO, &tables, &late, &err);
+        tl_status st = tl_match_run(&set, &exposures, RANKS, TL_CLOCK_AUTO, &tables, &late, &err);
         tl_mem_fail_after(0);
         free(late.v);
         CU_ASSERT(st == TL_OK || st == TL_ENOMEM);

@@ -45,7 +45,7 @@ static inline answer_job *job_of(int32_t nranks, int32_t nsteps)
         int64_t ns = r < 0 ? wall_ns * nranks : wall_ns;
         tl_breakdown row = { .rank = r, .device = -1, .step = -1, .wall_ns = ns, .busy_ns = ns / 10 * 8,
                              .compute_ns = ns / 2, .comm_ns = ns / 10 * 3, .comm_exposed_ns = ns / 10 * 3,
-                             .idle_ns = ns / 10 * 2 };
+                             .comm_transfer_ns = ns / 10 * 3, .idle_ns = ns / 10 * 2 };
         put_row(j, &tl_breakdown_schema, &row);
     }
     for (int32_t r = 0; r < nranks; r++) {

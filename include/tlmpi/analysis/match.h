@@ -55,7 +55,8 @@ typedef struct tl_job_facts {
     const tl_group_fact *groups;
     size_t ngroups;
     const tl_rank_clock *ranks;
-    size_t nranks; /* ranks that have a trace */
+    size_t nranks;   /* ranks that have a trace */
+    bool all_traced; /* every rank of the job has one, as far as traces and their numbers tell */
 } tl_job_facts;
 
 /* A clock for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its

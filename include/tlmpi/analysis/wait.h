@@ -43,6 +43,10 @@ int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 /* waits_ns[i]: the time from the start of by_rank[i] to the end of its wait.  False when memory is out. */
 bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
 
+/* Whether its kernels are told apart into waiting and transfer, but for what clocks leave open: only where all ranks
+ * that take part are there, and fit together. */
+tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c);
+
 /* Whether the uncertainty u of the clocks hides who came last: the first and the last arrival are less than 2 u apart,
  * and waits may matter, that is, wait_ns, the sum of the waits of its n ranks, would be 20 % of kernel_ns, the sum of
  * their kernels, or more, had each waited 2 u longer. */
@@ -104,6 +108,7 @@ typedef struct tl_late_row {
     uint8_t fits;                   /* two ranks or more, and nothing suspect */
     uint8_t counted;                /* its collective may carry a verdict */
     uint8_t pair;                   /* a send and its receive */
+    uint8_t doubt;                  /* tl_comm_doubt */
     int32_t group;
     int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
 } tl_late_row;
@@ -127,16 +132,21 @@ size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first);
  * An answer cuts them to what was waiting; in sums they are part of idle and idle_summary.
  */
 
-/* How long a rank waited in a kernel or operator of its own. */
+/* How long a rank waited in a kernel or operator of its own.
+ *
+ *     [ wait_ns | open_ns |          ]      waiting, waiting or transfer, transfer
+ */
 typedef struct tl_peer_answer {
     int64_t wait_ns;    /* from its start */
+    int64_t open_ns;    /* then for so long nobody knows whether it waited; INT64_MAX: to its end */
     int64_t collective; /* number; -1: of hosts */
     int32_t rank, late_rank;
     uint32_t uid;
     int32_t group;  /* of the collective; -1: of hosts */
     uint8_t kind;   /* tl_collective: what the rank does in it */
-    uint8_t waited; /* 0: it did not, or nobody knows; the answer tells group and kind alone */
-    uint8_t padding[6];
+    uint8_t waited; /* 0: it did not, or nobody knows; wait_ns is 0 */
+    uint8_t doubt;  /* tl_comm_doubt: why part of it is open */
+    uint8_t padding[5];
 } tl_peer_answer;
 
 typedef TL_VEC(tl_peer_answer) tl_peer_answers;
@@ -191,9 +201,24 @@ typedef TL_VEC(tl_peer_sum) tl_peer_sums;
 bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers,
                   size_t nanswers, tl_peer_sums *out);
 
-/* Appends rows of table exposed, for each of their ranks by step, group and kind.  False when memory is out. */
+/* Exposed communication of one place: what of it was waiting, and what of it may be waiting or transfer. */
+typedef struct tl_exposed_part {
+    int64_t exposed_ns, waiting_ns, unknown_ns;
+    int32_t rank, device, step, group;
+    uint8_t kind;  /* tl_collective */
+    uint8_t doubt; /* tl_comm_doubt: why some of it is unknown */
+    uint8_t padding[6];
+} tl_exposed_part;
+
+typedef TL_VEC(tl_exposed_part) tl_exposed_parts;
+
+/* Appends those of exposures, all of some ranks.  What nobody answers for is unknown.  False when memory is out. */
 bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
-                    tl_table *exposed);
+                    tl_exposed_parts *out);
+
+/* Rows of table exposed for each rank by step, group and kind; and to the rows of breakdown, of ranks and devices, what
+ * of their comm_exposed_ns is waiting, transfer and neither.  False when memory is out. */
+bool tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown);
 
 /* The answer that tells of the kernel or operator, with a wait or without; NULL for none.  In the order of
  * tl_peer_answers_sort. */

@@ -182,7 +182,7 @@ TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenario, int32_t rank);
 
 /* What the critical path goes through: tl_activity_kind by its labels here, and last the time before it. */
-extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfer", "host", "input", "gc", "sync_drain",
+extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
 #define TL_CELL_PATH(name) uint8_t name
 #define TL_TYPE_OF_PATH    TL_TYPE_ENUM
@@ -193,7 +193,8 @@ extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "transfe
     F(T, I32, rank, KEY, "",                                                                                           \
       "rank, also one without a trace that another stands for in the replay; -1: all of the path")                     \
     F(T, PATH, activity, KEY, "",                                                                                      \
-      "compute, h2d, copy: work of the device; transfer: communication, once the last rank had come; host: the host "  \
+      "compute, h2d, copy: work of the device; communication: once the last rank that has a trace had come (transfer, "  \
+      "and waiting for ranks that have none); host: the host "  \
       "on its way to the launch of what came next, and what it did then: input, gc, sync_drain, allocator; latency: "  \
       "from a launch, or the end of what was waited for, to a start; before: the recording of the rank on which the "  \
       "path begins had not begun")                                                                                     \
@@ -240,8 +241,8 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "GPU time: what all others together waited for it, or for ranks that had waited for it, in all steps and "       \
       "outside of them: the sum of its rows in blame")                                                                 \
     F(T, I64, late_count, MEASURE, "",                                                                                 \
-      "collectives in which it came last of the ranks found, without sends and "                                       \
-      "receives, suspect ones and those whose arrivals clocks hide")                                                   \
+      "collectives in which it came last, without sends and receives, suspect ones, those whose arrivals clocks "      \
+      "hide, and those of which a rank is not there")                                                                  \
     F(T, F64, z, MEASURE, "",                                                                                          \
       "its lateness over the steps in which it is late, in scales of noise of its role; none where it is not named")   \
     F(T, F64, share_steps, MEASURE, "", "flagged steps / all full steps (table blame_step)")                           \

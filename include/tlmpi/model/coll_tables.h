@@ -13,7 +13,7 @@
 /* Who of a collective is there. */
 typedef enum tl_coll_state {
     TL_COLL_WHOLE,              /* all its ranks */
-    TL_COLL_PARTIAL,            /* all that have a trace here */
+    TL_COLL_PARTIAL,            /* all that have a trace here; others are in it, or may be */
     TL_COLL_MISSING,            /* a rank that has a trace is missing */
     TL_COLL_UNMATCHED           /* one rank alone, though others have a trace */
 } tl_coll_state;
@@ -51,6 +51,18 @@ typedef enum tl_wait_state {
     TL_WAIT_SUSPECT             /* something does not fit */
 } tl_wait_state;
 extern const char *const tl_wait_state_labels[];    /* "none", "late_rank", "late_sender", ... NULL */
+
+/* Whether the time of a communication kernel is told apart into waiting and transfer, or why it is not. */
+typedef enum tl_comm_doubt {
+    TL_COMM_DOUBT_NONE,         /* all ranks of the collective are matched, and nothing speaks against it */
+    TL_COMM_DOUBT_UNMATCHED,    /* no other rank was found that takes part */
+    TL_COMM_DOUBT_NO_TRACE,     /* a rank that takes part, or may, has no trace here */
+    TL_COMM_DOUBT_MISSING,      /* a rank that has a trace is not there */
+    TL_COMM_DOUBT_SUSPECT,      /* something does not fit */
+    TL_COMM_DOUBT_CLOCKS,       /* waiting within what clocks leave open */
+    TL_NCOMM_DOUBTS
+} tl_comm_doubt;
+extern const char *const tl_comm_doubt_labels[];    /* "none", "unmatched", "no_trace", "missing", ... NULL */
 
 typedef enum tl_node_span { TL_SPAN_UNKNOWN, TL_SPAN_INTRA_NODE, TL_SPAN_INTER_NODE } tl_node_span;
 extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", "inter_node", NULL */
@@ -127,6 +139,9 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
 #define TL_CELL_WAIT_STATE(name) uint8_t name
 #define TL_TYPE_OF_WAIT_STATE TL_TYPE_ENUM
 #define TL_LABELS_OF_WAIT_STATE tl_wait_state_labels
+#define TL_CELL_COMM_DOUBT(name) uint8_t name
+#define TL_TYPE_OF_COMM_DOUBT TL_TYPE_ENUM
+#define TL_LABELS_OF_COMM_DOUBT tl_comm_doubt_labels
 #define TL_CELL_NODES(name) uint8_t name
 #define TL_TYPE_OF_NODES TL_TYPE_ENUM
 #define TL_LABELS_OF_NODES tl_node_span_labels
@@ -153,7 +168,7 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
                               "lowest that tells one; -1: none does")                                                  \
     F(T, I32, n, MEASURE, "", "ranks matched")                                                                         \
     F(T, I32, expected, LABEL, "", "ranks that have a trace here and use the group (of a pair: those of the two)")     \
-    F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace; missing: a rank "  \
+    F(T, COLL_STATE, state, LABEL, "", "whole: all ranks of the group; partial: all that have a trace, and others take part, or may; missing: a rank "  \
                                        "that has a trace is not there; unmatched: one alone, though others have a trace") \
     F(T, SUSPICION, suspect, LABEL, "", "what does not fit, so that no verdict rests on it: ranks disagree on kind, dtype " \
                                         "or size; a rank is in it twice; wait: one was done before another had come; " \
@@ -168,13 +183,15 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I64, end_spread_ns, MEASURE, "ns", "last end - first end")                                                    \
     F(T, I64, kernel_sum_ns, MEASURE, "ns", "kernel time, summed over ranks")                                          \
     F(T, I64, wait_sum_ns, MEASURE, "ns", "wait of table arrival, summed over ranks")                                  \
-    F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel")    \
+    F(T, I64, transfer_ns, MEASURE, "ns", "first end - last arrival, at least 0; where loose: the shortest kernel. Where "    \
+                                         "state is not whole it is an upper bound: waiting for who is not there is part of it") \
     F(T, I32, late_rank, MEASURE, "", "rank that came last, of equal ones the lowest; -1 with one rank alone")         \
     F(T, I64, second_margin_ns, MEASURE, "ns", "last arrival - the one before it")                                     \
     F(T, I64, uncertainty_ns, MEASURE, "ns", "how far the clocks of its ranks may be apart; 0 on one clock, -1 where " \
                                              "nothing compares them")                                                  \
     F(T, SKEW, skew_class, MEASURE, "", "arrival: more than half of the kernel time is wait; transfer: less than a fifth; " \
-                                        "mixed; inconclusive: clocks cannot tell; none: one rank alone")               \
+                                        "mixed; inconclusive: clocks cannot tell; none: one rank alone, or ranks are "  \
+                                        "not there and no more than half is known to be wait")                         \
     F(T, WAIT_STATE, wait_state, MEASURE, "", "whom its waits are for: late_rank: those who came late (table blame); " \
                                               "late_sender: the receiver waited; late_receiver: the sender waited; "   \
                                               "late_partner: one of two that both send and receive; inconclusive: "    \
@@ -182,7 +199,7 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
                                 "waits say less")                                                                      \
     F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")   \
-    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                       \
+    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer, where state is whole") \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
 
@@ -227,7 +244,7 @@ TL_TABLE(arrival, TL_ARRIVAL_FIELDS);
     F(T, I64, wait_ns, MEASURE, "ns",                                                                                  \
       "wait, summed over ranks and collectives, without suspect ones; those who are there wait also where one is "     \
       "missing")                                                                                                       \
-    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched")
+    F(T, I64, transfer_ns, MEASURE, "ns", "transfer, summed over the collectives matched of state whole")
 TL_TABLE(group_row, TL_GROUP_FIELDS);
 
 /* What a group's collectives of one kind and size cost. */
@@ -237,10 +254,9 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, I64, bytes_from, KEY, "byte", "size class: messages of this size up to twice as much; 0; -1 for unknown sizes")  \
     F(T, NODES, span, KEY, "", "intra_node: all ranks on one host; inter_node; unknown")                               \
     F(T, I64, collectives, MEASURE, "",                                                                                \
-      "collectives of this kind and size, without those of groups of one, and those of which table collective says "   \
-      "that they are suspect, or of state missing or unmatched")                                                       \
-    F(T, I32, ranks, MEASURE, "", "ranks with a trace in one, the fewest; where the group has more, transfer may "     \
-      "include waiting for those without a trace, and the bandwidth is at least what is said")                         \
+      "collectives of this kind and size of which all ranks were matched (table collective: state whole, and not "     \
+      "suspect), without those of groups of one: of others transfer is not known")                                     \
+    F(T, I32, ranks, MEASURE, "", "ranks in one, the fewest")                                                          \
     F(T, SIZE_FROM, size_source, LABEL, "", "who tells their sizes; of several the last of these")                     \
     F(T, I64, bytes, MEASURE, "byte", "their messages together; -1 for unknown sizes")                                 \
     F(T, I64, kernel_ns, MEASURE, "ns", "kernel time, summed over ranks")                                              \
@@ -251,6 +267,11 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
     F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer")                       \
     F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
+
+#define TL_COMM_DOUBT_MEANING                                                                                               \
+    "why the rest is not told apart: unmatched: no other rank was found that takes part; no_trace: a rank that takes " \
+    "part, or may, has no trace here; missing: a rank that has a trace is not there; suspect: the ranks do not fit "   \
+    "together (table collective); clocks: they leave it open; none: there is no rest"
 
 /* What exposed communication is of. */
 #define TL_EXPOSED_FIELDS(F, T)                                                                                        \
@@ -263,8 +284,10 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
       "communication without compute; where several kernels communicate at once it is of the one that ends last. "     \
       "These sum up to comm_exposed_ns of table breakdown")                                                            \
     F(T, I64, waiting_ns, MEASURE, "ns",                                                                               \
-      "the part of it that was waiting for other ranks, as far as that is known; in table idle, too")                  \
-    F(T, I64, transfer_ns, MEASURE, "ns", "the rest")                                                                  \
+      "the part of it that is known to be waiting for other ranks; in table idle, too")                                \
+    F(T, I64, transfer_ns, MEASURE, "ns", "the part of it in which all ranks that take part are known to have come")   \
+    F(T, I64, unknown_ns, MEASURE, "ns", "the rest: waiting or transfer")                                              \
+    F(T, COMM_DOUBT, unknown_why, LABEL, "", TL_COMM_DOUBT_MEANING "; of several reasons that of most of it")                    \
     F(T, F64, share, MEASURE, "", "exposed_ns / wall_ns of the rank, or of the job, in the step (table breakdown)")
 TL_TABLE(exposed, TL_EXPOSED_FIELDS);
 
@@ -274,6 +297,7 @@ TL_TABLE(exposed, TL_EXPOSED_FIELDS);
     F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                         \
     F(T, I64, bubble_ns, MEASURE, "ns",                                                                                \
       "exposed waiting in sends and receives of pipelines: no rank's idle time, and no waiting in collectives")        \
+    F(T, I64, unknown_ns, MEASURE, "ns", "exposed time in these that may be waiting or transfer")                      \
     F(T, I64, wall_ns, MEASURE, "ns", "as in table breakdown")                                                         \
     F(T, F64, share, MEASURE, "", "bubble_ns / wall_ns")
 TL_TABLE(bubble, TL_BUBBLE_FIELDS);

@@ -145,7 +145,12 @@ TL_TABLE(step, TL_STEP_FIELDS);
     F(T, I64, compute_ns, MEASURE, "ns", "time with a compute kernel running")                                         \
     F(T, I64, comm_ns, MEASURE, "ns", "time with communication running")                                               \
     F(T, I64, comm_overlapped_ns, MEASURE, "ns", "communication under compute")                                        \
-    F(T, I64, comm_exposed_ns, MEASURE, "ns", "communication without compute")                                         \
+    F(T, I64, comm_exposed_ns, MEASURE, "ns",                                                                          \
+      "communication without compute: comm_waiting + comm_transfer + comm_unknown, which table exposed has by group")  \
+    F(T, I64, comm_waiting_ns, MEASURE, "ns", "the part of it that is known to be waiting for other ranks")            \
+    F(T, I64, comm_transfer_ns, MEASURE, "ns",                                                                         \
+      "the part of it in which all ranks that take part are known to have come")                                       \
+    F(T, I64, comm_unknown_ns, MEASURE, "ns", "the rest: waiting or transfer")                                         \
     F(T, I64, copy_ns, MEASURE, "ns", "time with a copy or memset running")                                            \
     F(T, I64, copy_exposed_ns, MEASURE, "ns", "copies and memsets without compute or communication")                   \
     F(T, I64, idle_ns, MEASURE, "ns", "wall time without device work")

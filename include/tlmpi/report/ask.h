@@ -51,8 +51,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, largest_cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns,
  *                    gain_share, path_share, excess_ns (its own time in its steps), blame_ns (GPU time), ranks_waiting
- *     loss           the largest over all ranks: what, ns, share; and of the rank that loses most: rank, rank_what, rank_ns,
- *                    rank_share
+ *     loss           the largest over all ranks: what, ns, share; exposed communication of all ranks: comm_waiting_ns,
+ *                    comm_transfer_ns, comm_unknown_ns (waiting or transfer), comm_unknown_why (as in table exposed); and
+ *                    of the rank that loses most: rank, rank_what, rank_ns, rank_share
  *     imbalance      what nobody is at fault for, 0 where less than --least-cost: rank, times (of the role that computes longest; -1), roles_gain_ns
  *                    (were roles alike), chance_gain_ns (were nobody slower than usual in any step), hosts_gain_ns (were hosts to take
  *                    no time)

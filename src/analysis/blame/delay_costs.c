@@ -55,13 +55,13 @@ static bool list_arrivals(charging *a)
     return ok;
 }
 
-/* Of equal ones the lowest rank was late. */
+/* Of equal ones the lowest rank was late.  Where a rank is not there, nobody knows who was. */
 static void count_late(charging *a)
 {
     for (size_t c = 0; c < a->ncollectives; c++) {
         const tl_blame_collective *of = &a->collectives[c];
         const tl_blame_arrival *late = &a->arrivals[of->first];
-        if (of->how != TL_BLAME_CHARGES)
+        if (of->how != TL_BLAME_CHARGES || a->in->rows[of->first].doubt != TL_COMM_DOUBT_NONE)
             continue;
         for (uint32_t i = 1; i < of->n; i++)
             if (a->arrivals[of->first + i].start_ns > late->start_ns)

@@ -1,7 +1,7 @@
 /* bandwidth.c - how fast do messages move, by group, kind and size?
  *
- * Over the time from the last arrival on: the kernels of those who came early are mostly waiting.  Of a rank whose
- * peers have no trace it is the time of its kernel, waiting included.
+ * Over the time from the last arrival on: the kernels of those who came early are mostly waiting.  Where a rank is not
+ * there, nobody knows when the last came.
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"
@@ -69,8 +69,7 @@ static tl_status bandwidth_fold(tl_tables *out, tl_error *err)
 
     for (size_t i = 0; ok && i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
-        if ((c->n < 2 && c->state != TL_COLL_PARTIAL) || c->state == TL_COLL_MISSING ||
-            c->suspect != TL_SUSPECT_NOTHING)
+        if (c->n < 2 || c->state != TL_COLL_WHOLE || c->suspect != TL_SUSPECT_NOTHING)
             continue;
         const tl_bandwidth row = {
             .group = c->group,

@@ -152,7 +152,7 @@ static tl_coll_state state_of(const tl_collective_view *c)
         return c->expected > 1 ? TL_COLL_UNMATCHED : TL_COLL_PARTIAL;
     if (c->n < (size_t)c->expected)
         return TL_COLL_MISSING;
-    return c->size >= 0 && c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
+    return c->size < 0 || c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
 }
 
 /* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace

@@ -22,10 +22,9 @@ static void count(tl_group_row *row, const tl_collective_row *c)
     /* Those who are there waited for each other, whoever is missing; how long it took once all had come is not
      * known. */
     row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
-    if (c->state == TL_COLL_MISSING)
-        return;
-    row->matched++;
-    row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
+    row->matched += c->state != TL_COLL_MISSING;
+    if (c->state == TL_COLL_WHOLE)
+        row->transfer_ns = tl_ns_sum(row->transfer_ns, c->transfer_ns);
 }
 
 static void add_to(tl_group_row *sum, const tl_group_row *row)

@@ -155,6 +155,8 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
         g.row.source = m->from < g.row.source ? m->from : g.row.source;
     }
     g.row.seen = (int32_t)n;
+    if (first->size < 0 && d->job->all_traced) /* nobody is left who could be in it, too */
+        g.row.size = g.row.seen;
     if (first->inferred)
         tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
     clock(&g, d, room);

@@ -35,6 +35,9 @@ static void add_to(tl_breakdown *sum, const tl_breakdown *row)
     sum->comm_ns = tl_ns_add(sum->comm_ns, row->comm_ns);
     sum->comm_overlapped_ns = tl_ns_add(sum->comm_overlapped_ns, row->comm_overlapped_ns);
     sum->comm_exposed_ns = tl_ns_add(sum->comm_exposed_ns, row->comm_exposed_ns);
+    sum->comm_waiting_ns = tl_ns_add(sum->comm_waiting_ns, row->comm_waiting_ns);
+    sum->comm_transfer_ns = tl_ns_add(sum->comm_transfer_ns, row->comm_transfer_ns);
+    sum->comm_unknown_ns = tl_ns_add(sum->comm_unknown_ns, row->comm_unknown_ns);
     sum->copy_ns = tl_ns_add(sum->copy_ns, row->copy_ns);
     sum->copy_exposed_ns = tl_ns_add(sum->copy_exposed_ns, row->copy_exposed_ns);
     sum->idle_ns = tl_ns_add(sum->idle_ns, row->idle_ns);

@@ -12,7 +12,7 @@
  *     tail      own end - e_first
  *
  * The collective is a matter of arrival where more than half of its kernel time is wait, of transfer where less than a
- * fifth is; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer
+ * fifth is and all ranks are there; it is inconclusive where arrivals lie within twice what the clocks leave open, unless it is of transfer
  * even if every rank has waited that much longer.
  */
 #include "tlmpi/analysis/wait.h"
@@ -87,7 +87,11 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
     double kernel = (double)row->kernel_sum_ns, wait = (double)row->wait_sum_ns;
     if (tl_clocks_hide(c, row->s_first_ns, row->s_last_ns, row->wait_sum_ns, row->kernel_sum_ns))
         return TL_SKEW_INCONCLUSIVE;
-    return wait > 0.5 * kernel ? TL_SKEW_ARRIVAL : wait < 0.2 * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
+    if (wait > 0.5 * kernel)
+        return TL_SKEW_ARRIVAL;
+    if (c->state != TL_COLL_WHOLE)
+        return TL_SKEW_NONE;
+    return wait < 0.2 * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
 }
 
 static void measure(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)
@@ -112,7 +116,7 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
     row->late_rank = c->n > 1 ? x->late_rank : -1;
     row->second_margin_ns = c->n > 1 ? tl_ns_between(x->s_last, x->s_second) : 0;
     row->algbw_gb_s = row->busbw_gb_s = NAN;
-    if (c->n > 1 && row->bytes >= 0 && row->transfer_ns > 0) {
+    if (c->n > 1 && c->state == TL_COLL_WHOLE && row->bytes >= 0 && row->transfer_ns > 0) {
         row->algbw_gb_s = (double)row->bytes / (double)row->transfer_ns; /* byte/ns is 10^9 byte/s */
         row->busbw_gb_s =
             row->algbw_gb_s * tl_bus_factor((tl_collective)c->kind, c->size > 0 ? c->size : (int32_t)c->n);

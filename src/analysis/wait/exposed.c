@@ -3,6 +3,8 @@
  *     compute    [=====]......[===]......
  *     tensor     ....[====]..............      exposed: 3, of tensor parallelism
  *     pipeline   ............[======]....      exposed: 4, of which the receiver waited 2
+ *
+ *     exposed = waiting + transfer + unknown,   to the nanosecond
  */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/sort.h"
@@ -13,6 +15,80 @@
 #include <stdlib.h>
 
 /* ---------------------------------------------------------------------------------------------------- of some ranks */
+
+static int by_part(const void *a, const void *b)
+{
+    const tl_exposed_part *x = a, *y = b;
+    if (x->rank != y->rank)
+        return TL_COMPARE(x->rank, y->rank);
+    if (x->device != y->device)
+        return TL_COMPARE(x->device, y->device);
+    if (x->step != y->step)
+        return TL_COMPARE(x->step, y->step);
+    if (x->group != y->group)
+        return TL_COMPARE(x->group, y->group);
+    return x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : TL_COMPARE(x->doubt, y->doubt);
+}
+
+/* Parts of one place become one, from `first` on. */
+static void unite_parts(tl_exposed_parts *parts, size_t first)
+{
+    size_t kept = first;
+    if (parts->n > first)
+        qsort(parts->v + first, parts->n - first, sizeof *parts->v, by_part);
+    for (size_t i = first; i < parts->n; i++) {
+        const tl_exposed_part *part = &parts->v[i];
+        tl_exposed_part *last = kept > first ? &parts->v[kept - 1] : NULL;
+        if (last == NULL || by_part(last, part) != 0) {
+            parts->v[kept++] = *part;
+            continue;
+        }
+        last->exposed_ns = tl_ns_add(last->exposed_ns, part->exposed_ns);
+        last->waiting_ns = tl_ns_add(last->waiting_ns, part->waiting_ns);
+        last->unknown_ns = tl_ns_add(last->unknown_ns, part->unknown_ns);
+    }
+    parts->n = kept;
+}
+
+static tl_exposed_part part_of(const tl_exposure *x, const tl_peer_answer *a)
+{
+    static const tl_peer_answer nobody = {
+        .open_ns = INT64_MAX, .group = -1, .kind = TL_COLL_UNKNOWN, .doubt = TL_COMM_DOUBT_UNMATCHED
+    };
+    a = a != NULL ? a : &nobody;
+    tl_exposed_part part = { .exposed_ns = x->ns,
+                             .waiting_ns = tl_exposure_within(x, a->wait_ns),
+                             .rank = x->rank,
+                             .device = x->device,
+                             .step = x->step,
+                             .group = a->group,
+                             .kind = a->kind };
+    part.unknown_ns = tl_exposure_within(x, tl_ns_sum(a->wait_ns, a->open_ns)) - part.waiting_ns;
+    part.doubt = part.unknown_ns > 0 ? a->doubt : TL_COMM_DOUBT_NONE;
+    return part;
+}
+
+bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
+                    tl_exposed_parts *out)
+{
+    enum { MANY = 4096 };
+    size_t first = out->n, united = 0;
+
+    for (size_t i = 0; i < nexposures; i++) {
+        const tl_exposure *x = &exposures[i];
+        if (!tl_vec_room(out))
+            return false;
+        out->v[out->n++] = part_of(x, tl_peer_answer_of(answers, nanswers, x->rank, x->uid));
+        if (out->n - first > 2 * united + MANY) { /* so that there are never many more of them than places */
+            unite_parts(out, first);
+            united = out->n - first;
+        }
+    }
+    unite_parts(out, first);
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- entering */
 
 static int by_place(const void *a, const void *b)
 {
@@ -26,51 +102,94 @@ static int by_place(const void *a, const void *b)
     return x->parallelism != y->parallelism ? TL_COMPARE(x->parallelism, y->parallelism) : TL_COMPARE(x->kind, y->kind);
 }
 
-/* Rows of one place become one, from `first` on. */
+static int by_place_and_reason(const void *a, const void *b)
+{
+    int order = by_place(a, b);
+    return order != 0 ? order : TL_COMPARE(((const tl_exposed *)a)->unknown_why, ((const tl_exposed *)b)->unknown_why);
+}
+
+/* Rows of one place become one, from `first` on, with the reason of most of what is unknown; of equals the first. */
 static void unite(tl_table *table, size_t first)
 {
     size_t kept = first;
+    int64_t reason_ns = 0, most_ns = 0;
+    uint8_t reason = TL_COMM_DOUBT_NONE;
+
     if (table->n > first)
-        qsort(tl_table_row(table, first), table->n - first, table->schema->row_size, by_place);
+        qsort(tl_table_row(table, first), table->n - first, table->schema->row_size, by_place_and_reason);
     for (size_t i = first; i < table->n; i++) {
-        const tl_exposed *row = tl_table_row(table, i);
+        const tl_exposed row = *(const tl_exposed *)tl_table_row(table, i);
         tl_exposed *last = kept > first ? tl_table_row(table, kept - 1) : NULL;
-        if (last != NULL && by_place(last, row) == 0) {
-            last->exposed_ns = tl_ns_add(last->exposed_ns, row->exposed_ns);
-            last->waiting_ns = tl_ns_add(last->waiting_ns, row->waiting_ns);
+        bool same = last != NULL && by_place(last, &row) == 0;
+        reason_ns = tl_ns_add(row.unknown_ns, same && row.unknown_why == reason ? reason_ns : 0);
+        reason = row.unknown_why;
+        most_ns = same ? most_ns : 0;
+        if (same) {
+            last->exposed_ns = tl_ns_add(last->exposed_ns, row.exposed_ns);
+            last->waiting_ns = tl_ns_add(last->waiting_ns, row.waiting_ns);
+            last->transfer_ns = tl_ns_add(last->transfer_ns, row.transfer_ns);
+            last->unknown_ns = tl_ns_add(last->unknown_ns, row.unknown_ns);
         } else {
-            *(tl_exposed *)tl_table_row(table, kept++) = *row;
+            last = tl_table_row(table, kept++);
+            *last = row;
+        }
+        if (reason_ns > most_ns) {
+            most_ns = reason_ns;
+            last->unknown_why = reason;
         }
     }
     table->n = kept;
 }
 
-bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
-                    tl_table *exposed)
+static tl_breakdown *breakdown_of(const tl_table *breakdown, int32_t rank, int32_t device, int32_t step)
 {
-    enum { MANY = 4096 };
-    size_t first = exposed->n, united = 0;
+    tl_breakdown *row = tl_table_row(breakdown, 0);
+    size_t low = 0;
+    TL_BISECT(low, breakdown->n, i,
+              row[i].rank < rank ||
+                  (row[i].rank == rank && (row[i].device < device || (row[i].device == device && row[i].step < step))));
+    bool found = low < breakdown->n && row[low].rank == rank && row[low].device == device && row[low].step == step;
+    return found ? &row[low] : NULL;
+}
 
-    for (size_t i = 0; i < nexposures; i++) {
-        const tl_exposure *x = &exposures[i];
-        const tl_peer_answer *a = tl_peer_answer_of(answers, nanswers, x->rank, x->uid);
-        tl_exposed row = { .rank = x->rank,
-                           .step = x->step,
-                           .group = a != NULL ? a->group : -1,
-                           .kind = a != NULL ? a->kind : TL_COLL_UNKNOWN,
-                           .exposed_ns = x->ns,
-                           .waiting_ns = a != NULL && a->waited ? tl_exposure_within(x, a->wait_ns) : 0 };
-        if (row.step != -1 && !tl_table_append(exposed, &row, 1))
-            return false;
-        row.step = -1;
-        if (!tl_table_append(exposed, &row, 1))
-            return false;
-        if (exposed->n - first > 2 * united + MANY) { /* so that there are never many more of them than places */
-            unite(exposed, first);
-            united = exposed->n - first;
+static void add_to_breakdown(tl_breakdown *row, const tl_exposed_part *part)
+{
+    if (row == NULL)
+        return;
+    row->comm_waiting_ns = tl_ns_add(row->comm_waiting_ns, part->waiting_ns);
+    row->comm_transfer_ns =
+        tl_ns_add(row->comm_transfer_ns, part->exposed_ns - part->waiting_ns - part->unknown_ns);
+}
+
+bool tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown)
+{
+    for (size_t i = 0; i < n; i++) {
+        const tl_exposed_part *part = &parts[i];
+        tl_exposed row = { .rank = part->rank,
+                           .step = part->step,
+                           .group = part->group,
+                           .kind = part->kind,
+                           .exposed_ns = part->exposed_ns,
+                           .waiting_ns = part->waiting_ns,
+                           .transfer_ns = part->exposed_ns - part->waiting_ns - part->unknown_ns,
+                           .unknown_ns = part->unknown_ns,
+                           .unknown_why = part->doubt };
+        for (bool whole = row.step == -1;; whole = true) { /* once for the step, once for all of the trace */
+            if (!tl_table_append(exposed, &row, 1))
+                return false;
+            add_to_breakdown(breakdown_of(breakdown, row.rank, -1, row.step), part);
+            if (part->device != -1)
+                add_to_breakdown(breakdown_of(breakdown, row.rank, part->device, row.step), part);
+            if (whole)
+                break;
+            row.step = -1;
         }
     }
-    unite(exposed, first);
+    unite(exposed, 0);
+    for (size_t i = 0; i < breakdown->n; i++) {
+        tl_breakdown *row = tl_table_row(breakdown, i);
+        row->comm_unknown_ns = row->comm_exposed_ns - row->comm_waiting_ns - row->comm_transfer_ns;
+    }
     return true;
 }
 
@@ -87,13 +206,8 @@ static uint8_t parallelism_of(const tl_table *groups, int32_t group)
 /* Of the rank, or of the job, in the step; 0 where there is none. */
 static int64_t wall_of(const tl_table *breakdown, int32_t rank, int32_t step)
 {
-    const tl_breakdown *row = tl_table_row(breakdown, 0);
-    size_t low = 0;
-    TL_BISECT(low, breakdown->n, i,
-              row[i].rank < rank ||
-                  (row[i].rank == rank && (row[i].device < -1 || (row[i].device == -1 && row[i].step < step))));
-    bool found = low < breakdown->n && row[low].rank == rank && row[low].device == -1 && row[low].step == step;
-    return found ? row[low].wall_ns : 0;
+    const tl_breakdown *row = breakdown_of(breakdown, rank, -1, step);
+    return row != NULL ? row->wall_ns : 0;
 }
 
 static double share_of(int64_t ns, int64_t wall_ns)
@@ -138,6 +252,7 @@ static bool add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_t
                                  .wall_ns = wall_of(breakdown, row->rank, row->step) };
         }
         last->bubble_ns = tl_ns_add(last->bubble_ns, row->waiting_ns);
+        last->unknown_ns = tl_ns_add(last->unknown_ns, row->unknown_ns);
     }
     return true;
 }
@@ -166,6 +281,7 @@ static bool add_job_bubbles(tl_table *bubbles)
         tl_bubble *last = kept > n ? tl_table_row(bubbles, kept - 1) : NULL;
         if (last != NULL && last->step == row->step) {
             last->bubble_ns = tl_ns_add(last->bubble_ns, row->bubble_ns);
+            last->unknown_ns = tl_ns_add(last->unknown_ns, row->unknown_ns);
             last->wall_ns = tl_ns_add(last->wall_ns, row->wall_ns);
         } else {
             *(tl_bubble *)tl_table_row(bubbles, kept++) = *row;
@@ -192,7 +308,6 @@ static tl_status exposed_reduce(tl_tables *job, tl_error *err)
     bool ok = add_job(table) && tl_table_sort(table);
     for (size_t i = 0; ok && i < table->n; i++) {
         tl_exposed *row = tl_table_row(table, i);
-        row->transfer_ns = row->exposed_ns - row->waiting_ns;
         row->share = share_of(row->exposed_ns, wall_of(breakdown, row->rank, row->step));
     }
     ok = ok && add_bubbles(table, breakdown, bubbles) && add_job_bubbles(bubbles);

@@ -81,6 +81,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .pair = c->n == 2 && tl_is_point_to_point((tl_collective)c->kind),
             .group = c->group,
             .peer = p->peer,
+            .doubt = (uint8_t)tl_comm_doubt_of(c),
         };
         if (p->start_ns > first) /* the others were never late */
             explain(c, p, tl_ns_between(p->start_ns, first), &before, row);

@@ -35,6 +35,8 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
                                .kind = late[i].own_kind,
                                .waited = late[i].counted && to > late[i].start_ns };
         a->wait_ns = a->waited ? tl_ns_between(to, late[i].start_ns) : 0;
+        a->doubt = late[i].doubt;
+        a->open_ns = a->doubt != TL_COMM_DOUBT_NONE ? INT64_MAX : 0;
     }
     return true;
 }

@@ -40,6 +40,15 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c)
     return TL_WAIT_LATE_RANK;
 }
 
+tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c)
+{
+    static const uint8_t of_state[] = { [TL_COLL_WHOLE] = TL_COMM_DOUBT_NONE,
+                                        [TL_COLL_PARTIAL] = TL_COMM_DOUBT_NO_TRACE,
+                                        [TL_COLL_MISSING] = TL_COMM_DOUBT_MISSING,
+                                        [TL_COLL_UNMATCHED] = TL_COMM_DOUBT_UNMATCHED };
+    return c->suspect != TL_SUSPECT_NOTHING ? TL_COMM_DOUBT_SUSPECT : (tl_comm_doubt)of_state[c->state];
+}
+
 /* Ends and starts of two ranks are read off two devices, whose times err: who seems to leave just before another comes
  * has waited for it. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns)

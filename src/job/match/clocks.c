@@ -14,7 +14,9 @@
 /* Ends to the owners of their ranks. */
 static tl_status move_ends(const tl_matching *m, tl_clock_end **moved, size_t *n, tl_error *err)
 {
-    const tl_job_facts facts = { m->groups, m->ngroups, m->ranks, m->nranks };
+    const tl_job_facts facts = {
+        .groups = m->groups, .ngroups = m->ngroups, .ranks = m->ranks, .nranks = m->nranks
+    };
     tl_clock_end_list mine = { 0 };
     int32_t *to = NULL;
     bool ok = tl_clock_ends_take(m->set->participants.v, m->set->participants.n, &facts, &mine) &&

@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
@@ -40,10 +41,19 @@ static void number_sightings(census *c)
     }
 }
 
+/* Whether every rank of the job has a trace.  A single trace that tells no size of the job may be one of many. */
+static bool all_traced(const tl_matching *m)
+{
+    bool told = m->nranks > 1;
+    for (size_t i = 0; !told && i < m->rank_rows->n; i++)
+        told = ((const tl_rank *)tl_table_row(m->rank_rows, i))->world_size > 0;
+    return told && m->world <= (int64_t)m->nranks;
+}
+
 /* Proc 0. */
 static tl_status decide(tl_matching *m, census *c, tl_error *err)
 {
-    const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
+    const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks, .all_traced = all_traced(m) };
     tl_status st = make_room(c) ? TL_OK : tl_fail_memory(err, "the process groups");
 
     if (st != TL_OK)

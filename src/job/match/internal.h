@@ -18,6 +18,7 @@ typedef struct tl_matching {
     tl_table *group_rows; /* on proc 0: the tables that these steps fill */
     tl_table *clock_rows;
     const tl_table *rank_rows; /* on proc 0, in rank order */
+    int64_t world;             /* on proc 0: ranks of the job */
 } tl_matching;
 
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */

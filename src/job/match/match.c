@@ -18,7 +18,7 @@ static tl_status give_keys(tl_matching *m, tl_error *err)
 static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first,
                          tl_tables *tables, tl_late_rows *late, tl_error *err)
 {
-    const tl_job_facts facts = { m->groups, m->ngroups, m->ranks, m->nranks };
+    const tl_job_facts facts = { .groups = m->groups, .ngroups = m->ngroups, .ranks = m->ranks, .nranks = m->nranks };
     tl_status st = TL_OK;
 
     for (size_t r = 0; st == TL_OK && r < n; r++) {
@@ -36,10 +36,11 @@ static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, si
     return st;
 }
 
-tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, tl_clock_mode mode, tl_tables *tables,
-                       tl_late_rows *late, tl_error *err)
+tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode,
+                       tl_tables *tables, tl_late_rows *late, tl_error *err)
 {
     tl_matching m = { .set = set,
+                      .world = world,
                       .group_rows = tl_tables_get(tables, &tl_group_row_schema),
                       .clock_rows = tl_tables_get(tables, &tl_clock_schema),
                       .rank_rows = tl_tables_get(tables, &tl_rank_schema) };

@@ -13,6 +13,7 @@
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/tables.h"
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
@@ -120,22 +121,24 @@ static tl_status settle(tl_table *rows, const tl_exposures *exposures, tl_peer_a
     return st;
 }
 
-/* Collective.  Exposed communication by group, of the ranks that are at home here, to proc 0. */
+/* Collective.  Exposed communication of the ranks that are at home here, to proc 0. */
 static tl_status sum_exposed(const tl_exposures *exposures, const tl_peer_answers *answers, tl_tables *tables,
                              tl_error *err)
 {
-    tl_table *all = tl_tables_get(tables, &tl_exposed_schema), here = { .schema = &tl_exposed_schema };
-    void *rows = NULL;
+    tl_exposed_parts here = { 0 };
+    void *parts = NULL;
     size_t n = 0;
 
     bool ok = tl_exposed_sum(exposures->v, exposures->n, answers->v, answers->n, &here);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "exposed communication by group"), err);
     if (st == TL_OK)
-        st = tl_collect_rows(here.rows, here.n, here.schema->row_size, &rows, &n, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0 && n > 0 && !tl_table_append(all, rows, n))
+        st = tl_collect_rows(here.v, here.n, sizeof *here.v, &parts, &n, NULL, err);
+    if (st == TL_OK && tl_par_proc() == 0 &&
+        !tl_exposed_enter(parts, n, tl_tables_get(tables, &tl_exposed_schema),
+                          tl_tables_get(tables, &tl_breakdown_schema)))
         st = tl_fail_memory(err, "exposed communication by group");
-    tl_table_free(&here);
-    free(rows);
+    free(here.v);
+    free(parts);
     return tl_par_agree(st, err);
 }
 

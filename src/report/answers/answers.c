@@ -26,7 +26,8 @@ const tl_schema *const *tl_answer_tables(size_t *required)
         &tl_rank_schema,       &tl_breakdown_schema,     &tl_straggler_schema, &tl_quality_schema,
         &tl_culprit_schema,    &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema,
         &tl_whatif_row_schema, &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,
-        &tl_parameter_schema,  &tl_phase_verdict_schema, &tl_idle_schema,      NULL,
+        &tl_parameter_schema,  &tl_phase_verdict_schema, &tl_idle_schema,      &tl_exposed_schema,
+        NULL,
     };
     *required = 5;
     return tables;
@@ -71,11 +72,30 @@ static void find_losses(tl_tables *tables, tl_answers *out)
             out->wall_sum_ns = row->wall_ns;
             out->idle_ns = row->idle_ns;
             out->comm_exposed_ns = row->comm_exposed_ns;
+            out->comm_waiting_ns = row->comm_waiting_ns;
+            out->comm_transfer_ns = row->comm_transfer_ns;
+            out->comm_unknown_ns = row->comm_unknown_ns;
             continue;
         }
         if (out->worst.name == NULL || loss.ns > out->worst.ns)
             out->worst = loss;
     }
+}
+
+/* Why most of the job's exposed communication is unknown that is. */
+static void find_comm_doubt(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *exposed = tl_tables_get(tables, &tl_exposed_schema);
+    int64_t ns[TL_NCOMM_DOUBTS] = { 0 };
+
+    for (size_t i = 0; i < exposed->n; i++) {
+        const tl_exposed *row = tl_table_row(exposed, i);
+        if (row->rank == -1 && row->step == -1 && row->unknown_why < TL_NCOMM_DOUBTS)
+            ns[row->unknown_why] = tl_ns_add(ns[row->unknown_why], row->unknown_ns);
+    }
+    for (int doubt = 0; doubt < TL_NCOMM_DOUBTS; doubt++)
+        if (ns[doubt] > ns[out->comm_doubt])
+            out->comm_doubt = (tl_comm_doubt)doubt;
 }
 
 /* Rows of one rank lie together; those of all ranks are the first. */
@@ -282,6 +302,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
     out->imbalance = tl_imbalance_of(tables, out->wall_ns);
     find_losses(tables, out);
+    find_comm_doubt(tables, out);
     find_waits(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);

@@ -288,6 +288,60 @@ static void say_loss(tl_wrap *w, const tl_loss *loss)
     tl_wrap_printf(w, "%s", tl_share_in_words((double)loss->ns / (double)loss->wall_ns).text);
 }
 
+static const char *because(const tl_answers *a)
+{
+    switch (a->comm_doubt) {
+    case TL_COMM_DOUBT_UNMATCHED:
+        return "no other rank was found that takes part";
+    case TL_COMM_DOUBT_NO_TRACE:
+        return a->selection != NULL ? "ranks that take part have no trace here, or are not selected"
+                                    : "ranks that take part have no trace here";
+    case TL_COMM_DOUBT_MISSING:
+        return "traces of ranks that take part lack it";
+    case TL_COMM_DOUBT_SUSPECT:
+        return "ranks do not fit together in it";
+    case TL_COMM_DOUBT_CLOCKS:
+        return "clocks leave it open";
+    case TL_COMM_DOUBT_NONE:
+    case TL_NCOMM_DOUBTS:
+        break;
+    }
+    return "the result does not tell why";
+}
+
+void tl_say_comm_doubt(tl_wrap *w, const tl_answers *a)
+{
+    tl_wrap_words(w, "waiting or transfer is unknown:");
+    tl_wrap_words(w, because(a));
+}
+
+static void say_share(tl_wrap *w, const tl_answers *a, const char *what, int64_t ns, const char *end)
+{
+    tl_wrap_words(w, what);
+    tl_wrap_printf(w, "%s%s", tl_share_in_words((double)ns / (double)a->wall_sum_ns).text, end);
+}
+
+void tl_say_shares(tl_wrap *w, const tl_answers *a)
+{
+    bool exposed = a->comm_exposed_ns > 0;
+    say_share(w, a, "idle", a->idle_ns, ",");
+    say_share(w, a, "exposed communication", a->comm_exposed_ns, "");
+    tl_wrap_words(w, a->trust.nranks > 1 ? "of all ranks'" : "of its");
+    tl_wrap_printf(w, "time%s", exposed ? ":" : "");
+    if (!exposed)
+        return;
+    if (a->comm_unknown_ns == a->comm_exposed_ns) {
+        tl_say_comm_doubt(w, a);
+        return;
+    }
+    say_share(w, a, "waiting", a->comm_waiting_ns, ",");
+    say_share(w, a, "transfer", a->comm_transfer_ns, a->comm_unknown_ns > 0 ? "," : "");
+    if (a->comm_unknown_ns > 0) {
+        say_share(w, a, "unknown", a->comm_unknown_ns, ":");
+        tl_wrap_words(w, because(a));
+    }
+}
+
 void tl_say_losses(tl_wrap *w, const tl_answers *a)
 {
     if (a->worst.name == NULL || a->worst.ns == 0) {

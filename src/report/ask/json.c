@@ -221,6 +221,10 @@ static void put_loss(tl_json_writer *j, const tl_answers *a)
         tl_put_word(j, "what", a->job.name);
         tl_put_int(j, "ns", a->job.ns);
         tl_put_share(j, "share", a->job.ns, a->job.wall_ns);
+        tl_put_int(j, "comm_waiting_ns", a->comm_waiting_ns);
+        tl_put_int(j, "comm_transfer_ns", a->comm_transfer_ns);
+        tl_put_int(j, "comm_unknown_ns", a->comm_unknown_ns);
+        tl_put_word(j, "comm_unknown_why", tl_comm_doubt_labels[a->comm_doubt]);
     }
     if (a->worst.name != NULL) {
         tl_put_int(j, "rank", a->worst.rank);

@@ -242,11 +242,7 @@ static void which_phase(const asking *q)
         tl_say_losses(&w, q->a);
         tl_wrap_end(&w);
         w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "idle");
-        tl_wrap_printf(&w, "%s,", tl_share_in_words((double)q->a->idle_ns / (double)q->a->wall_sum_ns).text);
-        tl_wrap_words(&w, "exposed communication");
-        tl_wrap_printf(&w, "%s", tl_share_in_words((double)q->a->comm_exposed_ns / (double)q->a->wall_sum_ns).text);
-        tl_wrap_words(&w, q->a->trust.nranks > 1 ? "of all ranks' time" : "of its time");
+        tl_say_shares(&w, q->a);
         end_with_table(&w, q, "breakdown");
         say_path(q);
     }

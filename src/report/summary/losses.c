@@ -10,7 +10,7 @@
  */
 #include "losses.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/answers/words.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <string.h>
@@ -153,6 +153,7 @@ typedef struct loss {
     const char *words;       /* NULL: of ... */
     const tl_idle_job *idle; /* ... a class of gaps */
     int64_t gaps;            /* too short to be classified; 0: the loss is another */
+    bool unknown;            /* waiting or transfer */
 } loss;
 
 /* Largest first; of equals the one that was there before. */
@@ -175,9 +176,9 @@ static void add(loss *of, size_t *n, loss new)
 static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl_idle *job, loss of[TL_LOSSES_MOST])
 {
     size_t n = 0;
-    int64_t waiting_ns = tl_ns_min(job->waiting_ns, all->comm_exposed_ns);
-    add(of, &n, (loss){ .ns = waiting_ns, .words = "exposed waiting for other ranks" });
-    add(of, &n, (loss){ .ns = all->comm_exposed_ns - waiting_ns, .words = "exposed transfers" });
+    add(of, &n, (loss){ .ns = all->comm_waiting_ns, .words = "exposed waiting for other ranks" });
+    add(of, &n, (loss){ .ns = all->comm_transfer_ns, .words = "exposed transfers" });
+    add(of, &n, (loss){ .ns = all->comm_unknown_ns, .words = "exposed communication,", .unknown = true });
     add(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
     add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
     for (size_t i = 0; i < s->ncauses; i++)
@@ -216,6 +217,8 @@ static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wal
         tl_wrap_words(&w, "many small kernels, bound by their launches");
     } else {
         tl_wrap_words(&w, of->words);
+        if (of->unknown)
+            tl_say_comm_doubt(&w, s->answers);
     }
     tl_wrap_printf(&w, "(%s)", tl_duration(of->ns).text);
     tl_wrap_end(&w);

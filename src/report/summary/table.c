@@ -1,10 +1,9 @@
 /* table.c - where each rank's time went, a line a rank.
  *
- *     compute + waiting + transfer + copy + idle = 100 %
+ *     compute + waiting + transfer + unknown + copy + idle = 100 %
  *
- * of its wall time: waiting and transfer are the two parts of exposed communication (of waiting one knows that nothing
- * ran but communication that waited for the last of its ranks), copies are exposed ones.  late: in how many of the
- * collectives of which that is known it came last.
+ * of its wall time: waiting, transfer and what may be either are exposed communication (the last has a column where
+ * there is any), copies are exposed ones.  late: in how many of the collectives of which that is known it came last.
  *
  * A rank's loss is all but compute and copies, as a share: a trace that is cut is shorter than others and not better.
  */
@@ -35,15 +34,29 @@ const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
     return row->rank == rank && row->device == -1 && row->step == -1 && row->wall_ns > 0 ? row : NULL;
 }
 
-/* Decimals with which wall times in ms are said: more where the longest of them is short. */
-static int wall_decimals(const tl_summary *s)
+/* How the lines of one table look. */
+typedef struct layout {
+    bool unknown;     /* there is a column for it, and others are narrower */
+    const char *wall; /* "wall ms", or "wall s" */
+    double unit_ns;   /* of wall times ... */
+    int decimals;     /* ... and with how many decimals they are said: more where the longest of them is short */
+} layout;
+
+static layout layout_of(const tl_summary *s)
 {
+    static const int64_t MS = 1000000, SECOND = 1000000000;
     int64_t longest = 0;
+    bool unknown = false;
     for (size_t i = 0; i < s->nranks; i++) {
         const tl_breakdown *row = tl_whole_row(s, s->ranks[i].rank);
-        longest = row != NULL && row->wall_ns > longest ? row->wall_ns : longest;
+        if (row == NULL)
+            continue;
+        longest = tl_ns_max(longest, row->wall_ns);
+        unknown |= tl_percent(row->comm_unknown_ns, row->wall_ns) >= 0.05; /* what is said with one decimal */
     }
-    return longest < 100000000 ? 3 : 1;
+    if (longest < 10 * SECOND)
+        return (layout){ unknown, "wall ms", (double)MS, longest < 100 * MS ? 3 : 1 };
+    return (layout){ unknown, "wall s", (double)SECOND, longest < 1000 * SECOND ? 2 : 0 };
 }
 
 tl_wrap tl_label(FILE *out, const char *name)
@@ -56,12 +69,10 @@ tl_wrap tl_label(FILE *out, const char *name)
 typedef struct line {
     const tl_rank *rank;
     const tl_breakdown *row; /* NULL: no device work */
-    int64_t waiting_ns;      /* of the row's comm_exposed_ns */
     int64_t late, judged;    /* collectives; judged 0: not known */
     const char *place;       /* "median", "least", "most", or empty */
     const char *mark;        /* "straggler", "slow link", or empty */
     int64_t nranks;          /* that the row is the sum of */
-    int decimals;            /* of wall ms */
 } line;
 
 static double loss_of(const line *l)
@@ -79,24 +90,47 @@ static int compare_loss(const void *a, const void *b)
     return la->rank->rank < lb->rank->rank ? -1 : la->rank->rank > lb->rank->rank;
 }
 
-static void print_late(FILE *out, const line *l)
+static void print_late(FILE *out, const line *l, const layout *as)
 {
     char text[48] = "-";
     if (l->judged > 0)
         snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, l->late, l->judged);
-    fprintf(out, "%8s", text);
+    fprintf(out, " %*s", as->unknown ? 6 : 7, text);
 }
 
-static void print_wall(FILE *out, const line *l)
+static void print_wall(FILE *out, const line *l, const layout *as)
 {
-    double ms = (double)l->row->wall_ns / 1e6 / (double)l->nranks;
-    if (ms < 1e7)
-        fprintf(out, " %9.*f", l->decimals, ms);
+    double wall = (double)l->row->wall_ns / as->unit_ns / (double)l->nranks;
+    int width = as->unknown ? 7 : 9;
+    if (wall < 1e7)
+        fprintf(out, " %*.*f", width, as->decimals, wall);
     else
-        fprintf(out, " %9.3g", ms);
+        fprintf(out, " %*.3g", width, wall);
 }
 
-static void print_line(FILE *out, const line *l, const tl_look *look)
+/* A word for each column but the first. */
+static void print_words(FILE *out, const layout *as, const char *const words[8])
+{
+    const int usual[8] = { 10, 8, 8, 9, 0, 8, 8, 8 }, narrow[8] = { 8, 8, 8, 9, 8, 7, 8, 7 };
+    for (int i = 0; i < 8; i++)
+        if (as->unknown || usual[i] > 0)
+            fprintf(out, "%*s", as->unknown ? narrow[i] : usual[i], words[i]);
+}
+
+/* What communication nothing hides.  Where all of it is unknown, none of it is waiting or transfer that is known. */
+static void print_exposed(FILE *out, const tl_breakdown *row, const layout *as)
+{
+    if (row->comm_unknown_ns > 0 && row->comm_unknown_ns == row->comm_exposed_ns) {
+        fprintf(out, "%8s%9s", "-", "-");
+    } else {
+        fprintf(out, "%6.1f %%", tl_percent(row->comm_waiting_ns, row->wall_ns));
+        fprintf(out, "%7.1f %%", tl_percent(row->comm_transfer_ns, row->wall_ns));
+    }
+    if (as->unknown)
+        fprintf(out, "%6.1f %%", tl_percent(row->comm_unknown_ns, row->wall_ns));
+}
+
+static void print_line(FILE *out, const line *l, const layout *as, const tl_look *look)
 {
     const tl_breakdown *row = l->row;
     if (l->rank != NULL)
@@ -105,16 +139,15 @@ static void print_line(FILE *out, const line *l, const tl_look *look)
         fprintf(out, "%6s", "mean");
 
     if (row == NULL) {
-        fprintf(out, "%10s%8s%8s%9s%8s%8s%8s", "-", "-", "-", "-", "-", "-", "-");
+        print_words(out, as, (const char *[]){ "-", "-", "-", "-", "-", "-", "-", "-" });
     } else {
-        print_wall(out, l);
+        print_wall(out, l, as);
         fprintf(out, "%6.1f %%", tl_percent(row->compute_ns, row->wall_ns));
-        fprintf(out, "%6.1f %%", tl_percent(l->waiting_ns, row->wall_ns));
-        fprintf(out, "%7.1f %%", tl_percent(row->comm_exposed_ns - l->waiting_ns, row->wall_ns));
-        fprintf(out, "%6.1f %%", tl_percent(row->copy_exposed_ns, row->wall_ns));
+        print_exposed(out, row, as);
+        fprintf(out, "%*.1f %%", as->unknown ? 5 : 6, tl_percent(row->copy_exposed_ns, row->wall_ns));
         fprintf(out, "%6.1f %%", tl_percent(row->idle_ns, row->wall_ns));
         if (l->rank != NULL)
-            print_late(out, l);
+            print_late(out, l, as);
     }
     if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
         fprintf(out, "  %s%s%s", look->bad, tl_rank_status_labels[l->rank->status], look->off);
@@ -125,10 +158,12 @@ static void print_line(FILE *out, const line *l, const tl_look *look)
     fputc('\n', out);
 }
 
-static void print_head(FILE *out, const tl_look *look)
+static void print_head(FILE *out, const layout *as, const tl_look *look)
 {
-    fprintf(out, "%s%6s%10s%8s%8s%9s%8s%8s%8s%s\n", look->bold, "rank", "wall ms", "compute", "waiting", "transfer",
-            "copy", "idle", "late", look->off);
+    fprintf(out, "%s%6s", look->bold, "rank");
+    print_words(out, as,
+                (const char *[]){ as->wall, "compute", "waiting", "transfer", "unknown", "copy", "idle", "late" });
+    fprintf(out, "%s\n", look->off);
 }
 
 static const char *mark_of(const tl_answers *a, int32_t rank)
@@ -144,7 +179,7 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
 }
 
 /* Of many ranks; `lines` holds those with device work. */
-static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const tl_look *look)
+static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const layout *as, const tl_look *look)
 {
     size_t marked = 0, shown = 0, median = tl_upper_middle(n);
     qsort(lines, n, sizeof *lines, compare_loss);
@@ -156,33 +191,23 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
         marked += is_marked;
         if (!(is_marked && marked <= TL_RANKS_SHOWN) && lines[i].place[0] == '\0')
             continue;
-        print_line(out, &lines[i], look);
+        print_line(out, &lines[i], as, look);
         shown++;
     }
     tl_wrap w = { .out = out, .indent = 2 };
     tl_wrap_printf(&w, "  (%zu of %s ranks%s,", shown, tl_grouped((int64_t)n).text,
                    n < s->nranks ? " with device work" : "");
-    tl_wrap_words(&w, "by waiting + transfer + idle; all: tables breakdown, idle)");
+    tl_wrap_words(&w, "by waiting + transfer +");
+    tl_wrap_words(&w, as->unknown ? "unknown + idle; all: tables breakdown, exposed)" : "idle; all: tables breakdown, exposed)");
     tl_wrap_end(&w);
 }
 
-static int64_t waiting_of(const tl_summary *s, int32_t rank)
-{
-    for (size_t i = 0; i < s->nidle; i++)
-        if (s->idle[i].rank == rank && s->idle[i].device == -1)
-            return s->idle[i].waiting_ns;
-    return 0;
-}
-
-static line line_of(const tl_summary *s, const tl_rank *rank, int decimals)
+static line line_of(const tl_summary *s, const tl_rank *rank)
 {
     int32_t number = rank != NULL ? rank->rank : -1;
-    line l = {
-        .rank = rank, .row = tl_whole_row(s, number), .place = "", .mark = "", .nranks = 1, .decimals = decimals
-    };
+    line l = { .rank = rank, .row = tl_whole_row(s, number), .place = "", .mark = "", .nranks = 1 };
     if (l.row == NULL)
         return l;
-    l.waiting_ns = tl_ns_min(waiting_of(s, number), l.row->comm_exposed_ns);
     l.mark = mark_of(s->answers, number);
     l.judged = s->answers->trust.judged;
     for (size_t i = 0; i < s->nstragglers; i++)
@@ -201,25 +226,25 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
     }
 
     bool all = s->nranks <= TL_RANKS_SHOWN;
-    int decimals = wall_decimals(s);
+    const layout as = layout_of(s);
     int64_t working = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        line l = line_of(s, &s->ranks[i], decimals);
+        line l = line_of(s, &s->ranks[i]);
         working += l.row != NULL;
         if (all || l.row != NULL)
             lines[n++] = l;
     }
 
-    print_head(out, look);
+    print_head(out, &as, look);
     if (all)
         for (size_t i = 0; i < n; i++)
-            print_line(out, &lines[i], look);
+            print_line(out, &lines[i], &as, look);
     else if (n > 0)
-        print_some(out, s, lines, n, look);
+        print_some(out, s, lines, n, &as, look);
 
-    line mean = line_of(s, NULL, decimals);
+    line mean = line_of(s, NULL);
     mean.nranks = working;
     if (mean.row != NULL && working > 1)
-        print_line(out, &mean, look);
+        print_line(out, &mean, &as, look);
     free(lines);
 }

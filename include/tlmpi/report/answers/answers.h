@@ -14,6 +14,7 @@
 #ifndef TLMPI_REPORT_ANSWERS_ANSWERS_H
 #define TLMPI_REPORT_ANSWERS_ANSWERS_H
 
+#include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/imbalance.h"
@@ -99,7 +100,9 @@ typedef struct tl_answers {
     tl_path_facts path;
     tl_imbalance imbalance;
     const tl_table *quality;                       /* rows of tl_quality: how collectives were matched */
-    int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks */
+    int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks; the last is the sum of: */
+    int64_t comm_waiting_ns, comm_transfer_ns, comm_unknown_ns;
+    tl_comm_doubt comm_doubt; /* why most of comm_unknown_ns is waiting or transfer */
 } tl_answers;
 
 /* The tables that are read, NULL-terminated.  The first `*required` of them have rows in any result. */

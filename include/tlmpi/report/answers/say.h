@@ -37,6 +37,14 @@ void tl_say_waited_for(tl_wrap *wrap, const tl_answers *answers);
 /* "71.0 % of the critical path runs on it - 0.3 % of the path, on any rank, is unexplained"; that must be known. */
 void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
+/* "waiting or transfer is unknown: ranks that take part have no trace here": of exposed communication, most of which is
+ * unknown for that reason. */
+void tl_say_comm_doubt(tl_wrap *wrap, const tl_answers *answers);
+
+/* "idle 4.2 %, exposed communication 92.2 % of its time: waiting 0.5 %, transfer 91.7 %", and what is neither with its
+ * reason. */
+void tl_say_shares(tl_wrap *wrap, const tl_answers *answers);
+
 /* "All ranks: idle 52.3 % of their time.  Most: rank 1, exposed communication 59.0 % of its time." */
 void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 

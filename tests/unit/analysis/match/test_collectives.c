@@ -86,7 +86,7 @@ static void who_is_missing_names_the_state(void)
     } cases[] = {
         { "1: AA", 2, 2, TL_COLL_WHOLE },     { "1: AA", 8, 2, TL_COLL_PARTIAL }, /* six ranks have no trace */
         { "1: AA", 8, 3, TL_COLL_MISSING },                                       /* one has, and is not there */
-        { "1: AA", -1, 2, TL_COLL_WHOLE },                                        /* an inferred group is who is seen */
+        { "1: AA", -1, 2, TL_COLL_PARTIAL },                                      /* who has no trace may be in it */
         { "1: ..", 2, 2, TL_COLL_UNMATCHED }, { "1: ..", 2, 1, TL_COLL_PARTIAL },
         { "1: ..", -1, 1, TL_COLL_PARTIAL },  { "1: ..", 1, 1, TL_COLL_WHOLE },
     };

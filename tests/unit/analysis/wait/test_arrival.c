@@ -1,8 +1,10 @@
 /* test_arrival.c - who waits for whom, what is transfer, and what that says; bandwidths. */
 #include "meet.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/analysis/wait.h"
 #include "unit.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void the_wait_is_from_the_own_arrival_to_the_last(void)
@@ -155,6 +157,43 @@ static void one_rank_alone_waits_for_nobody(void)
     meeting_free(m);
 }
 
+/* Rank 0 waits 3 us for rank 1, whoever else takes part.  Only where all are there, and fit together, is the rest known to be transfer. */
+static void without_all_ranks_the_rest_is_waiting_or_transfer(void)
+{
+    static const struct {
+        const char *other;
+        int32_t size, seen;
+        int64_t bytes, wait_us;
+        tl_comm_doubt doubt;
+    } cases[] = {
+        { "1: ...AAA", 2, 2, 8, 3, TL_COMM_DOUBT_NONE },      { "1: ...AAA", 3, 2, 8, 3, TL_COMM_DOUBT_NO_TRACE },
+        { "1: ...AAA", -1, 2, 8, 3, TL_COMM_DOUBT_NO_TRACE }, { "1: ...AAA", 3, 3, 8, 3, TL_COMM_DOUBT_MISSING },
+        { "1: ...AAA", 2, 2, 9, 0, TL_COMM_DOUBT_SUSPECT },   { "1: ......", 2, 2, 8, 0, TL_COMM_DOUBT_UNMATCHED },
+        { "1: ......", 2, 1, 8, 0, TL_COMM_DOUBT_NO_TRACE },  { "1: ......", -1, 1, 8, 0, TL_COMM_DOUBT_NO_TRACE },
+        { "1: ......", 1, 1, 8, 0, TL_COMM_DOUBT_NONE },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        meeting *m = meet("0: AAAAAA", cases[i].other, NULL);
+        const tl_collective_run run = { .n = m->nparticipants };
+        tl_late_rows late = { 0 };
+        tl_peer_answers answers = { 0 };
+        m->group.size = cases[i].size;
+        m->group.seen = cases[i].seen;
+        m->participants[0].bytes = 8;
+        m->participants[m->nparticipants - 1].bytes = cases[i].bytes;
+        tl_collective_view c = tl_collective_of_run(m->participants, &run, &m->facts);
+        CU_ASSERT_EQUAL(tl_comm_doubt_of(&c), cases[i].doubt);
+        CU_ASSERT_TRUE_FATAL(tl_late_rows_add(&late, &c) && tl_late_rows_answer(&late, &answers));
+        CU_ASSERT_EQUAL_FATAL(answers.n, m->nparticipants);
+        CU_ASSERT_EQUAL(answers.v[0].doubt, cases[i].doubt);
+        CU_ASSERT_EQUAL(answers.v[0].wait_ns, cases[i].wait_us * US);
+        CU_ASSERT_EQUAL(answers.v[0].open_ns, cases[i].doubt == TL_COMM_DOUBT_NONE ? 0 : INT64_MAX);
+        free(late.v);
+        free(answers.v);
+        meeting_free(m);
+    }
+}
+
 static void a_launch_lag_is_never_negative(void)
 {
     meeting *m = meet("0: ..AAA", "1: ..AAA", "2: ..AAA", NULL);
@@ -289,27 +328,24 @@ static void sums_by_group_kind_and_size(void)
     meeting_free(m);
 }
 
-/* One rank of a group has a trace: what its kernel takes is all that is known. */
-static void a_rank_without_peers_has_a_bandwidth(void)
+/* Where a rank of the group has no trace, nobody knows when the last came, and so no transfer: not of one rank alone, not of two. */
+static void without_all_ranks_there_is_no_transfer_and_no_bandwidth(void)
 {
     for (int32_t size = 1; size <= 4; size++) {
-        meeting *m = meet("0: AAAA..BB", NULL);
+        meeting *m = size % 2 == 0 ? meet("0: AAAA..BB", "1: ..AA..BB", NULL) : meet("0: AAAA..BB", NULL);
+        bool whole = size == 2;
         tl_tables job;
         m->group.size = size;
         for (size_t i = 0; i < m->nparticipants; i++)
             m->participants[i].bytes = 6000;
         meeting_analyse(m);
+        CU_ASSERT_EQUAL(meeting_collective(m, 0)->skew_class, size == 1 || size == 3 ? TL_SKEW_NONE : whole ? TL_SKEW_MIXED : TL_SKEW_NONE);
+        CU_ASSERT_EQUAL(isnan(meeting_collective(m, 0)->algbw_gb_s), !whole);
         sum_up_group(m, 1, size, &job);
-        const tl_table *table = tl_tables_get(&job, &tl_bandwidth_schema);
-        CU_ASSERT_EQUAL_FATAL(table->n, size > 1);
-        if (size > 1) {
-            const tl_bandwidth *row = tl_table_row(table, 0);
-            CU_ASSERT_EQUAL(row->ranks, 1);
-            CU_ASSERT_EQUAL(row->collectives, 2);
-            CU_ASSERT_EQUAL(row->transfer_min_ns, 2 * US);
-            CU_ASSERT_DOUBLE_EQUAL(row->algbw_gb_s, 2, 1e-12);
-            CU_ASSERT_DOUBLE_EQUAL(row->busbw_gb_s, 2.0 * 2 * (size - 1) / size, 1e-12);
-        }
+        CU_ASSERT_EQUAL(tl_tables_get(&job, &tl_bandwidth_schema)->n, whole);
+        const tl_group_row *group = tl_table_row(tl_tables_get(&job, &tl_group_row_schema), 0);
+        CU_ASSERT_EQUAL(group->transfer_ns, whole ? 4 * US : 0);
+        CU_ASSERT_EQUAL(group->wait_ns, size % 2 == 0 ? 2 * US : 0); /* of those who are there one waited for the other */
         tl_tables_free(&job);
         meeting_free(m);
     }
@@ -370,10 +406,11 @@ int main(void)
         TEST(the_share_of_waiting_names_the_class),
         TEST(what_the_clocks_cannot_tell_is_inconclusive),
         TEST(one_rank_alone_waits_for_nobody),
+        TEST(without_all_ranks_the_rest_is_waiting_or_transfer),
         TEST(a_launch_lag_is_never_negative),
         TEST(bandwidth_is_of_the_time_after_the_last_arrival),
         TEST(sums_by_group_kind_and_size),
-        TEST(a_rank_without_peers_has_a_bandwidth),
+        TEST(without_all_ranks_there_is_no_transfer_and_no_bandwidth),
         TEST(of_matched_ones_alone_it_is_told_how_many_are_in_no_step),
         TEST(sums_do_not_depend_on_who_has_what),
         TEST(a_lost_wait_is_out_of_balance),

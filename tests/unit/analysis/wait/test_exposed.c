@@ -28,7 +28,8 @@ static void communication_is_of_the_group_that_ends_last(void)
                       "comm 8:    ..BBBB..................",
                       "comm 9:    ....CCCC..DDDDDD.....EE.", NULL);
     tl_exposures x = { 0 };
-    tl_table rows = { .schema = &tl_exposed_schema };
+    tl_exposed_parts parts = { 0 };
+    tl_table rows = { .schema = &tl_exposed_schema }, walls = { .schema = &tl_breakdown_schema };
     CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
     uint32_t b = d->view.kernels[1].uid, c = d->view.kernels[2].uid;
     tl_peer_answer answers[] = {
@@ -36,7 +37,9 @@ static void communication_is_of_the_group_that_ends_last(void)
         { .wait_ns = 3 * US, .uid = c, .group = 6, .kind = TL_RECV, .waited = 1 },
     };
     tl_peer_answers_sort(answers, COUNT(answers));
-    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, answers, COUNT(answers), &rows));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, answers, COUNT(answers), &parts));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_enter(parts.v, parts.n, &rows, &walls));
+    free(parts.v);
     /* B: 3 to 4; C: 4 to 8; D: 10 to 12 in step 1, 12 to 16 in step 2; E: 21 in step 2, 22 in none. */
     CU_ASSERT_EQUAL(row_of(&rows, 0, 1, 5, TL_ALL_REDUCE)->exposed_ns, 1 * US);
     CU_ASSERT_EQUAL(row_of(&rows, 0, 1, 5, TL_ALL_REDUCE)->waiting_ns, 1 * US);
@@ -59,9 +62,12 @@ static void many_spans_are_all_counted(void)
                       "compute 7: .A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A.A..",
                       "comm 8:    BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB", NULL);
     tl_exposures x = { 0 };
-    tl_table rows = { .schema = &tl_exposed_schema };
+    tl_exposed_parts parts = { 0 };
+    tl_table rows = { .schema = &tl_exposed_schema }, walls = { .schema = &tl_breakdown_schema };
     CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
-    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, NULL, 0, &rows));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, NULL, 0, &parts));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_enter(parts.v, parts.n, &rows, &walls));
+    free(parts.v);
     CU_ASSERT_EQUAL(row_of(&rows, 0, 1, -1, TL_COLL_UNKNOWN)->exposed_ns, 15 * US);
     CU_ASSERT_EQUAL(row_of(&rows, 0, 2, -1, TL_COLL_UNKNOWN)->exposed_ns, 18 * US);
     CU_ASSERT_EQUAL(row_of(&rows, 0, -1, -1, TL_COLL_UNKNOWN)->exposed_ns, 33 * US);
@@ -70,9 +76,71 @@ static void many_spans_are_all_counted(void)
     drawing_free(d);
 }
 
+static const tl_breakdown *wall_of(const tl_table *walls, int32_t device, int32_t step)
+{
+    const tl_breakdown *row = tl_table_row(walls, 0);
+    while (row->device != device || row->step != step)
+        row++;
+    return row;
+}
+
+/* B: 2 us of waiting, 3 us that may be either, 1 us of transfer; of C, which lies across the steps, only that it waited 1 us is
+ * known; for D nobody answers.  The parts of table breakdown sum up to what it calls exposed. */
+static void what_is_not_known_is_neither_waiting_nor_transfer(void)
+{
+    drawing *d = draw("steps:       1111111111122222222222",
+                      "compute 0/7: AA....................",
+                      "comm 0/8:    ..BBBBBB.CCCC.........",
+                      "comm 1/8:    ................DDDD..", NULL);
+    tl_exposures x = { 0 };
+    tl_exposed_parts parts = { 0 };
+    tl_table rows = { .schema = &tl_exposed_schema }, walls = { .schema = &tl_breakdown_schema };
+    const tl_breakdown places[] = { { .device = -1, .step = -1, .comm_exposed_ns = 14 * US },
+                                    { .device = -1, .step = 1, .comm_exposed_ns = 8 * US },
+                                    { .device = -1, .step = 2, .comm_exposed_ns = 6 * US },
+                                    { .device = 0, .step = -1, .comm_exposed_ns = 10 * US },
+                                    { .device = 1, .step = -1, .comm_exposed_ns = 4 * US } };
+    CU_ASSERT_TRUE_FATAL(tl_table_append(&walls, places, COUNT(places)));
+    CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
+    tl_peer_answer answers[] = {
+        { .wait_ns = 2 * US, .open_ns = 3 * US, .uid = d->view.kernels[1].uid, .group = 5, .kind = TL_ALL_REDUCE, .waited = 1,
+          .doubt = TL_COMM_DOUBT_CLOCKS },
+        { .wait_ns = 1 * US, .open_ns = INT64_MAX, .uid = d->view.kernels[2].uid, .group = 5, .kind = TL_ALL_REDUCE, .waited = 1,
+          .doubt = TL_COMM_DOUBT_NO_TRACE },
+    };
+    tl_peer_answers_sort(answers, COUNT(answers));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_sum(x.v, x.n, answers, COUNT(answers), &parts));
+    CU_ASSERT_TRUE_FATAL(tl_exposed_enter(parts.v, parts.n, &rows, &walls));
+
+    const tl_exposed *first = row_of(&rows, 0, 1, 5, TL_ALL_REDUCE), *second = row_of(&rows, 0, 2, 5, TL_ALL_REDUCE),
+                     *nobody = row_of(&rows, 0, 2, -1, TL_COLL_UNKNOWN), *all = row_of(&rows, 0, -1, 5, TL_ALL_REDUCE);
+    CU_ASSERT(first->exposed_ns == 8 * US && first->waiting_ns == 3 * US && first->transfer_ns == 1 * US && first->unknown_ns == 4 * US);
+    CU_ASSERT_EQUAL(first->unknown_why, TL_COMM_DOUBT_CLOCKS);
+    CU_ASSERT(second->exposed_ns == 2 * US && second->waiting_ns == 0 && second->transfer_ns == 0 && second->unknown_ns == 2 * US);
+    CU_ASSERT_EQUAL(second->unknown_why, TL_COMM_DOUBT_NO_TRACE);
+    CU_ASSERT(nobody->exposed_ns == 4 * US && nobody->unknown_ns == 4 * US);
+    CU_ASSERT_EQUAL(nobody->unknown_why, TL_COMM_DOUBT_UNMATCHED);
+    CU_ASSERT(all->waiting_ns == 3 * US && all->transfer_ns == 1 * US && all->unknown_ns == 6 * US);
+    CU_ASSERT_EQUAL(all->unknown_why, TL_COMM_DOUBT_NO_TRACE); /* 3 us, and as much for a later reason */
+    for (size_t i = 0; i < walls.n; i++) {
+        const tl_breakdown *row = tl_table_row(&walls, i);
+        CU_ASSERT_EQUAL(row->comm_waiting_ns + row->comm_transfer_ns + row->comm_unknown_ns, row->comm_exposed_ns);
+    }
+    CU_ASSERT_EQUAL(wall_of(&walls, -1, -1)->comm_unknown_ns, 10 * US);
+    CU_ASSERT_EQUAL(wall_of(&walls, -1, 1)->comm_transfer_ns, 1 * US);
+    CU_ASSERT_EQUAL(wall_of(&walls, 0, -1)->comm_waiting_ns, 3 * US);
+    CU_ASSERT_EQUAL(wall_of(&walls, 1, -1)->comm_unknown_ns, 4 * US);
+    tl_table_free(&rows);
+    tl_table_free(&walls);
+    free(parts.v);
+    free(x.v);
+    drawing_free(d);
+}
+
 static void add(drawing *d, int32_t rank, int32_t step, int32_t group, uint8_t kind, int64_t exposed, int64_t waiting)
 {
-    const tl_exposed row = { .rank = rank, .step = step, .group = group, .kind = kind, .exposed_ns = exposed, .waiting_ns = waiting };
+    const tl_exposed row = { .rank = rank, .step = step, .group = group, .kind = kind, .exposed_ns = exposed, .waiting_ns = waiting,
+                             .transfer_ns = exposed - waiting };
     CU_ASSERT_TRUE(tl_table_append(tl_tables_get(&d->out, &tl_exposed_schema), &row, 1));
 }
 
@@ -122,10 +190,13 @@ static void without_memory_it_says_so(void)
     bool whole = false;
     for (size_t k = 1; !whole && k < 60; k++) {
         tl_exposures x = { 0 };
-        tl_table rows = { .schema = &tl_exposed_schema };
+        tl_exposed_parts parts = { 0 };
+        tl_table rows = { .schema = &tl_exposed_schema }, walls = { .schema = &tl_breakdown_schema };
         tl_mem_fail_after(k);
-        whole = tl_exposures_add(&d->view, &x) && tl_exposed_sum(x.v, x.n, NULL, 0, &rows);
+        whole = tl_exposures_add(&d->view, &x) && tl_exposed_sum(x.v, x.n, NULL, 0, &parts) &&
+                tl_exposed_enter(parts.v, parts.n, &rows, &walls);
         tl_mem_fail_after(0);
+        free(parts.v);
         CU_ASSERT(!whole || k > 2);
         tl_table_free(&rows);
         free(x.v);
@@ -139,6 +210,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(communication_is_of_the_group_that_ends_last),
         TEST(many_spans_are_all_counted),
+        TEST(what_is_not_known_is_neither_waiting_nor_transfer),
         TEST(the_job_has_sums_by_parallelism_and_bubbles),
         TEST(without_memory_it_says_so),
     };

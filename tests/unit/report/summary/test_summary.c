@@ -12,8 +12,12 @@ static void a_job_of_four_is_one_screen(void)
         for (int32_t step = 4; step <= 6; step++)
             add_step(j, rank, step);
     j->s.world_size = 4;
-    const tl_idle idle[] = { { .rank = -1, .device = -1, .waiting_ns = 807 * MS },
-                             { .rank = 0, .device = -1, .busy_ns = MS, .waiting_ns = 807 * MS },
+    for (int i = 0; i < 2; i++) { /* of the job, and of rank 0 */
+        j->rows[i].comm_waiting_ns += 807 * MS;
+        j->rows[i].comm_transfer_ns -= 807 * MS;
+    }
+    const tl_idle idle[] = { { .rank = -1, .device = -1 },
+                             { .rank = 0, .device = -1, .busy_ns = MS },
                              { .rank = 1, .device = -1, .busy_ns = MS } };
     j->s.idle = idle;
     j->s.nidle = COUNT(idle);
@@ -34,6 +38,52 @@ static void a_job_of_four_is_one_screen(void)
         "  lost    48.0 % of GPU time: exposed transfers (1.92 s)\n"
         "          20.2 %: exposed waiting for other ranks (807 ms)\n"
         "Wrote traces.h5 (600.0 kB). Next: tlmpi ask traces.h5\n");
+    free(text);
+    free(j);
+}
+
+/* Rank 0 has 300 ms that may be waiting or transfer, rank 1 nothing else. */
+static void what_is_unknown_has_a_column_of_its_own(void)
+{
+    job *j = new_job();
+    add_rank(j, 200, 600, 0, 200);
+    add_rank(j, 300, 700, 0, 0);
+    j->rows[1].comm_transfer_ns -= 300 * MS;
+    j->rows[2].comm_transfer_ns = 0;
+    j->rows[0].comm_transfer_ns = 300 * MS;
+    j->rows[1].comm_unknown_ns = 300 * MS;
+    j->rows[2].comm_unknown_ns = 700 * MS;
+    j->rows[0].comm_unknown_ns = 1000 * MS;
+    const tl_idle idle[] = { { .rank = -1, .device = -1 } };
+    j->s.idle = idle;
+    j->s.nidle = COUNT(idle);
+    char *text = summary_of(j);
+    expect(text, "  rank wall ms compute waiting transfer unknown   copy    idle   late\n"
+                 "     0  1000.0  20.0 %   0.0 %   30.0 %  30.0 %  0.0 %  20.0 %      -\n"
+                 "     1  1000.0  30.0 %       -        -  70.0 %  0.0 %   0.0 %      -\n"
+                 "  mean  1000.0  25.0 %   0.0 %   15.0 %  50.0 %  0.0 %  10.0 %\n", 1);
+    expect(text, "  lost    50.0 % of GPU time: exposed communication, waiting or transfer is\n"
+                 "          unknown: the result does not tell why (1.00 s)\n"
+                 "          15.0 %: exposed transfers (300 ms)\n", 1);
+    free(text);
+    j->rows[1].comm_unknown_ns = j->rows[2].comm_unknown_ns = 499999; /* said as 0.0 % */
+    text = summary_of(j);
+    expect(text, "  rank   wall ms compute waiting transfer    copy    idle    late\n", 1);
+    free(text);
+    free(j);
+}
+
+static void long_times_are_in_seconds(void)
+{
+    job *j = new_job();
+    add_rank(j, 553283, 0, 0, 0);
+    char *text = summary_of(j);
+    expect(text, "  rank    wall s compute", 1);
+    expect(text, "     0    553.28 100.0 %", 1);
+    free(text);
+    j->rows[1].wall_ns = j->rows[1].compute_ns = 86400 * 1000 * MS;
+    text = summary_of(j);
+    expect(text, "     0     86400 100.0 %", 1);
     free(text);
     free(j);
 }
@@ -71,7 +121,7 @@ static void of_a_thousand_ranks_three_are_shown(void)
     expect(text, "   499    2000.0  75.0 %   0.0 %   24.9 %   0.0 %   0.0 %       -  median\n", 1);
     expect(text, "     0    2000.0 100.0 %   0.0 %    0.0 %   0.0 %   0.0 %       -  least\n", 1);
     expect(text, " 2000.0 ", 4); /* and the mean */
-    expect(text, "  (3 of 1000 ranks, by waiting + transfer + idle; all: tables breakdown, idle)\n", 1);
+    expect(text, "  (3 of 1000 ranks, by waiting + transfer + idle; all: tables breakdown,\n  exposed)\n", 1);
     expect(text, "byte 5: expected a number", 5);
     expect(text, "5 more not ok: ", 1);
     expect(text, "No trace of 24 ranks: 1000-1022, 1024\n", 1);
@@ -183,6 +233,8 @@ static void wide_names_stay_in_80_columns(void)
 
 static const unit_test tests[] = {
     TEST(a_job_of_four_is_one_screen),
+    TEST(what_is_unknown_has_a_column_of_its_own),
+    TEST(long_times_are_in_seconds),
     TEST(one_rank_has_no_mean),
     TEST(of_a_thousand_ranks_three_are_shown),
     TEST(ties_go_to_the_lower_rank),

@@ -135,8 +135,8 @@ static void ranks_that_are_alike_are_counted(void)
 static void the_largest_three_are_told_whatever_they_are(void)
 {
     job *j = new_job();
-    j->rows[0].comm_exposed_ns = 30 * MS;
-    j->idle[0].waiting_ns = 21 * MS;
+    j->rows[0].comm_waiting_ns = 21 * MS;
+    j->rows[0].comm_transfer_ns = 9 * MS;
     j->rows[0].copy_exposed_ns = 3 * MS;
     add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_OVERHEAD, "launched_during_gap", 10, 1);
     expect(j, "  lost    21.0 % of GPU time: exposed waiting for other ranks (21.0 ms)\n"
