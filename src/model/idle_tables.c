@@ -29,6 +29,7 @@ const char *const tl_doing_labels[TL_NDOINGS + 1] = {
     [TL_DOING_NO_TRACE] = "NO_CPU_TRACE",
     [TL_DOING_GRAPH] = "GRAPH_INTERNAL",
     [TL_DOING_DEPENDENCY] = "DEPENDENCY_WAIT",
+    [TL_DOING_UNRECORDED] = "WORK_NOT_RECORDED",
 };
 
 const char *const tl_call_labels[TL_NCALLS + 1] = {

@@ -1,5 +1,6 @@
 /* tables.c - the schemas of the result file's tables, and the words of their enums. */
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
 
@@ -48,3 +49,21 @@ const char *const tl_node_kind_labels[] = { "annotation", "operator", "call", "w
 
 TL_TABLE_DEFINE(call_tree, TL_CALL_TREE_FIELDS, TL_SCOPE_EVENT, "what called what, down to the device work",
                 "What called what on the host of a rank, on which path was work launched, and what did it cost?");
+
+const char *const tl_remedy_labels[] = { "told", "not_judged", "left_out", NULL };
+
+#define LABEL(kind, label, remedy, meaning)  label,
+#define REMEDY(kind, label, remedy, meaning) TL_REMEDY_##remedy,
+
+const char *const tl_defect_labels[] = { TL_DEFECTS(LABEL) NULL };
+
+static const uint8_t remedies[] = { TL_DEFECTS(REMEDY) };
+
+TL_TABLE_DEFINE(health, TL_HEALTH_FIELDS, TL_SCOPE_RANK, "what is wrong with the recording",
+                "Which ranks, in which steps, did the profiler not record as they were, and what was done about it?");
+
+bool tl_health_add(tl_table *health, tl_health row)
+{
+    row.done = remedies[row.defect];
+    return tl_table_append(health, &row, 1);
+}

@@ -94,13 +94,14 @@ static void add_detail(words *w, const tl_names *names, const tl_gap *gap)
     case TL_DOING_DEPENDENCY:
         add_name(w, names, gap->following);
         break;
+    case TL_DOING_UNRECORDED:
+        add(w, "%s", "work was launched that the trace lacks");
+        break;
     case TL_DOING_ALL:
     case TL_DOING_NOISE:
     case TL_NDOINGS:
         break;
     }
-    if (gap->under_recorded != 0)
-        add(w, "%s", " (a graph launch in it was not recorded whole)");
 }
 
 bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap)

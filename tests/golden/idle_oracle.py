@@ -53,7 +53,7 @@ class Oracle:
         self.clip()
         self.find_waits()
         self.find_holds()
-        self.find_under_recorded()
+        self.find_lost()
         self.threads = collections.defaultdict(list)
         for op in trace.ops:
             self.threads[op.track].append(op)
@@ -141,18 +141,47 @@ class Oracle:
                     work = min(later, key=lambda c: (c.start, c.uid)).work[0]
                     self.holds.append((work.device, work.stream, call.start))
 
-    def find_under_recorded(self):
-        self.under, equal = [], collections.defaultdict(list)
-        self.graph_launches = [c for c in self.t.calls if self.word(c.name).graph]
-        for call in self.graph_launches:
-            if call.work:
+    def find_lost(self):
+        """Launches whose work is not in the trace."""
+        queues, inside, end, track = [], 0, -NEVER, None
+        numbers = {e.correlation for e in self.t.kernels + self.t.syncs}
+        for call in sorted(self.t.calls, key=lambda c: (self.t.tracks[c.track], c.start, -c.end, c.uid)):
+            word = self.word(call.name)
+            if not (word.graph or word.copy or word.kernel or "StreamBeginCapture" in (call.name or "") or
+                    "StreamEndCapture" in (call.name or "")):
+                continue
+            if call.track == track and call.start < end and (word.graph or word.copy or word.kernel):
+                queues[-1][1] = queues[-1][1] or call.correlation in numbers
+                continue
+            queues.append([call, call.correlation in numbers or (call.correlation or 0) <= 0])
+            track, end = call.track, call.end
+        queues.sort(key=lambda q: (q[0].start, q[0].uid))
+        recorded = {c.name for c in self.t.calls if c.work}
+        for q in queues:
+            inside = max(0, inside + ("StreamBeginCapture" in (q[0].name or "")) - ("StreamEndCapture" in (q[0].name or "")))
+            q[1] = q[1] or inside > 0 or q[0].name not in recorded
+        lost, equal = set(), collections.defaultdict(list)
+        for call, _ in queues:
+            if self.word(call.name).graph and call.work:
                 equal[call.work[0].name].append(call)
-            else:
-                self.under.append(call.start)
+            elif self.word(call.name).graph:
+                lost.add(call)
         for calls in equal.values():
             counts = sorted(len(c.work) for c in calls)
             twice = counts[(len(counts) - 1) // 2] + counts[len(counts) // 2]
-            self.under += [c.start for c in calls if 4 * len(c.work) < twice]
+            lost |= {c for c in calls if 4 * len(c.work) < twice}
+        kernels = {c for c, known in queues if self.word(c.name).kernel and not known}
+        first = min((c.correlation for c in self.t.calls if (c.correlation or 0) > 0), default=NEVER)
+        nameless = sum((k.correlation or 0) <= 0 for k in self.t.kernels)
+        strays = sum(k.launch is None and (k.correlation or 0) >= first for k in self.t.kernels)
+        if nameless < len(kernels) and strays <= sum(k.launch is not None for k in self.t.kernels):
+            lost |= kernels
+        sure = set(lost)
+        for i, (call, known) in enumerate(queues):
+            beside = [q[0] for q in queues[max(0, i - 1):i] + queues[i + 1:i + 2]]
+            if self.word(call.name).copy and not known and any(c in sure for c in beside):
+                lost.add(call)
+        self.lost = [c.start for c in lost] if self.t.kernels else []
 
     def devices(self):
         """[(device, its kernels)]"""
@@ -199,10 +228,10 @@ class Oracle:
             row["prequeued"] = "yes" if launch.end + self.c["launch"] < lo else "no"
         since = (prev.launch or prev).start
         until = launch.start if launch else hi
-        row["under_recorded"] = int(any(since <= t <= until for t in self.under))
+        lost = any(since <= t <= until for t in self.lost)
         self.drain(row, device, lo, launch, prev)
         self.doing(row, lo, hi, launch, launch.track if launch else usual)
-        row["cpu_during_gap"] = self.label(row, following, launch, later_node)
+        row["cpu_during_gap"] = "WORK_NOT_RECORDED" if lost else self.label(row, following, launch, later_node)
         return row
 
     def drain(self, row, device, lo, launch, prev):

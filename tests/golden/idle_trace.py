@@ -156,6 +156,7 @@ class Words:
         self.direction = direction(name) if self.copy else None
         alloc = not self.copy and re.search("Alloc|Malloc|Free|HostRegister|HostUnregister", rest)
         launch = self.graph or re.search("Launch.*Kernel", rest)
+        self.kernel = bool(re.search("Launch.*Kernel", rest)) and not self.graph
         self.sync = SYNCS.get(rest)
         if rest in ("Free", "MemFree", "FreeHost", "HostFree", "MemFreeHost", "HostUnregister", "MemHostUnregister"):
             self.sync = "IMPLICIT_SYNC"

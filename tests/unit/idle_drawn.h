@@ -5,6 +5,7 @@
 #include "draw.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "unit.h"
 

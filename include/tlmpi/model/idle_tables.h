@@ -44,6 +44,7 @@ typedef enum tl_doing {
     TL_DOING_NO_TRACE,
     TL_DOING_GRAPH,
     TL_DOING_DEPENDENCY,
+    TL_DOING_UNRECORDED,
     TL_NDOINGS
 } tl_doing;
 extern const char *const tl_doing_labels[];
@@ -98,14 +99,14 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
       "what the call was that waited up to the gap; it may be there on a starved gap: a "                              \
       "wait for a queue already empty")                                                                                \
     F(T, DOING, cpu_during_gap, LABEL, "",                                                                             \
-      "what the host did meanwhile; the first that holds of: GRAPH_INTERNAL, "                                         \
+      "what the host did meanwhile; the first that holds of: WORK_NOT_RECORDED (no idle time: work was launched that "  \
+      "the trace lacks, table health), GRAPH_INTERNAL, "                                                               \
       "LAUNCH_ANOMALY or DEPENDENCY_WAIT, LAUNCH_OVERHEAD_ONLY, RUNTIME_DOMINATED, "                                   \
       "CPU_DOMINATED, CPU_UNTRACED or NO_CPU_TRACE")                                                                   \
     F(T, CALL, call_class, LABEL, "", "class of calls that took most of the gap")                                      \
     F(T, QUEUED, prequeued, LABEL, "",                                                                                 \
       "whether the launch of the following work had ended well before the gap; unknown "                               \
       "without a launch")                                                                                              \
-    F(T, I32, under_recorded, MEASURE, "", "1: a graph launch whose work was not (all) recorded falls into the gap")   \
     F(T, NAME, sync_event, LABEL, "", "the call that waited")                                                          \
     F(T, I64, sync_dur_ns, MEASURE, "ns", "how long it lasted")                                                        \
     F(T, I64, sync_correlation, LABEL, "", "its correlation number; -1 for none")                                      \
@@ -198,14 +199,7 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun, apart from what "  \
       "had no end that can be (too_long in table rank)")                                                               \
     F(T, I64, overrun_ns, MEASURE, "ns", "what was cut off it")                                                        \
-    F(T, I64, under_recorded_ns, MEASURE, "ns",                                                                        \
-      "macro gaps into which a graph launch falls whose work was not (all) "                                           \
-      "recorded: the device may not have been idle")                                                                   \
-    F(T, I64, graph_launches, MEASURE, "", "graph launches; of the rank (on the row of device -1), as all below")      \
-    F(T, I64, graph_under_recorded, MEASURE, "",                                                                       \
-      "those without recorded work, or with less than half of the median of "                                          \
-      "those that begin with the same kernel")                                                                         \
-    F(T, I64, calls, MEASURE, "", "runtime and driver calls in the trace")                                             \
+    F(T, I64, calls, MEASURE, "", "runtime and driver calls in the trace; of the rank (on the row of device -1), as all below") \
     F(T, I64, operators, MEASURE, "", "operators in the trace; 0: what the CPU did is not known")                      \
     F(T, I64, python_functions, MEASURE, "", "Python functions in the trace; 0: only operators can be named")
 TL_TABLE(idle, TL_IDLE_FIELDS);

@@ -71,6 +71,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                    outside_steps (of these: in no step, though ranks mark steps), waiting_hidden_ns (of which clocks
  *                    cannot tell for whom it was), clocks, clock_uncertainty_ns,
  *                    clocks_shifted, clocks_compared, simulated, model_error, wall_ns
+ *     health         array: what is wrong with the recording, the rows of table health: rank, defect, step, count, of, time_ns,
+ *                    done
  */
 void tl_print_answers_json(FILE *out, const tl_answers *answers, const char *file);
 

@@ -37,6 +37,10 @@ static tl_idle_call call_named(tl_text name)
                            .async = copy && rule->after == TL_AFTER_PERHAPS,
                            .direction = copy ? direction_named(name) : TL_SYNC_NONE,
                            .graph = graph,
+                           .kernel = rule->does == TL_DOES_LAUNCH,
+                           .captures = tl_text_has(name, "StreamBeginCapture") ? 1
+                                       : tl_text_has(name, "StreamEndCapture") ? -1
+                                                                               : 0,
                            .stream_waits = rule->does == TL_DOES_HOLD };
 }
 
@@ -50,7 +54,8 @@ const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name)
     tl_idle_call *call = &k->name[name];
     *call = call_named(tl_names_text(k->view->names, name));
     call->plain =
-        call->wait == TL_SYNC_NONE && !call->implicit_if_long && !call->copy && !call->graph && !call->stream_waits;
+        call->wait == TL_SYNC_NONE && !call->implicit_if_long && !call->copy && !call->graph && !call->kernel &&
+        call->captures == 0 && !call->stream_waits;
     k->name_known[name] = 1;
     return call;
 }

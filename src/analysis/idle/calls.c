@@ -2,7 +2,7 @@
  *
  *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
  *     holds      cudaStreamWaitEvent
- *     under      graph launches whose work is not all in the trace
+ *     launches   of kernels and graphs, and copies
  *
  * A wait has the stream that it waits for, where the call or the profiler's record of it (cuda_sync) says which.  A
  * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
@@ -93,71 +93,13 @@ static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
     return ok;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- graphs */
-
-typedef struct graph {
-    uint32_t name; /* of its first kernel: graphs that begin with the same are equal */
-    uint32_t nkernels;
-    int64_t start_ns;
-} graph;
-
-static int by_graph(const void *a, const void *b)
-{
-    const graph *x = a, *y = b;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return x->nkernels < y->nkernels ? -1 : x->nkernels > y->nkernels;
-}
-
-static bool add_under(tl_idle_rank *k, int64_t start_ns)
-{
-    if (!tl_vec_room(&k->under))
-        return false;
-    k->under.v[k->under.n++] = start_ns;
-    return true;
-}
-
-/* Marks those with less than half of the median of their equals. */
-static bool judge_graphs(tl_idle_rank *k, graph *v, size_t n)
-{
-    bool ok = true;
-    if (n > 0)
-        qsort(v, n, sizeof *v, by_graph);
-    for (size_t from = 0, to; ok && from < n; from = to) {
-        for (to = from + 1; to < n && v[to].name == v[from].name; to++)
-            ;
-        uint64_t median = (uint64_t)v[from + tl_lower_middle(to - from)].nkernels +
-                          v[from + tl_upper_middle(to - from)].nkernels; /* twice */
-        for (size_t i = from; ok && i < to && 4 * (uint64_t)v[i].nkernels < median; i++)
-            ok = add_under(k, v[i].start_ns);
-    }
-    tl_ns_sort(k->under.v, k->under.n);
-    return ok;
-}
-
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* What the passes below collect. */
 typedef struct collected {
     TL_VEC(unplaced) unplaced;
-    TL_VEC(graph) graphs;
     tl_map syncs; /* correlation -> recorded wait */
 } collected;
-
-static bool take_graph(tl_idle_rank *k, uint32_t call, collected *c)
-{
-    uint32_t launch = tl_idle_launch_of_call(k->view, call);
-    int64_t start = k->view->calls.start_ns[call];
-
-    k->graph_launches++;
-    if (launch == TL_NONE || k->first_kernel[launch] == TL_NONE)
-        return add_under(k, start);
-    if (!tl_vec_room(&c->graphs))
-        return false;
-    const tl_kernel *first = &k->view->kernels[k->first_kernel[launch]];
-    c->graphs.v[c->graphs.n++] = (graph){ first->name, k->view->launches[launch].nkernels, start };
-    return true;
-}
 
 static bool take_hold(tl_idle_rank *k, uint32_t call, uint32_t track, collected *c)
 {
@@ -189,7 +131,7 @@ static bool take_calls(tl_idle_rank *k, collected *c)
             uint8_t kind = tl_idle_wait_kind(k, call, name);
             if (kind != TL_SYNC_NONE && !add_wait(k, &c->syncs, call, kind))
                 return false;
-            if (name->graph && !take_graph(k, call, c))
+            if ((name->graph || name->kernel || name->copy || name->captures != 0) && !tl_idle_take_launch(k, call))
                 return false;
             if (name->stream_waits && !take_hold(k, call, thread->track, c))
                 return false;
@@ -277,8 +219,7 @@ bool tl_idle_prepare(tl_idle_rank *k)
     k->name = tl_malloc((nnames + 1) * sizeof *k->name);
     k->name_known = tl_calloc(nnames + 1, 1);
     bool ok = k->name != NULL && k->name_known != NULL && find_first_kernels(k) && map_syncs(k, &c.syncs) &&
-              take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) &&
-              judge_graphs(k, c.graphs.v, c.graphs.n);
+              take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) && tl_idle_lost_find(k);
     if (ok && k->waits.n > 0)
         qsort(k->waits.v, k->waits.n, sizeof *k->waits.v, by_start);
     if (ok && k->holds.n > 0)
@@ -287,7 +228,6 @@ bool tl_idle_prepare(tl_idle_rank *k)
     for (size_t i = 0; i < k->view->ops.n; i++)
         k->nops[k->view->ops.kind[i]]++;
     free(c.unplaced.v);
-    free(c.graphs.v);
     tl_map_free(&c.syncs);
     return ok && tl_idle_find_ends(k) && tl_idle_drain_prepare(k);
 }
@@ -305,6 +245,7 @@ void tl_idle_free(tl_idle_rank *k)
     tl_below_free(&k->of_all.latest);
     tl_below_free(&k->of_device.latest);
     free(k->holds.v);
-    free(k->under.v);
+    free(k->launches.v);
+    free(k->lost.v);
     free(k->places.v);
 }

@@ -79,16 +79,15 @@ static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
     row->prequeued = launch->end_ns + k->config->launch_ns < row->start_ns ? TL_QUEUED_YES : TL_QUEUED_NO;
 }
 
-/* Whether a graph launch that is under-recorded was queued between the work before the gap and that after it. */
-static bool misses_graph(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
+bool tl_idle_misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
 {
     const tl_kernel *prev = &k->view->kernels[g->prev];
     int64_t from = prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
     int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
     size_t low = 0; /* to the first at or after `from` */
 
-    TL_BISECT(low, k->under.n, mid, k->under.v[mid] < from);
-    return low < k->under.n && k->under.v[low] <= to;
+    TL_BISECT(low, k->lost.n, mid, k->lost.v[mid].start_ns < from);
+    return low < k->lost.n && k->lost.v[low].start_ns <= to;
 }
 
 /* The step of an instant; gaps are asked for in order of time. */
@@ -134,12 +133,10 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
     row->duration_ns = hi - lo;
     row->idle_id = (int32_t)d->sums.macro_gaps++;
     row->step = step_at(k, d, lo);
-    row->under_recorded = misses_graph(k, &g, hi);
     describe(k, &g, row);
     d->sums.macro_ns += hi - lo;
     d->sums.longest_ns = hi - lo > d->sums.longest_ns ? hi - lo : d->sums.longest_ns;
     d->sums.unlinked += g.launch == TL_NONE;
-    d->sums.under_recorded_ns += row->under_recorded ? hi - lo : 0;
     return true;
 }
 

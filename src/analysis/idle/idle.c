@@ -6,8 +6,9 @@
  *                                                    |<-->|  launch to execution, L
  *
  * B is queued when its launch call has ended more than launch_ns before the gap.  What the host did has one name; the
- * first that holds of these, where the first five need a launch of B:
+ * first that holds of these, where those of rows two to six need a launch of B:
  *
+ *     WORK_NOT_RECORDED       a call queued work after A's launch and before B's that the trace lacks: lost.c
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
  *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns
@@ -59,6 +60,8 @@ static uint8_t label_of_launch(tl_idle_rank *k, const tl_idle_device *d, const t
 
 static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_gap *row)
 {
+    if (tl_idle_misses_work(k, g, row->end_ns))
+        return TL_DOING_UNRECORDED;
     uint8_t label = label_of_launch(k, d, g, row);
     if (label != TL_DOING_ALL)
         return label;
@@ -72,6 +75,7 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
 static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
 {
     tl_table *gaps = tl_tables_get(out, &tl_gap_schema), *noise = tl_tables_get(out, &tl_gap_noise_schema);
+    tl_table *health = tl_tables_get(out, &tl_health_schema);
 
     if (!tl_idle_gaps(k, d, gaps, noise))
         return false;
@@ -83,6 +87,8 @@ static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
     for (size_t i = 0; i < d->gaps.n; i++) {
         tl_idle_drain(k, d, &d->gaps.v[i], &rows[i]);
         rows[i].cpu_during_gap = label_of(k, d, &d->gaps.v[i], &rows[i]);
+        if (rows[i].cpu_during_gap == TL_DOING_UNRECORDED)
+            tl_idle_lost_time(k, &rows[i], health);
     }
     return true;
 }
@@ -112,7 +118,7 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
     tl_idle_rank k = { .view = view, .config = &config->idle };
     size_t n = count_devices(&k), first = 0;
     tl_idle_device *devices = tl_calloc(n, sizeof *devices);
-    bool ok = devices != NULL && tl_idle_prepare(&k);
+    bool ok = devices != NULL && tl_idle_prepare(&k) && tl_idle_lost_rows(&k, tl_tables_get(out, &tl_health_schema));
 
     for (size_t i = 0; ok && i < n; i++) {
         take_device(&k, &devices[i], first);
@@ -150,8 +156,10 @@ const tl_idle_rule tl_idle_rules[] = {
     { "waits", "work queued in time that had to wait for an event of another stream is DEPENDENCY_WAIT, not "
                "LAUNCH_ANOMALY." },
     { "graphs", "between two nodes of one graph launch the gap is GRAPH_INTERNAL: only the first node has a launch "
-                "latency. Graph launches without recorded work, or with less than half of what equal ones have, are "
-                "counted, and gaps where their work may have run are marked." },
+                "latency." },
+    { "lost", "a gap into which launches fall whose work is not in the trace (of graphs, less than half of what equal "
+              "ones have) is WORK_NOT_RECORDED, whatever the host did: table health counts them. TraceLens: it is idle "
+              "time like any other." },
     { "addresses", "operators whose names differ by an address alone are one: 0x7f3c is 0x\xe2\x80\xa6." },
     { "steps", "a gap carries the profiler step in whose window it begins." },
     { "missing", "where the trace has no operators at all an unexplained gap is NO_CPU_TRACE, not CPU_UNTRACED." },
@@ -170,6 +178,7 @@ static const tl_schema *const tables[] = { &tl_gap_schema,
                                            &tl_idle_summary_schema,
                                            &tl_idle_annotation_schema,
                                            &tl_idle_job_schema,
+                                           &tl_health_schema,
                                            NULL };
 
 const tl_analysis tl_idle_analysis = {

@@ -3,7 +3,8 @@
  *     idle.c     the order of it all, and the label
  *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
  *     call.c     a call -> what it is, by its name, and what it waits for
- *     calls.c    all calls -> those that wait for the device, waits of streams for events, graph launches
+ *     calls.c    all calls -> those that wait for the device, waits of streams for events, launches
+ *     lost.c     launches whose work is not in the trace
  *     drain.c    how the device ran dry
  *     doing.c    what the host did, thread by thread;  tally.c: time by name
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
@@ -17,6 +18,7 @@
 #include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 
 /* What a call is, as far as its name tells. */
@@ -26,7 +28,9 @@ typedef struct tl_idle_call {
     bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
     bool copy, async;      /* a copy; one whose name says that it does not wait */
     uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
-    bool graph;            /* launches a graph */
+    bool graph, kernel;    /* launches one */
+    int8_t captures;       /* 1: from then on launches are captured into a graph, -1: no longer */
+    bool recorded;         /* the work of some such call is in the trace */
     bool stream_waits;     /* makes a stream wait for an event */
     bool plain;            /* none of these: it tells nothing of how a device ran dry */
 } tl_idle_call;
@@ -45,6 +49,15 @@ typedef struct tl_idle_hold {
     int32_t device, stream; /* device -1: not known */
     int64_t start_ns;       /* of the call */
 } tl_idle_hold;
+
+/* A call that queues work, or one that begins or ends a capture. */
+typedef struct tl_idle_launch {
+    int64_t start_ns;
+    uint32_t call, uid;
+    uint32_t nkernels; /* its work in the trace */
+    bool known;        /* device work has its correlation */
+    bool lost;
+} tl_idle_launch;
 
 /* Waits by their ends, see drain.c. */
 typedef struct tl_idle_ends {
@@ -72,9 +85,9 @@ typedef struct tl_idle_rank {
     TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
     tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
     TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
-    TL_VEC(int64_t) under;          /* starts of graph launches that are under-recorded, ascending */
+    TL_VEC(tl_idle_launch) launches; /* on proc's own memory until the lost ones are found; by (start, uid) */
+    TL_VEC(tl_idle_launch) lost;     /* those whose work is not in the trace; by (start, uid) */
     TL_VEC(tl_idle_place) places;   /* those of one gap lie together */
-    size_t graph_launches;
     uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
     size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
 } tl_idle_rank;
@@ -98,9 +111,17 @@ const tl_kernel *tl_idle_copy_of_call(const tl_idle_rank *k, uint32_t call);
 /* Whether that launch is of a graph. */
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
 
-/* Fills waits, holds, under and what else belongs to the whole rank.  False: memory is out. */
+/* Fills waits, holds, lost and what else belongs to the whole rank.  False: memory is out. */
 bool tl_idle_prepare(tl_idle_rank *k);
 void tl_idle_free(tl_idle_rank *k);
+
+/* Notes a call that launches, or begins or ends a capture; those of a thread in order.  Once all are there, finds those
+ * whose work is lost.  Their rows of table health, by step; and the time of a gap into which they fall, in one of these
+ * rows.  False: memory is out. */
+bool tl_idle_take_launch(tl_idle_rank *k, uint32_t call);
+bool tl_idle_lost_find(tl_idle_rank *k);
+bool tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health);
+void tl_idle_lost_time(const tl_idle_rank *k, const tl_gap *gap, tl_table *health);
 
 /* -------------------------------------------------------------------------------------------- the gaps of a device */
 
@@ -137,6 +158,10 @@ static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
 
 /* False: memory is out. */
 bool tl_idle_find_ends(tl_idle_rank *k);
+
+/* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
+ * work after it. */
+bool tl_idle_misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi);
 
 /* Finds the gaps: rows with times, ids, steps and the work around them.  False: memory is out. */
 bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise);

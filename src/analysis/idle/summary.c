@@ -79,6 +79,9 @@ void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_
     case TL_DOING_NO_TRACE:
         text_cell(cell, size, TL_TEXT("(no_cpu_trace)"));
         break;
+    case TL_DOING_UNRECORDED:
+        text_cell(cell, size, TL_TEXT("(launches_without_work)"));
+        break;
     case TL_DOING_UNTRACED:
         text_cell(cell, size, g->ops_ns > 0 ? name : TL_TEXT("(no_cpu_op_overlap)"));
         break;

@@ -130,8 +130,6 @@ static bool overview_rows(const tl_idle_scope *s, tl_table *table)
 /* What is known of the host, on the row of the whole rank. */
 static void say_host(const tl_idle_rank *k, tl_idle *row)
 {
-    row->graph_launches = (int64_t)k->graph_launches;
-    row->graph_under_recorded = (int64_t)k->under.n;
     row->calls = (int64_t)k->view->calls.n;
     row->operators = (int64_t)k->nops[TL_OP];
     row->python_functions = (int64_t)k->nops[TL_FRAME];
@@ -151,9 +149,6 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->unlinked += row->unlinked;
     sum->overruns += row->overruns;
     sum->overrun_ns = tl_ns_add(sum->overrun_ns, row->overrun_ns);
-    sum->under_recorded_ns = tl_ns_add(sum->under_recorded_ns, row->under_recorded_ns);
-    sum->graph_launches += row->graph_launches;
-    sum->graph_under_recorded += row->graph_under_recorded;
     sum->calls += row->calls;
     sum->operators += row->operators;
     sum->python_functions += row->python_functions;

@@ -12,6 +12,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/culprit_table.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/phase_tables.h"
@@ -48,6 +49,7 @@ const tl_analysis *const tl_analyses[] = {
 static const tl_schema *const schemas[] = {
     &tl_rank_schema,
     &tl_step_schema,
+    &tl_health_schema,
     &tl_breakdown_schema,
     &tl_mix_schema,
     &tl_culprit_schema,

@@ -4,6 +4,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/culprit_table.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/measured_tables.h"
 #include "tlmpi/model/parameters.h"
@@ -24,6 +25,11 @@ static const meanings all[] = {
       { "the trace says its rank", "from the file's name", "from the order of the files' names" } },
     { tl_clock_base_labels,
       { "time stamps count from baseTimeNanoseconds of the trace", "time stamps count from the epoch" } },
+    { tl_defect_labels,
+      { TL_DEFECTS(TL_DEFECT_MEANING) } },
+    { tl_remedy_labels,
+      { "it is told, and nothing else", "the rank is not judged in the step: it is no evidence for or against it",
+        "nobody is judged in the step, and shares and costs are without it" } },
     { tl_kind_labels,
       { "a kernel that computes", "communication between devices", "a copy", "a memset", "a recorded wait" } },
     { tl_mix_labels,
@@ -136,7 +142,8 @@ static const meanings all[] = {
         "the host was busy with operators or Python; dominant_op says which",
         "the host launched late, and what the trace has of it hardly explains that: a data loader, other code",
         "the host launched late, and the trace has no operators at all", "between two nodes of one graph launch",
-        "the work was queued in time and its stream waited for an event of another" } },
+        "the work was queued in time and its stream waited for an event of another",
+        "no idle time that is known: work was launched that the trace lacks" } },
     { tl_call_labels,
       { "no call", "allocations of device memory", "launches that took long", "waits for the device", "others" } },
     { tl_peer_labels,

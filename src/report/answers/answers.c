@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/participant.h"
@@ -27,7 +28,7 @@ const tl_schema *const *tl_answer_tables(size_t *required)
         &tl_culprit_schema,    &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema,
         &tl_whatif_row_schema, &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,
         &tl_parameter_schema,  &tl_phase_verdict_schema, &tl_idle_schema,      &tl_exposed_schema,
-        NULL,
+        &tl_health_schema,     NULL,
     };
     *required = 5;
     return tables;
@@ -298,6 +299,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
                          .wait_ns = facts.wait_ns,
                          .together_gain_ns = facts.together_gain_ns,
                          .quality = tl_tables_get(tables, &tl_quality_schema),
+                         .health = tl_tables_get(tables, &tl_health_schema),
                          .links_gain_ns = facts.links_gain_ns,
                          .path = { .ns = facts.path_ns, .unexplained_ns = facts.unexplained_ns } };
     out->imbalance = tl_imbalance_of(tables, out->wall_ns);

@@ -3,6 +3,7 @@
  *     What do the answers rest on?
  *       Collectives: 27 of 30 matched across ranks, by launch and endtime; ends up to 137 us apart; 2 clocks, 7 us
  *       apart
+ *       Recording: 15 of 16 launches of rank 1 in steps 12-13 were not recorded, ...
  *       Not matched: 2 with a rank missing, 1 alone, 1 suspect (kind)
  *       Clocks: the times of 2 ranks were shifted, by up to 3000 us (tlmpi show traces.h5 clock)
  *       Waiting: 25.2 % of it is charged to late ranks; 73.3 % is for late senders
@@ -12,7 +13,8 @@
 
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
-#include "tlmpi/report/answers/words.h"
+#include "tlmpi/report/answers/health.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <math.h>
@@ -211,14 +213,28 @@ static void say_simulation(const basis *b)
     end_with_table(&w, b, "whatif");
 }
 
+static void say_health(const basis *b)
+{
+    tl_phrase words;
+    for (int defect = 0; b->a->health != NULL && defect < TL_NDEFECTS; defect++) {
+        if (!tl_health_in_words(b->a->health, (tl_defect)defect, &words))
+            continue;
+        tl_wrap w = line(b, "Recording:");
+        tl_say_phrase(&w, words);
+        end_with_table(&w, b, "health");
+    }
+}
+
 void tl_print_basis(FILE *out, const tl_answers *answers, const char *file, size_t columns)
 {
     const basis b = { out, answers, file, columns };
     const tl_quality *matched = check_of(&b, TL_CHECK_MATCHED);
-    if (matched->of == 0)
+    if (matched->of == 0 && (answers->health == NULL || answers->health->n == 0))
         return;
     fputs("\nWhat do the answers rest on?\n", out);
-    say_matched(&b, matched);
+    say_health(&b);
+    if (matched->of > 0)
+        say_matched(&b, matched);
     say_unmatched(&b);
     say_clocks(&b);
     say_uncharged(&b);

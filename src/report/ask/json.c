@@ -1,5 +1,6 @@
 /* json.c - the answers as one JSON object; ask.h has its keys. */
 #include "phases.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/json_writer.h"
@@ -295,6 +296,24 @@ static void put_trust(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, '}');
 }
 
+static void put_health(tl_json_writer *j, const tl_answers *a)
+{
+    tl_put_begin(j, "health", '[');
+    for (size_t i = 0; a->health != NULL && i < a->health->n; i++) {
+        const tl_health *row = tl_table_row(a->health, i);
+        tl_put_begin(j, NULL, '{');
+        tl_put_known(j, "rank", row->rank);
+        tl_put_word(j, "defect", tl_defect_labels[row->defect]);
+        tl_put_known(j, "step", row->step);
+        tl_put_int(j, "count", row->count);
+        tl_put_int(j, "of", row->of);
+        tl_put_int(j, "time_ns", row->time_ns);
+        tl_put_word(j, "done", tl_remedy_labels[row->done]);
+        tl_put_end(j, '}');
+    }
+    tl_put_end(j, ']');
+}
+
 static void put_answers(tl_json_writer *j, const tl_answers *a)
 {
     tl_put_word(j, "verdict", tl_finding_labels[a->finding]);
@@ -310,6 +329,7 @@ static void put_answers(tl_json_writer *j, const tl_answers *a)
     put_imbalance(j, a);
     put_path(j, a);
     put_trust(j, a);
+    put_health(j, a);
     if (tl_has_phases(a))
         tl_put_phases(j, a);
 }

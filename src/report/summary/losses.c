@@ -71,6 +71,9 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
     case TL_DOING_GRAPH:
         snprintf(out, n, "between the nodes of CUDA graphs");
         break;
+    case TL_DOING_UNRECORDED:
+        snprintf(out, n, "or at work that is not recorded: launches without work");
+        break;
     case TL_DOING_DEPENDENCY:
         snprintf(out, n, "work waited for an event of another stream: %s", key.text);
         break;
@@ -132,18 +135,6 @@ static size_t working_ranks(const tl_summary *s)
     for (size_t i = 0; i < s->nidle; i++)
         n += s->idle[i].rank >= 0 && s->idle[i].device == -1 && s->idle[i].busy_ns > 0;
     return n;
-}
-
-static void say_doubts(FILE *out, const tl_idle *job)
-{
-    if (job->graph_under_recorded == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "%" PRId64 " of %" PRId64, job->graph_under_recorded, job->graph_launches);
-    tl_wrap_words(&w, "graph launches were not recorded, or not whole:");
-    tl_wrap_printf(&w, "%.1f %%", tl_percent(job->under_recorded_ns, job->macro_ns));
-    tl_wrap_words(&w, "of the idle time may be work.");
-    tl_wrap_end(&w);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- losses */
@@ -234,5 +225,4 @@ void tl_print_summary_losses(FILE *out, const tl_summary *s, size_t most)
     size_t n = find_losses(s, all, job, of);
     for (size_t i = 0; i < n && i < most && tl_percent(of[i].ns, all->wall_ns) >= LEAST_PCT; i++)
         say_loss(out, s, &of[i], all->wall_ns, i == 0);
-    say_doubts(out, job);
 }

@@ -3,6 +3,7 @@
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/report/answers/health.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/format/words.h"
@@ -151,6 +152,20 @@ static void say_too_long(FILE *out, const tl_summary *s)
     free(ranks);
 }
 
+/* What is wrong with the recording itself. */
+static void say_health(FILE *out, const tl_answers *a)
+{
+    tl_phrase words;
+    for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++) {
+        if (!tl_health_in_words(a->health, (tl_defect)defect, &words))
+            continue;
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_wrap_words(&w, "Recording:");
+        tl_say_phrase(&w, words);
+        tl_wrap_end(&w);
+    }
+}
+
 static void say_missing(FILE *out, const tl_summary *s)
 {
     if (s->nmissing == 0)
@@ -180,6 +195,7 @@ void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
     say_memory_losses(out, s, look);
     say_idlers(out, s);
     say_too_long(out, s);
+    say_health(out, s->answers);
     say_missing(out, s);
     say_skipped(out, s);
 }

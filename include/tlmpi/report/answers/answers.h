@@ -100,6 +100,7 @@ typedef struct tl_answers {
     tl_path_facts path;
     tl_imbalance imbalance;
     const tl_table *quality;                       /* rows of tl_quality: how collectives were matched */
+    const tl_table *health; /* rows of tl_health: what is wrong with the recording; NULL: nothing is known of it */
     int64_t wall_sum_ns, idle_ns, comm_exposed_ns; /* over all ranks; the last is the sum of: */
     int64_t comm_waiting_ns, comm_transfer_ns, comm_unknown_ns;
     tl_comm_doubt comm_doubt; /* why most of comm_unknown_ns is waiting or transfer */

@@ -249,14 +249,14 @@ static void graphs_whose_work_is_missing_are_counted_and_their_gaps_marked(void)
                 }
         }
     CU_ASSERT_EQUAL_FATAL(run(d, &tl_config_default), 4);
-    const tl_idle *row = tl_table_row(tl_tables_get(&d->out, &tl_idle_schema), 0);
-    CU_ASSERT_EQUAL(row->graph_launches, 3);
-    CU_ASSERT_EQUAL(row->graph_under_recorded, 2); /* h, and the one without any work */
-    CU_ASSERT_EQUAL(gap(d, 0)->under_recorded, 0);
-    CU_ASSERT_EQUAL(gap(d, 1)->under_recorded, 1); /* h falls between G and G */
-    CU_ASSERT_EQUAL(gap(d, 2)->under_recorded, 1);
-    CU_ASSERT_EQUAL(gap(d, 3)->under_recorded, 0);
-    CU_ASSERT_EQUAL(row->under_recorded_ns, gap(d, 1)->duration_ns + gap(d, 2)->duration_ns);
+    const tl_health *row = tl_table_row(tl_tables_get(&d->out, &tl_health_schema), 0);
+    CU_ASSERT_EQUAL(row->count, 2); /* h, and the one without any work */
+    CU_ASSERT_EQUAL(row->of, 5);
+    CU_ASSERT_NOT_EQUAL(gap(d, 0)->cpu_during_gap, TL_DOING_UNRECORDED);
+    CU_ASSERT_EQUAL(gap(d, 1)->cpu_during_gap, TL_DOING_UNRECORDED); /* h falls between G and G */
+    CU_ASSERT_EQUAL(gap(d, 2)->cpu_during_gap, TL_DOING_UNRECORDED);
+    CU_ASSERT_NOT_EQUAL(gap(d, 3)->cpu_during_gap, TL_DOING_UNRECORDED);
+    CU_ASSERT_EQUAL(row->time_ns, gap(d, 1)->duration_ns + gap(d, 2)->duration_ns);
     drawing_free(d);
 }
 

@@ -1,0 +1,64 @@
+/* health_table.h - what is wrong with the recording itself, and what was done about it.
+ *
+ * A rank's defect in a step is one row, whoever finds it:
+ *
+ *     tl_health_add(health, (tl_health){ .rank = 3, .defect = TL_DEFECT_LOST, .step = 12, .count = 15, .of = 48 })
+ *
+ * What is done about a defect goes with its kind.  A new kind is one line below; the analysis that finds it appends its
+ * rows, of a rank in its own turn, of the job on proc 0.
+ */
+#ifndef TLMPI_MODEL_HEALTH_TABLE_H
+#define TLMPI_MODEL_HEALTH_TABLE_H
+
+#include "tlmpi/model/schema.h"
+#include "tlmpi/model/table.h"
+
+/* What is done about a defect. */
+typedef enum tl_remedy { TL_REMEDY_TOLD, TL_REMEDY_NOT_JUDGED, TL_REMEDY_LEFT_OUT } tl_remedy;
+extern const char *const tl_remedy_labels[]; /* "told", "not_judged", "left_out", NULL */
+#define TL_CELL_REMEDY(name) uint8_t name
+#define TL_TYPE_OF_REMEDY    TL_TYPE_ENUM
+#define TL_LABELS_OF_REMEDY  tl_remedy_labels
+
+/* D(kind, label, what is done, meaning) */
+#define TL_DEFECTS(D)                                                                                                  \
+    D(LOST, "work_lost", NOT_JUDGED, "launches of kernels, copies and graphs whose work is not in the trace, though "  \
+                                     "work launched before and after them is; idle there may be work")                 \
+    D(LOST_AT_BEGIN, "work_lost_at_begin", NOT_JUDGED, "launches before the first whose work is in the trace")         \
+    D(LOST_AT_END, "work_lost_at_end", NOT_JUDGED,                                                                     \
+      "launches of a stream after the last of it whose work is in the trace, for which no call waited: it may not have " \
+      "run by then")                                                                                                   \
+    D(BEGINS_LATER, "begins_later", LEFT_OUT,                                                                          \
+      "the recording of the rank begins later than those of others: what others wait there is not known to be waiting") \
+    D(ENDS_EARLIER, "ends_earlier", LEFT_OUT, "the recording of the rank ends earlier than those of others")           \
+    D(NOT_WHOLE, "step_not_whole", LEFT_OUT, "not all ranks of the job have the whole step")
+
+#define TL_DEFECT_VALUE(kind, label, remedy, meaning)   TL_DEFECT_##kind,
+#define TL_DEFECT_MEANING(kind, label, remedy, meaning) meaning,
+typedef enum tl_defect { TL_DEFECTS(TL_DEFECT_VALUE) TL_NDEFECTS } tl_defect;
+extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
+#define TL_CELL_DEFECT(name) uint8_t name
+#define TL_TYPE_OF_DEFECT    TL_TYPE_ENUM
+#define TL_LABELS_OF_DEFECT  tl_defect_labels
+
+#define TL_HEALTH_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "traced rank; -1: the job")                                                               \
+    F(T, DEFECT, defect, KEY, "", "what is wrong")                                                                     \
+    F(T, I32, step, KEY, "", "in which profiler step; -1: in none, or of all of the recording")                        \
+    F(T, I64, count, MEASURE, "", "how often: launches; of a recording that begins or ends otherwise, steps")          \
+    F(T, I64, of, MEASURE, "", "of how many")                                                                          \
+    F(T, I64, time_ns, MEASURE, "ns",                                                                                  \
+      "how long it hides what happened: idle time that may be work; by how much a recording begins later or ends earlier") \
+    F(T, REMEDY, done, LABEL, "", "what was done about it")
+TL_TABLE(health, TL_HEALTH_FIELDS);
+
+/* Appends the row, with what is done about its defect.  False when memory is out. */
+bool tl_health_add(tl_table *health, tl_health row);
+
+/* Whether the rank is not to be judged in the step; rows are in order of their keys. */
+static inline bool tl_is_lost(uint8_t defect)
+{
+    return defect <= TL_DEFECT_LOST_AT_END;
+}
+
+#endif
