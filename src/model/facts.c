@@ -69,7 +69,7 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
         t->events = tl_ns_add(t->events, row->kept);
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
         t->workless += row->status == TL_RANK_NO_GPU;
-        t->launchless += row->intervals > 0 && row->no_launch == row->intervals;
+        t->launchless += row->no_launch > row->intervals / 2;
         t->duplicates += row->duplicates > 0;
     }
     for (size_t i = 0; i < ranks->n; i++) {

@@ -57,10 +57,11 @@ typedef struct tl_draft_vote {
 
 /* What is known of one kernel. */
 typedef struct tl_graph_kernel {
-    int64_t launch_ns; /* beginning of its call on the clock of the device; TL_TIME_UNKNOWN */
+    int64_t launch_ns; /* beginning of its launch on the clock of the device; TL_TIME_UNKNOWN */
     uint64_t name;     /* content key of its name without addresses; of copies without kinds of memory */
     uint64_t position; /* its position in the sequence of its step */
     uint64_t key;      /* which of its name it is between two collectives of its step */
+    uint32_t launch;   /* its launch, or one that stands for it (unlaunched.c); TL_NONE */
     uint32_t turn;     /* its place in the order of launches */
     uint32_t segment;
     uint32_t nwork; /* kernels that compute, launched since the last communication */
@@ -85,6 +86,9 @@ typedef struct tl_graph_build {
     tl_graph_kernel *placed; /* by kernel */
     uint32_t *by_end;        /* kernels in order of ends */
     uint32_t *by_turn;       /* ... of launches */
+    size_t nunlaunched;      /* kernels without a launch */
+    size_t nlaunches;        /* those of the view, then those that the trace lacks (unlaunched.c) */
+    uint32_t *tracks;        /* by launch: its thread */
     int64_t *handed_ns;      /* by launch: when work is handed over; INT64_MAX: it launches nothing */
     uint32_t *blocking;      /* by launch: the copy that it waits for, TL_NONE */
     bool *held;              /* by launch: it found the queue full, and came back when there was room */
@@ -108,6 +112,10 @@ void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns
 
 /* sequence.c: all of the above up to `streams`, and the rest of `placed` but its nodes.  False when memory is out. */
 bool tl_graph_place(tl_graph_build *b);
+
+/* unlaunched.c: launches of kernels that have none, once `by_end` and the latency of launches are known.  False when
+ * memory is out. */
+bool tl_graph_find_unlaunched(tl_graph_build *b);
 
 /* held.c: fills `held`, once kernels are in order. */
 void tl_graph_find_held(tl_graph_build *b);

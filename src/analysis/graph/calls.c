@@ -144,7 +144,7 @@ tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_e
     bool ok = f.out != NULL && f.sort_of != NULL && tl_launching_tracks(view, &launching) && list_recorded(&f);
 
     for (size_t t = 0; ok && t < view->calls.nthreads; t++)
-        if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
+        if (view->nlaunches == 0 || tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
             ok = add_thread(&f, &view->calls.threads[t]);
     ok = ok && add_events(&f);
     tl_map_free(&launching);

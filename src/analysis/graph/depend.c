@@ -75,6 +75,13 @@ static size_t launched_from(const depending *d, tl_stream_range range, int64_t a
     return low;
 }
 
+/* When those without a launch were launched is not known so exactly: the next that has one comes after the wait, too, the
+ * last before the event. */
+static bool is_launched(const depending *d, size_t at)
+{
+    return d->b->view->kernels[d->in_turn[at]].launch != TL_NONE;
+}
+
 static bool find_recorded(depending *d)
 {
     tl_graph_build *b = d->b;
@@ -83,6 +90,10 @@ static bool find_recorded(depending *d)
         tl_stream_range waits = range_of(b, e->device, e->stream), records = range_of(b, e->device, e->on_stream);
         size_t to = launched_from(d, waits, tl_graph_host_time(b, e->wait_ns));
         size_t from = launched_from(d, records, tl_graph_host_time(b, e->record_ns));
+        while (to < waits.end && !is_launched(d, to))
+            to++;
+        while (from > records.first && !is_launched(d, from - 1))
+            from--;
         if (to == waits.end || from == records.first)
             continue;
         if (!tl_vec_room(&d->waits))
@@ -118,25 +129,28 @@ static void put_in_turn(depending *d)
 static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
+    uint32_t launch = b->placed[kernel].launch;
     int64_t since = INT64_MIN;
     if (kernel > 0 && tl_same_stream(k, k - 1))
         since = tl_ns_min(k[-1].end_ns, k->start_ns);
-    if (k->launch != TL_NONE && b->launched[k->launch] != TL_NONE)
-        since = tl_ns_max(since, tl_ns_min(k->start_ns, b->nodes.v[b->launched[k->launch]].done_ns + b->latency_ns));
+    if (launch != TL_NONE && b->launched[launch] != TL_NONE)
+        since = tl_ns_max(since, tl_ns_min(k->start_ns, b->nodes.v[b->launched[launch]].done_ns + b->latency_ns));
     return since;
 }
 
+/* What has no launch was released by something: where nothing ended right before, by what ended last. */
 static void depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
-    int64_t late = since_ns == INT64_MIN ? 0 : tl_ns_between(k->start_ns, since_ns);
+    bool unlaunched = b->placed[kernel].launch == TL_NONE && !b->placed[kernel].before;
+    int64_t until = unlaunched ? since_ns : tl_ns_max(since_ns, k->start_ns - TL_CLOCK_ERROR_NS);
 
-    if (late <= 2 * TL_ROUNDING_NS)
+    if (since_ns == INT64_MIN ? !unlaunched : tl_ns_between(k->start_ns, since_ns) <= 2 * TL_ROUNDING_NS)
         return;
     for (size_t i = tl_graph_ended(b, k->start_ns + TL_ROUNDING_NS); i > 0; i--) {
         uint32_t from = b->by_end[i - 1];
         const tl_kernel *other = &b->view->kernels[from];
-        if (other->end_ns <= k->start_ns - TL_CLOCK_ERROR_NS)
+        if (other->end_ns <= until)
             return;
         if (from == kernel || tl_same_stream(other, k) || b->placed[from].turn > b->placed[kernel].turn)
             continue;
@@ -159,10 +173,10 @@ static void depend_all(depending *d)
         int64_t since = explained_by(b, kernel);
         for (uint32_t w = d->recorded[kernel]; w != TL_NONE; w = d->waits.v[w].next)
             since = tl_ns_max(since, propose(b, d->waits.v[w].kernel, kernel));
-        if (d->waits.n == 0 && k->kind == TL_COMM && computing != TL_NONE)
+        if (d->waits.n == 0 && k->kind == TL_COMM && k->launch != TL_NONE && computing != TL_NONE)
             since = tl_ns_max(since, propose(b, computing, kernel));
         depend_on_rest(b, kernel, since);
-        if (k->kind == TL_COMPUTE)
+        if (k->kind == TL_COMPUTE && k->launch != TL_NONE)
             computing = kernel;
     }
 }

@@ -68,11 +68,11 @@ static bool add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
 
 static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
 {
-    const tl_launch *l = &b->view->launches[launch];
     if (b->handed_ns[launch] == INT64_MAX)
         return true;
     if (b->blocking[launch] == TL_NONE && !b->held[launch])
-        return add_instant(h, (instant){ b->handed_ns[launch], l->track, TL_NONE, launch, AT_LAUNCH });
+        return add_instant(h, (instant){ b->handed_ns[launch], b->tracks[launch], TL_NONE, launch, AT_LAUNCH });
+    const tl_launch *l = &b->view->launches[launch];
     host_wait w = { .start_ns = tl_graph_host_time(b, l->start_ns),
                     .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
                     .release = b->blocking[launch] };
@@ -184,12 +184,12 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
 /* The kernel of a launch that comes first in order. */
 static uint32_t *first_kernels(const tl_graph_build *b)
 {
-    uint32_t *first = tl_malloc((b->view->nlaunches + 1) * sizeof *first);
-    for (size_t l = 0; first != NULL && l < b->view->nlaunches; l++)
+    uint32_t *first = tl_malloc((b->nlaunches + 1) * sizeof *first);
+    for (size_t l = 0; first != NULL && l < b->nlaunches; l++)
         first[l] = TL_NONE;
     for (size_t i = b->view->nkernels; first != NULL && i-- > 0;)
-        if (b->view->kernels[b->by_turn[i]].launch != TL_NONE)
-            first[b->view->kernels[b->by_turn[i]].launch] = b->by_turn[i];
+        if (b->placed[b->by_turn[i]].launch != TL_NONE)
+            first[b->placed[b->by_turn[i]].launch] = b->by_turn[i];
     return first;
 }
 
@@ -241,7 +241,7 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
     bool ok = h != NULL;
     for (size_t i = 0; ok && i < b->calls->waits.n; i++)
         ok = add_call(b, h, &b->calls->waits.v[i]);
-    for (uint32_t l = 0; ok && l < b->view->nlaunches; l++)
+    for (uint32_t l = 0; ok && l < b->nlaunches; l++)
         ok = add_launch(b, h, l);
     if (ok && h->instants.n > 1)
         qsort(h->instants.v, h->instants.n, sizeof *h->instants.v, by_time);

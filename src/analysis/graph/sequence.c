@@ -42,7 +42,8 @@ static uint64_t name_of(const tl_rank_view *view, const tl_kernel *k)
 static void hand_over(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
-    for (size_t l = 0; l < view->nlaunches; l++) {
+    for (size_t l = 0; l < view->nlaunches + b->nunlaunched; l++) {
+        b->tracks[l] = l < view->nlaunches ? view->launches[l].track : 0;
         b->handed_ns[l] = INT64_MAX;
         b->blocking[l] = TL_NONE;
         b->launched[l] = TL_NONE;
@@ -51,6 +52,7 @@ static void hand_over(tl_graph_build *b)
         const tl_kernel *k = &view->kernels[i];
         b->placed[i] = (tl_graph_kernel){ .launch_ns = TL_TIME_UNKNOWN,
                                           .name = name_of(view, k),
+                                          .launch = k->launch,
                                           .step = tl_graph_step(view, tl_ns_sum(k->start_ns, b->lag_ns)),
                                           .start = TL_NONE,
                                           .end = TL_NONE };
@@ -109,7 +111,8 @@ static int by_turn(const void *context, uint32_t x, uint32_t y)
     return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
 }
 
-/* What is on the device when the recording begins may run long after the first that is launched in it. */
+/* What began on a stream before all that has a launch there was launched before the recording, and so before its
+ * steps; it may run long after the first that is launched in the recording. */
 static void find_before(tl_graph_build *b)
 {
     bool launched = false;
@@ -133,7 +136,11 @@ static bool put_in_order(tl_graph_build *b)
     for (uint32_t i = 0; i < n; i++)
         b->by_end[i] = b->by_turn[i] = i;
     find_before(b);
-    if (!tl_sort_index(b->by_end, n, by_end, b->view->kernels) || !tl_sort_index(b->by_turn, n, by_turn, b))
+    if (!tl_sort_index(b->by_end, n, by_end, b->view->kernels) || (b->nunlaunched > 0 && !tl_graph_find_unlaunched(b)))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        b->placed[i].step = b->placed[i].before ? -1 : b->placed[i].step;
+    if (!tl_sort_index(b->by_turn, n, by_turn, b))
         return false;
     uint32_t segment = 0, nwork = 0;
     int64_t latest = INT64_MIN;
@@ -157,19 +164,6 @@ static void list_streams(tl_graph_build *b)
         if (i == 0 || !tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]))
             b->streams[b->nstreams++].first = i;
         b->streams[b->nstreams - 1].end = i + 1;
-    }
-}
-
-/* What began on a stream before all that has a launch there was launched before the recording, and so before its
- * steps. */
-static void put_before_steps(tl_graph_build *b)
-{
-    for (size_t s = 0; s < b->nstreams; s++) {
-        size_t launched = b->streams[s].first;
-        while (launched < b->streams[s].end && b->view->kernels[launched].launch == TL_NONE)
-            launched++;
-        for (size_t i = b->streams[s].first; launched < b->streams[s].end && i < launched; i++)
-            b->placed[i].step = -1;
     }
 }
 
@@ -249,7 +243,12 @@ static bool find_keys(tl_graph_build *b)
 
 bool tl_graph_place(tl_graph_build *b)
 {
-    size_t n = b->view->nkernels, nlaunches = b->view->nlaunches;
+    size_t n = b->view->nkernels;
+    for (size_t i = 0; i < n; i++)
+        b->nunlaunched += b->view->kernels[i].launch == TL_NONE;
+    size_t nlaunches = b->view->nlaunches + b->nunlaunched;
+    b->nlaunches = b->view->nlaunches;
+    b->tracks = tl_arena_take(&b->arena, nlaunches, sizeof *b->tracks);
     b->placed = tl_arena_take(&b->arena, n, sizeof *b->placed);
     b->by_end = tl_arena_take(&b->arena, n, sizeof *b->by_end);
     b->by_turn = tl_arena_take(&b->arena, n, sizeof *b->by_turn);
@@ -264,7 +263,6 @@ bool tl_graph_place(tl_graph_build *b)
     b->lag_ns = lag_of(b->view);
     hand_over(b);
     list_streams(b);
-    put_before_steps(b);
     if (!find_latency(b) || !put_in_order(b) || !find_sequences(b) || !find_keys(b))
         return false;
     tl_graph_find_held(b);

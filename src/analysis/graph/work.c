@@ -34,9 +34,9 @@ static void add_before(tl_graph_build *b, size_t i)
 static void add_launch(tl_graph_build *b, size_t i)
 {
     const tl_kernel *k = &b->view->kernels[i];
-    if (k->launch == TL_NONE || b->launched[k->launch] == TL_NONE)
+    uint32_t launch = b->placed[i].launch != TL_NONE ? b->launched[b->placed[i].launch] : TL_NONE;
+    if (launch == TL_NONE)
         return;
-    uint32_t launch = b->launched[k->launch];
     tl_graph_edge(b, launch, b->placed[i].start,
                   tl_ns_min(b->latency_ns, tl_ns_between(k->start_ns, b->nodes.v[launch].done_ns)), 0);
 }

@@ -128,7 +128,9 @@ static int32_t peer_of(const tl_coll *c, const stream_use *use)
     return peer >= 0 ? peer : TL_PEER_UNKNOWN;
 }
 
-static bool add_part(collecting *k, const tl_kernel *kernel, const stream_use *use, uint32_t membership)
+/* launched_ns: when the last kernel up to this one of its stream was launched; TL_TIME_UNKNOWN: before the recording. */
+static bool add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
+                     uint32_t membership)
 {
     const tl_coll *c = &k->view->colls[kernel->coll];
     tl_membership *m = &k->set->memberships.v[membership];
@@ -138,7 +140,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, const stream_use *u
     k->set->participants.v[k->set->participants.n++] = (tl_participant){
         .start_ns = kernel->start_ns,
         .end_ns = kernel->end_ns,
-        .launch_ns = kernel->launch_ns,
+        .launch_ns = launched_ns,
         .seq = c->seq,
         .bytes = c->bytes,
         .dtype = c->dtype,
@@ -176,9 +178,11 @@ static bool add_parts(collecting *k)
              to++)
             ;
         const stream_use use = use_of_stream(view, from, to);
+        int64_t launched = TL_TIME_UNKNOWN;
         bool used = false;
         for (size_t i = from; i < to; i++) {
             const tl_kernel *kernel = &view->kernels[i];
+            launched = kernel->launch != TL_NONE ? kernel->launch_ns : launched;
             if (kernel->kind != TL_COMM)
                 continue;
             uint32_t group = view->colls[kernel->coll].group;
@@ -187,7 +191,7 @@ static bool add_parts(collecting *k)
             uint32_t m = group != TL_NONE ? named_membership(k, group)
                                           : inferred_membership(k, use.of_pairs ? -1 : position,
                                                                 family_of((tl_collective)kernel->collective));
-            if (m == UINT32_MAX || !add_part(k, kernel, &use, m))
+            if (m == UINT32_MAX || !add_part(k, kernel, launched, &use, m))
                 return false;
         }
         position += used;

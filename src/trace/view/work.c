@@ -211,6 +211,40 @@ static bool keep_bandwidths(const tl_events *e, tl_linked *out)
     return n == 0 || v != NULL;
 }
 
+/* Kernels [first, end) of a stream have no launch and lie between two that have, the one before `first` in another step
+ * than `next`: what comes before the longest gap between them belongs to the step of the former. */
+static void part_steps(tl_kernel *v, size_t first, size_t end, int32_t next)
+{
+    int64_t longest = -1;
+    size_t parted = end, at = first;
+    while (at < end && v[at].step == v[first - 1].step)
+        at++;
+    for (size_t i = at; i <= end; i++) {
+        int64_t gap = tl_ns_between(v[i].start_ns, v[i - 1].end_ns);
+        if (i < end && v[i].step != next)
+            return;
+        parted = gap > longest ? i : parted;
+        longest = tl_ns_max(longest, gap);
+    }
+    for (; at < parted; at++)
+        v[at].step = v[first - 1].step;
+}
+
+/* Where launches are lost in the middle of a recording. */
+static void part_stream(tl_kernel *v, size_t first, size_t end)
+{
+    size_t from = end; /* the first without a launch since the last that has one */
+    for (size_t i = first; i < end; i++) {
+        if (v[i].launch == TL_NONE) {
+            from = from == end && i > first ? i : from;
+            continue;
+        }
+        if (from < i && v[from - 1].launch != TL_NONE && v[from - 1].step != v[i].step)
+            part_steps(v, from, i, v[i].step);
+        from = end;
+    }
+}
+
 bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
                      tl_linked *out)
 {
@@ -230,6 +264,7 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
             if (i % CUT_ROWS == 0)
                 cut(work, i);
         }
+        part_stream(v, stream->first, stream->first + stream->n);
     }
     free(m.rule_of_name);
     out->view.kernels = v;

@@ -71,9 +71,9 @@ static void traces_without_launches_are_a_doubt(void)
     tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
     replay(j, 800 * MS, 0);
     ranks[1].intervals = 10;
-    ranks[1].no_launch = 9; /* launched before the recording */
+    ranks[1].no_launch = 5; /* some may have been launched before the recording */
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
-    ranks[1].no_launch = 10;
+    ranks[1].no_launch = 6;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
     CU_ASSERT_EQUAL(j->answers.phase.doubts & 1u << TL_DOUBT_NO_LAUNCHES, 1u << TL_DOUBT_NO_LAUNCHES);
     CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);

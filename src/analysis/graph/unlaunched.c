@@ -1,0 +1,165 @@
+/* unlaunched.c - kernels whose launch is not in the trace: when the host handed them over, as far as others show it.
+ *
+ *     host     (launch a)          (launch c)  [ synchronize ]        (launch e)
+ *     stream        [  a  ][  b  ][  c  ]                        [ d ][ e ]
+ *
+ *   b   began when work had ended: the device released it, and the host had handed it over before.  It counts as
+ *       launched with what was launched last of all that had begun before it (a), and before what follows on its
+ *       stream (c).
+ *   d   began when nothing had ended, and the host was in no wait: the host handed it over right then, by a launch of
+ *       its own.
+ *
+ * Where nothing that was launched has begun before, a launch stays unknown, and so it does before the first launch of a
+ * stream: that work was launched before the recording.
+ */
+#include "build.h"
+#include "tlmpi/base/span.h"
+#include "tlmpi/base/stats.h"
+#include <stdlib.h>
+
+/* Times are those of the device's clock. */
+typedef struct reading {
+    tl_graph_build *b;
+    int64_t *next_ns; /* by kernel: the launch of the next on its stream that has one; INT64_MAX: none has */
+    tl_span *waits;   /* [nwaits] calls of the host, by start */
+    size_t nwaits, at;
+    tl_span wait;    /* of the waits that have begun the one that ends last */
+    uint32_t latest; /* of the kernels that have begun the one that was launched last; TL_NONE */
+} reading;
+
+/* ---------------------------------------------------------------------------------------------- what there is to see */
+
+static int by_wait(const void *x, const void *y)
+{
+    const tl_span *a = x, *b = y;
+    return a->start_ns != b->start_ns ? TL_COMPARE(a->start_ns, b->start_ns) : TL_COMPARE(a->end_ns, b->end_ns);
+}
+
+static void list_waits(reading *r)
+{
+    for (size_t i = 0; i < r->b->calls->waits.n; i++) {
+        const tl_waiting_call *w = &r->b->calls->waits.v[i];
+        if (w->kind == TL_CALL_WAITS_STREAM || w->kind == TL_CALL_WAITS_DEVICE)
+            r->waits[r->nwaits++] =
+                (tl_span){ tl_graph_host_time(r->b, w->start_ns), tl_graph_host_time(r->b, w->end_ns) };
+    }
+    if (r->nwaits > 1)
+        qsort(r->waits, r->nwaits, sizeof *r->waits, by_wait);
+}
+
+static void list_next(reading *r)
+{
+    const tl_kernel *kernels = r->b->view->kernels;
+    int64_t next = INT64_MAX;
+    for (size_t i = r->b->view->nkernels; i-- > 0;) {
+        if (i + 1 < r->b->view->nkernels && !tl_same_stream(&kernels[i], &kernels[i + 1]))
+            next = INT64_MAX;
+        r->next_ns[i] = next;
+        if (r->b->placed[i].launch != TL_NONE)
+            next = r->b->placed[i].launch_ns;
+    }
+}
+
+static int by_start(const void *context, uint32_t x, uint32_t y)
+{
+    const tl_kernel *k = context;
+    return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
+}
+
+/* --------------------------------------------------------------------------------------------------------- one kernel */
+
+/* Whether other work ended right before it began: so long before at most. */
+static bool follows_work(const tl_graph_build *b, uint32_t kernel, int64_t most_ns)
+{
+    const tl_kernel *k = &b->view->kernels[kernel];
+    for (size_t i = tl_graph_ended(b, k->start_ns + TL_ROUNDING_NS); i > 0; i--) {
+        if (b->view->kernels[b->by_end[i - 1]].end_ns < k->start_ns - most_ns)
+            return false;
+        if (b->by_end[i - 1] != kernel)
+            return true;
+    }
+    return false;
+}
+
+/* A launch of its own, right before it begins, but after the last wait, by the thread that launched last. */
+static void launch_now(reading *r, uint32_t kernel)
+{
+    tl_graph_build *b = r->b;
+    tl_graph_kernel *p = &b->placed[kernel];
+    const tl_graph_kernel *latest = r->latest != TL_NONE ? &b->placed[r->latest] : NULL;
+    int64_t start = b->view->kernels[kernel].start_ns, since = latest != NULL ? latest->launch_ns : INT64_MIN;
+    since = r->at > 0 ? tl_ns_max(since, r->wait.end_ns) : since;
+    p->launch_ns = tl_ns_min(start, tl_ns_max(since, tl_ns_between(start, b->latency_ns)));
+    b->tracks[b->nlaunches] = latest != NULL ? b->tracks[latest->launch] : b->calls->waits.v[0].track;
+    b->handed_ns[b->nlaunches] = p->launch_ns;
+    p->launch = (uint32_t)b->nlaunches++;
+}
+
+/* With what was launched last, but before what follows on its stream and before the wait in which it began. */
+static void launch_with_latest(const reading *r, uint32_t kernel, int64_t until_ns)
+{
+    tl_graph_kernel *p = &r->b->placed[kernel];
+    if (r->latest == TL_NONE)
+        return;
+    const tl_graph_kernel *latest = &r->b->placed[r->latest];
+    p->launch_ns = tl_ns_min(latest->launch_ns, until_ns);
+    if (latest->launch_ns <= until_ns)
+        p->launch = latest->launch;
+}
+
+static void read_kernel(reading *r, uint32_t kernel)
+{
+    tl_graph_build *b = r->b;
+    int64_t start = b->view->kernels[kernel].start_ns;
+    for (; r->at < r->nwaits && r->waits[r->at].start_ns <= start; r->at++)
+        if (r->at == 0 || r->waits[r->at].end_ns > r->wait.end_ns)
+            r->wait = r->waits[r->at];
+    if (b->placed[kernel].launch == TL_NONE && !b->placed[kernel].before) {
+        bool seen = r->latest != TL_NONE || r->at > 0, waiting = r->at > 0 && r->wait.end_ns > start;
+        /* The host is late where the very next on the stream is launched after this one has begun. */
+        bool late = kernel + 1 < b->view->nkernels && b->view->kernels[kernel + 1].launch != TL_NONE &&
+                    r->next_ns[kernel] == b->placed[kernel + 1].launch_ns;
+        int64_t until = waiting ? tl_ns_min(r->wait.start_ns, r->next_ns[kernel]) : r->next_ns[kernel];
+        if (seen && until >= start && !follows_work(b, kernel, late ? 2 * TL_ROUNDING_NS : TL_CLOCK_ERROR_NS))
+            launch_now(r, kernel);
+        else
+            launch_with_latest(r, kernel, until);
+    }
+    if (b->placed[kernel].launch != TL_NONE &&
+        (r->latest == TL_NONE || b->placed[kernel].launch_ns >= b->placed[r->latest].launch_ns))
+        r->latest = kernel;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------- all */
+
+bool tl_graph_find_unlaunched(tl_graph_build *b)
+{
+    size_t n = b->view->nkernels;
+    tl_arena arena = { 0 };
+    reading r = { .b = b,
+                  .next_ns = tl_arena_take(&arena, n, sizeof *r.next_ns),
+                  .waits = tl_arena_take(&arena, b->calls->waits.n, sizeof *r.waits),
+                  .latest = TL_NONE };
+    uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
+    bool ok = !arena.failed;
+
+    for (uint32_t i = 0; ok && i < n; i++)
+        order[i] = i;
+    ok = ok && tl_sort_index(order, n, by_start, b->view->kernels);
+    if (ok) {
+        list_waits(&r);
+        list_next(&r);
+    }
+    for (size_t i = 0; ok && i < n; i++)
+        read_kernel(&r, order[i]);
+    for (size_t i = 0; ok && i < n; i++) {
+        const tl_kernel *k = &b->view->kernels[i];
+        bool own = b->placed[i].launch != TL_NONE && b->placed[i].launch >= b->view->nlaunches;
+        if (k->launch == TL_NONE && (own || (b->placed[i].launch_ns != TL_TIME_UNKNOWN && k->step < 0)))
+            b->placed[i].step = tl_graph_step(b->view, tl_ns_sum(b->placed[i].launch_ns, b->lag_ns));
+        else if (k->launch == TL_NONE && k->step >= 0)
+            b->placed[i].step = k->step;
+    }
+    tl_arena_free(&arena);
+    return ok;
+}
