@@ -31,9 +31,10 @@ const char *const tl_wait_state_labels[] = {
 };
 
 const char *const tl_comm_doubt_labels[] = {
-    [TL_COMM_DOUBT_NONE] = "none",       [TL_COMM_DOUBT_UNMATCHED] = "unmatched", [TL_COMM_DOUBT_NO_TRACE] = "no_trace",
-    [TL_COMM_DOUBT_MISSING] = "missing", [TL_COMM_DOUBT_SUSPECT] = "suspect",     [TL_COMM_DOUBT_CLOCKS] = "clocks",
-    NULL,
+    [TL_COMM_DOUBT_NONE] = "none",         [TL_COMM_DOUBT_UNMATCHED] = "unmatched",
+    [TL_COMM_DOUBT_PARTNER] = "partner",   [TL_COMM_DOUBT_NO_TRACE] = "no_trace",
+    [TL_COMM_DOUBT_MISSING] = "missing",   [TL_COMM_DOUBT_SUSPECT] = "suspect",
+    [TL_COMM_DOUBT_CLOCKS] = "clocks",     NULL,
 };
 
 const char *const tl_node_span_labels[] = {

@@ -210,6 +210,33 @@ def alone(work, name, folder, path):
             check(f"{name}: of rank {some} alone neither is known", all(int(r[c]) == 0 for r in rows for c in columns), rows[:2])
 
 
+def without_partners(work):
+    """A pipeline whose sends and receives are kernels without arguments: what is not known of them is no transfer."""
+    folder, whole = os.path.join(work, "job"), os.path.join(work, "all.h5")
+    make(folder, "--ranks", "8", "--steps", "6", "--layers", "2", "--seed", "3", "--pp", "4")
+    shutil.copy(run(work, folder)[0], whole)
+    told = {(r["rank"], r["step"]): r for r in table(whole, "breakdown")}
+    for file in os.listdir(folder):
+        path = os.path.join(folder, file)
+        if not file.startswith("rank-"):
+            continue
+        with open(path) as f:
+            trace = json.load(f)
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if e.get("cat") == "kernel" or not re.search("send|recv", json.dumps(e))]
+        for e in trace["traceEvents"]:
+            if "SendRecv" in e["name"]:
+                e["args"] = {k: v for k, v in e["args"].items() if k in ("device", "stream", "correlation")}
+        with open(path, "w") as f:
+            json.dump(trace, f)
+    path = run(work, folder)[0]
+    parts("sends without partners", path)
+    over = [(r["rank"], r["step"], c) for r in table(path, "breakdown") for c in ("comm_waiting_ns", "comm_transfer_ns")
+            if int(r[c]) > int(told[(r["rank"], r["step"])][c])]
+    check("sends without partners: no more waiting and transfer is told than there was", not over, over[:5])
+    rows = [r for r in table(path, "exposed") if r["kind"] == "send_recv"]
+    check("sends without partners: they are unknown", rows and all(r["unknown_ns"] == r["exposed_ns"] and r["unknown_why"] == "partner" for r in rows), rows[:2])
+
+
 # Recordings of one job begin and end apart, and a rank lacks one collective or two; sampled_2ranks is two ranks of a larger job.
 UNKNOWN = {"torchrec_optimizer": 844000, "torchrec_optimizer_5": 127000, "torchrec_two_runs": 22000, "sampled_2ranks": 639130000}
 
@@ -300,6 +327,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         little(work)
         booked(work)
+        without_partners(work)
         left_off(work)
         offsets(work)
         overrun(work)

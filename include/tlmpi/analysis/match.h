@@ -34,7 +34,8 @@ typedef struct tl_group_fact {
     int32_t size, seen;
     uint32_t most;          /* participants of the rank that has most */
     uint8_t inferred, span; /* tl_node_span */
-    uint8_t padding[2];
+    uint8_t collects;       /* it has more than sends and receives */
+    uint8_t all_traced;     /* every rank of the job has a trace */
 } tl_group_fact;
 
 /* What the job knows of a rank, in rank order. */

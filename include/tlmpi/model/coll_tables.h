@@ -56,13 +56,14 @@ extern const char *const tl_wait_state_labels[];    /* "none", "late_rank", "lat
 typedef enum tl_comm_doubt {
     TL_COMM_DOUBT_NONE,         /* all ranks of the collective are matched, and nothing speaks against it */
     TL_COMM_DOUBT_UNMATCHED,    /* no other rank was found that takes part */
+    TL_COMM_DOUBT_PARTNER,      /* nothing tells who sends and who receives */
     TL_COMM_DOUBT_NO_TRACE,     /* a rank that takes part, or may, has no trace here */
     TL_COMM_DOUBT_MISSING,      /* a rank that has a trace is not there */
     TL_COMM_DOUBT_SUSPECT,      /* something does not fit */
     TL_COMM_DOUBT_CLOCKS,       /* waiting within what clocks leave open */
     TL_NCOMM_DOUBTS
 } tl_comm_doubt;
-extern const char *const tl_comm_doubt_labels[];    /* "none", "unmatched", "no_trace", "missing", ... NULL */
+extern const char *const tl_comm_doubt_labels[];    /* "none", "unmatched", "partner", "no_trace", ... NULL */
 
 typedef enum tl_node_span { TL_SPAN_UNKNOWN, TL_SPAN_INTRA_NODE, TL_SPAN_INTER_NODE } tl_node_span;
 extern const char *const tl_node_span_labels[];     /* "unknown", "intra_node", "inter_node", NULL */
@@ -269,8 +270,8 @@ TL_TABLE(group_row, TL_GROUP_FIELDS);
 TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
 
 #define TL_COMM_DOUBT_MEANING                                                                                               \
-    "why the rest is not told apart: unmatched: no other rank was found that takes part; no_trace: a rank that takes " \
-    "part, or may, has no trace here; missing: a rank that has a trace is not there; suspect: the ranks do not fit "   \
+    "why the rest is not told apart: unmatched: no other rank was found that takes part; partner: nothing tells which " \
+    "ranks send to which; no_trace: a rank that takes part, or may, has no trace here; missing: a rank that has a trace is not there; suspect: the ranks do not fit "   \
     "together (table collective); clocks: they leave it open; none: there is no rest"
 
 /* What exposed communication is of. */

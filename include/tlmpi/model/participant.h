@@ -71,6 +71,7 @@ typedef struct tl_membership {
     int64_t ends_ns[3]; /* when the first of these ended, the one that was the last power of two, the last */
     uint32_t nbefore;   /* participants whose kernel seems to start before its launch ... */
     int64_t before_ns;  /* ... by so much at most */
+    uint8_t collects;   /* a participant is known to be neither a send nor a receive */
     uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */
     uint8_t from;       /* tl_coll_from: the best source of any of its participants */
     char name[32], desc[64], ranks[64]; /* texts for people, padded with 0 */

@@ -146,10 +146,20 @@ static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, 
     return a->host == b->host ? TL_SPAN_INTRA_NODE : TL_SPAN_INTER_NODE;
 }
 
-static tl_coll_state state_of(const tl_collective_view *c)
+/* Ranks that take part.  A SendRecv kernel of a group that has collectives is one of them, an all-to-all; of others each
+ * may send to another rank, unless the group is known to be of two. */
+static int32_t size_of(const tl_collective_view *c, const tl_group_fact *group)
+{
+    if (is_pair(c))
+        return 2;
+    bool known = !tl_is_point_to_point((tl_collective)c->kind) || group->collects;
+    return known || (group->size == 2 && !group->inferred) ? group->size : -1;
+}
+
+static tl_coll_state state_of(const tl_collective_view *c, const tl_group_fact *group)
 {
     if (c->n == 1 && c->size != 1)
-        return c->expected > 1 ? TL_COLL_UNMATCHED : TL_COLL_PARTIAL;
+        return c->expected > 1 || group->all_traced ? TL_COLL_UNMATCHED : TL_COLL_PARTIAL;
     if (c->n < (size_t)c->expected)
         return TL_COLL_MISSING;
     return c->size < 0 || c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
@@ -193,8 +203,8 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
             c.rule = p[i].rule;
     }
     c.expected = expected_of(&c, group, facts);
-    c.size = is_pair(&c) ? 2 : group->size;
-    c.state = (uint8_t)state_of(&c);
+    c.size = size_of(&c, group);
+    c.state = (uint8_t)state_of(&c, group);
     c.span = span_of(&c, group, facts);
     if (c.n == 1)
         c.rule = TL_BY_NOTHING;

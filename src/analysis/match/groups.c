@@ -66,6 +66,7 @@ typedef struct draft {
     size_t from, to;
     int32_t first_rank;
     uint32_t most; /* participants of the rank that has most */
+    bool collects; /* it has more than sends and receives */
     uint64_t key;
 } draft;
 
@@ -150,12 +151,13 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
         if (n == 0 || room[n - 1] != m->rank)
             room[n++] = m->rank;
         g.most = m->n > g.most ? m->n : g.most;
+        g.collects |= m->collects;
         by_seq = by_seq && m->nseq == m->nlaunched;
         alike = alike && m->nloose == first->nloose && m->loose_key == first->loose_key && end_together(m, first);
         g.row.source = m->from < g.row.source ? m->from : g.row.source;
     }
     g.row.seen = (int32_t)n;
-    if (first->size < 0 && d->job->all_traced) /* nobody is left who could be in it, too */
+    if (first->size < 0 && d->job->all_traced && (n > 1 || d->job->nranks == 1)) /* nobody is left who could be in it */
         g.row.size = g.row.seen;
     if (first->inferred)
         tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);
@@ -190,7 +192,9 @@ static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
                                        .seen = row->seen,
                                        .most = drafts.v[g].most,
                                        .inferred = (uint8_t)row->inferred,
-                                       .span = row->span };
+                                       .span = row->span,
+                                       .collects = drafts.v[g].collects,
+                                       .all_traced = d->job->all_traced };
         drafts.v[g].row.group = (int32_t)g;
         for (size_t i = drafts.v[g].from; i < drafts.v[g].to; i++)
             d->fates[d->order[i]].group = (int32_t)g;

@@ -161,6 +161,7 @@ static bool add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
         m->before_ns = before_ns > m->before_ns ? before_ns : m->before_ns;
     }
     m->n++;
+    m->collects |= c->kind != TL_COLL_UNKNOWN && !tl_is_point_to_point((tl_collective)c->kind);
     m->from = c->from < m->from ? c->from : m->from;
     return true;
 }

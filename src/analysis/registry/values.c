@@ -100,7 +100,7 @@ static const meanings all[] = {
         "less than a fifth was waiting", "arrivals are closer together than clocks can tell" } },
     { tl_comm_doubt_labels,
       { "waiting and transfer are told apart", "no other rank was found that takes part",
-        "a rank that takes part, or may, has no trace here", "a rank that has a trace is not there",
+        "nothing tells which ranks send to which", "a rank that takes part, or may, has no trace here", "a rank that has a trace is not there",
         "the ranks matched do not fit together", "clocks leave it open" } },
     { tl_wait_state_labels,
       { "one participant", "for ranks that came late: table blame has them", "the receiver waited for the sender",

@@ -33,7 +33,8 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
                                .uid = late[i].uid,
                                .group = late[i].group,
                                .kind = late[i].own_kind,
-                               .waited = late[i].counted && to > late[i].start_ns };
+                               .waited = late[i].counted && late[i].doubt != TL_COMM_DOUBT_PARTNER &&
+                                         to > late[i].start_ns };
         a->wait_ns = a->waited ? tl_ns_between(to, late[i].start_ns) : 0;
         a->doubt = late[i].doubt;
         a->open_ns = a->doubt != TL_COMM_DOUBT_NONE ? INT64_MAX : 0;

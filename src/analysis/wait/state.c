@@ -46,7 +46,11 @@ tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c)
                                         [TL_COLL_PARTIAL] = TL_COMM_DOUBT_NO_TRACE,
                                         [TL_COLL_MISSING] = TL_COMM_DOUBT_MISSING,
                                         [TL_COLL_UNMATCHED] = TL_COMM_DOUBT_UNMATCHED };
-    return c->suspect != TL_SUSPECT_NOTHING ? TL_COMM_DOUBT_SUSPECT : (tl_comm_doubt)of_state[c->state];
+    if (c->suspect != TL_SUSPECT_NOTHING)
+        return TL_COMM_DOUBT_SUSPECT;
+    if (tl_is_point_to_point((tl_collective)c->kind) && c->size < 0)
+        return TL_COMM_DOUBT_PARTNER;
+    return (tl_comm_doubt)of_state[c->state];
 }
 
 /* Ends and starts of two ranks are read off two devices, whose times err: who seems to leave just before another comes

@@ -293,6 +293,8 @@ static const char *because(const tl_answers *a)
     switch (a->comm_doubt) {
     case TL_COMM_DOUBT_UNMATCHED:
         return "no other rank was found that takes part";
+    case TL_COMM_DOUBT_PARTNER:
+        return "nothing tells which ranks send to which";
     case TL_COMM_DOUBT_NO_TRACE:
         return a->selection != NULL ? "ranks that take part have no trace here, or are not selected"
                                     : "ranks that take part have no trace here";

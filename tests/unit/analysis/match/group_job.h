@@ -17,6 +17,7 @@ typedef struct job {
     size_t n;
     tl_sighting seen[MOST * TL_SIGHTINGS];
     size_t nseen;
+    bool all_traced;
     tl_fate fates[MOST];
     tl_table groups;
     tl_group_fact *facts;
@@ -51,7 +52,7 @@ static inline tl_membership *member(int32_t rank, uint64_t members, const char *
 
 static inline void decide(void)
 {
-    const tl_job_facts ranks = { .ranks = j.ranks, .nranks = MOST };
+    const tl_job_facts ranks = { .ranks = j.ranks, .nranks = MOST, .all_traced = j.all_traced };
     tl_error err;
     free(j.facts);
     CU_ASSERT_EQUAL_FATAL(tl_groups_decide(j.m, j.n, &ranks, j.seen, j.nseen, j.fates, &j.groups, &j.facts, &err),

@@ -99,6 +99,30 @@ static void who_is_missing_names_the_state(void)
     }
 }
 
+/* SendRecv kernels that name no partner: of a group that has collectives one of them, of others anybody may send to anybody. */
+static void who_sends_to_whom_must_be_known(void)
+{
+    static const struct {
+        const char *other;
+        int32_t size, seen;
+        uint8_t inferred, collects, all_traced;
+        tl_coll_state state;
+    } cases[] = {
+        { "1: AA", 2, 2, 1, 1, 1, TL_COLL_WHOLE },   { "1: AA", 2, 2, 1, 0, 1, TL_COLL_PARTIAL },
+        { "1: AA", 2, 2, 0, 0, 1, TL_COLL_WHOLE },   { "1: AA", 4, 2, 0, 0, 0, TL_COLL_PARTIAL },
+        { "1: ..", -1, 1, 1, 0, 1, TL_COLL_UNMATCHED }, { "1: ..", -1, 1, 1, 0, 0, TL_COLL_PARTIAL },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        meeting *m = meet("0: AA", cases[i].other, NULL);
+        m->group = (tl_group_fact){ .size = cases[i].size, .seen = cases[i].seen, .inferred = cases[i].inferred,
+                                    .collects = cases[i].collects, .all_traced = cases[i].all_traced };
+        for (size_t p = 0; p < m->nparticipants; p++)
+            m->participants[p].kind = TL_SEND_RECV;
+        CU_ASSERT_EQUAL(view_of(m).state, cases[i].state);
+        meeting_free(m);
+    }
+}
+
 static void a_pair_is_two(void)
 {
     meeting *m = meet("0: AAAA", "1: ..AA", "2: ....", NULL);
@@ -301,6 +325,7 @@ int main(void)
         TEST(participants_of_one_key_lie_together_by_rank),
         TEST(sorting_is_sorting),
         TEST(who_is_missing_names_the_state),
+        TEST(who_sends_to_whom_must_be_known),
         TEST(a_pair_is_two),
         TEST(what_ranks_disagree_on_is_suspect),
         TEST(what_a_rank_does_not_tell_contradicts_nothing),

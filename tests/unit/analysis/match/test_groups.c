@@ -83,6 +83,27 @@ static void launches_that_do_not_end_together_are_not_the_same(void)
     }
 }
 
+/* Two ranks end together, one is alone with its stream.  Where every rank of the job has a trace, the two are all; one alone is not. */
+static void an_inferred_group_is_all_only_if_all_have_a_trace(void)
+{
+    for (int all = 0; all < 2; all++) {
+        begin();
+        j.all_traced = all;
+        for (int32_t r = 0; r < 3; r++) {
+            tl_membership *m = member(r, r < 2 ? 900 : 901, "");
+            m->inferred = 1;
+            m->size = -1;
+            m->collects = r == 1;
+        }
+        decide();
+        CU_ASSERT_EQUAL_FATAL(j.groups.n, 2);
+        CU_ASSERT(group(0)->seen == 2 && group(1)->seen == 1);
+        CU_ASSERT_EQUAL(group(0)->size, all ? 2 : -1);
+        CU_ASSERT_EQUAL(group(1)->size, -1);
+        CU_ASSERT(j.facts[0].collects == 1 && j.facts[1].collects == 0 && j.facts[0].all_traced == all);
+    }
+}
+
 /* Groups by size, named before inferred; and the same whoever is asked first. */
 static void numbers_do_not_depend_on_the_order_of_ranks(void)
 {
@@ -159,6 +180,7 @@ static void ranks_of_one_host_have_one_number(void)
 int main(void)
 {
     static const unit_test tests[] = {
+        TEST(an_inferred_group_is_all_only_if_all_have_a_trace),
         TEST(the_same_members_are_one_group_whatever_they_call_it),
         TEST(two_names_on_one_rank_are_two_groups),
         TEST(one_rank_without_numbers_takes_them_from_all),

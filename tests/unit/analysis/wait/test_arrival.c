@@ -165,12 +165,18 @@ static void without_all_ranks_the_rest_is_waiting_or_transfer(void)
         int32_t size, seen;
         int64_t bytes, wait_us;
         tl_comm_doubt doubt;
+        tl_collective kind;
     } cases[] = {
-        { "1: ...AAA", 2, 2, 8, 3, TL_COMM_DOUBT_NONE },      { "1: ...AAA", 3, 2, 8, 3, TL_COMM_DOUBT_NO_TRACE },
-        { "1: ...AAA", -1, 2, 8, 3, TL_COMM_DOUBT_NO_TRACE }, { "1: ...AAA", 3, 3, 8, 3, TL_COMM_DOUBT_MISSING },
-        { "1: ...AAA", 2, 2, 9, 0, TL_COMM_DOUBT_SUSPECT },   { "1: ......", 2, 2, 8, 0, TL_COMM_DOUBT_UNMATCHED },
-        { "1: ......", 2, 1, 8, 0, TL_COMM_DOUBT_NO_TRACE },  { "1: ......", -1, 1, 8, 0, TL_COMM_DOUBT_NO_TRACE },
-        { "1: ......", 1, 1, 8, 0, TL_COMM_DOUBT_NONE },
+        { "1: ...AAA", 2, 2, 8, 3, TL_COMM_DOUBT_NONE, TL_ALL_REDUCE },
+        { "1: ...AAA", 3, 2, 8, 3, TL_COMM_DOUBT_NO_TRACE, TL_ALL_REDUCE },
+        { "1: ...AAA", -1, 2, 8, 3, TL_COMM_DOUBT_NO_TRACE, TL_ALL_REDUCE },
+        { "1: ...AAA", 3, 3, 8, 3, TL_COMM_DOUBT_MISSING, TL_ALL_REDUCE },
+        { "1: ...AAA", 2, 2, 9, 0, TL_COMM_DOUBT_SUSPECT, TL_ALL_REDUCE },
+        { "1: ...AAA", 2, 2, 8, 0, TL_COMM_DOUBT_PARTNER, TL_SEND_RECV },
+        { "1: ......", 2, 2, 8, 0, TL_COMM_DOUBT_UNMATCHED, TL_ALL_REDUCE },
+        { "1: ......", 2, 1, 8, 0, TL_COMM_DOUBT_NO_TRACE, TL_ALL_REDUCE },
+        { "1: ......", -1, 1, 8, 0, TL_COMM_DOUBT_NO_TRACE, TL_ALL_REDUCE },
+        { "1: ......", 1, 1, 8, 0, TL_COMM_DOUBT_NONE, TL_ALL_REDUCE },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         meeting *m = meet("0: AAAAAA", cases[i].other, NULL);
@@ -179,6 +185,9 @@ static void without_all_ranks_the_rest_is_waiting_or_transfer(void)
         tl_peer_answers answers = { 0 };
         m->group.size = cases[i].size;
         m->group.seen = cases[i].seen;
+        m->group.inferred = 1;
+        for (size_t p = 0; p < m->nparticipants; p++)
+            m->participants[p].kind = (uint8_t)cases[i].kind;
         m->participants[0].bytes = 8;
         m->participants[m->nparticipants - 1].bytes = cases[i].bytes;
         tl_collective_view c = tl_collective_of_run(m->participants, &run, &m->facts);
