@@ -227,7 +227,9 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     if (job != NULL && job->rank == -1)
         out->wait_exposed_ns = tl_ns_min(out->wait_ns, tl_ns_min(job->waiting_ns, out->comm_exposed_ns));
     int64_t shown_ns = out->wait_exposed_ns >= 0 ? out->wait_exposed_ns : out->wait_ns;
-    out->waits = shown_ns > 0 && (double)shown_ns >= least * (double)out->wall_sum_ns;
+    double least_ns = least * (double)out->wall_sum_ns;
+    out->waits = shown_ns > 0 && (double)shown_ns >= least_ns;
+    out->may_wait = !out->waits && out->comm_unknown_ns > 0 && (double)(shown_ns + out->comm_unknown_ns) >= least_ns;
     for (size_t i = 0; i < blame->n;) {
         tl_awaited of = { ((const tl_blame *)tl_table_row(blame, i))->to_rank, 0 };
         for (const tl_blame *row; i < blame->n && (row = tl_table_row(blame, i))->to_rank == of.rank; i++) {

@@ -122,8 +122,9 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     const tl_culprit *c = worst_of(a);
 
     tl_put_begin(j, "others_waiting", '{');
-    if (a->finding >= TL_FOUND_NOBODY || (a->why != NULL && a->waits))
-        tl_put_bool(j, "answer", (c != NULL && c->nwaiters > 0) || a->waits);
+    bool waits = (c != NULL && c->nwaiters > 0) || a->waits;
+    if ((a->finding >= TL_FOUND_NOBODY && (waits || !a->may_wait)) || (a->why != NULL && a->waits))
+        tl_put_bool(j, "answer", waits);
     else
         tl_put_null(j, "answer");
     put_confidence(j, &a->waiting);

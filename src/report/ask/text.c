@@ -268,6 +268,11 @@ static void others_waiting(const asking *q)
     } else if (a->waits && (a->finding >= TL_FOUND_NOBODY || a->why != NULL)) {
         tl_wrap_printf(&w, "Yes,");
         tl_say_waited_for(&w, a);
+    } else if (a->finding >= TL_FOUND_NOBODY && a->may_wait) {
+        tl_wrap_words(&w, "Not known: of exposed communication,");
+        tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->comm_unknown_ns / (double)a->wall_sum_ns).text);
+        tl_wrap_words(&w, "of the time,");
+        tl_say_comm_doubt(&w, a);
     } else if (a->finding >= TL_FOUND_NOBODY) {
         tl_wrap_words(&w, a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly.");
     } else {

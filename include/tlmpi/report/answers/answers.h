@@ -92,6 +92,7 @@ typedef struct tl_answers {
     int64_t wait_exposed_ns;  /* ... and at most so much of it while nothing else ran; -1: not known */
     int64_t passed_on_ns;     /* of wait_ns: for ranks that were late because they had waited themselves */
     bool waits;               /* what is exposed is so much of all ranks' time that a culprit of that cost is named */
+    bool may_wait;            /* they are not, and would be were all of comm_unknown_ns waiting */
     tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for itself most, the largest first */
     size_t nwaited_for;                        /* ranks that anybody waited for, of which those are the first */
     tl_answer rank, phase, waiting, persistence;

@@ -235,6 +235,25 @@ static void waits_behind_other_work_are_hidden(void)
     job_free(j);
 }
 
+/* 30 % of the time is exposed communication, of which two ranks have a trace and others may not. */
+static void where_waiting_may_be_transfer_nobody_is_said_not_to_wait(void)
+{
+    answer_job *j = job_of(4, 8);
+    const tl_exposed why = { .rank = -1, .step = -1, .unknown_ns = 960 * MS, .unknown_why = TL_COMM_DOUBT_NO_TRACE };
+    tl_breakdown *all = tl_table_row(tl_tables_get(&j->tables, &tl_breakdown_schema), 0);
+    all->comm_unknown_ns = all->comm_exposed_ns;
+    all->comm_transfer_ns = 0;
+    put_row(j, &tl_exposed_schema, &why);
+    const char *text = asked(j);
+    expect(text, "  Not known: of exposed communication, 30.0 % of the time, waiting or transfer is unknown: ranks that take part have no trace here\n");
+    expect(text, "  Evidence: idle 20.0 %, exposed communication 30.0 % of all ranks' time: waiting or transfer is unknown: ranks that take part have no trace here");
+    const char *json = print(j, tl_print_answers_json, "x");
+    expect(json, "\"comm_unknown_ns\": 960000000,");
+    expect(json, "\"comm_unknown_why\": \"no_trace\"");
+    expect(strstr(json, "\"others_waiting\""), "\"answer\": null");
+    job_free(j);
+}
+
 static void what_cannot_be_answered_says_so_each_time(void)
 {
     answer_job *j = job_of(1, 8);
@@ -380,7 +399,7 @@ static const unit_test tests[] = {
     TEST(all_may_wait_for_ranks_that_are_late_in_turn),
     TEST(waits_that_are_passed_on_are_told_as_that),
     TEST(waits_behind_other_work_are_hidden),
-    TEST(what_cannot_be_answered_says_so_each_time),
+    TEST(where_waiting_may_be_transfer_nobody_is_said_not_to_wait), TEST(what_cannot_be_answered_says_so_each_time),
     TEST(the_file_is_a_word_for_a_shell),
     TEST(lines_are_as_long_as_asked_for),
     TEST(the_critical_path_is_evidence),
