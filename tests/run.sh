@@ -204,7 +204,7 @@ product()
     start books /usr/bin/python3 tests/golden/books.py build/tlmpi build/make_trace
     start trees /usr/bin/python3 tests/golden/trees.py build/tlmpi build/make_trace
     start work /usr/bin/python3 tests/golden/work.py build/tlmpi build/make_trace
-    start select /usr/bin/python3 tests/golden/select.py build/tlmpi build/make_trace
+    start select /usr/bin/python3 tests/golden/selection.py build/tlmpi build/make_trace
     start sizes /usr/bin/python3 tests/golden/sizes.py build/tlmpi
     start series /usr/bin/python3 tests/golden/series.py build/tlmpi build/make_trace
     start memory /usr/bin/python3 tests/golden/memory.py build/tlmpi build/make_trace

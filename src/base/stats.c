@@ -18,6 +18,13 @@ int64_t tl_ns_sum(int64_t a, int64_t b)
     return sum == INT64_MIN ? INT64_MIN + 1 : sum;
 }
 
+/* In two parts that fit: whole seconds, and the rest. */
+int64_t tl_ns_gained(int64_t ppb, int64_t ns)
+{
+    const int64_t second = 1000000000;
+    return ns / second * ppb + ns % second * ppb / second;
+}
+
 double tl_quartile(const int64_t *v, size_t n, size_t quarter)
 {
     size_t at = (n - 1) * quarter / 4, part = (n - 1) * quarter % 4;

@@ -85,7 +85,7 @@ def offsets(work):
             truth = make(folder, "--steps", "5", "--clock-offset-us", "2000", "--seed", seed, *options)
             rows, share = table(run(work, folder)[0], "clock"), int(options[options.index("--gpus") + 1])
             off = [int(r["offset_ns"]) - truth["hosts"][int(r["rank"]) // share]["offset_ns"] for r in rows]
-            sure = 2 * max(int(r["bound_ns"]) for r in rows)
+            sure = 3 * max(int(r["sigma_ns"]) for r in rows)
             check(f"clocks, {name}, seed {seed}: as sure as is said", max(off) - min(off) <= sure,
                   f"off by {max(off) - min(off)} ns, said {sure}")
             check(f"clocks, {name}, seed {seed}: off by no more than 50 us", max(off) - min(off) <= 50000, max(off) - min(off))

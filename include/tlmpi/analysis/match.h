@@ -45,8 +45,10 @@ typedef struct tl_rank_clock {
     int32_t clock;   /* number: ranks of one clock need no correction between them */
     int32_t applied; /* 1: offset and drift are taken off the rank's times */
     int64_t offset_ns, drift_ppb;
-    int64_t sigma_ns;  /* how far the clock may still be off; INT64_MAX: nothing tells */
-    int64_t middle_ns; /* when the offset holds; the drift counts from there */
+    int64_t step_ns;    /* how much further it is ahead from step_at_ns on, by itself */
+    int64_t step_at_ns;
+    int64_t sigma_ns;   /* how far the clock may still be off; INT64_MAX: nothing tells */
+    int64_t middle_ns;  /* when the offset holds; the drift counts from there */
     int32_t component; /* clocks of one number can be compared */
     int32_t padding;
 } tl_rank_clock;

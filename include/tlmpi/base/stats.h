@@ -14,6 +14,9 @@ int64_t tl_ns_between(int64_t a, int64_t b);
 /* a + b, likewise. */
 int64_t tl_ns_sum(int64_t a, int64_t b);
 
+/* What a clock gains in a time, ppb of it: |ppb| up to 10^9. */
+int64_t tl_ns_gained(int64_t ppb, int64_t ns);
+
 /* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made
  * for it comes so far. */
 static inline int64_t tl_ns_add(int64_t a, int64_t b)

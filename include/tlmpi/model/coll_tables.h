@@ -310,14 +310,14 @@ TL_TABLE(bubble, TL_BUBBLE_FIELDS);
     F(T, I32, clock, LABEL, "", "ranks of one number share a clock: those of a host, unless they disagree")            \
     F(T, I32, component, LABEL, "", "clocks of one number can be compared: collectives connect them, or what is sent") \
     F(T, I64, offset_ns, MEASURE, "ns", "how far the clock is ahead of the middle one of its component, in the middle of " \
-                                        "the trace: only what is impossible as recorded is corrected")                 \
-    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where no drift is needed")    \
-    F(T, I64, bound_ns, MEASURE, "ns", "how far off that may be at most, since nobody leaves before the last has come and " \
-                                       "nothing is received before it is sent; -1: not bounded")                       \
-    F(T, I64, sigma_ns, MEASURE, "ns", "how far off it may be, as bounded, or by what its ends of collectives lie apart "  \
-                                       "from those of others (1.4826 of the median) where that is less; -1: unknown")    \
-    F(T, I64, anchors, MEASURE, "", "ends of synchronising collectives that tell")                                     \
-    F(T, I32, applied, MEASURE, "", "1: the rank's times have been shifted by offset and drift")                       \
+                                        "the trace, by the ends of collectives and messages")                            \
+    F(T, I64, drift_ppb, MEASURE, "ppb", "by how much more it gets ahead, ns per second; 0 where no drift shows")        \
+    F(T, I64, step_ns, MEASURE, "ns", "by how much it gets ahead at one moment; 0 where no step shows")                 \
+    F(T, I64, sigma_ns, MEASURE, "ns", "how far off that may be: what ends scatter by and contradict each other by, and a " \
+                                       "part of the transfers, in which members differ for good; -1: unknown")          \
+    F(T, I64, anchors, MEASURE, "", "ends of collectives and messages that tell")                                       \
+    F(T, I32, applied, MEASURE, "", "1: the rank's times have been corrected by offset, drift and step, since they are " \
+                                    "impossible as recorded, or ends are apart by more than they scatter")              \
     F(T, I64, before_launch, MEASURE, "", "communication kernels that seem to start before their launch: host and device " \
                                           "clocks disagree; their launch lag is taken as 0")                           \
     F(T, I64, before_launch_ns, MEASURE, "ns", "by how much at most")

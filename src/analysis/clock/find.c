@@ -1,223 +1,317 @@
-/* find.c - from bounds to a clock for each rank: the fewest unknowns that break nothing. */
-#include "search.h"
+/* find.c - a clock for each rank: the fewest clocks that break no bound, where ends of collectives have them. */
+#include "bounds.h"
+#include "solve.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
+#include <math.h>
 #include <string.h>
 
-/* Wrong matches are looked for so often. */
-enum { TRIALS = 4 };
+typedef struct search {
+    const tl_clock_bounds *b;
+    const tl_clock_procs *procs;
+    const tl_clock_end *ends;
+    tl_rank_clock *found, *tried; /* by rank */
+    size_t nranks, nends, nties;
+    bool cut;                          /* ends tell of a step */
+    int64_t first_ns, last_ns;         /* of the arrivals of all procs */
+    uint32_t *rank, *clock, *tie;      /* by end */
+    int64_t *component, *solved;       /* by node */
+    int64_t *low, *high, *offset;      /* by clock; after low and high: whether nothing changed */
+    int64_t *value, *values;           /* by end; by rank */
+    double *sigma, *apart, *uncertain; /* by end; by node; by clock: of drift and offset together */
+    tl_clock_ties g;
+} search;
 
-static tl_status count_broken(tl_clock_search *s, int64_t *broken, tl_error *err)
+/* --------------------------------------------------------------------------------------------------------- numbers */
+
+/* Clocks by host, where that is known and asked for; else one a rank. */
+static void number_clocks(search *s, bool by_host)
 {
-    const tl_clock_trial t = tl_clock_trial_of(s, 1);
-    *broken = tl_clock_bounds_broken(s->b, &t, s->offset);
+    s->g = (tl_clock_ties){ .nends = s->nends, .clock = s->clock, .tie = s->tie };
+    for (size_t i = 0; i < s->nranks; i++) {
+        size_t k = by_host && s->tried[i].host >= 0 ? 0 : i;
+        while (k < i && s->tried[k].host != s->tried[i].host)
+            k++;
+        s->tried[i].clock = k < i ? s->tried[k].clock : (int32_t)s->g.nclocks++;
+        s->tried[i].drift_ppb = s->tried[i].step_ns = 0;
+        s->tried[i].step_at_ns = INT64_MAX;
+        s->tried[i].middle_ns = s->first_ns + tl_ns_between(s->last_ns, s->first_ns) / 2;
+    }
+    for (size_t e = 0, tie = 0; e < s->nends; e++) {
+        tie += e > 0 && s->ends[e].tie != s->ends[e - 1].tie;
+        s->clock[e] = (uint32_t)s->tried[s->rank[e]].clock;
+        s->tie[e] = (uint32_t)(s->g.nclocks + tie);
+    }
+    s->g.nnodes = s->g.nclocks + s->nties;
+    tl_clock_ties_label(&s->g, s->component);
+    for (size_t c = 0; c < s->g.nclocks; c++)
+        s->offset[c] = 0;
+    for (size_t c = 0; c < s->g.nclocks; c++)
+        s->uncertain[c] = 0;
+}
+
+static tl_status count_broken(const search *s, int64_t *broken, tl_error *err)
+{
+    *broken = tl_clock_bounds_broken(s->b, s->tried, s->offset);
     return s->procs->sum(broken, 1, err);
 }
 
-/* Leaves out what is broken by more than half of the worst, if that is few of all: so far off are wrong matches, not
- * clocks. */
-static tl_status leave_out_worst(tl_clock_search *s, tl_clock_bounds *b, bool *any, tl_error *err)
+/* ----------------------------------------------------------------------------------------------------------- solve */
+
+/* Drifts, where ends tell that one of them shows: more than times may disagree by, and than ends leave open. */
+static bool solve_drifts(search *s)
 {
-    int64_t worst = 0, n = 0;
-    for (size_t k = 0; k < b->all.n; k++)
-        worst = b->all.v[k].broken_ns <= b->most_ns ? tl_ns_min(worst, -b->all.v[k].broken_ns) : worst;
-    tl_status st = s->procs->least(&worst, 1, err);
-    for (size_t k = 0; k < b->all.n; k++)
-        n += b->all.v[k].broken_ns > -worst / 2;
-    if (st == TL_OK)
-        st = s->procs->sum(&n, 1, err);
-    *any = st == TL_OK && worst < 0 && n <= s->nbounds / TL_CLOCK_WRONG_MATCHES;
-    b->most_ns = *any ? -worst / 2 : b->most_ns;
+    double half_s = (double)tl_ns_between(s->last_ns, s->first_ns) / 2e9;
+    bool shows = false;
+
+    for (size_t e = 0; e < s->nends; e++) {
+        s->value[e] = s->ends[e].drift_ppb;
+        s->sigma[e] = isfinite(s->ends[e].sigma_ns) ? s->ends[e].drift_sigma_ppb : INFINITY;
+    }
+    if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
+        return false;
+    for (size_t c = 0; c < s->g.nclocks; c++)
+        shows |= half_s * fabs((double)s->solved[c]) > fmax(TL_CLOCK_ERROR_NS, TL_CLOCK_SURE * half_s * s->apart[c]);
+    for (size_t i = 0; i < s->g.nnodes; i++)
+        s->solved[i] = shows && isfinite(s->apart[i]) ? s->solved[i] : 0;
+    for (size_t c = 0; shows && c < s->g.nclocks; c++)
+        s->uncertain[c] = isfinite(s->apart[c]) ? half_s * s->apart[c] : 0;
+    for (size_t i = 0; i < s->nranks; i++)
+        s->tried[i].drift_ppb = s->solved[s->tried[i].clock];
+    return true;
+}
+
+static bool solve_steps(search *s)
+{
+    for (size_t e = 0; e < s->nends; e++) {
+        s->value[e] = s->ends[e].step_ns;
+        s->sigma[e] = s->ends[e].sigma_ns;
+    }
+    if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
+        return false;
+    /* Most clocks have none. */
+    for (size_t i = 0; i < s->nranks; i++)
+        s->values[i] = s->solved[s->tried[i].clock];
+    int64_t middle_ns = tl_lower_median(s->values, s->nranks);
+    for (size_t e = 0; e < s->nends; e++) {
+        tl_rank_clock *t = &s->tried[s->rank[e]];
+        int64_t step_ns = tl_ns_between(s->solved[t->clock], middle_ns);
+        if (fabs((double)step_ns) <= TL_CLOCK_SURE * fmax(s->ends[e].sigma_ns, TL_CLOCK_ERROR_NS))
+            continue;
+        t->step_at_ns = t->step_ns == 0 ? s->ends[e].step_at_ns : tl_ns_max(t->step_at_ns, s->ends[e].step_at_ns);
+        t->step_ns = step_ns;
+    }
+    return true;
+}
+
+/* Offsets in the middle of the recording, with the drifts of clocks and ties that are in s->solved. */
+static bool solve_offsets(search *s)
+{
+    for (size_t e = 0; e < s->nends; e++) {
+        const tl_clock_end *end = &s->ends[e];
+        int64_t drift_ppb = s->solved[s->clock[e]] - s->solved[s->tie[e]];
+        int64_t since_ns = tl_ns_between(end->at_ns, s->tried[s->rank[e]].middle_ns);
+        s->value[e] = tl_ns_between(end->late_ns, tl_ns_gained(drift_ppb, since_ns));
+        s->sigma[e] = end->sigma_ns;
+    }
+    if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
+        return false;
+    memcpy(s->offset, s->solved, s->g.nclocks * sizeof *s->offset);
+    for (size_t c = 0; c < s->g.nclocks; c++)
+        s->uncertain[c] = hypot(s->uncertain[c], s->apart[c]);
+    return true;
+}
+
+static tl_status solve_clocks(search *s, tl_error *err)
+{
+    int64_t failed = solve_drifts(s) && solve_offsets(s) && (!s->cut || solve_steps(s)) ? 0 : -1;
+    tl_status st = s->procs->least(&failed, 1, err);
+    return st == TL_OK && failed != 0 ? tl_fail_memory(err, "the clocks") : st;
+}
+
+/* The feasible offsets nearest to those that are there, if there are any: following bounds comes to an end then. */
+static tl_status keep_bounds(search *s, tl_error *err)
+{
+    size_t n = s->g.nclocks;
+    bool far_off = false, feasible = false;
+    tl_status st = TL_OK;
+
+    s->high = s->low + n;
+    memcpy(s->low, s->offset, n * sizeof *s->low);
+    memcpy(s->high, s->offset, n * sizeof *s->high);
+    for (size_t round = 0; st == TL_OK && !feasible && !far_off && round <= n; round++) {
+        s->high[n] = tl_clock_bounds_pass(s->b, s->tried, s->low, s->high) ? 1 : 0;
+        for (size_t i = 0; i < n; i++)
+            s->high[i] = -s->high[i];
+        st = s->procs->least(s->low, 2 * n + 1, err);
+        for (size_t i = 0; i < n; i++) {
+            s->high[i] = -s->high[i];
+            far_off |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
+        }
+        feasible = s->high[n] != 0 && !far_off;
+    }
+    for (size_t c = 0; feasible && c < n; c++)
+        s->offset[c] = tl_mean_of_two(s->low[c], s->high[c]);
     return st;
 }
 
-/* Offsets, and drifts where none are feasible without; 0 where none are feasible. */
-static tl_status try_clocks(tl_clock_search *s, tl_clock_bounds *b, int64_t *broken, tl_error *err)
-{
-    bool feasible = false, more = true;
-    tl_status st = TL_OK;
-
-    for (int k = 0; st == TL_OK && !feasible && more && k < TRIALS; k++) {
-        memset(s->drift, 0, s->nclocks * sizeof *s->drift);
-        st = tl_clock_take_offsets(s, &feasible, err);
-        if (st == TL_OK && !feasible)
-            st = tl_clock_find_drifts(s, err);
-        if (st == TL_OK && !feasible)
-            st = tl_clock_take_offsets(s, &feasible, err);
-        if (st == TL_OK && !feasible)
-            st = leave_out_worst(s, b, &more, err);
-    }
-    b->most_ns = INT64_MAX;
-    for (size_t c = 0; !feasible && c < s->nclocks; c++)
-        s->offset[c] = s->drift[c] = 0;
-    return st == TL_OK ? count_broken(s, broken, err) : st;
-}
-
-/* Clocks by host, where that is known and asked for; else one a rank. */
-static void number_clocks(tl_clock_search *s, bool by_host)
-{
-    s->nclocks = 0;
-    for (size_t i = 0; i < s->nrank_clocks; i++) {
-        size_t k = by_host && s->rank_clocks[i].host >= 0 ? 0 : i;
-        while (k < i && s->rank_clocks[k].host != s->rank_clocks[i].host)
-            k++;
-        s->clock[i] = k < i ? s->clock[k] : (int32_t)s->nclocks++;
-    }
-}
-
-static tl_status find_components(tl_clock_search *s, tl_error *err)
-{
-    const tl_clock_trial t = tl_clock_trial_of(s, 1);
-    int64_t settled = 0;
-    tl_status st = TL_OK;
-
-    for (size_t c = 0; c < s->nclocks; c++)
-        s->component[c] = (int64_t)c;
-    while (st == TL_OK && settled == 0) {
-        settled = tl_clock_bounds_label(s->b, &t, s->component) ? 1 : 0;
-        st = s->procs->least(s->component, s->nclocks, err);
-        if (st == TL_OK)
-            st = s->procs->least(&settled, 1, err);
-    }
-    return st;
-}
+/* ------------------------------------------------------------------------------------------------------------ keep */
 
 /* Takes the value of the middle rank of each component off all its clocks.  Of an even number it is the lower, so that
  * it is some rank's: two hosts of equal size do not meet halfway. */
-static void set_zero(tl_clock_search *s, int64_t *value)
+static void set_zero(search *s, int64_t *value)
 {
-    for (size_t component = 0; component < s->nclocks; component++) {
+    for (size_t component = 0; component < s->g.nclocks; component++) {
         size_t n = 0;
-        for (size_t i = 0; i < s->nrank_clocks; i++)
-            if (s->component[s->clock[i]] == (int64_t)component)
-                s->values[n++] = value[s->clock[i]];
+        for (size_t i = 0; i < s->nranks; i++)
+            if (s->component[s->tried[i].clock] == (int64_t)component)
+                s->values[n++] = value[s->tried[i].clock];
         if (n == 0)
             continue;
         int64_t middle = tl_lower_median(s->values, n);
-        for (size_t c = 0; c < s->nclocks; c++)
+        for (size_t c = 0; c < s->g.nclocks; c++)
             if (s->component[c] == (int64_t)component)
                 value[c] = tl_ns_between(value[c], middle);
     }
 }
 
-/* What was tried, into the rank_clocks. */
-static void keep(tl_clock_search *s, tl_clock_mode mode)
+/* What was tried, as found; shift: times are corrected by it. */
+static void keep(search *s, bool shift)
 {
-    const tl_clock_trial t = tl_clock_trial_of(s, 1);
+    for (size_t i = 0; i < s->nranks; i++)
+        s->low[s->tried[i].clock] = s->tried[i].drift_ppb;
+    set_zero(s, s->low);
     set_zero(s, s->offset);
-    set_zero(s, s->drift);
-    for (size_t i = 0; i < s->nrank_clocks; i++) {
-        size_t c = (size_t)s->clock[i];
-        s->rank_clocks[i].clock = s->clock[i];
-        s->rank_clocks[i].component = (int32_t)s->component[c];
-        s->rank_clocks[i].offset_ns = s->offset[c];
-        s->rank_clocks[i].drift_ppb = s->drift[c];
-        s->rank_clocks[i].middle_ns = t.middle_ns;
-        s->rank_clocks[i].applied = mode != TL_CLOCK_NONE && (s->offset[c] != 0 || s->drift[c] != 0);
+    for (size_t i = 0; i < s->nranks; i++) {
+        tl_rank_clock *t = &s->tried[i];
+        t->drift_ppb = s->low[t->clock];
+        t->offset_ns = s->offset[t->clock];
+        t->component = (int32_t)s->component[t->clock];
+        t->sigma_ns = s->uncertain[t->clock] < (double)TL_CLOCK_FAR ? llround(s->uncertain[t->clock]) : INT64_MAX;
+        t->applied = shift && (t->offset_ns != 0 || t->drift_ppb != 0 || t->step_ns != 0);
+        /* Ranks of unknown hosts, whose clocks are possible as recorded, may well share one. */
+        if (!shift && t->host < 0)
+            t->drift_ppb = t->offset_ns = t->step_ns = t->sigma_ns = 0;
+        s->found[i] = *t;
     }
 }
 
-/* How far what was tried may be off: to the farther end of what is feasible. */
-static tl_status bound(tl_clock_search *s, tl_error *err)
+/* Whether the ends of several ranks of each clock agree that a clock is off, by more than these ends leave open: of one
+ * rank alone the end may differ by all of its own transfer. */
+static bool is_beyond_scatter(const search *s)
 {
-    bool feasible;
-    tl_status st = tl_clock_settle_from_one(s, 1, &feasible, err);
-    for (size_t i = 0; st == TL_OK && i < s->nrank_clocks; i++) {
-        size_t c = (size_t)s->clock[i];
-        int64_t ahead = tl_ns_between(s->offset[c], s->offset[s->component[c]]);
-        bool bounded = feasible && tl_clock_is_bounded(s->low[c], s->high[c]);
-        int64_t most = tl_ns_max(tl_ns_between(s->low[c], ahead), tl_ns_between(ahead, s->high[c]));
-        s->rank_clocks[i].sigma_ns = bounded ? tl_ns_max(most, 0) : INT64_MAX;
-    }
-    return st;
+    bool beyond = false;
+    for (size_t c = 0; 2 * s->g.nclocks <= s->nranks && c < s->g.nclocks; c++)
+        beyond |= fabs((double)tl_ns_between(s->offset[c], s->offset[s->component[c]])) >
+                  fmax(TL_CLOCK_SURE * s->uncertain[c], TL_CLOCK_ERROR_NS);
+    for (size_t i = 0; 2 * s->g.nclocks <= s->nranks && i < s->nranks; i++)
+        beyond |= s->tried[i].step_ns != 0;
+    return beyond;
 }
 
-/* One numbering of clocks, with offsets or as recorded: kept where it breaks fewer than what was kept before. */
-static tl_status try_one(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode, bool by_host, bool shift,
-                         int64_t *least, tl_error *err)
+/* One numbering of clocks: its offsets are taken where they break fewer bounds than *least. */
+static tl_status try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least, tl_error *err)
 {
-    int64_t broken = 0;
+    int64_t recorded = 0, broken = 0;
     number_clocks(s, by_host);
-    memset(s->offset, 0, s->nclocks * sizeof *s->offset);
-    memset(s->drift, 0, s->nclocks * sizeof *s->drift);
-    tl_status st = find_components(s, err);
+    bool first = *least == INT64_MAX, one = s->g.nclocks < 2;
+    tl_status st = first ? count_broken(s, &recorded, err) : TL_OK;
+
+    *least = first ? recorded : *least;
+    if (st == TL_OK && !one)
+        st = solve_clocks(s, err);
+    bool beyond = st == TL_OK && !one && first && is_beyond_scatter(s);
+    if (st == TL_OK && !one)
+        st = keep_bounds(s, err);
+    if (st == TL_OK && !one)
+        st = count_broken(s, &broken, err);
+    bool shift = !one && (broken < *least || (first && broken == *least && (beyond || mode == TL_CLOCK_FORCE)));
+    if (st == TL_OK && (first || shift))
+        keep(s, shift && mode != TL_CLOCK_NONE);
+    *least = shift ? broken : *least;
+    return st;
+}
+
+static tl_status find(search *s, tl_clock_mode mode, tl_error *err)
+{
+    int64_t extent[] = { s->b->first_ns, -s->b->last_ns }, least = INT64_MAX;
+    tl_status st = s->procs->least(extent, 2, err);
+
+    s->first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
+    s->last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
     if (st == TL_OK)
-        st = shift ? try_clocks(s, b, &broken, err) : count_broken(s, &broken, err);
-    if (st == TL_OK && broken < *least) {
-        keep(s, mode);
-        *least = broken;
-        st = bound(s, err);
+        st = try_clocks(s, mode, true, &least, err);
+    if (st == TL_OK && least > 0 && s->g.nclocks < s->nranks) /* else each rank has had a clock of its own */
+        st = try_clocks(s, mode, false, &least, err);
+    return st;
+}
+
+/* Room, and the rank of each end; ends of ranks without a clock do not come.  False when memory is out. */
+static bool make_room(search *s, tl_arena *arena)
+{
+    const tl_job_facts facts = { .ranks = s->found, .nranks = s->nranks };
+    for (size_t e = 0; e < s->nends; e++)
+        s->nties += e == 0 || s->ends[e].tie != s->ends[e - 1].tie;
+    size_t nnodes = s->nranks + s->nties;
+    s->tried = tl_arena_take(arena, s->nranks + 1, sizeof *s->tried);
+    s->rank = tl_arena_take(arena, 3 * s->nends + 1, sizeof *s->rank);
+    s->component = tl_arena_take(arena, 2 * nnodes + 3 * s->nranks + 2, sizeof *s->component);
+    s->offset = tl_arena_take(arena, 2 * s->nranks + s->nends + 1, sizeof *s->offset);
+    s->sigma = tl_arena_take(arena, s->nends + nnodes + s->nranks + 1, sizeof *s->sigma);
+    if (arena->failed)
+        return false;
+    memcpy(s->tried, s->found, s->nranks * sizeof *s->tried);
+    s->clock = s->rank + s->nends;
+    s->tie = s->clock + s->nends;
+    s->solved = s->component + nnodes;
+    s->low = s->solved + nnodes;
+    s->values = s->offset + s->nranks;
+    s->value = s->values + s->nranks;
+    s->apart = s->sigma + s->nends;
+    s->uncertain = s->apart + nnodes;
+    for (size_t e = 0; e < s->nends; e++) {
+        const tl_rank_clock *clock = tl_rank_clock_of(&facts, s->ends[e].rank);
+        s->rank[e] = clock != NULL ? (uint32_t)(clock - s->found) : 0;
+        s->cut = s->cut || s->ends[e].step_ns != 0;
     }
-    return st;
+    return true;
 }
 
-static tl_status find_extent(tl_clock_search *s, const tl_clock_bounds *b, tl_error *err)
-{
-    int64_t ends[] = { b->first_ns, -b->last_ns };
-    s->nbounds = (int64_t)b->all.n;
-    tl_status st = s->procs->least(ends, 2, err);
-    if (st == TL_OK)
-        st = s->procs->sum(&s->nbounds, 1, err);
-    s->first_ns = s->nbounds > 0 ? ends[0] : 0;
-    s->last_ns = s->nbounds > 0 ? -ends[1] : 0;
-    return st;
-}
-
-static tl_status find(tl_clock_search *s, tl_clock_bounds *b, tl_clock_mode mode, tl_error *err)
-{
-    int64_t least = INT64_MAX;
-    tl_status st = find_extent(s, b, err);
-
-    if (st == TL_OK)
-        st = try_one(s, b, mode, true, false, &least, err);
-    if (mode == TL_CLOCK_FORCE && least < INT64_MAX)
-        least++;
-    if (st == TL_OK && least > 0)
-        st = try_one(s, b, mode, true, true, &least, err);
-    if (st == TL_OK && least > 0 && s->nclocks < s->nrank_clocks) /* else each rank has had a clock of its own */
-        st = try_one(s, b, mode, false, true, &least, err);
-    return st;
-}
-
-tl_status tl_clocks_find(const tl_participant *participants, size_t n, tl_clock_mode mode, const tl_clock_procs *procs,
-                         tl_rank_clock *rank_clocks, size_t nrank_clocks, tl_error *err)
+tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
+                         tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks,
+                         size_t nrank_clocks, tl_error *err)
 {
     tl_clock_bounds b = { 0 };
-    tl_clock_search s = {
-        .b = &b, .procs = procs, .rank_clocks = rank_clocks, .nrank_clocks = nrank_clocks, .error_ns = TL_CLOCK_ERROR_NS
+    search s = {
+        .b = &b, .procs = procs, .ends = ends, .nends = nends, .found = rank_clocks, .nranks = nrank_clocks
     };
     tl_arena arena = { 0 };
-    int64_t *room = tl_arena_zeroed(&arena, (3 + 5 * TL_CLOCK_WINDOWS) * nrank_clocks + 2, sizeof *room);
-
-    s.clock = tl_arena_zeroed(&arena, nrank_clocks, sizeof *s.clock);
-    s.say = tl_arena_zeroed(&arena, TL_CLOCK_WINDOWS * nrank_clocks, sizeof *s.say);
-    bool ok = !arena.failed && tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
+    bool ok = make_room(&s, &arena) && tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
     int64_t failed = ok ? 0 : -1;
+
     tl_status st = procs->least(&failed, 1, err);
     if (st == TL_OK && failed != 0)
         st = tl_fail_memory(err, "the clocks");
-    if (st == TL_OK) {
-        s.component = room;
-        s.drift = room + nrank_clocks;
-        s.values = room + 2 * nrank_clocks;
-        s.offset = room + 3 * nrank_clocks;
-        s.middle = s.offset + TL_CLOCK_WINDOWS * nrank_clocks;
-        s.half = s.middle + TL_CLOCK_WINDOWS * nrank_clocks;
-        s.low = s.half + TL_CLOCK_WINDOWS * nrank_clocks;
-        st = find(&s, &b, mode, err);
-    }
+    if (st == TL_OK)
+        st = find(&s, mode, err);
     tl_clock_bounds_free(&b);
     tl_arena_free(&arena);
     return st;
 }
 
-int64_t tl_clock_correct(const tl_rank_clock *rank_clock, int64_t ns)
+int64_t tl_clock_steady(const tl_rank_clock *clock, int64_t ns)
 {
-    if (!rank_clock->applied || ns == TL_TIME_UNKNOWN)
+    int64_t step_ns = clock->step_ns != 0 && ns > clock->step_at_ns ? clock->step_ns : 0;
+    if (clock->drift_ppb == 0 && step_ns == 0)
         return ns;
-    int64_t gain = tl_clock_gained(rank_clock->drift_ppb, tl_ns_between(ns, rank_clock->middle_ns));
-    return tl_ns_between(ns, tl_ns_sum(rank_clock->offset_ns, gain));
+    return tl_ns_between(ns, tl_ns_sum(step_ns, tl_ns_gained(clock->drift_ppb, tl_ns_between(ns, clock->middle_ns))));
+}
+
+int64_t tl_clock_correct(const tl_rank_clock *clock, int64_t ns)
+{
+    return !clock->applied || ns == TL_TIME_UNKNOWN ? ns : tl_ns_between(tl_clock_steady(clock, ns), clock->offset_ns);
 }
 
 void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job)

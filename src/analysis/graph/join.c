@@ -78,27 +78,36 @@ static bool find_members(tl_joining *j)
 
 /* ----------------------------------------------------------------------------------------------------------- clocks */
 
+/* The shift as a rank's next collective has it, `by_ns`.  It changes by no more than clocks drift, unless it steps: so it
+ * does at the greatest such change. */
+static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
+{
+    if (at_ns < s->first_ns) {
+        s->first_ns = at_ns;
+        s->first_by_ns = by_ns;
+    }
+    if (at_ns <= s->last_ns)
+        return;
+    int64_t since_ns = s->last_ns > INT64_MIN ? tl_ns_between(at_ns, s->last_ns) : INT64_MAX;
+    int64_t step_ns = s->last_ns > INT64_MIN ? tl_ns_between(by_ns, s->last_by_ns) : 0;
+    if (llabs(step_ns) > tl_ns_sum(TL_ROUNDING_NS, tl_ns_gained(TL_CLOCK_MOST_DRIFT_PPB, since_ns)) &&
+        llabs(step_ns) > llabs(s->step_ns)) {
+        s->step_ns = step_ns;
+        s->step_at_ns = at_ns;
+    }
+    s->last_ns = at_ns;
+    s->last_by_ns = by_ns;
+}
+
 /* From what its collectives were shifted by. */
 static void find_shifts(tl_joining *j)
 {
     for (size_t r = 0; r < j->in->nranks; r++)
-        j->shifts[r] = (tl_clock_shift){ INT64_MAX, INT64_MIN, 0, 0 };
-    for (size_t i = 0; i < j->in->nrows; i++) {
-        const tl_late_row *row = &j->in->rows[i];
-        uint32_t r = j->members[i].rank;
-        if (j->members[i].port == TL_NONE)
-            continue;
-        tl_clock_shift *s = &j->shifts[r];
-        int64_t at = j->members[i].start_ns;
-        if (at < s->first_ns) {
-            s->first_ns = at;
-            s->first_by_ns = tl_ns_between(row->start_ns, at);
-        }
-        if (at > s->last_ns) {
-            s->last_ns = at;
-            s->last_by_ns = tl_ns_between(row->start_ns, at);
-        }
-    }
+        j->shifts[r] = (tl_clock_shift){ .first_ns = INT64_MAX, .last_ns = INT64_MIN, .step_at_ns = INT64_MAX };
+    for (size_t i = 0; i < j->in->nrows; i++)
+        if (j->members[i].port != TL_NONE)
+            extend_shift(&j->shifts[j->members[i].rank], j->members[i].start_ns,
+                         tl_ns_between(j->in->rows[i].start_ns, j->members[i].start_ns));
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */

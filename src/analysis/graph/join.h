@@ -6,10 +6,11 @@
 #include "tlmpi/analysis/missing.h"
 #include "tlmpi/base/hash.h"
 
-/* A rank's clock: how far the job's is ahead of it, at two instants and between them. */
+/* A rank's clock: how far the job's is ahead of it, at two instants and between them, but for a step. */
 typedef struct tl_clock_shift {
     int64_t first_ns, last_ns; /* on the rank's clock */
     int64_t first_by_ns, last_by_ns;
+    int64_t step_at_ns, step_ns; /* it is ahead by so much more from then on, and last_by_ns has that, too */
 } tl_clock_shift;
 
 /* Whose kernel a row is. */

@@ -10,12 +10,13 @@
  * become more there than that of all times. */
 static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
 {
+    int64_t by_ns = tl_ns_sum(s->first_by_ns, ns >= s->step_at_ns ? s->step_ns : 0);
     if (s->last_ns <= s->first_ns)
-        return tl_ns_sum(ns, s->first_by_ns);
+        return tl_ns_sum(ns, by_ns);
     int64_t length = tl_ns_between(s->last_ns, s->first_ns), since = tl_ns_between(ns, s->first_ns);
     int64_t most = length < INT64_MAX / TL_ROUNDING_NS ? length * TL_ROUNDING_NS : INT64_MAX;
-    int64_t drift = tl_ns_within(tl_ns_between(s->last_by_ns, s->first_by_ns), length);
-    return tl_ns_sum(ns, tl_ns_sum(s->first_by_ns, tl_portion(drift, tl_ns_within(since, most), length)));
+    int64_t drift = tl_ns_within(tl_ns_between(s->last_by_ns, tl_ns_sum(s->first_by_ns, s->step_ns)), length);
+    return tl_ns_sum(ns, tl_ns_sum(by_ns, tl_portion(drift, tl_ns_within(since, most), length)));
 }
 
 /* --------------------------------------------------------------------------------------------------- what is told */

@@ -18,6 +18,7 @@ typedef struct job {
     size_t nrank_clocks;
     int64_t ahead[MOST]; /* what is to be found: of clocks, when things are added */
     double drift[MOST];  /* ns a ns */
+    int64_t step[MOST], step_at_ns; /* by how much more it is ahead from then on */
     tl_participant participants[MANY];
     size_t nparticipants;
     uint64_t key;
@@ -37,7 +38,7 @@ static inline void begin(size_t n, size_t share)
 /* What the clock of a rank shows at a time. */
 static inline int64_t shown(int32_t rank, int64_t ns)
 {
-    return ns + j.ahead[rank] + (int64_t)(j.drift[rank] * (double)ns);
+    return ns + j.ahead[rank] + (int64_t)(j.drift[rank] * (double)ns) + (ns >= j.step_at_ns ? j.step[rank] : 0);
 }
 
 static inline void add(int32_t rank, tl_collective kind, int32_t peer, int64_t start_ns, int64_t end_ns)
@@ -65,12 +66,33 @@ static inline tl_status alone(int64_t *values, size_t n, tl_error *err)
     return TL_OK;
 }
 
+/* What ends say, of a clock that steps at cut_ns. */
+static inline bool fit(int64_t cut_ns, tl_clock_ends *ends)
+{
+    const tl_job_facts facts = { .ranks = j.rank_clocks, .nranks = j.nrank_clocks };
+    tl_clock_samples samples = { 0 };
+    ends->n = 0;
+    CU_ASSERT_FATAL(tl_participants_sort(j.participants, j.nparticipants));
+    bool ok = tl_clock_samples_take(j.participants, j.nparticipants, &facts, &samples) &&
+              tl_clock_ends_fit(samples.v, samples.n, cut_ns, ends);
+    tl_clock_ends_sort(ends->v, ends->n);
+    free(samples.v);
+    return ok;
+}
+
 static inline tl_status find(tl_clock_mode mode)
 {
     static const tl_clock_procs procs = { alone, alone };
+    tl_clock_ends ends = { 0 };
     tl_error err;
-    CU_ASSERT_FATAL(tl_participants_sort(j.participants, j.nparticipants));
-    return tl_clocks_find(j.participants, j.nparticipants, mode, &procs, j.rank_clocks, j.nrank_clocks, &err);
+    bool ok = fit(TL_TIME_UNKNOWN, &ends);
+    int64_t cut_ns = ok ? tl_clock_ends_cut(ends.v, ends.n) : TL_TIME_UNKNOWN;
+    ok = ok && (cut_ns == TL_TIME_UNKNOWN || fit(cut_ns, &ends));
+    tl_status st = !ok ? TL_ENOMEM
+                       : tl_clocks_find(j.participants, j.nparticipants, ends.v, ends.n, mode, &procs, j.rank_clocks,
+                                        j.nrank_clocks, &err);
+    free(ends.v);
+    return st;
 }
 
 #endif

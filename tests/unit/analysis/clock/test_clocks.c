@@ -57,7 +57,6 @@ static void ends_that_differ_are_no_offset(void)
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
     for (size_t i = 0; i < 4; i++) {
-        CU_ASSERT_EQUAL(j.rank_clocks[i].offset_ns, 0);
         CU_ASSERT_FALSE(j.rank_clocks[i].applied);
         CU_ASSERT_EQUAL(j.rank_clocks[i].clock, (int32_t)i);
         CU_ASSERT_EQUAL(j.rank_clocks[i].component, 0);
@@ -73,7 +72,7 @@ static void what_is_impossible_is_corrected(void)
     CU_ASSERT_TRUE(j.rank_clocks[1].applied);
     CU_ASSERT_FALSE(j.rank_clocks[0].applied); /* of two the lower is right */
     check_left(1, 100 * MS, 10 * US);
-    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns <= 150 * US); /* the transfer, and the clock error */
+    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns <= 10 * US); /* a part of the transfer */
 
     j.rank_clocks[1].applied = 0;
     CU_ASSERT_EQUAL(find(TL_CLOCK_NONE), TL_OK);
@@ -136,7 +135,7 @@ static void messages_bound_clocks_in_their_direction(void)
     }
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
     check_left(1, 0, 10 * US);
-    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns <= MS + 2 * TL_CLOCK_ERROR_NS);
+    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns <= 100 * US);
 }
 
 /* Rank 1 is always last, by 30 ms: its clock may be 30 ms ahead, as far as waiting tells.  But all leave together. */
@@ -228,7 +227,7 @@ static void what_no_clock_explains_changes_none(void)
     CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
     CU_ASSERT_FALSE(j.rank_clocks[0].applied);
     CU_ASSERT_FALSE(j.rank_clocks[1].applied);
-    CU_ASSERT_EQUAL(j.rank_clocks[1].sigma_ns, INT64_MAX);
+    CU_ASSERT_TRUE(j.rank_clocks[1].sigma_ns >= SEC);
 }
 
 static void a_forced_clock_goes_to_the_middle(void)
@@ -243,20 +242,94 @@ static void a_forced_clock_goes_to_the_middle(void)
     check_left(1, 0, 10 * US);
 }
 
+/* Two hosts, both of which wait more than their clocks are apart by: no time is impossible, but all ranks of the one end
+ * as much after those of the other. */
+static void hosts_whose_ends_agree_on_an_offset_are_corrected(void)
+{
+    for (int k = 0; k < 2; k++) {
+        begin(8, 4);
+        for (int32_t r = 4; r < 8; r++)
+            j.ahead[r] = k == 0 ? 375 * US : 0;
+        for (int n = 0; n < 40; n++) {
+            int64_t at = n * 10 * MS, starts[8];
+            for (int r = 0; r < 8; r++)
+                starts[r] = at + (n * 5 + r * 3) % 8 * 200 * US;
+            meet_at(starts, 500 * US);
+        }
+        for (size_t i = 0; i < j.nparticipants; i++) /* by their place in the ring */
+            j.participants[i].end_ns += j.participants[i].rank % 4 * 10 * US;
+        CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+        CU_ASSERT_EQUAL(j.rank_clocks[4].applied, k == 0);
+        check_left(4, 0, k == 0 ? 25 * US : 0);
+        CU_ASSERT_TRUE(j.rank_clocks[4].sigma_ns >= 10 * US);
+        CU_ASSERT_TRUE(j.rank_clocks[4].sigma_ns <= 60 * US);
+    }
+}
+
+/* Pairs that meet often and shortly, tied to the others by long collectives alone; rank 5 is always last, and its ends
+ * scatter by 2 us as all do. */
+static void who_is_always_last_does_not_pull_its_clock(void)
+{
+    begin(8, 8);
+    for (int32_t r = 0; r < 8; r++)
+        j.ahead[r] = (r * 7919) % 13 * 500 * US;
+    for (int n = 0; n < 60; n++) {
+        int64_t at = n * 4 * MS, last_ns = at + 2 * MS;
+        for (int32_t pair = 0; pair < 4; pair++, j.key++)
+            for (int32_t r = 2 * pair; r < 2 * pair + 2; r++)
+                add(r, TL_ALL_REDUCE, TL_NO_PEER, at + (r == 5 ? 1000 : 20 + (n * 3 + r) % 5 * 10) * US,
+                    at + (pair == 2 ? 1040 : 100) * US + (n * 7 + r * 5) % 4 * US);
+        for (int32_t odd = 0; odd < 2; odd++, j.key++)
+            for (int32_t r = odd; r < 8; r += 2)
+                add(r, TL_ALL_REDUCE, TL_NO_PEER, r / 2 == 2 ? last_ns : at + MS + (n + r) % 3 * 50 * US,
+                    last_ns + 400 * US + (n * 5 + r * 3) % 4 * US);
+    }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    for (int32_t r = 1; r < 8; r++) {
+        check_left(r, 100 * MS, 3 * US);
+        CU_ASSERT_TRUE(j.rank_clocks[r].sigma_ns <= 50 * US);
+    }
+}
+
+/* One clock of four is set forward by 3 ms in the middle; the others are not. */
+static void a_clock_that_steps_is_found(void)
+{
+    begin(4, 0);
+    for (int32_t r = 0; r < 4; r++)
+        j.ahead[r] = r * 700 * US;
+    j.step[2] = 3 * MS;
+    j.step_at_ns = 204 * MS;
+    for (int n = 0; n < 40; n++) {
+        int64_t at = n * 10 * MS, starts[4];
+        for (int r = 0; r < 4; r++)
+            starts[r] = at + (n * 13 + r * 29) % 10 * 100 * US;
+        meet_at(starts, 100 * US);
+    }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    for (int32_t r = 1; r < 4; r++) {
+        check_left(r, 100 * MS, 10 * US);
+        check_left(r, 300 * MS, 10 * US);
+        CU_ASSERT_EQUAL(j.rank_clocks[r].step_ns != 0, r == 2);
+    }
+    CU_ASSERT_TRUE(llabs(j.rank_clocks[2].step_ns - 3 * MS) <= 10 * US);
+    CU_ASSERT_TRUE(llabs(j.rank_clocks[2].step_at_ns - shown(2, 203 * MS)) <= 3 * MS);
+}
+
 /* Where memory is out it is said, and nothing is left after. */
 static void no_memory_is_told(void)
 {
     begin(2, 1);
     j.ahead[1] = 7 * MS;
     wait_in_turn(20, 3 * MS, 100 * US);
-    CU_ASSERT_FATAL(tl_participants_sort(j.participants, j.nparticipants));
-    for (size_t n = 1; n <= 4; n++) {
-        static const tl_clock_procs procs = { alone, alone };
-        tl_error err;
+    tl_status st = TL_ENOMEM;
+    size_t n = 3; /* the first two put participants in order */
+    for (; st == TL_ENOMEM && n < 100; n++) {
         tl_mem_fail_after(n);
-        CU_ASSERT_EQUAL(tl_clocks_find(j.participants, j.nparticipants, TL_CLOCK_AUTO, &procs, j.rank_clocks, 2, &err), TL_ENOMEM);
+        st = find(TL_CLOCK_AUTO);
         tl_mem_fail_after(0);
     }
+    CU_ASSERT_EQUAL(st, TL_OK);
+    CU_ASSERT_TRUE(n > 10);
 }
 
 int main(void)
@@ -274,6 +347,9 @@ int main(void)
         TEST(a_wrong_match_is_left_out),
         TEST(what_no_clock_explains_changes_none),
         TEST(a_forced_clock_goes_to_the_middle),
+        TEST(hosts_whose_ends_agree_on_an_offset_are_corrected),
+        TEST(who_is_always_last_does_not_pull_its_clock),
+        TEST(a_clock_that_steps_is_found),
         TEST(no_memory_is_told),
     };
     return unit_main("clocks", tests, COUNT(tests));

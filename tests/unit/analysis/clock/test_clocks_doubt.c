@@ -2,6 +2,7 @@
  * off. */
 #include "clock_job.h"
 #include "tlmpi/model/coll_tables.h"
+#include <math.h>
 
 /* Of ranks that meet nobody in common nothing is known. */
 static void clocks_that_nothing_compares_are_components(void)
@@ -37,48 +38,74 @@ static void only_what_nobody_leaves_early_tells(void)
     }
 }
 
+/* Members end 0, 30 and 60 us after the first, and of a transfer of 1 ms a part is open. */
 static void what_ends_differ_by_is_told(void)
 {
-    tl_clock_end ends[8];
-    size_t n;
+    tl_clock_ends ends = { 0 };
     begin(3, 0);
-    j.key++;
-    for (int32_t r = 0; r < 3; r++)
-        add(r, TL_ALL_REDUCE, TL_NO_PEER, 0, MS + r * 30 * US);
-    CU_ASSERT_TRUE(tl_clock_ends(j.participants, 3, ends, &n));
-    CU_ASSERT_EQUAL_FATAL(n, 3);
-    CU_ASSERT_EQUAL(ends[0].apart_ns, 30 * US);
-    CU_ASSERT_EQUAL(ends[1].apart_ns, 0);
-    CU_ASSERT_EQUAL(ends[2].apart_ns, 30 * US);
-    tl_clock_scatter s = tl_clock_scatter_of(ends, 1);
-    CU_ASSERT_EQUAL(s.sigma_ns, 44478);
-    CU_ASSERT_EQUAL(s.ends, 1);
+    for (int k = 0; k < 10; k++, j.key++)
+        for (int32_t r = 0; r < 3; r++)
+            add(r, TL_ALL_REDUCE, TL_NO_PEER, k * 5 * MS, k * 5 * MS + MS + r * 30 * US);
+    CU_ASSERT_TRUE(fit(TL_TIME_UNKNOWN, &ends));
+    CU_ASSERT_EQUAL_FATAL(ends.n, 3);
+    for (int32_t r = 0; r < 3; r++) {
+        CU_ASSERT_EQUAL(ends.v[r].rank, r);
+        CU_ASSERT_EQUAL(ends.v[r].late_ns, (r - 1) * 30 * US);
+        CU_ASSERT_EQUAL(ends.v[r].n, 10);
+        CU_ASSERT_TRUE(ends.v[r].sigma_ns >= (double)MS / TL_CLOCK_ENDS_PART);
+        CU_ASSERT_TRUE(ends.v[r].sigma_ns <= 51.0 * (double)US);
+    }
     j.participants[1].kind = TL_BROADCAST;
-    CU_ASSERT_TRUE(tl_clock_ends(j.participants, 3, ends, &n));
-    CU_ASSERT_EQUAL(n, 0);
+    CU_ASSERT_TRUE(fit(TL_TIME_UNKNOWN, &ends));
+    CU_ASSERT_EQUAL(ends.n, 3);
+    CU_ASSERT_EQUAL(ends.v[0].n, 9);
+    free(ends.v);
 }
 
-/* The bound of a clock, or what ends leave open where that is less; ranks of unknown hosts may share a clock. */
-static void what_is_in_doubt_stands_in_the_table(void)
+/* The receiver comes 2 ms late to all messages one way: only with those of the other way they tell, and are as unsure. */
+static void messages_tell_in_both_ways_alone(void)
+{
+    tl_clock_ends ends = { 0 };
+    begin(2, 0);
+    for (int k = 0; k < 10; k++, j.key++) {
+        add(0, TL_SEND, 1, k * 5 * MS, k * 5 * MS + MS);
+        add(1, TL_RECV, 0, k * 5 * MS + 3 * MS, k * 5 * MS + 3 * MS + 10 * US);
+    }
+    CU_ASSERT_TRUE(fit(TL_TIME_UNKNOWN, &ends));
+    CU_ASSERT_EQUAL_FATAL(ends.n, 2);
+    CU_ASSERT_FALSE(isfinite(ends.v[0].sigma_ns));
+    for (int k = 0; k < 10; k++, j.key++) {
+        add(1, TL_SEND, 0, k * 5 * MS + 4 * MS, k * 5 * MS + 4 * MS + 10 * US);
+        add(0, TL_RECV, 1, k * 5 * MS + MS, k * 5 * MS + 4 * MS + 10 * US);
+    }
+    CU_ASSERT_TRUE(fit(TL_TIME_UNKNOWN, &ends));
+    CU_ASSERT_EQUAL_FATAL(ends.n, 2);
+    CU_ASSERT_TRUE(ends.v[0].sigma_ns >= (double)(ends.v[1].late_ns - ends.v[0].late_ns) / 2);
+    CU_ASSERT_TRUE(isfinite(ends.v[0].sigma_ns));
+    free(ends.v);
+}
+
+static void what_is_found_stands_in_the_table(void)
 {
     tl_table table = { .schema = &tl_clock_schema };
-    tl_clock_scatter scatter[] = { { .rank = 1, .ends = 4, .sigma_ns = 70 * US },
-                                   { .rank = 0, .ends = 4, .sigma_ns = 50 * US } };
-    tl_error err;
+    const tl_clock_end ends[] = { { .rank = 0, .n = 4 }, { .rank = 1, .n = 3 }, { .rank = 1, .n = 2 } };
     begin(3, 1);
     for (int32_t i = 0; i < 3; i++) {
-        CU_ASSERT_FATAL(tl_table_add(&table) != NULL);
+        tl_clock *row = tl_table_add(&table);
+        CU_ASSERT_FATAL(row != NULL);
+        row->rank = i;
         j.rank_clocks[i].clock = i;
+        j.rank_clocks[i].step_ns = i * MS;
         j.rank_clocks[i].sigma_ns = i == 0 ? 60 * US : i == 1 ? 40 * US : INT64_MAX;
     }
-    CU_ASSERT_EQUAL(tl_clocks_fill(scatter, 2, j.rank_clocks, 3, &table, &err), TL_OK);
+    tl_clock_rows_fill(j.rank_clocks, 3, ends, 3, &table);
     const tl_clock *rows = (const tl_clock *)(const void *)table.rows;
-    CU_ASSERT_EQUAL(rows[0].bound_ns, 60 * US);
-    CU_ASSERT_EQUAL(rows[0].sigma_ns, 50 * US);
+    CU_ASSERT_EQUAL(rows[0].sigma_ns, 60 * US);
     CU_ASSERT_EQUAL(rows[0].anchors, 4);
     CU_ASSERT_EQUAL(rows[1].sigma_ns, 40 * US);
-    CU_ASSERT_EQUAL(rows[2].bound_ns, -1);
+    CU_ASSERT_EQUAL(rows[1].anchors, 5);
     CU_ASSERT_EQUAL(rows[2].sigma_ns, -1);
+    CU_ASSERT_EQUAL(rows[2].step_ns, 2 * MS);
     CU_ASSERT_EQUAL(rows[2].anchors, 0);
     tl_table_free(&table);
 }
@@ -146,7 +173,8 @@ int main(void)
         TEST(clocks_that_nothing_compares_are_components),
         TEST(only_what_nobody_leaves_early_tells),
         TEST(what_ends_differ_by_is_told),
-        TEST(what_is_in_doubt_stands_in_the_table),
+        TEST(messages_tell_in_both_ways_alone),
+        TEST(what_is_found_stands_in_the_table),
         TEST(clocks_years_apart_do_not_depend_on_the_order),
         TEST(a_clock_ages_off_leaves_the_others_alone),
     };

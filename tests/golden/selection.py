@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""select.py TLMPI MAKE_TRACE - some ranks, steps or a part of the time alone: as traces that were cut by hand to just that.
+"""selection.py TLMPI MAKE_TRACE - some ranks, steps or a part of the time alone: as traces that were cut by hand to just that.
 
 Prints what fails and, last, "N passed, N failed, N skipped".
 """
