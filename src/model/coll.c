@@ -80,6 +80,7 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
     case TL_SCATTER:
     case TL_SEND_RECV:
     case TL_BARRIER:
+    case TL_MEETING:
     case TL_NCOLLECTIVES:
         elements = larger(in_nelems, out_nelems);
         break;
@@ -89,7 +90,8 @@ int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nele
 
 bool tl_is_synchronising(tl_collective kind)
 {
-    return kind == TL_ALL_REDUCE || kind == TL_ALL_GATHER || kind == TL_REDUCE_SCATTER || kind == TL_BARRIER;
+    return kind == TL_ALL_REDUCE || kind == TL_ALL_GATHER || kind == TL_REDUCE_SCATTER || kind == TL_BARRIER ||
+           kind == TL_MEETING;
 }
 
 bool tl_is_loose(tl_collective kind)

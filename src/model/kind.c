@@ -22,4 +22,5 @@ const char *const tl_collective_labels[TL_NCOLLECTIVES + 1] = {
     [TL_RECV] = "recv",
     [TL_SEND_RECV] = "send_recv",
     [TL_BARRIER] = "barrier",
+    [TL_MEETING] = "meeting",
 };

@@ -32,8 +32,8 @@ typedef TL_VEC(tl_behaviour) tl_behaviours;
  * (collective of tl_kernel) and that takes enough of its time some tens, the same on all ranks.  False when memory is out. */
 bool tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
 
-/* The names, by content key and ascending, whose kernels communicate.  Puts `all`, the sightings of all ranks, in order.
+/* The names whose kernels communicate, ascending by key.  Puts `all`, the sightings of all ranks, in order.
  * The caller frees *names, also where memory is out: false. */
-bool tl_behaviours_decide(tl_behaviour *all, size_t n, uint64_t **names, size_t *nnames);
+bool tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames);
 
 #endif

@@ -36,8 +36,8 @@ extern const tl_rule tl_default_rules[];
 /* A user's rules and then ours.  Zero-initialised it holds ours alone; tl_rules_free ends it. */
 typedef struct tl_rules {
     TL_VEC(tl_rule) user; /* needles are owned */
-    uint64_t *behave;     /* owned: content keys of the names that no rule tells and that behave as communication does
-                           * (analysis/behave.h), ascending */
+    tl_behaving *behave;  /* owned: names that no rule tells and that behave as communication does (analysis/behave.h),
+                           * ascending by key */
     size_t nbehave;
 } tl_rules;
 
@@ -52,8 +52,7 @@ void tl_rules_free(tl_rules *rules);
 /* The rule for a kernel's name, NULL when none matches: it is counted as compute, and as unclassified. */
 const tl_rule *tl_classify(const tl_rules *rules, tl_text name);
 
-/* The collective that the kernels of that name carry, by their behaviour: TL_COLL_NONE where it tells of none,
- * TL_COLL_UNKNOWN where the name does not tell which. */
+/* The collective that the kernels of that name carry, by their behaviour: TL_COLL_NONE where it tells of none. */
 tl_collective tl_behaves_as(const tl_rules *rules, tl_text name);
 
 /* The collective that an args["Collective name"] or an annotation "nccl:..." names; TL_COLL_UNKNOWN for others. */

@@ -29,6 +29,7 @@ typedef TL_VEC(row) row_list;
 /* How far apart two ranks begin and end the same items. */
 typedef struct apart {
     int64_t begins[ITEMS_MOST], ends[ITEMS_MOST], scratch[ITEMS_MOST];
+    int64_t scatter_ns; /* of the ends */
     size_t n;
 } apart;
 
@@ -95,12 +96,12 @@ static answer ask(const row *a, const row *b, apart *x)
     int64_t begin_ns = median_of(x->begins, x), end_ns = median_of(x->ends, x);
     for (size_t i = 0; i < x->n; i++)
         x->scratch[i] = x->ends[i];
-    int64_t scatter_ns = tl_mad(x->scratch, x->n, end_ns);
-    size_t moved = count(x, begin_ns, end_ns, tl_ns_max(scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
+    x->scatter_ns = tl_mad(x->scratch, x->n, end_ns);
+    size_t moved = count(x, begin_ns, end_ns, tl_ns_max(x->scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
     answer found = answer_of(moved, together);
     if (found != LEVEL || abs_ns(end_ns) > TL_CLOCK_ERROR_NS)
         return found;
-    moved = count(x, 0, 0, tl_ns_max(scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
+    moved = count(x, 0, 0, tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
     return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
 }
 
@@ -156,27 +157,48 @@ static bool list_rows(const tl_behaviour *v, size_t n, row_list *out)
     return true;
 }
 
-/* Whether the rows are those of communication. */
-static bool communicate(const row_list *rows, apart *room)
+/* What one rank shows with the others. */
+typedef struct showing {
+    answer best;
+    size_t partners; /* it shows it with so many, or more than one */
+    bool steadily;   /* by ends that scatter no more than clocks may be off */
+} showing;
+
+static showing ask_all(const row_list *rows, size_t i, apart *room)
 {
-    size_t shown = 0, opposed = 0, n = rows->n;
+    showing s = { .steadily = true };
+    for (size_t k = 0; k < rows->n && s.partners < 2; k++) {
+        answer found = k != i ? ask(&rows->v[i], &rows->v[k], room) : NOTHING;
+        s.best = found > s.best ? found : s.best;
+        s.partners += found == SHOWN;
+        s.steadily = s.steadily && (found != SHOWN || room->scatter_ns <= TL_CLOCK_ERROR_NS);
+    }
+    return s;
+}
+
+/* What the rows carry; TL_COLL_NONE where they compute. */
+static tl_collective collective_of(const row_list *rows, apart *room)
+{
+    size_t shown = 0, steadily = 0, of_two = 0, opposed = 0, n = rows->n;
     size_t step = n > LATE_MOST + ANY_MOST ? (n - LATE_MOST) / ANY_MOST : 1;
 
     for (size_t i = 0; i < n && opposed <= (LATE_MOST + ANY_MOST) / 8; i += i < LATE_MOST ? 1 : step) {
-        answer best = NOTHING;
-        for (size_t k = 0; k < n && best != SHOWN; k++) {
-            answer found = k != i ? ask(&rows->v[i], &rows->v[k], room) : NOTHING;
-            best = found > best ? found : best;
-        }
-        shown += best == SHOWN;
-        opposed += best == OPPOSED;
+        showing s = ask_all(rows, i, room);
+        shown += s.best == SHOWN;
+        steadily += s.best == SHOWN && s.steadily;
+        of_two += s.best == SHOWN && s.partners == 1;
+        opposed += s.best == OPPOSED;
     }
-    return shown >= 2 && (double)shown >= TL_BEHAVES_MOST * (double)(shown + opposed);
+    if (shown < 2 || (double)shown < TL_BEHAVES_MOST * (double)(shown + opposed))
+        return TL_COLL_NONE;
+    if (n > 2 && of_two == shown)
+        return TL_SEND_RECV;
+    return (double)steadily >= TL_BEHAVES_MOST * (double)shown ? TL_MEETING : TL_COLL_UNKNOWN;
 }
 
-bool tl_behaviours_decide(tl_behaviour *all, size_t n, uint64_t **names, size_t *nnames)
+bool tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames)
 {
-    TL_VEC(uint64_t) found = { 0 };
+    TL_VEC(tl_behaving) found = { 0 };
     row_list rows = { 0 };
     apart *room = tl_malloc(sizeof *room);
     bool ok = room != NULL && n < UINT32_MAX && put_in_order(all, n);
@@ -185,12 +207,15 @@ bool tl_behaviours_decide(tl_behaviour *all, size_t n, uint64_t **names, size_t 
         for (to = from; to < n && all[to].name_key == all[from].name_key && all[to].place == all[from].place; to++)
             ;
         ok = list_rows(all + from, to - from, &rows);
-        bool known = found.n > 0 && found.v[found.n - 1] == all[from].name_key;
-        if (!ok || known || !communicate(&rows, room))
+        tl_collective collective = ok ? collective_of(&rows, room) : TL_COLL_NONE;
+        if (collective == TL_COLL_NONE)
             continue;
-        ok = tl_vec_room(&found);
-        if (ok)
-            found.v[found.n++] = all[from].name_key;
+        bool known = found.n > 0 && found.v[found.n - 1].name_key == all[from].name_key;
+        ok = known || tl_vec_room(&found);
+        if (ok && !known)
+            found.v[found.n++] = (tl_behaving){ all[from].name_key, collective };
+        else if (ok && found.v[found.n - 1].collective != collective)
+            found.v[found.n - 1].collective = TL_COLL_UNKNOWN;
     }
     free(rows.v);
     free(room);

@@ -185,8 +185,11 @@ tl_collective tl_behaves_as(const tl_rules *rules, tl_text name)
     if (rules->nbehave == 0)
         return TL_COLL_NONE;
     uint64_t key = tl_hash_bytes(name.p, name.n);
-    TL_BISECT(low, rules->nbehave, mid, rules->behave[mid] < key);
-    return low < rules->nbehave && rules->behave[low] == key ? called_after(name) : TL_COLL_NONE;
+    TL_BISECT(low, rules->nbehave, mid, rules->behave[mid].name_key < key);
+    if (low == rules->nbehave || rules->behave[low].name_key != key)
+        return TL_COLL_NONE;
+    tl_collective named = called_after(name);
+    return named != TL_COLL_UNKNOWN ? named : (tl_collective)rules->behave[low].collective;
 }
 
 tl_collective tl_collective_of(tl_text name)

@@ -151,7 +151,7 @@ static int take_text(void *arg, const unsigned char *text, size_t n)
     if (label <= TL_COLL_NONE)
         return refuse_text(p, text, n,
                            "is no collective: expected all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, "
-                           "reduce, gather, scatter, send, recv, send_recv, barrier or unknown");
+                           "reduce, gather, scatter, send, recv, send_recv, barrier, meeting or unknown");
     p->rule.collective = (uint8_t)label;
     return 1;
 }

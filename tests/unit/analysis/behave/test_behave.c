@@ -20,8 +20,8 @@ static void come(ran *r, int late_rank, int64_t late_ns)
             r->begin_ns[k][i] = i * 1000 * US + unit_below(&seed, 200000) + (k == late_rank ? late_ns : 0);
 }
 
-/* Ranks [from, to) leave 30 us after the last of them has come. */
-static void leave_together(ran *r, int from, int to)
+/* Ranks [from, to) leave 30 us after the last of them has come, and up to `apart_ns` later by chance. */
+static void leave(ran *r, int from, int to, unsigned apart_ns)
 {
     uint64_t seed = 11;
     for (int i = 0; i < ITEMS; i++) {
@@ -29,8 +29,13 @@ static void leave_together(ran *r, int from, int to)
         for (int k = from; k < to; k++)
             last_ns = r->begin_ns[k][i] > last_ns ? r->begin_ns[k][i] : last_ns;
         for (int k = from; k < to; k++)
-            r->end_ns[k][i] = last_ns + 30 * US + unit_below(&seed, 1000);
+            r->end_ns[k][i] = last_ns + 30 * US + unit_below(&seed, apart_ns);
     }
+}
+
+static void leave_together(ran *r, int from, int to)
+{
+    leave(r, from, to, 1000);
 }
 
 /* All take 100 us, a rank so much more; up to `noise_ns` of noise. */
@@ -51,20 +56,26 @@ static void begin_together(ran *r)
             r->begin_ns[k][i] = i * 1000 * US + unit_below(&seed, 1000);
 }
 
-/* Whether it communicates; the clock of rank 1 is off by so much. */
-static bool communicates(const ran *r, int64_t off_ns)
+/* What it is; the clock of rank 1 is off by so much. */
+static tl_collective collective_of(const ran *r, int64_t off_ns)
 {
     tl_behaviour all[RANKS * ITEMS];
-    uint64_t *names = NULL;
+    tl_behaving *names = NULL;
     size_t n = 0, nnames = 0;
     for (int k = RANKS; k-- > 0;)
         for (int i = 0; i < ITEMS; i++)
             all[n++] = (tl_behaviour){ 5, (uint64_t)i, r->begin_ns[k][i] + (k == 1 ? off_ns : 0),
                                        r->end_ns[k][i] + (k == 1 ? off_ns : 0), k, 0 };
     CU_ASSERT_TRUE_FATAL(tl_behaviours_decide(all, n, &names, &nnames));
-    CU_ASSERT_TRUE(nnames == 0 || (nnames == 1 && names[0] == 5));
+    CU_ASSERT_TRUE(nnames == 0 || (nnames == 1 && names[0].name_key == 5));
+    tl_collective collective = nnames == 1 ? (tl_collective)names[0].collective : TL_COLL_NONE;
     free(names);
-    return nnames == 1;
+    return collective;
+}
+
+static bool communicates(const ran *r, int64_t off_ns)
+{
+    return collective_of(r, off_ns) != TL_COLL_NONE;
 }
 
 static void what_ends_together_and_begins_apart_communicates(void)
@@ -75,6 +86,20 @@ static void what_ends_together_and_begins_apart_communicates(void)
     CU_ASSERT_TRUE(communicates(&r, 0));
     CU_ASSERT_TRUE(communicates(&r, 1500 * US)); /* clocks may be off */
     CU_ASSERT_TRUE(communicates(&r, -90 * US));
+}
+
+/* Exchanges of experts: each rank leaves when its own share is done. */
+static void what_ends_nearly_together_is_no_meeting(void)
+{
+    ran r;
+    come(&r, -1, 0);
+    leave_together(&r, 0, RANKS);
+    CU_ASSERT_EQUAL(collective_of(&r, 700 * US), TL_MEETING);
+    for (int i = 0; i < ITEMS; i++) /* all the later, so that all is larger */
+        for (int k = 0; k < RANKS; k++)
+            r.begin_ns[k][i] += (r.begin_ns[k][i] - i * 1000 * US) * 9;
+    leave(&r, 0, RANKS, 120000);
+    CU_ASSERT_EQUAL(collective_of(&r, 700 * US), TL_COLL_UNKNOWN);
 }
 
 static void so_it_does_in_groups_of_ranks(void)
@@ -156,6 +181,7 @@ static void a_rank_gives_those_of_unknown_names(void)
 int main(void)
 {
     static const unit_test tests[] = { TEST(what_ends_together_and_begins_apart_communicates),
+                                       TEST(what_ends_nearly_together_is_no_meeting),
                                        TEST(so_it_does_in_groups_of_ranks),
                                        TEST(what_takes_its_time_does_not),
                                        TEST(what_follows_a_collective_does_not),

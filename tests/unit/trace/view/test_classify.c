@@ -46,18 +46,18 @@ static void libraries_may_communicate(void)
 
 static tl_collective behaves_as(const char *name, const char *known)
 {
-    uint64_t keys[] = { 1, tl_hash_bytes(known, strlen(known)), UINT64_MAX };
-    const tl_rules rules = { .behave = keys, .nbehave = COUNT(keys) };
+    tl_behaving names[] = { { 1, TL_COLL_UNKNOWN }, { tl_hash_bytes(known, strlen(known)), TL_MEETING }, { UINT64_MAX, TL_COLL_UNKNOWN } };
+    const tl_rules rules = { .behave = names, .nbehave = COUNT(names) };
     return tl_behaves_as(&rules, (tl_text){ name, strlen(name) });
 }
 
 static void behaviour_makes_a_name_communication(void)
 {
-    CU_ASSERT_EQUAL(behaves_as("fabric_x", "fabric_x"), TL_COLL_UNKNOWN);
+    CU_ASSERT_EQUAL(behaves_as("fabric_x", "fabric_x"), TL_MEETING);
     CU_ASSERT_EQUAL(behaves_as("fabric_x", "fabric_y"), TL_COLL_NONE);
     CU_ASSERT_EQUAL(behaves_as("void lib::fusedAllReduce<4>()", "void lib::fusedAllReduce<4>()"), TL_ALL_REDUCE);
     CU_ASSERT_EQUAL(behaves_as("TokenDispatch", "TokenDispatch"), TL_ALL_TO_ALL);
-    CU_ASSERT_EQUAL(behaves_as("sum_reduce", "sum_reduce"), TL_COLL_UNKNOWN); /* of which root? */
+    CU_ASSERT_EQUAL(behaves_as("sum_reduce", "sum_reduce"), TL_MEETING); /* of which root? */
 }
 
 static void requests_to_move_data_are_copies(void)
