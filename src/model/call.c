@@ -7,11 +7,9 @@ const tl_call_rule tl_call_rules[] = {
     { "*GraphLaunch", TL_DOES_LAUNCH_GRAPH, TL_AFTER_NOTHING, "cudaGraphLaunch" },
     { "*Launch*Kernel*", TL_DOES_LAUNCH, TL_AFTER_NOTHING, "hipExtModuleLaunchKernel" },
 
-    { "DeviceSynchronize", TL_DOES_WAIT, TL_AFTER_ALL, "hipDeviceSynchronize" },
-    { "CtxSynchronize", TL_DOES_WAIT, TL_AFTER_ALL, "cuCtxSynchronize" },
-    { "ThreadSynchronize", TL_DOES_WAIT, TL_AFTER_ALL, "cudaThreadSynchronize" },
     { "StreamSynchronize", TL_DOES_WAIT, TL_AFTER_STREAM, "cuStreamSynchronize" },
     { "EventSynchronize", TL_DOES_WAIT, TL_AFTER_EVENT, "cudaEventSynchronize" },
+    { "*Synchronize", TL_DOES_WAIT, TL_AFTER_ALL, "cuCtxSynchronize" },
     { "StreamWaitEvent", TL_DOES_HOLD, TL_AFTER_NOTHING, "cudaStreamWaitEvent" },
 
     /* One from pageable memory waits though it is called Async. */

@@ -98,13 +98,14 @@ typedef struct tl_node_comm {
     uint32_t nwork; /* kernels that compute, launched since the last of these */
 } tl_node_comm;
 
-/* A pause of a launching thread between two calls, which may have been a wait that no call tells of.  As long as it
+/* A pause of a launching thread between two calls, or a call of unknown kind, which may have been a wait.  As long as it
  * counts as none its WAIT_END is like a launch: it comes after what any thread did last, and the host worked since. */
 typedef struct tl_pause {
-    uint64_t calls;         /* the same for the same calls before and after */
+    uint64_t calls;         /* the same for the same calls before and after, or before and itself */
     int64_t ns;             /* how long it is */
     uint32_t begin, end;    /* WAIT_BEGIN, WAIT_END */
     uint32_t first_release; /* its releases end where those of the next pause begin */
+    uint32_t called;        /* 1: it is a call */
 } tl_pause;
 
 /* What may have released it: the last work of a name that ended right before its end. */

@@ -18,13 +18,14 @@ typedef enum tl_call_wait {
     TL_CALL_WAITS_STREAM, /* for what was launched on a stream, or before an event */
     TL_CALL_WAITS_DEVICE,
     TL_CALL_FREES,
-    TL_CALL_PAUSE /* between two calls: it may have waited */
+    TL_CALL_PAUSE,  /* between two calls: it may have waited */
+    TL_CALL_UNKNOWN /* nor does the name tell whether this one did */
 } tl_call_wait;
 
 /* A call that waits, or may; on a thread that launches. */
 typedef struct tl_waiting_call {
     int64_t start_ns, end_ns;
-    uint64_t calls; /* of a pause: the calls before and after it */
+    uint64_t calls; /* of those that may have waited: the calls before and after it, or before it and itself */
     uint32_t track;
     int32_t device, stream; /* -1: all, or unknown */
     uint8_t kind;           /* tl_call_wait */
@@ -143,6 +144,12 @@ bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
 
 /* pause.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
+
+/* Whether only many alike tell that it was a wait. */
+static inline bool tl_may_have_waited(const tl_waiting_call *call)
+{
+    return call != NULL && call->kind >= TL_CALL_PAUSE;
+}
 
 /* Kernels in order of ends that end no later than an instant. */
 size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns);

@@ -1,5 +1,6 @@
 /* calls.c - what the host's columns tell that a graph needs: calls that wait, pauses between calls, recorded waits. */
 #include "build.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/call.h"
 #include <stdlib.h>
@@ -68,6 +69,35 @@ static bool add_call(finding *f, const tl_thread *thread, size_t i)
     return add_wait(f, wait);
 }
 
+/* Whether a call of the thread queues work. */
+static bool launches(const tl_rank_view *view, uint32_t track, int64_t start_ns)
+{
+    size_t at = 0;
+    TL_BISECT(at, view->nlaunches, mid, view->launches[mid].start_ns < start_ns);
+    while (at < view->nlaunches && view->launches[at].start_ns == start_ns && view->launches[at].track != track)
+        at++;
+    return at < view->nlaunches && view->launches[at].start_ns == start_ns;
+}
+
+/* A call whose name says nothing may have waited, too, where it is so long that its end may tell: `last` is the call
+ * that ended last before it. */
+static bool add_unknown(finding *f, const tl_thread *thread, size_t i, size_t last)
+{
+    const tl_calls *calls = &f->view->calls;
+    int64_t start = calls->start_ns[i];
+    if (sort_of(f, calls->name[i]) != CALL_OTHER || calls->dur_ns[i] <= TL_UNTOLD_LAG_NS ||
+        launches(f->view, thread->track, start))
+        return true;
+    uint64_t before = key_of_name(f->view, calls->name[last]), own = key_of_name(f->view, calls->name[i]);
+    return add_wait(f, (tl_waiting_call){ .start_ns = start,
+                                          .end_ns = start + calls->dur_ns[i],
+                                          .calls = tl_hash_mix(tl_hash_mix(before, own), TL_CALL_UNKNOWN),
+                                          .track = thread->track,
+                                          .device = -1,
+                                          .stream = -1,
+                                          .kind = TL_CALL_UNKNOWN });
+}
+
 static bool add_thread(finding *f, const tl_thread *thread)
 {
     const tl_calls *calls = &f->view->calls;
@@ -85,7 +115,7 @@ static bool add_thread(finding *f, const tl_thread *thread)
                                                 .device = -1,
                                                 .stream = -1,
                                                 .kind = TL_CALL_PAUSE });
-        ok = ok && add_call(f, thread, i);
+        ok = ok && add_call(f, thread, i) && add_unknown(f, thread, i, last);
         if (start + calls->dur_ns[i] > before)
             last = i;
     }

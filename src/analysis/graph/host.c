@@ -55,7 +55,7 @@ static bool add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
                     .end_ns = tl_graph_host_time(b, call->end_ns),
                     .call = call,
                     .release = TL_NONE };
-    if (call->kind != TL_CALL_PAUSE)
+    if (!tl_may_have_waited(call))
         w.release = tl_graph_release_of(b, call, w.start_ns, w.end_ns);
     if (call->kind == TL_CALL_FREES) {
         if (w.release == TL_NONE || b->view->kernels[w.release].end_ns <= w.start_ns ||
@@ -167,7 +167,7 @@ static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, ui
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
-    bool pause = w->call != NULL && w->call->kind == TL_CALL_PAUSE;
+    bool pause = tl_may_have_waited(w->call);
     tl_node node = { .done_ns = at->ns,
                      .segment = segment_at(b, at->ns),
                      .step = step_at(b, pause ? at->ns : w->start_ns),
@@ -256,10 +256,14 @@ void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
         const host_wait *w = &hosts->waits.v[i];
         if (w->release != TL_NONE)
             tl_graph_edge(b, b->placed[w->release].end, w->end, w->end_ns - b->view->kernels[w->release].end_ns, 0);
-        else if (w->call != NULL && w->call->kind == TL_CALL_PAUSE)
+        else if (tl_may_have_waited(w->call))
             tl_graph_pause(
                 b,
-                (tl_pause){ .calls = w->call->calls, .ns = w->end_ns - w->start_ns, .begin = w->begin, .end = w->end },
+                (tl_pause){ .calls = w->call->calls,
+                            .ns = w->end_ns - w->start_ns,
+                            .begin = w->begin,
+                            .end = w->end,
+                            .called = w->call->kind == TL_CALL_UNKNOWN },
                 w->start_ns, w->end_ns);
     }
 }

@@ -152,7 +152,8 @@ static void put_edges(settling *s, uint32_t v, tl_node *node)
         return;
     const tl_pause_release *release = &g->releases[s->release_of[wait - 1]];
     node->work_ns = 0;
-    node->activity = TL_ACTIVITY_HOST; /* nothing that it was called: a wait of which no call tells */
+    /* Nothing that it was called: of a pause no call tells what it waited for. */
+    node->activity = pause->called ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST;
     put_edge(s, release->node, release->lag_ns);
 }
 

@@ -1,4 +1,5 @@
-/* untold.c - waits that no call tells of: frameworks wait for events that profilers often do not record.
+/* untold.c - waits that no call tells of: frameworks wait for events that profilers often do not record, and in calls of
+ * runtimes whose names tell nothing.
  *
  *     host     [call x]...................[call y]    again and again between the same two calls the host pauses, and goes
  *     device       [   a   ][     b    ]              on at the same short lag after b has ended

@@ -1,23 +1,33 @@
 /* test_untold.c - pauses of a host that were waits, though no call tells of them.  A column is 100 us, a pause 20 of
  * them. */
 #include "graph_drawn.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Launches a, b, ... 20 columns apart, one for each digit: so many columns before the next the work launched by it has
- * ended.  0: it ends 10 columns before. */
-static drawing *pausing(const char *lags)
+ * ended.  0: it ends 10 columns before.  call: what the host is in from a launch to the next; NULL: in nothing. */
+static drawing *pausing_in(const char *call, const char *lags)
 {
     enum { PAUSE = 20, MOST = 8 };
     char host[48 + PAUSE * MOST] = "launch 1 cudaLaunchKernel: ", device[48 + PAUSE * MOST] = "compute 7 gemm: ";
+    char calls[48 + PAUSE * MOST] = "";
     size_t n = strlen(lags), h = strlen(host), k = strlen(device);
+    snprintf(calls, 48, "call 1 %s: ", call != NULL ? call : "none");
+    size_t c = strlen(calls);
     if (n > MOST)
         abort();
     for (size_t i = 0; i < n * PAUSE; i++) {
         size_t lag = lags[i / PAUSE] == '0' ? 10 : (size_t)(lags[i / PAUSE] - '0');
         host[h + i] = i % PAUSE == 0 ? (char)('a' + i / PAUSE) : '.';
         device[k + i] = i % PAUSE > 0 && i % PAUSE < PAUSE - lag ? (char)('A' + i / PAUSE) : '.';
+        calls[c + i] = call != NULL && i % PAUSE > 0 ? '=' : '.';
     }
-    return stretched(draw(host, device, NULL), 100);
+    return stretched(draw(host, device, calls, NULL), 100);
+}
+
+static drawing *pausing(const char *lags)
+{
+    return pausing_in(NULL, lags);
 }
 
 static size_t waits_of(drawing *first, drawing *second)
@@ -37,6 +47,21 @@ static void three_that_end_at_one_lag_are_waits(void)
     CU_ASSERT_EQUAL(job_open(j, 0)->nodes[end].work_ns, 0);
     CU_ASSERT_EQUAL(job_lag_us(j, 0, work, end), 100);
     CU_ASSERT_EQUAL(job_lag_us(j, 0, job_node(j, 0, TL_NODE_WAIT_BEGIN, 100), end), 10);
+    graph_job_free(j);
+}
+
+static void a_call_that_ends_with_work_is_a_wait_whatever_it_is_called(void)
+{
+    graph_job *j = graph_job_of(pausing_in("urQueueFinish", "1111"), NULL);
+    CU_ASSERT_EQUAL(j->graph.nwaits, 4);
+    const tl_node *end = job_at(j, 0, TL_NODE_WAIT_END, 2000);
+    CU_ASSERT_EQUAL(end->work_ns, 0);
+    CU_ASSERT_EQUAL(end->activity, TL_ACTIVITY_SYNC);
+    graph_job_free(j);
+
+    j = graph_job_of(pausing_in("urQueueFinish", "1594"), NULL);
+    CU_ASSERT_EQUAL(j->graph.nwaits, 0);
+    CU_ASSERT_EQUAL(job_at(j, 0, TL_NODE_WAIT_END, 2000)->work_ns, 1900 * US);
     graph_job_free(j);
 }
 
@@ -133,6 +158,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(three_that_end_at_one_lag_are_waits),
+        TEST(a_call_that_ends_with_work_is_a_wait_whatever_it_is_called),
         TEST(fewer_than_three_are_work),
         TEST(two_say_nothing_of_a_spread),
         TEST(three_on_two_ranks_are_waits),
