@@ -51,6 +51,7 @@
 
 #include "tlmpi/analysis/ask.h"
 #include "tlmpi/analysis/wait.h"
+#include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/view.h"
@@ -85,9 +86,18 @@ typedef struct tl_node {
 
 typedef struct tl_edge {
     int64_t lag_ns;
-    uint64_t vote; /* 0: certain; else the key under which it is impossible everywhere if it is anywhere */
+    uint64_t vote; /* 0: certain; else the key under which it is impossible everywhere if it is anywhere; one of a kind
+                    * (TL_VOTE_OF_KIND) is there only if some rank has shown it */
     uint32_t from;
 } tl_edge;
+
+#define TL_VOTE_OF_KIND UINT64_C(1) /* in a vote: the edge is of its kind, not of its place in the sequence */
+
+/* The key that says that an edge of a kind has been shown. */
+static inline uint64_t tl_vote_shown(uint64_t vote)
+{
+    return tl_hash_mix(vote, 1);
+}
 
 /* One communication kernel: its ARRIVAL is node `arrival`, its END the one after it. */
 typedef struct tl_node_comm {
@@ -127,7 +137,8 @@ typedef struct tl_rank_graph {
     tl_node_comm *comms;
     tl_pause *pauses; /* [npauses + 1], likewise */
     tl_pause_release *releases;
-    uint64_t *false_votes; /* [nfalse] keys of edges that are impossible here; ascending, each once */
+    uint64_t *false_votes; /* [nfalse] keys of edges that are impossible here, and tl_vote_shown of those that are shown;
+                            * ascending, each once */
 } tl_rank_graph;
 
 /* What the host did that the graph is made of, besides launches: taken from a view that has the host's columns, to be

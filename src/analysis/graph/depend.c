@@ -3,10 +3,13 @@
  *     1  recorded     a wait of the stream names an event of another: what was launched next comes after what had been
  *                     launched there before the event
  *     2  by custom    no wait is recorded: communication comes after the computing that was launched last before it
- *     3  by the rest  it starts later than all this explains: after what ended right before, on another stream, launched
+ *     3  by kind      no wait is recorded: what is launched next after communication of a kind, where it always begins
+ *                     after that, and somewhere as soon as that ends though it was ready before: after a receive, which
+ *                     may have ended long before on a rank that is slow
+ *     4  by the rest  it starts later than all this explains: after what ended right before, on another stream, launched
  *                     no later
  *
- * The first two are put to the vote: adapters of traces name waits that were none, and not all frameworks keep the
+ * The first three are put to the vote: adapters of traces name waits that were none, and not all frameworks keep the
  * custom.
  */
 #include "build.h"
@@ -29,7 +32,15 @@ typedef struct depending {
 static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
 {
     uint64_t vote = tl_hash_mix(b->placed[to].position, b->placed[from].position);
-    return vote != 0 ? vote : 1;
+    return vote > 1 ? vote & ~TL_VOTE_OF_KIND : 2;
+}
+
+static void add_vote(tl_graph_build *b, uint64_t vote)
+{
+    if (!tl_vec_room(&b->false_votes))
+        b->failed = true;
+    else
+        b->false_votes.v[b->false_votes.n++] = vote;
 }
 
 /* An edge as the sequence has it; where it cannot be, it is false everywhere.  Until when it explains that work starts
@@ -41,15 +52,39 @@ static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
     uint64_t vote = vote_of(b, from, to);
 
     if (end > k->start_ns + TL_CLOCK_ERROR_NS) {
-        if (!tl_vec_room(&b->false_votes)) {
-            b->failed = true;
-            return INT64_MIN;
-        }
-        b->false_votes.v[b->false_votes.n++] = vote;
+        add_vote(b, vote);
         return INT64_MIN;
     }
     tl_graph_edge(b, b->placed[from].end, b->placed[to].start, tl_ns_min(0, tl_ns_between(k->start_ns, end)), vote);
     return tl_ns_min(end, k->start_ns);
+}
+
+/* What is known of a kernel's waits: since when it might have begun, and which other work it follows by the rest. */
+typedef struct waiting {
+    int64_t ready_ns;
+    uint32_t rest;
+} waiting;
+
+/* What follows communication of its kind.   Times of one
+ * device differ by rounding alone. */
+static void propose_kind(tl_graph_build *b, uint32_t from, uint32_t to, const waiting *known)
+{
+    const tl_kernel *comm = &b->view->kernels[from], *k = &b->view->kernels[to];
+    uint64_t streams = (uint64_t)(uint32_t)comm->stream << 32 | (uint32_t)k->stream;
+    uint64_t kind = tl_hash_mix(b->placed[from].name, b->view->colls[comm->coll].kind);
+    if (k->kind == TL_COMM)
+        kind = tl_hash_mix(tl_hash_mix(kind, b->placed[to].name), b->view->colls[k->coll].kind);
+    uint64_t vote = tl_hash_mix(kind, streams) | TL_VOTE_OF_KIND;
+    int64_t late = tl_ns_between(k->start_ns, comm->end_ns);
+
+    if (late < -2 * TL_ROUNDING_NS) {
+        add_vote(b, vote);
+        return;
+    }
+    if (from != known->rest)
+        tl_graph_edge(b, b->placed[from].end, b->placed[to].start, tl_ns_min(0, late), vote);
+    if (late <= TL_CLOCK_ERROR_NS && known->ready_ns < comm->end_ns - 2 * TL_ROUNDING_NS)
+        add_vote(b, tl_vote_shown(vote));
 }
 
 /* --------------------------------------------------------------------------------------------------------- recorded */
@@ -138,44 +173,68 @@ static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
     return since;
 }
 
-/* What has no launch was released by something: where nothing ended right before, by what ended last. */
-static void depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
+/* What has no launch was released by something: where nothing ended right before, by what ended last.  The kernel that it comes after;
+ * TL_NONE. */
+static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
     bool unlaunched = b->placed[kernel].launch == TL_NONE && !b->placed[kernel].before;
     int64_t until = unlaunched ? since_ns : tl_ns_max(since_ns, k->start_ns - TL_CLOCK_ERROR_NS);
 
     if (since_ns == INT64_MIN ? !unlaunched : tl_ns_between(k->start_ns, since_ns) <= 2 * TL_ROUNDING_NS)
-        return;
+        return TL_NONE;
     for (size_t i = tl_graph_ended(b, k->start_ns + TL_ROUNDING_NS); i > 0; i--) {
         uint32_t from = b->by_end[i - 1];
         const tl_kernel *other = &b->view->kernels[from];
         if (other->end_ns <= until)
-            return;
+            return TL_NONE;
         if (from == kernel || tl_same_stream(other, k) || b->placed[from].turn > b->placed[kernel].turn)
             continue;
         tl_graph_edge(b, b->placed[from].end, b->placed[kernel].start,
                       tl_ns_min(0, tl_ns_between(k->start_ns, other->end_ns)), 0);
-        return;
+        return from;
     }
+    return TL_NONE;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- all */
+
+/* Whether a kernel launched after another may wait for it by its kind. */
+static bool follows(const tl_graph_build *b, uint32_t before, uint32_t kernel)
+{
+    const tl_kernel *comm = &b->view->kernels[before];
+    return comm->kind == TL_COMM && comm->launch != TL_NONE && !tl_same_stream(comm, &b->view->kernels[kernel]);
+}
+
+/* For computing all communication from `since` on, for communication what was launched right before.  The next `since`. */
+static size_t propose_kinds(tl_graph_build *b, size_t since, size_t turn, const waiting *known)
+{
+    uint8_t kind = b->view->kernels[b->by_turn[turn]].kind;
+    if (kind != TL_COMPUTE && kind != TL_COMM)
+        return since;
+    for (size_t i = kind == TL_COMPUTE || since == turn ? since : turn - 1; i < turn; i++)
+        if (follows(b, b->by_turn[i], b->by_turn[turn]))
+            propose_kind(b, b->by_turn[i], b->by_turn[turn], known);
+    return kind == TL_COMPUTE ? turn + 1 : since;
+}
 
 static void depend_all(depending *d)
 {
     tl_graph_build *b = d->b;
     uint32_t computing = TL_NONE; /* launched last */
+    size_t since = 0;             /* turn: communication from there on has no computing launched after it so far */
 
     for (size_t turn = 0; turn < b->view->nkernels && !b->failed; turn++) {
         uint32_t kernel = b->by_turn[turn];
         const tl_kernel *k = &b->view->kernels[kernel];
-        int64_t since = explained_by(b, kernel);
+        int64_t explained = explained_by(b, kernel);
         for (uint32_t w = d->recorded[kernel]; w != TL_NONE; w = d->waits.v[w].next)
-            since = tl_ns_max(since, propose(b, d->waits.v[w].kernel, kernel));
+            explained = tl_ns_max(explained, propose(b, d->waits.v[w].kernel, kernel));
         if (d->waits.n == 0 && k->kind == TL_COMM && k->launch != TL_NONE && computing != TL_NONE)
-            since = tl_ns_max(since, propose(b, computing, kernel));
-        depend_on_rest(b, kernel, since);
+            explained = tl_ns_max(explained, propose(b, computing, kernel));
+        uint32_t rest = depend_on_rest(b, kernel, explained);
+        if (d->waits.n == 0 && k->launch != TL_NONE)
+            since = propose_kinds(b, since, turn, &(waiting){ explained, rest });
         if (k->kind == TL_COMPUTE && k->launch != TL_NONE)
             computing = kernel;
     }

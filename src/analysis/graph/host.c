@@ -257,14 +257,13 @@ void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
         if (w->release != TL_NONE)
             tl_graph_edge(b, b->placed[w->release].end, w->end, w->end_ns - b->view->kernels[w->release].end_ns, 0);
         else if (tl_may_have_waited(w->call))
-            tl_graph_pause(
-                b,
-                (tl_pause){ .calls = w->call->calls,
-                            .ns = w->end_ns - w->start_ns,
-                            .begin = w->begin,
-                            .end = w->end,
-                            .called = w->call->kind == TL_CALL_UNKNOWN },
-                w->start_ns, w->end_ns);
+            tl_graph_pause(b,
+                           (tl_pause){ .calls = w->call->calls,
+                                       .ns = w->end_ns - w->start_ns,
+                                       .begin = w->begin,
+                                       .end = w->end,
+                                       .called = w->call->kind == TL_CALL_UNKNOWN },
+                           w->start_ns, w->end_ns);
     }
 }
 

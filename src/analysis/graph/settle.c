@@ -133,6 +133,14 @@ static void put_end(settling *s, uint32_t port, tl_node *node)
     put_edge(s, (uint32_t)s->from->nnodes + port, tl_ns_min(0, node->done_ns - met->met_ns));
 }
 
+static bool is_voted_out(const settling *s, uint64_t vote)
+{
+    if (vote == 0)
+        return false;
+    return tl_map_get(&s->false_votes, vote) != TL_MAP_NONE ||
+           ((vote & TL_VOTE_OF_KIND) != 0 && tl_map_get(&s->false_votes, tl_vote_shown(vote)) == TL_MAP_NONE);
+}
+
 /* The edges of its own graph, but for what was voted out. */
 static void put_edges(settling *s, uint32_t v, tl_node *node)
 {
@@ -141,8 +149,8 @@ static void put_edges(settling *s, uint32_t v, tl_node *node)
     const tl_pause *pause = wait > 0 ? &g->pauses[wait - 1] : NULL;
     for (uint32_t e = s->nodes[v].first_edge; e < s->nodes[v + 1].first_edge; e++) {
         const tl_edge *edge = &s->edges[e];
-        if (edge->vote != 0 && tl_map_get(&s->false_votes, edge->vote) != TL_MAP_NONE)
-            s->nvoted++;
+        if (is_voted_out(s, edge->vote))
+            s->nvoted += (edge->vote & TL_VOTE_OF_KIND) == 0;
         else if (pause == NULL)
             put_edge(s, edge->from, edge->lag_ns);
         else if (edge->from == pause->begin) /* what another thread did is no matter then */

@@ -144,6 +144,33 @@ static void what_is_impossible_once_is_nowhere(void)
     graph_job_free(j);
 }
 
+/* A, R after it, and B: as soon as R ends; later, where it is launched later; or beside R.  Columns of 10 us. */
+static drawing *receiver(char how)
+{
+    return stretched(draw("steps:          1111111111111111111111111111",
+                          how == 'l' ? "host:           ar...............b.........."
+                                     : "host:           arb.........................",
+                          how == 'l'   ? "compute 7 gemm: .AAAA.............BBBBB....."
+                          : how == 'b' ? "compute 7 gemm: .AAAA..BBBBB................"
+                                       : "compute 7 gemm: .AAAA......BBBBB............",
+                          "comm 9 recv:    .....RRRRRR.................", NULL), 10);
+}
+
+static int64_t lag_of_late_receiver(drawing *first, drawing *second)
+{
+    graph_job *j = graph_job_of(first, receiver('l'), second, NULL);
+    int64_t lag = job_lag_us(j, 1, job_node(j, 1, TL_NODE_END, 110), job_node(j, 1, TL_NODE_WORK, 230));
+    graph_job_free(j);
+    return lag;
+}
+
+static void what_follows_communication_of_a_kind_waits_for_it_where_it_came_long_before(void)
+{
+    CU_ASSERT_EQUAL(lag_of_late_receiver(receiver('s'), receiver('s')), 0);
+    CU_ASSERT_EQUAL(lag_of_late_receiver(receiver('l'), receiver('l')), NO_EDGE); /* nothing shows it */
+    CU_ASSERT_EQUAL(lag_of_late_receiver(receiver('s'), receiver('b')), NO_EDGE); /* it cannot be */
+}
+
 /* ----------------------------------------------------------------------------------------------------------- clocks */
 
 static drawing *clocked(void)
@@ -342,6 +369,7 @@ int main(void)
         TEST(a_send_meets_its_receive),
         TEST(who_has_no_trace_comes_from_where_it_waited_for_somebody),
         TEST(what_is_impossible_once_is_nowhere),
+        TEST(what_follows_communication_of_a_kind_waits_for_it_where_it_came_long_before),
         TEST(a_clock_that_is_off_is_shifted_like_its_collectives),
         TEST(a_clock_that_drifts_is_followed_beyond_its_collectives),
         TEST(rounding_is_not_a_drift),

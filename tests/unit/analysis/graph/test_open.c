@@ -39,6 +39,15 @@ static uint32_t port_ended_by(const tl_settled *of, uint32_t v)
     return TL_NONE;
 }
 
+/* The n-th edge to a node but for those of kinds, which nothing has shown here. */
+static const tl_edge *own_edge(const tl_rank_graph *own, const tl_node *node, uint32_t n)
+{
+    uint32_t e = node->first_edge;
+    while (e < node[1].first_edge && ((own->edges[e].vote & TL_VOTE_OF_KIND) != 0 || n-- > 0))
+        e++;
+    return e < node[1].first_edge ? &own->edges[e] : NULL;
+}
+
 /* All clocks are right and nothing was voted out: nodes are the rank's own, but for what ENDs wait for. */
 static void same_as_its_own(const tl_rank_graph *own, const tl_open_rank *o)
 {
@@ -57,11 +66,14 @@ static void same_as_its_own(const tl_rank_graph *own, const tl_open_rank *o)
         CU_ASSERT_EQUAL(tl_port_of(o, v), TL_NONE);
         CU_ASSERT_EQUAL(a->key, b->key);
         CU_ASSERT_EQUAL(b->work_ns, nedges > 0 ? a->work_ns : 0);
-        CU_ASSERT_EQUAL_FATAL(nedges, a[1].first_edge - a->first_edge);
+        CU_ASSERT_PTR_NULL_FATAL(own_edge(own, a, nedges));
         for (uint32_t e = 0; e < nedges; e++) {
-            CU_ASSERT_EQUAL(o->edges[b->first_edge + e].from, own->edges[a->first_edge + e].from);
-            CU_ASSERT_EQUAL(o->edges[b->first_edge + e].lag_ns, own->edges[a->first_edge + e].lag_ns);
-            CU_ASSERT_EQUAL(tl_from_ns(o, &o->edges[b->first_edge + e]), o->nodes[o->edges[b->first_edge + e].from].done_ns);
+            const tl_edge *edge = own_edge(own, a, e);
+            CU_ASSERT_PTR_NOT_NULL_FATAL(edge);
+            CU_ASSERT_EQUAL(o->edges[b->first_edge + e].from, edge->from);
+            CU_ASSERT_EQUAL(o->edges[b->first_edge + e].lag_ns, edge->lag_ns);
+            CU_ASSERT_EQUAL(tl_from_ns(o, &o->edges[b->first_edge + e]),
+                            o->nodes[o->edges[b->first_edge + e].from].done_ns);
         }
     }
 }
@@ -208,7 +220,8 @@ static void it_says_when_memory_is_out(void)
         tl_open_rank o = { 0 };
         uint32_t order[64];
         tl_mem_fail_after(k);
-        ok = tl_rank_open(&held_rank(&j->held.asker, 0)->settled, &o) && o.n <= COUNT(order) && tl_open_order(&o, order);
+        ok =
+            tl_rank_open(&held_rank(&j->held.asker, 0)->settled, &o) && o.n <= COUNT(order) && tl_open_order(&o, order);
         tl_mem_fail_after(0);
         failures += !ok;
         tl_open_free(&o);

@@ -124,10 +124,17 @@ static void what_ends_all_the_time_releases_nothing(void)
     for (size_t pause = 0; pause < 3; pause++)
         for (size_t i = 0; i < per_pause; i++) {
             int64_t start = (int64_t)(pause * 2000 + i * 100) * US;
-            d->kernels[d->view.nkernels] = (tl_kernel){ .start_ns = start, .end_ns = start + 100 * US, .launch_ns = TL_TIME_UNKNOWN,
-                                                        .correlation = -1, .bytes = -1, .launch = TL_NONE, .step = -1,
-                                                        .name = tl_names_intern(&d->names, "often", 5), .stream = 9,
-                                                        .uid = (uint32_t)d->view.nkernels, .kind = TL_COMPUTE };
+            d->kernels[d->view.nkernels] = (tl_kernel){ .start_ns = start,
+                                                        .end_ns = start + 100 * US,
+                                                        .launch_ns = TL_TIME_UNKNOWN,
+                                                        .correlation = -1,
+                                                        .bytes = -1,
+                                                        .launch = TL_NONE,
+                                                        .step = -1,
+                                                        .name = tl_names_intern(&d->names, "often", 5),
+                                                        .stream = 9,
+                                                        .uid = (uint32_t)d->view.nkernels,
+                                                        .kind = TL_COMPUTE };
             d->view.nkernels++;
         }
     for (size_t i = 0; i < d->view.nkernels; i++) /* each pause ends 100 us after one of them */
