@@ -313,7 +313,7 @@ for said in 'the next work of its stream was launched', 'to within 1 us', 'the p
 status 0 "$tlmpi" describe launch
 python "which median" "assert 'the mean of the middle two, rounded up' in ' '.join(out.split())"
 status 0 "$tlmpi" describe bandwidth
-says out "missing or unmatched"
+says out "state whole, and not"
 status 0 "$tlmpi" describe tables
 check "the list has each table of the file" sh -c '"$1" show traces.h5 | tail -n +2 | while read -r t rest; do
     grep -q "^  $t  *[a-z]" out || exit 1; done' sh "$tlmpi"
