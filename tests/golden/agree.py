@@ -24,7 +24,7 @@ CAUSES = ("compute_slow", "throttled", "more_work", "host_late", "input", "h2d",
 class Job:
     def __init__(self, path):
         self.path = path
-        for name in ("rank", "step", "blame", "blame_step", "straggler", "whatif", "critical_path", "collective", "quality", "link"):
+        for name in ("rank", "step", "blame", "health", "blame_step", "straggler", "whatif", "critical_path", "collective", "quality", "link"):
             setattr(self, name, self.table(name))
         self.answers = json.loads(subprocess.run([TLMPI, "ask", path, "--json"], capture_output=True, text=True).stdout)
         self.asked = " ".join(subprocess.run([TLMPI, "ask", path], capture_output=True, text=True).stdout.split())
@@ -64,14 +64,21 @@ def sums(rows, key, value):
     return of
 
 
+def judged(job):
+    """The charges, but of steps that not all ranks have whole."""
+    left_out = {r["step"] for r in job.health if r["rank"] == "-1" and r["done"] == "left_out"}
+    return [r for r in job.blame if r["step"] not in left_out]
+
+
 # --- tables ---------------------------------------------------------------------------------------------------------------
 
 def blame(c, job):
     by_rank = sums(job.blame, lambda r: int(r["to_rank"]), charge)
     by_step = sums(job.blame, lambda r: (int(r["to_rank"]), int(r["step"])), charge)
     told = {(int(r["rank"]), int(r["step"])): int(r["blame_ns"]) for r in job.blame_step}
+    whole = sums(judged(job), lambda r: int(r["to_rank"]), charge)
     for row in job.straggler:
-        c.same(f"blame_ns of rank {row['rank']}", int(row["blame_ns"]), by_rank[int(row["rank"])])
+        c.same(f"blame_ns of rank {row['rank']}", int(row["blame_ns"]), whole[int(row["rank"])])
     for key, ns in told.items():
         if key[1] >= 0:
             c.same(f"blame_ns of rank, step {key}", ns, by_step[key])
@@ -239,7 +246,7 @@ def thresholds(c, job):
 def answers(c, job):
     a = job.answers
     named = sorted(int(r["rank"]) for r in job.straggler if r["verdict"] == "straggler")
-    c.same("all waiting", a["others_waiting"]["evidence"]["all_waiting_ns"], sum(charge(r) for r in job.blame))
+    c.same("all waiting", a["others_waiting"]["evidence"]["all_waiting_ns"], sum(charge(r) for r in judged(job)))
     c.same("judged", a["which_rank"]["evidence"].get("collectives_judged", 0) or sum(int(r["late_count"]) for r in job.straggler),
            sum(int(r["late_count"]) for r in job.straggler))
     told = sorted(r for x in a["culprits"] for r in x["ranks"])

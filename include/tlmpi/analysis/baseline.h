@@ -18,8 +18,9 @@
  * What data take is compared as well: the members are links then, ranks between which data move, and links of one sort
  * are the role (tl_baseline_add_links).
  *
- * A step that some rank's recording lacks was cut, and so is what lies before all steps or after them.  Such steps are
- * replayed, and never are evidence.
+ * A step that some rank's recording lacks was cut, and so is what lies before all steps or after them, and the first one
+ * where a rank's recording begins late in it.  Such steps are replayed, and never are evidence.  The first and the last
+ * step of a rank's recording are compared, and prove nothing alone: what it takes to start a profiler differs by host.
  *
  * May use graph.
  */
@@ -71,6 +72,8 @@ typedef struct tl_baseline {
                      * inner stages of a pipeline do unlike work */
     int32_t *steps; /* [nsteps] numbers, ascending; -1: before the first, TL_STEP_AFTER: after the last */
     bool *cut;      /* [nsteps] */
+    bool *edge; /* [nsteps]: the first or the last that some rank has: profilers start and stop there */
+    bool *lost; /* [nranks * nsteps]: the rank is not judged in the step; NULL: all are in all */
     size_t first_whole, last_whole; /* steps that are not cut; nsteps: there is none */
     tl_work_class *classes;
     size_t class_room;
@@ -94,6 +97,15 @@ typedef struct tl_baseline {
 tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
                            size_t nrows, tl_baseline *out, tl_error *err);
 void tl_baseline_free(tl_baseline *baseline);
+
+/* Ranks are not judged in steps in which table health says that work of theirs is lost: it counts as that of their peers.
+ * Once, after tl_baseline_make, with the same ranks.  False when memory is out. */
+bool tl_baseline_leave_out(tl_baseline *baseline, const int32_t *ranks, const tl_table *health);
+
+static inline bool tl_is_unjudged(const tl_baseline *b, size_t rank, size_t step)
+{
+    return b->lost != NULL && b->lost[rank * b->nsteps + step];
+}
 
 /* Links, their sorts and what data took there.  Once, after tl_baseline_make, with the same ranks and rows.
  *

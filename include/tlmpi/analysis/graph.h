@@ -236,6 +236,7 @@ typedef struct tl_graph {
     tl_meeting_edge *edges;
     size_t nvoted, ncycled; /* edges left out: by vote; of a cycle, those back in time */
     size_t npauses, nwaits; /* pauses, and those that were waits */
+    bool first_is_late;     /* the recording of some rank begins late in the first step that all have */
 } tl_graph;
 
 typedef struct tl_graph_input {

@@ -239,7 +239,7 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
     F(T, VERDICT, verdict, MEASURE, "", "straggler; ok; inconclusive: clocks, damage or too little data forbid one")   \
     F(T, I64, blame_ns, MEASURE, "ns",                                                                                 \
       "GPU time: what all others together waited for it, or for ranks that had waited for it, in all steps and "       \
-      "outside of them: the sum of its rows in blame")                                                                 \
+      "outside of them, but for steps that not all ranks have whole (table health): the sum of its rows in blame")                                                                 \
     F(T, I64, late_count, MEASURE, "",                                                                                 \
       "collectives in which it came last, without sends and receives, suspect ones, those whose arrivals clocks "      \
       "hide, and those of which a rank is not there")                                                                  \

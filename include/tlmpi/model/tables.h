@@ -130,12 +130,13 @@ TL_TABLE(interval, TL_INTERVAL_FIELDS);
 TL_TABLE(step, TL_STEP_FIELDS);
 
 /* Where the time went. */
+enum { TL_WHOLE_STEPS = -2 };
 #define TL_BREAKDOWN_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks")                                                    \
     F(T, I32, device, KEY, "", "-1: sum over the rank's devices; else a device of a rank that has several")            \
     F(T, I32, step, KEY, "",                                                                                           \
       "profiler step, to which work is cut that runs past its bounds (table step); -1: whole "                         \
-      "trace. A single device has rows for the steps in which it worked; "                                             \
+      "trace; -2: the steps that all ranks have whole together, where table health leaves some out. A single device has rows for the steps in which it worked; "                                             \
       "none where the rank would have more such rows than work, steps and devices together, and "                      \
       "more than 16384")                                                                                               \
     F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \

@@ -44,7 +44,10 @@ static void find_cut(tl_baseline *out)
         any = true;
         first = low > first ? low : first;
         last = high < last ? high : last;
+        out->edge[tl_step_index(out->steps, out->nsteps, low)] = true;
+        out->edge[tl_step_index(out->steps, out->nsteps, high)] = true;
     }
+    first += any && g->first_is_late && first < last;
     for (size_t s = 0; s < out->nsteps; s++)
         out->cut[s] = any && (out->steps[s] < first || out->steps[s] > last);
     out->first_whole = out->last_whole = out->nsteps;
@@ -59,7 +62,8 @@ bool tl_baseline_steps(tl_baseline *out)
 {
     bool ok = list_numbers(out);
     out->cut = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->cut);
-    ok = ok && out->cut != NULL;
+    out->edge = tl_arena_zeroed(&out->arena, out->nsteps, sizeof *out->edge);
+    ok = ok && !out->arena.failed;
     if (ok)
         find_cut(out);
     return ok;

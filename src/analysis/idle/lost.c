@@ -17,18 +17,27 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
+/* The launch last noted, if the call is within it; NULL. */
+static tl_idle_launch *around(const tl_idle_rank *k, uint32_t call)
+{
+    const tl_calls *c = &k->view->calls;
+    tl_idle_launch *last = k->launches.n > 0 ? &k->launches.v[k->launches.n - 1] : NULL;
+    bool within = last != NULL && tl_call_track(c, last->call) == tl_call_track(c, call) &&
+                  c->start_ns[call] < last->start_ns + c->dur_ns[last->call];
+    return within ? last : NULL;
+}
+
 bool tl_idle_take_launch(tl_idle_rank *k, uint32_t call)
 {
     const tl_calls *c = &k->view->calls;
     tl_idle_call *name = &k->name[c->name[call]];
     uint32_t launch = tl_idle_launch_of_call(k->view, call);
     bool works = launch != TL_NONE && k->first_kernel[launch] != TL_NONE;
-    tl_idle_launch *before = k->launches.n > 0 ? &k->launches.v[k->launches.n - 1] : NULL;
+    tl_idle_launch *outer = name->captures == 0 ? around(k, call) : NULL;
 
     name->recorded = name->recorded || works;
-    if (before != NULL && name->captures == 0 && tl_call_track(c, before->call) == tl_call_track(c, call) &&
-        c->start_ns[call] < before->start_ns + c->dur_ns[before->call]) {
-        before->known = before->known || launch != TL_NONE;
+    if (outer != NULL) {
+        outer->known = outer->known || launch != TL_NONE;
         return true;
     }
     if (!tl_vec_room(&k->launches))

@@ -24,6 +24,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tables.h"
 #include <stdlib.h>
 
@@ -225,6 +226,38 @@ static tl_status breakdown_per_rank(const tl_rank_view *view, const tl_config *c
     return ok ? TL_OK : tl_fail_memory(err, "the breakdown");
 }
 
+/* Where steps are left out, because not all ranks have them whole, a row for each rank of the others together. */
+static bool add_whole_steps(tl_table *table, const tl_table *health)
+{
+    tl_table sums = { .schema = &tl_breakdown_schema };
+    tl_map left_out = { 0 };
+    bool any = false, ok = true;
+
+    for (size_t i = 0; ok && i < health->n; i++) {
+        const tl_health *row = tl_table_row(health, i);
+        bool is = row->rank == -1 && row->done == TL_REMEDY_LEFT_OUT;
+        any = any || is;
+        ok = !is || tl_map_put(&left_out, (uint64_t)row->step, 0) == 0;
+    }
+    for (size_t i = 0; ok && any && i < table->n; i++) {
+        const tl_breakdown *row = tl_table_row(table, i);
+        tl_breakdown *sum = sums.n > 0 ? tl_table_row(&sums, sums.n - 1) : NULL;
+        if (row->device != -1 || row->step < 0 || tl_map_get(&left_out, (uint64_t)row->step) != TL_MAP_NONE)
+            continue;
+        if (sum == NULL || sum->rank != row->rank) {
+            const tl_breakdown empty = { .rank = row->rank, .device = -1, .step = TL_WHOLE_STEPS };
+            ok = tl_table_append(&sums, &empty, 1);
+            sum = ok ? tl_table_row(&sums, sums.n - 1) : NULL;
+        }
+        if (sum != NULL)
+            add_to(sum, row);
+    }
+    ok = ok && tl_table_append(table, sums.rows, sums.n);
+    tl_table_free(&sums);
+    tl_map_free(&left_out);
+    return ok;
+}
+
 /* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
 static tl_status breakdown_reduce(tl_tables *job, tl_error *err)
 {
@@ -232,7 +265,7 @@ static tl_status breakdown_reduce(tl_tables *job, tl_error *err)
     int64_t mix_ns[TL_WORK_MIXES] = { 0 };
     tl_table sums = { .schema = &tl_breakdown_schema };
     tl_map index_of = { 0 };
-    bool ok = true;
+    bool ok = add_whole_steps(table, tl_tables_get(job, &tl_health_schema));
 
     for (size_t i = 0; ok && i < table->n; i++) {
         const tl_breakdown *row = tl_table_row(table, i);

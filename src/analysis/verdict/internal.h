@@ -10,6 +10,12 @@
  * out. */
 bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
 
+/* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which graph->first_is_late
+ * then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or end earlier than those
+ * of others, and which steps are not whole: rows of health.  False when memory is out. */
+bool tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health);
+bool tl_windows_rows(const tl_baseline *baseline, const int32_t *ranks, const tl_table *rank_table, tl_table *health);
+
 /* verdict.c: a question CHANGE.  False when memory is out. */
 bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
 

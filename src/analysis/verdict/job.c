@@ -6,6 +6,7 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tables.h"
 #include <math.h>
 #include <stdlib.h>
@@ -100,8 +101,14 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
     tl_findings findings = { 0 };
 
     tl_status st = tl_graph_make(&input, &asker, &graph, err);
+    tl_table *health = tl_tables_get(a->tables, &tl_health_schema);
+    if (st == TL_OK && !tl_windows_open(tl_tables_get(a->tables, &tl_step_schema), a->ranks, &graph, health))
+        st = tl_fail_memory(err, "when recordings begin");
     if (st == TL_OK)
         st = tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline, err);
+    if (st == TL_OK && !(tl_baseline_leave_out(&baseline, a->ranks, health) &&
+                         tl_windows_rows(&baseline, a->ranks, links.hosts, health)))
+        st = tl_fail_memory(err, "what is usual");
     if (st == TL_OK)
         st = tl_baseline_add_links(&baseline, &links, err);
     if (st == TL_OK)
@@ -118,11 +125,23 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
     return st;
 }
 
-/* With what others waited for each outside of steps, too, of which no verdict is made. */
+/* Whether the step is not whole on all ranks; rows are in order of rank, defect and step, those of the job first. */
+static bool is_left_out(const tl_table *health, int32_t step)
+{
+    const tl_health *row = tl_table_row(health, 0);
+    size_t low = 0, n = tl_table_from_rank(health, 0);
+    TL_BISECT(low, n, i,
+              row[i].defect < TL_DEFECT_NOT_WHOLE || (row[i].defect == TL_DEFECT_NOT_WHOLE && row[i].step < step));
+    return low < n && row[low].defect == TL_DEFECT_NOT_WHOLE && row[low].step == step;
+}
+
+/* With what others waited for each outside of steps, too, of which no verdict is made; without steps that are left
+ * out. */
 static void sum_blame(tl_tables *tables)
 {
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema),
-                   *stragglers = tl_tables_get(tables, &tl_straggler_schema);
+                   *stragglers = tl_tables_get(tables, &tl_straggler_schema),
+                   *health = tl_tables_get(tables, &tl_health_schema);
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
         row->blame_ns = 0;
@@ -130,7 +149,8 @@ static void sum_blame(tl_tables *tables)
             const tl_blame *charge = tl_table_row(blame, b);
             if (charge->to_rank != row->rank)
                 break;
-            row->blame_ns += charge->direct_ns + charge->indirect_ns;
+            if (!is_left_out(health, charge->step))
+                row->blame_ns += charge->direct_ns + charge->indirect_ns;
         }
     }
 }

@@ -107,6 +107,14 @@ static size_t full_steps(const writing *w)
     return n;
 }
 
+static size_t judged_steps(const writing *w, size_t rank)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->nsteps; i++)
+        n += !w->b->cut[w->index[i]] && !tl_is_unjudged(w->b, rank, w->index[i]);
+    return n;
+}
+
 /* In how many of the full steps it is late, and what part of these, and of cut ones like them, its repair gains. */
 typedef struct lateness {
     size_t nup, nfull;
@@ -215,6 +223,9 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
     } else if (w->b->roles[w->b->role_of[rank]].n < 2) {
         snprintf(row.reason, sizeof row.reason,
                  "no other rank does the same work, and it is not late compared with its own other steps");
+        row.verdict = TL_VERDICT_INCONCLUSIVE;
+    } else if (judged_steps(w, rank) == 0) {
+        snprintf(row.reason, sizeof row.reason, "of its work not all is in the trace, in any step");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (full_steps(w) == 1) {
         snprintf(row.reason, sizeof row.reason, "there is a single step, which cannot tell a delay from chance");

@@ -21,7 +21,10 @@ typedef struct finding {
     const tl_baseline *b;
     tl_findings *out;
     double alpha;
-    size_t nfull; /* steps that are not cut */
+    size_t nfull;  /* steps that are judged */
+    size_t nnoise; /* steps whose noise is measured: all that are not cut */
+    bool *judged; /* [nsteps] not cut, nor the first or last of a recording */
+    bool *on;     /* [nsteps] where the unit that is looked at is up, of these, too */
     tl_arena arena;
     double *x;    /* lateness of a role: [members * nsteps] */
     double *full; /* the same in full steps */
@@ -52,6 +55,27 @@ static bool is_sure(finding *f, const tl_unit *unit)
     return sure_ns > 0 && (double)sure_ns * f->b->links[unit->link].n >= (double)unit->late_ns;
 }
 
+/* Where a unit is up, in f->on.  The first and the last step of recordings are no evidence alone.  They are up where the
+ * step beside them is, and they are by more than half of what any step is that is up; or where they are like these. */
+static void join_edges(const finding *f, const tl_unit *unit, const double *x)
+{
+    const tl_baseline *b = f->b;
+    double least = INFINITY, most = 0;
+    for (size_t s = 0, at = 0; s < b->nsteps; s++) {
+        f->on[s] = f->judged[s] && f->up[at++];
+        least = f->on[s] ? fmin(least, x[s]) : least;
+        most = f->on[s] ? fmax(most, x[s]) : most;
+    }
+    for (size_t s = 0; s < b->nsteps; s++) {
+        bool beside = (s > 0 && f->judged[s - 1] && f->on[s - 1]) ||
+                      (s + 1 < b->nsteps && f->judged[s + 1] && f->on[s + 1]);
+        bool alike = unit->shape.nup > 1 && x[s] >= TL_CAUSE_SHARE * least && TL_CAUSE_SHARE * x[s] <= most;
+        if (!f->judged[s] && !b->cut[s] && (alike || beside) && x[s] > fmax(0, least / 2) &&
+            (unit->rank == TL_NONE || !tl_is_unjudged(b, unit->rank, s)))
+            f->on[s] = true;
+    }
+}
+
 static bool add_unit(finding *f, tl_unit unit, const double *x)
 {
     const tl_baseline *b = f->b;
@@ -60,15 +84,9 @@ static bool add_unit(finding *f, tl_unit unit, const double *x)
         free(unit.on);
         return false;
     }
-    bool any = false;
-    for (size_t s = 0, full = 0; s < b->nsteps; s++) {
-        unit.on[s] = !b->cut[s] && f->up[full++];
-        if (!unit.on[s])
-            continue;
-        unit.shape.first = any ? unit.shape.first : s;
-        unit.shape.last = s;
-        any = true;
-    }
+    double share;
+    memcpy(unit.on, f->on, b->nsteps * sizeof *unit.on);
+    tl_put_pattern(b, unit.on, unit.shape.pattern == TL_PATTERN_DRIFTING, &unit.shape, &share);
     for (size_t s = 0; s < b->nsteps; s++)
         unit.late_ns += unit.on[s] ? (int64_t)x[s] : 0;
     if (unit.link != TL_NONE && !is_sure(f, &unit)) {
@@ -149,6 +167,13 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     }
     if (unit.shape.nup == 0 || tx <= 0 || (alone && unit.shape.pattern == TL_PATTERN_PERSISTENT))
         return true;
+    join_edges(f, &unit, f->x + member * b->nsteps);
+    for (size_t s = 0; unit.shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
+        if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
+            tx += fmin(f->x[member * b->nsteps + s], tx / t1);
+            t1 += 1;
+            t2 += 1;
+        }
     size_t ndown;
     double base = alone ? base_of(f, x, &ndown) : 0, n = t1 * t1 / t2;
     if (alone && ndown > 0) { /* two levels of its own, and both are uncertain */
@@ -158,7 +183,7 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
     unit.z = tx / (sigma * sqrt(t2));
     const tl_chance chance = { .members = b->roles[role].n,
                                .efficiency = 1,
-                               .nsteps = f->nfull,
+                               .nsteps = f->nnoise,
                                .tries = f->tries,
                                .largest = f->largest,
                                .degrees = link ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES };
@@ -177,12 +202,24 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
  * either. */
 static bool look_at_all(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
 {
+    const tl_baseline *b = f->b;
+    const uint32_t of = b->members[b->roles[role].first + member];
     bool found = true, ok = true;
-    for (size_t s = 0; s < f->nfull; s++)
-        f->taken[s] = false;
+    for (size_t s = 0, at = 0; s < b->nsteps; s++)
+        if (f->judged[s])
+            f->taken[at++] = family != TL_FAMILY_TRANSFER && tl_is_unjudged(b, of, s);
     while (ok && found)
         ok = look_at(f, role, member, family, sigma, &found);
     return ok;
+}
+
+/* What a role is late by in the steps that are judged, or in all that are not cut. */
+static void take_steps(finding *f, size_t members, bool whole)
+{
+    for (size_t i = 0, at = 0; i < members; i++)
+        for (size_t s = 0; s < f->b->nsteps; s++)
+            if (whole ? !f->b->cut[s] : f->judged[s])
+                f->full[at++] = f->x[i * f->b->nsteps + s];
 }
 
 static bool look_at_role(finding *f, uint32_t role, tl_family family)
@@ -194,15 +231,15 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
         return true;
     if (!tl_lateness(b, role, family, f->x, f->scratch))
         return false;
-    for (size_t i = 0, at = 0; i < n; i++)
-        for (size_t s = 0; s < b->nsteps; s++)
-            if (!b->cut[s])
-                f->full[at++] = f->x[i * b->nsteps + s];
-    double sigma = fmax(tl_noise_of(f->full, n, f->nfull, f->column, f->rest), f->least);
+    take_steps(f, n, true);
+    double sigma = fmax(tl_noise_of(f->full, n, f->nnoise, f->column, f->rest), f->least);
+    take_steps(f, n, false);
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
         for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {
             double *z = &f->out->z[rank * b->nsteps + s];
+            if (tl_is_unjudged(b, rank, s))
+                continue;
             (family == TL_FAMILY_HOST ? f->host_ns : f->out->late_ns)[rank * b->nsteps + s] +=
                 (int64_t)f->x[i * b->nsteps + s];
             *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */
@@ -223,13 +260,20 @@ static int by_rank(const void *a, const void *b)
     return x->link != y->link ? TL_COMPARE(x->link, y->link) : TL_COMPARE(x->shape.first, y->shape.first);
 }
 
+/* Which steps are judged: those within, where there are any. */
 static double least_scale(finding *f)
 {
     size_t n = 0;
-    for (size_t s = 0; s < f->b->nsteps; s++)
+    for (size_t s = 0; s < f->b->nsteps; s++) {
+        f->judged[s] = !f->b->cut[s] && !f->b->edge[s];
+        f->nfull += f->judged[s];
         if (!f->b->cut[s])
             f->column[n++] = (double)f->out->step_ns[s];
-    f->nfull = n;
+    }
+    for (size_t s = 0; f->nfull == 0 && s < f->b->nsteps; s++)
+        f->judged[s] = !f->b->cut[s];
+    f->nfull = f->nfull > 0 ? f->nfull : n;
+    f->nnoise = n;
     return n > 0 ? fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f->column, n)) : 1;
 }
 
@@ -242,6 +286,8 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
     f.column = tl_arena_take(&f.arena, most + n + b->nsteps, sizeof *f.column);
     f.scratch = tl_arena_take(&f.arena, n + b->nsteps, sizeof *f.scratch);
     f.up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.up);
+    f.judged = tl_arena_take(&f.arena, b->nsteps, sizeof *f.judged);
+    f.on = tl_arena_take(&f.arena, b->nsteps, sizeof *f.on);
     f.taken = tl_arena_take(&f.arena, b->nsteps, sizeof *f.taken);
     f.rest_up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest_up);
     f.rest = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest);

@@ -62,10 +62,12 @@ static tl_loss loss_of(const tl_breakdown *row)
 static void find_losses(tl_tables *tables, tl_answers *out)
 {
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
+    int32_t base = -1; /* TL_WHOLE_STEPS where the job's first row is of these */
 
     for (size_t i = 0; i < breakdown->n; i++) {
         const tl_breakdown *row = tl_table_row(breakdown, i);
-        if (row->device != -1 || row->step != -1 || row->wall_ns <= 0)
+        base = row->rank == -1 && row->step < base ? row->step : base;
+        if (row->device != -1 || row->step != base || row->wall_ns <= 0)
             continue;
         tl_loss loss = loss_of(row);
         if (row->rank == -1) {

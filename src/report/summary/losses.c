@@ -171,6 +171,10 @@ static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl
     add(of, &n, (loss){ .ns = all->comm_transfer_ns, .words = "exposed transfers" });
     add(of, &n, (loss){ .ns = all->comm_unknown_ns, .words = "exposed communication,", .unknown = true });
     add(of, &n, (loss){ .ns = all->copy_exposed_ns, .words = "exposed copies" });
+    if (all->step == TL_WHOLE_STEPS) { /* gaps are classified over all of the recording */
+        add(of, &n, (loss){ .ns = all->idle_ns, .words = "idle, in these steps" });
+        return n;
+    }
     add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
     for (size_t i = 0; i < s->ncauses; i++)
         add(of, &n, (loss){ .ns = s->causes[i].total_ns, .idle = &s->causes[i] });

@@ -25,13 +25,13 @@ double tl_percent(int64_t a, int64_t b)
 
 const tl_breakdown *tl_whole_row(const tl_summary *s, int32_t rank)
 {
-    /* Rows are sorted by rank, and (-1, -1) is the first of a rank's. */
+    /* Rows are sorted by rank, and (-1, -1) is the first of a rank's, or (-1, TL_WHOLE_STEPS). */
     size_t low = 0;
     TL_BISECT(low, s->nbreakdown, mid, s->breakdown[mid].rank < rank);
     if (low == s->nbreakdown)
         return NULL;
     const tl_breakdown *row = &s->breakdown[low];
-    return row->rank == rank && row->device == -1 && row->step == -1 && row->wall_ns > 0 ? row : NULL;
+    return row->rank == rank && row->device == -1 && row->step < 0 && row->wall_ns > 0 ? row : NULL;
 }
 
 /* How the lines of one table look. */

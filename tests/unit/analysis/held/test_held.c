@@ -54,7 +54,7 @@ static const char *again(char *line, const char *head, const char *step)
     size_t n = strlen(head);
     memcpy(line, head, n);
     for (size_t i = 0; i < STEPS * STEP; i++)
-        line[n + i] = step != NULL ? step[i % STEP] : (char)('1' + i / STEP);
+        line[n + i] = step != NULL ? step[i % STEP] : (char)('1' + i / STEP + (i >= (STEPS - 1) * STEP + STEP / 2));
     line[n + STEPS * STEP] = 0;
     return line;
 }
@@ -64,9 +64,9 @@ static drawing *rank_of(bool late, const char *alone)
 {
     char lines[LINES][200];
     return stretched(draw(again(lines[0], "steps:          ", NULL),
-                          again(lines[1], "host:           ", late ? "abxr................" : "abr................."),
+                          again(lines[1], "host:           ", late ? "abxr..........y....." : "abr...........y....."),
                           again(lines[2], "compute 7 gemm: ", "..AAA..............."),
-                          again(lines[3], "compute 7 relu: ", late ? ".....BBBXXX........." : ".....BBB............"),
+                          again(lines[3], "compute 7 relu: ", late ? ".....BBBXXX....Y...." : ".....BBB.......Y...."),
                           again(lines[4], "comm 9:         ", late ? "...........RRRRRR..." : "........RRRRRRRRR..."),
                           again(lines[5], "comm 11:        ", alone), NULL), 10);
 }
