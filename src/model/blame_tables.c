@@ -133,6 +133,7 @@ const char *const tl_culprit_kind_labels[] = {
     [TL_CULPRIT_RANK] = "rank",
     [TL_CULPRIT_HOST] = "host",
     [TL_CULPRIT_SEVERAL] = "several",
+    [TL_CULPRIT_UNTRACED] = "untraced",
     [TL_CULPRIT_LINK] = "link",
     [TL_CULPRIT_NOBODY] = "none",
     [TL_CULPRIT_INCONCLUSIVE] = "inconclusive",

@@ -137,7 +137,7 @@ static void count_unmarked(tl_tables *tables, tl_trust *t)
         int32_t rank = row->rank;
         while (at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank < rank)
             at++;
-        if (!tl_rank_has_work(all, rank))
+        if (tl_rank_row(tables, rank) == NULL || !tl_rank_has_work(all, rank))
             continue;
         bool marks = at < steps->n && ((const tl_step *)tl_table_row(steps, at))->rank == rank,
              meets = row->steps_from == TL_STEPS_MET;

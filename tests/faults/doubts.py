@@ -179,6 +179,21 @@ def other_numbers(checks, job):
                     0.05 * before["gain_ns"], "other numbers of steps: the same verdict", before, after)
 
 
+def a_trace_is_away(checks, job):
+    """That of the late rank: it is the suspect.  That of another: the late rank is named, and nobody without a trace."""
+    away, path = job.traces + ".away", {rank: os.path.join(job.traces, f"rank-{rank}.json") for rank in (3, 6)}
+    for gone in (3, 6):
+        os.rename(path[gone], away)
+        said = job.answers()
+        first = said["culprits"][0] if said["culprits"] else {}
+        checks.that([c["rank"] for c in said["culprits"]] == [3] and first["kind"] == ("untraced" if gone == 3 else "rank"),
+                    f"rank {gone} has no trace: rank 3 is late", said["culprits"])
+        checks.that(first.get("file") == ("rank-3.json" if gone == 3 else None), f"rank {gone} has no trace: the file", first)
+        checks.that(0.03 < first.get("gain_share", 0) <= 0.18 and said["which_rank"]["confidence"] != "high",
+                    f"rank {gone} has no trace: a step of 1.2 could be 1", first)
+        os.rename(away, path[gone])
+
+
 CASES = (
     (two_traces_of_a_rank, ()), (no_device_work, ()), (waits_without_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
@@ -189,6 +204,9 @@ CASES = (
     (without_durations, ("--fault", "compute_slow", "--fault-rank", "3", "--fault-cost", "0.3")),
     (hidden_waits, ("--ranks", "2", "--ep", "2", "--gpus", "1", "--steps", "12", "--seed", "739059", "--p2p", "batch", "--no-seq",
                     "--clock-offset-us", "500", "--flavour", "rocm", "--tp-stream", "compute")),
+    (a_trace_is_away, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2", "--fault-pattern", "bounded",
+                       "--fault-steps", "3-5")),
+    (a_trace_is_away, ("--tp", "4", "--fault", "throttled", "--fault-rank", "3", "--fault-cost", "0.2")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

@@ -144,7 +144,7 @@ static inline bool graph_job_meet(graph_job *j, char letter, size_t nth, int64_t
                 continue;
             j->rows[j->nrows++] = (tl_late_row){ .collective = number, .start_ns = k->start_ns, .end_ns = k->end_ns,
                                                  .rank = j->ranks[r], .step = k->step, .uid = k->uid, .group = 0, .peer = -1,
-                                                 .kind = TL_ALL_REDUCE, .fits = 1 };
+                                                 .kind = TL_ALL_REDUCE, .bytes = 1000, .fits = 1 };
         }
     }
     return j->nrows > before;

@@ -161,7 +161,7 @@ static inline void linked_ready(linked_job *j)
         for (size_t g = 0; g < j->ngroups; g++)
             linked_meet(j, g, s);
     const tl_graph_input input = { &j->graphs, j->ranks, j->nranks, j->ranks, j->nranks, j->rows.v, j->rows.n,
-                                   tl_tables_get(&j->tables, &tl_group_row_schema) };
+                                   tl_tables_get(&j->tables, &tl_group_row_schema), 0 };
     const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
                                   tl_tables_get(&j->tables, &tl_rank_schema) };
     hold_ranks(&j->graphs, j->ranks, &j->held);

@@ -224,6 +224,8 @@ typedef struct tl_meeting {
     int64_t work_ns;     /* since the last has come */
     int64_t collective;  /* its number among the job's */
     uint32_t first_edge; /* they end where those of the next meeting begin */
+    int64_t late_ns;     /* of late_rank; in the lag of each edge that comes from a meeting */
+    int32_t late_rank;   /* without a trace, and so much later than those that do the same come; -1: none */
     int32_t step;        /* the last of its members */
     uint8_t kind;
 } tl_meeting;
@@ -249,6 +251,7 @@ typedef struct tl_graph_input {
     const tl_late_row *rows; /* of all matched collectives, those of one together; on the job's clock */
     size_t nrows;
     const tl_table *groups; /* table group: who of a collective has no trace; NULL: all have one */
+    int32_t world;          /* ranks of the job; 0: not known */
 } tl_graph_input;
 
 /* Asks SETTLE, and where ranks have no trace WAYS.  *out is tl_graph_free's, also after a failure.  TL_ENOMEM. */

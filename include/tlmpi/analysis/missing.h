@@ -27,6 +27,7 @@ typedef struct tl_missing_input {
     const tl_late_row *rows; /* as of tl_graph_input */
     size_t nrows;
     const tl_table *groups; /* table group: who of a collective has no trace; NULL: all have one */
+    int32_t world;          /* ranks of the job; 0: not known */
 } tl_missing_input;
 
 typedef struct tl_comers tl_comers;
@@ -70,6 +71,9 @@ typedef struct tl_coming {
     int64_t came_ns;            /* out: when the last of all came */
     const tl_coming_from *from; /* out, until the next; nobody is there who was nowhere before */
     size_t nfrom;
+    int64_t late_ns;   /* out: by how much a single rank without a trace came later than those that do the same come, at
+                        * least; 0: it did not, or nobody knows */
+    int32_t late_rank; /* out: that rank; -1 */
 } tl_coming;
 
 /* The input has to stay.  NULL when memory is out. */

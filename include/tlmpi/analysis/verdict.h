@@ -75,6 +75,17 @@ typedef struct tl_rank_cause {
     double share;     /* of the largest; NAN: UNKNOWN */
 } tl_rank_cause;
 
+/* A rank without a trace that comes later to where it meets others than those that do the same, by more than chance
+ * explains: what that costs the job, at least. */
+typedef struct tl_untraced {
+    int32_t rank;
+    tl_shape shape; /* its first and last are indices of steps */
+    bool *on;       /* [nsteps] steps in which it is late */
+    int64_t *late_ns, *step_ns; /* [nsteps] by how much; what its repair gains there */
+    double share, z, p;         /* share of the full steps */
+    int64_t gain_ns;
+} tl_untraced;
+
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
     TL_VEC(tl_unit) units; /* significant ones; by rank, then family; then by link */
@@ -91,6 +102,7 @@ typedef struct tl_findings {
     int64_t *rank_ns; /* [ranks] what the repair of all chosen units of a rank gains alone; -1: none is chosen */
     int64_t *rank_step_ns; /* [ranks * nsteps] ... by step */
     tl_rank_cause *causes; /* [ranks] of those of whom units are chosen */
+    TL_VEC(tl_untraced) untraced;
 } tl_findings;
 
 /* On one proc.  TL_ENOMEM. */

@@ -21,7 +21,7 @@
 /* ----------------------------------------------------------------------------------------------------------- places */
 
 /* In n > 0 things that ascend, whatever they are: the place of the lower and of the upper of the middle two (one place
- * where n is odd), and of the lower quartile. */
+ * where n is odd), and of the quartiles, rounded down. */
 static inline size_t tl_lower_middle(size_t n)
 {
     return (n - 1) / 2;
@@ -35,6 +35,10 @@ static inline size_t tl_upper_middle(size_t n)
 static inline size_t tl_lower_quarter(size_t n)
 {
     return (n - 1) / 4;
+}
+static inline size_t tl_upper_quarter(size_t n)
+{
+    return (n - 1) * 3 / 4;
 }
 
 /* --------------------------------------------------------------------------------------------------------- integers */

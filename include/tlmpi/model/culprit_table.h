@@ -14,6 +14,7 @@ typedef enum tl_culprit_kind {
     TL_CULPRIT_RANK,
     TL_CULPRIT_HOST,    /* all ranks of a host, of several hosts */
     TL_CULPRIT_SEVERAL, /* ranks whose joint repair gains at least twice what that of any of them does */
+    TL_CULPRIT_UNTRACED, /* a rank that has no trace */
     TL_CULPRIT_LINK,
     TL_CULPRIT_NOBODY,       /* no rank stands out */
     TL_CULPRIT_INCONCLUSIVE, /* a verdict is, or clocks cannot tell who came last in most collectives */
@@ -22,7 +23,7 @@ typedef enum tl_culprit_kind {
     TL_CULPRIT_ONE_RANK,     /* nobody to compare with */
     TL_CULPRIT_NO_WORK       /* nothing ran on a device */
 } tl_culprit_kind;
-/* "rank", "host", "several", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
+/* "rank", "host", "several", "untraced", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
  * "no_device_work", NULL */
 extern const char *const tl_culprit_kind_labels[];
 #define TL_CELL_CULPRIT_KIND(name) uint8_t name
@@ -34,7 +35,7 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")\
     F(T, CULPRIT_KIND, kind, LABEL, "",                                                                                \
       "rank; host: all ranks of one of several hosts; several: ranks whose joint repair gains at least twice what "    \
-      "that of any of them does; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
+      "that of any of them does; untraced: a rank that has no trace, whose gain is the least it can be; link; or, of the only row, why nobody is named: none: nobody stands out; "            \
       "inconclusive; unmatched: no collectives could be matched; no_communication; one_rank; no_device_work")          \
     F(T, TEXT1024, ranks, LABEL, "",                                                                                   \
       "the ranks; of a link those at its ends, or where these are not known those among which it is")                  \

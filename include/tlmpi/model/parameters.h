@@ -58,6 +58,12 @@
     P(size_t, WAYS_MOST, 4, "", PHYSICAL,                                                                              \
       "a rank comes to a meeting over so many ways from former ones at most, those that decide; measured: with 6 "     \
       "and 8 as many gains are right, of 140 jobs of which ranks were taken away")                                     \
+    P(int64_t, TRANSFER_VARIES, 4, "times", PHYSICAL,                                                                  \
+      "so many times as long as is usual for its size class an exchange may take while nobody is late: sizes of one "   \
+      "class differ by 2, and ranks may send twice as much as others; what is longer waited for a rank without a trace") \
+    P(double, UNTRACED_LEAST_COST, 0.03, "", STATISTICAL,                                                              \
+      "a rank without a trace that costs less of the job is not accused: when it came is estimated; measured: in "      \
+      "recordings of real jobs of which a healthy rank is taken away it seems to cost up to 0.024")                   \
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
       "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
     P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, or waits, are the least to speak of a spread")          \

@@ -48,7 +48,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *         persistent     steps, steps_flagged (of the pattern), steps_not_counted (flagged, too, but none of it: it costs less in
  *                        them, or recordings begin or end there), share_steps (of both, table straggler), p_value
  *     culprits       array, worst first; each with kind ("rank"; "ranks": several whose joint repair gains much more than that of
- *                    any alone; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
+ *                    any alone; "untraced": a rank that has no trace, which costs at least what is said; "link"), ranks, rank (of several the one that alone costs most), peer (of a link), host, device,
  *                    cause, largest_cause, cause_share, place, pattern, first_step, last_step, steps_flagged, p_value, gain_ns,
  *                    gain_share, path_share, excess_ns (its own time in its steps), blame_ns (GPU time), ranks_waiting
  *     loss           the largest over all ranks: what, ns, share; exposed communication of all ranks: comm_waiting_ns,

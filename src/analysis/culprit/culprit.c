@@ -157,7 +157,7 @@ static int64_t cost_of(const tl_judgement *j, const tl_suspect *c)
 static tl_culprit row_of(const tl_judgement *j, tl_measures *measures, const tl_suspect *c)
 {
     tl_culprit row = empty_row(j, c->rank == NULL    ? TL_CULPRIT_LINK
-                                  : c->nmembers == 1 ? TL_CULPRIT_RANK
+                                  : c->nmembers == 1 ? c->of != NULL ? TL_CULPRIT_RANK : TL_CULPRIT_UNTRACED
                                   : c->whole_host    ? TL_CULPRIT_HOST
                                                      : TL_CULPRIT_SEVERAL);
 

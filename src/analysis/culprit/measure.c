@@ -227,7 +227,8 @@ void tl_culprit_measure(tl_measures *m, tl_suspect *c)
     }
     for (size_t i = 0; i < c->nmembers; i++)
         path_ns = tl_ns_add(path_ns, path_of(m, c->members[i]));
-    c->path_share = m->of->facts.path_ns > 0 && c->nmembers > 0 ? (double)path_ns / (double)m->of->facts.path_ns : NAN;
+    bool known = c->nmembers > 0 && (c->rank == NULL || c->of != NULL || c->nmembers > 1); /* it has a trace */
+    c->path_share = m->of->facts.path_ns > 0 && known ? (double)path_ns / (double)m->of->facts.path_ns : NAN;
     count_waiters(m, c);
 }
 

@@ -106,6 +106,7 @@ static void meet(tl_joining *j, const gathering *g, uint32_t number)
                                                    .collective = g->rows[0].collective,
                                                    .first_edge = (uint32_t)first,
                                                    .step = g->step,
+                                                   .late_rank = -1,
                                                    .kind = g->rows[0].kind };
 }
 
@@ -113,7 +114,8 @@ void tl_graph_meet(tl_joining *j)
 {
     gathering g;
 
-    j->missing = (tl_missing_input){ j->in->ranks, j->in->nranks, j->in->rows, j->in->nrows, j->in->groups };
+    j->missing =
+        (tl_missing_input){ j->in->ranks, j->in->nranks, j->in->rows, j->in->nrows, j->in->groups, j->in->world };
     j->comers = tl_comers_new(&j->missing);
     j->failed = j->failed || j->comers == NULL;
     for (size_t at = 0; !j->failed && next(j, &at, &g);)
@@ -132,6 +134,8 @@ static bool come(tl_joining *j, const gathering *g, uint32_t number, const tl_me
     for (uint32_t i = 0; ok && i < nothers; i++)
         ok = add_edge(j, others[i]);
     meeting->work_ns = g->end_ns - coming.came_ns;
+    meeting->late_ns = coming.late_ns;
+    meeting->late_rank = coming.late_rank;
     return ok;
 }
 

@@ -26,23 +26,39 @@ static bool has_trace(const tl_missing_input *in, int32_t rank)
     return tl_index_of(in->ranks, in->nranks, rank) < in->nranks;
 }
 
+/* A group that nothing names, of all ranks that have a trace, is of all ranks of the job, if most have one. */
+static bool is_of_all(const tl_missing_input *in, const tl_group_row *row)
+{
+    return row->inferred && in->nranks > 1 && (size_t)row->seen == in->nranks && (size_t)in->world < 2 * in->nranks;
+}
+
+/* How many ranks it has; 0: not known. */
+static size_t size_of(const tl_missing_input *in, const tl_group_row *row)
+{
+    return is_of_all(in, row) ? (size_t)in->world : row->size > 0 && !row->inferred ? (size_t)row->size : 0;
+}
+
 /* The absent ranks of a group, as numbers into out[size]; how many. */
 static size_t absent_of_group(const tl_missing_input *in, const tl_group_row *row, int32_t *out)
 {
-    size_t size = row->size > 0 && !row->inferred ? (size_t)row->size : 0, kept = 0;
-    size_t n = size > 0 ? tl_ranks_of_text(row->ranks, sizeof row->ranks, out, size) : 0;
+    size_t size = size_of(in, row), kept = 0, n = 0;
+    if (is_of_all(in, row))
+        for (; n < size; n++)
+            out[n] = (int32_t)n;
+    else if (size > 0)
+        n = tl_ranks_of_text(row->ranks, sizeof row->ranks, out, size);
     for (size_t i = 0; n == size && i < n; i++)
         if (!has_trace(in, out[i]))
             out[kept++] = out[i];
     return kept;
 }
 
-static size_t most_members(const tl_table *groups)
+static size_t most_members(const tl_missing_input *in)
 {
     size_t most = 0;
-    for (size_t i = 0; i < groups->n; i++) {
-        const tl_group_row *row = tl_table_row(groups, i);
-        most = row->size > 0 && (size_t)row->size > most ? (size_t)row->size : most;
+    for (size_t i = 0; i < in->groups->n; i++) {
+        size_t size = size_of(in, tl_table_row(in->groups, i));
+        most = size > most ? size : most;
     }
     return most;
 }
@@ -117,10 +133,10 @@ static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
         for (; row->group >= 0 && g <= (size_t)row->group; g++)
             a->first[g] = members.n;
         ok = row->group < 0 || add_members(a, row, room, &members);
-        if (row->group < 0 || row->size <= 0 || row->inferred)
+        if (row->group < 0 || size_of(a->in, row) == 0)
             continue;
         a->sort[row->group] = sort_of(row);
-        a->size[row->group] = (size_t)row->size;
+        a->size[row->group] = size_of(a->in, row);
     }
     if (ok)
         a->first[a->ngroups] = members.n;
@@ -194,6 +210,11 @@ size_t tl_absentees_all(const tl_absentees *a)
     return a->nranks;
 }
 
+int32_t tl_absentees_rank(const tl_absentees *a, uint32_t number)
+{
+    return a->ranks[number];
+}
+
 /* -------------------------------------------------------------------------------------------------------------- all */
 
 tl_absentees *tl_absentees_new(const tl_missing_input *in)
@@ -204,7 +225,7 @@ tl_absentees *tl_absentees_new(const tl_missing_input *in)
     a->in = in;
     if (in->groups == NULL)
         return a;
-    int32_t *room = tl_malloc((most_members(in->groups) + 1) * sizeof *room);
+    int32_t *room = tl_malloc((most_members(in) + 1) * sizeof *room);
     bool ok = room != NULL && list_ranks(a, in->groups, room) && list_members(a, in->groups, room) && find_peers(a);
     free(room);
     if (ok)

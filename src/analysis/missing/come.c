@@ -4,7 +4,8 @@
  *     rank 1                   [ transfer ]        like it usually do, so one of them came that long before the end
  *
  * Usual is the median of the collectives of the same kind and size of which all ranks are there; without such, the
- * lower quarter of all: where an absent rank comes last it looks longer.
+ * lower quarter of all: where an absent rank comes last it looks longer.  Of sizes that are not known it is the upper
+ * quarter: most may be small.
  *
  * An absent rank comes so long after each of its meetings as those that do the same (expect.c), and no later than it
  * can have come. A transfer that takes longer than usual does so by itself, or somebody without a trace came late:
@@ -24,7 +25,7 @@
 typedef struct transfer {
     uint64_t class;
     int64_t ns;
-    bool complete;
+    bool complete, sized;
 } transfer;
 
 /* What transfers that are alike usually take. */
@@ -76,13 +77,15 @@ static int64_t typical_of(const transfer *v, size_t n)
     size_t complete = 0;
     while (complete < n && v[complete].complete)
         complete++;
+    if (!v->sized)
+        return v[tl_upper_quarter(complete > 0 ? complete : n)].ns;
     return complete > 0 ? v[tl_lower_middle(complete)].ns : v[tl_lower_quarter(n)].ns;
 }
 
-/* What is sent to and fro has another size each time. */
+/* What is sent to and fro has another size each time, and so may what has none. */
 static bool varies(const tl_late_row *row)
 {
-    return tl_is_loose_of_group((tl_collective)row->kind);
+    return tl_is_loose_of_group((tl_collective)row->kind) || row->bytes <= 0;
 }
 
 static uint64_t class_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
@@ -121,7 +124,7 @@ static bool find_typical(tl_comers *a)
     bool ok = true;
 
     for (size_t i = 0, to; ok && i < a->in->nrows; i = to) {
-        transfer t = { .complete = tl_absentees_count(a->absentees, &rows[i]) == 0 };
+        transfer t = { .complete = tl_absentees_count(a->absentees, &rows[i]) == 0, .sized = rows[i].bytes > 0 };
         int64_t last = INT64_MIN, end = INT64_MAX;
         to = tl_late_rows_end(rows, a->in->nrows, i);
         for (size_t k = i; k < to; k++) {
@@ -205,13 +208,13 @@ size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
 
 /* ----------------------------------------------------------------------------------------------------------- coming */
 
-/* When the last of them came, if the transfer took what it usually does; ... */
-static int64_t came_typically(const tl_comers *a, const tl_coming *c)
+/* When the last of them came, if the transfer took so many times what it usually does; ... */
+static int64_t came_by(const tl_comers *a, const tl_coming *c, int64_t times)
 {
     size_t at = 0;
     uint64_t class = class_of(a, c->rows, c->nrows);
     TL_BISECT(at, a->ntypical, mid, a->typical[mid].class < class);
-    return c->end_ns - a->typical[at].ns;
+    return c->end_ns - times * a->typical[at].ns;
 }
 
 /* ... if it took the least that it ever does between these ranks. */
@@ -336,18 +339,20 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     c->came_ns = c->last_ns;
     c->from = NULL;
     c->nfrom = 0;
+    c->late_ns = 0;
+    c->late_rank = -1;
     a->from.n = 0;
     if (tl_absentees_count(a->absentees, c->rows) == 0)
         return true;
-    int64_t came = came_typically(a, c), latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
+    int64_t came = came_by(a, c, 1), latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
     size_t n = expect(a, c, at);
     for (size_t i = 0; i < n; i++)
         latest = tl_ns_max(latest, a->comers[i].expected_ns);
     bool unknown = latest == UNEXPECTED;
     if (unknown) /* links differ, and nothing else tells of them */
         came = tl_ns_min(came, came_at_last(a, c));
-    else if (varies(c->rows)) /* may take longer by any time */
-        came = tl_ns_min(came, latest);
+    else if (varies(c->rows)) /* may take longer, but not by any time */
+        came = tl_ns_min(came, tl_ns_max(latest, came_by(a, c, TL_TRANSFER_VARIES)));
     int64_t longer = tl_ns_between(came, c->last_ns);
     bool late = n > 0 && longer > TL_CLOCK_ERROR_NS &&
                 (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
@@ -360,6 +365,10 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
             ok = add_ways(a, c, x, late && x->expected_ns == latest);
         else if (late && unknown)
             ok = add_from(a, x->last, came);
+    }
+    if (late && !unknown && tl_absentees_count(a->absentees, c->rows) == 1) {
+        c->late_ns = tl_ns_max(0, tl_ns_between(came, latest));
+        c->late_rank = tl_absentees_rank(a->absentees, a->comers[0].absent);
     }
     hand_out(a, c);
     return ok;

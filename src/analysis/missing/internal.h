@@ -9,6 +9,7 @@ typedef struct tl_absentees tl_absentees;
 tl_absentees *tl_absentees_new(const tl_missing_input *in);
 void tl_absentees_free(tl_absentees *absentees);
 size_t tl_absentees_all(const tl_absentees *absentees);
+int32_t tl_absentees_rank(const tl_absentees *absentees, uint32_t number);
 
 /* Those who take part in a collective, as their numbers among all of them; *n of them.  one: room for a single one. */
 const uint32_t *tl_absentees_of(const tl_absentees *absentees, const tl_late_row *row, uint32_t *one, size_t *n);

@@ -64,6 +64,9 @@ void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_
 /* choose.c: needed, and all gains.  False when memory is out. */
 bool tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings *out);
 
+/* untraced.c: ranks without a trace that are late; all else is known.  False when memory is out. */
+bool tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
+
 /* exchange.c: which of the chosen units are two ends of a slow link, `with` each other.  False when memory is out. */
 bool tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
 

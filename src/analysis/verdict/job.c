@@ -67,6 +67,8 @@ static void tell_steps(const judging *a, tl_table *stragglers)
 {
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
+        if (tl_index_of(a->ranks, a->nranks, row->rank) == a->nranks)
+            continue; /* it has no trace */
         row->steps_from = (uint8_t)(is_marked(a, row->rank)         ? TL_STEPS_MARKED
                                     : a->where_none == TL_STEPS_MET ? TL_STEPS_NONE
                                                                     : a->where_none);
@@ -82,6 +84,19 @@ static void tell_steps(const judging *a, tl_table *stragglers)
 
 /* ---------------------------------------------------------------------------------------------------- the verdicts */
 
+/* How many ranks the job has, as all traces say that do; 0: none does, or they do not agree. */
+static int32_t world_of(const tl_table *ranks)
+{
+    int32_t world = 0;
+    for (size_t i = 0; i < ranks->n; i++) {
+        int32_t size = ((const tl_rank *)tl_table_row(ranks, i))->world_size;
+        if (size > 0 && world > 0 && size != world)
+            return 0;
+        world = size > 0 ? size : world;
+    }
+    return world;
+}
+
 static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
 {
     const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
@@ -92,7 +107,8 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
                                    .nmarked = a->nmarked,
                                    .rows = a->rows,
                                    .nrows = a->nrows,
-                                   .groups = groups };
+                                   .groups = groups,
+                                   .world = world_of(tl_tables_get(a->tables, &tl_rank_schema)) };
     const tl_verdict_ranks ranks = { a->ranks, a->late_counts, a->nranks };
     const tl_asker asker = { basis->asker.ask, basis->asker.of, a->ranks };
     const tl_link_input links = { a->ranks, a->rows, a->nrows, groups, tl_tables_get(a->tables, &tl_rank_schema) };

@@ -278,6 +278,42 @@ static bool write(writing *w, tl_tables *tables)
     return ok && write_path(w, tables);
 }
 
+/* Ranks without a trace: as all others, but of their work nothing is known. */
+static bool add_untraced(const writing *w, const tl_untraced *u, tl_tables *tables)
+{
+    tl_straggler row = { .rank = u->rank,
+                         .verdict = TL_VERDICT_STRAGGLER,
+                         .z = u->z,
+                         .share_steps = u->share,
+                         .pattern = (uint8_t)u->shape.pattern,
+                         .first_step = number_of(w, u->shape.first),
+                         .last_step = number_of(w, u->shape.last),
+                         .p_value = u->p,
+                         .cause = TL_CAUSE_UNKNOWN,
+                         .largest_cause = TL_CAUSE_UNKNOWN,
+                         .cause_share = NAN,
+                         .gain_ns = u->gain_ns,
+                         .slowdown = u->gain_ns < w->j->time_ns
+                                         ? (double)w->j->time_ns / (double)(w->j->time_ns - u->gain_ns)
+                                         : NAN,
+                         .steps_from = TL_STEPS_MET,
+                         .reason = "it has no trace: those that it meets have long come when it all goes on" };
+    bool ok = tl_table_append(tl_tables_get(tables, &tl_straggler_schema), &row, 1) &&
+              tl_whatif_add(w->j, TL_SCENARIO_RANK, u->rank, u->gain_ns, tl_tables_get(tables, &tl_whatif_row_schema));
+    for (size_t i = 0; ok && i < w->nsteps; i++) {
+        size_t s = w->index[i];
+        const tl_blame_step step = { .rank = u->rank,
+                                     .step = w->numbers[i],
+                                     .excess_ns = tl_ns_min(u->late_ns[s], w->j->step_ns[s]),
+                                     .z = NAN,
+                                     .flagged = u->on[s],
+                                     .gain_ns = tl_ns_max(0, u->step_ns[s]),
+                                     .step_ns = w->j->step_ns[s] };
+        ok = tl_table_append(tl_tables_get(tables, &tl_blame_step_schema), &step, 1);
+    }
+    return ok;
+}
+
 tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                           tl_tables *tables, tl_error *err)
 {
@@ -294,7 +330,10 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
                                w.nsteps, w.delay_cost_ns);
         tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
         ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
-             tl_scenario_rows(findings, baseline, ranks, whatif) && tl_table_sort(whatif);
+             tl_scenario_rows(findings, baseline, ranks, whatif);
+        for (size_t i = 0; ok && i < findings->untraced.n; i++)
+            ok = add_untraced(&w, &findings->untraced.v[i], tables);
+        ok = ok && tl_table_sort(whatif) && tl_table_sort(tl_tables_get(tables, &tl_blame_step_schema));
     }
     tl_arena_free(&w.arena);
     return ok ? TL_OK : tl_fail_memory(err, "the rows of the verdict");

@@ -139,6 +139,7 @@ static tl_finding finding_of(const tl_culprit *row)
     case TL_CULPRIT_RANK:
     case TL_CULPRIT_HOST:
     case TL_CULPRIT_SEVERAL:
+    case TL_CULPRIT_UNTRACED:
         return TL_FOUND_STRAGGLER;
     case TL_CULPRIT_LINK:
         return TL_FOUND_LINK;
@@ -273,6 +274,8 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
         take_first(tables, out);
         forget_links(out);
         const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_rank_row(tables, first->rank) : NULL;
+        if (tl_is_untraced(first))
+            tl_file_of_family(tl_tables_get(tables, &tl_rank_schema), first->rank, out->untraced_file);
         out->by_order = row != NULL && strcmp(tl_rank_from_labels[row->rank_from], "order") == 0 ? row : NULL;
     } else if (out->finding == TL_FOUND_NOBODY) {
         out->most = verdict_on(tables, first->rank);

@@ -61,7 +61,7 @@ static void say_step_cost(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_words(w, "- the simulation gains nothing");
         return;
     }
-    tl_wrap_words(w, tl_is_several(c) ? "they cost" : "it costs");
+    tl_wrap_words(w, tl_is_several(c) ? "they cost" : tl_is_untraced(c) ? "it costs at least" : "it costs");
     tl_wrap_printf(w, "%s", tl_duration(c->step_cost_ns).text);
     if (c->step_ns > 0)
         tl_wrap_printf(w, "(%s)", tl_share_in_words((double)c->step_cost_ns / (double)c->step_ns).text);
@@ -78,7 +78,9 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
 
     say_name(w, c);
-    tl_wrap_words(w, tl_is_several(c) ? "hold the job up together" : "holds the job up");
+    tl_wrap_words(w, tl_is_several(c)    ? "hold the job up together"
+                     : tl_is_untraced(c) ? "is the suspect: it seems to hold the job up"
+                                         : "holds the job up");
     if (tl_is_link(c) || c->steps_flagged > 0)
         memcpy(pattern.text + strlen(pattern.text), ":", 2);
     tl_say_phrase(w, pattern);
@@ -124,13 +126,13 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     tl_say_phrase(w, tl_place_of_culprit(c));
     tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
     if (!tl_is_link(c))
-        tl_wrap_printf(w, "- %s,", tl_cause_labels[c->cause]);
+        tl_wrap_printf(w, "- %s,", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
     else
         tl_wrap_printf(w, "-");
     if (c->gain_ns == 0)
         tl_wrap_words(w, "no gain in the simulation");
     else if (c->gain_ns > 0)
-        tl_wrap_printf(w, "gain %s (%s)", tl_duration(c->gain_ns).text,
+        tl_wrap_printf(w, "gain %s%s (%s)", tl_is_untraced(c) ? "at least " : "", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
         tl_wrap_printf(w, "cost %s", tl_duration(c->excess_ns).text);

@@ -91,6 +91,8 @@ tl_phrase tl_place_of_culprit(const tl_culprit *c)
     int host = (int)tl_host_length(c->host, sizeof c->host),
         peer = (int)tl_host_length(c->peer_host, sizeof c->peer_host);
 
+    if (tl_is_untraced(c))
+        return phrase(" (no trace)");
     if (c->kind == TL_CULPRIT_RANK && c->device >= 0)
         return phrase(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, c->host, host > 0 ? ", " : "",
                       c->device);
@@ -171,6 +173,14 @@ const char *tl_cause_in_words(unsigned cause)
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }
 
+tl_phrase tl_untraced_in_words(const tl_answers *a)
+{
+    const char *file = a->untraced_file;
+    return phrase("untraced: its peers have all come and leave together long after, so it comes late, or its link is slow; "
+                  "its trace would show%s%s%s",
+                  file[0] != '\0' ? " (" : "", file, file[0] != '\0' ? ")" : "");
+}
+
 tl_phrase tl_cause_share_in_words(const tl_culprit *c)
 {
     const tl_phrase share = tl_share_in_words(c->cause_share);
@@ -223,7 +233,8 @@ tl_phrase tl_gain_in_words(const tl_answers *a, const tl_culprit *c)
     if (c->gain_ns == 0)
         return phrase("nothing %s, simulated%s", without, gain_of_links(a).text);
     if (c->gain_ns >= 0)
-        return phrase("%s less of %s (%s) %s%s, simulated%s", tl_duration(c->gain_ns).text,
+        return phrase("%s%s less of %s (%s) %s%s, simulated%s", tl_is_untraced(c) ? "at least " : "",
+                      tl_duration(c->gain_ns).text,
                       tl_duration(a->wall_ns).text, tl_share_in_words(tl_answers_share(a, c->gain_ns)).text, without,
                       gain_in_steps(c).text, gain_of_links(a).text);
     const tl_phrase beyond = phrase("%s %s more work than peers", tl_is_several(c) ? "they have" : "it has",

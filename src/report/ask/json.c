@@ -83,7 +83,7 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
 
     tl_put_begin(j, "which_phase", '{');
     if (c != NULL)
-        tl_put_word(j, "answer", tl_cause_labels[c->cause]);
+        tl_put_word(j, "answer", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
     else if (a->job.name != NULL)
         tl_put_word(j, "answer", a->job.name);
     else
@@ -122,7 +122,7 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     const tl_culprit *c = worst_of(a);
 
     tl_put_begin(j, "others_waiting", '{');
-    bool waits = (c != NULL && c->nwaiters > 0) || a->waits;
+    bool waits = (c != NULL && (c->nwaiters > 0 || tl_is_untraced(c))) || a->waits;
     if ((a->finding >= TL_FOUND_NOBODY && (waits || !a->may_wait)) || (a->why != NULL && a->waits))
         tl_put_bool(j, "answer", waits);
     else
@@ -187,7 +187,11 @@ static void put_persistent(tl_json_writer *j, const tl_answers *a)
 static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit *c)
 {
     tl_put_begin(j, NULL, '{');
-    tl_put_word(j, "kind", tl_is_link(c) ? "link" : tl_is_several(c) ? "ranks" : "rank");
+    tl_put_word(j, "kind",
+                tl_is_link(c)       ? "link"
+                : tl_is_several(c)  ? "ranks"
+                : tl_is_untraced(c) ? "untraced"
+                                    : "rank");
     put_ranks(j, "ranks", c->ranks, sizeof c->ranks);
     tl_put_known(j, "rank", c->rank);
     tl_put_known(j, "peer", c->peer);
@@ -198,6 +202,8 @@ static void put_culprit(tl_json_writer *j, const tl_answers *a, const tl_culprit
     tl_put_known(j, "device", c->device);
     if (c == a->culprits && a->by_order != NULL)
         tl_put_cell(j, "file", a->by_order->file, sizeof a->by_order->file);
+    if (c == a->culprits && a->untraced_file[0] != '\0')
+        tl_put_word(j, "file", a->untraced_file);
     tl_put_word(j, "cause", tl_cause_labels[c->cause]);
     tl_put_word(j, "largest_cause", tl_cause_labels[c->largest_cause]);
     tl_put_double(j, "cause_share", c->cause_share);

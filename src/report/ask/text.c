@@ -80,7 +80,7 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
 {
     tl_wrap w = paragraph(q, "Evidence:");
     if (!tl_is_link(c)) {
-        if (q->a->trust.judged > 0) {
+        if (q->a->trust.judged > 0 && !tl_is_untraced(c)) {
             tl_wrap_words(&w, tl_is_several(c) ? "one of them comes last in" : "it comes last in");
             tl_wrap_printf(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
             tl_wrap_words(&w, "collectives;");
@@ -220,7 +220,11 @@ static void say_path(const asking *q)
 static void which_phase(const asking *q)
 {
     fputs("In which phase, and why?\n", q->out);
-    if (has_culprit(q) && !tl_is_link(&q->a->culprits[0])) {
+    if (has_culprit(q) && tl_is_untraced(&q->a->culprits[0])) {
+        tl_wrap w = answer_line(q);
+        tl_say_phrase(&w, tl_untraced_in_words(q->a));
+        tl_wrap_end(&w);
+    } else if (has_culprit(q) && !tl_is_link(&q->a->culprits[0])) {
         say_phase_of_rank(q, &q->a->culprits[0]);
     } else if (has_culprit(q)) {
         tl_wrap w = answer_line(q);
@@ -262,7 +266,9 @@ static void others_waiting(const asking *q)
 
     fputs("Do others wait?\n", q->out);
     tl_wrap w = answer_line(q);
-    if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
+    if (has_culprit(q) && tl_is_untraced(&a->culprits[0])) {
+        tl_wrap_words(&w, "Yes: for the rank without a trace; how long each waits for it no table has.");
+    } else if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
         tl_wrap_printf(&w, "Yes:");
         tl_say_waiters(&w, a);
     } else if (a->waits && (a->finding >= TL_FOUND_NOBODY || a->why != NULL)) {
@@ -292,7 +298,7 @@ static void others_waiting(const asking *q)
             tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_exposed_ns / (double)a->wall_sum_ns).text);
             tl_wrap_words(&w, "exposed, the rest hidden behind other work");
         }
-        if (has_culprit(q) && a->wait_ns > 0) {
+        if (has_culprit(q) && a->wait_ns > 0 && !tl_is_untraced(&a->culprits[0])) {
             tl_wrap_printf(&w, "-");
             tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "for them" : "for it");
             tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);

@@ -19,10 +19,16 @@
 /* Culprits beside the worst that have a line. */
 enum { NEXT_SHOWN = 2 };
 
-static void say_cause(FILE *out, const tl_culprit *c)
+static void say_cause(FILE *out, const tl_answers *a)
 {
+    const tl_culprit *c = &a->culprits[0];
     tl_wrap w = tl_label(out, "cause");
 
+    if (tl_is_untraced(c)) {
+        tl_say_phrase(&w, tl_untraced_in_words(a));
+        tl_wrap_end(&w);
+        return;
+    }
     tl_wrap_printf(&w, "%s:", tl_cause_labels[c->cause]);
     tl_wrap_words(&w, tl_cause_in_words(c->cause));
     if (!c->same_cause)
@@ -77,7 +83,7 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
         tl_say_file(&w, a->by_order);
         tl_wrap_end(&w);
     }
-    say_cause(out, &a->culprits[0]);
+    say_cause(out, a);
     say_gain(out, a);
     say_next(out, a);
 }

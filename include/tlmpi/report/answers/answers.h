@@ -65,7 +65,7 @@ typedef struct tl_awaited {
     int64_t ns;
 } tl_awaited;
 
-enum { TL_WAITED_FOR_MOST = 3 };
+enum { TL_WAITED_FOR_MOST = 3, TL_FAMILY_BYTES = 129 };
 
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
@@ -78,6 +78,7 @@ typedef struct tl_answers {
     const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
     size_t nculprits;
     const tl_rank *by_order; /* of the first of them, a rank whose number is its file's place in order; else NULL */
+    char untraced_file[TL_FAMILY_BYTES]; /* of the first, one without a trace: how that would be called; "": not known */
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
     int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first, by what made it late */
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank whose own work exceeds that of its peers most; NULL: none */
@@ -121,11 +122,20 @@ static inline bool tl_is_link(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_LINK;
 }
 
+/* A rank that has no trace: what is told of it is the least. */
+static inline bool tl_is_untraced(const tl_culprit *culprit)
+{
+    return culprit->kind == TL_CULPRIT_UNTRACED;
+}
+
 /* Several ranks together. */
 static inline bool tl_is_several(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_HOST || culprit->kind == TL_CULPRIT_SEVERAL;
 }
+
+/* How the trace of a rank would be called, as those of the others are; "" where their names do not tell. */
+void tl_file_of_family(const tl_table *ranks, int32_t rank, char out[TL_FAMILY_BYTES]);
 
 /* Ranks of a cell that may be cut: those that it names, at most TL_RANKS_LISTED. */
 enum { TL_RANKS_LISTED = 16384 };

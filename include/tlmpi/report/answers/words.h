@@ -31,6 +31,9 @@ tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
 const char *tl_cause_in_words(unsigned cause);
 
 /* "(76.6 % of what it takes longer than its peers)". */
+/* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has none. */
+tl_phrase tl_untraced_in_words(const tl_answers *answers);
+
 tl_phrase tl_cause_share_in_words(const tl_culprit *culprit);
 
 /* "its transfers of 16.8 MB (all_reduce) take 393 us, and 131 us between other ranks". */

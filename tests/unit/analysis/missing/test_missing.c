@@ -202,6 +202,50 @@ static void what_goes_the_other_way_is_something_else(void)
     graph_job_free(j);
 }
 
+/* Ranks 0 and 1 come level to all that they share with rank 2: by how much that is late where the last is done at us. */
+static int64_t late_at(const char *both, int64_t us, int64_t bytes, bool inferred)
+{
+    graph_job *j = graph_job_unmade(stretched(draw(both, NULL), 10), stretched(draw(both, NULL), 10), NULL);
+    tl_table groups = { .schema = &tl_group_row_schema };
+    tl_group_row row = { .size = inferred ? -1 : 3, .seen = 2, .inferred = inferred };
+    tl_graph_input in = graph_job_input(j);
+    tl_error err;
+    memcpy(row.ranks, inferred ? "0-1" : "0-2", 3);
+    for (size_t i = 0; i < j->nrows; i++)
+        j->rows[i].bytes = bytes;
+    CU_ASSERT_FATAL(tl_table_append(&groups, &row, 1));
+    in.groups = &groups;
+    in.world = 3;
+    hold_ranks(&j->graphs, j->ranks, &j->held);
+    CU_ASSERT_EQUAL_FATAL(tl_graph_make(&in, &j->held.asker, &j->graph, &err), TL_OK);
+    graph_job_is_exact(j);
+    const tl_meeting *last = &j->graph.meetings[job_meeting(j, us)];
+    int64_t late_us = last->late_rank == 2 ? last->late_ns / US : last->late_rank;
+    tl_table_free(&groups);
+    graph_job_free(j);
+    return late_us;
+}
+
+/* U takes 80 us longer than R and T. */
+static void one_that_keeps_all_others_is_late(void)
+{
+    CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUUUUUUUUUU", 300, 1000, false), 80);
+    CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUU", 220, 1000, false), -1);
+}
+
+/* The group that all are seen in, who have a trace, is of the job. */
+static void a_group_without_a_name_may_be_of_all(void)
+{
+    CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUUUUUUUUUU", 300, 1000, true), 80);
+}
+
+/* Three times as long, what is sent may have been more; six times, by what is beyond four. */
+static void sizes_that_are_not_known_may_differ(void)
+{
+    CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUUUUUUUUUU", 300, -1, false), -1);
+    CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUUUUUUUUUUUUUUUUUUUUUU", 420, -1, false), 80);
+}
+
 static void it_says_when_memory_is_out(void)
 {
     graph_job *j = linked("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 9: ..........SSSS......TTTT");
@@ -227,6 +271,9 @@ int main(void)
         TEST(it_does_not_wait_for_what_one_of_two_waits_for_alone),
         TEST(what_goes_to_another_side_is_something_else),
         TEST(what_goes_the_other_way_is_something_else),
+        TEST(one_that_keeps_all_others_is_late),
+        TEST(a_group_without_a_name_may_be_of_all),
+        TEST(sizes_that_are_not_known_may_differ),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("ranks without a trace", tests, COUNT(tests));

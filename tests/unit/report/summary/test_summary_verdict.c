@@ -186,6 +186,34 @@ static void what_nobody_is_at_fault_for_is_said(void)
     job_free(j);
 }
 
+/* Rank 4 of 5 has no trace: what is told of it is the least. */
+static void a_rank_without_a_trace_is_a_suspect(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    tl_straggler late = { .rank = 4, .verdict = TL_VERDICT_STRAGGLER, .z = 60, .share_steps = 1, .first_step = 1,
+                          .last_step = 8, .p_value = 1e-9, .cause_share = NAN, .gain_ns = 80 * MS };
+    put_row(j, &tl_straggler_schema, &late);
+    put_row(j, &tl_whatif_row_schema, &(tl_whatif_row){ .scenario = TL_SCENARIO_RANK, .rank = 4, .gain_ns = 80 * MS });
+    for (int32_t s = 1; s <= 8; s++)
+        put_row(j, &tl_blame_step_schema, &(tl_blame_step){ .rank = 4, .step = s, .step_ns = 100 * MS, .flagged = 1,
+                                                            .excess_ns = 11 * MS, .gain_ns = 10 * MS });
+    for (size_t r = 0; r < 4; r++) {
+        tl_rank *row = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), r);
+        row->world_size = 5;
+        snprintf(row->file, sizeof row->file, "rank%d.json", row->rank);
+    }
+    verdict_of(j, 4)->pattern = TL_PATTERN_PERSISTENT;
+    const char *text = verdict(j);
+    static const char expected[] =
+        "Rank 4 (no trace) is the suspect: it seems to hold the job up in all 8 steps (1-8): it costs at least 10.0 ms "
+        "(10.0 %) of each of these steps of 100 ms on average cause untraced: its peers have all come and leave together "
+        "long after, so it comes late, or its link is slow; its trace would show (rank4.json) gain at least 80.0 ms less of "
+        "800 ms (10.0 %) without its delay, simulated trust medium: 1 rank has no trace ";
+    CU_ASSERT_NSTRING_EQUAL(text, expected, strlen(expected));
+    job_free(j);
+}
+
 static void ranks_without_a_trace_are_not_acquitted(void)
 {
     answer_job *j = job_of(4, 8);
@@ -246,6 +274,7 @@ static const unit_test tests[] = {
     TEST(a_slow_link_is_a_verdict),
     TEST(no_rank_stands_out_is_an_answer),
     TEST(what_nobody_is_at_fault_for_is_said),
+    TEST(a_rank_without_a_trace_is_a_suspect),
     TEST(ranks_without_a_trace_are_not_acquitted),
     TEST(why_there_is_no_verdict_is_said),
     TEST(whatever_the_names_the_lines_fit),

@@ -1,0 +1,183 @@
+/* untraced.c - ranks without a trace that hold the job up.
+ *
+ *     rank 0   [ p ]===work===[       m       ]
+ *     rank 1   [ p ]====work====[     m       ]
+ *     absent   [ p ]- - - - - - - - late ->[m ]     it comes later to m than those that do the same, by `late` at least
+ *
+ * When it came is bounded by what m usually takes (missing.h).  Its repair takes that off every way on which it comes;
+ * what the job gains is what it costs at least.  Lateness is compared with the noise of those that have a trace.
+ */
+#include "internal.h"
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct searching {
+    const tl_baseline *b;
+    const tl_verdict_options *options;
+    tl_findings *out;
+    tl_whole whole;
+    tl_arena arena;
+    int64_t *done_ns, *ends_ns; /* [whole nodes]; [nsteps] unchanged */
+    double *full, *column, *x;  /* scratch */
+    size_t nfull;               /* steps that are not cut */
+    double sigma;
+    TL_VEC(int32_t) ranks; /* late ones, ascending */
+} searching;
+
+static bool is_late(const tl_meeting *m, int32_t rank)
+{
+    return m->late_rank == rank && m->late_ns > 0;
+}
+
+static bool list_ranks(searching *s)
+{
+    const tl_graph *g = s->b->graph;
+    size_t kept = 0;
+    for (size_t m = 0; m < g->nmeetings; m++) {
+        if (g->meetings[m].late_rank < 0 || g->meetings[m].late_ns <= 0)
+            continue;
+        if (!tl_vec_room(&s->ranks))
+            return false;
+        s->ranks.v[s->ranks.n++] = g->meetings[m].late_rank;
+    }
+    tl_int_sort(s->ranks.v, s->ranks.n);
+    for (size_t i = 0; i < s->ranks.n; i++)
+        if (kept == 0 || s->ranks.v[kept - 1] != s->ranks.v[i])
+            s->ranks.v[kept++] = s->ranks.v[i];
+    s->ranks.n = kept;
+    return true;
+}
+
+static bool prepare(searching *s)
+{
+    const tl_baseline *b = s->b;
+    size_t n = b->graph->nranks, at = 0;
+    s->done_ns = tl_arena_take(&s->arena, s->whole.net.n, sizeof *s->done_ns);
+    s->ends_ns = tl_arena_take(&s->arena, b->nsteps, sizeof *s->ends_ns);
+    s->full = tl_arena_take(&s->arena, n * b->nsteps, sizeof *s->full);
+    s->column = tl_arena_take(&s->arena, n * b->nsteps + b->nsteps, sizeof *s->column);
+    s->x = tl_arena_take(&s->arena, b->nsteps, sizeof *s->x);
+    if (s->arena.failed)
+        return false;
+    tl_net_replay(&s->whole.net, s->done_ns);
+    tl_net_step_ends(&s->whole.net, s->done_ns, s->ends_ns);
+    for (size_t r = 0; r < n; r++)
+        for (size_t i = 0; i < b->nsteps; i++)
+            if (!b->cut[i])
+                s->full[at++] = (double)s->out->late_ns[r * b->nsteps + i];
+    for (size_t i = 0; i < b->nsteps; i++)
+        if (!b->cut[i])
+            s->column[s->nfull++] = (double)s->out->step_ns[i];
+    double least = s->nfull > 0 ? TL_LATENESS_LEAST_SCALE * tl_real_median(s->column, s->nfull) : 1;
+    if (s->nfull > 0)
+        s->sigma = fmax(fmax(1, least), tl_noise_of(s->full, n, s->nfull, s->column, s->x));
+    return true;
+}
+
+/* Its ways become shorter by what it is late, or longer again. */
+static void shift(searching *s, int32_t rank, int64_t sign)
+{
+    const tl_graph *g = s->b->graph;
+    for (size_t m = 0; m < g->nmeetings; m++) {
+        const tl_meeting *meeting = &g->meetings[m];
+        uint32_t first = s->whole.net.first_edge[s->whole.meetings + m];
+        for (uint32_t e = meeting->first_edge; is_late(meeting, rank) && e < meeting[1].first_edge; e++)
+            if (g->edges[e].rank == TL_NONE)
+                s->whole.net.lag_ns[first + e - meeting->first_edge] += sign * meeting->late_ns;
+    }
+}
+
+static void replay(searching *s, tl_untraced *u)
+{
+    int64_t before = 0;
+    shift(s, u->rank, -1);
+    u->gain_ns = s->out->end_ns - tl_net_replay(&s->whole.net, s->done_ns);
+    tl_net_step_ends(&s->whole.net, s->done_ns, u->step_ns);
+    shift(s, u->rank, 1);
+    for (size_t i = 0; i < s->b->nsteps; i++) {
+        int64_t gained = s->ends_ns[i] - u->step_ns[i];
+        u->step_ns[i] = gained - before;
+        before = gained;
+    }
+}
+
+/* Its pattern and z, by what each full step gains. */
+static bool judge(searching *s, tl_untraced *u)
+{
+    const tl_baseline *b = s->b;
+    const tl_chance chance = { .members = b->graph->nranks + 1,
+                               .efficiency = 1,
+                               .nsteps = s->nfull,
+                               .tries = (double)(b->graph->nranks + s->ranks.n) * TL_NFAMILIES,
+                               .largest = 1,
+                               .degrees = TL_TAIL_DEGREES };
+    bool *up = tl_arena_zeroed(&s->arena, b->nsteps, sizeof *up);
+    size_t at = 0;
+    double sum = 0;
+    for (size_t i = 0; i < b->nsteps; i++)
+        if (!b->cut[i])
+            s->x[at++] = (double)u->step_ns[i];
+    u->p = 1;
+    if (up == NULL || at == 0 || !tl_shape_of(s->x, at, s->sigma, &u->shape, up))
+        return up != NULL;
+    at = 0;
+    for (size_t i = 0; i < b->nsteps; i++) {
+        u->on[i] = !b->cut[i] && up[at];
+        sum += u->on[i] ? s->x[at] : 0;
+        at += !b->cut[i];
+    }
+    if (u->shape.nup == 0)
+        return true;
+    u->z = sum / (s->sigma * sqrt((double)u->shape.nup));
+    u->p = tl_chance_of(&chance, u->z, (double)u->shape.nup);
+    tl_put_pattern(b, u->on, u->shape.pattern == TL_PATTERN_DRIFTING, &u->shape, &u->share);
+    return true;
+}
+
+/* Of the whole job: how far off its arrivals may be estimated is known of that. */
+static bool costs(const searching *s, const tl_untraced *u)
+{
+    double least = fmax(s->options->least_cost, TL_UNTRACED_LEAST_COST);
+    return u->p < s->options->alpha && (double)u->gain_ns >= least * (double)s->out->time_ns;
+}
+
+static bool look_at(searching *s, int32_t rank)
+{
+    const tl_graph *g = s->b->graph;
+    size_t n = s->b->nsteps;
+    tl_untraced u = { .rank = rank,
+                      .on = tl_arena_zeroed(&s->out->arena, n, sizeof *u.on),
+                      .late_ns = tl_arena_zeroed(&s->out->arena, n, sizeof *u.late_ns),
+                      .step_ns = tl_arena_zeroed(&s->out->arena, n, sizeof *u.step_ns) };
+    if (s->out->arena.failed)
+        return false;
+    for (uint32_t m = 0; m < g->nmeetings; m++)
+        if (is_late(&g->meetings[m], rank))
+            u.late_ns[tl_meeting_step(s->b, m)] += g->meetings[m].late_ns;
+    replay(s, &u);
+    if (!judge(s, &u))
+        return false;
+    if (!costs(s, &u))
+        return true;
+    if (!tl_vec_room(&s->out->untraced))
+        return false;
+    s->out->untraced.v[s->out->untraced.n++] = u;
+    return true;
+}
+
+bool tl_untraced_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
+{
+    searching s = { .b = b, .options = options, .out = out };
+    bool ok = list_ranks(&s);
+    if (ok && s.ranks.n > 0)
+        ok = tl_whole_make(b, out->folded, NULL, &s.whole) && prepare(&s);
+    for (size_t i = 0; ok && s.nfull > 0 && i < s.ranks.n; i++)
+        ok = look_at(&s, s.ranks.v[i]);
+    free(s.ranks.v);
+    tl_whole_free(&s.whole);
+    tl_arena_free(&s.arena);
+    return ok;
+}
