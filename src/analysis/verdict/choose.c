@@ -117,6 +117,49 @@ static void cost_ranks(choosing *c)
     }
 }
 
+/* What the repair of a unit's rank, or of its link, gains as things are. */
+static int64_t gain_of(const choosing *c, const tl_unit *unit)
+{
+    return unit->rank != TL_NONE ? c->out->rank_ns[unit->rank] : unit->alone_ns;
+}
+
+static bool gains_enough(const choosing *c, const tl_unit *unit, int64_t gain_ns)
+{
+    return (double)gain_ns >= c->least_cost * span_of(c, unit);
+}
+
+/* Whoever gains nothing as things are is the next bottleneck, and no culprit; unless several hide each other: all of them
+ * gain more than twice what the best does alone, or those that gain nothing do together.  The two ends of a slow link gain
+ * together alone.  Whether somebody was dropped. */
+static bool drop_next(choosing *c)
+{
+    tl_unit *units = c->out->units.v;
+    int64_t best_ns = 0;
+    bool any = false;
+    for (size_t u = 0; u < c->out->units.n; u++) {
+        if (c->chosen[u])
+            best_ns = best_ns > gain_of(c, &units[u]) ? best_ns : gain_of(c, &units[u]);
+        c->some[u] = c->chosen[u] && units[u].with == TL_NONE && !gains_enough(c, &units[u], gain_of(c, &units[u]));
+        any = any || c->some[u];
+    }
+    if (!any || c->out->together_ns > 2 * best_ns)
+        return false;
+    int64_t hidden_ns = tl_cost_of(c->costing, c->some);
+    any = false;
+    for (size_t u = 0; u < c->out->units.n; u++) {
+        if (!c->some[u] || gains_enough(c, &units[u], hidden_ns))
+            continue;
+        c->chosen[u] = false;
+        units[u].needed_ns = 0;
+        any = true;
+        if (units[u].rank == TL_NONE)
+            continue;
+        c->out->rank_ns[units[u].rank] = -1;
+        memset(c->out->rank_step_ns + units[u].rank * c->b->nsteps, 0, c->b->nsteps * sizeof *c->out->rank_step_ns);
+    }
+    return any;
+}
+
 static void take_in(const choosing *c, tl_unit *whole, tl_unit *unit)
 {
     double share;
@@ -166,6 +209,11 @@ bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
     }
     if (ok) {
         cost_ranks(&c);
+        if (drop_next(&c)) {
+            c.out->together_ns = tl_cost_of(c.costing, c.chosen);
+            find_needed(&c);
+            cost_ranks(&c);
+        }
         tl_causes_of_gains(c.costing, c.chosen, c.some, out);
         join_links(&c);
     }
