@@ -58,6 +58,10 @@ class Job:
         self.beside = rng.choice((0, 0, 0.02, 0.05))
         self.most_ns = Noise.MOST * self.least_step_ns()
         self.seed = rng.randrange(1 << 40)
+        habits = random.Random("%d habits" % self.seed)
+        self.grids = habits.random() < 0.7                               # kernels are recorded with their grids
+        self.split = habits.random() < 0.15                              # a product comes in one to three kernels, at random
+        self.tuned = habits.random() < 0.2                               # each rank has found other kernels fastest for products
         self.groups = self.all_groups()
 
     def least_step_ns(self):

@@ -63,6 +63,10 @@ def group_names(job):
     return out
 
 
+def kernel_args(job, row):
+    return ',"grid":[%d,1,1],"block":[256,1,1]' % row.args["blocks"] if job.grids and row.args and "blocks" in row.args else ""
+
+
 def collective_args(recording, names, rank, row, counts):
     if row.member is None or recording.age == "2022" or row.args["what"] == "coalesced":
         return ""
@@ -111,7 +115,7 @@ def events(recording, job, rank, clock, begin, end):
                     step, pid, pid, span(start, stop))
     launches = {row.corr: row for row in rank.host_rows if row.corr}
     for row in sorted(rank.device_rows, key=lambda r: (r.stream, r.start)):
-        args = collective_args(recording, names, rank.number, row, counts)
+        args = collective_args(recording, names, rank.number, row, counts) + kernel_args(job, row)
         if row.start < begin or row.end > end:
             continue
         yield '{"ph":"X","cat":"%s","name":"%s","pid":%d,"tid":%d,%s,"args":{"External id":%d,"device":%d,"context":1,' \

@@ -13,6 +13,10 @@ The host enters a frame for each operator, calls the runtime in it, and leaves i
 while the main one waits.  Where hosts wait for devices is drawn for the job: loss.item(), the norm of the gradients, data
 copied in order, or nowhere.
 
+Kernels of matrix products may differ by rank in their tiles, and so in names and grids, and may come in pieces, as many by
+chance; together they take as long.  A grid has a block for so much work; that of attention grows with the length, and its time with the
+square.
+
 Durations are drawn while the program is written: lognormal about the nominal, now and then longer (`Noise`).  Sequence
 lengths may differ, by step, microbatch and replica; ranks that work on the same data share them.
 """
@@ -21,6 +25,10 @@ import random
 
 from engine import Op
 from job import US
+
+
+TILES = {"128x128": 1.0, "256x128": 0.5, "256x64": 1.0}
+BLOCK_NS = 1500           # of work for a block of a kernel
 
 
 class Program:
@@ -34,6 +42,8 @@ class Program:
         self.step_speed = 1.0
         self.stage, self.replica, self.shard = job.place(rank)
         self.main, self.thread = "compute", "main"
+        self.habits = random.Random("%d habits of %d" % (job.seed, rank))
+        self.tiles = [self.habits.choice(sorted(TILES)) if job.tuned else "128x128" for _ in range(2)]
 
     def add(self, do, name="", ns=0, **more):
         self.ops.append(Op(do, self.step, name, int(ns), **more))
@@ -67,11 +77,17 @@ class Program:
             self.add("open", name, self.host_ns(1 * US), kind="python_function")
         return self.job.frames
 
-    def op(self, name, *kernels, nominal=None):
+    def op(self, name, *kernels):
         """An operator that launches kernels: (name, ns)."""
         self.frame(name)
-        for kernel, ns in kernels:
-            self.add("launch", kernel, self.kernel_ns(ns), call_ns=self.call_ns(), stream=self.main, kind="kernel")
+        for kernel, nominal in kernels:
+            blocks = nominal / BLOCK_NS / (self.length if "flash" in kernel else 1)
+            blocks *= next((times for tile, times in TILES.items() if tile in kernel), 1.0)
+            pieces = self.habits.randrange(1, 4) if self.job.split and "gemm" in kernel else 1
+            ns = self.kernel_ns(nominal)
+            for _ in range(pieces):
+                self.add("launch", kernel, ns / pieces, call_ns=self.call_ns(), stream=self.main, kind="kernel",
+                         args={"blocks": max(1, round(blocks / pieces))})
         self.add("close", ns=self.host_ns(self.job.op_ns * 0.6))
 
     def follow(self, stream, behind):
@@ -134,7 +150,7 @@ class Program:
         """The kernels of half a layer, which is attention or the perceptron; twice as much work backwards."""
         gemm, point, long = self.job.gemm_ns / self.job.tp, self.job.point_ns, self.length
         times, end = (2, "Backward0") if back else (1, "")
-        mm = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_%s" % ("nt" if back else "tn")
+        mm = "ampere_bf16_s16816gemm_bf16_%s_ldg8_f2f_stages_32x5_%s" % (self.tiles[back], "nt" if back else "tn")
         point_name = "void at::native::vectorized_elementwise_kernel<4, at::native::%s%s>" % ("gelu", end)
         if load is None:
             self.op("aten::native_layer_norm" + end, ("void at::native::vectorized_layer_norm_kernel<c10::BFloat16, float>", point * long))
