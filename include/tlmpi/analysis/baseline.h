@@ -32,6 +32,9 @@
 
 enum { TL_TALKS_UP = 1, TL_TALKS_DOWN = 2 };
 
+/* The key of the class of kernels whose names differ between the ranks of a role, though there are as many. */
+#define TL_EXCHANGED UINT64_MAX
+
 /* Ranks that do the same, or links of a sort: members[first .. first + n), their indices, ascending. */
 typedef struct tl_role_ranks {
     uint32_t first, n;
@@ -47,7 +50,8 @@ typedef struct tl_link_ranks {
 } tl_link_ranks;
 
 typedef struct tl_work_class {
-    uint64_t key; /* DEVICE: content key of the name; HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
+    uint64_t
+        key; /* DEVICE: content key of the name, TL_EXCHANGED (alike.c); HOST, WAIT: number of the segment, UINT32_MAX: the whole step;
                    * TRANSFER: tl_transfer_key */
     uint32_t role;
     uint32_t next;          /* the next of the role; TL_NONE */
@@ -55,6 +59,7 @@ typedef struct tl_work_class {
     TL_VEC(uint32_t) steps; /* in which any member has a piece, ascending: many names and many steps make few of both */
     int64_t *ns;            /* [members of the role * steps.n], a member's steps together */
     uint32_t *pieces;       /* likewise: how many there are */
+    int64_t *amount;        /* likewise: DEVICE, WAIT: how much work they are, in a unit of the class; NULL */
     int64_t *sure_ns; /* likewise: TRANSFER: how long the member stays that stays shortest, by one clock alone; NULL */
 } tl_work_class;
 
@@ -198,9 +203,13 @@ int64_t tl_baseline_median(int64_t *values, size_t n);
 int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on, int64_t *own_ns,
                        int64_t *scratch);
 
-/* How much of the work of a class in one cell is there for having more pieces than peers; below 0: what they have more.
- * baseline_ns, baseline_pieces: of peers. */
-int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t baseline_pieces);
+/* How much of the time of some work is there for its being more than that of peers; below 0: what they have more.
+ * baseline_ns, baseline_amount: of peers. */
+int64_t tl_additional(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t baseline_amount);
+
+/* As tl_baseline_of, of a class of DEVICE: what as much work as it has takes its peers. */
+int64_t tl_baseline_of_amount(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
+                              int64_t *own_ns, int64_t *scratch);
 
 /* late_ns, by cell of the class: by how much its work exceeds what is usual in the same step of its role, or of links
  * like it; 0 of who has none.  scratch: likewise.  False when memory is out. */

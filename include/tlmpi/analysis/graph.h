@@ -82,7 +82,22 @@ typedef struct tl_node {
     int32_t step;        /* -1: before all steps, TL_STEP_AFTER: after them */
     uint8_t kind;        /* tl_node_kind */
     uint8_t activity;    /* tl_activity_kind of its work */
+    uint16_t blocks;     /* WORK: of its grid, as tl_blocks_rounded has them; 0: unknown */
 } tl_node;
+
+/* A number of blocks to 11 bits, in 16: shifted by the upper 5. */
+static inline uint16_t tl_blocks_rounded(uint32_t blocks)
+{
+    uint32_t shift = 0;
+    while (blocks >> shift > 0x7ff)
+        shift++;
+    return (uint16_t)(shift << 11 | blocks >> shift);
+}
+
+static inline int64_t tl_blocks_of(uint16_t rounded)
+{
+    return (int64_t)(rounded & 0x7ff) << (rounded >> 11);
+}
 
 typedef struct tl_edge {
     int64_t lag_ns;

@@ -169,14 +169,16 @@ static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair 
 typedef struct tl_repair_plan {
     uint64_t family;
     size_t nkinds, nsteps, nwindows;
+    size_t nsummed;       /* ADDITIONAL: of the windows the last ones, where there are more pieces than at peers: their
+                           * stretches are compared by themselves */
     int64_t nrepaired;    /* steps, but for cut ones */
     uint32_t *window;     /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: 1 + the number of the steps that are compared
                            * together; 0: the kind is not repaired there */
-    int64_t *own_ns;      /* [nwindows * nkinds] DEVICE, HOST: what the rank has there, ... */
+    int64_t *own_ns;      /* [nwindows * nkinds] of windows that are not summed up: what the rank has there, ... */
     int64_t *baseline_ns; /* ... and what its peers need */
     bool *also;           /* [nsteps] steps that were cut, and are repaired as the others are */
     int64_t *drop;        /* [nkinds * nsteps] WAIT: how many go; HOST: how many peers do not have */
-    struct tl_repair_plan_sum *sums; /* [nsums] ADDITIONAL */
+    struct tl_repair_plan_sum *sums; /* [nsums] */
     size_t nsums;
 } tl_repair_plan;
 
@@ -186,7 +188,7 @@ typedef struct tl_repair_plan_sum {
     uint32_t window, kind, segment, padding;
 } tl_repair_plan_sum;
 
-/* Asks SUMS of the ranks of the role where the family is ADDITIONAL.  Not for TRANSFER.  False: memory is out;
+/* Asks SUMS of the ranks of the role where windows are summed up.  Not for TRANSFER.  False: memory is out;
  * tl_repair_plan_free ends it in any case. */
 bool tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
 void tl_repair_plan_free(tl_repair_plan *plan);

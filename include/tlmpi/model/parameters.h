@@ -82,6 +82,9 @@
     P(double, TAIL_DEGREES, 6, "", STATISTICAL,                                                                        \
       "durations have heavy tails: one is judged as Student's t of 6 degrees (the least with a finite kurtosis is 5), "\
       "a sum of n as one of 4 + 2 n, which has the same excess kurtosis")                                              \
+    P(double, AMOUNT_POWER_MOST, 2, "", PHYSICAL,                                                                      \
+      "time goes with the blocks of a grid no faster than as their square: attention over a sequence; what seems to go " \
+      "faster is noise")                                                                                               \
     P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
       "data now and then take far longer than usual: a transfer is judged as t of 3 degrees, the lightest tail whose " \
       "excess is unbounded; measured: 4 of 48 all-reduces of a real job at 80 times the median")                       \

@@ -1,5 +1,6 @@
 /* baseline.c - what is usual, and by how much a rank exceeds it. */
 #include "internal.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -51,11 +52,23 @@ int64_t tl_baseline_of(const tl_baseline *b, const tl_work_class *class, size_t 
     return tl_baseline_median(scratch, n);
 }
 
-int64_t tl_additional(int64_t ns, uint32_t pieces, int64_t baseline_ns, int64_t baseline_pieces)
+int64_t tl_additional(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t baseline_amount)
 {
-    if (pieces >= baseline_pieces)
-        return pieces > 0 ? tl_portion(ns, pieces - baseline_pieces, pieces) : 0;
-    return -tl_portion(baseline_ns, baseline_pieces - pieces, baseline_pieces);
+    if (amount >= baseline_amount)
+        return amount > 0 ? tl_portion(ns, amount - baseline_amount, amount) : 0;
+    return -tl_portion(baseline_ns, baseline_amount - amount, baseline_amount);
+}
+
+int64_t tl_baseline_of_amount(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
+                              int64_t *own_ns, int64_t *scratch)
+{
+    int64_t amount, baseline_ns = tl_baseline_of(b, class, member, on, own_ns, scratch);
+    tl_work_class amounts = *class;
+    amounts.ns = class->amount;
+    if (b->roles[class->role].n < 2)
+        return baseline_ns;
+    int64_t baseline_amount = tl_baseline_of(b, &amounts, member, on, &amount, scratch);
+    return baseline_ns + tl_additional(*own_ns, amount, baseline_ns, baseline_amount);
 }
 
 /* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has
@@ -72,10 +85,11 @@ static step_baseline step_baseline_of(int64_t *values, size_t n)
 }
 
 /* Of the k-th step of the class; likewise below. */
-static step_baseline baseline_of_step(const tl_work_class *class, size_t n, size_t k, int64_t *scratch)
+static step_baseline baseline_of_step(const tl_work_class *class, const int64_t *of, size_t n, size_t k,
+                                      int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
-        scratch[i] = class->ns[i * class->steps.n + k];
+        scratch[i] = of[i * class->steps.n + k];
     return step_baseline_of(scratch, n);
 }
 
@@ -90,20 +104,24 @@ static bool is_counted(tl_family family)
     return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
 }
 
+/* moved_ns: the same of additional work by the number of its pieces. */
 static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t k, tl_family family, double *late_ns,
-                     int64_t *scratch)
+                     double *moved_ns, int64_t *scratch)
 {
-    step_baseline ns = baseline_of_step(class, n, k, scratch);
+    const step_baseline ns = baseline_of_step(class, class->ns, n, k, scratch),
+                        amount = class->amount != NULL ? baseline_of_step(class, class->amount, n, k, scratch) : ns;
     for (size_t i = 0; i < n; i++)
         scratch[i] = class->pieces[i * class->steps.n + k];
-    step_baseline pieces = step_baseline_of(scratch, n);
+    const step_baseline pieces = step_baseline_of(scratch, n);
     for (size_t i = 0; i < n; i++) {
-        size_t cell = i * class->steps.n + k;
-        int64_t own = class->ns[cell], baseline_ns = of_peers(&ns, own), late = own - baseline_ns;
-        uint32_t has = class->pieces[cell];
-        int64_t additional =
-            family != TL_FAMILY_HOST ? tl_additional(own, has, baseline_ns, of_peers(&pieces, has)) : 0;
-        late_ns[i * nsteps + class->steps.v[k]] += (double)(is_counted(family) ? additional : late - additional);
+        size_t cell = i * class->steps.n + k, at = i * nsteps + class->steps.v[k];
+        int64_t own = class->ns[cell], baseline_ns = of_peers(&ns, own), late = own - baseline_ns, additional = 0;
+        if (class->amount != NULL)
+            additional = tl_additional(own, class->amount[cell], baseline_ns, of_peers(&amount, class->amount[cell]));
+        late_ns[at] += (double)(is_counted(family) ? additional : late - additional);
+        if (is_counted(family))
+            moved_ns[at] +=
+                (double)tl_additional(own, class->pieces[cell], baseline_ns, of_peers(&pieces, class->pieces[cell]));
     }
 }
 
@@ -113,7 +131,7 @@ bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
     if (class->family == TL_FAMILY_TRANSFER)
         return tl_excess_of_links(b, class, late_ns, scratch);
     for (size_t k = 0; k < nsteps; k++) {
-        step_baseline ns = baseline_of_step(class, n, k, scratch);
+        step_baseline ns = baseline_of_step(class, class->ns, n, k, scratch);
         for (size_t i = 0; i < n; i++)
             late_ns[i * nsteps + k] = n > 1 ? (double)(class->ns[i * nsteps + k] - ns.median) : 0;
     }
@@ -129,16 +147,25 @@ static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_
         late_ns[i * nsteps + step] -= (double)middle;
 }
 
-/* What is launched on the other side of the mark between two steps is work of one that the other lacks, and not
+/* What one step has too much and the next one lacks; below 0: the other way. */
+static double exchanged(const double *ns)
+{
+    return ns[0] > 0 ? fmax(0, fmin(ns[0], -ns[1])) : -fmax(0, fmin(-ns[0], ns[1]));
+}
+
+/* Pieces that are launched on the other side of the mark between two steps are work of one that the other lacks, and not
  * additional. */
-static void settle(double *late_ns, size_t n, size_t nsteps)
+static void settle(double *late_ns, double *moved_ns, size_t n, size_t nsteps)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t s = 1; s < nsteps; s++) {
-            double *before = &late_ns[i * nsteps + s - 1], *after = before + 1;
-            double moved = *before > 0 ? fmax(0, fmin(*before, -*after)) : -fmax(0, fmin(-*before, *after));
-            *before -= moved;
-            *after += moved;
+            double *late = &late_ns[i * nsteps + s - 1], *moved = &moved_ns[i * nsteps + s - 1];
+            double ns = exchanged(moved), most = exchanged(late);
+            ns = ns > 0 ? fmax(0, fmin(ns, most)) : fmin(0, fmax(ns, most));
+            late[0] -= ns;
+            late[1] += ns;
+            moved[0] -= ns;
+            moved[1] += ns;
         }
 }
 
@@ -146,25 +173,27 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
 {
     tl_family of = family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family;
     size_t n = b->roles[role].n;
-    bool ok = true;
+    double *moved_ns = is_counted(family) ? tl_calloc(n * b->nsteps + 1, sizeof *moved_ns) : NULL;
+    bool ok = moved_ns != NULL || !is_counted(family);
 
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
-    for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next) {
+    for (uint32_t c = tl_class_first(b, role); ok && c != TL_NONE; c = b->classes[c].next) {
         const tl_work_class *class = &b->classes[c];
         if (class->family != of)
             continue;
         if (family == TL_FAMILY_TRANSFER)
-            ok = ok && tl_lateness_of_links(b, class, late_ns, scratch);
+            ok = tl_lateness_of_links(b, class, late_ns, scratch);
         else if (n > 1)
             for (size_t k = 0; k < class->steps.n; k++)
-                add_step(class, n, b->nsteps, k, family, late_ns, scratch);
+                add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
         else if (family <= TL_FAMILY_HOST)
             tl_lateness_of_own(b, class, late_ns, scratch);
     }
     for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
         centre(late_ns, n, b->nsteps, s, scratch);
-    if (is_counted(family))
-        settle(late_ns, n, b->nsteps);
+    if (ok && is_counted(family))
+        settle(late_ns, moved_ns, n, b->nsteps);
+    free(moved_ns);
     return ok;
 }

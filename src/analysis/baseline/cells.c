@@ -83,6 +83,8 @@ bool tl_class_make_room(tl_baseline *b, tl_work_class *class)
     class->pieces = tl_arena_zeroed(&b->arena, cells, sizeof *class->pieces);
     if (class->family == TL_FAMILY_TRANSFER)
         class->sure_ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->sure_ns);
+    else if (class->family != TL_FAMILY_HOST)
+        class->amount = tl_arena_zeroed(&b->arena, cells, sizeof *class->amount);
     return !b->arena.failed;
 }
 
@@ -97,14 +99,7 @@ static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
            tl_bytes_put_list(out, b->comparable + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->comparable);
 }
 
-/* What a rank has answered. */
-typedef struct answer {
-    tl_work_kind *kinds;
-    tl_work_cell *cells;
-    size_t n; /* cells */
-} answer;
-
-static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in, answer *of)
+static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in, tl_cells_of_rank *of)
 {
     return tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns) &&
            tl_bytes_get_list(in, (void **)&of->kinds, &b->nkinds[rank], sizeof *of->kinds) &&
@@ -112,7 +107,7 @@ static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in, answer *of)
 }
 
 /* Its kinds of work become classes of its role, with its steps. */
-static bool list_steps(tl_baseline *b, size_t rank, const answer *of)
+static bool list_steps(tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
 {
     uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);
     bool ok = class_of != NULL;
@@ -125,35 +120,43 @@ static bool list_steps(tl_baseline *b, size_t rank, const answer *of)
     return ok;
 }
 
-static void take_cells(const tl_baseline *b, size_t rank, const answer *of)
+static void take_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
 {
     for (size_t i = 0; i < of->n; i++) {
         const tl_work_class *class = &b->classes[b->class_of_kind[rank][of->cells[i].kind]];
         size_t cell = tl_class_cell(class, b->index_in_role[rank], of->cells[i].step);
-        class->ns[cell] = of->cells[i].ns;
-        class->pieces[cell] = of->cells[i].pieces;
+        class->ns[cell] += of->cells[i].ns;
+        class->pieces[cell] += of->cells[i].pieces;
+        if (class->amount != NULL)
+            class->amount[cell] =
+                class->amount[cell] < 0 || of->cells[i].blocks < 0 ? -1 : class->amount[cell] + of->cells[i].blocks;
     }
 }
 
-static bool take(tl_baseline *b, tl_bytes *out, answer *answers)
+static bool take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
 {
     size_t nranks = b->graph->nranks;
     bool ok = true;
     for (size_t r = 0; ok && r < nranks; r++) {
-        ok = !tl_graph_has(b->graph, r) || (get_answer(b, r, &out[r], &answers[r]) && list_steps(b, r, &answers[r]));
+        ok = !tl_graph_has(b->graph, r) || get_answer(b, r, &out[r], &answers[r]);
         tl_bytes_free(&out[r]);
     }
+    ok = ok && tl_kinds_alike(b, answers);
+    for (size_t r = 0; ok && r < nranks; r++)
+        ok = list_steps(b, r, &answers[r]);
     for (size_t c = 0; ok && c < b->nclasses; c++)
         ok = tl_class_make_room(b, &b->classes[c]);
     for (size_t r = 0; ok && r < nranks; r++)
         take_cells(b, r, &answers[r]);
+    for (size_t c = 0; ok && c < b->nclasses; c++)
+        tl_class_amounts(b, &b->classes[c]);
     return ok;
 }
 
 static bool ask(tl_baseline *b)
 {
     size_t nranks = b->graph->nranks;
-    answer *answers = tl_calloc(nranks + 1, sizeof *answers);
+    tl_cells_of_rank *answers = tl_calloc(nranks + 1, sizeof *answers);
     tl_asked asked;
     bool ok = tl_asked_new(nranks, &asked) && answers != NULL;
     for (size_t r = 0; ok && r < nranks; r++)

@@ -10,6 +10,7 @@ void tl_frame_free(tl_frame *f)
     free(f->cuts);
     free(f->comparable);
     free(f->kinds);
+    free(f->as);
     free(f->baseline_ns);
     tl_map_free(&f->kind_of);
     *f = (tl_frame){ 0 };
@@ -50,14 +51,31 @@ static bool work_of(const tl_frame *f, const tl_node *node, tl_work_kind *kind)
     bool host = is_host_work(node);
     if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
         return false;
-    *kind =
-        host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST } : (tl_work_kind){ node->key, TL_FAMILY_DEVICE };
+    *kind = host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST, 0 }
+                 : (tl_work_kind){ node->key, TL_FAMILY_DEVICE, node->activity == TL_ACTIVITY_COMPUTE };
     return true;
 }
 
 uint32_t tl_kind_find(const tl_frame *f, tl_work_kind kind)
 {
-    return tl_map_get(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key)); /* TL_MAP_NONE is TL_NONE */
+    uint32_t number = tl_map_get(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key)); /* TL_MAP_NONE is TL_NONE */
+    return f->as != NULL && number != TL_NONE ? f->as[number] : number;
+}
+
+bool tl_kinds_join(tl_frame *f, const uint64_t *keys)
+{
+    uint32_t *as = tl_malloc((f->nkinds + 1) * sizeof *as);
+    bool ok = as != NULL;
+    for (uint32_t k = 0; ok && k < f->nkinds; k++) {
+        const tl_work_kind like = { keys[k], f->kinds[k].family, 0 };
+        as[k] = tl_kind_find(f, like);
+        if (as[k] != TL_NONE)
+            continue;
+        as[k] = k;
+        ok = tl_map_put(&f->kind_of, tl_hash_mix(like.family + 1, like.key), k) == 0;
+    }
+    f->as = as;
+    return ok;
 }
 
 uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
@@ -70,7 +88,7 @@ uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
  * for a copy. */
 static tl_work_kind wait_of(const tl_frame *f, const tl_node *node)
 {
-    return (tl_work_kind){ (uint64_t)node->activity << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT };
+    return (tl_work_kind){ (uint64_t)node->activity << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT, 0 };
 }
 
 uint32_t tl_kind_of_wait(const tl_frame *f, const tl_node *node)
@@ -106,7 +124,7 @@ static uint32_t kind_at(filling *c, tl_work_kind kind)
     return number;
 }
 
-static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns)
+static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16_t blocks)
 {
     uint32_t kind = kind_at(c, of);
     if (kind == TL_NONE || c->newest == NULL)
@@ -119,12 +137,14 @@ static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns)
             cell = (uint32_t)c->cells.n;
             if (!tl_vec_room(&c->cells) || tl_map_put(&c->cell_of, key, cell) != 0)
                 return false;
-            c->cells.v[c->cells.n++] = (tl_work_cell){ 0, kind, (uint32_t)step, 0 };
+            c->cells.v[c->cells.n++] = (tl_work_cell){ 0, 0, kind, (uint32_t)step, 0 };
         }
         c->newest[kind] = cell;
     }
-    c->cells.v[cell].ns += ns;
-    c->cells.v[cell].pieces++;
+    tl_work_cell *all = &c->cells.v[cell];
+    all->ns += ns;
+    all->blocks = blocks > 0 && all->blocks >= 0 ? all->blocks + tl_blocks_of(blocks) : -1;
+    all->pieces++;
     return true;
 }
 
@@ -140,9 +160,9 @@ static bool fill(filling *c, const tl_open_rank *o)
         c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
         f->nhost_pieces += tl_is_host_piece(node);
         if (waited_ns >= 0)
-            ok = fill_in(c, wait_of(f, node), step, waited_ns);
+            ok = fill_in(c, wait_of(f, node), step, waited_ns, 0);
         if (ok && work_of(f, node, &kind))
-            ok = fill_in(c, kind, step, node->work_ns);
+            ok = fill_in(c, kind, step, node->work_ns, node->blocks);
     }
     return ok;
 }

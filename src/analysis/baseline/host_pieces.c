@@ -78,12 +78,22 @@ bool tl_host_pieces_compare(tl_host_pieces *p)
     return ok;
 }
 
+/* The key of the class of each of its kinds. */
+static bool put_keys(const tl_baseline *b, size_t rank, tl_bytes *out)
+{
+    bool ok = true;
+    for (size_t k = 0; ok && k < b->nkinds[rank]; k++)
+        ok = tl_bytes_put(out, &b->classes[b->class_of_kind[rank][k]].key, sizeof b->classes->key);
+    return ok;
+}
+
 bool tl_baseline_host_pieces(const tl_baseline *b)
 {
     tl_asked asked;
     bool ok = tl_asked_new(b->graph->nranks, &asked);
     for (size_t r = 0; ok && r < asked.n; r++)
-        ok = !tl_graph_has(b->graph, r) || tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of);
+        ok = !tl_graph_has(b->graph, r) ||
+             (tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of) && put_keys(b, r, &asked.in[r]));
     ok = ok && tl_ask_ranks(b->asker, TL_ASK_HOST_PIECES, &asked);
     tl_asked_free(&asked);
     return ok;

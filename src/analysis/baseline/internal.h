@@ -19,6 +19,19 @@ uint32_t tl_class_at(tl_baseline *out, tl_family family, uint32_t role, uint64_t
 bool tl_class_add_step(tl_work_class *class, uint32_t step);
 bool tl_class_make_room(tl_baseline *out, tl_work_class *class);
 
+/* What a rank has answered to CELLS: kinds, as many as baseline.nkinds says, and what it has of them. */
+typedef struct tl_cells_of_rank {
+    tl_work_kind *kinds;
+    tl_work_cell *cells;
+    size_t n;
+} tl_cells_of_rank;
+
+/* alike.c: kinds of work that are compared get the same key.  False when memory is out. */
+bool tl_kinds_alike(const tl_baseline *baseline, tl_cells_of_rank *ranks);
+
+/* amount.c: the amounts of a class; until then these are its blocks, below 0 where some are not known. */
+void tl_class_amounts(const tl_baseline *baseline, tl_work_class *class);
+
 /* cells.c: cuts, alike, classes, class_of_kind, nkinds, compute_ns. */
 bool tl_baseline_cells(tl_baseline *out);
 

@@ -60,6 +60,29 @@ static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, 
     return e;
 }
 
+/* How many kernels compute, whatever they are called: a library may pick another one on each rank. */
+static void count_kernels(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, int32_t *peers,
+                          const of_peers *of, tl_cause_entries *all)
+{
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        const tl_cause_row *row = &rows[i];
+        size_t at = 0;
+        if (row->kind != TL_DETAIL_WORK || row->activity != TL_ACTIVITY_COMPUTE)
+            continue;
+        while (at < m && peers[at] != row->rank)
+            at++;
+        if (row->rank == rank) {
+            all->count += row->count;
+        } else if (at < npeers) {
+            of->count[at] = (at < m ? of->count[at] : 0) + row->count;
+            peers[at] = row->rank;
+            m += at == m;
+        }
+    }
+    all->peers_count = median(of->count, m, npeers);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- all */
 
 /* What a host does that is late for this. */
@@ -91,6 +114,7 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl
     tl_arena arena = { 0 };
     const of_peers of = { tl_arena_take(&arena, npeers, sizeof *of.ns), tl_arena_take(&arena, npeers, sizeof *of.count),
                           tl_arena_take(&arena, npeers, sizeof *of.size) };
+    int32_t *peers = tl_arena_take(&arena, npeers, sizeof *peers);
     tl_cause_entries all = { .v = tl_arena_take(&arena, n, sizeof *all.v) };
     bool ok = !arena.failed;
 
@@ -102,6 +126,8 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl
             ;
         all.v[all.n++] = compare(rows + i, to - i, rank, npeers, &of);
     }
+    if (ok)
+        count_kernels(rows, n, rank, npeers, peers, &of, &all);
     if (ok && npeers > 0)
         *found = find(&all, cause);
     tl_arena_free(&arena);

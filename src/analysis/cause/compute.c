@@ -71,16 +71,25 @@ static double longer_of(const tl_cause_entries *all)
     return peers_ns > 0 ? own_ns / peers_ns : 1;
 }
 
+/* What of a kernel's time is there for its coming more often than at peers; below 0: what they have more. */
+static double additional_of(const tl_cause_entry *e)
+{
+    return e->count >= e->peers_count ? e->ns - e->peers_count * mean_of(e->ns, e->count)
+                                      : e->count * mean_of(e->peers_ns, e->peers_count) - e->peers_ns;
+}
+
 bool tl_cause_has_more(const tl_cause_entries *all)
 {
-    double longer = longer_of(all), excess = 0, more = 0;
+    double longer = longer_of(all), excess = 0, more = 0, additional = 0;
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
         if (!computes(e))
             continue;
         excess += excess_of(e);
-        more += e->count > e->peers_count || is_larger(e, e->ns / e->peers_ns) ? excess_of(e) : 0;
+        more += is_larger(e, e->ns / e->peers_ns) ? excess_of(e) : 0;
+        additional += additional_of(e);
     }
+    more += all->count > all->peers_count ? fmax(0, additional) : 0;
     return 2 * more > excess || (longer > 1 && is_given_more(all, longer));
 }
 

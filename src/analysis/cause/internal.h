@@ -19,6 +19,7 @@ typedef struct tl_cause_entry {
 typedef struct tl_cause_entries {
     tl_cause_entry *v;
     size_t n;
+    double count, peers_count; /* kernels that compute, of any name */
 } tl_cause_entries;
 
 /* The name of an activity of the device's work that has most of what it has more; 0: none has. */

@@ -5,6 +5,7 @@
  *
  *     head     kind, activity; number of edges; whether it has a key, another segment or another step than the node before
  *     key      its place among the rank's keys; segment, step: by how much they differ
+ *     blocks   if they are not those of the last node with that key
  *     edge     from: against the node after that of the last such edge; whether it is voted on, and its key; lag
  *     done     against the node before
  *     work     of the host against the time since what it waits for; else as it is
@@ -13,14 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MANY_EDGES = 15, HAS_SEGMENT = 0x10, HAS_STEP = 0x20, HAS_KEY = 0x40 };
-enum { NSLOTS = 4 };
+enum { MANY_EDGES = 15, HAS_SEGMENT = 0x10, HAS_STEP = 0x20, HAS_KEY = 0x40, HAS_BLOCKS = 0x80 };
+enum { NSLOTS = 4, NBLOCKS = 64 };
 
 /* What is guessed from. */
 typedef struct guess {
     tl_node last;
     uint32_t from[TL_NNODE_KINDS][NSLOTS]; /* by kind of node and number of the edge: where the last one came from */
+    uint16_t blocks[NBLOCKS];              /* by some bits of the key */
 } guess;
+
+static uint16_t *blocks_of(guess *g, uint64_t key)
+{
+    return &g->blocks[key % NBLOCKS];
+}
 
 static uint32_t *from_of(guess *g, const tl_node *node, uint32_t edge)
 {
@@ -98,13 +105,17 @@ static void put_head(packing *p, const tl_node *node, uint32_t nedges)
 {
     const tl_node *last = &p->guess.last;
     bool segment = node->segment != last->segment, step = node->step != last->step;
+    uint16_t *blocks = blocks_of(&p->guess, node->key);
+    bool differs = node->key != 0 && node->blocks != *blocks;
     put(p, (uint64_t)node->kind | (uint64_t)node->activity << 3);
     put(p, (nedges < MANY_EDGES ? nedges : MANY_EDGES) | (segment ? HAS_SEGMENT : 0U) | (step ? HAS_STEP : 0U) |
-               (node->key != 0 ? HAS_KEY : 0U));
+               (node->key != 0 ? HAS_KEY : 0U) | (differs ? HAS_BLOCKS : 0U));
     if (nedges >= MANY_EDGES)
         put(p, nedges);
     if (node->key != 0)
         put_key(p, node->key);
+    if (differs)
+        put(p, *blocks = node->blocks);
     if (segment)
         put(p, folded((int64_t)node->segment - (int64_t)last->segment));
     if (step)
@@ -201,8 +212,13 @@ static uint32_t get_head(unpacking *u, tl_node *node)
     };
     if (nedges == MANY_EDGES)
         nedges = (uint32_t)get(u);
-    if ((has & HAS_KEY) != 0)
+    if ((has & HAS_KEY) != 0) {
         node->key = u->keys[get(u)];
+        uint16_t *blocks = blocks_of(&u->guess, node->key);
+        if ((has & HAS_BLOCKS) != 0)
+            *blocks = (uint16_t)get(u);
+        node->blocks = *blocks;
+    }
     if ((has & HAS_SEGMENT) != 0)
         node->segment = (uint32_t)((int64_t)node->segment + unfolded(get(u)));
     if ((has & HAS_STEP) != 0)

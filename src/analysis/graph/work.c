@@ -50,13 +50,15 @@ void tl_graph_work(tl_graph_build *b)
             b->failed = b->failed || !add_comm(b, k, p);
             continue;
         }
-        p->start = p->end = tl_graph_node(b, (tl_node){ .done_ns = k->end_ns,
-                                                        .work_ns = k->end_ns - k->start_ns,
-                                                        .key = p->name,
-                                                        .segment = p->segment,
-                                                        .step = p->step,
-                                                        .kind = TL_NODE_WORK,
-                                                        .activity = (uint8_t)tl_activity_of_work(b->view, k) });
+        p->start = p->end =
+            tl_graph_node(b, (tl_node){ .done_ns = k->end_ns,
+                                        .work_ns = k->end_ns - k->start_ns,
+                                        .key = p->name,
+                                        .segment = p->segment,
+                                        .step = p->step,
+                                        .kind = TL_NODE_WORK,
+                                        .activity = (uint8_t)tl_activity_of_work(b->view, k),
+                                        .blocks = k->kind == TL_COMPUTE ? tl_blocks_rounded(k->blocks) : 0 });
     }
     for (size_t i = 0; i < b->view->nkernels && !b->failed; i++) {
         add_before(b, i);

@@ -82,10 +82,20 @@ static bool make_room(const tl_held *held, tl_host_pieces *out)
     return out->v != NULL;
 }
 
+/* What is asked: the role, and the classes of its kinds of work. */
+static bool get_classes(tl_frame *f, tl_bytes *in, uint32_t *role)
+{
+    uint64_t *keys = tl_calloc(f->nkinds + 1, sizeof *keys);
+    bool ok = keys != NULL && tl_bytes_get(in, role, sizeof *role) &&
+              tl_bytes_get(in, keys, f->nkinds * sizeof *keys) && tl_kinds_join(f, keys);
+    free(keys);
+    return ok;
+}
+
 static bool list_pieces(tl_held *held, size_t index, const tl_open_rank *o, tl_bytes *in, tl_host_pieces *out)
 {
     uint32_t role = 0;
-    return tl_bytes_get(in, &role, sizeof role) && (out->v != NULL || make_room(held, out)) &&
+    return get_classes(&held->ranks[index].frame, in, &role) && (out->v != NULL || make_room(held, out)) &&
            tl_host_pieces_list(o, &held->ranks[index].frame, role, (uint32_t)index, out);
 }
 

@@ -17,14 +17,14 @@ void tl_repair_plan_free(tl_repair_plan *p)
 /* What is told of it before the lists. */
 typedef struct head {
     uint64_t family;
-    size_t nkinds, nsteps, nwindows;
+    size_t nkinds, nsteps, nwindows, nsummed;
     int64_t nrepaired;
 } head;
 
 bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 {
     const size_t cells = p->nkinds * p->nsteps, sums = p->nwindows * p->nkinds;
-    const head h = { p->family, p->nkinds, p->nsteps, p->nwindows, p->nrepaired };
+    const head h = { p->family, p->nkinds, p->nsteps, p->nwindows, p->nsummed, p->nrepaired };
     return tl_bytes_put(out, &h, sizeof h) && tl_bytes_put_list(out, p->window, cells, sizeof *p->window) &&
            tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns) &&
            tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns) &&
@@ -40,9 +40,12 @@ bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
     *p = (tl_repair_plan){ 0 };
     if (!tl_bytes_get(in, &h, sizeof h))
         return false;
-    *p = (tl_repair_plan){
-        .family = h.family, .nkinds = h.nkinds, .nsteps = h.nsteps, .nwindows = h.nwindows, .nrepaired = h.nrepaired
-    };
+    *p = (tl_repair_plan){ .family = h.family,
+                           .nkinds = h.nkinds,
+                           .nsteps = h.nsteps,
+                           .nwindows = h.nwindows,
+                           .nsummed = h.nsummed,
+                           .nrepaired = h.nrepaired };
     return tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window) &&
            tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns) &&
            tl_bytes_get_list(in, (void **)&p->baseline_ns, &n, sizeof *p->baseline_ns) &&
@@ -80,13 +83,6 @@ static int64_t beyond(const planning *p, size_t kind, size_t step)
     return tl_pieces_beyond(p->b, class_of(p, kind), p->b->index_in_role[p->repair->rank], step, p->scratch);
 }
 
-/* Whether a step of a kind is repaired: where there are more pieces of work it is as additional, elsewhere as what
- * takes long. */
-static bool is_step(const planning *p, size_t kind, size_t step)
-{
-    return p->more[kind * p->b->nsteps + step] == (p->repair->family == TL_FAMILY_ADDITIONAL);
-}
-
 static void find_windows(planning *p)
 {
     const tl_baseline *b = p->b;
@@ -97,6 +93,7 @@ static void find_windows(planning *p)
         p->window_at[s] = p->repair->on[s] ? (p->repair->drifts ? ++plan->nwindows : 1) : 0;
     }
     plan->nwindows = p->repair->drifts ? plan->nwindows : 1;
+    plan->nsummed = p->repair->family == TL_FAMILY_ADDITIONAL ? plan->nwindows : 0;
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t i = 0; class_of(p, k)->family == TL_FAMILY_DEVICE && i < class_of(p, k)->steps.n; i++) {
             size_t s = class_of(p, k)->steps.v[i];
@@ -105,23 +102,37 @@ static void find_windows(planning *p)
     for (size_t k = 0; k < plan->nkinds; k++)
         for (size_t s = 0; s < b->nsteps; s++) {
             size_t like = plan->also[s] && !p->repair->on[s] ? tl_whole_step_at(b, s) : s;
-            if (is_of_family(p, k) && p->window_at[like] > 0 && is_step(p, k, like))
-                plan->window[k * b->nsteps + s] = (uint32_t)p->window_at[like];
+            bool summed = plan->nsummed > 0 && p->more[k * b->nsteps + like];
+            if (is_of_family(p, k) && p->window_at[like] > 0)
+                plan->window[k * b->nsteps + s] = (uint32_t)(p->window_at[like] + (summed ? plan->nwindows : 0));
         }
+    plan->nwindows += plan->nsummed;
+}
+
+/* What is repaired of a kind in the steps that are on: all that it takes more than at peers, or for as much work, or what
+ * there is more of. */
+static void find_excess_of(planning *p, size_t kind, size_t at)
+{
+    const size_t member = p->b->index_in_role[p->repair->rank];
+    int64_t *own_ns = &p->plan->own_ns[at], *baseline_ns = &p->plan->baseline_ns[at];
+    *baseline_ns = tl_baseline_of(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
+    if (p->repair->family == TL_FAMILY_HOST)
+        return;
+    int64_t as_much_ns = tl_baseline_of_amount(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
+    *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);
 }
 
 static void find_excess(planning *p)
 {
     const tl_baseline *b = p->b;
-    for (size_t w = 0; w < p->plan->nwindows; w++)
+    for (size_t w = 0; w < p->plan->nwindows - p->plan->nsummed; w++)
         for (size_t k = 0; k < p->plan->nkinds; k++) {
             size_t at = w * p->plan->nkinds + k;
             if (!is_of_family(p, k))
                 continue;
             for (size_t s = 0; s < b->nsteps; s++)
-                p->on[s] = p->window_at[s] == w + 1 && is_step(p, k, s);
-            p->plan->baseline_ns[at] = tl_baseline_of(b, class_of(p, k), b->index_in_role[p->repair->rank], p->on,
-                                                      &p->plan->own_ns[at], p->scratch);
+                p->on[s] = p->plan->window[k * b->nsteps + s] == w + 1 && !p->plan->also[s];
+            find_excess_of(p, k, at);
         }
 }
 
@@ -181,11 +192,11 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
         out->baseline_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->baseline_ns);
         ok = out->own_ns != NULL && out->baseline_ns != NULL;
     }
-    if (ok && (repair->family == TL_FAMILY_DEVICE || repair->family == TL_FAMILY_HOST))
+    if (ok && repair->family != TL_FAMILY_WAIT)
         find_excess(&p);
     if (ok && (repair->family == TL_FAMILY_WAIT || repair->family == TL_FAMILY_HOST))
         find_drops(&p);
-    if (ok && repair->family == TL_FAMILY_ADDITIONAL)
+    if (ok && out->nsummed > 0)
         ok = tl_repair_plan_sums(b, repair->rank, out);
     tl_arena_free(&p.arena);
     return ok;

@@ -165,8 +165,6 @@ bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
     tl_changes_compare(c);
     if (plan->family == TL_FAMILY_WAIT)
         return tl_drop_waits(c, plan->drop);
-    if (plan->family == TL_FAMILY_ADDITIONAL)
-        return tl_repair_stretches(plan, c);
     repairing r = { plan, c, tl_calloc(n + 1, sizeof *r.excess) };
     for (size_t i = 0; r.excess != NULL && i < n; i++) {
         r.excess[i].own_ns = plan->own_ns[i];
@@ -177,5 +175,5 @@ bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
     else if (r.excess != NULL)
         repair_device(&r);
     free(r.excess);
-    return r.excess != NULL;
+    return r.excess != NULL && (plan->nsummed == 0 || tl_repair_stretches(plan, c));
 }

@@ -45,7 +45,7 @@ static bool get_wanted(wanted *a, const tl_frame *f, tl_bytes *in)
         a->own[k] = TL_NONE;
     for (uint32_t k = 0; ok && k < a->nkinds; k++) {
         uint32_t own = tl_kind_find(f, a->kinds[k]);
-        if (own != TL_NONE)
+        if (own != TL_NONE && a->own[own] == TL_NONE) /* of one class the first, as all are to who asks */
             a->own[own] = k;
     }
     return ok;
@@ -121,10 +121,11 @@ static bool put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan
     uint32_t *window = tl_calloc(plan->nkinds * plan->nsteps + 1, sizeof *window);
     for (size_t k = 0; kinds != NULL && k < plan->nkinds; k++) {
         const tl_work_class *class = &b->classes[b->class_of_kind[rank][k]];
-        kinds[k] = (tl_work_kind){ class->key, class->family };
+        kinds[k] = (tl_work_kind){ class->key, class->family, 0 };
     }
     for (size_t i = 0; window != NULL && i < plan->nkinds * plan->nsteps; i++)
-        window[i] = plan->also[i % plan->nsteps] ? 0 : plan->window[i];
+        window[i] =
+            plan->also[i % plan->nsteps] || plan->window[i] <= plan->nwindows - plan->nsummed ? 0 : plan->window[i];
     bool ok = kinds != NULL && window != NULL && tl_bytes_put_list(out, kinds, plan->nkinds, sizeof *kinds) &&
               tl_bytes_put_list(out, window, plan->nkinds * plan->nsteps, sizeof *window);
     free(kinds);

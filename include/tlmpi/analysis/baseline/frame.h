@@ -28,13 +28,15 @@ typedef struct tl_step_cut {
 } tl_step_cut;
 
 typedef struct tl_work_kind {
-    uint64_t key;    /* as of tl_work_class */
-    uint64_t family; /* tl_family; those of DEVICE are ADDITIONAL's as well */
+    uint64_t key;      /* as of tl_work_class */
+    uint32_t family;   /* tl_family; those of DEVICE are ADDITIONAL's as well */
+    uint32_t computes; /* 1: it is a kernel that does */
 } tl_work_kind;
 
 /* What a rank has of one of its kinds in one step. */
 typedef struct tl_work_cell {
     int64_t ns;
+    int64_t blocks;      /* of the pieces' grids, together; below 0: of some not known */
     uint32_t kind, step; /* their numbers */
     uint32_t pieces;     /* more than 0 */
 } tl_work_cell;
@@ -48,7 +50,8 @@ typedef struct tl_frame {
     bool *comparable;                       /* [nsteps] all of its role launch as many collectives */
     tl_work_kind *kinds;                    /* [nkinds] */
     size_t nkinds, kind_room;
-    tl_map kind_of;       /* by family and key */
+    tl_map kind_of;       /* by family and key, a rank's own or that of a class of the job */
+    uint32_t *as;         /* [nkinds] the first kind of the same class; NULL: as it is */
     int64_t *baseline_ns; /* by placed node: what the same piece of host work takes its role; 0: it is alone */
     size_t nhost_pieces;
 } tl_frame;
@@ -61,6 +64,9 @@ static inline size_t tl_step_index(const int32_t *steps, size_t nsteps, int32_t 
     size_t s = tl_index_of(steps, nsteps, number);
     return s < nsteps ? s : 0;
 }
+
+/* The job's classes: kinds with the same key are one from then on, the first of them.  False: memory is out. */
+bool tl_kinds_join(tl_frame *frame, const uint64_t *keys);
 
 /* The kind of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the
  * device, too. */

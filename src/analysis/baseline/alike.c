@@ -1,0 +1,118 @@
+/* alike.c - which kernels of the ranks of a role are compared: those of one name, and those that stand for each other.
+ *
+ *     rank 0    gemm_128x128  12 times    gemm_64x64  12 times    relu 6 times
+ *     rank 1    gemm_128x128  24 times                            relu 6 times
+ *
+ * A library picks the kernel that it finds fastest, and need not find the same one on all ranks.  The names that some
+ * ranks lack, or all that are not there as often on each, are one class where all ranks have as many of them together.
+ */
+#include "internal.h"
+#include "tlmpi/base/mem.h"
+#include <stdlib.h>
+
+/* A name of kernels in one role. */
+typedef struct name {
+    int64_t pieces;  /* in full steps, of the first rank */
+    uint32_t nranks; /* that have any */
+    bool differs;    /* not all ranks have as many */
+} name;
+
+typedef struct sorting {
+    const tl_baseline *b;
+    const tl_cells_of_rank *ranks;
+    const tl_role_ranks *role;
+    uint32_t nworking; /* ranks of the role that have a graph */
+    tl_map number_of;  /* by key */
+    TL_VEC(name) names;
+    tl_arena arena;
+    int64_t **pieces;   /* by member and kind: in full steps */
+    uint32_t **name_of; /* likewise; TL_NONE: it is no kernel that computes */
+} sorting;
+
+static uint32_t rank_of(const sorting *s, uint32_t member)
+{
+    return s->b->members[s->role->first + member];
+}
+
+static bool count(sorting *s, uint32_t member)
+{
+    const uint32_t rank = rank_of(s, member);
+    const size_t n = s->b->nkinds[rank];
+    const tl_cells_of_rank *r = &s->ranks[rank];
+    int64_t *pieces = s->pieces[member] = tl_arena_zeroed(&s->arena, n, sizeof *pieces);
+    uint32_t *name_of = s->name_of[member] = tl_arena_take(&s->arena, n, sizeof *name_of);
+    bool ok = !s->arena.failed;
+    for (size_t i = 0; ok && i < r->n; i++)
+        pieces[r->cells[i].kind] += s->b->cut[r->cells[i].step] ? 0 : r->cells[i].pieces;
+    for (size_t k = 0; ok && k < n; k++) {
+        name_of[k] = r->kinds[k].computes ? tl_map_get(&s->number_of, r->kinds[k].key) : TL_NONE;
+        if (r->kinds[k].computes && name_of[k] == TL_MAP_NONE) {
+            name_of[k] = (uint32_t)s->names.n;
+            ok = tl_vec_room(&s->names) && tl_map_put(&s->number_of, r->kinds[k].key, name_of[k]) == 0;
+            if (ok)
+                s->names.v[s->names.n++] = (name){ .pieces = pieces[k] };
+        }
+        if (!ok || name_of[k] == TL_NONE)
+            continue;
+        name *of = &s->names.v[name_of[k]];
+        of->nranks += pieces[k] > 0;
+        of->differs = of->differs || pieces[k] != of->pieces;
+    }
+    s->nworking += tl_graph_has(s->b->graph, rank);
+    return ok;
+}
+
+/* Whether some ranks have none of it, or, unless those are meant alone, not all as many. */
+static bool differs(const sorting *s, uint32_t member, size_t kind, bool lacking)
+{
+    uint32_t number = s->name_of[member][kind];
+    const name *of = number != TL_NONE ? &s->names.v[number] : NULL;
+    return of != NULL && of->nranks > 0 && (of->nranks < s->nworking || (of->differs && !lacking));
+}
+
+/* Whether all ranks have as many pieces of the names that differ, together. */
+static bool is_even(const sorting *s, bool lacking)
+{
+    int64_t first = -1;
+    for (uint32_t i = 0; i < s->role->n; i++) {
+        int64_t sum = 0;
+        for (size_t k = 0; k < s->b->nkinds[rank_of(s, i)]; k++)
+            sum += differs(s, i, k, lacking) ? s->pieces[i][k] : 0;
+        if (!tl_graph_has(s->b->graph, rank_of(s, i)))
+            continue;
+        if (first >= 0 && sum != first)
+            return false;
+        first = sum;
+    }
+    return first > 0;
+}
+
+static bool exchange(sorting *s)
+{
+    bool ok = true;
+    s->pieces = tl_arena_take(&s->arena, s->role->n, sizeof *s->pieces);
+    s->name_of = tl_arena_take(&s->arena, s->role->n, sizeof *s->name_of);
+    for (uint32_t i = 0; ok && i < s->role->n; i++)
+        ok = !s->arena.failed && count(s, i);
+    bool lacking = ok && is_even(s, true);
+    if (!ok || (!lacking && !is_even(s, false)))
+        return ok;
+    for (uint32_t i = 0; i < s->role->n; i++)
+        for (size_t k = 0; k < s->b->nkinds[rank_of(s, i)]; k++)
+            if (differs(s, i, k, lacking))
+                s->ranks[rank_of(s, i)].kinds[k].key = TL_EXCHANGED;
+    return true;
+}
+
+bool tl_kinds_alike(const tl_baseline *b, tl_cells_of_rank *ranks)
+{
+    bool ok = true;
+    for (size_t q = 0; ok && q < b->nroles; q++) {
+        sorting s = { .b = b, .ranks = ranks, .role = &b->roles[q] };
+        ok = exchange(&s);
+        free(s.names.v);
+        tl_map_free(&s.number_of);
+        tl_arena_free(&s.arena);
+    }
+    return ok;
+}

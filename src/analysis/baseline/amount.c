@@ -1,0 +1,79 @@
+/* amount.c - how much work pieces of work are.
+ *
+ *     lengths of sequences     1024    2048    1024          they differ at random, by rank and step
+ *     blocks                     32      64      32          what is computed follows from its grid ...
+ *     time                     1.0 ms  4.0 ms  1.1 ms        ... as a power of it: here the square
+ *
+ * The power is that which fits best how a rank's time goes with its blocks from step to step, over all ranks of the role;
+ * of pieces with their number, where blocks are not known.  What comes in now more, now fewer pieces for the same time has
+ * the power 0.  Where nothing tells, twice as many take twice as long.
+ */
+#include "internal.h"
+#include "tlmpi/model/parameters.h"
+#include <math.h>
+
+typedef struct fitting {
+    const tl_baseline *b;
+    const tl_work_class *class;
+} fitting;
+
+static bool is_evidence(const fitting *f, size_t first, size_t k)
+{
+    size_t cell = first + k;
+    return f->class->amount[cell] > 0 && f->class->ns[cell] > 0 && !f->b->cut[f->class->steps.v[k]];
+}
+
+/* Adds what one member tells: products of how far its sizes and times are from their means, as logarithms. */
+static void add_member(const fitting *f, size_t member, double *uu, double *uy)
+{
+    const size_t n = f->class->steps.n, first = member * n;
+    double u = 0, y = 0, cells = 0;
+    for (size_t k = 0; k < n; k++)
+        if (is_evidence(f, first, k)) {
+            u += log((double)f->class->amount[first + k]);
+            y += log((double)f->class->ns[first + k]);
+            cells++;
+        }
+    for (size_t k = 0; cells > 0 && k < n; k++)
+        if (is_evidence(f, first, k)) {
+            double du = log((double)f->class->amount[first + k]) - u / cells;
+            *uu += du * du;
+            *uy += du * (log((double)f->class->ns[first + k]) - y / cells);
+        }
+}
+
+/* To a hundredth: no power is known better. */
+static double power_of(const fitting *f)
+{
+    const size_t n = f->class->steps.n, members = f->b->roles[f->class->role].n;
+    double uu = 0, uy = 0;
+    bool differs = false;
+    for (size_t i = 0; !differs && i < members * n; i++)
+        differs = f->class->amount[i] != f->class->amount[i % n];
+    for (size_t i = 0; differs && i < members; i++)
+        add_member(f, i, &uu, &uy);
+    return uu > 0 ? round(100 * fmin(fmax(0, uy / uu), TL_AMOUNT_POWER_MOST)) / 100 : 1;
+}
+
+void tl_class_amounts(const tl_baseline *b, tl_work_class *class)
+{
+    const size_t cells = b->roles[class->role].n * class->steps.n;
+    bool known = class->key != TL_EXCHANGED; /* unlike kernels cut the same work into unlike blocks */
+    if (class->amount == NULL)
+        return;
+    for (size_t i = 0; i < cells; i++)
+        known = known && (class->pieces[i] == 0 || class->amount[i] > 0);
+    for (size_t i = 0; i < cells && !known; i++)
+        class->amount[i] = class->pieces[i];
+    const double power = class->family == TL_FAMILY_DEVICE ? power_of(&(fitting){ b, class }) : 1;
+    double ns = 0, amount = 0;
+    if (!(power < 1) && !(power > 1))
+        return;
+    for (size_t i = 0; i < cells; i++) {
+        ns += (double)class->ns[i];
+        amount += class->amount[i] > 0 ? pow((double)class->amount[i], power) : 0;
+    }
+    for (size_t i = 0; i < cells; i++)
+        if (class->amount[i] > 0)
+            class->amount[i] = 1 + llround(pow((double)class->amount[i], power) * ns / amount);
+}

@@ -1,0 +1,83 @@
+/* test_amount.c - what takes longer for as much work is slow, whatever pieces and names the work comes in. */
+#include "graph_drawn.h"
+#include "hand_graph.h"
+
+enum { SCRATCH = 8 }; /* more than ranks, and than steps */
+
+/* How late each rank is in each step, of a job that is freed. */
+static void expect_late(graph_job *j, tl_family family, const double *us)
+{
+    int64_t scratch[SCRATCH];
+    double late[16];
+    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, family, late, scratch));
+    for (size_t i = 0; i < j->nranks * j->baseline.nsteps; i++)
+        CU_ASSERT_DOUBLE_EQUAL(late[i], us[i] * US, 10);
+}
+
+static const double no_time[16] = { 0 };
+
+static drawing *three_steps(const char *host, const char *gemms)
+{
+    return draw("steps:          111111111122222222223333333333", host, gemms, NULL);
+}
+
+static void the_same_work_in_more_pieces_is_not_more(void)
+{
+    static const double slow[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2 };
+    graph_job *j = graph_job_of(
+        three_steps("host:           a.........de........g.........", "compute 7 gemm: .AAAA......DDEE......GGGG....."),
+        three_steps("host:           ab........d.........ghi.......", "compute 7 gemm: .AABB......DDDD......GGHI....."),
+        three_steps("host:           abc.......de........gh........", "compute 7 gemm: .ABCC......DEEE......GGHH....."),
+        three_steps("host:           a.........de........g.........", "compute 7 gemm: .AAAAAA....DDDEEE....GGGGGG..."), NULL);
+    graph_job_baseline(j);
+    expect_late(j, TL_FAMILY_DEVICE, slow);
+    expect_late(j, TL_FAMILY_ADDITIONAL, no_time);
+    graph_job_free(j);
+}
+
+static void kernels_of_other_names_stand_for_each_other(void)
+{
+    static const double slow[] = { 0, 0, 0, 0, 0, 0, 2, 2, 2 };
+    static const char host[] = "host:           ab........de........gh........";
+    graph_job *j = graph_job_of(
+        three_steps(host, "compute 7 gemm: .AAABB.....DDDEE.....GGGHH...."),
+        draw("steps:          111111111122222222223333333333", host, "compute 7 gemm:  .AAA.......DDD.......GGG......",
+             "compute 7 tuned: ....BB........EE........HH....", NULL),
+        draw("steps:          111111111122222222223333333333", host, "compute 7 other: .AAAABBB...DDDDEEE...GGGGHHH..", NULL), NULL);
+    graph_job_baseline(j);
+    expect_late(j, TL_FAMILY_DEVICE, slow);
+    expect_late(j, TL_FAMILY_ADDITIONAL, no_time);
+    graph_job_free(j);
+}
+
+/* Blocks of the first and the second step; each takes the square of its tenth, and the last rank a quarter more. */
+static drawing *of_length(uint32_t first, uint32_t second, const char *gemms)
+{
+    drawing *d = draw("steps:          111111111111111111111111111111222222222222222222222222222222",
+                      "host:           a.............................b.............................", gemms, NULL);
+    d->kernels[0].blocks = first;
+    d->kernels[1].blocks = second;
+    return d;
+}
+
+static void longer_sequences_are_more_work_and_not_slower(void)
+{
+    static const double slow[] = { 0, 0, 0, 0, 1, 1 };
+    graph_job *j = graph_job_of(
+        of_length(20, 40, "compute 7 gemm: .AAAA..........................BBBBBBBBBBBBBBBB............."),
+        of_length(40, 20, "compute 7 gemm: .AAAAAAAAAAAAAAAA..............BBBB........................."),
+        of_length(20, 20, "compute 7 gemm: .AAAAA.........................BBBBB........................"), NULL);
+    graph_job_baseline(j);
+    expect_late(j, TL_FAMILY_DEVICE, slow);
+    graph_job_free(j);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(the_same_work_in_more_pieces_is_not_more),
+        TEST(kernels_of_other_names_stand_for_each_other),
+        TEST(longer_sequences_are_more_work_and_not_slower),
+    };
+    return unit_main("amount of work", tests, COUNT(tests));
+}
