@@ -21,6 +21,9 @@
 
 /* The collectives that one rank takes part in. */
 
+/* What members_key is of memberships of sends and receives between ranks that nothing names. */
+uint64_t tl_sends_members_key(void);
+
 /* Appends the rank's participants and memberships.  TL_ENOMEM; the set then holds part of them. */
 tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set, tl_error *err);
 

@@ -102,6 +102,9 @@
       "collectives, by 0.5 to 1.5 in kernels that computing ranks run beside them")                                    \
     P(double, BEHAVES_MOST, 0.9, "", STATISTICAL,                                                                      \
       "of what begins apart so much ends together: the rest may be cut by an edge of the recording")                   \
+    P(int64_t, SENDS_APART_NS, 5000000, "ns", PHYSICAL,                                                                \
+      "clocks of hosts that are kept in step by NTP are no farther apart: the two ends of a message, whose traces do "  \
+      "not say between whom it goes, are looked for within that")                                                      \
     P(double, UNTIMED_SHARE, 0.001, "", STATISTICAL,                                                                   \
       "a step has hundreds of events of a rank: where so many have no duration, most steps have one")                  \
     P(int64_t, DOUBTS_MANY, 3, "", USER, "so many doubts of an answer leave it low confidence, as one grave one does") \

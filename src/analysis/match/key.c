@@ -28,6 +28,10 @@ void tl_match_key(tl_participant *p, const tl_fate *fate)
 {
     uint64_t group = fate->group_key;
 
+    if (p->peer >= 0 && p->rule == TL_BY_ENDTIME) { /* paired already (tl_sends_align) */
+        p->group = fate->group;
+        return;
+    }
     p->key = 0;
     p->rule = TL_BY_NOTHING;
     p->group = fate->group;

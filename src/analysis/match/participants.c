@@ -72,9 +72,19 @@ static uint32_t named_membership(collecting *k, uint32_t group)
     return k->of_group[group];
 }
 
+static uint64_t inferred_key(int32_t position, tl_collective family)
+{
+    return tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)position), family);
+}
+
+uint64_t tl_sends_members_key(void)
+{
+    return inferred_key(-1, TL_SEND_RECV);
+}
+
 static uint32_t inferred_membership(collecting *k, int32_t position, tl_collective family)
 {
-    uint64_t key = tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)position), family);
+    uint64_t key = inferred_key(position, family);
     uint32_t at = tl_map_get(&k->inferred, key);
     if (at != TL_MAP_NONE)
         return at;

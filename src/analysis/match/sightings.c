@@ -46,7 +46,7 @@ bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
         stepped[set->participants.v[i].group] |= set->participants.v[i].step >= 0;
     for (size_t i = 0; ok && i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
-        uint64_t item = tl_sighting_item(p);
+        uint64_t item = p->peer == TL_NO_PEER ? tl_sighting_item(p) : 0;
         if (stepped[p->group] &&
             p->step < 0) /* ranks begin to record at different moments: their first are not the same */
             continue;

@@ -21,6 +21,10 @@ typedef struct tl_matching {
     int64_t world;             /* on proc 0: ranks of the job */
 } tl_matching;
 
+/* Collective.  Sends and receives of which nothing tells between whom they go get a key and their peer by when they end,
+ * where they are none of an all-to-all. */
+tl_status tl_match_sends(tl_matching *m, tl_error *err);
+
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */
 tl_status tl_match_groups(tl_matching *m, tl_error *err);
 

@@ -48,7 +48,9 @@ tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t wo
     size_t nruns = 0;
     int64_t first = 0;
 
-    tl_status st = tl_match_groups(&m, err);
+    tl_status st = tl_match_sends(&m, err);
+    if (st == TL_OK)
+        st = tl_match_groups(&m, err);
     if (st == TL_OK)
         st = give_keys(&m, err);
     if (st == TL_OK)

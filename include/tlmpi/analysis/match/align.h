@@ -99,7 +99,7 @@ bool tl_align_round(const tl_align_rows *rows, const tl_align_references *refere
 typedef struct tl_pair_item {
     uint64_t key;  /* 0: open; of what has a partner the same on both sides */
     uint64_t lone; /* the key that it gets alone */
-    int64_t end_ns;
+    int64_t start_ns, end_ns;
     int32_t group, rank;
     int32_t peer;    /* -2: unknown */
     int32_t sends;   /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
@@ -109,6 +109,18 @@ typedef struct tl_pair_item {
 
 /* The sends and receives of a set, in their order; the caller frees them.  NULL when memory is out. */
 tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n);
+
+/* Before groups are decided: the sends and receives of a set whose traces tell nothing but that they are such, whole
+ * memberships of them; group is the number of the stream, lone knows the rank and its event alone.  The caller frees
+ * them.  NULL when memory is out. */
+tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
+
+/* Gives those of the whole job that end with one another a key and their peer; what is left of a row of which most have
+ * one, TL_PEER_UNKNOWN; others, as those of all-to-alls, keep TL_NO_PEER and no key.  False when memory is out. */
+bool tl_sends_align(tl_pair_item *items, size_t n);
+
+/* What was found, to the participants; their memberships are of sends and receives then. */
+void tl_sends_take(const tl_pair_item *items, size_t n, tl_participants *set);
 
 /* Gives every open item of some groups, all of whose items are there, a key, as the two below have it; no neighbours
  * are guessed where the group is inferred.  False when memory is out. */
