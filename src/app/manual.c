@@ -170,13 +170,12 @@ static const char *const clock_notes[] = {
     "Clocks are corrected where what they say is impossible: in an all-reduce, all-gather, reduce-scatter or "
     "barrier a rank cannot leave before the last has come, and no message is received before it is sent. Each of "
     "these bounds how far two clocks may be apart.",
-    "Where the clocks as recorded break none of the bounds, nothing is shifted. Else one offset a host is tried, "
-    "then one a rank, then with drifts; the first that breaks none is taken, between the middle of what is left open "
-    "and "
-    "where ends of collectives agree, each weighed by how sure it is. "
-    "Where each breaks some, the one that breaks least is taken, if it breaks fewer than the clocks as recorded.",
-    "That the ends of a collective differ is no evidence of an offset: transfers differ, too. That they agree is "
-    "evidence that there is none.",
+    "How far clocks are apart, whether they drift and whether one steps is read off the ends of collectives and of "
+    "messages sent both ways, each weighed by what it scatters by: one offset a host, or one a rank where hosts do "
+    "not explain what is impossible.",
+    "Times are shifted where that breaks fewer bounds than the clocks as recorded do, or where the ends of several "
+    "ranks of a host agree that it is off by more than they scatter. Else ends are no evidence: transfers differ, "
+    "too. Column sigma_ns says how far off a clock may be after that.",
     "--clock none shifts nothing. --clock force shifts also clocks that are possible as recorded.",
     NULL,
 };

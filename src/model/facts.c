@@ -104,7 +104,8 @@ static void look_at_clocks(tl_tables *tables, tl_trust *t)
     for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
         const tl_clock *row = tl_table_row(clocks, i);
         int64_t offset = row->applied ? 0 : row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;
-        int64_t error = tl_ns_max(row->sigma_ns, offset);
+        int64_t error = tl_ns_max(row->sigma_ns, offset), step = tl_ns_within(row->step_ns, INT64_MAX);
+        t->clock_step_ns = tl_ns_max(t->clock_step_ns, step < 0 ? -step : step);
         t->clock_uncertainty_ns = error > t->clock_uncertainty_ns ? error : t->clock_uncertainty_ns;
         t->untied |= row->component > 0 && row->host[0] != '\0';
     }

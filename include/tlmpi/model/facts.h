@@ -30,6 +30,7 @@ typedef struct tl_trust {
     int64_t clocks, shifted;      /* clocks of the job; ranks whose times were shifted */
     bool untied;                  /* nothing compares the clocks of some hosts with others' */
     int64_t clock_uncertainty_ns; /* how far two of them may be apart; 0 of a single one */
+    int64_t clock_step_ns;        /* by how much one of them steps in the middle of the recording, at most; 0: none does */
     int64_t blurred;              /* collectives whose arrivals are nearer together than that */
     int64_t hidden_wait_ns;       /* waiting of which clocks cannot tell for whom it was ... */
     int64_t known_wait_ns;        /* ... and of which they can */

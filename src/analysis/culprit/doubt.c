@@ -130,6 +130,8 @@ static tl_doubts doubts_of_data(const tl_facts *a, const tl_suspect *c)
         /* Where clocks hide most arrivals, nobody is seen to wait for it. */
         { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,
           blurred && !hidden && (c == NULL || t->blurred > t->matched / 2) },
+        /* Work between the collectives before and after a step is as unsure as the step is large. */
+        { TL_DOUBT_CLOCKS, ALL, t->clock_step_ns > 0 },
         { TL_DOUBT_HIDDEN, WHO, hidden },
         { TL_DOUBT_MISSING, ALL, t->missing > 0 },
         { TL_DOUBT_DAMAGED, ALL, t->damaged > 0 },

@@ -281,6 +281,8 @@ static tl_phrase clocks_in_words(const tl_trust *t)
     if (t->untied)
         return phrase("nothing compares the clocks of the hosts: who came last is unknown in %s collectives",
                       tl_grouped(t->blurred).text);
+    if (t->clock_step_ns > 0)
+        return phrase("a clock steps by %s in the middle of the recording", tl_duration(t->clock_step_ns).text);
     return phrase("clocks are uncertain by %s: who came last is unknown in %s collectives",
                   tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
 }

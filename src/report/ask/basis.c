@@ -5,7 +5,7 @@
  *       apart
  *       Recording: 15 of 16 launches of rank 1 in steps 12-13 were not recorded, ...
  *       Not matched: 2 with a rank missing, 1 alone, 1 suspect (kind)
- *       Clocks: the times of 2 ranks were shifted, by up to 3000 us (tlmpi show traces.h5 clock)
+ *       Clocks: the times of 2 ranks were shifted, by up to 3000 us, to within 25 us (tlmpi show traces.h5 clock)
  *       Waiting: 25.2 % of it is charged to late ranks; 73.3 % is for late senders
  *       Simulation: off by 0.0 % of the measured time
  */
@@ -161,7 +161,14 @@ static void say_clocks(const basis *b)
     tl_wrap w = line(b, "Clocks: the times of");
     tl_wrap_printf(&w, "%" PRId64 " rank%s", shifted->count, tl_plural(shifted->count));
     tl_wrap_words(&w, "were shifted,");
-    tl_wrap_printf(&w, "by up to %s", apart(shifted->worst_ns).text);
+    int64_t sure_ns = b->a->trust.clock_uncertainty_ns;
+    tl_wrap_printf(&w, "by up to %s%s", apart(shifted->worst_ns).text, sure_ns > 0 ? "," : "");
+    if (sure_ns > 0) {
+        tl_wrap_words(&w, "to within");
+        tl_wrap_printf(&w, "%s", apart(sure_ns).text);
+    }
+    if (b->a->trust.clock_step_ns > 0)
+        tl_wrap_printf(&w, "- one clock steps by %s", apart(b->a->trust.clock_step_ns).text);
     end_with_table(&w, b, "clock");
 }
 

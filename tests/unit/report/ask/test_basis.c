@@ -66,12 +66,14 @@ static void what_does_not_fit_is_said(void)
     count_of(in, TL_CHECK_ALONE, 1, 108, 0);
     count_of(in, TL_CHECK_CLOCKS, 2, 4, 3000000);
     count_of(in, TL_CHECK_SHIFTED, 2, 4, 3000000);
+    in->answers.trust.clock_uncertainty_ns = 25000;
+    in->answers.trust.clock_step_ns = 1500000;
     expect(in, HEAD "  Collectives: 20 of 27 matched across ranks, by seq, pair and endtime;\n"
                     "  2 clocks, 3000 us apart (tlmpi show f.h5 quality)\n"
                     "  Not matched: 2 with a rank missing, 1 of one rank alone,\n"
                     "  4 suspect (kind, size)\n"
-                    "  Clocks: the times of 2 ranks were shifted, by up to 3000 us\n"
-                    "  (tlmpi show f.h5 clock)\n");
+                    "  Clocks: the times of 2 ranks were shifted, by up to 3000 us, to within 25 us\n"
+                    "  - one clock steps by 1500 us (tlmpi show f.h5 clock)\n");
     free(in);
     in = new_input();
     count_of(in, TL_CHECK_MATCHED, 1, 1, 0);
