@@ -28,15 +28,34 @@ typedef struct tl_cause_row {
     uint8_t frame;
 } tl_cause_row;
 
+/* A name in which the rank spends more than any of its peers. */
+typedef struct tl_cause_place {
+    uint64_t name;            /* content key */
+    int64_t own_ns, peers_ns; /* of the rank, and the median of its peers: device time of a kernel or copy, time of the
+                               * host in an operator, annotation or frame and in none inside of it */
+    bool host;
+} tl_cause_place;
+
+enum { TL_PLACES_MOST = 3 };
+
 typedef struct tl_cause_found {
     tl_cause cause; /* COMPUTE_SLOW may be THROTTLED or MORE_WORK; the others are what they were */
     uint64_t place; /* content key of a name; 0: none stands out */
+    tl_cause_place places[TL_PLACES_MOST]; /* largest excess first; no two cover the same time */
+    size_t nplaces;
 } tl_cause_found;
 
+/* What is asked about a suspect. */
+typedef struct tl_cause_question {
+    int32_t rank;
+    size_t npeers;    /* ranks beside it; where one has no row for a name it has nothing of it */
+    tl_cause cause;   /* what the rank is late for */
+    int64_t least_ns; /* the least excess that a place is told for */
+} tl_cause_question;
+
 /* rows: of the rank and its peers, in any order; sorted here by (kind, name, rank); no two with the same of these.
- * npeers: ranks beside it; where one has no row for a name it has nothing of it.  cause: what the rank is late for.
  * False when memory is out. */
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, tl_cause_found *found);
+bool tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *question, tl_cause_found *found);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
@@ -51,6 +70,7 @@ typedef struct tl_asking {
     int32_t *steps;
     int32_t *others; /* of a suspect that has no peers: its other steps, each of which stands for one */
     size_t nranks, nsteps, nothers;
+    int64_t least_ns; /* of proc 0 alone: VERDICT_LEAST_COST of the time of the steps */
     int32_t *told; /* where they are once all procs know them; NULL: each by itself */
 } tl_asking;
 
@@ -77,6 +97,7 @@ typedef struct tl_cause_input {
     const int32_t *ranks;  /* ascending */
     const uint32_t *roles; /* of each: those of one role are peers */
     size_t nranks;
+    double least_cost; /* as in tl_verdict_options */
 } tl_cause_input;
 
 /* Rows of the ranks that are late for something of their own in the table of stragglers; *suspects is the caller's to

@@ -24,6 +24,8 @@ typedef enum tl_detail_kind {
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
     TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
+    TL_DETAIL_SPAN, /* operators, frames and annotations of threads that launch: time of theirs in none inside of them,
+                     * between the last launch of another thread and one of their own */
     TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time after them,
                      * before the host launches again; size: how long they took */
 } tl_detail_kind;

@@ -63,6 +63,13 @@ typedef enum tl_link_evidence {
 } tl_link_evidence;
 extern const char *const tl_link_evidence_labels[]; /* "groups", "steps", NULL */
 
+/* What an excess is of. */
+typedef enum tl_excess_of { TL_EXCESS_WORK, TL_EXCESS_HOST } tl_excess_of;
+extern const char *const tl_excess_labels[]; /* "work", "host", NULL */
+
+#define TL_CELL_EXCESS(name)     uint8_t name
+#define TL_TYPE_OF_EXCESS        TL_TYPE_ENUM
+#define TL_LABELS_OF_EXCESS      tl_excess_labels
 #define TL_CELL_EVIDENCE(name)   uint8_t name
 #define TL_TYPE_OF_EVIDENCE      TL_TYPE_ENUM
 #define TL_LABELS_OF_EVIDENCE    tl_link_evidence_labels
@@ -275,5 +282,17 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "what collectives return; nothing: its time is in no step")                                                      \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
+
+/* Where a straggler spends more than its peers. */
+#define TL_EXCESS_FIELDS(F, T)                                                                                         \
+    F(T, I32, rank, KEY, "", "rank that is named")                                                                     \
+    F(T, I32, order, KEY, "", "0, 1, 2: the largest excess first")                                                     \
+    F(T, EXCESS, of, LABEL, "",                                                                                        \
+      "work: time that a kernel or copy takes on the device; host: time of a thread that launches in an operator, "     \
+      "annotation or frame and in none inside of it")                                                                  \
+    F(T, TEXT128, place, LABEL, "", "that kernel, copy, operator, annotation or frame")                                \
+    F(T, I64, own_ns, MEASURE, "ns", "of a flagged step of the rank in the mean; of the whole trace where no steps are marked")                                 \
+    F(T, I64, peers_ns, MEASURE, "ns", "likewise of its peers in the same steps, their median")
+TL_TABLE(excess_row, TL_EXCESS_FIELDS);
 
 #endif

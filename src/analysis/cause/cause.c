@@ -33,29 +33,35 @@ typedef struct of_peers {
 } of_peers;
 
 /* A name's rows to an entry. */
-static tl_cause_entry compare(const tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, const of_peers *of)
+static tl_cause_entry compare(const tl_cause_row *rows, size_t n, const tl_cause_question *q, const of_peers *of)
 {
     tl_cause_entry e = { .name = rows->name, .kind = rows->kind, .activity = rows->activity, .frame = rows->frame };
     size_t m = 0, sized = 0;
+    double shortest_ns = 0;
 
     for (size_t i = 0; i < n; i++) {
         const tl_cause_row *row = &rows[i];
         double each = row->count > 0 ? (double)row->size / row->count : 0;
-        if (row->rank == rank) {
+        double mean_ns = row->count > 0 ? (double)row->ns / row->count : 0;
+        if (row->rank == q->rank) {
             e.ns = (double)row->ns;
             e.count = row->count;
             e.size = each;
             e.depth = row->depth;
-        } else if (m < npeers) {
+        } else if (m < q->npeers) {
             of->ns[m] = (double)row->ns;
+            e.peers_most_ns = of->ns[m] > e.peers_most_ns ? of->ns[m] : e.peers_most_ns;
             of->count[m++] = row->count;
             e.peers_most = each > e.peers_most ? each : e.peers_most;
+            e.longest_ns = mean_ns > e.longest_ns ? mean_ns : e.longest_ns;
+            shortest_ns = m == 1 || mean_ns < shortest_ns ? mean_ns : shortest_ns;
             if (each > 0)
                 of->size[sized++] = each;
         }
     }
-    e.peers_ns = median(of->ns, m, npeers);
-    e.peers_count = median(of->count, m, npeers);
+    e.apart_ns = e.longest_ns - shortest_ns;
+    e.peers_ns = median(of->ns, m, q->npeers);
+    e.peers_count = median(of->count, m, q->npeers);
     e.peers_size = median(of->size, sized, sized);
     return e;
 }
@@ -98,38 +104,41 @@ static tl_activity_kind activity_of(tl_cause cause)
 static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
 {
     if (tl_cause_is_of_host(cause))
-        return (tl_cause_found){ cause, tl_cause_of_host(all, activity_of(cause)) };
+        return (tl_cause_found){ .cause = cause, .place = tl_cause_of_host(all, activity_of(cause)) };
     if (cause == TL_CAUSE_H2D)
-        return (tl_cause_found){ cause, tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
+        return (tl_cause_found){ .cause = cause, .place = tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
     if (cause == TL_CAUSE_COMPUTE_SLOW)
         cause = tl_cause_of_compute(all);
     else if (cause == TL_CAUSE_MORE_WORK && !tl_cause_has_more(all))
         cause = TL_CAUSE_MIXED;
     bool named = cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_MORE_WORK;
-    return (tl_cause_found){ cause, named ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
+    return (tl_cause_found){ .cause = cause, .place = named ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
 }
 
-bool tl_cause_find(tl_cause_row *rows, size_t n, int32_t rank, size_t npeers, tl_cause cause, tl_cause_found *found)
+bool tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_cause_found *found)
 {
     tl_arena arena = { 0 };
-    const of_peers of = { tl_arena_take(&arena, npeers, sizeof *of.ns), tl_arena_take(&arena, npeers, sizeof *of.count),
-                          tl_arena_take(&arena, npeers, sizeof *of.size) };
-    int32_t *peers = tl_arena_take(&arena, npeers, sizeof *peers);
+    const of_peers of = { tl_arena_take(&arena, q->npeers, sizeof *of.ns),
+                          tl_arena_take(&arena, q->npeers, sizeof *of.count),
+                          tl_arena_take(&arena, q->npeers, sizeof *of.size) };
+    int32_t *peers = tl_arena_take(&arena, q->npeers, sizeof *peers);
     tl_cause_entries all = { .v = tl_arena_take(&arena, n, sizeof *all.v) };
     bool ok = !arena.failed;
 
-    *found = (tl_cause_found){ cause, 0 };
+    *found = (tl_cause_found){ .cause = q->cause };
     if (ok && n > 1)
         qsort(rows, n, sizeof *rows, by_key);
     for (size_t i = 0, to; ok && i < n; i = to) {
         for (to = i + 1; to < n && same_key(&rows[i], &rows[to]); to++)
             ;
-        all.v[all.n++] = compare(rows + i, to - i, rank, npeers, &of);
+        all.v[all.n++] = compare(rows + i, to - i, q, &of);
     }
     if (ok)
-        count_kernels(rows, n, rank, npeers, peers, &of, &all);
-    if (ok && npeers > 0)
-        *found = find(&all, cause);
+        count_kernels(rows, n, q->rank, q->npeers, peers, &of, &all);
+    if (ok && q->npeers > 0) {
+        *found = find(&all, q->cause);
+        tl_cause_places(&all, q->least_ns, found);
+    }
     tl_arena_free(&arena);
     return ok;
 }

@@ -4,11 +4,11 @@
  *     gemm                  20 ms   40 ms      twice as long; all of them together 1.9 times
  *     relu                   5 ms    5 ms      as long
  *
- * A kernel is slower where it is nearer to the factor of all of them than to 1.  If these have TL_CAUSE_SHARE of the
- * time, the device is slow (throttled), else some kernels are.
+ * The device is slow (throttled) only if all kernels are slower than at every peer, two at least: a low clock slows all,
+ * arithmetic most.  A kernel whose time differs between peers by more than half of what all take longer cannot tell.  If
+ * one that can is no slower, some kernels are slow, and the device is not.
  */
 #include "internal.h"
-#include "tlmpi/model/parameters.h"
 #include <math.h>
 
 static double excess_of(const tl_cause_entry *e)
@@ -95,18 +95,19 @@ bool tl_cause_has_more(const tl_cause_entries *all)
 
 tl_cause tl_cause_of_compute(const tl_cause_entries *all)
 {
-    double longer = longer_of(all), own_ns = 0, slower_ns = 0;
-    size_t kernels = 0;
+    double longer = longer_of(all);
+    size_t slowed = 0;
     if (tl_cause_has_more(all))
         return TL_CAUSE_MORE_WORK;
     for (size_t i = 0; i < all->n; i++) {
         const tl_cause_entry *e = &all->v[i];
-        if (!computes(e) || !(e->peers_ns > 0))
+        if (!computes(e) || !(e->peers_ns > 0) || !(e->ns > 0))
             continue;
-        bool slower = 2 * (mean_of(e->ns, e->count) / mean_of(e->peers_ns, e->peers_count) - 1) >= longer - 1;
-        own_ns += e->ns;
-        slower_ns += slower ? e->ns : 0;
-        kernels++;
+        if ((longer - 1) / 2 * mean_of(e->peers_ns, e->peers_count) <= e->apart_ns)
+            continue;
+        if (mean_of(e->ns, e->count) <= e->longest_ns)
+            return TL_CAUSE_COMPUTE_SLOW;
+        slowed++;
     }
-    return kernels > 1 && slower_ns >= TL_CAUSE_SHARE * own_ns ? TL_CAUSE_THROTTLED : TL_CAUSE_COMPUTE_SLOW;
+    return slowed > 1 ? TL_CAUSE_THROTTLED : TL_CAUSE_COMPUTE_SLOW;
 }

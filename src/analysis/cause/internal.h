@@ -8,9 +8,10 @@
 /* One name: the rank's own, and the median of its peers. */
 typedef struct tl_cause_entry {
     uint64_t name;
-    double ns, peers_ns;
+    double ns, peers_ns, peers_most_ns; /* of peers: their median, and the most of any */
     double count, peers_count;
     double size, peers_size, peers_most; /* of each piece of work; the most that any peer has */
+    double longest_ns, apart_ns;         /* mean time of its pieces at the slowest peer; less that at the fastest one */
     uint32_t depth;
     uint8_t kind, activity;
     bool frame;
@@ -30,6 +31,9 @@ bool tl_cause_has_more(const tl_cause_entries *all);
 
 /* Why computing takes longer: COMPUTE_SLOW, THROTTLED or MORE_WORK. */
 tl_cause tl_cause_of_compute(const tl_cause_entries *all);
+
+/* Fills in the places of *found, whose cause is known: those that stand out by least_ns. */
+void tl_cause_places(const tl_cause_entries *all, int64_t least_ns, tl_cause_found *found);
 
 /* Under which name the host did what it is late for; of SYNC, in what it waited for the device; 0: none has most of it. */
 uint64_t tl_cause_of_host(const tl_cause_entries *all, tl_activity_kind activity);

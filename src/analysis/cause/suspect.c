@@ -2,6 +2,7 @@
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 /* Peers beyond so many tell nothing new. */
@@ -19,7 +20,7 @@ bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n
     for (uint32_t i = 0; *suspects != NULL && i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         if (is_straggler(row) && row->cause != TL_CAUSE_UNKNOWN && row->cause != TL_CAUSE_SLOW_LINK &&
-            row->cause != TL_CAUSE_MIXED)
+            row->cause != TL_CAUSE_OTHER_GROUP)
             (*suspects)[(*n)++] = i;
     }
     return *suspects != NULL;
@@ -77,8 +78,10 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
     a->nranks = 1 + list_peers(in, stragglers, row, false, a->ranks + 1);
     for (size_t i = first; i < end; i++) {
         const tl_blame_step *step = tl_table_row(steps, i);
-        if (step->flagged)
-            a->steps[a->nsteps++] = step->step;
+        if (!step->flagged)
+            continue;
+        a->steps[a->nsteps++] = step->step;
+        a->least_ns = tl_ns_add(a->least_ns, (int64_t)(in->least_cost * (double)step->step_ns));
     }
     for (size_t i = first; a->nranks == 1 && i < end && a->nothers < PEERS_MOST; i++) {
         const tl_blame_step *step = tl_table_row(steps, i);

@@ -19,6 +19,13 @@ enum { DEPTH_OF_CALLS = 100000 };
 /* An operator may seem to end this long before a call in it: each is rounded for itself. */
 static const int64_t rounding_ns = 1000;
 
+/* From the turn before on, until the thread has launched: what the host does meanwhile is its doing, and other threads
+ * wait for it. */
+typedef struct turn {
+    int64_t to_ns;
+    uint32_t track;
+} turn;
+
 /* Where the last span of a name ends, on a thread. */
 typedef struct cover {
     int64_t to_ns;
@@ -33,9 +40,12 @@ typedef struct gathering {
     tl_arena arena;
     uint32_t *working; /* launches of work */
     size_t nworking;
+    turn *turns; /* of the threads that launch work, in order of time */
+    size_t nturns;
     cover *covered;            /* by name */
     uint32_t nwalks;           /* threads that were begun */
     uint8_t *of_call, *of_op;  /* by name: its activity */
+    bool *is_step;             /* by name: a mark of a step, which tells no place */
     const tl_call_rule **rule; /* by name: what a call of it does */
 } gathering;
 
@@ -45,7 +55,25 @@ static bool list_working(gathering *g)
     for (size_t i = 0; g->working != NULL && i < g->view->nlaunches; i++)
         if (g->view->launches[i].nkernels > 0)
             g->working[g->nworking++] = (uint32_t)i;
-    return g->working != NULL;
+    g->turns = tl_arena_take(&g->arena, g->nworking, sizeof *g->turns);
+    for (size_t i = 0; g->turns != NULL && i < g->nworking; i++) {
+        const tl_launch *launch = &g->view->launches[g->working[i]];
+        g->nturns += g->nturns == 0 || g->turns[g->nturns - 1].track != launch->track;
+        g->turns[g->nturns - 1] = (turn){ launch->start_ns, launch->track };
+    }
+    return !g->arena.failed;
+}
+
+/* How much of [start, end) is the thread's turn. */
+static int64_t in_turn(const gathering *g, uint32_t track, int64_t start_ns, int64_t end_ns)
+{
+    size_t i = 0;
+    int64_t sum_ns = 0;
+    TL_BISECT(i, g->nturns, mid, g->turns[mid].to_ns <= start_ns);
+    for (; i < g->nturns && start_ns < end_ns; start_ns = g->turns[i++].to_ns)
+        if (g->turns[i].track == track)
+            sum_ns += (g->turns[i].to_ns < end_ns ? g->turns[i].to_ns : end_ns) - start_ns;
+    return sum_ns;
 }
 
 static bool prepare_host(gathering *g)
@@ -54,6 +82,7 @@ static bool prepare_host(gathering *g)
     g->covered = tl_arena_zeroed(&g->arena, n, sizeof *g->covered);
     g->of_call = tl_arena_take(&g->arena, n, sizeof *g->of_call);
     g->of_op = tl_arena_take(&g->arena, n, sizeof *g->of_op);
+    g->is_step = tl_arena_take(&g->arena, n, sizeof *g->is_step);
     g->rule = tl_arena_take(&g->arena, n, sizeof *g->rule);
     if (g->arena.failed)
         return false;
@@ -61,6 +90,7 @@ static bool prepare_host(gathering *g)
         tl_text name = tl_names_text(g->view->names, i);
         g->of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
         g->of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
+        g->is_step[i] = tl_text_starts(name, "ProfilerStep#");
         g->rule[i] = tl_call_rule_of(name);
     }
     return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
@@ -94,25 +124,54 @@ static bool add_span(gathering *g, uint32_t name, tl_activity_kind activity, int
                          &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
+/* A span that is not over, and how much of its time lies in spans inside of it. */
+typedef struct open_span {
+    size_t op;
+    int64_t end_ns, inner_ns;
+} open_span;
+
+typedef TL_VEC(open_span) open_spans;
+
+/* A span is over: adds the time in which it was the innermost of its thread, while that had its turn, where this is more
+ * than the error of clocks. */
+static bool close_span(gathering *g, const tl_thread *thread, open_spans *open)
+{
+    const tl_ops *ops = &g->view->ops;
+    const open_span *s = &open->v[--open->n];
+    int64_t start_ns = ops->start_ns[s->op], turn_ns = s->end_ns - start_ns;
+    uint32_t name = ops->name[s->op];
+
+    if (turn_ns > TL_CLOCK_ERROR_NS)
+        turn_ns = in_turn(g, thread->track, start_ns, s->end_ns);
+    if (open->n > 0)
+        open->v[open->n - 1].inner_ns += turn_ns;
+    if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
+        return true;
+    return tl_detail_add(g->rows, TL_DETAIL_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
+                         &(tl_detail){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
+}
+
 static bool add_ops(gathering *g, const tl_thread *thread)
 {
     const tl_ops *ops = &g->view->ops;
-    TL_VEC(int64_t) open = { 0 }; /* ends of the spans around this one */
+    open_spans open = { 0 }; /* around this one */
     size_t at = 0;
     bool ok = true;
 
     g->nwalks++;
     for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
-        while (open.n > 0 && open.v[open.n - 1] <= start)
-            open.n--;
-        if (ops->name[i] != TL_NO_NAME)
+        while (ok && open.n > 0 && open.v[open.n - 1].end_ns <= start)
+            ok = close_span(g, thread, &open);
+        if (ok && ops->name[i] != TL_NO_NAME)
             ok = add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
                           tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
         ok = ok && tl_vec_room(&open);
         if (ok)
-            open.v[open.n++] = end;
+            open.v[open.n++] = (open_span){ .op = i, .end_ns = end };
     }
+    while (ok && open.n > 0)
+        ok = close_span(g, thread, &open);
     free(open.v);
     return ok;
 }

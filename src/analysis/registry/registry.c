@@ -54,6 +54,7 @@ static const tl_schema *const schemas[] = {
     &tl_mix_schema,
     &tl_culprit_schema,
     &tl_straggler_schema,
+    &tl_excess_row_schema,
     &tl_blame_schema,
     &tl_blame_step_schema,
     &tl_whatif_row_schema,

@@ -71,6 +71,7 @@ static const meanings all[] = {
         "its host allocates or frees device memory", "data move slowly between it and others: table link",
         "communication that could not be matched", "no single cause has 80 % of the gain" } },
     { tl_cause_from_labels, { "no cause is known", "what its repair gains, cause by cause" } },
+    { tl_excess_labels, { "of the device in a kernel or copy", "of the host in a name, and in none inside of it" } },
     { tl_pattern_labels,
       { "no step is flagged", "80 % of the steps or more", "one run of steps, and little outside of it",
         "some steps, not in a row", "it grows or shrinks from step to step", "a single step" } },

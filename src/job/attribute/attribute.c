@@ -45,7 +45,7 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     tl_rank_graphs_free(&heads);
     tl_held_free(&held);
     if (st == TL_OK)
-        st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks }, tables, err);
+        st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks, own->judge.least_cost }, tables, err);
     if (st == TL_OK && tl_par_proc() == 0)
         st = tl_verdict_finish(tables, err);
     st = tl_par_agree(st, err);

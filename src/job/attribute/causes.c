@@ -40,7 +40,9 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
         free(message);
         return st;
     }
+    int64_t least_ns = a->least_ns;
     tl_asking_free(a);
+    a->least_ns = least_ns;
     a->told = message;
     a->nranks = (size_t)message[0];
     a->nsteps = (size_t)message[1];
@@ -62,9 +64,14 @@ static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, c
 
     if (st == TL_OK)
         st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && row != NULL &&
-        !tl_cause_find(all, nall, a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, found))
-        st = tl_fail_memory(err, "what the suspects did");
+    if (st == TL_OK && row != NULL) {
+        const tl_cause_question q = { a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, a->least_ns };
+        st = tl_cause_find(all, nall, &q, found) ? TL_OK : tl_fail_memory(err, "what the suspects did");
+        for (size_t i = 0; i < found->nplaces; i++) { /* of a step */
+            found->places[i].own_ns /= (int64_t)a->nsteps;
+            found->places[i].peers_ns /= (int64_t)a->nsteps;
+        }
+    }
     free(rows);
     free(all);
     return tl_par_agree(st, err);
@@ -113,64 +120,109 @@ static tl_status name_places(const tl_details *details, place_text *places, size
     return st;
 }
 
-/* The number of the key among those of the places that have been told. */
-static bool number_of(tl_map *known, place_list *places, uint64_t key, uint32_t *number)
+/* Adds the key to the places that are to be named, once. */
+static bool add_place(tl_map *known, place_list *places, uint64_t key)
 {
-    *number = tl_map_get(known, key);
-    if (*number != TL_MAP_NONE)
+    if (key == 0 || tl_map_get(known, key) != TL_MAP_NONE)
         return true;
     if (!tl_vec_room(places) || tl_map_put(known, key, (uint32_t)places->n) != 0)
         return false;
-    *number = (uint32_t)places->n;
     places->v[places->n++] = (place_text){ .key = key };
     return true;
+}
+
+static bool add_places(tl_map *known, place_list *places, const tl_cause_found *found)
+{
+    bool ok = add_place(known, places, found->place);
+    for (size_t i = 0; ok && i < found->nplaces; i++)
+        ok = add_place(known, places, found->places[i].name);
+    return ok;
+}
+
+/* The text of a key that was added; empty where no proc knows it, or of 0. */
+static const char *text_of(const tl_map *known, const place_list *places, uint64_t key)
+{
+    static const char none[sizeof places->v->text] = { 0 };
+    uint32_t at = key != 0 ? tl_map_get(known, key) : TL_MAP_NONE;
+    return at != TL_MAP_NONE ? places->v[at].text : none;
+}
+
+/* What was found of one suspect into its row and table excess. */
+static bool put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found *found, const tl_map *known,
+                      const place_list *places)
+{
+    bool ok = true;
+    row->cause = (uint8_t)found->cause;
+    row->largest_cause = found->cause != TL_CAUSE_MIXED ? row->cause : row->largest_cause;
+    memcpy(row->place, text_of(known, places, found->place), sizeof row->place);
+    for (size_t i = 0; ok && i < found->nplaces; i++) {
+        const tl_cause_place *p = &found->places[i];
+        tl_excess_row excess = { .rank = row->rank,
+                             .order = (int32_t)i,
+                             .of = p->host ? TL_EXCESS_HOST : TL_EXCESS_WORK,
+                             .own_ns = p->own_ns,
+                             .peers_ns = p->peers_ns };
+        memcpy(excess.place, text_of(known, places, p->name), sizeof excess.place);
+        ok = tl_table_append(tl_tables_get(tables, &tl_excess_row_schema), &excess, 1);
+    }
+    return ok;
+}
+
+/* Collective: what is found of each suspect; found[i] on proc 0, which alone has `suspects`. */
+static tl_status find_all(const tl_details *details, const tl_cause_input *input, tl_tables *tables,
+                          const uint32_t *suspects, size_t n, tl_cause_found *found, tl_error *err)
+{
+    tl_table *stragglers = suspects != NULL ? tl_tables_get(tables, &tl_straggler_schema) : NULL;
+    tl_rank_runs runs = { 0 };
+    bool ok = tl_rank_runs_list(details, &runs);
+    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the suspects"), err);
+
+    for (size_t i = 0; st == TL_OK && i < n; i++) {
+        tl_asking a = { 0 };
+        const tl_straggler *row = suspects != NULL ? tl_table_row(stragglers, suspects[i]) : NULL;
+        if (row != NULL && !tl_asking_make(input, tables, row, &a))
+            st = tl_fail_memory(err, "the suspects");
+        st = share(&a, st, err);
+        if (st == TL_OK)
+            st = find_one(details, &runs, &a, row, row != NULL ? &found[i] : NULL, err);
+        tl_asking_free(&a);
+    }
+    free(runs.v);
+    return st;
 }
 
 tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input, tl_tables *tables, tl_error *err)
 {
     tl_table *stragglers = tl_par_proc() == 0 ? tl_tables_get(tables, &tl_straggler_schema) : NULL;
     place_list places = { 0 };
-    tl_rank_runs runs = { 0 };
     tl_map known = { 0 };
-    uint32_t *suspects = NULL, *number_of_place = NULL;
+    uint32_t *suspects = NULL;
+    tl_cause_found *found = NULL;
     size_t n = 0;
-    bool ok = tl_rank_runs_list(details, &runs);
+    bool ok = true;
 
-    if (ok && stragglers != NULL) {
+    if (stragglers != NULL) {
         ok = tl_suspects_list(stragglers, &suspects, &n);
-        number_of_place = tl_malloc((n + 1) * sizeof *number_of_place);
+        found = tl_calloc(n + 1, sizeof *found);
+        ok = ok && found != NULL;
     }
-    ok = ok && (stragglers == NULL || number_of_place != NULL);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the suspects"), err);
     tl_par_bcast(&n, sizeof n);
-    for (size_t i = 0; st == TL_OK && i < n; i++) {
-        tl_asking a = { 0 };
-        tl_cause_found found = { 0 };
-        tl_straggler *row = suspects != NULL ? tl_table_row(stragglers, suspects[i]) : NULL;
-        if (row != NULL && !tl_asking_make(input, tables, row, &a))
-            st = tl_fail_memory(err, "the suspects");
-        st = share(&a, st, err);
-        if (st == TL_OK)
-            st = find_one(details, &runs, &a, row, &found, err);
-        if (st == TL_OK && row != NULL && number_of_place != NULL) {
-            row->cause = (uint8_t)found.cause;
-            row->largest_cause = found.cause != TL_CAUSE_MIXED ? row->cause : row->largest_cause;
-            ok = ok && number_of(&known, &places, found.place, &number_of_place[i]);
-        }
-        tl_asking_free(&a);
-    }
+    if (st == TL_OK)
+        st = find_all(details, input, tables, suspects, n, found, err);
+    for (size_t i = 0; st == TL_OK && ok && found != NULL && i < n; i++)
+        ok = add_places(&known, &places, &found[i]);
     if (st == TL_OK)
         st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
     if (st == TL_OK && n > 0)
         st = name_places(details, places.v, places.n, err);
-    for (size_t i = 0; st == TL_OK && suspects != NULL && number_of_place != NULL && i < n; i++) {
-        tl_straggler *row = tl_table_row(stragglers, suspects[i]);
-        memcpy(row->place, places.v[number_of_place[i]].text, sizeof row->place);
-    }
+    for (size_t i = 0; st == TL_OK && ok && suspects != NULL && found != NULL && i < n; i++)
+        ok = put_found(tables, tl_table_row(stragglers, suspects[i]), &found[i], &known, &places);
+    if (st == TL_OK)
+        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
     tl_map_free(&known);
     free(places.v);
-    free(runs.v);
     free(suspects);
-    free(number_of_place);
+    free(found);
     return st;
 }

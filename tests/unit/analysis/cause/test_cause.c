@@ -44,7 +44,8 @@ static void span(story *s, uint64_t name, int64_t us, uint32_t depth, tl_activit
 static tl_cause_found found(story *s, tl_cause cause)
 {
     tl_cause_found out;
-    CU_ASSERT_TRUE_FATAL(tl_cause_find(s->rows, s->n, 0, NRANKS - 1, cause, &out));
+    const tl_cause_question q = { .rank = 0, .npeers = NRANKS - 1, .cause = cause, .least_ns = 10 * US };
+    CU_ASSERT_TRUE_FATAL(tl_cause_find(s->rows, s->n, &q, &out));
     return out;
 }
 
@@ -73,6 +74,20 @@ static void all_kernels_longer_are_throttled(void)
     tl_cause_found f = of_compute(&s);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_THROTTLED);
     CU_ASSERT_EQUAL(f.place, 0);
+}
+
+/* Most of the time is one kernel's: the device is not slow if another is as fast as at peers. */
+static void a_device_is_slow_only_if_all_its_kernels_are(void)
+{
+    story s = { .n = 0 };
+    kernel(&s, 1, 1440, 10, 720, 10);
+    kernel(&s, 2, 200, 10, 200, 10);
+    CU_ASSERT_EQUAL(of_compute(&s).cause, TL_CAUSE_COMPUTE_SLOW);
+    for (size_t i = 0; i < s.n; i++) /* now it differs between peers by as much as it would be slowed */
+        if (s.rows[i].name == 2 && s.rows[i].rank > 0)
+            s.rows[i].ns = (200 + 100 * (s.rows[i].rank - 1)) * US;
+    kernel(&s, 3, 400, 10, 200, 10);
+    CU_ASSERT_EQUAL(of_compute(&s).cause, TL_CAUSE_THROTTLED);
 }
 
 static void more_kernels_are_more_work(void)
@@ -193,20 +208,65 @@ static void of_waits_before_one_gap_the_longest_counts(void)
     CU_ASSERT_EQUAL(found(&s, TL_CAUSE_SYNC_DRAIN).place, 2);
 }
 
+/* Own time of the host in a name, and that of each of its peers. */
+static void own_time(story *s, uint64_t name, int64_t own_us, int64_t peers_us)
+{
+    for (int32_t rank = 0; rank < NRANKS; rank++)
+        row_of(s, rank, TL_DETAIL_SPAN, TL_ACTIVITY_HOST, name, rank == 0 ? own_us : peers_us);
+}
+
+static void places_are_those_with_more_time_than_at_any_peer(void)
+{
+    story s = { .n = 0 };
+    own_time(&s, 1, 990, 10);
+    own_time(&s, 2, 20, 1);
+    own_time(&s, 3, 15, 6); /* less than is told */
+    own_time(&s, 4, 500, 100);
+    s.rows[s.n - 1].ns = 500 * US; /* one peer has as much */
+    kernel(&s, 5, 900, 10, 300, 10);
+    tl_cause_found f = found(&s, TL_CAUSE_HOST_LATE);
+    CU_ASSERT_EQUAL_FATAL(f.nplaces, 2);
+    CU_ASSERT_EQUAL(f.places[0].name, 1);
+    CU_ASSERT_EQUAL(f.places[0].own_ns, 990 * US);
+    CU_ASSERT_EQUAL(f.places[0].peers_ns, 10 * US);
+    CU_ASSERT_TRUE(f.places[0].host);
+    CU_ASSERT_EQUAL(f.places[1].name, 2);
+    f = found(&s, TL_CAUSE_MIXED); /* of the host and of the device */
+    CU_ASSERT_EQUAL_FATAL(f.nplaces, 3);
+    CU_ASSERT_EQUAL(f.places[1].name, 5);
+    CU_ASSERT_FALSE(f.places[1].host);
+    CU_ASSERT_EQUAL(f.places[2].name, 2);
+}
+
+static void no_more_places_are_told_than_there_is_room_for(void)
+{
+    story s = { .n = 0 };
+    for (uint64_t name = 1; name <= 5; name++)
+        own_time(&s, name, 100 * (int64_t)name, 1);
+    tl_cause_found f = found(&s, TL_CAUSE_GC);
+    CU_ASSERT_EQUAL_FATAL(f.nplaces, TL_PLACES_MOST);
+    for (size_t i = 0; i < TL_PLACES_MOST; i++)
+        CU_ASSERT_EQUAL(f.places[i].name, 5 - i);
+}
+
 static void without_peers_or_names_no_more_is_known(void)
 {
     story s = { .n = 0 };
     tl_cause_found f;
-    CU_ASSERT_TRUE(tl_cause_find(s.rows, 0, 0, NRANKS - 1, TL_CAUSE_GC, &f));
+    tl_cause_question q = { .rank = 0, .npeers = NRANKS - 1, .cause = TL_CAUSE_GC };
+    CU_ASSERT_TRUE(tl_cause_find(s.rows, 0, &q, &f));
     CU_ASSERT_TRUE(f.cause == TL_CAUSE_GC && f.place == 0);
     kernel(&s, 1, 700, 10, 400, 10);
     kernel(&s, 2, 600, 10, 400, 10);
     CU_ASSERT_EQUAL(of_compute(&s).cause, TL_CAUSE_THROTTLED);
-    CU_ASSERT_TRUE(tl_cause_find(s.rows, s.n, 0, 0, TL_CAUSE_COMPUTE_SLOW, &f));
-    CU_ASSERT_TRUE(f.cause == TL_CAUSE_COMPUTE_SLOW && f.place == 0);
+    q.cause = TL_CAUSE_COMPUTE_SLOW;
+    q.npeers = 0;
+    CU_ASSERT_TRUE(tl_cause_find(s.rows, s.n, &q, &f));
+    CU_ASSERT_TRUE(f.cause == TL_CAUSE_COMPUTE_SLOW && f.place == 0 && f.nplaces == 0);
+    q.npeers = NRANKS - 1;
     for (size_t k = 1; k <= 2; k++) {
         tl_mem_fail_after(k);
-        CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, 0, NRANKS - 1, TL_CAUSE_COMPUTE_SLOW, &f));
+        CU_ASSERT_FALSE(tl_cause_find(s.rows, s.n, &q, &f));
     }
     tl_mem_fail_after(0);
 }
@@ -214,6 +274,7 @@ static void without_peers_or_names_no_more_is_known(void)
 static const unit_test tests[] = {
     TEST(few_kernels_longer_are_slow_at_their_place),
     TEST(all_kernels_longer_are_throttled),
+    TEST(a_device_is_slow_only_if_all_its_kernels_are),
     TEST(more_kernels_are_more_work),
     TEST(larger_grids_are_more_work),
     TEST(larger_messages_are_more_work),
@@ -223,6 +284,8 @@ static const unit_test tests[] = {
     TEST(what_the_host_did_is_looked_for_among_its_like),
     TEST(a_wait_that_peers_do_not_have_is_the_place_of_a_drain),
     TEST(of_waits_before_one_gap_the_longest_counts),
+    TEST(places_are_those_with_more_time_than_at_any_peer),
+    TEST(no_more_places_are_told_than_there_is_room_for),
     TEST(without_peers_or_names_no_more_is_known),
 };
 

@@ -84,6 +84,36 @@ static void spans_have_the_idle_time_that_they_cover(void)
     drawing_free(d);
 }
 
+static void spans_have_time_of_their_own(void)
+{
+    drawing *d = draw("host:           a............................................................b.", /**/
+                      "compute 7:      .A............................................................B", /**/
+                      "mark forward:   .==========================================================....", /**/
+                      "op aten::outer: ...==================================================..........", /**/
+                      "op aten::inner: .....=======================...................................", /**/
+                      "op aten::short: ............................=====...===========................", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "aten::inner").ns, 23 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "aten::outer").ns, 0); /* 50 - 23 - 16 */
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "aten::short").ns, 0); /* within the error of clocks */
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "forward").ns, 0);     /* 58 - 50 */
+    drawing_free(d);
+}
+
+/* Thread 1 waits for thread 2, which is the next to launch. */
+static void time_is_of_the_thread_that_launches_next(void)
+{
+    drawing *d = draw("launch 1 cudaLaunchKernel: a...............................................................c..", /**/
+                      "launch 2 cudaLaunchKernel: ...................................b..............................", /**/
+                      "compute 7:                 .A..................................B............................C", /**/
+                      "mark 1 backward:           .===============================================================..", /**/
+                      "op 2 all_to_all:           ....==============================................................", NULL);
+    collect(d);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "all_to_all").ns, 30 * US);
+    CU_ASSERT_EQUAL(row_of(TL_DETAIL_SPAN, -1, "backward").ns, 29 * US); /* from the launch of b on */
+    drawing_free(d);
+}
+
 /* As a checkpoint at the end of a step, for which the device begins the next one late. */
 static void what_stands_behind_a_steps_last_launch_is_of_the_step_it_holds_up(void)
 {
@@ -191,7 +221,9 @@ static void few_names_are_kept_the_largest(void)
 static const unit_test tests[] = {
     TEST(work_counts_by_name_and_step),
     TEST(kernels_of_thousands_of_years_sum_up_to_the_most_there_is),
-    TEST(spans_have_the_idle_time_that_they_cover),
+    TEST(spans_have_time_of_their_own),
+        TEST(time_is_of_the_thread_that_launches_next),
+        TEST(spans_have_the_idle_time_that_they_cover),
     TEST(what_stands_behind_a_steps_last_launch_is_of_the_step_it_holds_up),
     TEST(a_name_within_itself_counts_once),
     TEST(idle_time_of_the_device_itself_is_no_names),
