@@ -255,7 +255,7 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     if (!cli->command->together || cli->command->bit == TL_FOR_COMPAT || cli->help || cli->version)
         return TL_OK;
     if (cli->nwords == 0)
-        return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
+        return tl_fail(err, TL_EUSAGE, "no trace given: tlmpi %s %s", cli->named ? cli->command->name : "[run]",
                        cli->command->words);
     if (cli->each + cli->kernels + cli->compare > 1)
         return tl_fail(err, TL_EUSAGE, "one of --compare, --each and --kernels at a time");

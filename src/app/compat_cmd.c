@@ -40,7 +40,7 @@ static tl_status check_words(const tl_cli *cli, tl_error *err)
     for (size_t i = 0; i < NFACES; i++)
         if (strcmp(cli->words[0], faces[i]) == 0) {
             if (cli->nwords == 1)
-                return tl_fail(err, TL_EUSAGE, "no traces named: tlmpi compat %s PATH... -o DIR", faces[i]);
+                return tl_fail(err, TL_EUSAGE, "no trace given: tlmpi compat %s PATH... -o DIR", faces[i]);
             if (cli->run.output == NULL && cli->compat_run != LIST)
                 return tl_fail(err, TL_EUSAGE, "no folder for the tables named: tlmpi compat %s PATH... -o DIR",
                                faces[i]);

@@ -96,7 +96,7 @@ status 2 "$tlmpi" compat tracelens traces --top-k 4 -o lens/ns
 says err "for tlmpi compat hta alone"
 status 2 "$tlmpi" compat hta traces --gpus-per-node 2 -o lens/hta
 status 2 "$tlmpi" compat tracelens
-says err "no traces named"
+says err "no trace given"
 
 echo "-- under mpirun"
 # once COMMAND... - the same words on stdout and the same status as from one process

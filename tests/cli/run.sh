@@ -30,7 +30,7 @@ for word in run check show ask describe reps compat; do
 done
 status 2 "$tlmpi"
 silent out
-says err "no traces named"
+says err "no trace given"
 status 2 "$tlmpi" shwo x.h5
 says err "did you mean tlmpi show?"
 status 2 "$tlmpi" show --fromat=csv x.h5

@@ -36,7 +36,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                        of collectives_judged (in which anybody is known to have), z, p_value, path_share; where nobody
  *                        holds the job up: most_excess (the rank whose own work exceeds that of its peers most),
  *                        most_excess_ns (its own time), most_excess_share (of the wall time), p_value
- *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler), waited_ns
+ *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler),
+ *                        excess (array: where `rank` spends more than its peers, of (work or host), place, own_ns and
+ *                        peers_ns of a step: table excess), waited_ns
  *                        (GPU time that others waited for it, by `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns,
  *                        ratio; of nobody: loss_ns, loss_share
  *         others_waiting GPU time, that of all who waited summed: all_waiting_ns (for ranks that came late: the sum of table

@@ -28,7 +28,7 @@ const tl_schema *const *tl_answer_tables(size_t *required)
         &tl_culprit_schema,    &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema,
         &tl_whatif_row_schema, &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,
         &tl_parameter_schema,  &tl_phase_verdict_schema, &tl_idle_schema,      &tl_exposed_schema,
-        &tl_health_schema,     NULL,
+        &tl_health_schema,     &tl_excess_row_schema,    NULL,
     };
     *required = 5;
     return tables;
@@ -295,6 +295,18 @@ static bool has_trace(const tl_table *ranks)
     return false;
 }
 
+static void find_excess(tl_tables *tables, tl_answers *out)
+{
+    const tl_table *table = tl_tables_get(tables, &tl_excess_row_schema);
+    if (out->nculprits == 0 || tl_is_link(&out->culprits[0]))
+        return;
+    size_t first = tl_table_from_rank(table, out->culprits[0].rank), end = first;
+    while (end < table->n && ((const tl_excess_row *)tl_table_row(table, end))->rank == out->culprits[0].rank)
+        end++;
+    out->excess = end > first ? tl_table_row(table, first) : NULL;
+    out->nexcess = end - first;
+}
+
 void tl_answers_read(tl_tables *tables, tl_answers *out)
 {
     tl_facts facts;
@@ -315,6 +327,7 @@ void tl_answers_read(tl_tables *tables, tl_answers *out)
     find_waits(tables, out);
     find_path(tables, out);
     take_culprits(tables, out);
+    find_excess(tables, out);
     const tl_table *phases = tl_tables_get(tables, &tl_phase_verdict_schema);
     if (phases->n > 0) {
         out->phases_alone = !has_trace(tl_tables_get(tables, &tl_rank_schema));

@@ -38,11 +38,11 @@ static void say_beside(tl_wrap *w, const tl_answers *a, bool beyond)
 
 static void say_roles(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "rank");
-    tl_wrap_printf(w, "%" PRId32, a->imbalance.rank);
-    tl_wrap_words(w, "and those that do the same compute");
+    tl_wrap_words(w, "ranks that do the same as");
+    tl_wrap_printf(w, "rank %" PRId32, a->imbalance.rank);
+    tl_wrap_words(w, "compute");
     tl_wrap_printf(w, "%.2f", a->imbalance.times);
-    tl_wrap_words(w, "times as long as the others: balanced");
+    tl_wrap_words(w, "times as long as the others in the median: balanced");
     say_gain(w, a, a->imbalance.roles_ns);
     say_beside(w, a, false);
 }
@@ -56,7 +56,7 @@ static void say_chance(tl_wrap *w, const tl_answers *a)
 
 static void say_hosts(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "devices wait for launches: if hosts took no time");
+    tl_wrap_words(w, "all ranks: GPUs wait for the CPU; at best");
     say_gain(w, a, a->imbalance.hosts_ns);
     say_beside(w, a, a->imbalance.named_hosts_ns > 0);
 }

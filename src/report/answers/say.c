@@ -111,6 +111,19 @@ void tl_say_place(tl_wrap *w, const tl_culprit *c)
     say_quoted(w, c->place, sizeof c->place);
 }
 
+void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
+{
+    size_t n = a->nexcess < most ? a->nexcess : most;
+    for (size_t i = 0; i < n; i++) {
+        const tl_excess_row *row = &a->excess[i];
+        tl_wrap_words(w, "in");
+        say_quoted(w, row->place, sizeof row->place);
+        tl_wrap_printf(w, "%s", tl_duration(row->own_ns).text);
+        tl_wrap_words(w, i == 0 ? "of a step, its peers" : "and");
+        tl_wrap_printf(w, "%s%s", tl_duration(row->peers_ns).text, i + 1 < n ? "," : "");
+    }
+}
+
 void tl_say_file(tl_wrap *w, const tl_rank *row)
 {
     size_t n = strnlen(row->file, sizeof row->file), from = n;
@@ -206,6 +219,10 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
             say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
         else
             say_blur(w, a);
+        if (a->waits && a->nwaited_for > 0) {
+            tl_wrap_words(w, "Others wait");
+            tl_say_waited_for(w, a);
+        }
         break;
     default:
         say_nobody(w, a);

@@ -160,7 +160,7 @@ const char *tl_cause_in_words(unsigned cause)
         [TL_CAUSE_COMPUTE_SLOW] = "some of its kernels are slower than the same ones of its peers",
         [TL_CAUSE_THROTTLED] = "all its kernels are slower than its peers' - a slow device",
         [TL_CAUSE_MORE_WORK] = "more kernels, or larger ones, than its peers have",
-        [TL_CAUSE_HOST_LATE] = "the host launches late",
+        [TL_CAUSE_HOST_LATE] = "its device waits for launches, because its CPU thread sleeps or works",
         [TL_CAUSE_INPUT] = "the host waits for input data",
         [TL_CAUSE_H2D] = "copies from host to device",
         [TL_CAUSE_GC] = "the host collects garbage",

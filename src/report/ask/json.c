@@ -97,6 +97,16 @@ static void put_which_phase(tl_json_writer *j, const tl_answers *a)
         tl_put_word(
             j, "cause_from",
             tl_cause_from_labels[c->cause_from == TL_CAUSE_FROM_GAIN ? TL_CAUSE_FROM_GAIN : TL_CAUSE_FROM_NOTHING]);
+        tl_put_begin(j, "excess", '[');
+        for (size_t i = 0; i < a->nexcess; i++) {
+            tl_put_begin(j, NULL, '{');
+            tl_put_word(j, "of", tl_excess_labels[a->excess[i].of == TL_EXCESS_HOST]);
+            tl_put_cell(j, "place", a->excess[i].place, sizeof a->excess[i].place);
+            tl_put_int(j, "own_ns", a->excess[i].own_ns);
+            tl_put_int(j, "peers_ns", a->excess[i].peers_ns);
+            tl_put_end(j, '}');
+        }
+        tl_put_end(j, ']');
         tl_put_begin(j, "waited_ns", '{');
         for (int p = 0; p <= TL_NACTIVITIES; p++)
             if (a->activities[p] > 0)

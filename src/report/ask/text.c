@@ -88,8 +88,8 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
         if (tl_is_several(c))
             tl_wrap_printf(&w, "rank %" PRId32 " alone:", c->rank);
         tl_wrap_words(&w, "its delay is");
-        tl_wrap_printf(&w, "%.1f times", c->z);
-        tl_wrap_words(&w, "the noise of its peers");
+        tl_wrap_printf(&w, "%.3g times", c->z);
+        tl_wrap_words(&w, "what its peers vary by");
     } else {
         tl_wrap_words(&w, "its transfers take");
         tl_wrap_printf(&w, "%.1f times", q->a->link->ratio);
@@ -104,6 +104,16 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
     w = paragraph(q, "Evidence:");
     tl_say_path(&w, q->a, c);
     end_with_table(&w, q, "critical_path");
+}
+
+static void say_next(const asking *q)
+{
+    const char *next = tl_next_in_words(q->a);
+    if (next == NULL)
+        return;
+    tl_wrap w = paragraph(q, "Next:");
+    tl_wrap_words(&w, next);
+    tl_wrap_end(&w);
 }
 
 static void which_rank(const asking *q)
@@ -121,6 +131,7 @@ static void which_rank(const asking *q)
             tl_wrap_printf(&w, "%zu ranks", q->a->trust.nranks);
             end_with_table(&w, q, "straggler");
         }
+        say_next(q);
         say_answer_confidence(q, &q->a->rank, false);
         return;
     }
@@ -137,6 +148,7 @@ static void which_rank(const asking *q)
     tl_wrap_end(&w);
     say_others_too(q);
     say_evidence_of_rank(q, worst);
+    say_next(q);
     say_answer_confidence(q, &q->a->rank, false);
 }
 
@@ -194,6 +206,11 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
         tl_say_place(&w, c);
     }
     tl_wrap_end(&w);
+    if (q->a->nexcess > 0) {
+        w = paragraph(q, "Where:");
+        tl_say_excess(&w, q->a, SIZE_MAX);
+        end_with_table(&w, q, "excess");
+    }
     w = paragraph(q, "Evidence:");
     say_parts(&w, q->a);
     end_with_table(&w, q, "blame");

@@ -1,7 +1,7 @@
 /* losses.c - where most time is lost over all ranks, up to three lines:
  *
  *     lost    69.0 % of GPU time: exposed waiting for other ranks (9.11 s)
- *             22.9 %: idle, host late, mostly outside of recorded operators (longest: aten::empty) inside "# running
+ *             22.9 %: idle, the CPU did hardly anything that is recorded (longest: aten::empty) inside "# running
  *             sparse arch" - rank 2 most
  *              3.2 %: exposed transfers (420 ms)
  *
@@ -52,12 +52,13 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
         break;
     case TL_DOING_UNTRACED:
         if (strcmp(key.text, "(no_cpu_op_overlap)") == 0)
-            snprintf(out, n, "host late, nothing of it recorded");
+            snprintf(out, n, "the CPU did nothing that is recorded");
         else
-            snprintf(out, n, "host late, mostly outside of recorded operators (longest: %.*s)", NAME_BYTES, key.text);
+            snprintf(out, n, "the CPU did hardly anything that is recorded (longest: %.*s)", NAME_BYTES,
+                     key.text);
         break;
     case TL_DOING_NO_TRACE:
-        snprintf(out, n, "host late, its trace has no operators");
+        snprintf(out, n, "the CPU launched late; its trace has no operators");
         break;
     case TL_DOING_LAUNCH_ANOMALY:
         snprintf(out, n, "%s%s%s",
@@ -95,10 +96,11 @@ static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
         tl_text name = tl_names_text(s->names, c->annotation);
         char cell[NAME_BYTES + 1] = "", quoted[sizeof cell + 16];
         tl_cell_text(cell, NAME_BYTES, name.p, name.n);
-        snprintf(quoted, sizeof quoted, "inside \"%s\"", cell);
+        bool part = pct <= NEARLY_ALL_PCT;
+        if (part)
+            tl_wrap_printf(w, "(%.1f %% of it", pct);
+        snprintf(quoted, sizeof quoted, "inside \"%s\"%s", cell, part ? ")" : "");
         tl_wrap_words(w, quoted);
-        if (pct <= NEARLY_ALL_PCT)
-            tl_wrap_printf(w, "(%.1f %%)", pct);
     }
 }
 

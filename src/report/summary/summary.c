@@ -185,8 +185,18 @@ static void say_events(FILE *out, const tl_summary *s)
     if (dropped + repaired == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "%s event%s dropped,", tl_grouped(dropped).text, tl_plural(dropped));
-    tl_wrap_printf(&w, "%s repaired", tl_grouped(repaired).text);
+    if (dropped > 0)
+        tl_wrap_printf(&w, "%s event%s lost%s", tl_grouped(dropped).text, tl_plural(dropped), repaired > 0 ? "," : "");
+    if (repaired > 0)
+        tl_wrap_printf(&w, "%s repaired", tl_grouped(repaired).text);
+    for (size_t i = 0; i < s->nranks; i++)
+        if (s->ranks[i].error[0] != '\0' && s->ranks[i].dropped + s->ranks[i].repaired > 0) {
+            char error[sizeof s->ranks[i].error + 1];
+            snprintf(error, sizeof error, "%.*s", (int)sizeof s->ranks[i].error, s->ranks[i].error);
+            tl_wrap_printf(&w, "- rank %" PRId32 ":", s->ranks[i].rank);
+            tl_wrap_words(&w, error);
+            break;
+        }
     tl_wrap_words(&w, "(tlmpi check has each trace)");
     tl_wrap_end(&w);
 }

@@ -2,7 +2,8 @@
  *
  *     Rank 2 (host node0, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these
  *       steps of 1.06 s on average
- *       cause   host_late: the host launches late in "# running sparse arch"
+ *       cause   host_late: its device waits because its CPU thread sleeps or works
+ *       where   "# running sparse arch" 1.00 s of a step, on peers 988 us
  *       gain    2.89 s less of 3.30 s (87.7 %) without its delay, simulated
  *       trust   medium: 3 steps are too few for a test of significance
  *
@@ -18,6 +19,9 @@
 
 /* Culprits beside the worst that have a line. */
 enum { NEXT_SHOWN = 2 };
+
+/* Places of its delay that are shown. */
+enum { PLACES_SHOWN = 2 };
 
 static void say_cause(FILE *out, const tl_answers *a)
 {
@@ -35,11 +39,16 @@ static void say_cause(FILE *out, const tl_answers *a)
         tl_wrap_printf(&w, "(rank %" PRId32 ")", c->rank);
     if (c->cause_share > 0 && c->cause_share < 0.995)
         tl_say_phrase(&w, tl_cause_share_in_words(c));
-    if (c->place[0] != '\0') {
+    if (c->place[0] != '\0' && a->nexcess == 0) {
         tl_wrap_printf(&w, "in");
         tl_say_place(&w, c);
     }
     tl_wrap_end(&w);
+    if (a->nexcess > 0) {
+        w = tl_label(out, "where");
+        tl_say_excess(&w, a, PLACES_SHOWN);
+        tl_wrap_end(&w);
+    }
 }
 
 static void say_gain(FILE *out, const tl_answers *a)
@@ -112,6 +121,12 @@ void tl_print_verdict(FILE *out, const tl_answers *a, int doubts, const tl_look 
     if (shows_imbalance(a)) {
         tl_wrap w = tl_label(out, "balance");
         tl_say_imbalance(&w, a, 1);
+        tl_wrap_end(&w);
+    }
+    const char *next = tl_next_in_words(a);
+    if (next != NULL) {
+        tl_wrap w = tl_label(out, "next");
+        tl_wrap_words(&w, next);
         tl_wrap_end(&w);
     }
 }

@@ -15,6 +15,7 @@
 #define TLMPI_REPORT_ANSWERS_ANSWERS_H
 
 #include "tlmpi/model/coll_tables.h"
+#include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/culprit_table.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/imbalance.h"
@@ -79,6 +80,8 @@ typedef struct tl_answers {
     size_t nculprits;
     const tl_rank *by_order; /* of the first of them, a rank whose number is its file's place in order; else NULL */
     char untraced_file[TL_FAMILY_BYTES]; /* of the first, one without a trace: how that would be called; "": not known */
+    const tl_excess_row *excess; /* where `rank` of the first of them spends more than its peers, the most first */
+    size_t nexcess;
     const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
     int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first, by what made it late */
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank whose own work exceeds that of its peers most; NULL: none */

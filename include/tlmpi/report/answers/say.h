@@ -15,6 +15,13 @@ void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *
 /* In quotes; there must be one. */
 void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
 
+/* "in "aten::mm" 20.2 ms of a step, its peers 9.60 ms, in "relu" 2.1 ms and 1.0 ms": where the worst culprit spends more than its
+ * peers, the first `most` places; answers->nexcess is not 0. */
+void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
+
+/* What to do next, by cause: "record rank 2 with Python stacks ...".  NULL: nothing is known to help. */
+const char *tl_next_in_words(const tl_answers *answers);
+
 /* Of which part of the traces all that follows is; nothing where it is of all. */
 void tl_say_selection(tl_wrap *w, const tl_answers *answers);
 

@@ -35,6 +35,8 @@ static void a_job_of_four_is_one_screen(void)
         "  mean    1000.0   3.6 %  20.2 %   48.0 %   0.0 %  28.1 %\n"
         "\n"
         "No verdict: the traces show no communication between ranks.\n"
+        "  next    name the kernels that communicate in a rules file (--rules), or record\n"
+        "          where ranks communicate\n"
         "  lost    48.0 % of GPU time: exposed transfers (1.92 s)\n"
         "          20.2 %: exposed waiting for other ranks (807 ms)\n"
         "Wrote traces.h5 (600.0 kB). Next: tlmpi ask traces.h5\n");

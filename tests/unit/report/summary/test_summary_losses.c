@@ -108,7 +108,7 @@ static void a_place_is_told_with_its_share_of_the_class(void)
         const char *words;
     } cases[] = {
         { 33 * MS, "host in x inside \"forward\" - rank 3\n          (41.0 ms)\n" },
-        { 82 * MS / 10 * 4, "host in x inside \"forward\" (80.0 %)\n          - rank 3 (41.0 ms)\n" },
+        { 82 * MS / 10 * 4, "host in x (80.0 % of it inside\n          \"forward\") - rank 3 (41.0 ms)\n" },
         { 4 * MS, "host in x - rank 3 (41.0 ms)\n" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -158,8 +158,8 @@ static void what_the_host_did_is_told_as_far_as_it_is_known(void)
     add(j, TL_DRAIN_STARVED, TL_DOING_UNTRACED, "(no_cpu_op_overlap)", 20, 1);
     add(j, TL_DRAIN_STARVED, TL_DOING_UNTRACED, "aten::mm", 10, 1);
     add(j, TL_DRAIN_STARVED, TL_DOING_GRAPH, "cudaGraphLaunch", 9, 1);
-    expect(j, "  lost    20.0 % of GPU time: idle, host late, nothing of it recorded - rank 3 (20.0 ms)\n"
-              "          10.0 %: idle, host late, mostly outside of recorded operators (longest: aten::mm) - rank 3 (10.0 ms)\n"
+    expect(j, "  lost    20.0 % of GPU time: idle, the CPU did nothing that is recorded - rank 3\n          (20.0 ms)\n"
+              "          10.0 %: idle, the CPU did hardly anything that is recorded (longest: aten::mm) - rank 3 (10.0 ms)\n"
               "           9.0 %: idle, between the nodes of CUDA graphs - rank 3 (9.00 ms)\n");
     j = new_job();
     add(j, TL_DRAIN_STARVED, TL_DOING_LAUNCH_ANOMALY, "prequeued", 20, 1);
