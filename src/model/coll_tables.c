@@ -130,3 +130,5 @@ TL_TABLE_DEFINE(clock, TL_CLOCK_FIELDS, TL_SCOPE_JOB, "clocks of ranks",
 
 TL_TABLE_DEFINE(quality, TL_QUALITY_FIELDS, TL_SCOPE_JOB, "quality of the matching",
                 "How many collectives were matched, by which rule, and what speaks against it?");
+TL_TABLE_DEFINE(exposed, TL_EXPOSED_FIELDS, TL_SCOPE_JOB, "exposed communication by group and kind",
+                "What does communication cost that nothing hides: of which groups and kinds, waiting or transfer?");

@@ -314,8 +314,6 @@ static tl_status exposed_reduce(tl_tables *job, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "exposed communication by group");
 }
 
-TL_TABLE_DEFINE(exposed, TL_EXPOSED_FIELDS, TL_SCOPE_JOB, "exposed communication by group and kind",
-                "What does communication cost that nothing hides: of which groups and kinds, waiting or transfer?");
 TL_TABLE_DEFINE(bubble, TL_BUBBLE_FIELDS, TL_SCOPE_JOB, "pipeline bubble",
                 "How long did the ranks of a pipeline wait for the stages next to them?");
 
