@@ -212,9 +212,11 @@ static void find_walls(tl_tables *tables, tl_facts *out)
         if (row->rank == -1 || row->device != -1 || row->step != -1 || row->wall_ns <= 0)
             continue;
         out->trust.nranks++;
+        out->comm_unknown_ns = tl_ns_add(out->comm_unknown_ns, row->comm_unknown_ns);
         out->measured_ns = row->wall_ns > out->measured_ns ? row->wall_ns : out->measured_ns;
     }
     out->wall_ns = out->measured_ns;
+    out->comm_unknown_ns /= out->trust.nranks > 0 ? (int64_t)out->trust.nranks : 1;
 }
 
 static void sum_waits(tl_tables *tables, tl_facts *out)

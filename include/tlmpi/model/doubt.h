@@ -20,7 +20,7 @@ typedef enum tl_doubt {
     TL_DOUBT_CHANCE,         /* p is above 0.05 */
     TL_DOUBT_ELSEWHERE,      /* most of what it gains lies in steps in which it does not stand out */
     TL_DOUBT_HARDLY_MATCHED, /* grave: less than half of the collectives, or there are none */
-    TL_DOUBT_PARTLY_MATCHED, /* less than 90 % */
+    TL_DOUBT_COMM_UNKNOWN,   /* of so much time it is unknown whether ranks waited or data moved */
     TL_DOUBT_OUTSIDE,        /* more than 10 % of the collectives are in no step, though there are marks */
     TL_DOUBT_CLOCKS,         /* what they cannot tell may come to 1 % of the wall time */
     TL_DOUBT_HIDDEN,         /* grave: they hide who was waited for in most of all waiting */
@@ -35,7 +35,7 @@ typedef enum tl_doubt {
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */
-    TL_DOUBT_UNEXPLAINED,  /* it gains less than what of the critical path nothing explains, or so much may hide somebody */
+    TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
     TL_DOUBT_MIXED,        /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,      /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,     /* no kernel, operator or annotation stands out */

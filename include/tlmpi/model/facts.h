@@ -42,6 +42,7 @@ typedef struct tl_trust {
 typedef struct tl_facts {
     tl_trust trust;
     int64_t measured_ns;      /* wall time of the rank with the longest; 0: no rank has device work */
+    int64_t comm_unknown_ns;  /* of the mean rank: exposed communication that may be waiting or transfer */
     int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
     int64_t wait_ns;          /* GPU time that all waited in matched collectives, summed over ranks */
     int64_t path_ns;          /* the critical path across ranks; 0: not known */

@@ -89,6 +89,15 @@ static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
     return (double)a->unexplained_ns >= least_ns && (double)a->wait_ns >= least_ns * (double)a->trust.nranks;
 }
 
+/* Waiting for the culprit, or for somebody, may be in communication of which that is unknown: a part of the gain that
+ * is not little, or what is worth acting upon. */
+static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
+{
+    if (c != NULL && c->gain_ns >= 0)
+        return a->comm_unknown_ns > c->gain_ns / TL_LITTLE_PART;
+    return (double)a->comm_unknown_ns >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
+}
+
 /* The answers: who it is, why, who waits, in which steps. */
 enum { WHO = 1, WHY = 2, WAITING = 4, STEPS = 8, ALL = WHO | WHY | WAITING | STEPS };
 
@@ -123,8 +132,7 @@ static tl_doubts doubts_of_data(const tl_facts *a, const tl_suspect *c)
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
         { TL_DOUBT_FEW_STEPS, WHO | STEPS, t->nsteps >= 2 && t->nsteps < TL_PATTERN_LEAST_STEPS },
         { TL_DOUBT_HARDLY_MATCHED, WHO | WAITING, hardly || silent },
-        { TL_DOUBT_PARTLY_MATCHED, WHO | WAITING,
-          !hardly && t->matched < t->collectives - t->collectives / TL_LITTLE_PART },
+        { TL_DOUBT_COMM_UNKNOWN, WHO | WAITING, comm_is_unknown(a, c) },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },
         { TL_DOUBT_CLOCKS, WAITING, blurred },
         /* Where clocks hide most arrivals, nobody is seen to wait for it. */

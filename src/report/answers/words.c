@@ -329,11 +329,13 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_ELSEWHERE:
         return elsewhere_in_words(a);
     case TL_DOUBT_HARDLY_MATCHED:
-    case TL_DOUBT_PARTLY_MATCHED:
         if (t->collectives == 0)
             return phrase("the traces show no communication between ranks");
         return phrase("only %s of %s collectives could be matched across ranks", tl_grouped(t->matched).text,
                       tl_grouped(t->collectives).text);
+    case TL_DOUBT_COMM_UNKNOWN:
+        return phrase("of %s of the time it is unknown whether ranks waited or data moved",
+                      tl_share_in_words(share_of(a->comm_unknown_ns, a->wall_sum_ns)).text);
     case TL_DOUBT_OUTSIDE:
         return phrase("%s of %s matched collectives are outside of the marked steps and are not judged",
                       tl_grouped(t->outside).text, tl_grouped(t->matched).text);
