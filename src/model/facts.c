@@ -235,7 +235,7 @@ static void sum_path(tl_tables *tables, tl_facts *out)
 
     for (size_t i = 0; i < path->n; i++) {
         const tl_path_row *row = tl_table_row(path, i);
-        out->path_ns = tl_ns_add(out->path_ns, row->rank == -1 ? row->path_ns : 0);
+        out->path_ns = tl_ns_add(out->path_ns, row->rank == -1 && row->activity != TL_PATH_BEFORE ? row->path_ns : 0);
     }
 }
 

@@ -191,6 +191,7 @@ tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenari
 /* What the critical path goes through: tl_activity_kind by its labels here, and last the time before it. */
 extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
+enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* no part of the path that explains anything: a recording had not begun */
 #define TL_CELL_PATH(name) uint8_t name
 #define TL_TYPE_OF_PATH    TL_TYPE_ENUM
 #define TL_LABELS_OF_PATH  tl_path_labels

@@ -109,9 +109,10 @@ static void find_apart(const tl_clock_ties *g, const int64_t *component, const i
 bool tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
                          int64_t *out, double *apart)
 {
-    double *room = tl_calloc(g->nends + 6 * g->nnodes + 1, sizeof *room), *by_node = room + g->nends;
+    double *room = tl_calloc(g->nends + 6 * g->nnodes + 1, sizeof *room);
     if (room == NULL)
         return false;
+    double *by_node = room + g->nends;
     rounding r = { .g = g, .weight = room, .diagonal = by_node };
     r.b = by_node + g->nnodes;
     r.x = r.b + g->nnodes;

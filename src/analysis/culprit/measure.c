@@ -209,7 +209,7 @@ static int64_t path_of(tl_measures *m, int32_t rank)
         const tl_path_row *row = tl_table_row(path, i);
         if (row->rank != rank)
             break;
-        ns = tl_ns_add(ns, row->path_ns);
+        ns = tl_ns_add(ns, row->activity != TL_PATH_BEFORE ? row->path_ns : 0);
     }
     return ns;
 }

@@ -110,6 +110,8 @@ static void find_path(tl_tables *tables, tl_answers *out)
 
     for (size_t i = 0; i < table->n; i++) {
         const tl_path_row *row = tl_table_row(table, i), *before = i > 0 ? tl_table_row(table, i - 1) : row;
+        if (row->activity == TL_PATH_BEFORE)
+            continue;
         if (row->rank == -1) {
             imbalance_ns = tl_ns_add(imbalance_ns, row->imbalance_ns);
             if (row->path_ns > most_ns) {

@@ -92,13 +92,13 @@ void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     }
 }
 
-/* A cell of a table, in quotes. */
-static void say_quoted(tl_wrap *w, const char *cell, size_t size)
+/* A cell of a table, in quotes, and a mark of at most one byte after them. */
+static void say_quoted(tl_wrap *w, const char *cell, size_t size, const char *mark)
 {
-    char quoted[sizeof(((tl_rank *)NULL)->file) + 3];
-    int most = size < sizeof quoted - 3 ? (int)size : (int)sizeof quoted - 3;
+    char quoted[sizeof(((tl_rank *)NULL)->file) + 4];
+    int most = size < sizeof quoted - 4 ? (int)size : (int)sizeof quoted - 4;
 
-    snprintf(quoted, sizeof quoted, "\"%.*s\"", most, cell);
+    snprintf(quoted, sizeof quoted, "\"%.*s\"%.1s", most, cell, mark);
     for (const char *p = quoted; *(p += strspn(p, " ")) != '\0';) {
         size_t n = strcspn(p, " ");
         tl_wrap_printf(w, "%.*s%s", n > WORD_BYTES ? WORD_BYTES : (int)n, p, n > WORD_BYTES ? "..." : "");
@@ -108,7 +108,7 @@ static void say_quoted(tl_wrap *w, const char *cell, size_t size)
 
 void tl_say_place(tl_wrap *w, const tl_culprit *c)
 {
-    say_quoted(w, c->place, sizeof c->place);
+    say_quoted(w, c->place, sizeof c->place, "");
 }
 
 void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
@@ -116,11 +116,11 @@ void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
     size_t n = a->nexcess < most ? a->nexcess : most;
     for (size_t i = 0; i < n; i++) {
         const tl_excess_row *row = &a->excess[i];
-        tl_wrap_words(w, "in");
-        say_quoted(w, row->place, sizeof row->place);
         tl_wrap_printf(w, "%s", tl_duration(row->own_ns).text);
-        tl_wrap_words(w, i == 0 ? "of a step, its peers" : "and");
-        tl_wrap_printf(w, "%s%s", tl_duration(row->peers_ns).text, i + 1 < n ? "," : "");
+        tl_wrap_words(w, i == 0 ? "of a step in" : "in");
+        say_quoted(w, row->place, sizeof row->place, ",");
+        tl_wrap_printf(w, "%s", tl_duration(row->peers_ns).text);
+        tl_wrap_words(w, i + 1 < n ? "on its peers;" : "on its peers");
     }
 }
 
@@ -129,7 +129,7 @@ void tl_say_file(tl_wrap *w, const tl_rank *row)
     size_t n = strnlen(row->file, sizeof row->file), from = n;
     while (from > 0 && row->file[from - 1] != '/')
         from--;
-    say_quoted(w, row->file + from, n - from);
+    say_quoted(w, row->file + from, n - from, "");
     tl_wrap_words(w, "does not say that it is this rank: numbered by the order of the names");
 }
 

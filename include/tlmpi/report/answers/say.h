@@ -15,7 +15,7 @@ void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *
 /* In quotes; there must be one. */
 void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
 
-/* "in "aten::mm" 20.2 ms of a step, its peers 9.60 ms, in "relu" 2.1 ms and 1.0 ms": where the worst culprit spends more than its
+/* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the worst culprit spends more than its
  * peers, the first `most` places; answers->nexcess is not 0. */
 void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
 

@@ -5,7 +5,7 @@
 
 #define US INT64_C(1000)
 
-enum { MESSAGES = 20, MOST = 200 };
+enum { MESSAGES = 60, MOST = 4 * MESSAGES };
 
 typedef struct job {
     tl_pair_item items[MOST];
@@ -64,8 +64,10 @@ static void ends_of_all_to_alls_stay_as_they_are(void)
     uint64_t seed = 5;
     memset(&j, 0, sizeof j);
     for (int i = 0; i < MESSAGES; i++)
-        for (int32_t rank = 0; rank < 3; rank++)
-            add(&j, rank, 20, i * 1000 * US + unit_below(&seed, 400000), i * 1000 * US + 420 * US + unit_below(&seed, 2000));
+        for (int32_t rank = 0; rank < 3; rank++) {
+            int64_t start_ns = i * 1000 * US + unit_below(&seed, 400000);
+            add(&j, rank, 20, start_ns, i * 1000 * US + 420 * US + unit_below(&seed, 2000));
+        }
     CU_ASSERT_TRUE_FATAL(tl_sends_align(j.items, j.n));
     for (size_t i = 0; i < j.n; i++) {
         CU_ASSERT_EQUAL(j.items[i].peer, TL_NO_PEER);
