@@ -216,7 +216,7 @@ limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
 limit "run, no Python frames" plain 2480 run
 limit "run, half Python frames, indented" python 1525 run
 whole "run of next to nothing" 96 run
-share "classifying idle time, no Python frames" plain 25
+share "classifying idle time, no Python frames" plain 35
 share "classifying idle time, host too slow" starved 50
 linear "operators nested in a gap" nested 10000 22 idle_per_rank
 linear "collectives of hosts" meets 3000 22 idle_per_rank
