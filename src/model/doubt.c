@@ -26,6 +26,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_NOT_REPLAYED] = "not_replayed",
     [TL_DOUBT_GAIN] = "gain_below_wait",
     [TL_DOUBT_UNEXPLAINED] = "unexplained",
+    [TL_DOUBT_EXCESS] = "one_rank_in_excess",
     [TL_DOUBT_MIXED] = "mixed_cause",
     [TL_DOUBT_UNKNOWN] = "unknown_cause",
     [TL_DOUBT_NO_PLACE] = "no_place",

@@ -1,5 +1,6 @@
 /* tables.c - the schemas of the result file's tables, and the words of their enums. */
 #include "tlmpi/model/tables.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
@@ -66,4 +67,13 @@ bool tl_health_add(tl_table *health, tl_health row)
 {
     row.done = remedies[row.defect];
     return tl_table_append(health, &row, 1);
+}
+
+bool tl_step_is_left_out(const tl_table *health, int32_t step)
+{
+    const tl_health *row = tl_table_row(health, 0);
+    size_t low = 0, n = tl_table_from_rank(health, 0);
+    TL_BISECT(low, n, i,
+              row[i].defect < TL_DEFECT_NOT_WHOLE || (row[i].defect == TL_DEFECT_NOT_WHOLE && row[i].step < step));
+    return low < n && row[low].defect == TL_DEFECT_NOT_WHOLE && row[low].step == step;
 }

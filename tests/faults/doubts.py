@@ -90,8 +90,9 @@ def waits_without_work(checks, job):
 def first_step(checks, job):
     said = job.answers()
     row = job.table("straggler")[3]
-    checks.that(said["which_rank"]["answer"] == 3 and (row["first_step"], row["last_step"]) == ("1", "1"), "a slow first step", said)
-    checks.that(4e6 < int(row["gain_ns"]) < 5e6, "a slow first step: what it costs", row)
+    # The profiler's own start may do so: nobody is named, and that is told with less than high confidence.
+    checks.that(said["which_rank"]["answer"] is None and said["which_rank"]["confidence"] != "high", "a slow first step", said)
+    checks.that("one_rank_in_excess" in said["which_rank"]["doubts"] and row["verdict"] == "ok", "a slow first step: whose", row)
 
 
 def without_durations(checks, job):

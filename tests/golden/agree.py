@@ -64,10 +64,15 @@ def sums(rows, key, value):
     return of
 
 
+def left_out(job):
+    """The steps that not all ranks have whole."""
+    return {r["step"] for r in job.health if r["rank"] == "-1" and r["done"] == "left_out"}
+
+
 def judged(job):
-    """The charges, but of steps that not all ranks have whole."""
-    left_out = {r["step"] for r in job.health if r["rank"] == "-1" and r["done"] == "left_out"}
-    return [r for r in job.blame if r["step"] not in left_out]
+    """The charges, but of steps that are left out."""
+    left = left_out(job)
+    return [r for r in job.blame if r["step"] not in left]
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------------
@@ -123,7 +128,7 @@ def steps(c, job):
         said = re.match(r"it is late in (\d+) of (\d+) steps", row["reason"])
         if said and row["verdict"] == "straggler":
             inside = [s for s in flagged if first <= s <= last]
-            c.same(f"{name}: all steps in {row['reason']!r}", int(said.group(2)), nsteps)
+            c.same(f"{name}: all steps in {row['reason']!r}", int(said.group(2)), nsteps - len(left_out(job)))
             c.same(f"{name}: steps in {row['reason']!r}", int(said.group(1)), len(inside))
             others = re.search(r"\((\d+) more flagged\)", row["reason"])
             c.that(f"{name}: steps outside of the pattern are told in {row['reason']!r}",

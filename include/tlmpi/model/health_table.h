@@ -55,6 +55,9 @@ TL_TABLE(health, TL_HEALTH_FIELDS);
 /* Appends the row, with what is done about its defect.  False when memory is out. */
 bool tl_health_add(tl_table *health, tl_health row);
 
+/* Whether the step is not whole on all ranks; rows are in order of their keys, those of the job first. */
+bool tl_step_is_left_out(const tl_table *health, int32_t step);
+
 /* Whether the rank is not to be judged in the step; rows are in order of their keys. */
 static inline bool tl_is_lost(uint8_t defect)
 {

@@ -176,6 +176,13 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }
 
+/* No rank is named, and one has most of all waiting and so much more work than its peers as is worth acting upon. */
+static bool one_is_in_excess(const tl_judgement *j)
+{
+    double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
+    return j->most != NULL && j->most->blame_ns > j->facts.wait_ns / 2 && (double)j->most_ns >= least_ns;
+}
+
 tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
 {
     tl_doubts data = doubts_of_data(&j->facts, c);
@@ -186,8 +193,10 @@ tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
                             .waiting = data.waiting,
                             .steps = data.steps | own.steps };
     }
-    if (j->nobody == TL_CULPRIT_NOBODY)
+    if (j->nobody == TL_CULPRIT_NOBODY) {
+        data.who |= one_is_in_excess(j) ? BIT(TL_DOUBT_EXCESS) : 0;
         return data;
+    }
     /* What is told of each rank by itself remains. */
     const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
     bool open = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE;

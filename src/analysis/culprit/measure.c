@@ -1,6 +1,7 @@
 /* measure.c - what a culprit costs: the steps in which it stands out, who waits for it, its part of the
  * critical path. */
 #include "internal.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
 #include "tlmpi/base/sort.h"
@@ -151,14 +152,15 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
 static int32_t add_waits(tl_measures *m, tl_suspect *c, int32_t to_rank)
 {
     const tl_table *blame = tl_tables_get(m->of->tables, &tl_blame_schema),
-                   *ranks = tl_tables_get(m->of->tables, &tl_rank_schema);
+                   *ranks = tl_tables_get(m->of->tables, &tl_rank_schema),
+                   *health = tl_tables_get(m->of->tables, &tl_health_schema);
     int32_t unnamed = 0;
 
     for (size_t i = tl_table_from_rank(blame, to_rank); i < blame->n; i++) {
         const tl_blame *row = tl_table_row(blame, i);
         if (row->to_rank != to_rank)
             break;
-        if (row->from_rank >= 0 && is_member(c, row->from_rank))
+        if ((row->from_rank >= 0 && is_member(c, row->from_rank)) || tl_step_is_left_out(health, row->step))
             continue;
         int64_t ns = tl_ns_add(row->direct_ns, row->indirect_ns);
         size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;

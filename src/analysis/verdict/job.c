@@ -141,16 +141,6 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
     return st;
 }
 
-/* Whether the step is not whole on all ranks; rows are in order of rank, defect and step, those of the job first. */
-static bool is_left_out(const tl_table *health, int32_t step)
-{
-    const tl_health *row = tl_table_row(health, 0);
-    size_t low = 0, n = tl_table_from_rank(health, 0);
-    TL_BISECT(low, n, i,
-              row[i].defect < TL_DEFECT_NOT_WHOLE || (row[i].defect == TL_DEFECT_NOT_WHOLE && row[i].step < step));
-    return low < n && row[low].defect == TL_DEFECT_NOT_WHOLE && row[low].step == step;
-}
-
 /* With what others waited for each outside of steps, too, of which no verdict is made; without steps that are left
  * out. */
 static void sum_blame(tl_tables *tables)
@@ -165,7 +155,7 @@ static void sum_blame(tl_tables *tables)
             const tl_blame *charge = tl_table_row(blame, b);
             if (charge->to_rank != row->rank)
                 break;
-            if (!is_left_out(health, charge->step))
+            if (!tl_step_is_left_out(health, charge->step))
                 row->blame_ns += charge->direct_ns + charge->indirect_ns;
         }
     }

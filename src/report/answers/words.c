@@ -379,6 +379,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_UNEXPLAINED:
         return phrase("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
                       a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
+    case TL_DOUBT_EXCESS:
+        return a->most == NULL ? phrase("%s", "")
+                               : phrase("rank %" PRId32 " has most of all waiting, by work beyond its peers that may be "
+                                        "chance, or in the first or last step alone",
+                                        a->most->rank);
     case TL_DOUBT_MIXED:
         return phrase("no single cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:

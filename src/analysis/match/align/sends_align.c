@@ -9,7 +9,7 @@
  * clocks under which most of their ends agree.  The two of which most agree, and of equals those that come latest
  * before they end, are partners; what of a row is left may be with a third, where one stream serves both neighbours.
  *
- * All-to-alls are made of sends and receives, too: there a third rank comes later than both and ends with them.
+ * All-to-alls are made of sends and receives, too: there a third rank ends with both.
  */
 #include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/hash.h"
@@ -175,14 +175,15 @@ static void match(const aligning *a, fit *f)
     f->took_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
 }
 
-/* Whether a row of a third rank ends with both, and comes later than both too often: then these two wait for it. */
-static bool wait_for_another(const aligning *a, const fit *f)
+/* Whether a row of a third rank ends with both: about as often as these two do together, whichever of them came last,
+ * or less often, but coming later than both too often.  Then the two have no message to themselves. */
+static bool is_of_more(const aligning *a, const fit *f)
 {
     const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
     for (size_t t = 0; t < a->rows.n; t++) {
         const row *third = &a->rows.v[t];
         int64_t ahead_ns = 0;
-        size_t later = 0;
+        size_t later = 0, together = 0;
         if (third->rank == r->rank || third->rank == q->rank || !find_ahead(a, r, third, &ahead_ns))
             continue;
         for (size_t i = r->from; i < r->to; i++) {
@@ -192,8 +193,9 @@ static bool wait_for_another(const aligning *a, const fit *f)
             int64_t came_ns = tl_ns_sum(at(a, k)->start_ns, ahead_ns), own_ns = at(a, i)->start_ns;
             int64_t other_ns = tl_ns_sum(at(a, a->mate[i])->start_ns, f->ahead_ns);
             later += tl_ns_between(came_ns, tl_ns_max(own_ns, other_ns)) > TL_CLOCK_ERROR_NS;
+            together++;
         }
-        if (later * (size_t)TL_LITTLE_PART > f->n)
+        if (later * (size_t)TL_LITTLE_PART > f->n || (double)together >= TL_CAUSE_SHARE * (double)f->n)
             return true;
     }
     return false;
@@ -263,7 +265,7 @@ static void join_all(aligning *a)
             match(a, f);
             if (f->n == 0 || !is_enough(a, f))
                 continue;
-            if (!wait_for_another(a, f)) {
+            if (!is_of_more(a, f)) {
                 join(a, f);
                 more = true;
             }
