@@ -1,5 +1,6 @@
 /* facts.c - counts and sums over tables. */
 #include "tlmpi/model/facts.h"
+#include "tlmpi/model/parameters.h"
 
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
@@ -69,7 +70,7 @@ static void count_ranks(tl_tables *tables, tl_trust *t)
         t->events = tl_ns_add(t->events, row->kept);
         t->damaged += row->status == TL_RANK_DAMAGED || row->status == TL_RANK_CUT;
         t->workless += row->status == TL_RANK_NO_GPU;
-        t->launchless += row->no_launch > row->intervals / 2;
+        t->launchless += row->no_launch > row->intervals / TL_LITTLE_PART;
         t->duplicates += row->duplicates > 0;
     }
     for (size_t i = 0; i < ranks->n; i++) {

@@ -92,7 +92,7 @@ def first_step(checks, job):
     row = job.table("straggler")[3]
     # The profiler's own start may do so: nobody is named, and that is told with less than high confidence.
     checks.that(said["which_rank"]["answer"] is None and said["which_rank"]["confidence"] != "high", "a slow first step", said)
-    checks.that("one_rank_in_excess" in said["which_rank"]["doubts"] and row["verdict"] == "ok", "a slow first step: whose", row)
+    checks.that("excess" in said["which_rank"]["doubts"] and row["verdict"] == "ok", "a slow first step: whose", row)
 
 
 def without_durations(checks, job):

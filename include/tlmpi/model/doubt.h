@@ -30,7 +30,9 @@ typedef enum tl_doubt {
     TL_DOUBT_SIZES,          /* grave: traces tell different sizes of the job, so that they may be of several */
     TL_DOUBT_DUPLICATES,     /* grave: several traces of one time say they are the same rank */
     TL_DOUBT_NO_WORK,        /* traces of ranks show no device work */
-    TL_DOUBT_NO_LAUNCHES,    /* traces of ranks lack the launches of most of it: what released it is not known */
+    TL_DOUBT_NO_LAUNCHES,    /* traces of ranks lack the launches of a tenth of it: what released it is not known */
+    TL_DOUBT_LOST,           /* traces lack the work of launches: table health */
+    TL_DOUBT_TAKEN,          /* kernels are taken for communication by what they do, not by their names */
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */

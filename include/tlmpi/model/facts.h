@@ -16,7 +16,7 @@ typedef struct tl_trust {
     size_t missing, damaged;    /* ranks without a trace; with one that is cut or damaged */
     int64_t untimed, events;    /* events without a duration that can be, and all that were kept */
     size_t workless;            /* ranks whose trace has no device work */
-    size_t launchless;          /* ranks whose trace lacks the launches of most of their device work */
+    size_t launchless;          /* ranks whose trace lacks the launches of more than a tenth of their device work */
     size_t duplicates;          /* ranks of which there is another trace of the same time */
     int32_t world, other_world; /* the largest size of the job that a trace tells, and the smallest; -1: none */
     size_t unmarked;            /* ranks without marks of steps, which meet none of those that have some */

@@ -3,7 +3,9 @@
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/model/work_tables.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -176,6 +178,28 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }
 
+/* Whether launches of any rank have no work in its trace. */
+static bool work_is_lost(const tl_judgement *j)
+{
+    const tl_table *health = tl_tables_get(j->tables, &tl_health_schema);
+    for (size_t i = 0; i < health->n; i++)
+        if (((const tl_health *)tl_table_row(health, i))->defect == TL_DEFECT_LOST)
+            return true;
+    return false;
+}
+
+/* Whether kernels that no rule names communicate. */
+static bool kernels_are_taken(const tl_judgement *j)
+{
+    const tl_table *kernels = tl_tables_get(j->tables, &tl_kernel_ranks_schema);
+    for (size_t i = 0; kernels != NULL && i < kernels->n; i++) {
+        const tl_kernel_ranks *row = tl_table_row(kernels, i);
+        if (row->unclassified && row->kind == TL_COMM)
+            return true;
+    }
+    return false;
+}
+
 /* No rank is named, and one has most of all waiting and so much more work than its peers as is worth acting upon. */
 static bool one_is_in_excess(const tl_judgement *j)
 {
@@ -186,6 +210,11 @@ static bool one_is_in_excess(const tl_judgement *j)
 tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
 {
     tl_doubts data = doubts_of_data(&j->facts, c);
+    const unsigned recorded = (work_is_lost(j) ? BIT(TL_DOUBT_LOST) : 0) | (kernels_are_taken(j) ? BIT(TL_DOUBT_TAKEN) : 0);
+    data.who |= recorded;
+    data.cause |= recorded;
+    data.waiting |= recorded;
+    data.steps |= recorded;
     if (c != NULL) {
         tl_doubts own = doubts_of_culprit(j, c);
         return (tl_doubts){ .who = data.who | own.who,

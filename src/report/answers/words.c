@@ -363,8 +363,13 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("the trace%s of %zu rank%s no device work", tl_plural((int64_t)t->workless), t->workless,
                       t->workless == 1 ? " shows" : "s show");
     case TL_DOUBT_NO_LAUNCHES:
-        return phrase("the trace%s of %zu rank%s the launches of most device work: what released it is unknown",
+        return phrase("the trace%s of %zu rank%s the launches of a tenth of the device work or more: what released it is unknown",
                       tl_plural((int64_t)t->launchless), t->launchless, t->launchless == 1 ? " lacks" : "s lack");
+    case TL_DOUBT_LOST:
+        return phrase("the work of some launches is not in the traces (table health)");
+    case TL_DOUBT_TAKEN:
+        return phrase("kernels are taken for communication because they end together on all ranks (--rules FILE can "
+                      "name them)");
     case TL_DOUBT_UNMARKED:
         return phrase("%s rank%s no steps: additional work of %s is not found", tl_grouped((int64_t)t->unmarked).text,
                       t->unmarked == 1 ? " marks" : "s mark", t->unmarked == 1 ? "it" : "theirs");

@@ -70,10 +70,10 @@ static void traces_without_launches_are_a_doubt(void)
     answer_job *j = job_of(4, 8);
     tl_rank *ranks = tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0);
     replay(j, 800 * MS, 0);
-    ranks[1].intervals = 10;
-    ranks[1].no_launch = 5; /* some may have been launched before the recording */
+    ranks[1].intervals = 100;
+    ranks[1].no_launch = 10; /* some may have been launched before the recording */
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
-    ranks[1].no_launch = 6;
+    ranks[1].no_launch = 11;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_NO_LAUNCHES);
     CU_ASSERT_EQUAL(j->answers.phase.doubts & 1u << TL_DOUBT_NO_LAUNCHES, 1u << TL_DOUBT_NO_LAUNCHES);
     CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_MEDIUM);
