@@ -4,6 +4,7 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
+#include "tlmpi/model/work_tables.h"
 
 const char *const tl_rank_status_labels[] = {
     [TL_RANK_OK] = "ok",
@@ -27,6 +28,8 @@ const char *const tl_memory_category_labels[] = { "parameter", "optimizer_state"
 const char *const tl_memory_file_labels[] = { "ok", "damaged", "cut", "empty", "unreadable", NULL };
 const char *const tl_counted_by_labels[] = { "kernel", "launch", "unknown", NULL };
 
+TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
+                "Which kernels take the time over all ranks, and on which rank do they take longest?");
 TL_TABLE_DEFINE(rank, TL_RANK_FIELDS, TL_SCOPE_RANK, "ranks and their traces",
                 "Which ranks were read, from which files, and how far can each be trusted?");
 

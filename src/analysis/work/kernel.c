@@ -173,9 +173,6 @@ static tl_status kernel_reduce(tl_tables *job, tl_error *err)
 
 TL_TABLE_DEFINE_AS(kernel_row, "kernel", TL_KERNEL_FIELDS, TL_SCOPE_RANK, "device work by name",
                    "Which kernels take the time on a rank, and how long do they take?");
-TL_TABLE_DEFINE(kernel_ranks, TL_KERNEL_RANKS_FIELDS, TL_SCOPE_JOB, "device work by name over all ranks",
-                "Which kernels take the time over all ranks, and on which rank do they take longest?");
-
 static const tl_schema *const tables[] = { &tl_kernel_row_schema, &tl_kernel_ranks_schema, NULL };
 
 const tl_analysis tl_kernel_analysis = {
