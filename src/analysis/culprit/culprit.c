@@ -5,6 +5,8 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/participant.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/model/work_tables.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +238,28 @@ static tl_status fill(const tl_judgement *j, tl_measures *measures, tl_error *er
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
+/* Whether launches of any rank have no work in its trace. */
+static bool work_is_lost(tl_tables *tables)
+{
+    const tl_table *health = tl_tables_get(tables, &tl_health_schema);
+    for (size_t i = 0; i < health->n; i++)
+        if (((const tl_health *)tl_table_row(health, i))->defect == TL_DEFECT_LOST)
+            return true;
+    return false;
+}
+
+/* Whether kernels that no rule names communicate. */
+static bool kernels_are_taken(tl_tables *tables)
+{
+    const tl_table *kernels = tl_tables_get(tables, &tl_kernel_ranks_schema);
+    for (size_t i = 0; kernels != NULL && i < kernels->n; i++) {
+        const tl_kernel_ranks *row = tl_table_row(kernels, i);
+        if (row->unclassified && row->kind == TL_COMM)
+            return true;
+    }
+    return false;
+}
+
 tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
 {
     tl_judgement j = { .tables = tables };
@@ -245,6 +269,8 @@ tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
     find_most(&j);
     j.open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
     j.nobody = why_nobody(&j);
+    j.work_lost = work_is_lost(tables);
+    j.comm_unnamed = kernels_are_taken(tables);
     tl_status st = tl_suspects_find(&j, &measures) ? fill(&j, &measures, err) : tl_fail_memory(err, "the verdict");
     tl_measures_free(&measures);
     free(j.culprits);

@@ -3,9 +3,7 @@
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
-#include "tlmpi/model/work_tables.h"
 
 #define BIT(doubt) (1u << (doubt))
 
@@ -100,6 +98,13 @@ static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
     return (double)a->comm_unknown_ns >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
+/* Where no rank is named: one has most of all waiting and so much more work than its peers as is worth acting upon. */
+static bool one_is_in_excess(const tl_judgement *j)
+{
+    double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
+    return j->most != NULL && j->most->blame_ns > j->facts.wait_ns / 2 && (double)j->most_ns >= least_ns;
+}
+
 /* The answers: who it is, why, who waits, in which steps. */
 enum { WHO = 1, WHY = 2, WAITING = 4, STEPS = 8, ALL = WHO | WHY | WAITING | STEPS };
 
@@ -124,8 +129,9 @@ static tl_doubts weigh(const reason *reasons, size_t n)
 }
 
 /* What the recording lacks. */
-static tl_doubts doubts_of_data(const tl_facts *a, const tl_suspect *c)
+static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
 {
+    const tl_facts *a = &j->facts;
     const tl_trust *t = &a->trust;
     bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
     bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(a);
@@ -150,9 +156,12 @@ static tl_doubts doubts_of_data(const tl_facts *a, const tl_suspect *c)
         { TL_DOUBT_DUPLICATES, ALL, t->duplicates > 0 },
         { TL_DOUBT_NO_WORK, ALL, t->nranks > 0 && t->workless > 0 },
         { TL_DOUBT_NO_LAUNCHES, ALL, t->launchless > 0 },
+        { TL_DOUBT_LOST, ALL, j->work_lost },
+        { TL_DOUBT_TAKEN, ALL, j->comm_unnamed },
         { TL_DOUBT_UNMARKED, WHO | WAITING, t->unmarked > 0 },
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
+        { TL_DOUBT_EXCESS, WHO, c == NULL && one_is_in_excess(j) },
     };
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }
@@ -178,43 +187,9 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }
 
-/* Whether launches of any rank have no work in its trace. */
-static bool work_is_lost(const tl_judgement *j)
-{
-    const tl_table *health = tl_tables_get(j->tables, &tl_health_schema);
-    for (size_t i = 0; i < health->n; i++)
-        if (((const tl_health *)tl_table_row(health, i))->defect == TL_DEFECT_LOST)
-            return true;
-    return false;
-}
-
-/* Whether kernels that no rule names communicate. */
-static bool kernels_are_taken(const tl_judgement *j)
-{
-    const tl_table *kernels = tl_tables_get(j->tables, &tl_kernel_ranks_schema);
-    for (size_t i = 0; kernels != NULL && i < kernels->n; i++) {
-        const tl_kernel_ranks *row = tl_table_row(kernels, i);
-        if (row->unclassified && row->kind == TL_COMM)
-            return true;
-    }
-    return false;
-}
-
-/* No rank is named, and one has most of all waiting and so much more work than its peers as is worth acting upon. */
-static bool one_is_in_excess(const tl_judgement *j)
-{
-    double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
-    return j->most != NULL && j->most->blame_ns > j->facts.wait_ns / 2 && (double)j->most_ns >= least_ns;
-}
-
 tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
 {
-    tl_doubts data = doubts_of_data(&j->facts, c);
-    const unsigned recorded = (work_is_lost(j) ? BIT(TL_DOUBT_LOST) : 0) | (kernels_are_taken(j) ? BIT(TL_DOUBT_TAKEN) : 0);
-    data.who |= recorded;
-    data.cause |= recorded;
-    data.waiting |= recorded;
-    data.steps |= recorded;
+    tl_doubts data = doubts_of_data(j, c);
     if (c != NULL) {
         tl_doubts own = doubts_of_culprit(j, c);
         return (tl_doubts){ .who = data.who | own.who,
@@ -222,10 +197,8 @@ tl_doubts tl_doubts_of(const tl_judgement *j, const tl_suspect *c)
                             .waiting = data.waiting,
                             .steps = data.steps | own.steps };
     }
-    if (j->nobody == TL_CULPRIT_NOBODY) {
-        data.who |= one_is_in_excess(j) ? BIT(TL_DOUBT_EXCESS) : 0;
+    if (j->nobody == TL_CULPRIT_NOBODY)
         return data;
-    }
     /* What is told of each rank by itself remains. */
     const unsigned nothing = BIT(TL_DOUBT_NO_VERDICT);
     bool open = j->nobody == TL_CULPRIT_NO_WORK || j->nobody == TL_CULPRIT_INCONCLUSIVE;

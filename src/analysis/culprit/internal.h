@@ -50,6 +50,8 @@ typedef struct tl_judgement {
     int64_t most_ns;          /* by how much, in all steps */
     const tl_straggler *open; /* whose verdict is inconclusive; NULL: nobody's */
     tl_culprit_kind nobody;   /* where there are no culprits: why */
+    bool work_lost;           /* launches of a rank have no work in its trace */
+    bool comm_unnamed;        /* kernels that no rule names are taken for communication */
 } tl_judgement;
 
 /* A step of the job, and what a culprit cost in it. */
