@@ -2,6 +2,18 @@
 #include "tlmpi/base/text.h"
 
 #include "load.h"
+#include <strings.h>
+
+bool tl_name_has_ending(const char *name, const char *const *endings)
+{
+    size_t n = strlen(name);
+    for (; *endings != NULL; endings++) {
+        size_t e = strlen(*endings);
+        if (n > e && strcasecmp(name + n - e, *endings) == 0)
+            return true;
+    }
+    return false;
+}
 
 int tl_text_compare(tl_text a, tl_text b)
 {

@@ -34,6 +34,9 @@ bool tl_text_has(tl_text t, const char *needle);
 /* Below, at or above 0, as a stands before, with or after b: byte by byte, a beginning before what begins with it. */
 int tl_text_compare(tl_text a, tl_text b);
 
+/* Whether the name is longer than one of the endings, whose list ends with NULL, and ends with it, whatever the case. */
+bool tl_name_has_ending(const char *name, const char *const *endings);
+
 /* Length of the longest prefix of t that is whole, valid UTF-8. */
 size_t tl_text_utf8(tl_text t);
 

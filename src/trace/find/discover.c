@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define LEVELS_MAX 64
 
@@ -83,25 +82,17 @@ static bool first_visit(walk *w, const struct stat *st, tl_status *status)
     return true;
 }
 
-static bool ends_with(const char *name, const char *ending)
-{
-    size_t n = strlen(name), e = strlen(ending);
-    return n > e && strcasecmp(name + n - e, ending) == 0;
-}
-
 /* What is packed so is not read; that it is there is told. */
 static const char *const packed[] = { ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL };
 
 /* Whether some format of traces has files of such a name, or it may hold some. */
 static bool may_be_trace(const char *name)
 {
-    for (const char *const *ending = packed; *ending != NULL; ending++)
-        if (ends_with(name, *ending))
-            return true;
+    if (tl_name_has_ending(name, packed))
+        return true;
     for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
-        for (const char *const *ending = (*reader)->endings; *ending != NULL; ending++)
-            if (ends_with(name, *ending))
-                return true;
+        if (tl_name_has_ending(name, (*reader)->endings))
+            return true;
     return false;
 }
 

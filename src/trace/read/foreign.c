@@ -5,7 +5,6 @@
 #include "foreign.h"
 #include "tlmpi/trace/text/source.h"
 #include <string.h>
-#include <strings.h>
 
 /* A file is of a format if its path has `folder`, ends with `ending` and its text begins with a block that has `word`;
  * NULL is in all. */
@@ -27,18 +26,13 @@ static const struct format {
 static const char *const endings[] = { ".pftrace",   ".perfetto-trace", ".nsys-rep", ".qdrep",
                                        ".xplane.pb", ".sqlite",         ".db",       NULL };
 
-static bool ends_with(const char *path, const char *ending)
-{
-    size_t n = strlen(path), e = strlen(ending);
-    return n > e && strcasecmp(path + n - e, ending) == 0;
-}
-
 static const struct format *format_of(const char *path, tl_text head)
 {
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         const struct format *f = &formats[i];
+        const char *const ending[] = { f->ending, NULL };
         if ((f->folder == NULL || strstr(path, f->folder) != NULL) &&
-            (f->ending == NULL || ends_with(path, f->ending)) && (f->word == NULL || tl_text_has(head, f->word)))
+            (f->ending == NULL || tl_name_has_ending(path, ending)) && (f->word == NULL || tl_text_has(head, f->word)))
             return f;
     }
     return NULL;
@@ -64,8 +58,7 @@ static void look(const char *path, bool deep, bool should_be, tl_look *out)
 static tl_status refuse(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
     (void)options;
-    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
-    return tl_fail(err, TL_EINPUT, "%s: of a format that is not read", path);
+    return tl_trace_refuse(path, "of a format that is not read", out, err);
 }
 
 const tl_reader tl_foreign_reader = { .name = "foreign",

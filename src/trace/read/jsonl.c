@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <yajl/yajl_parse.h>
 
 #define BLOCK ((size_t)256 << 10)
@@ -354,14 +353,8 @@ static const char *const endings[] = { ".jsonl", ".jsonl.gz", ".jsonl.zst", NULL
 
 static bool claims(const char *path, tl_text head)
 {
-    size_t n = strlen(path);
     (void)head;
-    for (const char *const *ending = endings; *ending != NULL; ending++) {
-        size_t e = strlen(*ending);
-        if (n > e && strcasecmp(path + n - e, *ending) == 0)
-            return true;
-    }
-    return false;
+    return tl_name_has_ending(path, endings);
 }
 
 /* Other programs write JSON lines, too: such that none of the first has a duration_ms, and whose name tells no rank, are
@@ -381,8 +374,7 @@ static void look(const char *path, bool deep, bool should_be, tl_look *out)
 static tl_status refuse(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
     (void)options;
-    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
-    return tl_fail(err, TL_EINPUT, "%s: a file of phases, which holds no events", path);
+    return tl_trace_refuse(path, "a file of phases, which holds no events", out, err);
 }
 
 const tl_reader tl_jsonl_reader = { .name = "jsonl",

@@ -237,8 +237,7 @@ static void look(const char *path, bool deep, bool should_be, tl_look *out)
 static tl_status refuse_events(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
     (void)options;
-    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
-    return tl_fail(err, TL_EINPUT, "%s: a memory timeline, which holds no events", path);
+    return tl_trace_refuse(path, "a memory timeline, which holds no events", out, err);
 }
 
 const tl_reader tl_memory_reader = { .name = "memory",

@@ -36,12 +36,20 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
     return readers[0];
 }
 
+static const tl_trace no_trace = { .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
+
+tl_status tl_trace_refuse(const char *path, const char *reason, tl_trace *out, tl_error *err)
+{
+    *out = no_trace;
+    return tl_fail(err, TL_EINPUT, "%s: %s", path, reason);
+}
+
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)
 {
     const tl_reader *reader = tl_reader_among(tl_readers, path);
     if (reader != NULL)
         return reader->read(path, options, out, err);
-    *out = (tl_trace){ .meta = TL_META_INIT, .report = { .first_bad_byte = -1, .base_at = UINT64_MAX } };
+    *out = no_trace;
     return tl_fail_memory(err, path);
 }
 

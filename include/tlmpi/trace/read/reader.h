@@ -163,6 +163,9 @@ extern const tl_reader *const tl_readers[];
  * memory is out. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
 
+/* For the read of a format whose files hold no events: TL_EINPUT with the reason; *out holds nothing. */
+tl_status tl_trace_refuse(const char *path, const char *reason, tl_trace *out, tl_error *err);
+
 /* For a look: sets kind and why; the message names the file by the end of its path, so that the reason always fits. */
 void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason);
 
