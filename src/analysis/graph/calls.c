@@ -98,6 +98,36 @@ static bool add_unknown(finding *f, const tl_thread *thread, size_t i, size_t la
                                           .kind = TL_CALL_UNKNOWN });
 }
 
+static bool add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int64_t to_ns, uint64_t before, uint64_t after)
+{
+    return to_ns - from_ns <= TL_WAKE_NS || add_wait(f, (tl_waiting_call){ .start_ns = from_ns,
+                                                                           .end_ns = to_ns,
+                                                                           .calls = tl_hash_mix(before, after),
+                                                                           .track = thread->track,
+                                                                           .device = -1,
+                                                                           .stream = -1,
+                                                                           .kind = TL_CALL_PAUSE });
+}
+
+/* Between two calls of a thread, of which the marks of steps tell as calls would: what comes before a mark is of the
+ * step that it ends. */
+static bool add_pauses(finding *f, const tl_thread *thread, size_t last, size_t next)
+{
+    const tl_calls *calls = &f->view->calls;
+    int64_t from = calls->start_ns[last] + calls->dur_ns[last], to = calls->start_ns[next];
+    uint64_t before = key_of_name(f->view, calls->name[last]);
+    size_t s = 0;
+    bool ok = true;
+
+    TL_BISECT(s, f->view->nsteps, mid, f->view->steps[mid].start_ns <= from);
+    for (; ok && s < f->view->nsteps && f->view->steps[s].start_ns < to; s++) {
+        ok = add_pause(f, thread, from, f->view->steps[s].start_ns, before, 0);
+        from = f->view->steps[s].start_ns;
+        before = 0;
+    }
+    return ok && add_pause(f, thread, from, to, before, key_of_name(f->view, calls->name[next]));
+}
+
 static bool add_thread(finding *f, const tl_thread *thread)
 {
     const tl_calls *calls = &f->view->calls;
@@ -107,14 +137,7 @@ static bool add_thread(finding *f, const tl_thread *thread)
     for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
         if (i > thread->first && start - before > TL_WAKE_NS)
-            ok = add_wait(f, (tl_waiting_call){ .start_ns = before,
-                                                .end_ns = start,
-                                                .calls = tl_hash_mix(key_of_name(f->view, calls->name[last]),
-                                                                     key_of_name(f->view, calls->name[i])),
-                                                .track = thread->track,
-                                                .device = -1,
-                                                .stream = -1,
-                                                .kind = TL_CALL_PAUSE });
+            ok = add_pauses(f, thread, last, i);
         ok = ok && add_call(f, thread, i) && add_unknown(f, thread, i, last);
         if (start + calls->dur_ns[i] > before)
             last = i;

@@ -13,12 +13,12 @@ typedef struct host_wait {
     uint32_t begin, end;         /* nodes */
 } host_wait;
 
-typedef enum instant_kind { AT_WAIT_END, AT_LAUNCH, AT_WAIT_BEGIN } instant_kind; /* in this order at one time */
+typedef enum instant_kind { AT_WAIT_END, AT_MARK, AT_LAUNCH, AT_WAIT_BEGIN } instant_kind; /* in this order at one time */
 
 typedef struct instant {
     int64_t ns;
     uint32_t track;
-    uint32_t wait;   /* TL_NONE: a launch that does not block */
+    uint32_t wait;   /* TL_NONE: a launch that does not block, a mark */
     uint32_t launch; /* TL_NONE */
     uint8_t kind;
 } instant;
@@ -64,6 +64,20 @@ static bool add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
         w.end_ns = b->view->kernels[w.release].end_ns;
     }
     return add_wait(h, w, call->track, TL_NONE);
+}
+
+/* Marks of steps, but for those after all that the host is known to do. */
+static bool add_marks(const tl_graph_build *b, tl_graph_hosts *h)
+{
+    int64_t last = INT64_MIN;
+    bool ok = true;
+    for (size_t i = 0; i < h->instants.n; i++)
+        last = tl_ns_max(last, h->instants.v[i].ns);
+    for (size_t s = 0; ok && s < b->view->nsteps; s++) {
+        int64_t mark = tl_graph_host_time(b, b->view->steps[s].start_ns);
+        ok = mark > last || add_instant(h, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
+    }
+    return ok;
 }
 
 static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
@@ -162,15 +176,15 @@ static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, ui
     return copy != TL_NONE ? tl_activity_of_work(b->view, &b->view->kernels[copy]) : TL_ACTIVITY_DEVICE;
 }
 
-/* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, as what is launched
- * next, for a peer's may be too short to be one. */
+/* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, or that ends with it, as
+ * what is launched next, for a peer's may be too short to be one. */
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
     bool pause = tl_may_have_waited(w->call);
     tl_node node = { .done_ns = at->ns,
                      .segment = segment_at(b, at->ns),
-                     .step = step_at(b, pause ? at->ns : w->start_ns),
+                     .step = step_at(b, pause ? at->ns - 1 : w->start_ns),
                      .kind = TL_NODE_WAIT_END,
                      .activity = (uint8_t)waits_as(b, w, at->launch) };
     if (pause)
@@ -193,29 +207,30 @@ static uint32_t *first_kernels(const tl_graph_build *b)
     return first;
 }
 
-/* The recording's first step begins with its mark: what the host does then is work. */
-static bool add_mark(tl_graph_build *b, tl_graph_hosts *h, recent *r)
+/* A step begins with its mark: what the host did before is of the step that it ends.  Nothing is known of what it did
+ * before the first one. */
+static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
 {
-    if (b->view->nsteps == 0 || h->instants.n == 0)
-        return true;
-    int64_t mark = tl_graph_host_time(b, b->view->steps[0].start_ns);
-    if (mark > h->instants.v[0].ns)
-        return true;
-    uint32_t node =
-        tl_graph_node(b, (tl_node){ .done_ns = mark, .step = b->view->steps[0].number, .kind = TL_NODE_BEGIN });
-    return node != TL_NONE && has_been(r, UINT32_MAX, node);
+    if (r->last == TL_NONE)
+        return tl_graph_node(b, (tl_node){ .done_ns = at->ns, .step = step_at(b, at->ns), .kind = TL_NODE_BEGIN });
+    return add_after(b, r, at,
+                     (tl_node){ .segment = segment_at(b, at->ns),
+                                .step = step_at(b, at->ns - 1),
+                                .kind = TL_NODE_WAIT_BEGIN });
 }
 
 static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 {
     recent r = { .last = TL_NONE, .last_track = UINT32_MAX };
     uint32_t *first = first_kernels(b);
-    bool ok = first != NULL && add_mark(b, h, &r);
+    bool ok = first != NULL;
 
     for (size_t i = 0; ok && i < h->instants.n; i++) {
         const instant *at = &h->instants.v[i];
         uint32_t node;
-        if (at->kind == AT_WAIT_END) {
+        if (at->kind == AT_MARK)
+            node = add_mark(b, &r, at);
+        else if (at->kind == AT_WAIT_END) {
             node = add_end(b, &r, &h->waits.v[at->wait], at);
             if (at->launch != TL_NONE && b->held[at->launch]) /* only then is its work handed over */
                 b->launched[at->launch] = node;
@@ -243,6 +258,7 @@ tl_graph_hosts *tl_graph_host(tl_graph_build *b)
         ok = add_call(b, h, &b->calls->waits.v[i]);
     for (uint32_t l = 0; ok && l < b->nlaunches; l++)
         ok = add_launch(b, h, l);
+    ok = ok && add_marks(b, h);
     if (ok && h->instants.n > 1)
         qsort(h->instants.v, h->instants.n, sizeof *h->instants.v, by_time);
     ok = ok && add_nodes(b, h);

@@ -90,15 +90,26 @@ static void what_was_launched_before_the_recording_is_of_no_step(void)
     tl_rank_graph_free(&g);
 }
 
-/* Columns of 100 us.  Peers pause for less, and what they do before c is work of step 5. */
-static void a_pause_is_work_of_the_step_that_it_ends_in(void)
+/* A checkpoint, say, and the loading of a batch; columns of 100 us. */
+static void what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends(void)
 {
-    tl_rank_graph g = drawn_graph(stretched(draw("steps:     44444444445555555555",
+    tl_rank_graph g = drawn_graph(stretched(draw("steps:                     44444444445555555555",
                                                  "launch 1 cudaLaunchKernel: ab...............c...",
-                                                 "compute 7: .AABB.............CC.", NULL), 100));
-    uint32_t end = node_at(&g, TL_NODE_WAIT_END, 1700);
-    CU_ASSERT_EQUAL(g.nodes[end].work_ns, 1500 * US);
-    CU_ASSERT_EQUAL(g.nodes[end].step, 5);
+                                                 "compute 7:                 .AABB.............CC.", NULL), 100));
+    const tl_node *before = &g.nodes[node_at(&g, TL_NODE_WAIT_END, 1000)], *after = &g.nodes[node_at(&g, TL_NODE_WAIT_END, 1700)];
+    CU_ASSERT_EQUAL(before->work_ns, 800 * US);
+    CU_ASSERT_EQUAL(before->step, 4);
+    CU_ASSERT_EQUAL(after->work_ns, 700 * US);
+    CU_ASSERT_EQUAL(after->step, 5);
+    tl_rank_graph_free(&g);
+    g = drawn_graph(draw("steps:                     44444444445555555555", /* a pause too short to have been a wait */
+                         "launch 1 cudaLaunchKernel: ab...............c...",
+                         "compute 7:                 .AABB.............CC.", NULL));
+    uint32_t mark = node_at(&g, TL_NODE_WAIT_BEGIN, 10), c = node_at(&g, TL_NODE_LAUNCH, 17);
+    CU_ASSERT_EQUAL(g.nodes[mark].work_ns, 8 * US);
+    CU_ASSERT_EQUAL(g.nodes[mark].step, 4);
+    CU_ASSERT_EQUAL(g.nodes[c].work_ns, 7 * US);
+    CU_ASSERT_EQUAL(lag_us(&g, mark, c), 0);
     tl_rank_graph_free(&g);
 }
 
@@ -313,7 +324,7 @@ int main(void)
         TEST(work_that_overlaps_begins_so_much_earlier),
         TEST(a_launch_comes_after_what_any_thread_did_last),
         TEST(what_was_launched_before_the_recording_is_of_no_step),
-        TEST(a_pause_is_work_of_the_step_that_it_ends_in),
+        TEST(what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends),
         TEST(what_the_host_does_most_of_the_time_before_a_launch_is_its_work),
     TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),
         TEST(the_first_step_begins_with_its_mark),
