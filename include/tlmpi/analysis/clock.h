@@ -64,21 +64,24 @@ typedef struct tl_clock_end {
                               * tell nothing but who meets */
     int64_t drift_ppb;       /* how much later they become */
     double drift_sigma_ppb;
-    int64_t step_ns, step_at_ns; /* what they are later by from one moment on; without a cut that of the greatest step
-                                  * that stands out, on the mean clock, with a cut the last end before it, on the rank's */
+    int64_t step_ns;         /* what they are later by from the cut on ... */
+    double step_sigma_ns;    /* ... how sure that is; INFINITY: too few ends before it or after it ... */
+    int64_t step_at_ns;      /* ... and the last end before it, on the rank's clock */
+    int64_t found_ns;        /* what they are later by from another moment on, 0: none stands out ... */
+    int64_t found_from_ns, found_to_ns; /* ... which is between these, on the mean clock */
     int32_t rank, n;
 } tl_clock_end;
 
 typedef TL_VEC(tl_clock_end) tl_clock_ends;
 
 /* Appends the ends of the samples, of which all of a tie are there; puts the samples in order.  cut_ns: a clock steps
- * then; TL_TIME_UNKNOWN: none is known to, and such a moment is looked for.  False when memory is out. */
+ * then, on the mean clock; TL_TIME_UNKNOWN: none is known to.  False when memory is out. */
 bool tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_clock_ends *out);
 
 /* Puts the ends of all procs in order. */
 void tl_clock_ends_sort(tl_clock_end *ends, size_t n);
 
-/* When a clock steps, by ends that were fitted without a cut; TL_TIME_UNKNOWN: none does. */
+/* When a clock steps by most, as ends find it, on the mean clock; TL_TIME_UNKNOWN: none does. */
 int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n);
 
 /* Of `participants`, in the order of tl_participants_sort, and the ends of all procs, in order: finds the clocks of the

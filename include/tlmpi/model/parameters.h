@@ -30,6 +30,17 @@
       "members leave a collective apart for good by so much of its transfer; measured: 1 % in rings of 8, 4 % of 4 "   \
       "ranks, 6 % of the stages of a pipeline")                                                                        \
     P(double, CLOCK_SURE, 3, "sigma", STATISTICAL, "a clock is off, drifts or steps if it does by so much more than ends scatter") \
+    P(size_t, CLOCK_LINE_LEAST, 6, "", STATISTICAL, "a drift is told by the medians of a third of the ends each, two or more") \
+    P(size_t, CLOCK_STEP_LEAST, 3, "", STATISTICAL,                                                                    \
+      "a step is told by so many ends before and after it: the median of three is none that one collective alone "     \
+      "is wrong in")                                                                                                   \
+    P(size_t, CLOCK_SLOPE_PART, 8, "1 in", STATISTICAL,                                                                \
+      "ends that lie so much of all apart tell how fast a clock runs beside a step: one step shows in a seventh of "   \
+      "them, and the median is none of these")                                                                         \
+    P(uint32_t, CLOCK_COLLECTIVES_READ, 256, "", STATISTICAL,                                                          \
+      "ends of about so many collectives of a group are read: the median of 256 is sure to a tenth of what one is")    \
+    P(int, CLOCK_ROUNDS, 12, "", STATISTICAL,                                                                          \
+      "ends that contradict the others are weighed anew so many times: weights then change by less than a ns shows")   \
     P(int64_t, CLOCK_WRONG_MATCHES, 100, "1 in", STATISTICAL,                                                          \
       "of so many collectives one may be matched wrongly, and say of clocks what is not so")                           \
     P(int64_t, ROUNDING_NS, 1000, "ns", PHYSICAL, "times are written in microseconds, some rounded to whole ones")     \

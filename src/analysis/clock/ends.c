@@ -15,12 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A group's ends are read of about so many of its collectives: more would not make them surer. */
-#define COLLECTIVES_READ 256u
-
-/* A line needs two samples in each third of its time; a step so many before it and after it. */
-enum { LINE_LEAST = 6, STEP_LEAST = 3 };
-
 /* --------------------------------------------------------------------------------------------------------- samples */
 
 /* Whether the collective is one of those whose ends are read: a function of its key, so the same on any number of
@@ -28,7 +22,7 @@ enum { LINE_LEAST = 6, STEP_LEAST = 3 };
 static bool is_read(const tl_job_facts *job, const tl_participant *p)
 {
     uint32_t most = p->group >= 0 && (size_t)p->group < job->ngroups ? job->groups[p->group].most : 0;
-    return tl_hash_mix(p->key, 0) % (most / COLLECTIVES_READ + 1) == 0;
+    return tl_hash_mix(p->key, 0) % (most / TL_CLOCK_COLLECTIVES_READ + 1) == 0;
 }
 
 static int64_t mean_end(const tl_participant *p, size_t n)
@@ -120,64 +114,118 @@ static double scatter_of_differences(const series *s)
     return s->n > 1 ? (double)tl_sigma_of_mad_ns(tl_median(s->room, s->n - 1)) / sqrt(2) : 0;
 }
 
-/* What the samples before place k are earlier by than those from it on. */
-static int64_t step_at(const series *s, size_t k)
+static int64_t ppb_of(double rise_ns, double length_ns)
 {
-    int64_t before_ns = middle_of(s, 0, k, 0, 0);
-    return tl_ns_between(middle_of(s, k, s->n, 0, 0), before_ns);
+    return llround(fmax(-TL_CLOCK_MOST_DRIFT_PPB, fmin(TL_CLOCK_MOST_DRIFT_PPB, rise_ns / length_ns * 1e9)));
 }
 
-/* The sum of what samples lie off the line through the median, and off the medians before and after place k. */
+/* By how much later they become, ppb: the median over samples that lie a part of them all apart.  A step shows in few of
+ * these, and one at the place `cut` in none. */
+static int64_t slope_of(const series *s, size_t cut)
+{
+    size_t lag = s->n / TL_CLOCK_SLOPE_PART + 1, n = 0;
+    for (size_t i = lag; s->n >= TL_CLOCK_LINE_LEAST && i < s->n; i++) {
+        double length_ns = (double)tl_ns_between(s->v[i].at_ns, s->v[i - lag].at_ns);
+        double rise_ns = (double)tl_ns_between(s->v[i].late_ns, s->v[i - lag].late_ns);
+        if (length_ns > 0 && (i < cut || i - lag >= cut))
+            s->room[n++] = ppb_of(rise_ns, length_ns);
+    }
+    return n > 0 ? tl_median(s->room, n) : 0;
+}
+
+/* What samples [k, to) are later by than [from, k), but for the line `ppb`. */
+static int64_t step_between(const series *s, size_t from, size_t k, size_t to, int64_t ppb)
+{
+    int64_t at_ns = s->v[k].at_ns, before_ns = middle_of(s, from, k, ppb, at_ns);
+    return tl_ns_between(middle_of(s, k, to, ppb, at_ns), before_ns);
+}
+
+/* By how much the transfers from place k on differ from those before it: what members differ in may change with them. */
+static int64_t took_change(const series *s, size_t k)
+{
+    for (size_t i = 0; i < s->n; i++)
+        s->room[i] = s->v[i].took_ns;
+    int64_t before_ns = tl_median(s->room, k);
+    return llabs(tl_ns_between(tl_median(s->room + k, s->n - k), before_ns));
+}
+
+/* What each sample lies off the line `ppb` through the medians before and after place k, into room; its sum. */
 static double off_line(const series *s, int64_t ppb, size_t k)
 {
-    int64_t middle_ns = s->v[tl_lower_middle(s->n)].at_ns;
+    int64_t middle_ns = s->v[tl_lower_middle(s->n)].at_ns, level_ns[2];
     double sum_ns = 0;
-    for (size_t from = 0, to = k > 0 ? k : s->n; from < s->n; from = to, to = s->n) {
-        int64_t level_ns = middle_of(s, from, to, ppb, middle_ns);
-        for (size_t i = from; i < to; i++) {
-            int64_t gained_ns = tl_ns_gained(ppb, tl_ns_between(s->v[i].at_ns, middle_ns));
-            sum_ns += fabs((double)tl_ns_between(tl_ns_between(s->v[i].late_ns, gained_ns), level_ns));
-        }
+    level_ns[1] = middle_of(s, k, s->n, ppb, middle_ns);
+    level_ns[0] = k > 0 ? middle_of(s, 0, k, ppb, middle_ns) : 0;
+    for (size_t i = 0; i < s->n; i++) {
+        int64_t gained_ns = tl_ns_gained(ppb, tl_ns_between(s->v[i].at_ns, middle_ns));
+        s->room[i] = llabs(tl_ns_between(tl_ns_between(s->v[i].late_ns, gained_ns), level_ns[i >= k]));
+        sum_ns += (double)s->room[i];
     }
     return sum_ns;
+}
+
+/* Their scatter, which is more than that of differences where ends wander. */
+static double scatter_off_line(const series *s, int64_t ppb, size_t k)
+{
+    off_line(s, ppb, k);
+    return (double)tl_sigma_of_mad_ns(tl_median(s->room, s->n));
 }
 
 /* The slope between the medians of the first and the last third. */
 static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
 {
     size_t third = s->n / 3;
-    int64_t length_ns = s->n < LINE_LEAST ? 0
+    int64_t length_ns = s->n < TL_CLOCK_LINE_LEAST ? 0
                                           : tl_ns_between(s->v[s->n - 1 - third / 2].at_ns, s->v[third / 2].at_ns);
     out->drift_sigma_ppb = INFINITY;
     if (length_ns <= 0)
         return;
     double rise_ns = (double)tl_ns_between(middle_of(s, s->n - third, s->n, 0, 0), middle_of(s, 0, third, 0, 0));
-    out->drift_ppb = llround(fmax(-TL_CLOCK_MOST_DRIFT_PPB, fmin(TL_CLOCK_MOST_DRIFT_PPB, rise_ns / (double)length_ns * 1e9)));
+    out->drift_ppb = ppb_of(rise_ns, (double)length_ns);
     out->drift_sigma_ppb = sqrt(2) * scatter_ns / sqrt((double)third) / (double)length_ns * 1e9;
 }
 
-/* A step is where two samples differ by most; it stands out of scatter and transfers, and explains them better than the
- * drift out->drift_ppb. */
-static void look_for_step(const series *s, double sure_ns, tl_clock_end *out)
+/* The place where samples are later by most than those just before; beside it, where two differ by most. */
+static size_t place_of_step(const series *s, int64_t ppb)
 {
     size_t at = 0;
     int64_t most_ns = 0;
-    for (size_t k = STEP_LEAST; k + STEP_LEAST <= s->n; k++) {
-        int64_t apart_ns = llabs(tl_ns_between(s->v[k].late_ns, s->v[k - 1].late_ns));
-        at = apart_ns > most_ns ? k : at;
-        most_ns = tl_ns_max(most_ns, apart_ns);
+    for (size_t k = TL_CLOCK_STEP_LEAST; k + TL_CLOCK_STEP_LEAST <= s->n; k++) {
+        int64_t ns = llabs(step_between(s, k - TL_CLOCK_STEP_LEAST, k, k + TL_CLOCK_STEP_LEAST, ppb));
+        at = ns > most_ns ? k : at;
+        most_ns = tl_ns_max(most_ns, ns);
     }
-    int64_t step_ns = at > 0 ? step_at(s, at) : 0;
-    if (fabs((double)step_ns) <= TL_CLOCK_SURE * fmax(sure_ns, scatter_of_differences(s)) ||
-        off_line(s, 0, at) >= off_line(s, out->drift_ppb, 0))
+    size_t last = at + TL_CLOCK_STEP_LEAST < s->n ? at + 1 : at;
+    for (size_t k = at > TL_CLOCK_STEP_LEAST ? at - 1 : at, beside = at; at > 0 && k <= last; k++)
+        if (llabs(step_between(s, k - 1, k, k + 1, ppb)) > llabs(step_between(s, beside - 1, beside, beside + 1, ppb)))
+            at = beside = k;
+    return at;
+}
+
+/* A step stands out of scatter and of what changes in transfers, there and over all samples, and explains these better
+ * than the drift out->drift_ppb. */
+static void look_for_step(const series *s, double scatter_ns, tl_clock_end *out)
+{
+    int64_t ppb = slope_of(s, 0);
+    size_t at = place_of_step(s, ppb);
+    if (at == 0)
         return;
-    out->step_ns = step_ns;
-    out->step_at_ns = tl_mean_of_two(s->v[at - 1].at_ns, s->v[at].at_ns);
+    scatter_ns = fmax(fmax(scatter_ns, scatter_off_line(s, ppb, at)), (double)took_change(s, at));
+    double least_ns = fmax(TL_CLOCK_SURE * scatter_ns, TL_CLOCK_ERROR_NS);
+    double here_ns = (double)step_between(s, at - TL_CLOCK_STEP_LEAST, at, at + TL_CLOCK_STEP_LEAST, ppb);
+    double all_ns = (double)step_between(s, 0, at, s->n, ppb);
+    if (fmin(fabs(here_ns), fabs(all_ns)) <= least_ns || here_ns * all_ns < 0 ||
+        off_line(s, ppb, at) >= off_line(s, out->drift_ppb, 0))
+        return;
+    out->found_ns = llround(all_ns);
+    out->found_from_ns = s->v[at - 1].at_ns;
+    out->found_to_ns = s->v[at].at_ns;
 }
 
 /* Takes the step at the cut off what comes after it, and adds to out->step_ns what of it was there. */
-static void flatten(const series *s, size_t cut, int64_t step_ns, tl_clock_end *out)
+static void flatten(const series *s, size_t cut, int64_t ppb, tl_clock_end *out)
 {
+    int64_t step_ns = step_between(s, 0, cut, s->n, ppb);
     for (size_t i = cut; i < s->n; i++)
         s->v[i].late_ns = tl_ns_between(s->v[i].late_ns, step_ns);
     out->step_ns = tl_ns_sum(out->step_ns, step_ns);
@@ -190,19 +238,20 @@ static void fit(series *s, int64_t cut_ns, tl_clock_end *out)
     double transfer_ns = (double)keep_short(s) / TL_CLOCK_ENDS_PART, scatter_ns;
 
     TL_BISECT(cut, s->n, mid, s->v[mid].at_ns < cut_ns);
-    bool parts = cut >= STEP_LEAST && cut + STEP_LEAST <= s->n;
+    bool parts = cut_ns != TL_TIME_UNKNOWN && cut >= TL_CLOCK_STEP_LEAST && cut + TL_CLOCK_STEP_LEAST <= s->n;
     out->at_ns = s->v[tl_lower_middle(s->n)].at_ns;
-    if (parts && cut_ns != TL_TIME_UNKNOWN)
-        flatten(s, cut, step_at(s, cut), out);
+    if (parts)
+        flatten(s, cut, slope_of(s, cut), out);
     scatter_ns = fmax(scatter_of_differences(s), TL_ROUNDING_NS);
     fit_line(s, scatter_ns, out);
-    if (cut_ns == TL_TIME_UNKNOWN) {
-        look_for_step(s, fmax(transfer_ns, TL_CLOCK_ERROR_NS), out);
-    } else if (parts) {
-        int64_t before_ns = middle_of(s, 0, cut, out->drift_ppb, out->at_ns);
-        flatten(s, cut, tl_ns_between(middle_of(s, cut, s->n, out->drift_ppb, out->at_ns), before_ns), out);
+    out->step_sigma_ns = INFINITY;
+    if (parts) {
+        flatten(s, cut, out->drift_ppb, out);
         out->step_at_ns = tl_ns_sum(s->v[cut - 1].at_ns, s->v[cut - 1].late_ns);
+        double off_ns = fmax(scatter_ns, scatter_off_line(s, out->drift_ppb, 0));
+        out->step_sigma_ns = hypot(off_ns, (double)took_change(s, cut));
     }
+    look_for_step(s, scatter_ns, out);
     out->late_ns = middle_of(s, 0, s->n, out->drift_ppb, out->at_ns);
     scatter_ns = fmax(scatter_ns, (double)tl_sigma_of_mad_ns(tl_mad(s->room, s->n, out->late_ns)));
     out->sigma_ns = hypot(scatter_ns, transfer_ns);
@@ -219,12 +268,25 @@ static int by_tie(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->took_ns, y->took_ns);
 }
 
+/* Of the steps that two ways find, what both find at one moment. */
+static void agree_on_step(const tl_clock_end *b, tl_clock_end *out)
+{
+    int64_t found_ns = llabs(out->found_ns) < llabs(b->found_ns) ? out->found_ns : b->found_ns;
+    int64_t from_ns = tl_ns_max(out->found_from_ns, b->found_from_ns);
+    int64_t to_ns = tl_ns_min(out->found_to_ns, b->found_to_ns);
+    bool agree = (out->found_ns > 0) == (b->found_ns > 0) && from_ns < to_ns;
+    out->found_ns = agree ? found_ns : 0;
+    out->found_from_ns = from_ns;
+    out->found_to_ns = to_ns;
+}
+
 /* Messages of one way tell nothing alone; of both, their mean, as sure as these differ.  Meetings tell more. */
 static tl_clock_end join(const tl_clock_end *ways)
 {
     if (ways[0].n > 0 || ways[1].n == 0 || ways[2].n == 0) {
         tl_clock_end one = ways[0].n > 0 ? ways[0] : ways[1].n > 0 ? ways[1] : ways[2];
         one.sigma_ns = ways[0].n > 0 ? one.sigma_ns : INFINITY;
+        one.step_sigma_ns = ways[0].n > 0 ? one.step_sigma_ns : INFINITY;
         return one;
     }
     tl_clock_end both = ways[1];
@@ -234,6 +296,9 @@ static tl_clock_end join(const tl_clock_end *ways)
     both.drift_ppb = tl_mean_of_two(both.drift_ppb, b->drift_ppb);
     both.drift_sigma_ppb = fmax(both.drift_sigma_ppb, b->drift_sigma_ppb);
     both.step_ns = tl_mean_of_two(both.step_ns, b->step_ns);
+    both.step_sigma_ns = fmax(both.step_sigma_ns, b->step_sigma_ns);
+    both.step_sigma_ns = fmax(both.step_sigma_ns, fabs((double)tl_ns_between(ways[1].step_ns, b->step_ns)) / 2);
+    agree_on_step(b, &both);
     both.n += b->n;
     return both;
 }
@@ -282,14 +347,23 @@ void tl_clock_ends_sort(tl_clock_end *ends, size_t n)
         qsort(ends, n, sizeof *ends, by_tie_of_end);
 }
 
+/* Ends that tell of a step of at least half as much, at a time when the first may be, say when it is, too. */
 int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n)
 {
-    int64_t cut_ns = TL_TIME_UNKNOWN;
-    double most = 0;
+    const tl_clock_end *most = NULL;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(ends[i].sigma_ns) && llabs(ends[i].found_ns) > (most != NULL ? llabs(most->found_ns) : 0))
+            most = &ends[i];
+    if (most == NULL)
+        return TL_TIME_UNKNOWN;
+    int64_t from_ns = most->found_from_ns, to_ns = most->found_to_ns;
     for (size_t i = 0; i < n; i++) {
-        double apart = isfinite(ends[i].sigma_ns) ? fabs((double)ends[i].step_ns) : 0;
-        cut_ns = apart > most ? ends[i].step_at_ns : cut_ns;
-        most = fmax(most, apart);
+        const tl_clock_end *e = &ends[i];
+        if (!isfinite(e->sigma_ns) || llabs(e->found_ns) < llabs(most->found_ns) / 2 || e->found_from_ns >= to_ns ||
+            e->found_to_ns <= from_ns)
+            continue;
+        from_ns = tl_ns_max(from_ns, e->found_from_ns);
+        to_ns = tl_ns_min(to_ns, e->found_to_ns);
     }
-    return cut_ns;
+    return tl_mean_of_two(from_ns, to_ns);
 }

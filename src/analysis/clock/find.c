@@ -83,11 +83,22 @@ static bool solve_drifts(search *s)
     return true;
 }
 
+/* The rank's clock has a step: after the last of its ends before the cut. */
+static void note_step(search *s, size_t rank, int64_t step_ns)
+{
+    tl_rank_clock *t = &s->tried[rank];
+    t->step_ns = step_ns;
+    t->step_at_ns = INT64_MIN;
+    for (size_t e = 0; e < s->nends; e++)
+        if (s->rank[e] == rank && isfinite(s->sigma[e]))
+            t->step_at_ns = tl_ns_max(t->step_at_ns, s->ends[e].step_at_ns);
+}
+
 static bool solve_steps(search *s)
 {
     for (size_t e = 0; e < s->nends; e++) {
         s->value[e] = s->ends[e].step_ns;
-        s->sigma[e] = s->ends[e].sigma_ns;
+        s->sigma[e] = s->ends[e].step_sigma_ns;
     }
     if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
         return false;
@@ -95,15 +106,24 @@ static bool solve_steps(search *s)
     for (size_t i = 0; i < s->nranks; i++)
         s->values[i] = s->solved[s->tried[i].clock];
     int64_t middle_ns = tl_lower_median(s->values, s->nranks);
-    for (size_t e = 0; e < s->nends; e++) {
-        tl_rank_clock *t = &s->tried[s->rank[e]];
-        int64_t step_ns = tl_ns_between(s->solved[t->clock], middle_ns);
-        if (fabs((double)step_ns) <= TL_CLOCK_SURE * fmax(s->ends[e].sigma_ns, TL_CLOCK_ERROR_NS))
-            continue;
-        t->step_at_ns = t->step_ns == 0 ? s->ends[e].step_at_ns : tl_ns_max(t->step_at_ns, s->ends[e].step_at_ns);
-        t->step_ns = step_ns;
+    for (size_t i = 0; i < s->nranks; i++) {
+        int32_t c = s->tried[i].clock;
+        int64_t step_ns = tl_ns_between(s->solved[c], middle_ns);
+        if (isfinite(s->apart[c]) &&
+            fabs((double)step_ns) > TL_CLOCK_SURE * fmax(s->apart[c], TL_CLOCK_ERROR_NS))
+            note_step(s, i, step_ns);
     }
+    for (size_t c = 0; c < s->g.nclocks; c++)
+        s->uncertain[c] = isfinite(s->apart[c]) ? hypot(s->uncertain[c], s->apart[c]) : s->uncertain[c];
     return true;
+}
+
+/* A further step is not taken off: for so much the clocks of ends that tell of one may be off. */
+static void doubt_steps(search *s)
+{
+    for (size_t e = 0; e < s->nends; e++)
+        if (isfinite(s->ends[e].sigma_ns))
+            s->uncertain[s->clock[e]] = fmax(s->uncertain[s->clock[e]], fabs((double)s->ends[e].found_ns));
 }
 
 /* Offsets in the middle of the recording, with the drifts of clocks and ties that are in s->solved. */
@@ -127,6 +147,7 @@ static bool solve_offsets(search *s)
 static tl_status solve_clocks(search *s, tl_error *err)
 {
     int64_t failed = solve_drifts(s) && solve_offsets(s) && (!s->cut || solve_steps(s)) ? 0 : -1;
+    doubt_steps(s);
     tl_status st = s->procs->least(&failed, 1, err);
     return st == TL_OK && failed != 0 ? tl_fail_memory(err, "the clocks") : st;
 }
@@ -180,6 +201,9 @@ static void set_zero(search *s, int64_t *value)
 /* What was tried, as found; shift: times are corrected by it. */
 static void keep(search *s, bool shift)
 {
+    bool stepped = false;
+    for (size_t i = 0; i < s->nranks; i++)
+        stepped |= s->tried[i].step_ns != 0;
     for (size_t i = 0; i < s->nranks; i++)
         s->low[s->tried[i].clock] = s->tried[i].drift_ppb;
     set_zero(s, s->low);
@@ -191,22 +215,22 @@ static void keep(search *s, bool shift)
         t->component = (int32_t)s->component[t->clock];
         t->sigma_ns = s->uncertain[t->clock] < (double)TL_CLOCK_FAR ? llround(s->uncertain[t->clock]) : INT64_MAX;
         t->applied = shift && (t->offset_ns != 0 || t->drift_ppb != 0 || t->step_ns != 0);
-        /* Ranks of unknown hosts, whose clocks are possible as recorded, may well share one. */
-        if (!shift && t->host < 0)
-            t->drift_ppb = t->offset_ns = t->step_ns = t->sigma_ns = 0;
+        /* Ranks of unknown hosts, whose clocks are possible as recorded, may well share one: unless one steps. */
+        if (!shift && t->host < 0 && !stepped)
+            t->drift_ppb = t->offset_ns = t->sigma_ns = 0;
         s->found[i] = *t;
     }
 }
 
 /* Whether the ends of several ranks of each clock agree that a clock is off, by more than these ends leave open: of one
- * rank alone the end may differ by all of its own transfer. */
+ * rank alone the end may differ by all of its own transfer.  Where a clock steps its transfer stays what it was. */
 static bool is_beyond_scatter(const search *s)
 {
     bool beyond = false;
     for (size_t c = 0; 2 * s->g.nclocks <= s->nranks && c < s->g.nclocks; c++)
         beyond |= fabs((double)tl_ns_between(s->offset[c], s->offset[s->component[c]])) >
                   fmax(TL_CLOCK_SURE * s->uncertain[c], TL_CLOCK_ERROR_NS);
-    for (size_t i = 0; 2 * s->g.nclocks <= s->nranks && i < s->nranks; i++)
+    for (size_t i = 0; i < s->nranks; i++)
         beyond |= s->tried[i].step_ns != 0;
     return beyond;
 }

@@ -2,13 +2,12 @@
 #include "solve.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Weights change by less than anything shows in after so many rounds; a round ends where nothing in it is a ns any
- * more. */
-enum { ROUNDS = 12 };
+/* A round ends where nothing in it is a ns any more. */
 static const double NOTHING = 1e-20;
 
 /* One round: L x = b, where L is the Laplacian of the weights. */
@@ -121,7 +120,7 @@ bool tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const
     r.along = r.way + g->nnodes;
 
     memset(out, 0, g->nnodes * sizeof *out);
-    for (int k = 0; k < ROUNDS; k++) {
+    for (int k = 0; k < TL_CLOCK_ROUNDS; k++) {
         weigh(&r, k == 0, value, sigma, out);
         solve(&r);
         for (size_t i = 0; i < g->nnodes; i++)

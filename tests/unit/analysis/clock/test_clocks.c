@@ -315,6 +315,101 @@ static void a_clock_that_steps_is_found(void)
     CU_ASSERT_TRUE(llabs(j.rank_clocks[2].step_at_ns - shown(2, 203 * MS)) <= 3 * MS);
 }
 
+/* Eight ranks that come unequally late to a collective every 10 ms, which takes 2 ms; their ends scatter by 3 us. */
+static void meet_often(int n, int64_t transfer_ns)
+{
+    for (int k = 0; k < n; k++, j.key++)
+        for (int r = 0; r < 8; r++) {
+            int64_t at = k * 10 * MS, came = (k * 13 + r * 29) % 10 * 100 * US;
+            add(r, TL_ALL_REDUCE, TL_NO_PEER, at + came, at + MS + transfer_ns + (k * 5 + r * 7) % 4 * US);
+        }
+}
+
+/* Both hosts are right until the one's clock is set back by 400 us; long transfers do not hide that. */
+static void a_step_of_a_host_is_found_whatever_transfers_take(void)
+{
+    for (int k = 0; k < 3; k++) {
+        begin(8, k == 1 ? 0 : 4);
+        for (int32_t r = 4; r < 8; r++)
+            j.step[r] = k < 2 ? -400 * US : 0;
+        j.step_at_ns = 204 * MS;
+        meet_often(40, 20 * MS);
+        CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+        for (int32_t r = 1; r < 8; r++) {
+            check_left(r, 100 * MS, 15 * US);
+            check_left(r, 300 * MS, 15 * US);
+        }
+        CU_ASSERT_EQUAL(j.rank_clocks[0].step_ns != j.rank_clocks[7].step_ns, k < 2);
+    }
+}
+
+/* 50 ppm over 2 s, and 300 us at once. */
+static void a_step_is_found_beside_a_drift(void)
+{
+    begin(8, 4);
+    for (int32_t r = 4; r < 8; r++) {
+        j.drift[r] = 5e-5;
+        j.step[r] = 300 * US;
+    }
+    j.step_at_ns = 1304 * MS;
+    meet_often(200, 100 * US);
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    for (int64_t at = 0; at <= 2 * SEC; at += SEC / 4)
+        check_left(5, at, 10 * US);
+}
+
+/* Ranks that miss a collective meet in ties of their own: too few ends to tell of a step are no sign that there is none. */
+static void who_meets_once_says_nothing_of_a_step(void)
+{
+    begin(8, 4);
+    for (int32_t r = 4; r < 8; r++)
+        j.step[r] = 460 * US;
+    j.step_at_ns = 204 * MS;
+    meet_often(40, 190 * US);
+    for (int k = 2; k < 7; k++, j.key++)
+        for (int32_t r = 0; r < k; r++)
+            add(r, TL_ALL_REDUCE, TL_NO_PEER, k * 10 * MS + 5 * MS, k * 10 * MS + 6 * MS);
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    CU_ASSERT_TRUE(j.rank_clocks[4].applied);
+    CU_ASSERT_TRUE(llabs(j.rank_clocks[4].step_ns - 460 * US) <= 5 * US);
+}
+
+/* A link that slows down in the middle makes one rank leave late, and takes all longer: no clock steps. */
+static void a_transfer_that_changes_is_no_step(void)
+{
+    begin(8, 0);
+    for (int k = 0; k < 40; k++, j.key++)
+        for (int r = 0; r < 8; r++) {
+            int64_t slow_ns = k >= 20 ? 500 * US : 0;
+            add(r, TL_ALL_REDUCE, TL_NO_PEER, k * 10 * MS + (r == k % 8 ? MS : 0),
+                k * 10 * MS + 4 * MS + slow_ns + (r == 3 ? slow_ns / 2 : 0) + (k * 5 + r * 7) % 4 * US);
+        }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    for (int32_t r = 0; r < 8; r++) {
+        CU_ASSERT_FALSE(j.rank_clocks[r].applied);
+        CU_ASSERT_EQUAL(j.rank_clocks[r].step_ns, 0);
+    }
+}
+
+/* The clock of one host steps twice: the larger step is taken off, and for the other the clock is unsure. */
+static void a_second_step_is_doubt(void)
+{
+    begin(8, 4);
+    for (int32_t r = 4; r < 8; r++)
+        j.step[r] = 2 * MS;
+    j.step_at_ns = 104 * MS;
+    meet_often(40, 100 * US);
+    for (size_t i = 0; i < j.nparticipants; i++) { /* and back by 800 us */
+        tl_participant *p = &j.participants[i];
+        int64_t back_ns = p->rank >= 4 && p->start_ns > 304 * MS ? 800 * US : 0;
+        p->start_ns -= back_ns;
+        p->end_ns -= back_ns;
+    }
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+    CU_ASSERT_TRUE(llabs(j.rank_clocks[4].step_ns) >= MS);
+    CU_ASSERT_TRUE(j.rank_clocks[4].sigma_ns >= 300 * US);
+}
+
 /* Where memory is out it is said, and nothing is left after. */
 static void no_memory_is_told(void)
 {
@@ -350,6 +445,11 @@ int main(void)
         TEST(hosts_whose_ends_agree_on_an_offset_are_corrected),
         TEST(who_is_always_last_does_not_pull_its_clock),
         TEST(a_clock_that_steps_is_found),
+        TEST(a_step_of_a_host_is_found_whatever_transfers_take),
+        TEST(a_step_is_found_beside_a_drift),
+        TEST(who_meets_once_says_nothing_of_a_step),
+        TEST(a_transfer_that_changes_is_no_step),
+        TEST(a_second_step_is_doubt),
         TEST(no_memory_is_told),
     };
     return unit_main("clocks", tests, COUNT(tests));
