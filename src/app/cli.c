@@ -67,9 +67,10 @@ static const tl_command commands[] = {
       "shorter each is on a rank than on its peers. It needs no network and no script, and prints well. Of more than 64 ranks "
       "the 32 worst have a row of their own; more than 240 steps share columns.",
       false, tl_html_page },
-    { "describe", TL_FOR_DESCRIBE, "[TABLE...]", "the manual of the tables: columns, units, meaning",
-      "Prints the page of each TABLE: its columns, and how they come about. 'tlmpi describe tables' lists the tables "
-      "and what else there is a page of; without TABLE all pages are printed.",
+    { "describe", TL_FOR_DESCRIBE, "[TABLE|WORD...]", "the manual of tables, columns and words of answers",
+      "Prints the page of each TABLE: its columns, and how they come about; of each other WORD of a summary, an answer or a "
+      "table (trust, waiting, host_late, gain_ns) what it means. 'tlmpi describe tables' lists the tables and what else there "
+      "is a page of; without a word all pages are printed.",
       false, tl_describe },
     { "reps", TL_FOR_REPS, "[options] PATH...", "how long the device works in each repetition; variants compared",
       "Prints how long the kernels, copies and memsets run that each repetition of something launches, for benchmarks: "
@@ -292,19 +293,30 @@ static void say_paragraph(FILE *out, const char *text)
     tl_wrap_end(&w);
 }
 
-static void say_statuses(FILE *out)
+/* The exit statuses that the commands of the mask can end with. */
+static void say_statuses(FILE *out, unsigned commands_of)
 {
-    fputs("Exit status\n"
-          "  0  done\n"
-          "  1  done, but some input was unusable or incomplete; the results are written\n"
-          "  2  the command line asks for something impossible\n"
-          "  3  nothing usable in the input\n"
-          "  4  output cannot be written\n"
-          "  5  done, and a threshold of --fail-on is passed\n"
-          " 70  memory is out, or a fault of tlmpi\n"
-          "Unless it is 0, mpirun says that the job was aborted, also with status 1, where\n"
-          "all results are written; mpirun -q does not say so.\n",
-          out);
+    enum { READERS = TL_FOR_RUN | TL_FOR_CHECK | TL_FOR_REPS | TL_FOR_AUGMENT | TL_FOR_COMPAT };
+    static const struct {
+        const char *line;
+        unsigned commands;
+    } statuses[] = {
+        { "  0  done\n", TL_FOR_ALL },
+        { "  1  done, but some input was unusable or incomplete; the results are written\n", READERS },
+        { "  2  the command line asks for something impossible\n", TL_FOR_ALL },
+        { "  3  nothing usable in the input\n", TL_FOR_ALL & ~(unsigned)TL_FOR_DESCRIBE },
+        { "  4  output cannot be written\n", TL_FOR_ALL },
+        { "  5  done, and a threshold of --fail-on is passed\n", TL_FOR_RUN | TL_FOR_ASK },
+        { " 70  memory is out, or a fault of tlmpi\n", TL_FOR_ALL },
+    };
+    fputs("Exit status\n", out);
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        if ((statuses[i].commands & commands_of) != 0)
+            fputs(statuses[i].line, out);
+    if ((commands_of & READERS) != 0)
+        fputs("Unless it is 0, mpirun says that the job was aborted, also with status 1, where\n"
+              "all results are written; mpirun -q does not say so.\n",
+              out);
 }
 
 static void program_help(FILE *out)
@@ -322,7 +334,7 @@ static void program_help(FILE *out)
     fputs("\ntlmpi COMMAND --help tells the options of the others; those of run:\n\n", out);
     tl_options_help(out, TL_FOR_RUN);
     fputc('\n', out);
-    say_statuses(out);
+    say_statuses(out, TL_FOR_RUN);
 }
 
 void tl_cli_help(FILE *out, const tl_cli *cli)
@@ -337,7 +349,7 @@ void tl_cli_help(FILE *out, const tl_cli *cli)
     fputc('\n', out);
     tl_options_help(out, c->bit);
     fputc('\n', out);
-    say_statuses(out);
+    say_statuses(out, c->bit);
 }
 
 int tl_cli_complain(const tl_cli *cli, const tl_error *err)

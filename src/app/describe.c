@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "manual.h"
 #include "suggest.h"
+#include "words.h"
 #include "tlmpi/analysis/idle.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/analysis/rep/tables.h"
@@ -301,8 +302,6 @@ static void describe_parameters(FILE *out)
 
 static void describe_entry(FILE *out, const entry *v, size_t n, const entry *e)
 {
-    if (e == NULL)
-        return;
     if (e->is == IS_TABLE) {
         describe_table(out, &e->table);
         return;
@@ -346,20 +345,27 @@ int tl_describe(const tl_cli *cli)
     if (v == NULL)
         st = tl_fail_memory(&err, "the list of tables");
     for (size_t i = 0; i < cli->nwords && st == TL_OK; i++)
-        if (find_entry(v, n, cli->words[i]) == NULL)
+        if (find_entry(v, n, cli->words[i]) == NULL && !tl_describe_word(NULL, cli->words[i]))
             st = fail_unknown(v, n, cli->words[i], &err);
     if (st != TL_OK) {
         free(v);
         return tl_cli_complain(cli, &err);
     }
 
+    bool pages = false;
     size_t npages = cli->nwords > 0 ? cli->nwords : n;
     for (size_t i = 0; i < npages; i++) {
         if (i > 0)
             fputc('\n', stdout);
-        describe_entry(stdout, v, n, cli->nwords > 0 ? find_entry(v, n, cli->words[i]) : &v[i]);
+        const entry *e = cli->nwords > 0 ? find_entry(v, n, cli->words[i]) : &v[i];
+        if (e != NULL)
+            describe_entry(stdout, v, n, e);
+        else
+            tl_describe_word(stdout, cli->words[i]);
+        pages = pages || e != NULL;
     }
-    explain_words(stdout);
+    if (pages)
+        explain_words(stdout);
     free(v);
     return 0;
 }

@@ -329,8 +329,19 @@ for option in "" --compare --each --kernels; do
     status 0 "$tlmpi" describe "reps$(echo "$option" | sed 's/^--/_/')"
     cp out page
     "$tlmpi" reps -q $option --format csv traces/rank-0.json traces/rank-1.json | head -1 | tr ',' '\n' > columns
+    "$tlmpi" reps -q $option traces/rank-0.json traces/rank-1.json > table
+    check "the table of reps $option has no exponents" sh -c '! grep -q "[0-9]e+" table'
     check "every column of reps $option has its line" sh -c 'test -s columns && while read -r c; do grep -q "^  $c " page || exit 1; done < columns'
 done
+echo "-- describe, of words"
+for word in host_late throttled waiting trust gain untraced gain_ns drain; do
+    status 0 "$tlmpi" describe "$word"
+    check "$word has a meaning" test "$(wc -w < out)" -gt 8
+    check "$word is told in 80 columns" awk 'length > 80 { exit 1 }' out
+done
+status 0 "$tlmpi" describe throttled breakdown
+says out "a slow device"
+says out "idle_ns"
 status 2 "$tlmpi" describe brekdown
 says err "did you mean breakdown?"
 summary

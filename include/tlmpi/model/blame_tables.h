@@ -123,8 +123,8 @@ TL_TABLE(blame, TL_BLAME_FIELDS);
       "device or its host, whichever is later; none where nothing is compared")                                        \
     F(T, I32, flagged, MEASURE, "", "1: it is late in the step, and needed to explain what the job loses (straggler)") \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "by how much the step would have been shorter without what its work exceeds that of its peers by in the steps "  \
-      "that are flagged, simulated; 0 for whom is not named")                                                          \
+      "how much shorter the step would be without the excess of this rank in its flagged steps, simulated; 0: the "    \
+      "rank is not named")                                                                                             \
     F(T, I64, step_ns, MEASURE, "ns",                                                                                  \
       "how long the step is for the job, the same for all ranks: from the last end of what was done in the one "       \
       "before, "                                                                                                       \
@@ -171,7 +171,7 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
       "have none, as many ranks as far apart, and are within a host or not; else -1")                                  \
     F(T, I64, time_ns, MEASURE, "ns", "wall time of the traced window, simulated")                                     \
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
-      "unchanged - time_ns; below 0 where it takes longer: of balanced, what the others compute more may decide")      \
+      "time_ns of unchanged less time_ns of this scenario; negative: the scenario takes longer, as balanced may")         \
     F(T, F64, share, MEASURE, "",                                                                                      \
       "gain_ns / time_ns of unchanged: what part of the job's time the repair saves; rows overlap, and do not sum up; "\
       "of balanced below 0 where it takes longer")                                                                     \

@@ -59,7 +59,7 @@ extern const char *const tl_culprit_kind_labels[];
       "end; 0 of a link")                                                                                              \
     F(T, I64, steps, MEASURE, "", "steps of the job")                                                                  \
     F(T, F64, share_steps, MEASURE, "", "of `rank`, as in table straggler; none of a link")                            \
-    F(T, I64, gain_ns, MEASURE, "ns", "without it the job takes so much less, simulated; -1: not simulated")           \
+    F(T, I64, gain_ns, MEASURE, "ns", "how much less time the job takes without the delay, simulated; -1: not simulated") \
     F(T, I64, excess_ns, MEASURE, "ns",                                                                       \
       "time of the rank itself: excess_ns of table blame_step over its flagged steps, of several that of the worst in " \
       "each; of none: over all steps; of a link its excess_ns")                                                        \

@@ -24,7 +24,7 @@ typedef struct tl_suspect {
     size_t nbeside;                /* flagged steps that are none of its pattern; of a link 0 */
     int64_t late_count;            /* collectives in which it, or one of its ranks, came last; of a link 0 */
     double p_value;                /* NaN below 5 steps */
-    int64_t gain_ns;               /* without it the job takes so much less, simulated; -1: not simulated */
+    int64_t gain_ns;               /* how much less time the job takes without the delay, simulated; -1: not simulated */
     int64_t excess_ns;
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */

@@ -174,13 +174,20 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, "No rank has more work than its peers.");
         return;
     }
-    tl_wrap_words(w, "Most work beyond that of its peers has");
-    tl_wrap_printf(w, "rank %" PRId32 ":", most->rank);
+    tl_wrap_printf(w, "Rank %" PRId32, most->rank);
+    tl_wrap_words(w, "works longest beyond its peers,");
     tl_wrap_printf(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
-    tl_wrap_words(w, isnan(most->p_value) ? "of the time;" : "of the time");
+    tl_wrap_words(w, isnan(most->p_value) ? "of the time:" : "of the time");
     if (!isnan(most->p_value))
-        tl_wrap_printf(w, "(p = %.2f);", most->p_value);
+        tl_wrap_printf(w, "(p = %.2f):", most->p_value);
     say_reason(w, most->reason, sizeof most->reason);
+    if (a->trust.nranks != 2)
+        return;
+    tl_wrap_words(w, "With two ranks there is no third to tell which one is unusual.");
+    if (a->waits && a->nwaited_for > 0) {
+        tl_wrap_words(w, "Others wait");
+        tl_say_waited_for(w, a);
+    }
 }
 
 static void say_blur(tl_wrap *w, const tl_answers *a)

@@ -93,6 +93,8 @@ tl_phrase tl_place_of_culprit(const tl_culprit *c)
 
     if (tl_is_untraced(c))
         return phrase(" (no trace)");
+    if (c->kind == TL_CULPRIT_RANK && tl_is_host_of_pids(c->host, sizeof c->host))
+        host = 0;
     if (c->kind == TL_CULPRIT_RANK && c->device >= 0)
         return phrase(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, c->host, host > 0 ? ", " : "",
                       c->device);

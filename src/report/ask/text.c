@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Parts of a delay that are named, and culprits beside the worst. */
-enum { PARTS_NAMED = 3, NEXT_NAMED = 4 };
+/* Parts of a delay that are named; culprits beside the worst; the distance in units of noise from which on no more is told. */
+enum { PARTS_NAMED = 3, NEXT_NAMED = 4, FAR_Z = 100 };
 
 /* The first line of a paragraph: it begins at its indent. */
 static tl_wrap answer_line(const asking *q)
@@ -76,6 +76,17 @@ static void say_others_too(const asking *q)
     }
 }
 
+/* The delay in units of the noise of its peers; beyond FAR_Z the number tells a reader nothing more. */
+static void say_distance(tl_wrap *w, double z)
+{
+    tl_wrap_words(w, "its delay is");
+    if (z < FAR_Z)
+        tl_wrap_printf(w, "%.1f times", z);
+    else
+        tl_wrap_printf(w, "more than %d times", FAR_Z);
+    tl_wrap_words(w, "what its peers vary by");
+}
+
 static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
 {
     tl_wrap w = paragraph(q, "Evidence:");
@@ -87,9 +98,7 @@ static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
         }
         if (tl_is_several(c))
             tl_wrap_printf(&w, "rank %" PRId32 " alone:", c->rank);
-        tl_wrap_words(&w, "its delay is");
-        tl_wrap_printf(&w, "%.3g times", c->z);
-        tl_wrap_words(&w, "what its peers vary by");
+        say_distance(&w, c->z);
     } else {
         tl_wrap_words(&w, "its transfers take");
         tl_wrap_printf(&w, "%.1f times", q->a->link->ratio);
@@ -304,11 +313,11 @@ static void others_waiting(const asking *q)
     tl_wrap_end(&w);
     if ((a->finding >= TL_FOUND_NOBODY || a->why != NULL) && a->wall_sum_ns > 0) {
         w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "all ranks wait for late ones");
+        tl_wrap_words(&w, "waiting for late ranks takes");
         tl_wrap_printf(&w, "%s", tl_duration(a->wait_ns).text);
         tl_wrap_words(&w, "of GPU time,");
         tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
-        tl_wrap_words(&w, "of all");
+        tl_wrap_words(&w, "of all GPU time");
         if (a->wait_exposed_ns >= 0 && a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10) {
             tl_wrap_printf(&w, "-");
             tl_wrap_words(&w, "no more than");
@@ -317,9 +326,8 @@ static void others_waiting(const asking *q)
         }
         if (has_culprit(q) && a->wait_ns > 0 && !tl_is_untraced(&a->culprits[0])) {
             tl_wrap_printf(&w, "-");
-            tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "for them" : "for it");
             tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);
-            tl_wrap_words(&w, "of that");
+            tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "of it for them" : "of it for this rank");
         }
         end_with_table(&w, q, "blame");
     }

@@ -18,6 +18,12 @@ void tl_double_format(char *out, size_t n, double value)
     while (digits++ < DBL_DECIMAL_DIG && strtod(out, NULL) != value);
 }
 
+/* Large enough that a table needs no decimals, and small enough to be written without an exponent. */
+static bool is_whole_to_read(double value)
+{
+    return fabs(value) >= 1e5 && fabs(value) < 1e15;
+}
+
 static void say_text(tl_text_cell *cell, const char *p, size_t n)
 {
     cell->is = TL_CELL_IS_TEXT;
@@ -72,7 +78,7 @@ void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_fiel
         if (tl_unit_put_real(cell, printer, field, value))
             ;
         else if (printer->format == TL_FORMAT_TABLE)
-            snprintf(cell->digits, sizeof cell->digits, "%.6g", value);
+            snprintf(cell->digits, sizeof cell->digits, is_whole_to_read(value) ? "%.0f" : "%.6g", value);
         else
             tl_double_format(cell->digits, sizeof cell->digits, value);
         say_digits(cell);

@@ -81,7 +81,9 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
         if (distinct == 0 || strcmp(texts[i], texts[distinct - 1]) != 0)
             texts[distinct++] = texts[i];
 
-    if (distinct > NAMED_TEXTS)
+    if (distinct > 0 && offset == offsetof(tl_rank, host) && tl_is_host_of_pids(texts[0], size))
+        snprintf(next_fact(list), FACT_BYTES, "%zu host%s (not named)", distinct, distinct == 1 ? "" : "s");
+    else if (distinct > NAMED_TEXTS)
         snprintf(next_fact(list), FACT_BYTES, "%zu %s", distinct, many);
     else if (distinct == NAMED_TEXTS)
         snprintf(next_fact(list), FACT_BYTES, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES, texts[1]);
