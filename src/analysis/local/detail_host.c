@@ -218,6 +218,12 @@ static int64_t idle_after(const gathering *g, int64_t start_ns, int64_t end_ns, 
     return tl_host_idle_longest(&g->idle, start_ns, until);
 }
 
+/* A call that queues work is how any operator launches: where operators are recorded, they tell what the host did. */
+static bool is_mere_launch(const gathering *g, uint32_t name, const tl_thread *ops)
+{
+    return ops != NULL && (g->rule[name]->does == TL_DOES_LAUNCH || g->rule[name]->does == TL_DOES_LAUNCH_GRAPH);
+}
+
 static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
 {
     const tl_calls *calls = &g->view->calls;
@@ -230,8 +236,9 @@ static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *op
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
-        ok = add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
-                      tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
+        if (!is_mere_launch(g, name, ops))
+            ok = add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
+                          tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
         if (ok && may_wait(g, name)) {
             int64_t ns = idle_after(g, start, end, surely_waits(g, name));
             if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
