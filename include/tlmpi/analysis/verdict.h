@@ -63,7 +63,8 @@ typedef struct tl_unit {
     bool *on;          /* [nsteps] steps in which it is late */
     double z, p;       /* p: of all units together */
     int64_t late_ns;   /* its lateness in these steps, together */
-    int64_t alone_ns;  /* what its repair gains with nothing else repaired; of `with` that of what both exchange */
+    int64_t alone_ns;  /* what its repair gains with nothing else repaired; of `with` that of what both exchange; of a
+                        * slight one late_ns: it gains no more */
     int64_t needed_ns; /* what the repair of all that are chosen would gain less without its */
 } tl_unit;
 
@@ -88,7 +89,8 @@ typedef struct tl_untraced {
 
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
-    TL_VEC(tl_unit) units; /* significant ones; by rank, then family; then by link */
+    TL_VEC(tl_unit) units, slight; /* significant ones; by rank, then family; then by link.  slight: what they are late
+                                    * by together is below the least cost, so that their repair is never replayed */
     tl_arena arena;        /* of the arrays below */
     tl_folded *folded;     /* [nranks] unchanged */
     size_t nsteps, nranks;

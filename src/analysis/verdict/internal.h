@@ -8,7 +8,7 @@
 
 /* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is
  * out. */
-bool tl_units_find(const tl_baseline *baseline, double alpha, tl_findings *out);
+bool tl_units_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
 /* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which graph->first_is_late
  * then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or end earlier than those

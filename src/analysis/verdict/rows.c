@@ -1,11 +1,22 @@
 /* rows.c - a findings as rows of the result's tables. */
 #include "internal.h"
 #include "tlmpi/analysis/blame.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/coll_tables.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+/* The units of a rank together. */
+typedef struct rank_units {
+    bool *on;      /* [nsteps] where any is late */
+    bool *covered; /* [nsteps] what steps the repair of any is of */
+    bool any, slight, drifts;
+    int64_t alone_ns; /* the most that the repair of one gains */
+    double z, p;
+} rank_units;
 
 typedef struct writing {
     const tl_findings *j;
@@ -15,7 +26,7 @@ typedef struct writing {
     size_t *index;    /* [nsteps] of the steps that have rows, their places among the baseline's */
     int32_t *numbers; /* [nsteps] */
     size_t nsteps;
-    bool *on; /* [baseline's nsteps] */
+    rank_units all, needed; /* of the rank at hand: all units, and those that are needed */
     const tl_table *groups;
     int64_t *delay_cost_ns; /* [ranks * nsteps] */
 } writing;
@@ -40,27 +51,57 @@ static int32_t number_of(const writing *w, size_t step)
     return w->b->steps[step] == TL_STEP_AFTER ? -1 : w->b->steps[step];
 }
 
-/* Whether the repair of a unit of the rank is of the step; of one that is needed. */
-static bool is_covered(const writing *w, size_t rank, size_t step, bool needed)
+/* ------------------------------------------------------------------------------------------------------------ units */
+
+static bool make_units(writing *w, rank_units *out)
 {
-    for (size_t u = 0; u < w->j->units.n; u++) {
-        const tl_unit *unit = &w->j->units.v[u];
-        if (unit->rank == rank && (unit->needed || !needed) && tl_unit_covers(w->b, unit, step))
-            return true;
-    }
-    return false;
+    out->on = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->on);
+    out->covered = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->covered);
+    return !w->arena.failed;
 }
 
-/* Whether a unit of the rank is late in the step; one that is needed. */
-static bool is_on(const writing *w, size_t rank, size_t step, bool needed)
+static void clear(const writing *w, rank_units *out)
 {
-    for (size_t u = 0; u < w->j->units.n; u++) {
-        const tl_unit *unit = &w->j->units.v[u];
-        if (unit->rank == rank && (unit->needed || !needed) && unit->on[step])
-            return true;
-    }
-    return false;
+    memset(out->on, 0, w->b->nsteps * sizeof *out->on);
+    memset(out->covered, 0, w->b->nsteps * sizeof *out->covered);
+    *out = (rank_units){ .on = out->on, .covered = out->covered, .z = NAN, .p = NAN };
 }
+
+static void add_unit(const writing *w, const tl_unit *unit, bool slight, rank_units *to)
+{
+    for (size_t s = 0; s < w->b->nsteps; s++) {
+        to->on[s] = to->on[s] || unit->on[s];
+        to->covered[s] = to->covered[s] || tl_unit_covers(w->b, unit, s);
+    }
+    to->any = true;
+    to->slight = to->slight || slight;
+    to->drifts = to->drifts || unit->shape.pattern == TL_PATTERN_DRIFTING;
+    to->alone_ns = tl_ns_max(to->alone_ns, unit->alone_ns);
+    to->z = fmax(to->z, unit->z); /* fmax knows NAN as nothing */
+    to->p = fmin(to->p, unit->p);
+}
+
+/* Those of the rank among n, which are in the order of ranks. */
+static void add_units(writing *w, size_t rank, const tl_unit *units, size_t n, bool slight)
+{
+    size_t u = 0;
+    TL_BISECT(u, n, mid, units[mid].rank < rank);
+    for (; u < n && units[u].rank == rank; u++) {
+        add_unit(w, &units[u], slight, &w->all);
+        if (units[u].needed)
+            add_unit(w, &units[u], slight, &w->needed);
+    }
+}
+
+static void find_units(writing *w, size_t rank)
+{
+    clear(w, &w->all);
+    clear(w, &w->needed);
+    add_units(w, rank, w->j->units.v, w->j->units.n, false);
+    add_units(w, rank, w->j->slight.v, w->j->slight.n, true);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
 
 static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl_table *blame_step)
 {
@@ -71,7 +112,7 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
                                     .blame_ns = w->delay_cost_ns[rank * w->nsteps + i],
                                     .excess_ns = tl_ns_min(w->j->late_ns[at], w->j->step_ns[s]),
                                     .z = w->j->z[at],
-                                    .flagged = is_on(w, rank, s, true),
+                                    .flagged = w->needed.on[s],
                                     .gain_ns = w->j->rank_step_ns[at] > 0 ? w->j->rank_step_ns[at] : 0,
                                     .step_ns = w->j->step_ns[s] };
         straggler->blame_ns += row.blame_ns;
@@ -84,16 +125,10 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
 /* --------------------------------------------------------------------------------------------------------- patterns */
 
 /* The steps of all chosen units of a rank together. */
-static void put_pattern(const writing *w, size_t rank, tl_straggler *row)
+static void put_pattern(const writing *w, tl_straggler *row)
 {
-    bool drifts = false;
     tl_shape shape;
-    for (size_t u = 0; u < w->j->units.n; u++)
-        drifts = drifts || (w->j->units.v[u].rank == rank && w->j->units.v[u].needed &&
-                            w->j->units.v[u].shape.pattern == TL_PATTERN_DRIFTING);
-    for (size_t s = 0; s < w->b->nsteps; s++)
-        w->on[s] = is_on(w, rank, s, true);
-    tl_put_pattern(w->b, w->on, drifts, &shape, &row->share_steps);
+    tl_put_pattern(w->b, w->needed.on, w->needed.drifts, &shape, &row->share_steps);
     row->pattern = (uint8_t)shape.pattern;
     row->first_step = shape.nup > 0 ? number_of(w, shape.first) : -1;
     row->last_step = shape.nup > 0 ? number_of(w, shape.last) : -1;
@@ -121,21 +156,21 @@ typedef struct lateness {
     double share;
 } lateness;
 
-static lateness lateness_of(const writing *w, size_t rank, bool needed, int64_t gain_ns)
+static lateness lateness_of(const writing *w, const rank_units *units, int64_t gain_ns)
 {
     lateness l = { .nfull = full_steps(w) };
     int64_t span = 0;
     for (size_t i = 0; i < w->nsteps; i++)
-        l.nup += is_on(w, rank, w->index[i], needed);
+        l.nup += units->on[w->index[i]];
     for (size_t s = 0; s < w->b->nsteps; s++)
-        span += is_covered(w, rank, s, needed) ? w->j->step_ns[s] : 0;
+        span += units->covered[s] ? w->j->step_ns[s] : 0;
     l.share = span > 0 ? (double)gain_ns / (double)span : 0;
     return l;
 }
 
-static void put_reason(const writing *w, size_t rank, tl_straggler *row)
+static void put_reason(const writing *w, tl_straggler *row)
 {
-    lateness l = lateness_of(w, rank, true, row->gain_ns);
+    lateness l = lateness_of(w, &w->needed, row->gain_ns);
     bool seconds = row->gain_ns >= 1000000000;
     snprintf(row->reason, sizeof row->reason,
              "it is late in %zu of %zu steps; repaired, the job takes %.3f %s less (p = %.1e)", l.nup, l.nfull,
@@ -143,15 +178,11 @@ static void put_reason(const writing *w, size_t rank, tl_straggler *row)
 }
 
 /* It is late, and not needed: of its units the one that costs most alone. */
-static void put_idle_lateness(const writing *w, size_t rank, tl_straggler *row)
+static void put_idle_lateness(const writing *w, tl_straggler *row)
 {
-    int64_t most = 0;
-    for (size_t u = 0; u < w->j->units.n; u++)
-        if (w->j->units.v[u].rank == rank && w->j->units.v[u].alone_ns > most)
-            most = w->j->units.v[u].alone_ns;
-    lateness l = lateness_of(w, rank, false, most);
-    snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs only %.2f %% of %s", l.nup,
-             l.nfull, 100 * l.share, l.nup == 1 ? "it" : "them");
+    lateness l = lateness_of(w, &w->all, w->all.alone_ns);
+    snprintf(row->reason, sizeof row->reason, "it is late in %zu of %zu steps, which costs %s %.2f %% of %s", l.nup,
+             l.nfull, w->all.slight ? "at most" : "only", 100 * l.share, l.nup == 1 ? "it" : "them");
 }
 
 /* Whether it meets ranks that have no trace, and nobody knows which: who else waits for these is not seen. */
@@ -169,7 +200,7 @@ static bool meets_unknown(const writing *w, size_t rank)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
+static bool add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
 {
     tl_straggler row = { .rank = w->in->ranks[rank],
                          .verdict = TL_VERDICT_OK,
@@ -188,34 +219,26 @@ static bool add_rank(const writing *w, size_t rank, tl_table *blame_step, tl_tab
                          .gain_ns = w->j->rank_ns[rank],
                          .slowdown = NAN,
                          .reason = "it is late in no step by more than chance explains" };
-    bool late = false;
 
-    for (size_t u = 0; u < w->j->units.n; u++) {
-        const tl_unit *unit = &w->j->units.v[u];
-        if (unit->rank != rank)
-            continue;
-        late = true;
-        if (!unit->needed)
-            continue;
+    find_units(w, rank);
+    if (w->needed.any) {
         row.verdict = TL_VERDICT_STRAGGLER;
-        row.z = fmax(row.z, unit->z);
-        row.p_value = fmin(row.p_value, unit->p);
-    }
-    if (row.verdict == TL_VERDICT_STRAGGLER) {
+        row.z = w->needed.z;
+        row.p_value = w->needed.p;
         if (row.gain_ns >= 0 && row.gain_ns < w->j->time_ns)
             row.slowdown = (double)w->j->time_ns / (double)(w->j->time_ns - row.gain_ns);
-        put_pattern(w, rank, &row);
-        put_reason(w, rank, &row);
-    } else if (late && meets_unknown(w, rank)) {
-        lateness l = lateness_of(w, rank, false, 0);
+        put_pattern(w, &row);
+        put_reason(w, &row);
+    } else if (w->all.any && meets_unknown(w, rank)) {
+        lateness l = lateness_of(w, &w->all, 0);
         snprintf(
             row.reason, sizeof row.reason,
             "it is late in %zu of %zu steps, and communicates with unknown ranks without a trace: what that costs is "
             "unknown",
             l.nup, l.nfull);
         row.verdict = TL_VERDICT_INCONCLUSIVE;
-    } else if (late) {
-        put_idle_lateness(w, rank, &row);
+    } else if (w->all.any) {
+        put_idle_lateness(w, &row);
     } else if (!tl_graph_has(w->b->graph, rank)) {
         snprintf(row.reason, sizeof row.reason,
                  "its time stamps are too far apart to be right, so it is left out of the simulation");
@@ -320,8 +343,7 @@ tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseli
     writing w = { .j = findings, .b = baseline, .in = ranks, .groups = tl_tables_get(tables, &tl_group_row_schema) };
     w.index = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.index);
     w.numbers = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.numbers);
-    w.on = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.on);
-    if (!w.arena.failed)
+    if (make_units(&w, &w.all) && make_units(&w, &w.needed))
         list_steps(&w);
     w.delay_cost_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.delay_cost_ns);
     bool ok = !w.arena.failed;

@@ -20,7 +20,7 @@
 typedef struct finding {
     const tl_baseline *b;
     tl_findings *out;
-    double alpha;
+    double alpha, least_cost;
     size_t nfull;  /* steps that are judged */
     size_t nnoise; /* steps whose noise is measured: all that are not cut */
     bool *judged; /* [nsteps] not cut, nor the first or last of a recording */
@@ -76,24 +76,36 @@ static void join_edges(const finding *f, const tl_unit *unit, const double *x)
     }
 }
 
+/* Whether its repair gains no more than it is late: one of what is counted may let the host run ahead, too. */
+static bool takes_time(tl_family family)
+{
+    return family != TL_FAMILY_ADDITIONAL && family != TL_FAMILY_WAIT;
+}
+
 static bool add_unit(finding *f, tl_unit unit, const double *x)
 {
     const tl_baseline *b = f->b;
+    double share, span_ns = 0;
     unit.on = tl_calloc(b->nsteps + 1, sizeof *unit.on);
-    if (unit.on == NULL || !tl_vec_room(&f->out->units)) {
+    if (unit.on == NULL || !tl_vec_room(&f->out->units) || !tl_vec_room(&f->out->slight)) {
         free(unit.on);
         return false;
     }
-    double share;
     memcpy(unit.on, f->on, b->nsteps * sizeof *unit.on);
     tl_put_pattern(b, unit.on, unit.shape.pattern == TL_PATTERN_DRIFTING, &unit.shape, &share);
-    for (size_t s = 0; s < b->nsteps; s++)
+    for (size_t s = 0; s < b->nsteps; s++) {
         unit.late_ns += unit.on[s] ? (int64_t)x[s] : 0;
+        span_ns += unit.on[s] ? (double)f->out->step_ns[s] : 0;
+    }
     if (unit.link != TL_NONE && !is_sure(f, &unit)) {
         free(unit.on);
         return true;
     }
-    f->out->units.v[f->out->units.n++] = unit;
+    unit.alone_ns = unit.late_ns;
+    if (takes_time((tl_family)unit.family) && (double)unit.late_ns < f->least_cost * span_ns)
+        f->out->slight.v[f->out->slight.n++] = unit;
+    else
+        f->out->units.v[f->out->units.n++] = unit;
     return true;
 }
 
@@ -277,10 +289,10 @@ static double least_scale(finding *f)
     return n > 0 ? fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f->column, n)) : 1;
 }
 
-bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
+bool tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
 {
     size_t n = b->nlinks > b->graph->nranks ? b->nlinks : b->graph->nranks, most = n * b->nsteps;
-    finding f = { .b = b, .out = out, .alpha = alpha };
+    finding f = { .b = b, .out = out, .alpha = options->alpha, .least_cost = options->least_cost };
     f.x = tl_arena_take(&f.arena, most, sizeof *f.x);
     f.full = tl_arena_take(&f.arena, most, sizeof *f.full);
     f.column = tl_arena_take(&f.arena, most + n + b->nsteps, sizeof *f.column);
@@ -314,6 +326,8 @@ bool tl_units_find(const tl_baseline *b, double alpha, tl_findings *out)
         out->late_ns[i] = tl_ns_max(out->late_ns[i], f.host_ns[i]);
     if (out->units.n > 1)
         qsort(out->units.v, out->units.n, sizeof *out->units.v, by_rank);
+    if (out->slight.n > 1)
+        qsort(out->slight.v, out->slight.n, sizeof *out->slight.v, by_rank);
     tl_arena_free(&f.arena);
     return ok;
 }

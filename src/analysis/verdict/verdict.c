@@ -90,7 +90,7 @@ tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *option
         out->rank_ns[r] = -1;
         out->causes[r] = (tl_rank_cause){ TL_CAUSE_UNKNOWN, TL_CAUSE_UNKNOWN, NAN };
     }
-    ok = ok && fold_ranks(b, out) && time_steps(b, out) && tl_units_find(b, options->alpha, out) &&
+    ok = ok && fold_ranks(b, out) && time_steps(b, out) && tl_units_find(b, options, out) &&
          tl_units_choose(b, options->least_cost, out) && tl_untraced_find(b, options, out);
     return ok ? TL_OK : tl_fail_memory(err, "the verdict");
 }
@@ -99,7 +99,10 @@ void tl_findings_free(tl_findings *j)
 {
     for (size_t u = 0; u < j->units.n; u++)
         free(j->units.v[u].on);
+    for (size_t u = 0; u < j->slight.n; u++)
+        free(j->slight.v[u].on);
     free(j->units.v);
+    free(j->slight.v);
     free(j->untraced.v);
     for (size_t r = 0; j->folded != NULL && r < j->nranks; r++)
         tl_folded_free(&j->folded[r]);

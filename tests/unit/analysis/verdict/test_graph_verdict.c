@@ -311,9 +311,12 @@ static void late_without_cost_is_dropped(void)
 static void what_is_not_worth_acting_upon_is_the_users_choice(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, slow_device);
-    hand_judge(h, alpha, 0.5); /* it costs a fifth of a step */
-    CU_ASSERT_EQUAL(h->judgement.units.n, 1);
-    CU_ASSERT(!h->judgement.units.v[0].needed);
+    hand_judge(h, alpha, 0.5); /* it costs a fifth of a step, and is late by no more: there is nothing to replay */
+    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    CU_ASSERT_EQUAL_FATAL(h->judgement.slight.n, 1);
+    const tl_unit *u = h->judgement.slight.v;
+    CU_ASSERT(u->rank == 3 && u->p < 1e-6 && !u->needed && u->alone_ns == u->late_ns);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->late_ns / (8.0 * DEVICE / 5), 1, 0.05);
     hand_free(h);
 }
 
