@@ -70,14 +70,14 @@
       "a rank comes to a meeting over so many ways from former ones at most, those that decide; measured: with 6 "     \
       "and 8 as many gains are right, of 140 jobs of which ranks were taken away")                                     \
     P(int64_t, TRANSFER_VARIES, 4, "times", PHYSICAL,                                                                  \
-      "so many times as long as is usual for its size class an exchange may take while nobody is late: sizes of one "   \
-      "class differ by 2, and ranks may send twice as much as others; what is longer waited for a rank without a trace") \
+      "so many times as long as is usual for its size class an exchange may take while nobody is late, where fewer than " \
+      "three were seen with all ranks: sizes of one class differ by 2, and ranks may send twice as much as others")     \
     P(double, UNTRACED_LEAST_COST, 0.03, "", STATISTICAL,                                                              \
       "a rank without a trace that costs less of the job is not accused: when it came is estimated; measured: in "      \
       "recordings of real jobs of which a healthy rank is taken away it seems to cost up to 0.024")                   \
     P(double, LATENESS_LEAST_SCALE, 0.001, "step", PHYSICAL,                                                           \
       "lateness is told apart by no less of the median step: times are of 1 us, and nobody can act on less")           \
-    P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, or waits, are the least to speak of a spread")          \
+    P(int64_t, SPREAD_LEAST, 3, "", STATISTICAL, "three steps, waits or transfers are the least to speak of a spread")          \
     P(double, APART_CHANCE, 0.01, "", STATISTICAL,                                                                     \
       "ranks lie apart from the others in a kernel by chance less often than that; measured on made numbers of 4 to "  \
       "256 ranks: in 0.0 to 0.7 % where they are normal, in 0.2 to 1.8 % with the tails of 6 degrees")                 \

@@ -51,12 +51,13 @@ static bool list_hosts(listing *l)
 
 /* ------------------------------------------------------------------------------------------------------------ links */
 
-/* Whether all members of the collective have a trace and fit: of a group whose size nobody knows, those that are
- * seen. */
+/* Whether all members of the collective have a trace and fit: of a group of unknown size, those that are seen, unless the
+ * job has more. */
 static bool is_whole(const listing *l, const tl_late_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (!rows[i].fits || tl_index_of(l->in->ranks, l->out->graph->nranks, rows[i].rank) == l->out->graph->nranks)
+        if (!rows[i].fits || rows[i].doubt == TL_COMM_DOUBT_NO_TRACE ||
+            tl_index_of(l->in->ranks, l->out->graph->nranks, rows[i].rank) == l->out->graph->nranks)
             return false;
     if (rows[0].pair)
         return n == 2;

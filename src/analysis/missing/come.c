@@ -5,7 +5,9 @@
  *
  * Usual is the median of the collectives of the same kind and size of which all ranks are there; without such, the
  * lower quarter of all: where an absent rank comes last it looks longer.  Of sizes that are not known it is the upper
- * quarter: most may be small.
+ * quarter: most may be small; or, of collectives with one size for all ranks, the lower quarter of those at the same
+ * place in each step, where that is less.  What is sent to and fro differs in size: it takes no longer than the longest
+ * of those of which all ranks are there.
  *
  * An absent rank comes so long after each of its meetings as those that do the same (expect.c), and no later than it
  * can have come. A transfer that takes longer than usual does so by itself, or somebody without a trace came late:
@@ -32,6 +34,7 @@ typedef struct transfer {
 typedef struct typical {
     uint64_t class;
     int64_t ns;
+    int64_t most_ns; /* no transfer takes longer while nobody is late */
 } typical;
 
 typedef TL_VEC(tl_seen) seen_list;
@@ -71,21 +74,29 @@ static int by_class(const void *x, const void *y)
     return a->complete != b->complete ? TL_COMPARE(b->complete, a->complete) : TL_COMPARE(a->ns, b->ns);
 }
 
-/* Ascending, whole ones first: what is usual among n alike. */
-static int64_t typical_of(const transfer *v, size_t n)
+/* Of n alike transfers, ascending, those first of which all ranks have a trace. */
+static typical typical_of(const transfer *v, size_t n)
 {
     size_t complete = 0;
     while (complete < n && v[complete].complete)
         complete++;
-    if (!v->sized)
-        return v[tl_upper_quarter(complete > 0 ? complete : n)].ns;
-    return complete > 0 ? v[tl_lower_middle(complete)].ns : v[tl_lower_quarter(n)].ns;
+    size_t usual = !v->sized      ? tl_upper_quarter(complete > 0 ? complete : n)
+                   : complete > 0 ? tl_lower_middle(complete)
+                                  : tl_lower_quarter(n);
+    bool shown = complete >= (size_t)TL_SPREAD_LEAST;
+    return (typical){ v->class, v[usual].ns, shown ? v[complete - 1].ns : TL_TRANSFER_VARIES * v[usual].ns };
 }
 
 /* What is sent to and fro has another size each time, and so may what has none. */
 static bool varies(const tl_late_row *row)
 {
     return tl_is_loose_of_group((tl_collective)row->kind) || row->bytes <= 0;
+}
+
+/* Where no size is known, what is at one place in each step has one size. */
+static bool has_turn(const tl_late_row *row)
+{
+    return row->bytes <= 0 && !tl_is_loose_of_group((tl_collective)row->kind);
 }
 
 static uint64_t class_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
@@ -136,6 +147,8 @@ static bool find_typical(tl_comers *a)
         ok = tl_vec_room(&all) && add_own(a, own_class_of(a, &rows[i], to - i), t.ns);
         if (ok)
             all.v[all.n++] = t;
+        if (ok && has_turn(&rows[i]) && (ok = tl_vec_room(&all)))
+            all.v[all.n++] = (transfer){ tl_expect_turn(a->expecting, &rows[i]).what, t.ns, t.complete, true };
     }
     if (all.n > 1)
         qsort(all.v, all.n, sizeof *all.v, by_class);
@@ -144,7 +157,7 @@ static bool find_typical(tl_comers *a)
     for (size_t i = 0, to; ok && i < all.n; i = to) {
         for (to = i; to < all.n && all.v[to].class == all.v[i].class; to++)
             ;
-        a->typical[a->ntypical++] = (typical){ all.v[i].class, typical_of(&all.v[i], to - i) };
+        a->typical[a->ntypical++] = typical_of(&all.v[i], to - i);
     }
     free(all.v);
     return ok;
@@ -208,16 +221,15 @@ size_t tl_comers_count(const tl_comers *a, const tl_late_row *row)
 
 /* ----------------------------------------------------------------------------------------------------------- coming */
 
-/* When the last of them came, if the transfer took so many times what it usually does; ... */
-static int64_t came_by(const tl_comers *a, const tl_coming *c, int64_t times)
+/* What is usual of a class of transfers. */
+static const typical *typical_like(const tl_comers *a, uint64_t class)
 {
     size_t at = 0;
-    uint64_t class = class_of(a, c->rows, c->nrows);
     TL_BISECT(at, a->ntypical, mid, a->typical[mid].class < class);
-    return c->end_ns - times * a->typical[at].ns;
+    return &a->typical[at];
 }
 
-/* ... if it took the least that it ever does between these ranks. */
+/* When the last of them came, if the transfer took the least that it ever does between these ranks. */
 static int64_t came_at_last(const tl_comers *a, const tl_coming *c)
 {
     return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_class_of(a, c->rows, c->nrows))];
@@ -344,7 +356,8 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     a->from.n = 0;
     if (tl_absentees_count(a->absentees, c->rows) == 0)
         return true;
-    int64_t came = came_by(a, c, 1), latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
+    const typical *like = typical_like(a, class_of(a, c->rows, c->nrows));
+    int64_t came = c->end_ns - like->ns, latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
     size_t n = expect(a, c, at);
     for (size_t i = 0; i < n; i++)
         latest = tl_ns_max(latest, a->comers[i].expected_ns);
@@ -352,7 +365,9 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     if (unknown) /* links differ, and nothing else tells of them */
         came = tl_ns_min(came, came_at_last(a, c));
     else if (varies(c->rows)) /* may take longer, but not by any time */
-        came = tl_ns_min(came, tl_ns_max(latest, came_by(a, c, TL_TRANSFER_VARIES)));
+        came = tl_ns_min(came, tl_ns_max(latest, c->end_ns - like->most_ns));
+    if (has_turn(c->rows))
+        came = tl_ns_max(came, c->end_ns - typical_like(a, tl_expect_turn(a->expecting, c->rows).what)->ns);
     int64_t longer = tl_ns_between(came, c->last_ns);
     bool late = n > 0 && longer > TL_CLOCK_ERROR_NS &&
                 (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));

@@ -301,6 +301,11 @@ bool tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen
     return ok;
 }
 
+tl_turn tl_expect_turn(const tl_expecting *x, const tl_late_row *row)
+{
+    return x->turn[row - x->in->rows];
+}
+
 bool tl_expect_follow(const tl_expecting *x, uint32_t rank)
 {
     return x->followed[x->role[rank]];

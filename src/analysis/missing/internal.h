@@ -62,6 +62,9 @@ void tl_expecting_free(tl_expecting *expecting);
 /* The turn of the next collective of a rank; those without a trace are after the others.  False when memory is out. */
 bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
 
+/* The turn of a collective, as the rank of its first row counts it. */
+tl_turn tl_expect_turn(const tl_expecting *expecting, const tl_late_row *row);
+
 /* Whether ranks[rank] does the same as one without a trace. */
 bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 

@@ -129,6 +129,26 @@ static void collectives_of_ranks_without_a_trace_are_no_evidence(void)
     linked_free(j);
 }
 
+/* The group is known by who is seen in it, and the job has a rank more. */
+static void a_group_that_may_have_more_members_is_no_evidence(void)
+{
+    linked_job *j = linked_new(4);
+    linked_group(j, "01", "tensor", 4096, "11");
+    linked_group(j, "23", "tensor", 4096, "99");
+    linked_ready(j);
+    CU_ASSERT_EQUAL(j->baseline.nlinks, 2);
+    tl_baseline_free(&j->baseline);
+    for (size_t i = 0; i < j->rows.n; i++)
+        j->rows.v[i].doubt = j->rows.v[i].group == 1 ? TL_COMM_DOUBT_NO_TRACE : TL_COMM_DOUBT_NONE;
+    linked_baseline(j);
+    const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
+                                  tl_tables_get(&j->tables, &tl_rank_schema) };
+    tl_error err;
+    CU_ASSERT_EQUAL_FATAL(tl_baseline_add_links(&j->baseline, &links, &err), TL_OK);
+    CU_ASSERT_EQUAL(j->baseline.nlinks, 1);
+    linked_free(j);
+}
+
 static void the_last_member_ends_a_transfer(void)
 {
     linked_job *j = linked_new(6);
@@ -182,6 +202,7 @@ static const unit_test tests[] = {
     TEST(two_groups_of_the_same_ranks_are_not_alike),
     TEST(who_is_alone_is_compared_with_its_better_steps),
     TEST(collectives_of_ranks_without_a_trace_are_no_evidence),
+    TEST(a_group_that_may_have_more_members_is_no_evidence),
     TEST(the_last_member_ends_a_transfer),
     TEST(a_pair_is_the_same_both_ways),
     TEST(no_memory_is_told),

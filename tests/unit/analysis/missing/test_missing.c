@@ -4,6 +4,9 @@
 #include "tlmpi/model/coll_tables.h"
 #include <string.h>
 
+/* Whether groups say what they are for: what these ranks have in common. */
+static bool described;
+
 /* Groups of ranks of whom some have no trace; allocation `fails`, if that is not 0. */
 static tl_status make(graph_job *j, const char *const *ranks, const int32_t *sizes, size_t n, size_t fails)
 {
@@ -13,6 +16,7 @@ static tl_status make(graph_job *j, const char *const *ranks, const int32_t *siz
     for (size_t i = 0; i < n; i++) {
         tl_group_row row = { .group = (int32_t)i, .size = sizes[i] };
         memcpy(row.ranks, ranks[i], strlen(ranks[i]));
+        memcpy(row.description, ranks[i], described ? strlen(ranks[i]) : 0);
         CU_ASSERT_FATAL(tl_table_append(&groups, &row, 1));
     }
     in.groups = &groups;
@@ -203,9 +207,9 @@ static void what_goes_the_other_way_is_something_else(void)
 }
 
 /* Ranks 0 and 1 come level to all that they share with rank 2: by how much that is late where the last is done at us. */
-static int64_t late_at(const char *both, int64_t us, int64_t bytes, bool inferred)
+static int64_t late_in(const char *both, const char *steps, int64_t us, int64_t bytes, bool inferred)
 {
-    graph_job *j = graph_job_unmade(stretched(draw(both, NULL), 10), stretched(draw(both, NULL), 10), NULL);
+    graph_job *j = graph_job_unmade(stretched(draw(both, steps, NULL), 10), stretched(draw(both, steps, NULL), 10), NULL);
     tl_table groups = { .schema = &tl_group_row_schema };
     tl_group_row row = { .size = inferred ? -1 : 3, .seen = 2, .inferred = inferred };
     tl_graph_input in = graph_job_input(j);
@@ -226,6 +230,11 @@ static int64_t late_at(const char *both, int64_t us, int64_t bytes, bool inferre
     return late_us;
 }
 
+static int64_t late_at(const char *both, int64_t us, int64_t bytes, bool inferred)
+{
+    return late_in(both, NULL, us, bytes, inferred);
+}
+
 /* U takes 80 us longer than R and T. */
 static void one_that_keeps_all_others_is_late(void)
 {
@@ -244,6 +253,42 @@ static void sizes_that_are_not_known_may_differ(void)
 {
     CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUUUUUUUUUU", 300, -1, false), -1);
     CU_ASSERT_EQUAL(late_at("comm 9: ..RRRR...TTTT.....UUUUUUUUUUUUUUUUUUUUUUUU", 420, -1, false), 80);
+}
+
+/* Twice as much in each step at that place: in the third it is longer by 80 us. */
+static void what_is_at_one_place_in_each_step_has_one_size(void)
+{
+    const char *both = "comm 9: ..RRRR.SSSSSSSS....TTTT.UUUUUUUU....VVVV.WWWWWWWWWWWWWWWW..",
+               *steps = "steps:  444444444444444444555555555555555555666666666666666666666666";
+    CU_ASSERT_EQUAL(late_in(both, steps, 570, -1, false), 80);
+    CU_ASSERT_EQUAL(late_in(both, steps, 320, -1, false), -1);
+    CU_ASSERT_EQUAL(late_at(both, 570, -1, false), -1);
+}
+
+/* By how much rank 2 is late in X, an all-to-all with rank 0 like those of ranks 0 and 1 before. */
+static int64_t late_to_exchange(const char *zero, const char *one, int64_t us)
+{
+    graph_job *j = linked(zero, one);
+    for (size_t i = 0; i < j->nrows; i++) {
+        j->rows[i].kind = j->rows[i].own_kind = TL_ALL_TO_ALL;
+        j->rows[i].bytes = 1000;
+    }
+    described = true;
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    described = false;
+    const tl_meeting *last = &j->graph.meetings[job_meeting(j, us)];
+    int64_t late_us = last->late_rank == 2 ? last->late_ns / US : last->late_rank;
+    graph_job_free(j);
+    return late_us;
+}
+
+/* Three took 60 us at most; of fewer it may take four times as long. */
+static void an_exchange_takes_no_longer_than_those_that_are_whole(void)
+{
+    CU_ASSERT_EQUAL(late_to_exchange("comm 9: ..RRRR..AAAA..TTTT..VVVVVV..XXXXXXXXXXXXXX",
+                                     "comm 9: ........AAAA..TTTT..VVVVVV................", 420), 80);
+    CU_ASSERT_EQUAL(late_to_exchange("comm 9: ..RRRR..AAAA........VVVVVV..XXXXXXXXXXXXXX",
+                                     "comm 9: ........AAAA........VVVVVV................", 420), -1);
 }
 
 static void it_says_when_memory_is_out(void)
@@ -274,6 +319,8 @@ int main(void)
         TEST(one_that_keeps_all_others_is_late),
         TEST(a_group_without_a_name_may_be_of_all),
         TEST(sizes_that_are_not_known_may_differ),
+        TEST(what_is_at_one_place_in_each_step_has_one_size),
+        TEST(an_exchange_takes_no_longer_than_those_that_are_whole),
         TEST(it_says_when_memory_is_out),
     };
     return unit_main("ranks without a trace", tests, COUNT(tests));

@@ -53,6 +53,42 @@ static void who_is_late_once_is_that(void)
     hand_free(h);
 }
 
+static size_t step_of_delay;
+
+static int64_t late_in_a_step(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 5 && step == step_of_delay ? DEVICE / 2 : 0);
+}
+
+/* What it takes to start or stop a profiler differs by host. */
+static void the_first_and_the_last_step_accuse_nobody_alone(void)
+{
+    for (step_of_delay = 0; step_of_delay < 8; step_of_delay++) {
+        hand_job *h = hand_new(8, 8, usual_host, late_in_a_step);
+        hand_judge(h, alpha, least_cost);
+        CU_ASSERT_EQUAL(h->judgement.units.n, step_of_delay > 0 && step_of_delay < 7);
+        hand_free(h);
+    }
+}
+
+static int64_t late_from_the_first_on(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 5 && step < step_of_delay ? DEVICE / 2 : 0);
+}
+
+/* The first step belongs to a delay that a step within shows, and is repaired with it. */
+static void an_edge_step_counts_beside_one_within(void)
+{
+    step_of_delay = 2;
+    hand_job *h = hand_new(8, 8, usual_host, late_from_the_first_on);
+    hand_judge(h, alpha, least_cost);
+    const tl_unit *u = hand_unit(h, 5, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT(u->on[0] && u->on[1] && !u->on[2]);
+    CU_ASSERT_DOUBLE_EQUAL((double)u->alone_ns / (2.0 * DEVICE / 2), 1, 0.05);
+    hand_free(h);
+}
+
 static int64_t warming_device(size_t rank, size_t step)
 {
     return usual_device(rank, step) + (rank == 1 && step > 2 ? DEVICE / 20 * (int64_t)(step - 2) : 0);
@@ -308,6 +344,48 @@ static void late_without_cost_is_dropped(void)
     hand_free(h);
 }
 
+/* Rank 0 is later than rank 7 in the same steps: without rank 7 nothing is faster. */
+static int64_t slow_and_slower(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 0 ? DEVICE / 2 : rank == 7 ? DEVICE / 5 : 0);
+}
+
+static void the_next_bottleneck_is_no_culprit(void)
+{
+    hand_job *h = hand_new(8, 8, usual_host, slow_and_slower);
+    hand_judge(h, alpha, least_cost);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 2); /* both are late */
+    CU_ASSERT(hand_unit(h, 0, TL_FAMILY_DEVICE)->needed && !hand_unit(h, 7, TL_FAMILY_DEVICE)->needed);
+    CU_ASSERT_EQUAL(h->judgement.rank_ns[7], -1);
+    CU_ASSERT_EQUAL(h->judgement.together_ns, h->judgement.rank_ns[0]);
+    hand_free(h);
+}
+
+/* Ranks 1 to 3 are as late as each other in the second half, rank 0 alone in the first, or in both by more. */
+static bool covered;
+
+static int64_t late_alone_and_together(size_t rank, size_t step)
+{
+    bool zero = rank == 0 && (step < 4 || covered), group = rank >= 1 && rank <= 3 && step >= 4;
+    return usual_device(rank, step) + (zero ? DEVICE / 2 : group ? DEVICE / 5 : 0);
+}
+
+static void a_group_that_gains_together_is_named_beside_a_larger_fault(void)
+{
+    for (int more = 0; more < 2; more++) {
+        covered = more;
+        hand_job *h = hand_new(8, 8, usual_host, late_alone_and_together);
+        hand_judge(h, alpha, least_cost);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(hand_unit(h, 0, TL_FAMILY_DEVICE));
+        CU_ASSERT(hand_unit(h, 0, TL_FAMILY_DEVICE)->needed);
+        for (uint32_t r = 1; r <= 3; r++) {
+            CU_ASSERT_PTR_NOT_NULL_FATAL(hand_unit(h, r, TL_FAMILY_DEVICE));
+            CU_ASSERT_EQUAL(hand_unit(h, r, TL_FAMILY_DEVICE)->needed, !covered);
+        }
+        hand_free(h);
+    }
+}
+
 static void what_is_not_worth_acting_upon_is_the_users_choice(void)
 {
     hand_job *h = hand_new(8, 8, usual_host, slow_device);
@@ -361,8 +439,10 @@ int main(void)
         TEST(a_healthy_job_has_nobody_late),
         TEST(who_is_always_late_is_persistent),
         TEST(who_is_late_once_is_that),
+        TEST(the_first_and_the_last_step_accuse_nobody_alone),
+        TEST(an_edge_step_counts_beside_one_within),
         TEST(two_may_be_late_in_turn),
-    TEST(who_gets_later_drifts),
+        TEST(who_gets_later_drifts),
         TEST(one_step_is_judged_by_what_ranks_differ_by),
         TEST(two_ranks_and_two_steps_prove_nothing),
         TEST(one_of_two_is_late_in_some_steps),
@@ -374,6 +454,8 @@ int main(void)
         TEST(equals_that_hide_each_other_are_all_found),
         TEST(two_faults_in_the_same_steps_are_both_found),
         TEST(late_without_cost_is_dropped),
+        TEST(the_next_bottleneck_is_no_culprit),
+        TEST(a_group_that_gains_together_is_named_beside_a_larger_fault),
         TEST(what_is_not_worth_acting_upon_is_the_users_choice),
         TEST(the_check_of_the_replay_can_fail),
         TEST(it_says_when_memory_is_out),
