@@ -38,7 +38,9 @@ typedef enum tl_doubt {
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
     TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
-    TL_DOUBT_EXCESS,       /* no rank is named, and one has most of all waiting and more work than its peers */
+    TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has most of all waiting and more work than its peers */
+    TL_DOUBT_HALF,         /* half of the ranks, those of a host, are late in all steps: the other half is all there is to
+                            * compare with */
     TL_DOUBT_MIXED,        /* no cause has 80 % of the delay */
     TL_DOUBT_UNKNOWN,      /* grave: nothing of the rank's own time explains the delay */
     TL_DOUBT_NO_PLACE,     /* no kernel, operator or annotation stands out */

@@ -61,24 +61,26 @@ static tl_culprit_kind why_nobody(const tl_judgement *j)
                                       : TL_CULPRIT_NOBODY;
 }
 
-/* The rank whose own work exceeds that of its peers most. */
-static void find_most(tl_judgement *j)
+/* By how much the own work of each rank exceeds that of its peers, and that of which most.  False when memory is out. */
+static bool find_excess(tl_judgement *j)
 {
     const tl_table *stragglers = tl_tables_get(j->tables, &tl_straggler_schema),
                    *steps = tl_tables_get(j->tables, &tl_blame_step_schema);
 
-    for (size_t i = 0, at = 0; i < stragglers->n; i++) {
+    j->nexcess = stragglers->n;
+    j->excess_ns = tl_calloc(stragglers->n + 1, sizeof *j->excess_ns);
+    for (size_t i = 0, at = 0; j->excess_ns != NULL && i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
-        int64_t excess_ns = 0;
         while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
             at++;
         for (const tl_blame_step *s; at < steps->n && (s = tl_table_row(steps, at))->rank == row->rank; at++)
-            excess_ns = tl_ns_sum(excess_ns, s->excess_ns);
-        if (excess_ns > j->most_ns) {
+            j->excess_ns[i] = tl_ns_sum(j->excess_ns[i], s->excess_ns);
+        if (j->excess_ns[i] > j->most_ns) {
             j->most = row;
-            j->most_ns = excess_ns;
+            j->most_ns = j->excess_ns[i];
         }
     }
+    return j->excess_ns != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
@@ -266,15 +268,16 @@ tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
     tl_measures measures = { .of = &j };
 
     tl_facts_find(tables, &j.facts);
-    find_most(&j);
+    bool ok = find_excess(&j);
     j.open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
     j.nobody = why_nobody(&j);
     j.work_lost = work_is_lost(tables);
     j.comm_unnamed = kernels_are_taken(tables);
-    tl_status st = tl_suspects_find(&j, &measures) ? fill(&j, &measures, err) : tl_fail_memory(err, "the verdict");
+    tl_status st = ok && tl_suspects_find(&j, &measures) ? fill(&j, &measures, err) : tl_fail_memory(err, "the verdict");
     tl_measures_free(&measures);
     free(j.culprits);
     free(j.members);
+    free(j.excess_ns);
     return st;
 }
 

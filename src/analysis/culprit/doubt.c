@@ -98,11 +98,27 @@ static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
     return (double)a->comm_unknown_ns >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
-/* Where no rank is named: one has most of all waiting and so much more work than its peers as is worth acting upon. */
+/* Where no rank is named: the one with most, or each of its host, has so much more work than its peers as is worth acting
+ * upon, and it, or the host, has most of all waiting. */
 static bool one_is_in_excess(const tl_judgement *j)
 {
-    double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
-    return j->most != NULL && j->most->blame_ns > j->facts.wait_ns / 2 && (double)j->most_ns >= least_ns;
+    const double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
+    const tl_straggler *rows = tl_table_row(tl_tables_get(j->tables, &tl_straggler_schema), 0);
+    const tl_rank *of = j->most != NULL ? tl_rank_row(j->tables, j->most->rank) : NULL;
+    const uint64_t host = of != NULL ? tl_host_key(of) : 0;
+    int64_t blame_ns = 0, excess_ns = j->most_ns;
+    size_t others = 0;
+    for (size_t i = 0; host != 0 && i < j->nexcess; i++) {
+        const tl_rank *next = tl_rank_row(j->tables, rows[i].rank);
+        if (next == NULL || tl_host_key(next) != host) {
+            others++;
+            continue;
+        }
+        blame_ns = tl_ns_add(blame_ns, rows[i].blame_ns);
+        excess_ns = tl_ns_min(excess_ns, j->excess_ns[i]);
+    }
+    bool alone = j->most != NULL && j->most->blame_ns > j->facts.wait_ns / 2 && (double)j->most_ns >= least_ns;
+    return alone || (others > 0 && blame_ns > j->facts.wait_ns / 2 && (double)excess_ns >= least_ns);
 }
 
 /* The answers: who it is, why, who waits, in which steps. */
@@ -162,6 +178,8 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
         { TL_DOUBT_EXCESS, WHO, c == NULL && one_is_in_excess(j) },
+        { TL_DOUBT_HALF, WHO,
+          c != NULL && c->whole_host && 2 * c->nmembers >= t->nranks && c->pattern == TL_PATTERN_PERSISTENT },
     };
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }

@@ -46,6 +46,8 @@ typedef struct tl_judgement {
     tl_suspect *culprits; /* by gain, then by what is lost, largest first; of equals the lower rank */
     size_t nculprits;
     int32_t *members;         /* of all of them */
+    int64_t *excess_ns; /* [nexcess]: by row of table straggler: its own work beyond that of its peers, in all steps */
+    size_t nexcess;
     const tl_straggler *most; /* the rank whose own work exceeds that of its peers most; NULL: that of none does */
     int64_t most_ns;          /* by how much, in all steps */
     const tl_straggler *open; /* whose verdict is inconclusive; NULL: nobody's */

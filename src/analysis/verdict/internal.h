@@ -10,6 +10,18 @@
  * out. */
 bool tl_units_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
+/* halves.c: on which of two hosts each rank of a role is, into half[members]; false: they are on one, on more, or not
+ * known, or a host has one rank alone. */
+bool tl_halves_of(const tl_baseline *baseline, uint32_t role, uint8_t *half);
+
+/* From what n ranks are late by, x[n * nsteps]: what one host is in the first step, in the middle; what the two are
+ * later than each other, of_hosts[2 * nsteps]; whether all ranks of one are later than any of the other over the steps
+ * that are on.  column: [n] scratch. */
+double tl_half_middle(const double *x, size_t nsteps, const uint8_t *half, size_t n, uint8_t which, double *column);
+void tl_halves_lateness(const double *x, size_t nsteps, const uint8_t *half, size_t n, double *of_hosts,
+                        double *column);
+bool tl_half_is_apart(const double *x, size_t nsteps, const bool *on, const uint8_t *half, size_t n, uint8_t which);
+
 /* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which graph->first_is_late
  * then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or end earlier than those
  * of others, and which steps are not whole: rows of health.  False when memory is out. */

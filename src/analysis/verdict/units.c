@@ -26,14 +26,20 @@ typedef struct finding {
     bool *judged; /* [nsteps] not cut, nor the first or last of a recording */
     bool *on;     /* [nsteps] where the unit that is looked at is up, of these, too */
     tl_arena arena;
-    double *x;    /* lateness of a role: [members * nsteps] */
-    double *full; /* the same in full steps */
+    size_t members; /* that are looked at: the ranks of a role, or its two hosts */
+    double *x;      /* what they are late by: [members * nsteps] */
+    double *full;   /* the same in full steps */
     double *column;
     int64_t *scratch;
     bool *up;         /* [nsteps] of full steps */
     bool *taken;      /* [nsteps] likewise: those of units that the member has already */
     bool *rest_up;    /* [nsteps] of the steps that are not taken */
     double *rest;     /* [nsteps] lateness in these */
+    double *host_x;   /* [2 * nsteps] x and full of two hosts, while those of ranks are kept */
+    double *host_full;
+    uint8_t *half;    /* [members] on which of two hosts each rank of the role is */
+    bool halved;      /* there are two */
+    bool *of_host[2]; /* [nsteps] full steps in which all ranks of the host are late together */
     double *worst;    /* [members] what each of the others is late by at most */
     int64_t *host_ns; /* [ranks * nsteps] lateness of hosts */
     double least;     /* the least scale */
@@ -153,34 +159,29 @@ static double chance_beside_others(finding *f, const tl_chance *chance, size_t m
     return tl_chance_to_stand_out(chance, f->worst, n, nup, late_ns);
 }
 
-/* One unit of a member, if there is any that chance does not explain; then *found, and its steps are taken. */
-static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, double sigma, bool *found)
+/* Whether chance does not explain what a member is late by; then the unit has its shape, z and p, f->on its steps, and
+ * these are taken.  False when memory is out. */
+static bool test(finding *f, size_t member, double sigma, tl_unit *unit, bool *found)
 {
     const tl_baseline *b = f->b;
     const double *x = f->full + member * f->nfull;
-    uint32_t of = b->members[b->roles[role].first + member];
-    bool link = family == TL_FAMILY_TRANSFER, alone = b->roles[role].n < 2;
-    tl_unit unit = { .rank = link ? TL_NONE : of,
-                     .link = link ? of : TL_NONE,
-                     .role = role,
-                     .family = (uint8_t)family,
-                     .with = TL_NONE };
+    bool link = unit->link != TL_NONE, alone = f->members < 2;
     double tx = 0, t1 = 0, t2 = 0, late = 0;
 
     *found = false;
-    if (!shape_of_rest(f, x, sigma, &unit.shape))
+    if (!shape_of_rest(f, x, sigma, &unit->shape))
         return false;
     for (size_t s = 0; s < f->nfull; s++) {
-        double t = weight(&unit.shape, f->up, s);
+        double t = weight(&unit->shape, f->up, s);
         tx += t * x[s];
         t1 += t;
         t2 += t * t;
         late += f->up[s] ? x[s] : 0;
     }
-    if (unit.shape.nup == 0 || tx <= 0 || (alone && unit.shape.pattern == TL_PATTERN_PERSISTENT))
+    if (unit->shape.nup == 0 || tx <= 0 || (alone && unit->shape.pattern == TL_PATTERN_PERSISTENT))
         return true;
-    join_edges(f, &unit, f->x + member * b->nsteps);
-    for (size_t s = 0; unit.shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
+    join_edges(f, unit, f->x + member * b->nsteps);
+    for (size_t s = 0; unit->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
         if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
             tx += fmin(f->x[member * b->nsteps + s], tx / t1);
             t1 += 1;
@@ -192,22 +193,20 @@ static bool look_at(finding *f, uint32_t role, size_t member, tl_family family, 
         tx -= t1 * base;
         t2 += t1 * t1 / (double)ndown;
     }
-    unit.z = tx / (sigma * sqrt(t2));
-    const tl_chance chance = { .members = b->roles[role].n,
+    unit->z = tx / (sigma * sqrt(t2));
+    const tl_chance chance = { .members = f->members,
                                .efficiency = 1,
                                .nsteps = f->nnoise,
                                .tries = f->tries,
                                .largest = f->largest,
                                .degrees = link ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES };
-    unit.p = tl_chance_of(&chance, unit.z, n);
-    if (unit.p < f->alpha)
-        unit.p = fmax(unit.p, chance_beside_others(f, &chance, member, unit.shape.nup, late));
-    if (unit.p >= f->alpha)
-        return true;
-    for (size_t s = 0; s < f->nfull; s++)
+    unit->p = tl_chance_of(&chance, unit->z, n);
+    if (unit->p < f->alpha)
+        unit->p = fmax(unit->p, chance_beside_others(f, &chance, member, unit->shape.nup, late));
+    *found = unit->p < f->alpha;
+    for (size_t s = 0; *found && s < f->nfull; s++)
         f->taken[s] = f->taken[s] || f->up[s];
-    *found = !alone;
-    return add_unit(f, unit, f->x + member * b->nsteps);
+    return true;
 }
 
 /* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it
@@ -216,12 +215,22 @@ static bool look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
 {
     const tl_baseline *b = f->b;
     const uint32_t of = b->members[b->roles[role].first + member];
+    const bool link = family == TL_FAMILY_TRANSFER;
     bool found = true, ok = true;
     for (size_t s = 0, at = 0; s < b->nsteps; s++)
-        if (f->judged[s])
-            f->taken[at++] = family != TL_FAMILY_TRANSFER && tl_is_unjudged(b, of, s);
-    while (ok && found)
-        ok = look_at(f, role, member, family, sigma, &found);
+        if (f->judged[s]) {
+            f->taken[at] = (!link && tl_is_unjudged(b, of, s)) || (f->halved && f->of_host[f->half[member]][at]);
+            at++;
+        }
+    while (ok && found) {
+        tl_unit unit = { .rank = link ? TL_NONE : of,
+                         .link = link ? of : TL_NONE,
+                         .role = role,
+                         .family = (uint8_t)family,
+                         .with = TL_NONE };
+        ok = test(f, member, sigma, &unit, &found) && (!found || add_unit(f, unit, f->x + member * b->nsteps));
+        found = found && f->members > 1;
+    }
     return ok;
 }
 
@@ -234,6 +243,61 @@ static void take_steps(finding *f, size_t members, bool whole)
                 f->full[at++] = f->x[i * f->b->nsteps + s];
 }
 
+/* The unit of each rank of a host that is late; the other host shows what is usual: all ranks are late by what they
+ * are later than its own. */
+static bool add_host(finding *f, const tl_unit *unit, uint8_t which, size_t members, double *x)
+{
+    const tl_baseline *b = f->b;
+    bool ok = true;
+    for (size_t s = 0; s < b->nsteps; s++) {
+        double usual = f->on[s] ? tl_half_middle(x + s, b->nsteps, f->half, members, !which, f->column) : 0;
+        for (size_t i = 0; i < members; i++)
+            x[i * b->nsteps + s] -= usual;
+    }
+    for (size_t i = 0; ok && i < members; i++) {
+        tl_unit of = *unit;
+        of.rank = b->members[b->roles[unit->role].first + i];
+        ok = f->half[i] != which || add_unit(f, of, x + i * b->nsteps);
+    }
+    return ok;
+}
+
+/* A rank does not stand out where all of its host are late, and half of the role are on that host: the two hosts are
+ * looked at as two members are. */
+static bool look_at_hosts(finding *f, uint32_t role, tl_family family)
+{
+    double *x = f->x, *full = f->full;
+    const size_t members = f->members, nsteps = f->b->nsteps;
+    bool ok = true;
+    f->halved = family != TL_FAMILY_TRANSFER && tl_halves_of(f->b, role, f->half);
+    if (!f->halved)
+        return true;
+    f->x = f->host_x;
+    f->full = f->host_full;
+    f->members = 2;
+    tl_halves_lateness(x, nsteps, f->half, members, f->x, f->column);
+    take_steps(f, 2, true);
+    double sigma = fmax(tl_noise_of(f->full, 2, f->nnoise, f->column, f->rest), f->least);
+    take_steps(f, 2, false);
+    for (uint8_t which = 0; ok && which < 2; which++) {
+        bool found = true;
+        memset(f->taken, 0, f->nfull * sizeof *f->taken);
+        memset(f->of_host[which], 0, f->nfull * sizeof *f->taken);
+        while (ok && found) {
+            tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family, .with = TL_NONE };
+            ok = test(f, which, sigma, &unit, &found);
+            found = found && tl_half_is_apart(x, nsteps, f->on, f->half, members, which);
+            for (size_t s = 0; found && s < f->nfull; s++)
+                f->of_host[which][s] = f->of_host[which][s] || f->up[s];
+            ok = ok && (!found || add_host(f, &unit, which, members, x));
+        }
+    }
+    f->x = x;
+    f->full = full;
+    f->members = members;
+    return ok;
+}
+
 static bool look_at_role(finding *f, uint32_t role, tl_family family)
 {
     const tl_baseline *b = f->b;
@@ -241,7 +305,8 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
 
     if (f->nfull == 0)
         return true;
-    if (!tl_lateness(b, role, family, f->x, f->scratch))
+    f->members = n;
+    if (!tl_lateness(b, role, family, f->x, f->scratch) || !look_at_hosts(f, role, family))
         return false;
     take_steps(f, n, true);
     double sigma = fmax(tl_noise_of(f->full, n, f->nnoise, f->column, f->rest), f->least);
@@ -304,6 +369,11 @@ bool tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_f
     f.rest_up = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest_up);
     f.rest = tl_arena_take(&f.arena, b->nsteps, sizeof *f.rest);
     f.worst = tl_arena_take(&f.arena, n, sizeof *f.worst);
+    f.host_x = tl_arena_take(&f.arena, 2 * b->nsteps, sizeof *f.host_x);
+    f.host_full = tl_arena_take(&f.arena, 2 * b->nsteps, sizeof *f.host_full);
+    f.half = tl_arena_take(&f.arena, n, sizeof *f.half);
+    for (int i = 0; i < 2; i++)
+        f.of_host[i] = tl_arena_take(&f.arena, b->nsteps, sizeof *f.of_host[i]);
     f.host_ns = tl_arena_zeroed(&f.arena, b->graph->nranks * b->nsteps, sizeof *f.host_ns);
     bool ok = !f.arena.failed;
 
@@ -313,8 +383,8 @@ bool tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_f
     }
     if (ok)
         f.least = least_scale(&f);
-    for (size_t q = 0; q < b->nroles; q++)
-        f.tries += (double)b->roles[q].n * TL_NFAMILIES;
+    for (uint32_t q = 0; ok && q < b->nroles; q++)
+        f.tries += (double)(b->roles[q].n + (tl_halves_of(b, q, f.half) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts);
     for (uint32_t role = 0; ok && role < b->nroles; role++)

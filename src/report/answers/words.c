@@ -388,9 +388,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_EXCESS:
         return a->most == NULL ? phrase("%s", "")
-                               : phrase("rank %" PRId32 " has most of all waiting, by work beyond its peers that may be "
-                                        "chance, or in the first or last step alone",
+                               : phrase("rank %" PRId32 ", or its host, has most of all waiting, by work beyond its peers "
+                                        "that may be chance, or in the first or last step alone",
                                         a->most->rank);
+    case TL_DOUBT_HALF:
+        return phrase("half of the ranks are slower than the other half: which half is as it should be is unknown");
     case TL_DOUBT_MIXED:
         return phrase("no single cause has 80 %% of the delay");
     case TL_DOUBT_UNKNOWN:

@@ -64,6 +64,21 @@ static void ranks_of_two_jobs_are_a_grave_doubt(void)
     job_free(j);
 }
 
+/* In all steps there is nothing but the other half to compare with; for a while there are the other steps. */
+static void the_other_half_alone_is_a_doubt(void)
+{
+    for (int32_t first = 1; first <= 3; first += 2) {
+        answer_job *j = job_of(8, 8);
+        replay(j, 800 * MS, 0);
+        for (int32_t r = 4; r < 8; r++)
+            hold_up(j, r, first, first == 1 ? 8 : 5, 30 * MS, 3 * MS);
+        gain_of(j, TL_SCENARIO_HOST, 4, 90 * MS);
+        CU_ASSERT_EQUAL(answers_of(j)->culprits[0].kind, TL_CULPRIT_HOST);
+        CU_ASSERT_EQUAL((j->answers.rank.doubts & 1u << TL_DOUBT_HALF) != 0, first == 1);
+        job_free(j);
+    }
+}
+
 /* Nobody can say what device work without a launch waited for. */
 static void traces_without_launches_are_a_doubt(void)
 {
@@ -324,6 +339,7 @@ static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
 static const unit_test tests[] = {
     TEST(steps_are_needed_for_confidence),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
+    TEST(the_other_half_alone_is_a_doubt),
     TEST(traces_without_launches_are_a_doubt),
     TEST(a_rank_without_steps_is_a_grave_doubt),
     TEST(events_without_durations_are_a_doubt),
