@@ -1,6 +1,7 @@
 /* tables.c - the schemas of the result file's tables, and the words of their enums. */
 #include "tlmpi/model/tables.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/tree_table.h"
 #include "tlmpi/model/measured_tables.h"
@@ -70,6 +71,17 @@ bool tl_health_add(tl_table *health, tl_health row)
 {
     row.done = remedies[row.defect];
     return tl_table_append(health, &row, 1);
+}
+
+int64_t tl_apart_ns(const tl_table *health)
+{
+    int64_t begin = 0, end = 0;
+    for (size_t i = 0; i < health->n; i++) {
+        const tl_health *row = tl_table_row(health, i);
+        begin = row->defect == TL_DEFECT_BEGINS_LATER ? tl_ns_max(begin, row->time_ns) : begin;
+        end = row->defect == TL_DEFECT_ENDS_EARLIER ? tl_ns_max(end, row->time_ns) : end;
+    }
+    return tl_ns_add(begin, end);
 }
 
 bool tl_step_is_left_out(const tl_table *health, int32_t step)

@@ -95,6 +95,7 @@ typedef struct tl_findings {
     tl_folded *folded;     /* [nranks] unchanged */
     size_t nsteps, nranks;
     int64_t start_ns, end_ns, time_ns; /* of the job, unchanged: its first node, its last end, and between them */
+    int64_t whole_ns;                  /* of time_ns what all ranks have recorded: whatever is gained is a part of it */
     int64_t error_ns;                  /* by how much the unchanged replay misses the measured time of any node: 0 */
     int64_t together_ns;               /* what the repair of all that are chosen gains */
     int64_t links_ns;                  /* what that of all links that are chosen gains */

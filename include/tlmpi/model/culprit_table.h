@@ -66,7 +66,8 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, I64, cost_ns, MEASURE, "ns",                                                                                  \
       "what it costs: gain_ns; excess_ns where that is not simulated, or where a rank is named though its repair gains "\
       "nothing, and no others hide it")                                                                                \
-    F(T, I64, wall_ns, MEASURE, "ns", "of the traced window: replayed where that is to be trusted, else measured")     \
+    F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
+      "of the window that all ranks have recorded: replayed where that is to be trusted, else measured")               \
     F(T, F64, cost_share, MEASURE, "", "cost_ns / wall_ns")                                                            \
     F(T, I64, step_cost_ns, MEASURE, "ns",                                                                             \
       "gain_ns within the flagged steps, for each; where not simulated the median of excess_ns; 0 of a link") \

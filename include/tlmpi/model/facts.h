@@ -43,7 +43,7 @@ typedef struct tl_facts {
     tl_trust trust;
     int64_t measured_ns;      /* wall time of the rank with the longest; 0: no rank has device work */
     int64_t comm_unknown_ns;  /* of the mean rank: exposed communication that may be waiting or transfer */
-    int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
+    int64_t wall_ns;          /* of the window that all ranks have recorded: replayed where that is to be trusted */
     int64_t wait_ns;          /* GPU time that all waited in matched collectives, summed over ranks */
     int64_t path_ns;          /* the critical path across ranks; 0: not known */
     int64_t unexplained_ns;   /* what of it nothing explains */
@@ -51,7 +51,7 @@ typedef struct tl_facts {
     int64_t links_gain_ns;    /* gain if all slow links were; -1: there are none */
 } tl_facts;
 
-/* From tables rank, breakdown, straggler, quality, step, blame_step, whatif, clock and critical_path; one that is empty
+/* From tables rank, breakdown, health, straggler, quality, step, blame_step, whatif, clock and critical_path; one that is empty
  * tells nothing.  Rows are borrowed from them. */
 void tl_facts_find(tl_tables *tables, tl_facts *out);
 

@@ -61,11 +61,12 @@ static tl_culprit_kind why_nobody(const tl_judgement *j)
                                       : TL_CULPRIT_NOBODY;
 }
 
-/* By how much the own work of each rank exceeds that of its peers, and that of which most.  False when memory is out. */
+/* By how much the own work of each rank exceeds that of its peers in whole steps, and that of which most.  False when memory is out. */
 static bool find_excess(tl_judgement *j)
 {
     const tl_table *stragglers = tl_tables_get(j->tables, &tl_straggler_schema),
-                   *steps = tl_tables_get(j->tables, &tl_blame_step_schema);
+                   *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
+                   *health = tl_tables_get(j->tables, &tl_health_schema);
 
     j->nexcess = stragglers->n;
     j->excess_ns = tl_calloc(stragglers->n + 1, sizeof *j->excess_ns);
@@ -74,7 +75,7 @@ static bool find_excess(tl_judgement *j)
         while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
             at++;
         for (const tl_blame_step *s; at < steps->n && (s = tl_table_row(steps, at))->rank == row->rank; at++)
-            j->excess_ns[i] = tl_ns_sum(j->excess_ns[i], s->excess_ns);
+            j->excess_ns[i] = tl_ns_sum(j->excess_ns[i], tl_step_is_left_out(health, s->step) ? 0 : s->excess_ns);
         if (j->excess_ns[i] > j->most_ns) {
             j->most = row;
             j->most_ns = j->excess_ns[i];

@@ -225,8 +225,8 @@ static bool add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         row.verdict = TL_VERDICT_STRAGGLER;
         row.z = w->needed.z;
         row.p_value = w->needed.p;
-        if (row.gain_ns >= 0 && row.gain_ns < w->j->time_ns)
-            row.slowdown = (double)w->j->time_ns / (double)(w->j->time_ns - row.gain_ns);
+        if (row.gain_ns >= 0 && row.gain_ns < w->j->whole_ns)
+            row.slowdown = (double)w->j->whole_ns / (double)(w->j->whole_ns - row.gain_ns);
         put_pattern(w, &row);
         put_reason(w, &row);
     } else if (w->all.any && meets_unknown(w, rank)) {
@@ -316,8 +316,8 @@ static bool add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                          .largest_cause = TL_CAUSE_UNKNOWN,
                          .cause_share = NAN,
                          .gain_ns = u->gain_ns,
-                         .slowdown = u->gain_ns < w->j->time_ns
-                                         ? (double)w->j->time_ns / (double)(w->j->time_ns - u->gain_ns)
+                         .slowdown = u->gain_ns < w->j->whole_ns
+                                         ? (double)w->j->whole_ns / (double)(w->j->whole_ns - u->gain_ns)
                                          : NAN,
                          .steps_from = TL_STEPS_MET,
                          .reason = "it has no trace: those that it meets have long come when it all goes on" };

@@ -34,7 +34,7 @@ static const tl_whatif_row of_all = {
 static bool append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
 {
     row.time_ns = j->time_ns - row.gain_ns;
-    row.share = j->time_ns > 0 ? (double)row.gain_ns / (double)j->time_ns : NAN;
+    row.share = j->whole_ns > 0 ? (double)row.gain_ns / (double)j->whole_ns : NAN;
     return tl_table_append(whatif, &row, 1);
 }
 
@@ -213,8 +213,8 @@ static bool try_all(trying *t)
 
 static void compare_with_ideal(const trying *t, tl_whatif_row *row)
 {
-    if (row->scenario == TL_SCENARIO_UNCHANGED && t->ideal_ns < t->j->time_ns)
-        row->slowdown = (double)t->j->time_ns / (double)(t->j->time_ns - t->ideal_ns);
+    if (row->scenario == TL_SCENARIO_UNCHANGED && t->ideal_ns < t->j->whole_ns)
+        row->slowdown = (double)t->j->whole_ns / (double)(t->j->whole_ns - t->ideal_ns);
 }
 
 bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,

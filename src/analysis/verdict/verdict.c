@@ -63,7 +63,7 @@ static bool time_steps(const tl_baseline *b, tl_findings *out)
                 out->start_ns = tl_ns_min(out->start_ns, b->graph->ranks[r].start_ns);
                 any = true;
             }
-        out->time_ns = any ? out->end_ns - out->start_ns : 0;
+        out->time_ns = out->whole_ns = any ? out->end_ns - out->start_ns : 0;
         tl_net_step_ends(&whole.net, done_ns, out->step_ns);
         for (size_t s = b->nsteps; s-- > 0;)
             out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;

@@ -1,5 +1,6 @@
 /* test_culprit_measure.c - what a culprit costs: its steps, who waits for it, its part of the critical path. */
 #include "answer_job.h"
+#include "tlmpi/model/health_table.h"
 
 /* The host waits for its device in the last of eight steps, which it marks 765 ms long, the others 5. */
 static void a_step_is_as_long_as_the_devices_take_for_it(void)
@@ -179,7 +180,25 @@ static void who_holds_how_much_of_the_critical_path(void)
     job_free(j);
 }
 
+/* A rank begins 200 ms later in the first step, another one ends 100 ms earlier: there is nothing to gain there. */
+static void what_it_costs_is_a_part_of_what_all_have_recorded(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *health = tl_tables_get(&j->tables, &tl_health_schema);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 3, 5, 30 * MS, 100 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->wall_ns, 800 * MS);
+    CU_ASSERT_DOUBLE_EQUAL(j->answers.culprits[0].cost_share, 0.125, 1e-9);
+    CU_ASSERT_TRUE(tl_health_add(health, (tl_health){ .rank = 1, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 200 * MS }));
+    CU_ASSERT_TRUE(tl_health_add(health, (tl_health){ .rank = 2, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 50 * MS }));
+    CU_ASSERT_TRUE(tl_health_add(health, (tl_health){ .rank = 3, .defect = TL_DEFECT_ENDS_EARLIER, .step = 8, .time_ns = 100 * MS }));
+    CU_ASSERT_EQUAL(answers_of(j)->wall_ns, 500 * MS);
+    CU_ASSERT_DOUBLE_EQUAL(j->answers.culprits[0].cost_share, 0.2, 1e-9);
+    job_free(j);
+}
+
 static const unit_test tests[] = {
+    TEST(what_it_costs_is_a_part_of_what_all_have_recorded),
     TEST(a_step_is_as_long_as_the_devices_take_for_it),
     TEST(what_is_gained_outside_of_marks_is_no_cost_of_a_step),
     TEST(what_is_gained_in_other_steps_is_no_cost_of_that_one),
