@@ -12,6 +12,7 @@
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/view.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Ends of one collective scatter less than this around the ranks' own offsets (measured: all-reduces within 0.4 ms,
  * all-to-alls mostly within 0.1 ms, a few by 4 ms), those of two groups that run side by side by more. */
@@ -35,34 +36,60 @@ enum { RING_LEAST = 5 };
 /* How ranks scatter around so many of them tells how steady groups are. */
 enum { LOOKED_FROM = 16 };
 
-/* Differences of the ends of what both have, into out; how many.  Both are in order of the item. */
-static size_t differences(const tl_deciding *d, uint32_t a, uint32_t b, int64_t out[TL_SIGHTINGS], bool *loose)
+/* What two memberships both have, in order of time: when it ended for the one, and how much later than for the other. */
+typedef struct common {
+    size_t n;
+    bool loose;
+    int64_t at_ns[TL_SIGHTINGS], apart_ns[TL_SIGHTINGS];
+} common;
+
+static void insert(common *c, int64_t at_ns, int64_t apart_ns)
 {
-    size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
-    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1] && n < TL_SIGHTINGS) {
+    size_t k = c->n++;
+    for (; k > 0 && c->at_ns[k - 1] > at_ns; k--) {
+        c->at_ns[k] = c->at_ns[k - 1];
+        c->apart_ns[k] = c->apart_ns[k - 1];
+    }
+    c->at_ns[k] = at_ns;
+    c->apart_ns[k] = apart_ns;
+}
+
+/* Both are in order of the item. */
+static void find_common(const tl_deciding *d, uint32_t a, uint32_t b, common *out)
+{
+    size_t i = d->first_sighting[a], j = d->first_sighting[b];
+    out->n = 0;
+    while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1] && out->n < TL_SIGHTINGS) {
         const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
         if (x->item == y->item) {
-            out[n++] = tl_ns_between(x->end_ns, y->end_ns);
-            *loose = x->loose;
+            insert(out, x->end_ns, tl_ns_between(x->end_ns, y->end_ns));
+            out->loose = x->loose;
         }
         i += x->item <= y->item;
         j += y->item <= x->item;
     }
-    return n;
 }
 
 /* How far apart two memberships end, and how steadily.  False where too little is known. */
 typedef struct distance {
     int64_t apart_ns, scatter_ns;
+    int64_t step_ns, step_at_ns; /* farther from then on, where the clock of one of them steps; 0: none does */
     bool loose, missed; /* one had left before the other came, too often for one group */
 } distance;
 
-/* How often one of them had left before the other came, their ends being so far apart. */
-static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, int64_t apart_ns)
+/* How far apart they end at a time of the first one's clock. */
+static int64_t apart_at(const distance *x, int64_t ns)
+{
+    return tl_ns_sum(x->apart_ns, x->step_ns != 0 && ns >= x->step_at_ns ? x->step_ns : 0);
+}
+
+/* How often one of them had left before the other came. */
+static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
 {
     size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
     while (i < d->first_sighting[a + 1] && j < d->first_sighting[b + 1]) {
         const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
+        int64_t apart_ns = apart_at(own, x->end_ns);
         if (x->item == y->item)
             n += tl_ns_between(x->end_ns, y->start_ns) < tl_ns_between(apart_ns, TL_CLOCK_ERROR_NS) ||
                  tl_ns_between(x->start_ns, y->end_ns) > tl_ns_sum(apart_ns, TL_CLOCK_ERROR_NS);
@@ -77,22 +104,67 @@ static size_t too_often(size_t n)
     return n / ONE_IN > TOO_OFTEN ? n / ONE_IN : TOO_OFTEN;
 }
 
-static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
+static int64_t middle(const common *c, size_t from, size_t to)
 {
-    int64_t apart[TL_SIGHTINGS];
-    *out = (distance){ 0 };
-    size_t n = differences(d, a, b, apart, &out->loose);
-    if (n < ENOUGH)
-        return false;
-    out->apart_ns = tl_median(apart, n);
-    out->scatter_ns = tl_mad(apart, n, out->apart_ns);
-    out->missed = misses(d, a, b, out->apart_ns) >= too_often(n);
-    return true;
+    int64_t room[TL_SIGHTINGS];
+    memcpy(room, c->apart_ns + from, (to - from) * sizeof *room);
+    return tl_median(room, to - from);
+}
+
+/* The same where the clock of one of them is set anew: at the place where ends are farther apart by most than just
+ * before. */
+static distance with_step(const common *c)
+{
+    size_t at = 0;
+    int64_t most_ns = 0, apart[TL_SIGHTINGS];
+    for (size_t k = TL_CLOCK_STEP_LEAST; k + TL_CLOCK_STEP_LEAST <= c->n; k++) {
+        int64_t here_ns = llabs(tl_ns_between(c->apart_ns[k], c->apart_ns[k - 1]));
+        int64_t before_ns = middle(c, k - TL_CLOCK_STEP_LEAST, k);
+        int64_t ns = tl_ns_min(here_ns, llabs(tl_ns_between(middle(c, k, k + TL_CLOCK_STEP_LEAST), before_ns)));
+        at = ns > most_ns ? k : at;
+        most_ns = tl_ns_max(most_ns, ns);
+    }
+    distance out = { .apart_ns = middle(c, 0, at > 0 ? at : c->n), .scatter_ns = INT64_MAX, .loose = c->loose };
+    if (at == 0)
+        return out;
+    out.step_ns = tl_ns_between(middle(c, at, c->n), out.apart_ns);
+    out.step_at_ns = c->at_ns[at];
+    for (size_t i = 0; i < c->n; i++)
+        apart[i] = tl_ns_between(c->apart_ns[i], i >= at ? out.step_ns : 0);
+    out.scatter_ns = tl_mad(apart, c->n, out.apart_ns);
+    return out;
 }
 
 static int64_t most_of(const distance *x)
 {
     return x->loose ? LOOSELY_TOGETHER_NS : TOGETHER_NS;
+}
+
+static bool fits(const distance *x)
+{
+    return !x->missed && x->scatter_ns <= most_of(x);
+}
+
+static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
+{
+    common c = { 0 };
+    *out = (distance){ 0 };
+    find_common(d, a, b, &c);
+    if (c.n < ENOUGH)
+        return false;
+    out->loose = c.loose;
+    out->apart_ns = middle(&c, 0, c.n);
+    int64_t apart[TL_SIGHTINGS];
+    memcpy(apart, c.apart_ns, c.n * sizeof *apart);
+    out->scatter_ns = tl_mad(apart, c.n, out->apart_ns);
+    out->missed = misses(d, a, b, out) >= too_often(c.n);
+    if (fits(out))
+        return true;
+    distance stepped = with_step(&c);
+    stepped.missed = stepped.step_ns != 0 && misses(d, a, b, &stepped) >= too_often(c.n);
+    if (fits(&stepped) && (double)llabs(stepped.step_ns) > TL_CLOCK_SURE * (double)tl_ns_max(stepped.scatter_ns, TL_CLOCK_ERROR_NS))
+        *out = stepped;
+    return true;
 }
 
 /* The first of the rank's memberships, in by_rank. */
@@ -140,8 +212,8 @@ static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const dis
         i += both || p->members_key < q->members_key;
         k += both || q->members_key < p->members_key;
     }
-    int64_t off = tl_ns_between(own->apart_ns, best.apart_ns);
-    return off > most_of(own) || -off > most_of(own);
+    int64_t off = llabs(tl_ns_between(own->apart_ns, best.apart_ns));
+    return tl_ns_max(off, llabs(tl_ns_between(own->step_ns, best.step_ns))) > most_of(own);
 }
 
 /* Whether nothing speaks against the two being one group; *own is how far apart they end.  In a ring that may be far.
@@ -175,13 +247,14 @@ static void begin_group(const tl_deciding *d, uint32_t m, leading *l)
     }
 }
 
-/* One that ends apart_ns after the leader. */
-static void join_group(const tl_deciding *d, uint32_t m, int64_t apart_ns, leading *l)
+/* One that ends so far apart from the leader. */
+static void join_group(const tl_deciding *d, uint32_t m, const distance *own, leading *l)
 {
     size_t base = d->first_sighting[l->m], i = base, j = d->first_sighting[m];
     while (i < d->first_sighting[l->m + 1] && i - base < TL_SIGHTINGS && j < d->first_sighting[m + 1]) {
         const tl_sighting *x = &d->sightings[i], *y = &d->sightings[j];
         if (x->item == y->item) {
+            int64_t apart_ns = apart_at(own, y->end_ns);
             int64_t came_ns = tl_ns_between(y->start_ns, apart_ns), left_ns = tl_ns_between(y->end_ns, apart_ns);
             l->came_ns[i - base] = came_ns > l->came_ns[i - base] ? came_ns : l->came_ns[i - base];
             l->left_ns[i - base] = left_ns < l->left_ns[i - base] ? left_ns : l->left_ns[i - base];
@@ -223,7 +296,7 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
             }
         }
         if (leader != SIZE_MAX) {
-            join_group(d, m, nearest.apart_ns, &leaders.v[leader]);
+            join_group(d, m, &nearest, &leaders.v[leader]);
         } else {
             ok = tl_vec_room(&leaders);
             if (!ok)

@@ -4,7 +4,9 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Ends of one collective may lie so far apart, besides the distance of the clocks; where ranks leave when they like,
  * farther (measured: all-reduces 0.4 ms, all-to-alls 4.3 ms). */
@@ -26,9 +28,11 @@ typedef struct aligning {
     uint32_t *open,
         *free; /* ours that are open, of the reference those that ours with keys are not: places, ascending */
     size_t nopen, nfree;
-    int64_t ahead_ns; /* our clock against the reference's */
+    int64_t *ahead_ns; /* by ours that are open: our clock against the reference's; before that is known, how many
+                        * that have keys on both sides are earlier */
     int64_t reach_ns; /* no two ends farther apart can be the same */
     bool pinned;      /* by what has keys on both sides */
+    bool loosely;     /* ... of which ranks leave when they like */
 } aligning;
 
 static int64_t abs_ns(int64_t a)
@@ -72,6 +76,7 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
         ok = tl_map_put(&index_of, k->ref[j].key, (uint32_t)j) == 0;
     for (size_t i = 0; ok && i < k->n; i++) {
         if (k->mine[i].key == 0) {
+            k->ahead_ns[k->nopen] = (int64_t)*npinned;
             k->open[k->nopen++] = (uint32_t)i;
             continue;
         }
@@ -84,6 +89,7 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
     }
     for (size_t i = 0; ok && *npinned == 0 && i < k->n; i++) { /* only loose ones: better than nothing */
         uint32_t j = k->mine[i].key != 0 ? tl_map_get(&index_of, k->mine[i].key) : TL_MAP_NONE;
+        k->loosely = k->loosely || j != TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
@@ -97,6 +103,33 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
     tl_map_free(&index_of);
     free(taken);
     return ok;
+}
+
+/* The median of some of the n distances of what has keys on both sides: of those beside the first `before`. */
+static int64_t distance_beside(const int64_t *apart, size_t n, size_t before, int64_t *room)
+{
+    size_t from = before > TL_CLOCK_STEP_LEAST ? before - TL_CLOCK_STEP_LEAST : 0;
+    size_t to = before + TL_CLOCK_STEP_LEAST < n ? before + TL_CLOCK_STEP_LEAST : n;
+    memcpy(room, apart + from, (to - from) * sizeof *room);
+    return tl_median(room, to - from);
+}
+
+/* The clocks' distance by what has keys on both sides: one, but beside what is open another where that shows, since
+ * clocks step and drift. */
+static bool find_distances(aligning *k, const int64_t *apart, size_t n)
+{
+    int64_t *room = tl_malloc(n * sizeof *room);
+    if (room == NULL)
+        return false;
+    memcpy(room, apart, n * sizeof *room);
+    int64_t all_ns = tl_median(room, n);
+    for (size_t i = 0; i < k->nopen; i++) {
+        int64_t beside_ns = distance_beside(apart, n, (size_t)k->ahead_ns[i], room);
+        bool another = !k->loosely && abs_ns(tl_ns_between(beside_ns, all_ns)) > CLOSE_NS / 5;
+        k->ahead_ns[i] = another ? beside_ns : all_ns;
+    }
+    free(room);
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- shifts */
@@ -149,17 +182,15 @@ static void find_shift(aligning *k)
             least = fewer / 2 > ENOUGH ? fewer / 2 : ENOUGH;
     shifted best = { 0 };
 
-    k->ahead_ns = 0;
-    if (fewer < ENOUGH)
-        return;
-    for (int64_t shift = least - (int64_t)k->nopen; shift <= (int64_t)k->nfree - least; shift++) {
+    for (int64_t shift = least - (int64_t)k->nopen; fewer >= ENOUGH && shift <= (int64_t)k->nfree - least; shift++) {
         if (shift < -SHIFTS || shift > SHIFTS)
             continue;
         shifted s = judge(k, shift);
         if (best.pairs == 0 || is_better(&s, &best))
             best = s;
     }
-    k->ahead_ns = best.ahead_ns;
+    for (size_t i = 0; i < k->nopen; i++)
+        k->ahead_ns[i] = best.ahead_ns;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- match */
@@ -182,7 +213,7 @@ static size_t make_rows(const aligning *k, row *rows)
 {
     size_t low = 0, high = 0, steps = 0;
     for (size_t i = 0; i < k->nopen; i++) {
-        int64_t end = tl_ns_between(k->mine[k->open[i]].end_ns, k->ahead_ns);
+        int64_t end = tl_ns_between(k->mine[k->open[i]].end_ns, k->ahead_ns[i]);
         while (low < k->nfree && tl_ns_between(end, ref_end(k, low)) > k->reach_ns)
             low++;
         high = high > low ? high : low;
@@ -205,7 +236,7 @@ static size_t make_rows(const aligning *k, row *rows)
 static int64_t gain_of(const aligning *k, size_t i, size_t j)
 {
     const tl_align_item *a = &k->mine[k->open[i]], *b = &k->ref[k->free[j]];
-    int64_t apart = abs_ns(tl_ns_between(tl_ns_between(a->end_ns, k->ahead_ns), b->end_ns));
+    int64_t apart = abs_ns(tl_ns_between(tl_ns_between(a->end_ns, k->ahead_ns[i]), b->end_ns));
     if (apart > farthest(a, b) || !may_be(a, b))
         return 0;
     return GAIN - GAIN / 2 * apart / farthest(a, b);
@@ -260,7 +291,7 @@ static size_t count_covered(const aligning *k)
 {
     size_t n = 0;
     for (size_t i = 0; i < k->nopen; i++) {
-        int64_t end = tl_ns_between(k->mine[k->open[i]].end_ns, k->ahead_ns);
+        int64_t end = tl_ns_between(k->mine[k->open[i]].end_ns, k->ahead_ns[i]);
         n += k->nfree > 0 && tl_ns_between(ref_end(k, 0), end) <= CLOSE_NS &&
              tl_ns_between(end, ref_end(k, k->nfree - 1)) <= CLOSE_NS;
     }
@@ -296,13 +327,14 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
     size_t npinned = 0;
 
     k.open = tl_arena_take(&arena, n, sizeof *k.open);
+    k.ahead_ns = tl_arena_take(&arena, n, sizeof *k.ahead_ns);
     k.free = tl_arena_take(&arena, nref, sizeof *k.free);
     for (size_t i = 0; i < n; i++)
         match[i] = -1;
     bool ok = !arena.failed && subseq(&k, apart, &npinned);
     if (ok && npinned > 0) {
         k.pinned = true;
-        k.ahead_ns = tl_median(apart, npinned);
+        ok = find_distances(&k, apart, npinned);
     } else if (ok) {
         find_shift(&k);
     }

@@ -174,6 +174,30 @@ static void an_outlier_does_not_part_a_group(void)
     CU_ASSERT_EQUAL(j.groups.n, 1);
 }
 
+/* Eight ranks that end together; the clock of the second half is set back by 2 ms when a third has been recorded.  Where
+ * another group of the same ranks ends together all the time, it is no clock that steps. */
+static void a_clock_that_steps_does_not_part_a_group(void)
+{
+    for (int steady = 0; steady < 2; steady++) {
+        begin();
+        for (int32_t r = 0; r < 8; r++) {
+            member(r, 900, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 30; k++)
+                saw((int32_t)j.n - 1, k,
+                    (int64_t)k * 10000000 + (r >= 4 && k > 10 ? -2000000 : 0) + (int64_t)(k * 7 + (uint64_t)r) % 5 * 2000);
+            if (!steady)
+                continue;
+            member(r, 901, "")->inferred = 1;
+            for (uint64_t k = 1; k <= 30; k++)
+                saw((int32_t)j.n - 1, k, (int64_t)k * 10000000 + 5000000 + (int64_t)(k * 3 + (uint64_t)r) % 5 * 1000);
+        }
+        decide();
+        CU_ASSERT_EQUAL_FATAL(j.groups.n, steady ? 3 : 1);
+        CU_ASSERT_STRING_EQUAL(group((size_t)j.fates[0].group)->ranks, steady ? "0-3" : "0-7");
+        tl_table_free(&j.groups);
+    }
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -185,6 +209,7 @@ int main(void)
         TEST(a_slow_ring_lets_its_ranks_go_one_after_another),
         TEST(two_collectives_in_common_contradict_nothing),
         TEST(an_outlier_does_not_part_a_group),
+        TEST(a_clock_that_steps_does_not_part_a_group),
     };
     int failed = unit_main("groups_infer", tests, COUNT(tests));
     tl_table_free(&j.groups);

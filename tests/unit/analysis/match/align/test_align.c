@@ -57,6 +57,16 @@ static void what_was_launched_before_the_window_is_found_by_its_end(void)
     CU_ASSERT_STRING_EQUAL(matched(), "A....");
 }
 
+/* Our clock is set back by 3 ms before E; what is open has the distance of what is beside it. */
+static void beside_a_step_the_clocks_are_otherwise_apart(void)
+{
+    draw_ends(&ref, "A..B...CD..E..F.G...H..I.J", 0);
+    draw_ends(&mine, "A..b...CD..E..F.G...H..i.J", 0);
+    for (size_t i = 0; i < 4; i++)
+        mine.v[i].end_ns += 3 * MS;
+    CU_ASSERT_STRING_EQUAL(matched(), ".B......I.");
+}
+
 static void what_has_a_partner_is_not_taken_again(void)
 {
     draw_ends(&ref, "..B..CD", 0);
@@ -239,6 +249,7 @@ int main(void)
 {
     static const unit_test tests[] = {
         TEST(what_was_launched_before_the_window_is_found_by_its_end),
+        TEST(beside_a_step_the_clocks_are_otherwise_apart),
         TEST(what_has_a_partner_is_not_taken_again),
         TEST(one_wrong_key_moves_no_clock),
         TEST(rows_without_keys_are_shifted_until_they_fit),
