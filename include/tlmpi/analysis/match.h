@@ -135,6 +135,8 @@ typedef struct tl_collective_view {
     uint8_t suspect;  /* tl_suspicion */
     uint8_t span;     /* tl_node_span */
     int64_t uncertainty_ns; /* of its clocks together */
+    int64_t unsure_ns;      /* the same where a clock was corrected: of one that is possible as recorded nothing says
+                             * that it is off */
 } tl_collective_view;
 
 /* The uncertainty of clocks, in ns, where nothing compares clocks of several hosts: larger than any wait. */
@@ -220,6 +222,7 @@ typedef struct tl_clock_doubt {
     int64_t worst_ns;
     int32_t clock, component, host; /* of the last rank that was added */
     bool several;
+    bool corrected; /* times of one of them were shifted */
     bool apart;  /* nothing tells how far they are apart */
     bool untied; /* ... and there is no reason to think that it is one clock */
 } tl_clock_doubt;

@@ -101,6 +101,7 @@ typedef struct tl_late_row {
     int32_t own_step;               /* by the rank's own marks; step: that of the collective */
     uint32_t uid, previous;         /* of its kernel; of that of its previous collective with the same ranks */
     int64_t bytes;                  /* size of the message, -1 when unknown */
+    int64_t unsure_ns;              /* its start and those of others may be so much farther apart, or nearer */
     uint16_t share[TL_NACTIVITIES]; /* of the excess, by activity */
     uint16_t after_last;            /* share of the excess from after the last collective of the step before own_step */
     uint8_t kind;                   /* tl_collective, of the collective, and ... */

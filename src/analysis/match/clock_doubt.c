@@ -12,6 +12,7 @@ void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_clock *rank)
 {
     if (rank == NULL)
         return;
+    doubt->corrected |= rank->applied != 0;
     doubt->several |= doubt->clock >= 0 && doubt->clock != rank->clock;
     bool apart = doubt->clock >= 0 && doubt->clock != rank->clock && doubt->component != rank->component;
     doubt->apart |= apart;

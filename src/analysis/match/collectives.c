@@ -112,12 +112,13 @@ bool tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs
 
 /* -------------------------------------------------------------------------------------------------- one collective */
 
-static int64_t uncertainty_of(const tl_collective_view *c, const tl_job_facts *facts)
+static void doubt_clocks(tl_collective_view *c, const tl_job_facts *facts)
 {
     tl_clock_doubt doubt = { .clock = -1 };
     for (size_t i = 0; i < c->n; i++)
         tl_clock_doubt_add(&doubt, tl_rank_clock_of(facts, c->by_rank[i].rank));
-    return tl_clock_doubt_of(&doubt);
+    c->uncertainty_ns = tl_clock_doubt_of(&doubt);
+    c->unsure_ns = doubt.corrected && !doubt.untied ? c->uncertainty_ns : 0;
 }
 
 /* Whether it is between two ranks, and known between which. */
@@ -210,7 +211,7 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
         c.rule = TL_BY_NOTHING;
     else if (is_pair(&c))
         c.kind = TL_SEND_RECV;
-    c.uncertainty_ns = uncertainty_of(&c, facts);
+    doubt_clocks(&c, facts);
     c.suspect = (uint8_t)tl_collective_suspect(p, run->n);
     if (c.suspect == TL_SUSPECT_NOTHING)
         c.suspect = (uint8_t)tl_collective_suspect_times(&c);

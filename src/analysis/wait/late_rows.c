@@ -74,6 +74,7 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             .uid = p->uid,
             .previous = p->previous,
             .bytes = c->by_rank[0].bytes,
+            .unsure_ns = c->unsure_ns,
             .kind = c->kind,
             .own_kind = p->kind,
             .fits = fits,

@@ -203,6 +203,33 @@ static void without_all_ranks_the_rest_is_waiting_or_transfer(void)
     }
 }
 
+/* Clocks were corrected, and may still be 1 us off: rank 0 waited for 2 us at least and for 4 at most, and rank 1 for 1 us
+ * at most.  A clock that is possible as recorded leaves nothing open. */
+static void what_corrected_clocks_leave_open_is_unknown(void)
+{
+    for (int applied = 0; applied < 2; applied++) {
+        meeting *m = meet("0: AAAAAA", "1: ...AAA", NULL);
+        const tl_collective_run run = { .n = m->nparticipants };
+        tl_late_rows late = { 0 };
+        tl_peer_answers answers = { 0 };
+        m->group.size = m->group.seen = 2;
+        m->ranks[1].clock = 1;
+        m->ranks[1].sigma_ns = 1 * US;
+        m->ranks[1].applied = applied;
+        tl_collective_view c = tl_collective_of_run(m->participants, &run, &m->facts);
+        CU_ASSERT_TRUE_FATAL(tl_late_rows_add(&late, &c) && tl_late_rows_answer(&late, &answers));
+        CU_ASSERT_EQUAL_FATAL(answers.n, 2);
+        CU_ASSERT_EQUAL(answers.v[0].wait_ns, (applied ? 2 : 3) * US);
+        CU_ASSERT_EQUAL(answers.v[0].open_ns, (applied ? 2 : 0) * US);
+        CU_ASSERT_EQUAL(answers.v[1].wait_ns, 0);
+        CU_ASSERT_EQUAL(answers.v[1].open_ns, (applied ? 1 : 0) * US);
+        CU_ASSERT_EQUAL(answers.v[1].doubt, applied ? TL_COMM_DOUBT_CLOCKS : TL_COMM_DOUBT_NONE);
+        free(late.v);
+        free(answers.v);
+        meeting_free(m);
+    }
+}
+
 static void a_launch_lag_is_never_negative(void)
 {
     meeting *m = meet("0: ..AAA", "1: ..AAA", "2: ..AAA", NULL);
@@ -416,6 +443,7 @@ int main(void)
         TEST(what_the_clocks_cannot_tell_is_inconclusive),
         TEST(one_rank_alone_waits_for_nobody),
         TEST(without_all_ranks_the_rest_is_waiting_or_transfer),
+        TEST(what_corrected_clocks_leave_open_is_unknown),
         TEST(a_launch_lag_is_never_negative),
         TEST(bandwidth_is_of_the_time_after_the_last_arrival),
         TEST(sums_by_group_kind_and_size),
