@@ -36,7 +36,7 @@ typedef enum tl_doubt {
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in the mean */
+    TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in its steps in the mean */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
     TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has most of all waiting and more work than its peers */
     TL_DOUBT_HALF,         /* half of the ranks, those of a host, are late in all steps: the other half is all there is to

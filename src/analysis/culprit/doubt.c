@@ -20,11 +20,20 @@ bool tl_clocks_blur(const tl_facts *a)
     return a->trust.blurred > 0 && hidden >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
-/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
- * of it. */
-static bool waits_are_hidden(const tl_facts *a)
+/* What each of the other ranks is known to have waited for the culprit, in the mean, in the steps in which it stands
+ * out. */
+static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
 {
-    return tl_clocks_blur(a) && a->trust.hidden_wait_ns > a->trust.known_wait_ns;
+    size_t nranks = j->facts.trust.nranks;
+    return nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(nranks - c->nmembers) : 0;
+}
+
+/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
+ * of it, and they are known to have waited for the rank for less than half of its gain. */
+static bool waits_are_hidden(const tl_judgement *j, const tl_suspect *c)
+{
+    const tl_trust *t = &j->facts.trust;
+    return tl_clocks_blur(&j->facts) && t->hidden_wait_ns > t->known_wait_ns && waited_in_steps(j, c) < c->gain_ns / 2;
 }
 
 /* A step has hundreds of events of a rank: of so many, most steps have one. */
@@ -150,7 +159,7 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
     const tl_facts *a = &j->facts;
     const tl_trust *t = &a->trust;
     bool hardly = t->matched < t->collectives / 2 + t->collectives % 2, silent = c != NULL && t->collectives == 0;
-    bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(a);
+    bool blurred = tl_clocks_blur(a), hidden = c != NULL && c->rank != NULL && waits_are_hidden(j, c);
     bool lacks = lacks_durations(t->untimed, t->events) || (c != NULL && lacks_durations(c->untimed, c->events));
     const reason reasons[] = {
         { TL_DOUBT_ONE_STEP, WHO | STEPS, t->nsteps < 2 },
@@ -195,7 +204,7 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
         /* The steps in which it stands out are not all that it costs. */
         { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2 },
         { TL_DOUBT_NOT_REPLAYED, WHO, c->gain_ns < 0 },
-        { TL_DOUBT_GAIN, WHO, ranked && c->gain_ns >= 0 && c->gain_ns < tl_waited_for(j, c) / 2 },
+        { TL_DOUBT_GAIN, WHO, ranked && c->gain_ns >= 0 && c->gain_ns < waited_in_steps(j, c) / 2 },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },
         { TL_DOUBT_UNKNOWN, WHY, unknown },
         /* Where all kernels are slower it is none of them. */

@@ -29,6 +29,7 @@ typedef struct tl_suspect {
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* for each flagged step, and their length; 0 of a link */
+    int64_t steps_blame_ns;        /* of blame_ns what is of the flagged steps; all of it where none is */
     int64_t blame_ns, indirect_ns; /* GPU time that others waited, and of it for those that waited for it */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
     size_t nwaiters;               /* ranks that waited for it itself; of groups above 32 ranks at least so many */

@@ -165,6 +165,8 @@ static int32_t add_waits(tl_measures *m, tl_suspect *c, int32_t to_rank)
         int64_t ns = tl_ns_add(row->direct_ns, row->indirect_ns);
         size_t at = row->from_rank >= 0 ? row_of(ranks, row->from_rank) : ranks->n;
         c->blame_ns = tl_ns_add(c->blame_ns, ns);
+        if (c->nflagged == 0 || step_of(m, row->step)->flagged)
+            c->steps_blame_ns = tl_ns_add(c->steps_blame_ns, ns);
         c->indirect_ns = tl_ns_add(c->indirect_ns, row->indirect_ns);
         if (at < ranks->n)
             m->waits[at] = tl_ns_add(m->waits[at], ns);
