@@ -103,8 +103,8 @@ tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const i
                            size_t nrows, tl_baseline *out, tl_error *err);
 void tl_baseline_free(tl_baseline *baseline);
 
-/* Ranks are not judged in steps in which table health says that work of theirs is lost: it counts as that of their peers.
- * Once, after tl_baseline_make, with the same ranks.  False when memory is out. */
+/* Of ranks of which table health says that work is lost in a step, what bounds tell: they are judged there if they are
+ * late whatever that work was, and count as their peers otherwise.  Once, after tl_baseline_make, with the same ranks.  False when memory is out. */
 bool tl_baseline_leave_out(tl_baseline *baseline, const int32_t *ranks, const tl_table *health);
 
 static inline bool tl_is_unjudged(const tl_baseline *b, size_t rank, size_t step)

@@ -1,17 +1,50 @@
-/* lost.c - ranks that are not judged in a step, for work of theirs is not in the trace there (table health).
+/* lost.c - steps in which work of a rank is not in the trace (table health): what bounds its lateness, and what nothing
+ * tells.
  *
- *     step        4     5     6
- *     rank 0      100   101   99
- *     rank 1      100   (40)  100       its work of step 5 counts as 100, what others have, and is no evidence
- *     rank 2      101   100   100
+ *     step        4     5        6
+ *     rank 0      100   101      99
+ *     rank 1      100   40 + ?   130 + ?     in 6 it is late by 30 at least; in 5 it counts as 101, and is not judged
+ *     rank 2      101   100      100
+ *
+ * Its device worked at least as long as is recorded, and no longer than that and what it was idle beside lost work; its
+ * host was busy for no longer than is recorded, and at least for that less this idle time.
  */
 #include "internal.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
+#include "tlmpi/model/parameters.h"
 
-static bool mark(tl_baseline *b, const int32_t *ranks, const tl_table *health)
+enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families of which bounds are known */
+
+typedef struct bounding {
+    tl_baseline *b;
+    tl_arena arena;
+    int64_t *hidden_ns;    /* [nranks * nsteps]: idle time that may be work; -1: the rank lost none */
+    int64_t *own_ns;       /* [BOUNDED * nranks * nsteps]: recorded */
+    bool *late;            /* likewise: late all the same */
+    int64_t *ns, *pieces, *amount; /* [nranks] scratch */
+} bounding;
+
+static size_t cell_of(const bounding *g, size_t family, size_t rank, size_t step)
 {
+    return (family * g->b->graph->nranks + rank) * g->b->nsteps + step;
+}
+
+static int64_t hidden(const bounding *g, size_t rank, size_t step)
+{
+    return g->hidden_ns[cell_of(g, 0, rank, step)];
+}
+
+/* Whether anything is lost. */
+static bool mark(bounding *g, const int32_t *ranks, const tl_table *health)
+{
+    tl_baseline *b = g->b;
     size_t n = b->graph->nranks;
+    bool any = false;
+    for (size_t i = 0; i < n * b->nsteps; i++)
+        g->hidden_ns[i] = -1;
     for (size_t i = 0; i < health->n; i++) {
         const tl_health *row = tl_table_row(health, i);
         size_t r = tl_index_of(ranks, n, row->rank), s = 0;
@@ -20,47 +53,132 @@ static bool mark(tl_baseline *b, const int32_t *ranks, const tl_table *health)
         TL_BISECT(s, b->nsteps, mid, b->steps[mid] < row->step);
         if (s == b->nsteps || b->steps[s] != row->step)
             continue;
-        if (b->lost == NULL)
-            b->lost = tl_arena_zeroed(&b->arena, n * b->nsteps, sizeof *b->lost);
-        if (b->lost == NULL)
-            return false;
-        b->lost[r * b->nsteps + s] = true;
+        int64_t *ns = &g->hidden_ns[cell_of(g, 0, r, s)];
+        *ns = tl_ns_add(*ns < 0 ? 0 : *ns, row->time_ns);
+        any = true;
     }
-    return true;
+    return any;
 }
 
-/* In the k-th step of the class those who have lost work have what the others have in the middle. */
-static void fill(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *ns, int64_t *pieces)
+static void sum_up(bounding *g)
 {
-    const tl_role_ranks *role = &b->roles[class->role];
-    const uint32_t *members = b->members + role->first;
+    for (size_t c = 0; c < g->b->nclasses; c++) {
+        const tl_work_class *class = &g->b->classes[c];
+        const tl_role_ranks *role = &g->b->roles[class->role];
+        for (size_t i = 0; class->family < BOUNDED && i < role->n; i++)
+            for (size_t k = 0; k < class->steps.n; k++)
+                g->own_ns[cell_of(g, class->family, g->b->members[role->first + i], class->steps.v[k])] +=
+                    class->ns[i * class->steps.n + k];
+    }
+}
+
+/* What the members of a role have of a family in a step in the middle, at most. */
+static int64_t usual_most(bounding *g, const tl_role_ranks *role, size_t family, size_t step)
+{
+    for (size_t i = 0; i < role->n; i++) {
+        size_t r = g->b->members[role->first + i];
+        int64_t more = family == TL_FAMILY_DEVICE ? tl_ns_max(0, hidden(g, r, step)) : 0;
+        g->ns[i] = tl_ns_add(g->own_ns[cell_of(g, family, r, step)], more);
+    }
+    return tl_baseline_median(g->ns, role->n);
+}
+
+/* Who is late by so much of a step as is worth acting upon, whatever the lost work was. */
+static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
+{
+    int64_t device_ns = usual_most(g, role, TL_FAMILY_DEVICE, step),
+            host_ns = usual_most(g, role, TL_FAMILY_HOST, step);
+    double least = TL_VERDICT_LEAST_COST * (double)tl_ns_add(device_ns, host_ns);
+    for (size_t i = 0; role->n > 1 && i < role->n; i++) {
+        size_t r = g->b->members[role->first + i];
+        int64_t may_be = hidden(g, r, step);
+        size_t device = cell_of(g, TL_FAMILY_DEVICE, r, step), host = cell_of(g, TL_FAMILY_HOST, r, step);
+        if (may_be < 0)
+            continue;
+        g->late[device] = (double)tl_ns_between(g->own_ns[device], device_ns) > least;
+        g->late[host] = (double)tl_ns_between(tl_ns_between(g->own_ns[host], may_be), host_ns) > least;
+        g->b->lost[r * g->b->nsteps + step] = !g->late[device] && !g->late[host];
+    }
+}
+
+/* What is usual of the n first of some members' values; of none the most that any of all has, which nobody exceeds. */
+static int64_t usual_of(int64_t *values, size_t n, int64_t most)
+{
+    return n > 0 ? tl_baseline_median(values, n) : most;
+}
+
+/* What a member that lost work counts as in a cell, of which `usual_ns` is usual; below 0: nobody knows. */
+static int64_t bounded(const bounding *g, const tl_work_class *class, size_t rank, size_t step, int64_t ns,
+                       int64_t usual_ns)
+{
+    bool device = class->family == TL_FAMILY_DEVICE;
+    if (class->family >= BOUNDED)
+        return tl_ns_max(0, usual_ns);
+    size_t at = cell_of(g, class->family, rank, step);
+    int64_t own_ns = g->own_ns[at], may_be = hidden(g, rank, step);
+    if (!g->late[at] && usual_ns >= 0)
+        return usual_ns;
+    if (own_ns <= 0 || g->late[at] == device)
+        return ns;
+    return tl_portion(ns, device ? tl_ns_add(own_ns, may_be) : tl_ns_max(0, own_ns - may_be), own_ns);
+}
+
+/* The k-th step of a class: those who have lost work have what the others have, or what bounds say. */
+static void fill(const bounding *g, tl_work_class *class, size_t k)
+{
+    const tl_role_ranks *role = &g->b->roles[class->role];
+    const uint32_t *members = g->b->members + role->first;
     size_t n = 0, step = class->steps.v[k];
-    for (size_t i = 0; i < role->n; i++)
-        if (!tl_is_unjudged(b, members[i], step)) {
-            ns[n] = class->ns[i * class->steps.n + k];
-            pieces[n++] = class->pieces[i * class->steps.n + k];
-        }
-    if (n == 0 || n == role->n)
+    int64_t most_pieces = 0, most_amount = 0;
+    for (size_t i = 0; i < role->n; i++) {
+        size_t cell = i * class->steps.n + k;
+        int64_t amount = class->amount != NULL ? class->amount[cell] : 0;
+        most_pieces = tl_ns_max(most_pieces, class->pieces[cell]);
+        most_amount = tl_ns_max(most_amount, amount);
+        if (hidden(g, members[i], step) >= 0)
+            continue;
+        g->ns[n] = class->ns[cell];
+        g->amount[n] = amount;
+        g->pieces[n++] = class->pieces[cell];
+    }
+    if (n == role->n)
         return;
-    int64_t usual_ns = tl_baseline_median(ns, n), usual_pieces = tl_baseline_median(pieces, n);
-    for (size_t i = 0; i < role->n; i++)
-        if (tl_is_unjudged(b, members[i], step)) {
-            class->ns[i * class->steps.n + k] = usual_ns;
-            class->pieces[i * class->steps.n + k] = (uint32_t)usual_pieces;
-        }
+    int64_t usual_ns = usual_of(g->ns, n, -1), pieces = usual_of(g->pieces, n, most_pieces),
+            amount = usual_of(g->amount, n, most_amount);
+    for (size_t i = 0; i < role->n; i++) {
+        size_t cell = i * class->steps.n + k;
+        if (hidden(g, members[i], step) < 0)
+            continue;
+        bool late = class->family < BOUNDED && g->late[cell_of(g, class->family, members[i], step)];
+        class->ns[cell] = bounded(g, class, members[i], step, class->ns[cell], usual_ns);
+        class->pieces[cell] = (uint32_t)tl_ns_max(late ? class->pieces[cell] : 0, pieces);
+        if (class->amount != NULL)
+            class->amount[cell] = tl_ns_max(late ? class->amount[cell] : 0, amount);
+    }
 }
 
 bool tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table *health)
 {
-    tl_arena arena = { 0 };
-    if (!mark(b, ranks, health))
-        return false;
-    int64_t *ns = tl_arena_take(&arena, b->graph->nranks, sizeof *ns);
-    int64_t *pieces = tl_arena_take(&arena, b->graph->nranks, sizeof *pieces);
-    bool ok = !arena.failed;
-    for (size_t c = 0; ok && b->lost != NULL && c < b->nclasses; c++)
-        for (size_t k = 0; b->classes[c].family != TL_FAMILY_TRANSFER && k < b->classes[c].steps.n; k++)
-            fill(b, &b->classes[c], k, ns, pieces);
-    tl_arena_free(&arena);
+    size_t n = b->graph->nranks, cells = n * b->nsteps;
+    bounding g = { .b = b };
+    g.hidden_ns = tl_arena_take(&g.arena, cells, sizeof *g.hidden_ns);
+    g.own_ns = tl_arena_zeroed(&g.arena, BOUNDED * cells, sizeof *g.own_ns);
+    g.late = tl_arena_zeroed(&g.arena, BOUNDED * cells, sizeof *g.late);
+    g.ns = tl_arena_take(&g.arena, n, sizeof *g.ns);
+    g.pieces = tl_arena_take(&g.arena, n, sizeof *g.pieces);
+    g.amount = tl_arena_take(&g.arena, n, sizeof *g.amount);
+    bool ok = !g.arena.failed;
+    if (ok && mark(&g, ranks, health)) {
+        b->lost = tl_arena_zeroed(&b->arena, cells, sizeof *b->lost);
+        ok = b->lost != NULL;
+        sum_up(&g);
+        for (size_t q = 0; ok && q < b->nroles; q++)
+            for (size_t s = 0; s < b->nsteps; s++)
+                find_late(&g, &b->roles[q], s);
+        for (size_t c = 0; ok && c < b->nclasses; c++)
+            for (size_t k = 0; b->classes[c].family != TL_FAMILY_TRANSFER && k < b->classes[c].steps.n; k++)
+                fill(&g, &b->classes[c], k);
+    }
+    tl_arena_free(&g.arena);
     return ok;
 }
