@@ -233,6 +233,8 @@ if command -v python3 > /dev/null; then
     for shape in steps groups late; do
         check "judging, $shape" python3 "$here/growth.py" "$tlmpi" "$work/growth" 250 "$shape"
     done
+    # 64, 256 and 1,024 ranks.
+    check "judging, ranks" python3 "$here/growth.py" "$tlmpi" "$work/growth" 512 ranks
 else
     skip "judging: there is no python3"
 fi

@@ -92,6 +92,11 @@ double tl_chance_of(const tl_chance *c, double z, double n)
 double tl_worst_of(const double *x, size_t nsteps, const bool *up, size_t most, double *column)
 {
     size_t n = 0;
+    for (size_t s = 0; s < nsteps; s++)
+        n += !up[s];
+    if (n == 0)
+        return 0;
+    n = 0;
     memcpy(column, x, nsteps * sizeof *x);
     double baseline = fmax(0, tl_real_median(column, nsteps)), sum = 0;
     for (size_t s = 0; s < nsteps; s++)

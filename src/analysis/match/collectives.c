@@ -7,9 +7,17 @@
 
 /* ----------------------------------------------------------------------------------------------------------- order */
 
+/* What participants are in order by, apart from them: they are many times as large, and lie anywhere. */
+typedef struct place {
+    uint64_t key;
+    int64_t start_ns;
+    int32_t group, rank;
+    uint32_t uid, at;
+} place;
+
 static int by_key(const void *a, const void *b)
 {
-    const tl_participant *x = a, *y = b;
+    const place *x = a, *y = b;
     int order = TL_COMPARE(x->group, y->group);
     if (order == 0)
         order = TL_COMPARE(x->key, y->key);
@@ -20,27 +28,22 @@ static int by_key(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
 }
 
-/* Sorted by index, then put in place along the cycles of the permutation: a copy of all would double the memory. */
-static int by_key_at(const void *participants, uint32_t a, uint32_t b)
-{
-    return by_key((const tl_participant *)participants + a, (const tl_participant *)participants + b);
-}
-
-static void permute(tl_participant *participants, uint32_t *order, size_t n)
+/* Along the cycles of the permutation: a copy of all would double the memory. */
+static void permute(tl_participant *participants, place *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (order[i] == i)
+        if (order[i].at == i)
             continue;
         tl_participant held = participants[i];
         size_t hole = i;
-        while (order[hole] != i) {
-            size_t next = order[hole];
+        while (order[hole].at != i) {
+            size_t next = order[hole].at;
             participants[hole] = participants[next];
-            order[hole] = (uint32_t)hole;
+            order[hole].at = (uint32_t)hole;
             hole = next;
         }
         participants[hole] = held;
-        order[hole] = (uint32_t)hole;
+        order[hole].at = (uint32_t)hole;
     }
 }
 
@@ -48,14 +51,19 @@ bool tl_participants_sort(tl_participant *participants, size_t n)
 {
     if (n > UINT32_MAX - 1)
         return false;
-    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
-    for (size_t i = 0; order != NULL && i < n; i++)
-        order[i] = (uint32_t)i;
-    bool ok = order != NULL && tl_sort_index(order, n, by_key_at, participants);
-    if (ok)
+    place *order = tl_malloc((n + 1) * sizeof *order);
+    bool sorted = true;
+    for (size_t i = 0; order != NULL && i < n; i++) {
+        const tl_participant *p = &participants[i];
+        order[i] = (place){ p->key, p->start_ns, p->group, p->rank, p->uid, (uint32_t)i };
+        sorted = sorted && (i == 0 || by_key(&order[i - 1], &order[i]) <= 0);
+    }
+    if (order != NULL && !sorted) {
+        qsort(order, n, sizeof *order, by_key);
         permute(participants, order, n);
+    }
     free(order);
-    return ok;
+    return order != NULL;
 }
 
 bool tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns)

@@ -13,7 +13,7 @@
 struct tl_ideal {
     const tl_baseline *b;
     tl_arena arena;
-    double **spare_ns; /* by class and its cell */
+    double **spare; /* by class and its cell: ns; of waits, how many are beyond those of peers */
     int64_t *scratch;
 };
 
@@ -22,9 +22,14 @@ static size_t cells_of(const tl_baseline *b, const tl_work_class *class)
     return b->roles[class->role].n * class->steps.n;
 }
 
-static bool is_compared(const tl_work_class *class)
+static void count_waits(const tl_ideal *s, const tl_work_class *class, double *spare)
 {
-    return class->family == TL_FAMILY_DEVICE || class->family == TL_FAMILY_HOST || class->family == TL_FAMILY_TRANSFER;
+    const size_t n = class->steps.n;
+    for (size_t k = 0; k < n; k++) {
+        int64_t usual = tl_pieces_usual(s->b, class, class->steps.v[k], s->scratch);
+        for (size_t i = 0; i < s->b->roles[class->role].n; i++)
+            spare[i * n + k] = s->b->cut[class->steps.v[k]] ? 0 : fmax(0, (double)(class->pieces[i * n + k] - usual));
+    }
 }
 
 static bool find_excess(tl_ideal *s)
@@ -32,10 +37,12 @@ static bool find_excess(tl_ideal *s)
     bool ok = true;
     for (size_t c = 0; ok && c < s->b->nclasses; c++) {
         const tl_work_class *class = &s->b->classes[c];
-        if (!is_compared(class))
-            continue;
-        s->spare_ns[c] = tl_arena_take(&s->arena, cells_of(s->b, class), sizeof **s->spare_ns);
-        ok = s->spare_ns[c] != NULL && tl_excess(s->b, class, s->spare_ns[c], s->scratch);
+        s->spare[c] = tl_arena_take(&s->arena, cells_of(s->b, class), sizeof **s->spare);
+        ok = s->spare[c] != NULL;
+        if (ok && class->family == TL_FAMILY_WAIT)
+            count_waits(s, class, s->spare[c]);
+        else if (ok)
+            ok = tl_excess(s->b, class, s->spare[c], s->scratch);
     }
     return ok;
 }
@@ -55,7 +62,7 @@ static bool net(tl_ideal *s, uint32_t role, tl_family family)
             if (class->family != family)
                 continue;
             for (size_t i = 0; i < cells_of(b, class); i++) {
-                double *ns = &s->spare_ns[c][i];
+                double *ns = &s->spare[c][i];
                 size_t step = class->steps.v[i % class->steps.n], at = i / class->steps.n * b->nsteps + step;
                 if (turn == 0) {
                     above[at] += fmax(*ns, 0);
@@ -78,7 +85,7 @@ static bool net_all(tl_ideal *s)
     for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
         const tl_work_class *class = &s->b->classes[c];
         for (size_t i = 0; class->family == TL_FAMILY_TRANSFER && i < cells_of(s->b, class); i++)
-            s->spare_ns[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare_ns[c][i], 0);
+            s->spare[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare[c][i], 0);
     }
     return ok;
 }
@@ -91,7 +98,7 @@ tl_ideal *tl_ideal_new(const tl_baseline *b)
     if (s == NULL)
         return NULL;
     s->b = b;
-    s->spare_ns = tl_arena_zeroed(&s->arena, b->nclasses, sizeof *s->spare_ns);
+    s->spare = tl_arena_zeroed(&s->arena, b->nclasses, sizeof *s->spare);
     s->scratch = tl_arena_take(&s->arena, b->graph->nranks + b->nlinks + b->nsteps, sizeof *s->scratch);
     if (!s->arena.failed && find_excess(s) && net_all(s))
         return s;
@@ -109,16 +116,6 @@ void tl_ideal_free(tl_ideal *s)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* What a class has to spare in its k-th step on a member; of waits, how many are beyond those of peers. */
-static int64_t spare_of(const tl_ideal *s, uint32_t c, size_t member, size_t k)
-{
-    const tl_work_class *class = &s->b->classes[c];
-    if (class->family != TL_FAMILY_WAIT)
-        return llround(s->spare_ns[c][member * class->steps.n + k]);
-    size_t step = class->steps.v[k];
-    return s->b->cut[step] ? 0 : tl_pieces_beyond(s->b, class, member, step, s->scratch);
-}
-
 /* What each kind of the rank has to spare in each step. */
 static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
 {
@@ -128,8 +125,9 @@ static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
     out->spare = tl_calloc(out->ncells + 1, sizeof *out->spare);
     for (size_t kind = 0; out->spare != NULL && !alone && kind < b->nkinds[rank]; kind++) {
         uint32_t c = b->class_of_kind[rank][kind];
+        const double *spare = s->spare[c] + b->index_in_role[rank] * b->classes[c].steps.n;
         for (size_t k = 0; k < b->classes[c].steps.n; k++)
-            out->spare[kind * b->nsteps + b->classes[c].steps.v[k]] = spare_of(s, c, b->index_in_role[rank], k);
+            out->spare[kind * b->nsteps + b->classes[c].steps.v[k]] = llround(spare[k]);
     }
     return out->spare != NULL;
 }
@@ -224,5 +222,5 @@ int64_t tl_ideal_of_transfer(const tl_ideal *s, uint32_t meeting, int64_t ns)
     if (class == TL_NONE)
         return 0;
     size_t cell = tl_class_cell(&b->classes[class], b->links[link].member, tl_meeting_step(b, meeting));
-    return share_of(llround(s->spare_ns[class][cell]), b->classes[class].ns[cell], ns);
+    return share_of(llround(s->spare[class][cell]), b->classes[class].ns[cell], ns);
 }

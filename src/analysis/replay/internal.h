@@ -12,9 +12,7 @@ bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
  * out. */
 bool tl_drop_waits(tl_changes *changes, const int64_t *drop);
 
-/* plan.c: how many pieces of a class, or waits, a member has in a step beyond what is usual.  scratch: room for the
- * members. */
-int64_t tl_pieces_beyond(const tl_baseline *baseline, const tl_work_class *class, size_t member, size_t step,
-                         int64_t *scratch);
+/* plan.c: how many pieces of a class, or waits, are usual in a step.  scratch: room for the members. */
+int64_t tl_pieces_usual(const tl_baseline *baseline, const tl_work_class *class, size_t step, int64_t *scratch);
 
 #endif

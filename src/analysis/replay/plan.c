@@ -78,9 +78,14 @@ static bool is_of_family(const planning *p, size_t kind)
     return class_of(p, kind)->family == (family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family);
 }
 
+static int64_t pieces_of(const planning *p, size_t kind, size_t step)
+{
+    return tl_class_pieces(class_of(p, kind), p->b->index_in_role[p->repair->rank], step);
+}
+
 static int64_t beyond(const planning *p, size_t kind, size_t step)
 {
-    return tl_pieces_beyond(p->b, class_of(p, kind), p->b->index_in_role[p->repair->rank], step, p->scratch);
+    return tl_ns_max(0, pieces_of(p, kind, step) - tl_pieces_usual(p->b, class_of(p, kind), step, p->scratch));
 }
 
 static void find_windows(planning *p)
@@ -136,11 +141,6 @@ static void find_excess(planning *p)
         }
 }
 
-static int64_t waits_of(const planning *p, size_t kind, size_t step)
-{
-    return tl_class_pieces(class_of(p, kind), p->b->index_in_role[p->repair->rank], step);
-}
-
 /* Of waits for the device those beyond what peers have in the same stretch; of cut steps as many as of whole ones. */
 static void find_drops(planning *p)
 {
@@ -153,7 +153,7 @@ static void find_drops(planning *p)
             for (size_t s = 0; s < b->nsteps; s++) {
                 if (cut != 0 ? !p->plan->also[s] : !p->repair->on[s] || p->plan->also[s])
                     continue;
-                int64_t has = waits_of(p, k, s);
+                int64_t has = pieces_of(p, k, s);
                 int64_t more = cut == 0 ? beyond(p, k, s) : (all > 0 ? tl_portion(has, dropped, all) : 0);
                 p->plan->drop[k * b->nsteps + s] = more;
                 all += has;
@@ -162,13 +162,12 @@ static void find_drops(planning *p)
     }
 }
 
-int64_t tl_pieces_beyond(const tl_baseline *b, const tl_work_class *class, size_t member, size_t step, int64_t *scratch)
+int64_t tl_pieces_usual(const tl_baseline *b, const tl_work_class *class, size_t step, int64_t *scratch)
 {
     size_t n = b->roles[class->role].n;
     for (size_t i = 0; i < n; i++)
         scratch[i] = tl_class_pieces(class, i, step);
-    int64_t has = scratch[member];
-    return tl_ns_max(0, has - tl_baseline_median(scratch, n));
+    return tl_baseline_median(scratch, n);
 }
 
 bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repair_plan *out)
