@@ -336,7 +336,7 @@ if [ -z "$found" ]; then
     check "a file is found without its events" bites src/trace/find/runs.c '#include "tlmpi/trace/event/events.h"'
     check "the core knows no emulator" bites src/trace/event/events.c '#include "tlmpi/compat/verbatim.h"'
     check "one emulator does not know the other" bites src/compat/hta/hta.c '#include "tlmpi/compat/tracelens/rank.h"'
-    check "what emulators share knows none" bites src/compat/sheet.c '#include "tlmpi/compat/hta/hta.h"'
+    check "what emulators share knows none" bites src/compat/csv.c '#include "tlmpi/compat/hta/hta.h"'
     check "gaps know nothing of collectives" bites src/compat/tracelens/idle/gap.c '#include "tlmpi/compat/tracelens/coll.h"'
     check "what a room keeps to itself stays there" bites src/compat/tracelens/tracelens.c '#include "idle/self.h"'
     check "a format knows no answers" bites src/report/format/cell.c '#include "tlmpi/report/answers/answers.h"'

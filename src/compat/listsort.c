@@ -297,16 +297,14 @@ static void push_run(sorting *s, size_t from, size_t n)
     s->runs[s->nruns++] = (run){ .from = from, .n = n };
 }
 
-bool tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context)
+void tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context)
 {
     sorting s = { .v = v, .n = n, .before = before, .context = context, .gallop = GALLOP };
     size_t least = least_run(n);
 
     if (n < 2)
-        return true;
+        return;
     s.room = tl_malloc((n / 2 + 1) * sizeof *s.room);
-    if (s.room == NULL)
-        return false;
     for (size_t from = 0, length; from < n; from += length) {
         length = find_run(&s, from, n);
         if (length < least) {
@@ -321,5 +319,4 @@ bool tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context)
         merge_at(&s, i > 0 && s.runs[i - 1].n < s.runs[i + 1].n ? i - 1 : i);
     }
     free(s.room);
-    return true;
 }

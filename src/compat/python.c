@@ -1,4 +1,5 @@
 #include "tlmpi/compat/python.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include <float.h>
 #include <math.h>
@@ -107,13 +108,8 @@ double tl_pandas_sum(const double *v, size_t n)
     return sum;
 }
 
-double tl_pandas_mean(const double *v, size_t n)
-{
-    return n > 0 ? tl_pandas_sum(v, n) / (double)n : NAN;
-}
-
-/* Mean and sum of squares grow together, a number at a time. */
-double tl_pandas_std(const double *v, size_t n)
+/* The mean and the sum of squares grow together, a number at a time. */
+static double grown_std(const double *v, size_t n)
 {
     double mean = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
@@ -122,6 +118,25 @@ double tl_pandas_std(const double *v, size_t n)
         squares += (v[i] - mean) * (v[i] - before);
     }
     return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
+}
+
+tl_group_stats tl_pandas_stats(const double *all, size_t n)
+{
+    tl_group_stats stats = { .mean = NAN, .min = NAN, .max = NAN };
+    double *v = tl_malloc(n * sizeof *v);
+
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(all[i])) {
+            v[stats.n++] = all[i];
+            stats.min = fmin(stats.min, all[i]);
+            stats.max = fmax(stats.max, all[i]);
+        }
+    stats.sum = tl_pandas_sum(v, stats.n);
+    if (stats.n > 0)
+        stats.mean = stats.sum / (double)stats.n;
+    stats.std = grown_std(v, stats.n);
+    free(v);
+    return stats;
 }
 
 double tl_numpy_median(double *v, size_t n)
@@ -153,18 +168,16 @@ static double deviation(const double *v, size_t n)
     return n > 1 ? sqrt(squares / (double)(n - 1)) : NAN;
 }
 
-tl_described tl_pandas_describe(double *v, size_t n)
+void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n)
 {
-    tl_described d = { (double)n, NAN, NAN, NAN, { NAN, NAN, NAN }, NAN };
-
+    for (size_t i = 0; i < TL_NDESCRIBED; i++)
+        out[i] = NAN;
+    out[0] = (double)n;
     if (n == 0)
-        return d;
-    d.mean = tl_numpy_sum(v, n, 1) / (double)n;
-    d.std = deviation(v, n);
+        return;
+    out[1] = tl_numpy_sum(v, n, 1) / (double)n;
+    out[2] = deviation(v, n);
     tl_real_sort(v, n);
-    d.min = v[0];
-    for (size_t i = 0; i < 3; i++)
-        d.quartile[i] = tl_numpy_quantile(v, n, 0.25 * (double)(i + 1));
-    d.max = v[n - 1];
-    return d;
+    for (size_t i = 0; i <= 4; i++)
+        out[3 + i] = i == 0 ? v[0] : i == 4 ? v[n - 1] : tl_numpy_quantile(v, n, 0.25 * (double)i);
 }

@@ -12,12 +12,12 @@ typedef struct writing {
     tl_bytes *out;
     const char *p, *end;
     bool list; /* brackets, else parentheses */
-    bool no_memory, odd;
+    bool odd;
 } writing;
 
 static void put(writing *w, const char *text, size_t n)
 {
-    w->no_memory = w->no_memory || !tl_bytes_put(w->out, text, n);
+    tl_bytes_put(w->out, text, n);
 }
 
 static void put_utf8(writing *w, unsigned long c)
@@ -139,7 +139,7 @@ static void put_array(writing *w)
 {
     size_t count[DEEPEST] = { 0 }, depth = 0;
 
-    while (w->p < w->end && !w->odd && !w->no_memory) {
+    while (w->p < w->end && !w->odd) {
         char c = *w->p;
         if (c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',') {
             w->p++;
@@ -175,7 +175,7 @@ static void put_array(writing *w)
     w->odd = w->odd || depth > 0;
 }
 
-static bool put_sequence(tl_text json, bool list, tl_bytes *out)
+static void put_sequence(tl_text json, bool list, tl_bytes *out)
 {
     writing w = { .out = out, .p = json.p, .end = json.p + json.n, .list = list };
     size_t before = out->n;
@@ -188,20 +188,19 @@ static bool put_sequence(tl_text json, bool list, tl_bytes *out)
         out->n = before;
         put(&w, json.p, json.n);
     }
-    return !w.no_memory;
 }
 
-bool tl_python_tuple(tl_text json, tl_bytes *out)
+void tl_python_tuple(tl_text json, tl_bytes *out)
 {
-    return put_sequence(json, false, out);
+    put_sequence(json, false, out);
 }
 
-bool tl_python_list(tl_text json, tl_bytes *out)
+void tl_python_list(tl_text json, tl_bytes *out)
 {
-    return put_sequence(json, true, out);
+    put_sequence(json, true, out);
 }
 
-bool tl_python_string(tl_text json, tl_bytes *out)
+void tl_python_string(tl_text json, tl_bytes *out)
 {
     writing w = { .out = out, .p = json.p, .end = json.p + json.n };
 
@@ -213,5 +212,4 @@ bool tl_python_string(tl_text json, tl_bytes *out)
         else
             put(&w, &byte, 1);
     }
-    return !w.no_memory;
 }

@@ -23,11 +23,14 @@ double tl_numpy_round2(double value);
 /* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
 
-/* Sum, mean and standard deviation (divided by n - 1) of n doubles as pandas has them for a group; NaN where there are
- * too few for a mean or a deviation. */
+/* What pandas tells of the numbers of a group that are not NaN.  Without a number the mean and the extremes are NaN;
+ * std is divided by n - 1, and NaN of fewer than two. */
+typedef struct tl_group_stats {
+    size_t n;
+    double sum, mean, std, min, max;
+} tl_group_stats;
+tl_group_stats tl_pandas_stats(const double *v, size_t n);
 double tl_pandas_sum(const double *v, size_t n);
-double tl_pandas_mean(const double *v, size_t n);
-double tl_pandas_std(const double *v, size_t n);
 
 /* The median of n doubles, which it sorts; NaN without one. */
 double tl_numpy_median(double *v, size_t n);
@@ -35,12 +38,10 @@ double tl_numpy_median(double *v, size_t n);
 /* The quantile q of n > 0 doubles that ascend. */
 double tl_numpy_quantile(const double *ascending, size_t n, double q);
 
-/* What pandas' describe tells of n doubles, which it sorts; NaN where there are too few.  It needs room for as many
- * more. */
-typedef struct tl_described {
-    double count, mean, std, min, quartile[3], max;
-} tl_described;
-tl_described tl_pandas_describe(double *v, size_t n);
+/* count, mean, std, min, 25%, 50%, 75% and max of n doubles, which it sorts, as pandas' describe has them; NaN where
+ * there are too few. */
+enum { TL_NDESCRIBED = 8 };
+void tl_pandas_describe(double out[TL_NDESCRIBED], double *v, size_t n);
 
 /* Puts the indices of n doubles, none of them NaN, in the order that numpy's argsort gives them: it is not stable, and
  * what equals come to be in depends on all n (see introsort.c).  index[0 .. n) are 0 .. n - 1 afterwards in that order.
@@ -50,16 +51,15 @@ void tl_numpy_argsort(uint32_t *index, const double *v, size_t n);
 /* Whether a stands before b.  It need not be an order: in a circle of three each may stand before the next. */
 typedef bool tl_before(void *context, uint32_t a, uint32_t b);
 
-/* Puts n values in the order that Python 3.11's list.sort leaves them in, which it asks for in the same steps.  False:
- * memory is out. */
-bool tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context);
+/* Puts n values in the order that Python 3.11's list.sort leaves them in, which it asks for in the same steps. */
+void tl_python_sort(uint32_t *v, size_t n, tl_before *before, void *context);
 
 /* Appends the tuple of a JSON array (valid text), and of the arrays in it: [[5], "a"] is ((5,), 'a').  What is no array
- * is appended as it is.  False: memory is out. */
-bool tl_python_tuple(tl_text json, tl_bytes *out);
+ * is appended as it is. */
+void tl_python_tuple(tl_text json, tl_bytes *out);
 
-/* The same of a list: [[5], 'a'].  And what a JSON string stands for, given without its quotes. */
-bool tl_python_list(tl_text json, tl_bytes *out);
-bool tl_python_string(tl_text json, tl_bytes *out);
+/* Appends the list of a JSON array: [[5], 'a'].  Appends what a JSON string, given without its quotes, stands for. */
+void tl_python_list(tl_text json, tl_bytes *out);
+void tl_python_string(tl_text json, tl_bytes *out);
 
 #endif

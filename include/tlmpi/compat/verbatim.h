@@ -1,6 +1,6 @@
 /* verbatim.h - what an entry of a trace says to the letter: what only the tables of other programs need of it.
  *
- * One of the common files of compat, with sheet.h (tables as pandas writes them) and python.h (its numbers and texts),
+ * One of the common files of compat, with csv.h (tables as pandas writes them) and python.h (its numbers and texts),
  * which know none of the programs and may use trace alone.
  *
  * Times as the doubles that Python reads, ids that may be texts, arguments as they are written: columns beside those of
@@ -44,7 +44,7 @@ typedef struct tl_more {
 typedef struct tl_verbatim {
     size_t cap;
     double *ts, *dur; /* us; NaN where absent */
-    tl_more *more;    /* NULL where nobody asked for it */
+    tl_more *more;    /* NULL unless it was asked for */
 } tl_verbatim;
 
 /* The hook that fills *words, which must stay where it is until the trace has been read; with `more`, or times alone.

@@ -5,7 +5,6 @@
 #include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/compat/sheet.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,17 +41,6 @@ static tl_hta_table *const tables[] = {
     tl_hta_execution_trace_links,
 };
 
-static tl_status write_notes(const tl_hta_job *job, const char *dir, tl_error *err)
-{
-    tl_sheet file;
-    tl_status st = tl_sheet_open(&file, dir, "notes.txt", NULL, err);
-    if (st != TL_OK)
-        return st;
-    if (job->notes.n > 0)
-        fwrite(job->notes.v, 1, job->notes.n, file.file);
-    return tl_sheet_close(&file, err);
-}
-
 /* Tables of a rank, or of an operator, that are there from an earlier job, and that this one may have none of. */
 static void remove_older(const char *dir)
 {
@@ -74,33 +62,26 @@ static void remove_older(const char *dir)
 
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err)
 {
-    tl_hta_job job = { 0 };
-    tl_status st = tl_make_folders(options->out_dir, err);
+    tl_hta_job job = { .out = { .dir = options->out_dir } };
+    tl_csv_folder *out = &job.out;
 
-    if (st == TL_OK)
+    if (tl_make_folders(options->out_dir, &out->error) == TL_OK)
         remove_older(options->out_dir);
-    if (st == TL_OK && options->memory_timeline != NULL)
-        st = tl_hta_memory_timeline(options->memory_timeline, options->out_dir, err);
-    if (st == TL_OK && options->memory_timeline != NULL && options->nfiles == 0) {
-        st = write_notes(&job, options->out_dir, err);
-        goto done;
-    }
-    if (st == TL_OK)
-        st = tl_hta_job_load(&job, options, err);
-    if (st == TL_OK && job.frames.n == 0) {
-        st = write_notes(&job, options->out_dir, err);
-        if (st == TL_OK)
-            st = tl_fail(err, TL_EINPUT, "no file has an entry with a duration and a category; %s/notes.txt tells more",
-                         options->out_dir);
-        goto done;
-    }
-    if (st == TL_OK)
-        st = tl_hta_job_settle(&job, options->include_last_step, err);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && st == TL_OK; i++)
-        st = tables[i](&job, options->out_dir, err);
-    if (st == TL_OK)
-        st = write_notes(&job, options->out_dir, err);
-done:
+    if (options->memory_timeline != NULL)
+        tl_hta_memory_timeline(options->memory_timeline, out);
+    if (!tl_csv_failed(out))
+        tl_hta_job_load(&job, options);
+    if (!tl_csv_failed(out) && job.frames.n > 0)
+        tl_hta_job_align(&job, options->include_last_step);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && job.frames.n > 0 && !tl_csv_failed(out); i++)
+        tables[i](&job);
+    tl_csv_write_notes(out, &job.notes);
+    if (!tl_csv_failed(out) && job.frames.n == 0 && options->nfiles > 0)
+        tl_fail(&out->error, TL_EINPUT, "no file has an entry with a duration and a category; %s/notes.txt tells more",
+                options->out_dir);
+    if (tl_csv_failed(out))
+        *err = out->error;
+    tl_status st = out->error.status;
     *incomplete = job.incomplete;
     tl_hta_job_free(&job);
     return st;

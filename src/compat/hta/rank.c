@@ -60,16 +60,12 @@ tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err)
     tl_source *source;
     size_t n;
     bool found = false;
-
-    char *block = tl_malloc(BLOCK_BYTES);
-    if (block == NULL)
-        return tl_fail_memory(err, "reading a file");
     tl_status st = tl_source_open(path, &source, err);
-    if (st != TL_OK) {
-        free(block);
+
+    if (st != TL_OK)
         return st;
-    }
     /* What is wrong with the bytes is told when the trace itself is read. */
+    char *block = tl_malloc(BLOCK_BYTES);
     while (!found && tl_source_read(source, block, BLOCK_BYTES, &n, NULL) == TL_OK && n > 0)
         for (size_t i = 0; i < n && !found; i++)
             found = take(&s, block[i]);

@@ -1,12 +1,10 @@
 /* tracelens.c - a trace in, a rank's tables and its share of the common ones out; the common ones from all shares. */
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/part_file.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/tracelens/coll.h"
 #include "tlmpi/compat/tracelens/idle.h"
 #include "tlmpi/compat/tracelens/tracelens.h"
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,22 +15,6 @@ typedef struct share_head {
     uint64_t nnotes; /* bytes; lines */
     uint32_t usable, incomplete;
 } share_head;
-
-/* Adds a line.  What is longer than the line has room for is cut. */
-static tl_status note(tl_bytes *to, tl_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static tl_status note(tl_bytes *to, tl_error *err, const char *format, ...)
-{
-    char line[2048];
-    va_list args;
-
-    va_start(args, format);
-    int n = vsnprintf(line, sizeof line - 1, format, args);
-    va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof line - 1 ? (size_t)n : sizeof line - 2;
-    line[length++] = '\n';
-    return tl_bytes_put(to, line, length) ? TL_OK : tl_fail_memory(err, "the notes");
-}
 
 void tl_tracelens_clear(const char *dir)
 {
@@ -68,77 +50,54 @@ void tl_tracelens_clear(const char *dir)
 /* -------------------------------------------------------------------------------------------------------- one rank */
 
 /* The collectives of this rank alone; its number is then 0. */
-static tl_status write_own_collectives(const tl_lens *lens, const char *dir, tl_error *err)
+static void write_own_collectives(const tl_lens *lens, tl_csv_folder *folder)
 {
     tl_bytes own = { 0 };
     tl_colls colls = { 0 };
-    bool ok = tl_colls_pack(lens, 0, &own);
 
-    if (ok) {
-        const char *at = own.v;
-        ok = tl_colls_unpack(&colls, &at) && tl_colls_match(&colls);
-    }
-    tl_status st = ok ? tl_coll_write_summary_long(&colls, dir, "coll_analysis.csv", err)
-                      : tl_fail_memory(err, "the collectives of a rank");
+    tl_colls_pack(lens, 0, &own);
+    const char *at = own.v;
+    tl_colls_unpack(&colls, &at);
+    tl_colls_match(&colls);
+    tl_coll_write_summary_long(&colls, folder, "coll_analysis.csv");
     tl_colls_free(&colls);
-    free(own.v);
-    return st;
+    tl_bytes_free(&own);
 }
 
-static tl_status write_own(const tl_lens *lens, int64_t rank, const char *dir, tl_bytes *to, tl_error *err)
+static void write_own(const tl_lens *lens, int64_t rank, tl_csv_folder *folder, tl_bytes *notes)
 {
-    tl_lens_idle idle = { 0 };
-    tl_lens_timeline linked, all;
+    tl_lens_idle idle = tl_lens_idle_of(lens);
 
-    tl_status st = tl_lens_idle_find(&idle, lens, err);
-    if (st == TL_OK)
-        st = tl_lens_write_gap_groups(&idle, dir, err);
-    if (st == TL_OK)
-        st = tl_lens_write_gaps(lens, &idle, dir, err);
+    tl_lens_write_gap_groups(&idle, folder);
+    tl_lens_write_gaps(lens, &idle, folder);
     tl_lens_idle_free(&idle);
-    if (st == TL_OK)
-        st = tl_lens_timeline_of(&linked, lens, true, err);
-    if (st == TL_OK)
-        st = tl_lens_timeline_of(&all, lens, false, err);
-    if (st != TL_OK)
-        return st;
+    tl_lens_timeline linked = tl_lens_timeline_of(lens, true), all = tl_lens_timeline_of(lens, false);
     if (!all.any)
-        st = note(to, err, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
-                  (long long)rank);
+        tl_csv_note(notes, false, "rank %lld: no device work: no gpu_timeline, no kernel tables; TraceLens stops here",
+                    (long long)rank);
     else if (!linked.any)
-        st = note(to, err,
-                  "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
-                  "percentages of "
-                  "the total time; TraceLens stops here",
-                  (long long)rank);
-    if (st == TL_OK)
-        st = tl_lens_write_timelines(&linked, &all, dir, err);
-    if (st == TL_OK)
-        st = tl_lens_write_kernels(lens, linked.any ? linked.total : NAN, dir, err);
-    if (st == TL_OK)
-        st = write_own_collectives(lens, dir, err);
-    return st;
+        tl_csv_note(notes, false,
+                    "rank %lld: no device work is linked to a launch: no gpu_timeline but that of all events, no "
+                    "percentages of the total time; TraceLens stops here",
+                    (long long)rank);
+    tl_lens_write_timelines(&linked, &all, folder);
+    tl_lens_write_kernels(lens, linked.any ? linked.total : NAN, folder);
+    write_own_collectives(lens, folder);
 }
 
-static tl_status take_trace(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
-                            const char *dir, tl_bytes *to, tl_bytes *rows, bool *incomplete, tl_error *err)
+/* The tables of a trace into the folder, its notes, and its rows of collectives. */
+static void take_trace(const tl_trace *trace, const tl_verbatim *words, const char *path, int64_t rank,
+                       tl_csv_folder *folder, tl_bytes *notes, tl_bytes *rows)
 {
-    const tl_read_report *report = &trace->report;
-    tl_lens lens = { 0 };
-    tl_status st = tl_make_folders(dir, err);
+    tl_lens lens = tl_lens_open(trace, words);
 
-    tl_tracelens_clear(dir);
-    *incomplete = report->cut || report->source_fault || report->dropped > 0;
-    if (st == TL_OK && report->first_bad[0] != '\0')
-        st = note(to, err, "rank %lld: %s: %s", (long long)rank, path, report->first_bad);
-    if (st == TL_OK)
-        st = tl_lens_open(&lens, trace, words, err);
-    if (st == TL_OK)
-        st = write_own(&lens, rank, dir, to, err);
-    if (st == TL_OK && !tl_colls_pack(&lens, rank, rows))
-        st = tl_fail_memory(err, "the collectives of a rank");
+    (void)tl_make_folders(folder->dir, &folder->error);
+    tl_tracelens_clear(folder->dir);
+    if (trace->report.first_bad[0] != '\0')
+        tl_csv_note(notes, false, "rank %lld: %s: %s", (long long)rank, path, trace->report.first_bad);
+    write_own(&lens, rank, folder, notes);
+    tl_colls_pack(&lens, rank, rows);
     tl_lens_free(&lens);
-    return st;
 }
 
 tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_bytes *share, tl_error *err)
@@ -147,32 +106,36 @@ tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_
     const tl_entry_hook hook = tl_verbatim_hook(&words, true);
     const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
     share_head head = { .rank = rank, .incomplete = 1 };
-    tl_bytes rows = { 0 };
-    tl_bytes lines = { 0 };
-    bool incomplete = true;
+    tl_csv_folder folder = { .dir = dir };
+    tl_bytes rows = { 0 }, notes = { 0 };
     tl_error why;
     tl_trace trace;
 
     tl_status st = tl_trace_read(path, &options, &trace, &why);
     if (st == TL_OK) {
+        const tl_read_report *report = &trace.report;
         head.usable = 1;
-        st = take_trace(&trace, &words, path, rank, dir, &lines, &rows, &incomplete, err);
+        head.incomplete = report->cut || report->source_fault || report->dropped > 0;
+        take_trace(&trace, &words, path, rank, &folder, &notes, &rows);
     } else if (st == TL_EINPUT) {
-        st = note(&lines, err, "rank %lld: left out: %s", (long long)rank, why.text);
+        tl_csv_note(&notes, false, "rank %lld: left out: %s", (long long)rank, why.text);
     } else {
-        tl_fail(err, st, "%s", why.text);
+        folder.error = why;
     }
     tl_trace_free(&trace);
     tl_verbatim_free(&words);
-    head.incomplete = incomplete;
-    head.nnotes = lines.n;
-    head.n = lines.n + rows.n;
-    if (st == TL_OK && !(tl_bytes_put(share, &head, sizeof head) && tl_bytes_put(share, lines.v, lines.n) &&
-                         tl_bytes_put(share, rows.v, rows.n)))
-        st = tl_fail_memory(err, "what a rank has to say to the others");
-    free(lines.v);
-    free(rows.v);
-    return st;
+    head.nnotes = notes.n;
+    head.n = notes.n + rows.n;
+    if (tl_csv_failed(&folder)) {
+        *err = folder.error;
+    } else {
+        tl_bytes_put(share, &head, sizeof head);
+        tl_bytes_put(share, notes.v, notes.n);
+        tl_bytes_put(share, rows.v, rows.n);
+    }
+    tl_bytes_free(&notes);
+    tl_bytes_free(&rows);
+    return folder.error.status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- all ranks */
@@ -190,54 +153,35 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->head.rank, y->head.rank);
 }
 
-static tl_status split_shares(parts *out, const char *shares, size_t n, tl_error *err)
+static parts split_shares(const char *shares, size_t n)
 {
-    const char *at = shares;
+    parts out = { 0 };
 
-    while (at < shares + n) {
+    for (const char *at = shares; at < shares + n;) {
         part p;
         memcpy(&p.head, at, sizeof p.head);
         p.at = at + sizeof p.head;
         at = p.at + p.head.n;
-        if (!tl_vec_room(out))
-            return tl_fail_memory(err, "what the ranks have to say to each other");
-        out->v[out->n++] = p;
+        tl_vec_push(&out, p);
     }
-    if (out->n > 0)
-        qsort(out->v, out->n, sizeof *out->v, by_rank);
-    return TL_OK;
+    if (out.n > 0)
+        qsort(out.v, out.n, sizeof *out.v, by_rank);
+    return out;
 }
 
-static tl_status write_notes(const tl_bytes *lines, const char *dir, tl_error *err)
+static void write_common(const tl_colls *colls, tl_csv_folder *folder, tl_bytes *notes)
 {
-    tl_sheet file;
-    tl_status st = tl_sheet_open(&file, dir, "notes.txt", NULL, err);
-    if (st != TL_OK)
-        return st;
-    if (lines->n > 0)
-        fwrite(lines->v, 1, lines->n, file.file);
-    return tl_sheet_close(&file, err);
-}
-
-static tl_status write_common(const tl_colls *colls, const char *dir, tl_bytes *lines, tl_error *err)
-{
-    uint32_t differ = TL_NONE;
-
-    tl_status st = tl_coll_write_long(colls, dir, err);
-    if (st == TL_OK)
-        st = tl_coll_write_summary_long(colls, dir, "nccl_summary_long.csv", err);
-    if (st == TL_OK)
-        st = tl_coll_write_sync(colls, dir, &differ, err);
-    if (st == TL_OK && differ != TL_NONE) {
+    tl_coll_write_long(colls, folder);
+    tl_coll_write_summary_long(colls, folder, "nccl_summary_long.csv");
+    uint32_t differ = tl_coll_write_sync(colls, folder);
+    if (differ != TL_NONE) {
         const tl_coll_row *row = tl_coll_nth(colls, differ, 0);
-        st = note(lines, err,
-                  "collective %.200s_%u: the ranks do not agree on what it is: no nccl_implicit_sync, "
-                  "nccl_summary_implicit_sync, nccl_straggler_summary; TraceLens stops here",
-                  tl_names_text(&colls->texts, row->group).p, row->index);
+        tl_csv_note(notes, false,
+                    "collective %.200s_%u: the ranks do not agree on what it is: no nccl_implicit_sync, "
+                    "nccl_summary_implicit_sync, nccl_straggler_summary; TraceLens stops here",
+                    tl_names_text(&colls->texts, row->group).p, row->index);
     }
-    if (st == TL_OK)
-        st = tl_coll_write_all_to_all(colls, dir, err);
-    return st;
+    tl_coll_write_all_to_all(colls, folder);
 }
 
 static void warn_lines(const char *at, uint64_t n)
@@ -251,35 +195,34 @@ static void warn_lines(const char *at, uint64_t n)
 tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
                              tl_error *err)
 {
-    parts all = { 0 };
-    tl_bytes lines = { 0 };
+    parts all = split_shares(shares, n);
+    tl_csv_folder folder = { .dir = dir };
+    tl_bytes notes = { 0 };
     tl_colls colls = { .gpus_per_node = gpus_per_node };
     size_t nusable = 0;
 
     *incomplete = false;
-    tl_status st = tl_make_folders(dir, err);
-    if (st == TL_OK)
-        st = split_shares(&all, shares, n, err);
-    for (size_t i = 0; st == TL_OK && i < all.n; i++) {
+    (void)tl_make_folders(dir, &folder.error);
+    for (size_t i = 0; i < all.n; i++) {
         const part *p = &all.v[i];
         const char *rows = p->at + p->head.nnotes;
         *incomplete |= p->head.incomplete != 0;
         if (p->head.incomplete != 0)
             warn_lines(p->at, p->head.nnotes);
         nusable += p->head.usable;
-        if (!tl_bytes_put(&lines, p->at, p->head.nnotes) || (p->head.usable && !tl_colls_unpack(&colls, &rows)))
-            st = tl_fail_memory(err, "the collectives of all ranks");
+        tl_bytes_put(&notes, p->at, p->head.nnotes);
+        if (p->head.usable)
+            tl_colls_unpack(&colls, &rows);
     }
-    if (st == TL_OK && !tl_colls_match(&colls))
-        st = tl_fail_memory(err, "the collectives of all ranks");
-    if (st == TL_OK)
-        st = write_common(&colls, dir, &lines, err);
-    if (st == TL_OK)
-        st = write_notes(&lines, dir, err);
-    if (st == TL_OK && nusable == 0)
-        st = tl_fail(err, TL_EINPUT, "no file could be used; %s/notes.txt tells more", dir);
+    tl_colls_match(&colls);
+    write_common(&colls, &folder, &notes);
+    tl_csv_write_notes(&folder, &notes);
+    if (!tl_csv_failed(&folder) && nusable == 0)
+        tl_fail(&folder.error, TL_EINPUT, "no file could be used; %s/notes.txt tells more", dir);
+    if (tl_csv_failed(&folder))
+        *err = folder.error;
     free(all.v);
-    free(lines.v);
+    tl_bytes_free(&notes);
     tl_colls_free(&colls);
-    return st;
+    return folder.error.status;
 }

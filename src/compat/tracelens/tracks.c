@@ -62,23 +62,19 @@ tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, voi
     tl_verbatim words = { 0 };
     const tl_entry_hook hook = tl_verbatim_hook(&words, true);
     const tl_read_options options = { .keep = (1u << TL_NCATS) - 1, .hook = &hook };
-    tl_lens lens = { 0 };
     tl_trace trace;
     lens_tracks *t = tl_calloc(1, sizeof *t);
-    if (t == NULL)
-        return tl_fail_memory(err, "the tracks of a trace");
 
     tl_status st = tl_trace_read(path, &options, &trace, err);
     *report = trace.report;
     if (st == TL_OK)
         st = tl_out_idle_check_new(path, &trace.events, err);
-    if (st == TL_OK)
-        st = tl_lens_open(&lens, &trace, &words, err);
-    if (st == TL_OK)
+    if (st == TL_OK) {
+        tl_lens lens = tl_lens_open(&trace, &words);
         st = find_process(&lens, &t->process, err);
-    if (st == TL_OK)
-        st = tl_lens_idle_find(&t->idle, &lens, err);
-    tl_lens_free(&lens);
+        t->idle = tl_lens_idle_of(&lens);
+        tl_lens_free(&lens);
+    }
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);

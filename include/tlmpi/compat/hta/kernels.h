@@ -1,5 +1,5 @@
-/* kernels.h - tables of kernels by class and name, of their launches and of annotations; of who comes last to
- * collectives; and of what HTA's plots write at a kernel. */
+/* kernels.h - tables of kernels by class and name, of their launches and of annotations; of the ranks that come
+ * last to collectives; and of what HTA's plots write at a kernel. */
 #ifndef TLMPI_COMPAT_HTA_KERNELS_H
 #define TLMPI_COMPAT_HTA_KERNELS_H
 

@@ -10,7 +10,7 @@ tl_hta_table tl_hta_idle_time, tl_hta_queues, tl_hta_bandwidths, tl_hta_counter_
 tl_hta_table tl_hta_kernels_of_annotations, tl_hta_op_delays;
 
 /* memory_timeline.csv and memory_timeline_summary.csv of a raw memory timeline, as export_memory_timeline writes it.
- * TL_EINPUT: it is none; TL_EOUTPUT; TL_ENOMEM. */
-tl_status tl_hta_memory_timeline(const char *path, const char *dir, tl_error *err);
+ * TL_EINPUT: it is none. */
+void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder);
 
 #endif

@@ -14,7 +14,7 @@
 #define TLMPI_COMPAT_TRACELENS_COLL_H
 
 #include "tlmpi/base/bytes.h"
-#include "tlmpi/compat/sheet.h"
+#include "tlmpi/compat/csv.h"
 #include "tlmpi/compat/tracelens/rank.h"
 
 /* What is absent. */
@@ -50,22 +50,22 @@ typedef struct tl_colls {
 void tl_colls_free(tl_colls *colls);
 
 /* Adds the collective kernels of a rank as bytes: the number of rows, rows, the number of texts, texts. */
-bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out);
+void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out);
 
-/* Takes such bytes, adding the rows; *at moves after them.  Ranks may come in any order.  False: memory is out. */
-bool tl_colls_unpack(tl_colls *colls, const char **at);
+/* Takes such bytes, adding the rows; *at moves after them.  Ranks may come in any order. */
+void tl_colls_unpack(tl_colls *colls, const char **at);
 
-/* When all rows are in: sorts and matches them.  False: memory is out. */
-bool tl_colls_match(tl_colls *colls);
+/* When all rows are in: sorts and matches them. */
+void tl_colls_match(tl_colls *colls);
 
-/* Size in 2^20 bytes of so many elements; NaN where the type is unknown or there is no number. */
+/* Sizes of what a rank sent and received, in 2^20 bytes; NaN where the type or the number is unknown.  The size received
+ * is unknown where the size sent is. */
 double tl_coll_mb(const tl_colls *colls, const tl_coll_row *row, int64_t nelems);
 static inline double tl_coll_in_mb(const tl_colls *colls, const tl_coll_row *row)
 {
     return tl_coll_mb(colls, row, row->in_nelems);
 }
 
-/* The out size is unknown where the in size is. */
 static inline double tl_coll_out_mb(const tl_colls *colls, const tl_coll_row *row)
 {
     return row->in_nelems == TL_COLL_NO_NUMBER ? NAN : tl_coll_mb(colls, row, row->out_nelems);
@@ -82,38 +82,45 @@ static inline size_t tl_coll_nrows(const tl_colls *colls, size_t collective)
 }
 
 /* The ranks of some collectives: add those of each, then keep each once, ascending.  Zero-initialise; free(ranks.v)
- * ends it.  False: memory is out. */
+ * ends it. */
 typedef TL_VEC(int64_t) tl_coll_ranks;
-bool tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
+void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
 void tl_coll_ranks_distinct(tl_coll_ranks *ranks);
 
 /* The row of a rank in a collective, NULL where it takes no part.  Ranks are asked for in ascending order: *k, at first
  * 0, counts those that do. */
 const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int64_t rank, size_t *k);
 
-/* Cells: of an id; a text; a number that may be absent, of a column that is whole or not. */
-void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row);
-void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text);
-void tl_coll_put_number(tl_sheet *sheet, int64_t number, bool whole);
+/* Cells: the id of a collective; a text; a number that may be absent, of a column that is whole or not. */
+void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row);
+static inline tl_cell tl_coll_text(const tl_colls *colls, uint32_t text)
+{
+    return tl_string(tl_names_text(&colls->texts, text));
+}
 
-/* The columns of nodes, where gpus_per_node is known, after all others: the node of a rank; whether the ranks of a
- * group share one.  Their names; their cells. */
-void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names);
-void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank);
-void tl_coll_put_span(tl_sheet *sheet, const tl_colls *colls, uint32_t ranks);
+static inline tl_cell tl_coll_number(int64_t number, bool whole)
+{
+    return number == TL_COLL_NO_NUMBER ? tl_blank() : tl_number((double)number, whole);
+}
+
+/* Ends a header, and a row, with the columns of nodes, which are there where gpus_per_node is known: the node of a rank;
+ * whether the ranks of a group share one. */
+typedef enum tl_coll_nodes { TL_COLL_NODE = 1, TL_COLL_SPAN = 2 } tl_coll_nodes;
+void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes);
+void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t rank, uint32_t ranks);
 
 /* nccl_long; a table without a row is not written. */
-tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *err);
+void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder);
 
 /* nccl_summary_long, or the same as coll_analysis of one rank. */
-tl_status tl_coll_write_summary_long(const tl_colls *colls, const char *dir, const char *name, tl_error *err);
+void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, const char *name);
 
 /* nccl_implicit_sync, nccl_summary_implicit_sync, nccl_straggler_summary.  Where ranks do not agree on what a
- * collective is, none of them is written and *differ tells the collective; else it is TL_NONE. */
-tl_status tl_coll_write_sync(const tl_colls *colls, const char *dir, uint32_t *differ, tl_error *err);
+ * collective is, none of them is written and the collective is returned; else TL_NONE. */
+uint32_t tl_coll_write_sync(const tl_colls *colls, tl_csv_folder *folder);
 
 /* nccl_all2allv, nccl_summary_all2allv, nccl_all2allv_heatmap. */
-tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err);
-tl_status tl_coll_write_heat(const tl_colls *colls, const char *dir, tl_error *err);
+void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder);
+void tl_coll_write_heat(const tl_colls *colls, tl_csv_folder *folder);
 
 #endif

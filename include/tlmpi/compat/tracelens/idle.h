@@ -54,7 +54,7 @@ typedef struct tl_lens_gap {
     uint32_t key;    /* what a gap is grouped by, beside drained and cpu */
 } tl_lens_gap;
 
-/* Zero-initialise; tl_lens_idle_free ends it. */
+/* tl_lens_idle_free ends it. */
 typedef struct tl_lens_idle {
     TL_VEC(tl_lens_gap) gaps; /* in order of time */
     size_t nmacro;
@@ -62,8 +62,8 @@ typedef struct tl_lens_idle {
     tl_names words;
 } tl_lens_idle;
 
-/* The gaps, and all about them.  TL_ENOMEM. */
-tl_status tl_lens_idle_find(tl_lens_idle *idle, const tl_lens *lens, tl_error *err);
+/* The gaps, and all about them. */
+tl_lens_idle tl_lens_idle_of(const tl_lens *lens);
 void tl_lens_idle_free(tl_lens_idle *idle);
 
 static inline bool tl_lens_is_noise(const tl_lens_gap *gap)
@@ -81,9 +81,6 @@ static inline bool tl_lens_gap_is_whole(const tl_lens_gap *gap)
     return gap->lo_whole && gap->hi_whole;
 }
 
-/* The macro gaps, in order of time; the caller frees the array.  NULL: memory is out. */
-const tl_lens_gap **tl_lens_macro_gaps(const tl_lens_idle *idle);
-
 const char *tl_lens_drain_word(bool drained);
 const char *tl_lens_sync_word(tl_lens_sync sync); /* empty for none */
 const char *tl_lens_cpu_word(tl_lens_cpu cpu);
@@ -94,17 +91,17 @@ tl_lens_sync tl_lens_sync_of(const tl_lens *lens, uint32_t call, uint32_t prev);
 
 /* What the host did in the gaps (cpu.c): fills cpu, detail, op and key.  Ask in order of time. */
 typedef struct tl_lens_host tl_lens_host;
-tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words); /* NULL: memory is out */
-bool tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap);        /* false: memory is out */
+tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words);
+void tl_lens_host_label(tl_lens_host *host, tl_lens_gap *gap);
 void tl_lens_host_free(tl_lens_host *host);
 
 /* The value in thousandths, half to even: two times are equal when these are. */
 int64_t tl_lens_thousandths(double us);
 
 /* idle_intervals, and idle_noise, which TraceLens has no sheet for. */
-tl_status tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, const char *dir, tl_error *err);
+void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_folder *folder);
 
 /* idle_overview, idle_summary. */
-tl_status tl_lens_write_gap_groups(const tl_lens_idle *idle, const char *dir, tl_error *err);
+void tl_lens_write_gap_groups(const tl_lens_idle *idle, tl_csv_folder *folder);
 
 #endif

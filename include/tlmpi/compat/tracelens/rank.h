@@ -8,7 +8,7 @@
 #ifndef TLMPI_COMPAT_TRACELENS_RANK_H
 #define TLMPI_COMPAT_TRACELENS_RANK_H
 
-#include "tlmpi/base/status.h"
+#include "tlmpi/compat/csv.h"
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/model/view.h"
 #include "tlmpi/trace/read/reader.h"
@@ -44,7 +44,7 @@ enum {
     TL_LENS_COPY_KERNEL = 16384   /* a copy of older ROCm, which is written as a kernel */
 };
 
-/* Zero-initialise; tl_lens_free ends it.  Arrays have an entry for each event. */
+/* tl_lens_free ends it.  Arrays have an entry for each event. */
 typedef struct tl_lens {
     const tl_trace *trace;    /* borrowed; read with all categories, and with the hook of `words` */
     const tl_events *e;       /* its events */
@@ -54,12 +54,11 @@ typedef struct tl_lens {
     uint16_t *says;           /* by name: what it says; 0 where no event has it */
 } tl_lens;
 
-/* TL_ENOMEM. */
-tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, const tl_verbatim *words, tl_error *err);
+tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words);
 void tl_lens_free(tl_lens *lens);
 
-/* Fills launch; for tl_lens_open.  False: memory is out. */
-bool tl_lens_link(tl_lens *lens);
+/* Fills launch; for tl_lens_open. */
+void tl_lens_link(tl_lens *lens);
 
 static inline double tl_lens_ts(const tl_lens *lens, uint32_t i)
 {
@@ -109,7 +108,7 @@ static inline tl_text tl_lens_name(const tl_lens *lens, uint32_t i, const char *
 }
 
 /* A new array of the events that `is` picks, by ts; those of one ts in file order, or the longest first and then in
- * file order.  NULL: memory is out.  The caller frees it. */
+ * file order.  The caller frees it. */
 uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), bool longest_first, size_t *n);
 
 /* A gap of the device that is shorter is noise, us. */
@@ -121,19 +120,18 @@ typedef struct tl_lens_timeline {
     double computation, exposed_comm, exposed_memcpy, busy, idle, micro_idle, macro_idle, total, comm, memcpy;
 } tl_lens_timeline;
 
-/* The timeline of all device work, or of what is linked to a launch alone.  TL_ENOMEM. */
-tl_status tl_lens_timeline_of(tl_lens_timeline *t, const tl_lens *lens, bool linked_only, tl_error *err);
+/* The timeline of all device work, or of what is linked to a launch alone. */
+tl_lens_timeline tl_lens_timeline_of(const tl_lens *lens, bool linked_only);
 
 /* gpu_timeline, gpu_timeline_micro5 (linked) and the two of all events; a timeline without an event has no tables. */
-tl_status tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, const char *dir,
-                                  tl_error *err);
+void tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, tl_csv_folder *folder);
 
 /* For each event the operator that it belongs to: the nearest one above it in the call tree of the host; TL_NONE where
- * there is none.  NULL: memory is out.  The caller frees it. */
+ * there is none.  The caller frees it. */
 uint32_t *tl_lens_parent_ops(const tl_lens *lens);
 
 /* kernel_summary, short_kernel_histogram, short_kernels_summary; a table without a row is not written.  total: of the
  * linked timeline, us; NaN where there is none. */
-tl_status tl_lens_write_kernels(const tl_lens *lens, double total, const char *dir, tl_error *err);
+void tl_lens_write_kernels(const tl_lens *lens, double total, tl_csv_folder *folder);
 
 #endif

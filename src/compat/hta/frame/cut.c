@@ -58,17 +58,15 @@ static uint32_t copies_of(const cut *c, const tl_hta_row *row, bool on_device)
     return n == TL_MAP_NONE ? 0 : n;
 }
 
-static bool count_launches(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
+static void count_launches(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     for (size_t i = 0; i < frame->rows.n; i++) {
         const tl_hta_row *row = &frame->rows.v[i];
         if (tl_hta_on_device(row, symbols) || copies_of(c, row, false) == 0)
             continue;
         uint32_t n = tl_map_get(&c->launches, (uint64_t)row->correlation);
-        if (tl_map_put(&c->launches, (uint64_t)row->correlation, n == TL_MAP_NONE ? 1 : n + 1) != 0)
-            return false;
+        tl_map_put(&c->launches, (uint64_t)row->correlation, n == TL_MAP_NONE ? 1 : n + 1);
     }
-    return true;
 }
 
 /* Device rows, then host rows, each in file order. */
@@ -90,34 +88,25 @@ static size_t gather(tl_hta_row *left, const cut *c, const tl_hta_frame *frame, 
 tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err)
 {
     cut c = { .include_last = include_last };
-    tl_hta_row *left;
     size_t n = 0;
     tl_status st = TL_OK;
 
     find_cut(&c, frame, symbols);
     if (!c.any_host)
         return TL_OK;
-    if (!count_launches(&c, frame, symbols)) {
-        st = tl_fail_memory(err, "the launches before the last step");
-        goto done;
-    }
+    count_launches(&c, frame, symbols);
     for (size_t i = 0; i < frame->rows.n && n <= ROWS_MAX; i++)
         n += copies_of(&c, &frame->rows.v[i], tl_hta_on_device(&frame->rows.v[i], symbols));
     if (n > ROWS_MAX) {
         st = tl_fail(err, TL_EINPUT, "%s: leaving out the last step as HTA does would make more than %zu rows of %zu",
                      frame->path, ROWS_MAX, frame->rows.n);
-        goto done;
+    } else {
+        tl_hta_row *left = tl_malloc(n * sizeof *left);
+        n = gather(left, &c, frame, symbols);
+        free(frame->rows.v);
+        frame->rows.v = left;
+        frame->rows.n = frame->rows.cap = n;
     }
-    left = tl_malloc(n * sizeof *left);
-    if (left == NULL) {
-        st = tl_fail_memory(err, "the rows before the last step");
-        goto done;
-    }
-    n = gather(left, &c, frame, symbols);
-    free(frame->rows.v);
-    frame->rows.v = left;
-    frame->rows.n = frame->rows.cap = n;
-done:
     tl_map_free(&c.launches);
     return st;
 }

@@ -63,49 +63,35 @@ static tl_hta_row row_of(const tl_events *events, const tl_verbatim *words, size
     return row;
 }
 
-/* The tracks of the trace, and the texts in them.  False: memory is out. */
-static bool take_tracks(tl_hta_frame *frame, const tl_events *events)
+/* The tracks of the trace, and the texts in them. */
+static void take_tracks(tl_hta_frame *frame, const tl_events *events)
 {
     for (size_t i = 0; i < events->tracks.n; i++) {
         tl_track track = events->tracks.v[i];
         uint32_t *const texts[] = { &track.pid_text, &track.tid_text };
         for (size_t k = 0; k < 2; k++) {
-            if (*texts[k] == TL_NO_NAME)
-                continue;
             tl_text text = tl_names_text(&events->names, *texts[k]);
-            *texts[k] = tl_names_intern(&frame->track_names, text.p, text.n);
-            if (*texts[k] == TL_NO_NAME)
-                return false;
+            if (*texts[k] != TL_NO_NAME)
+                *texts[k] = tl_names_intern(&frame->track_names, text.p, text.n);
         }
-        if (!tl_vec_room(&frame->tracks))
-            return false;
-        frame->tracks.v[frame->tracks.n++] = track;
+        tl_vec_push(&frame->tracks, track);
     }
-    return true;
 }
 
-/* False: memory is out. */
-static bool take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
+/* A text is no External id of an execution trace's. */
+static void take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
 {
-    if (id == TL_REF_NONE || id >= TL_REF_NUMBER) /* a text is none of an execution trace's */
-        return true;
-    if (!tl_vec_room(&frame->externals))
-        return false;
-    frame->externals.v[frame->externals.n++] = (tl_hta_external){ id, index };
-    return true;
+    if (id != TL_REF_NONE && id < TL_REF_NUMBER)
+        tl_vec_push(&frame->externals, (tl_hta_external){ id, index });
 }
 
-static bool take_copies(tl_hta_frame *frame, const tl_events *events)
+static void take_copies(tl_hta_frame *frame, const tl_events *events)
 {
     for (size_t i = 0; i < events->copies.n; i++) {
         const tl_copy_args *copy = &events->copies.v[i];
-        if (!isfinite(copy->gb_per_s))
-            continue;
-        if (!tl_vec_room(&frame->copies))
-            return false;
-        frame->copies.v[frame->copies.n++] = (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s };
+        if (isfinite(copy->gb_per_s))
+            tl_vec_push(&frame->copies, (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s });
     }
-    return true;
 }
 
 /* What the frame knows of all its rows. */
@@ -132,24 +118,18 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symb
                                                                : TL_HTA_NO_LAUNCH;
 }
 
-tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
-                            tl_hta_symbols *symbols, tl_error *err)
+void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                       tl_hta_symbols *symbols)
 {
     const tl_events *events = &trace->events;
     bool round = trace->report.fractional_ts && !ns, fractions = false;
     uint64_t ndurs = 0;
-    tl_status st = TL_OK;
-
     uint32_t *translate = tl_malloc((events->names.n + 1) * sizeof *translate);
-    if (translate == NULL)
-        return tl_fail_memory(err, "the names of a trace");
+
     for (size_t i = 0; i <= events->names.n; i++)
         translate[i] = TL_NO_NAME;
-
-    if (!take_tracks(frame, events) || !take_copies(frame, events)) {
-        st = tl_fail_memory(err, "the tracks and copies of a trace");
-        goto done;
-    }
+    take_tracks(frame, events);
+    take_copies(frame, events);
     for (size_t i = 0; i < events->n; i++) {
         ndurs += (events->flags[i] & TL_EVENT_HAS_DUR) != 0;
         if (!is_kept(events, words, i))
@@ -157,23 +137,68 @@ tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl
         tl_hta_row row = row_of(events, words, i, round);
         row.name = translated(translate, events->name[i], events, symbols);
         row.cat = translated(translate, events->categories.v[events->category[i]].text, events, symbols);
-        if (row.name == TL_NO_NAME || row.cat == TL_NO_NAME || !tl_vec_room(&frame->rows) ||
-            (words->more != NULL && !take_external(frame, words->more[i].external_id, row.index))) {
-            st = tl_fail_memory(err, "the rows of a trace");
-            goto done;
-        }
+        if (words->more != NULL)
+            take_external(frame, words->more[i].external_id, row.index);
         fractions |= row.dur != floor(row.dur);
-        frame->rows.v[frame->rows.n++] = row;
+        tl_vec_push(&frame->rows, row);
     }
+    free(translate);
 
     /* One entry without a duration, kept or not, turns the whole column of a data frame into doubles. */
     frame->ts_whole = round || !trace->report.fractional_ts;
     frame->dur_whole = !fractions && ndurs == trace->report.entries;
     frame->nentries = trace->report.entries;
     describe(frame, &trace->meta, symbols);
-done:
-    free(translate);
-    return st;
+}
+
+static tl_cell id_cell(const tl_hta_frame *frame, int64_t number, uint32_t text)
+{
+    return text == TL_NO_NAME ? tl_int(number) : tl_string(tl_names_text(&frame->track_names, text));
+}
+
+tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track)
+{
+    return id_cell(frame, frame->tracks.v[track].pid, frame->tracks.v[track].pid_text);
+}
+
+tl_cell tl_hta_tid(const tl_hta_frame *frame, uint32_t track)
+{
+    return id_cell(frame, frame->tracks.v[track].tid, frame->tracks.v[track].tid_text);
+}
+
+tl_cell tl_hta_step(const tl_hta_frame *frame, int64_t step)
+{
+    return step == TL_HTA_STEP_UNKNOWN ? tl_blank() : tl_number((double)step, frame->iteration_whole);
+}
+
+static uint32_t id_of(const tl_hta_row *row, tl_hta_id by)
+{
+    return by == TL_HTA_BY_NAME ? row->name : by == TL_HTA_BY_CATEGORY ? row->cat : row->track;
+}
+
+/* Counts, then their sums, then each row to the place that its group has reached. */
+tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
+                               bool (*takes)(const void *context, const tl_hta_row *row), const void *context)
+{
+    const tl_hta_row *rows = frame->rows.v;
+    tl_hta_groups g = { .first = tl_calloc(n + 2, sizeof *g.first), .n = n };
+
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (takes == NULL || takes(context, &rows[i]))
+            g.first[id_of(&rows[i], by) + 2]++;
+    for (size_t k = 2; k < n + 2; k++)
+        g.first[k] += g.first[k - 1];
+    g.order = tl_malloc(g.first[n + 1] * sizeof *g.order);
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (takes == NULL || takes(context, &rows[i]))
+            g.order[g.first[id_of(&rows[i], by) + 1]++] = (uint32_t)i;
+    return g;
+}
+
+void tl_hta_groups_free(tl_hta_groups *groups)
+{
+    free(groups->order);
+    free(groups->first);
 }
 
 void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole)

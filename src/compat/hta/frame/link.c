@@ -7,37 +7,27 @@
 #include "tlmpi/compat/hta/frame/frame.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 
 /* Every host row with a correlation is paired with every device row of the same one, and each pair writes both links:
  * what stays is, on either side, the last partner in file order.  A graph launch thus points at its last kernel. */
-tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
+void tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
-    tl_map last_host = { 0 }, last_device = { 0 }; /* correlation -> position in rows */
+    tl_map last[2] = { { 0 } }; /* of the host, of the device: correlation -> position in rows */
     tl_hta_row *rows = frame->rows.v;
-    tl_status st = TL_OK;
 
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (rows[i].correlation != -1)
+            tl_map_put(&last[tl_hta_on_device(&rows[i], symbols)], (uint64_t)rows[i].correlation, (uint32_t)i);
     for (size_t i = 0; i < frame->rows.n; i++) {
         if (rows[i].correlation == -1)
             continue;
-        tl_map *last = tl_hta_on_device(&rows[i], symbols) ? &last_device : &last_host;
-        if (tl_map_put(last, (uint64_t)rows[i].correlation, (uint32_t)i) != 0) {
-            st = tl_fail_memory(err, "the links of a trace");
-            goto done;
-        }
-    }
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        if (rows[i].correlation == -1)
-            continue;
-        const tl_map *other = tl_hta_on_device(&rows[i], symbols) ? &last_host : &last_device;
-        uint32_t partner = tl_map_get(other, (uint64_t)rows[i].correlation);
+        uint32_t partner = tl_map_get(&last[!tl_hta_on_device(&rows[i], symbols)], (uint64_t)rows[i].correlation);
         if (partner != TL_MAP_NONE)
             rows[i].link = rows[partner].index;
     }
-done:
-    tl_map_free(&last_host);
-    tl_map_free(&last_device);
-    return st;
+    tl_map_free(&last[0]);
+    tl_map_free(&last[1]);
 }
 
 /* The step windows as intervals of the time line: interval i is [from[i], from[i + 1]) and belongs to step[i]. */
@@ -73,7 +63,7 @@ static bool is_window(const tl_hta_row *row, const tl_hta_symbols *symbols)
 
 /* Where windows overlap the last one in file order counts.  They are laid down from the last to the first, each only on
  * what is still free, so that an interval is written once however many windows lie above each other. */
-static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
+static void draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     const tl_hta_row *rows = frame->rows.v;
     size_t nedges = 0;
@@ -83,8 +73,6 @@ static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
     line->from = tl_arena_take(&line->arena, nedges, sizeof *line->from);
     line->step = tl_arena_take(&line->arena, nedges, sizeof *line->step);
     line->free_from = tl_arena_take(&line->arena, nedges + 1, sizeof *line->free_from);
-    if (line->arena.failed)
-        return false;
 
     for (size_t i = 0; i < frame->rows.n; i++)
         if (is_window(&rows[i], symbols)) {
@@ -106,7 +94,6 @@ static bool draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
                 line->free_from[k] = k + 1;
             }
         }
-    return true;
 }
 
 static int64_t step_at(const step_line *line, double ts)
@@ -115,8 +102,7 @@ static int64_t step_at(const step_line *line, double ts)
     return i == SIZE_MAX ? TL_HTA_NO_STEP : line->step[i];
 }
 
-/* The row with this index, while rows are in file order; NULL where there is none. */
-static const tl_hta_row *row_of_index(const tl_hta_frame *frame, int64_t index)
+const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index)
 {
     size_t low = 0;
     TL_BISECT(low, frame->rows.n, mid, frame->rows.v[mid].index < index);
@@ -125,29 +111,23 @@ static const tl_hta_row *row_of_index(const tl_hta_frame *frame, int64_t index)
 
 /* A row without a stream belongs to the step it starts in, and so does a host operator whose arguments name stream 0; a
  * row on a stream to the step of its launch.  Stream 0, where AMD's device work is, gets no value. */
-tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
+void tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     tl_hta_row *rows = frame->rows.v;
     step_line line = { 0 };
-    tl_status st = TL_OK;
 
-    if (!draw_steps(&line, frame, symbols)) {
-        st = tl_fail_memory(err, "the steps of a trace");
-        goto done;
-    }
+    draw_steps(&line, frame, symbols);
     frame->iteration_whole = true;
     for (size_t i = 0; i < frame->rows.n; i++) {
-        bool host_op = rows[i].stream == 0 && tl_text_is(tl_names_text(&symbols->texts, rows[i].cat), "cpu_op");
+        bool host_op = rows[i].stream == 0 && tl_text_is(tl_hta_text(symbols, rows[i].cat), "cpu_op");
         rows[i].iteration = rows[i].stream < 0 || host_op ? step_at(&line, rows[i].ts) : TL_HTA_STEP_UNKNOWN;
         if (rows[i].stream == 0 && !host_op)
             frame->iteration_whole = false;
     }
     for (size_t i = 0; i < frame->rows.n; i++)
         if (rows[i].stream > 0) {
-            const tl_hta_row *launch = rows[i].link > 0 ? row_of_index(frame, rows[i].link) : NULL;
+            const tl_hta_row *launch = rows[i].link > 0 ? tl_hta_row_of_index(frame, rows[i].link) : NULL;
             rows[i].iteration = launch != NULL ? launch->iteration : TL_HTA_NO_STEP;
         }
-done:
     tl_arena_free(&line.arena);
-    return st;
 }

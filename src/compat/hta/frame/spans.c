@@ -1,54 +1,39 @@
 /* spans.c - merging rows. */
 #include "tlmpi/compat/hta/frame/spans.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
-#include <math.h>
 #include <stdlib.h>
 
-/* Rows of one array: those with the same ts keep their order. */
-static int by_ts(const void *a, const void *b)
+static int by_ts(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_hta_row *x = *(const tl_hta_row *const *)a, *y = *(const tl_hta_row *const *)b;
-    if (x->ts != y->ts)
-        return x->ts < y->ts ? -1 : 1;
-    return TL_COMPARE(x, y);
+    const tl_hta_row *rows = context;
+    return TL_COMPARE(rows[a].ts, rows[b].ts);
 }
 
 /* Rows sorted by start; one that starts after everything before it has ended begins a new span.  Rows that touch are
  * one span, an empty row alone is a span of length 0, and a row of duration -1 alone one of -1. */
-bool tl_hta_spans_of(tl_hta_spans *out, const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_hta_class class)
+tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_hta_class class)
 {
+    const tl_hta_row *all = frame->rows.v;
+    tl_hta_spans out = { 0 };
     size_t n = 0;
     double latest = -INFINITY; /* end so far */
-    const tl_hta_row **rows = tl_malloc(frame->rows.n * sizeof *rows);
-    if (rows == NULL)
-        return false;
+    uint32_t *rows = tl_malloc(frame->rows.n * sizeof *rows);
 
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
-        if (tl_hta_on_stream(row) && (class == TL_HTA_ANY_CLASS || symbols->v.v[row->name].class == class))
-            rows[n++] = row;
-    }
-    if (n > 0)
-        qsort(rows, n, sizeof *rows, by_ts);
-
-    out->n = 0;
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (tl_hta_on_stream(&all[i]) && (class == TL_HTA_ANY_CLASS || symbols->v.v[all[i].name].class == class))
+            rows[n++] = (uint32_t)i;
+    (void)tl_sort_index(rows, n, by_ts, all);
     for (size_t i = 0; i < n; i++) {
-        double ts = rows[i]->ts, end = ts + rows[i]->dur;
-        if (ts > latest) {
-            if (!tl_vec_room(out)) {
-                free(rows);
-                return false;
-            }
-            out->v[out->n++] = (tl_hta_span){ ts, end };
-        } else {
-            tl_hta_span *last = &out->v[out->n - 1];
-            last->end = fmax(last->end, end);
-        }
+        double ts = all[rows[i]].ts, end = ts + all[rows[i]].dur;
+        if (out.n == 0 || ts > latest)
+            tl_vec_push(&out, (tl_hta_span){ ts, end });
+        else
+            out.v[out.n - 1].end = fmax(out.v[out.n - 1].end, end);
         latest = fmax(latest, end);
     }
     free(rows);
-    return true;
+    return out;
 }
 
 double tl_hta_spans_total(const tl_hta_spans *spans)
@@ -60,42 +45,36 @@ double tl_hta_spans_total(const tl_hta_spans *spans)
     return tl_numpy_sum(&spans->v[0].end, spans->n, stride) - tl_numpy_sum(&spans->v[0].ts, spans->n, stride);
 }
 
-bool tl_hta_spans_lengths(const tl_hta_spans *spans, double *out)
+double tl_hta_spans_lengths(const tl_hta_spans *spans)
 {
     double *lengths = tl_malloc(spans->n * sizeof *lengths);
-    if (lengths == NULL)
-        return false;
 
     for (size_t i = 0; i < spans->n; i++)
         lengths[i] = spans->v[i].end - spans->v[i].ts;
-    *out = tl_numpy_sum(lengths, spans->n, 1);
+    double sum = tl_numpy_sum(lengths, spans->n, 1);
     free(lengths);
-    return true;
+    return sum;
 }
 
 /*     a       [       )     [        )
  *     b    [     )  [   )     [   )[    )
  *     both    [  )  [  )      [   )[ )            one length each, added up in this order
  */
-bool tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b, double *out)
+double tl_hta_spans_overlap(const tl_hta_spans *a, const tl_hta_spans *b)
 {
-    TL_VEC(double) lengths = { 0 };
+    double *lengths = tl_malloc((a->n + b->n) * sizeof *lengths);
+    size_t n = 0;
 
     for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
         double from = fmax(a->v[i].ts, b->v[j].ts), to = fmin(a->v[i].end, b->v[j].end);
-        if (from < to) {
-            if (!tl_vec_room(&lengths)) {
-                free(lengths.v);
-                return false;
-            }
-            lengths.v[lengths.n++] = to - from;
-        }
+        if (from < to)
+            lengths[n++] = to - from;
         if (a->v[i].end < b->v[j].end)
             i++;
         else
             j++;
     }
-    *out = lengths.n > 0 ? tl_numpy_sum(lengths.v, lengths.n, 1) : 0;
-    free(lengths.v);
-    return true;
+    double sum = tl_numpy_sum(lengths, n, 1);
+    free(lengths);
+    return sum;
 }

@@ -6,35 +6,30 @@
 #define KEPT_CHARS 42
 
 /* Empty, and with room, so that an empty name has an address, too. */
-static bool begin(tl_bytes *out, size_t room)
+static void begin(tl_bytes *out, size_t room)
 {
     out->n = 0;
-    return tl_grow((void **)&out->v, &out->cap, room + 1, 1);
-}
-
-static bool starts_any(tl_text name, const char *const *beginnings, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (tl_text_starts(name, beginnings[i]))
-            return true;
-    return false;
+    (void)tl_grow((void **)&out->v, &out->cap, room + 1, 1);
 }
 
 /* A copy or a memset, by whatever class. */
 static bool is_copy(tl_text name)
 {
     static const char *const beginnings[] = { "Memcpy", "hipMemcpy", "Memset", "hipMemset", "dma" };
-    return starts_any(name, beginnings, sizeof beginnings / sizeof beginnings[0]);
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (tl_text_starts(name, beginnings[i]))
+            return true;
+    return false;
 }
 
 /* A closing bracket takes away everything back to the opening one of its kind, whatever brackets of the other kind lie
  * between; without one, everything.  "->" is none. */
-bool tl_hta_short_name(tl_bytes *out, tl_text name)
+void tl_hta_short_name(tl_bytes *out, tl_text name)
 {
-    if (!begin(out, name.n) || !tl_bytes_put(out, name.p, name.n))
-        return false;
+    begin(out, name.n);
+    tl_bytes_put(out, name.p, name.n);
     if (is_copy(name) || !(tl_text_has(name, "<") || tl_text_has(name, "(")))
-        return true;
+        return;
 
     size_t n = 0;
     for (size_t i = 0; i < name.n; i++) {
@@ -57,7 +52,6 @@ bool tl_hta_short_name(tl_bytes *out, tl_text name)
         from--;
     memmove(out->v, out->v + from, n - from);
     out->n = n - from;
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------ on a plot */
@@ -125,7 +119,7 @@ static tl_text plain_part(tl_text t)
 }
 
 /* Appends t with each `what` in it replaced. */
-static bool put_replaced(tl_bytes *out, tl_text t, const char *what, const char *by)
+static void put_replaced(tl_bytes *out, tl_text t, const char *what, const char *by)
 {
     size_t n = strlen(what), from = 0;
 
@@ -134,11 +128,11 @@ static bool put_replaced(tl_bytes *out, tl_text t, const char *what, const char 
             i++;
             continue;
         }
-        if (!tl_bytes_put(out, t.p + from, i - from) || !tl_bytes_put(out, by, strlen(by)))
-            return false;
+        tl_bytes_put(out, t.p + from, i - from);
+        tl_bytes_put(out, by, strlen(by));
         from = i += n;
     }
-    return tl_bytes_put(out, t.p + from, t.n - from);
+    tl_bytes_put(out, t.p + from, t.n - from);
 }
 
 /* Where the n-th character of UTF-8 begins, or the text ends. */
@@ -151,28 +145,26 @@ static size_t nth_character(tl_text t, size_t n)
     return i;
 }
 
-bool tl_hta_timeline_name(tl_bytes *out, tl_text name)
+void tl_hta_timeline_name(tl_bytes *out, tl_text name)
 {
     tl_bytes half = { 0 };
-    bool ok = begin(out, name.n) && begin(&half, name.n);
 
-    if (!ok || is_between(name, "##", "##") || is_between(name, "<", ">") || is_copy_of(name)) {
-        ok = ok && tl_bytes_put(out, name.p, name.n);
+    begin(out, name.n);
+    begin(&half, name.n);
+    if (is_between(name, "##", "##") || is_between(name, "<", ">") || is_copy_of(name)) {
+        tl_bytes_put(out, name.p, name.n);
     } else {
-        ok = put_replaced(&half, name, "(anonymous namespace)::", "anon::");
-        size_t from = ok && tl_text_starts((tl_text){ half.v, half.n }, "void ") ? sizeof "void " - 1 : 0;
-        ok = ok && put_replaced(out, (tl_text){ half.v + from, half.n - from },
-                                "autograd::engine::evaluate_function: ", "autograd::");
-        if (ok) {
-            tl_text part = plain_part((tl_text){ out->v, out->n });
-            memmove(out->v, part.p, part.n);
-            out->n = part.n;
-        }
+        put_replaced(&half, name, "(anonymous namespace)::", "anon::");
+        size_t from = tl_text_starts((tl_text){ half.v, half.n }, "void ") ? sizeof "void " - 1 : 0;
+        put_replaced(out, (tl_text){ half.v + from, half.n - from },
+                     "autograd::engine::evaluate_function: ", "autograd::");
+        tl_text part = plain_part((tl_text){ out->v, out->n });
+        memmove(out->v, part.p, part.n);
+        out->n = part.n;
     }
     tl_bytes_free(&half);
-    if (ok && nth_character((tl_text){ out->v, out->n }, PLOT_CHARS) < out->n) {
+    if (nth_character((tl_text){ out->v, out->n }, PLOT_CHARS) < out->n) {
         out->n = nth_character((tl_text){ out->v, out->n }, KEPT_CHARS);
-        ok = tl_bytes_put(out, "...", 3);
+        tl_bytes_put(out, "...", 3);
     }
-    return ok;
 }

@@ -5,11 +5,10 @@
 #include "tlmpi/base/bytes.h"
 #include "tlmpi/base/text.h"
 
-/* Without parameters and the type that comes before: "void f<int>(int)" is "f".  *out is made anew, here and below.
- * False: memory is out. */
-bool tl_hta_short_name(tl_bytes *out, tl_text name);
+/* Without parameters and the type that comes before: "void f<int>(int)" is "f".  *out is made anew, here and below. */
+void tl_hta_short_name(tl_bytes *out, tl_text name);
 
 /* What a plot writes at a row: up to 44 characters. */
-bool tl_hta_timeline_name(tl_bytes *out, tl_text name);
+void tl_hta_timeline_name(tl_bytes *out, tl_text name);
 
 #endif

@@ -1,10 +1,8 @@
 /* load.c - what was loaded: a row a rank, a row a category, a row a profiler step. */
 #include "tlmpi/compat/hta/load.h"
-#include "tlmpi/compat/hta/frame/spans.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/quantile.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
-#include "tlmpi/compat/sheet.h"
-#include <math.h>
 #include <stdlib.h>
 
 static const char *const vendor_labels[] = {
@@ -14,146 +12,91 @@ static const char *const vendor_labels[] = {
     [TL_HTA_MTIA] = "MTIA",
 };
 
-static int by_number(const void *a, const void *b)
+typedef TL_VEC(int64_t) numbers;
+
+/* Adds a step that is not below 0 and not the last one added. */
+static void add_step(numbers *steps, int64_t step)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return TL_COMPARE(x, y);
+    if (step >= 0 && (steps->n == 0 || steps->v[steps->n - 1] != step))
+        tl_vec_push(steps, step);
 }
 
-static size_t sort_distinct(int64_t *v, size_t n)
+static void sort_distinct(numbers *steps)
 {
-    size_t k = 0;
+    size_t n = 0;
 
-    if (n > 0)
-        qsort(v, n, sizeof *v, by_number);
-    for (size_t i = 0; i < n; i++)
-        if (k == 0 || v[i] != v[k - 1])
-            v[k++] = v[i];
-    return k;
+    tl_ns_sort(steps->v, steps->n);
+    for (size_t i = 0; i < steps->n; i++)
+        if (n == 0 || steps->v[i] != steps->v[n - 1])
+            steps->v[n++] = steps->v[i];
+    steps->n = n;
 }
 
-/* The steps that rows belong to, ascending, with a blank between: a single cell. */
-static tl_status write_iterations(tl_sheet *csv, const tl_hta_frame *frame, tl_error *err)
+/* The steps that rows belong to, ascending, with a blank between. */
+static void list_iterations(tl_bytes *cell, const tl_hta_frame *frame)
 {
-    TL_VEC(int64_t) steps = { 0 };
-    TL_VEC(char) cell = { 0 };
-    tl_status st = TL_OK;
+    numbers steps = { 0 };
 
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        int64_t step = frame->rows.v[i].iteration;
-        if (step < 0 || (steps.n > 0 && steps.v[steps.n - 1] == step))
-            continue;
-        if (!tl_vec_room(&steps)) {
-            st = tl_fail_memory(err, "the steps of a rank");
-            goto done;
-        }
-        steps.v[steps.n++] = step;
-    }
-    steps.n = steps.v != NULL ? sort_distinct(steps.v, steps.n) : 0;
-    for (size_t i = 0; steps.v != NULL && i < steps.n; i++) {
-        if (!tl_grow((void **)&cell.v, &cell.cap, cell.n + TL_PYTHON_REPR_SIZE + 1, 1)) {
-            st = tl_fail_memory(err, "the steps of a rank");
-            goto done;
-        }
-        if (i > 0)
-            cell.v[cell.n++] = ' ';
+    for (size_t i = 0; i < frame->rows.n; i++)
+        add_step(&steps, frame->rows.v[i].iteration);
+    sort_distinct(&steps);
+    for (size_t i = 0; i < steps.n; i++) {
+        char number[TL_PYTHON_REPR_SIZE];
         if (frame->iteration_whole)
-            snprintf(cell.v + cell.n, TL_PYTHON_REPR_SIZE, "%lld", (long long)steps.v[i]);
+            snprintf(number, sizeof number, "%lld", (long long)steps.v[i]);
         else
-            tl_python_repr(cell.v + cell.n, (double)steps.v[i]);
-        cell.n += strlen(cell.v + cell.n);
+            tl_python_repr(number, (double)steps.v[i]);
+        tl_bytes_put(cell, " ", i > 0);
+        tl_bytes_put(cell, number, strlen(number));
     }
-    tl_sheet_text(csv, (tl_text){ cell.n > 0 ? cell.v : "", cell.n });
-done:
     free(steps.v);
-    free(cell.v);
-    return st;
 }
 
 /* Unix time of ts 0 in ns: the base plus the zero in ns, cut to an integer.  HTA raises KeyError without a base. */
-static void write_start(tl_sheet *csv, const tl_hta_job *job, const tl_hta_frame *frame)
+static tl_cell start_cell(const tl_hta_job *job, const tl_hta_frame *frame)
 {
     const double limit = 4e18; /* two such numbers still add up in an int64_t */
-    int64_t zero_ns;
 
-    if (!frame->has_base) {
-        tl_sheet_text(csv, TL_TEXT("KeyError"));
-        return;
-    }
-    if (!(fabs(job->zero) < limit / 1000) || !(fabs((double)frame->base_ns) < limit)) {
-        tl_sheet_blank(csv);
-        return;
-    }
-    zero_ns = job->zero_whole ? (int64_t)job->zero * 1000 : (int64_t)(job->zero * 1000);
-    tl_sheet_int(csv, frame->base_ns + zero_ns);
+    if (!frame->has_base)
+        return tl_words("KeyError");
+    if (!(fabs(job->zero) < limit / 1000) || !(fabs((double)frame->base_ns) < limit))
+        return tl_blank();
+    return tl_int(frame->base_ns + (job->zero_whole ? (int64_t)job->zero * 1000 : (int64_t)(job->zero * 1000)));
 }
 
-static const char *file_name(const char *path)
+void tl_hta_load_summary(tl_hta_job *job)
 {
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
+    tl_csv csv = tl_csv_open(&job->out, "load_summary.csv",
+                             "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,global_min_ts,"
+                             "ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols");
 
-tl_status tl_hta_load_summary(tl_hta_job *job, const char *dir, tl_error *err)
-{
-    tl_sheet csv;
-    tl_status st =
-        tl_sheet_open(&csv, dir, "load_summary.csv",
-                      "rank,file,device_type,rows_parsed,raw_min_ts,raw_max_ts,rows_after_filter,"
-                      "global_min_ts,ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols",
-                      err);
-    if (st != TL_OK)
-        return st;
-
+    csv.as_is = true;
     for (size_t i = 0; i < job->frames.n; i++) {
         const tl_hta_frame *frame = &job->frames.v[i];
-        const char *name = file_name(frame->path), *vendor = vendor_labels[job->frames.v[0].vendor];
+        const char *slash = strrchr(frame->path, '/');
+        tl_bytes steps = { 0 };
 
-        tl_sheet_int(&csv, frame->rank);
-        tl_sheet_text(&csv, (tl_text){ name, strlen(name) });
-        tl_sheet_text(&csv, (tl_text){ vendor, strlen(vendor) });
-        tl_sheet_int(&csv, (int64_t)frame->nloaded);
-        tl_sheet_real(&csv, frame->raw_min_ts);
-        tl_sheet_real(&csv, frame->raw_max_ts);
-        tl_sheet_int(&csv, (int64_t)frame->rows.n);
-        tl_sheet_number(&csv, job->zero, job->zero_whole);
-        tl_sheet_text(&csv, frame->ts_whole ? TL_TEXT("int64") : TL_TEXT("float64"));
-        tl_sheet_number(&csv, tl_hta_frame_duration(frame), frame->ts_whole);
-        st = write_iterations(&csv, frame, err);
-        if (st != TL_OK) {
-            tl_sheet_abandon(&csv);
-            return st;
-        }
-        if (frame->world_size >= 0)
-            tl_sheet_int(&csv, frame->world_size);
-        else
-            tl_sheet_blank(&csv);
-        if (frame->has_base)
-            tl_sheet_int(&csv, frame->base_ns);
-        else
-            tl_sheet_blank(&csv);
-        write_start(&csv, job, frame);
-        tl_sheet_int(&csv, (int64_t)job->symbols.v.n);
-        tl_sheet_end_row(&csv);
+        list_iterations(&steps, frame);
+        TL_ROW(&csv, tl_int(frame->rank), tl_words(slash != NULL ? slash + 1 : frame->path),
+               tl_words(vendor_labels[job->frames.v[0].vendor]), tl_int((int64_t)frame->nloaded),
+               tl_real(frame->raw_min_ts), tl_real(frame->raw_max_ts), tl_int((int64_t)frame->rows.n),
+               tl_number(job->zero, job->zero_whole), tl_words(frame->ts_whole ? "int64" : "float64"),
+               tl_number(tl_hta_frame_duration(frame), frame->ts_whole), tl_bytes_cell(&steps),
+               frame->world_size >= 0 ? tl_int(frame->world_size) : tl_blank(),
+               frame->has_base ? tl_int(frame->base_ns) : tl_blank(), start_cell(job, frame),
+               tl_int((int64_t)job->symbols.v.n));
+        tl_bytes_free(&steps);
     }
-    return tl_sheet_close(&csv, err);
+    tl_csv_close(&csv);
 }
 
 typedef struct category {
-    tl_text text;
-    size_t n;
-    double *durs; /* of its rows, in their order */
-    uint64_t negative, zero, no_stream, stream_0, linked, unlinked, not_linkable, no_step, step_unknown;
+    int64_t negative, zero, no_stream, stream_0, linked, unlinked, not_linkable, no_step, step_unknown;
     double min_ts, max_ts, max_end;
 } category;
 
 static void count_row(category *c, const tl_hta_row *row)
 {
-    if (c->n == 0) {
-        c->min_ts = c->max_ts = row->ts;
-        c->max_end = row->ts + row->dur;
-    }
-    c->durs[c->n++] = row->dur;
     c->min_ts = fmin(c->min_ts, row->ts);
     c->max_ts = fmax(c->max_ts, row->ts);
     c->max_end = fmax(c->max_end, row->ts + row->dur);
@@ -168,127 +111,68 @@ static void count_row(category *c, const tl_hta_row *row)
     c->step_unknown += row->iteration == TL_HTA_STEP_UNKNOWN;
 }
 
-static int by_text(const void *a, const void *b)
+static int by_text(const void *context, uint32_t a, uint32_t b)
 {
-    return tl_text_compare(((const category *)a)->text, ((const category *)b)->text);
+    return tl_text_compare(tl_hta_text(context, a), tl_hta_text(context, b));
 }
 
-static void write_category(tl_sheet *csv, const tl_hta_frame *frame, const category *c)
+static void write_category(tl_csv *csv, const tl_hta_frame *frame, tl_text name, const uint32_t *rows, size_t n)
 {
-    tl_sheet_int(csv, frame->rank);
-    tl_sheet_text(csv, c->text);
-    tl_sheet_int(csv, (int64_t)c->n);
-    tl_sheet_number(csv, tl_numpy_sum(c->durs, c->n, 1), frame->dur_whole);
-    tl_sheet_int(csv, (int64_t)c->negative);
-    tl_sheet_int(csv, (int64_t)c->zero);
-    tl_sheet_number(csv, c->min_ts, frame->ts_whole);
-    tl_sheet_number(csv, c->max_ts, frame->ts_whole);
-    tl_sheet_number(csv, c->max_end, frame->ts_whole && frame->dur_whole);
-    tl_sheet_int(csv, (int64_t)c->no_stream);
-    tl_sheet_int(csv, (int64_t)c->stream_0);
-    tl_sheet_int(csv, (int64_t)c->linked);
-    tl_sheet_int(csv, (int64_t)c->unlinked);
-    tl_sheet_int(csv, (int64_t)c->not_linkable);
-    tl_sheet_int(csv, (int64_t)c->no_step);
-    tl_sheet_int(csv, (int64_t)c->step_unknown);
-    tl_sheet_end_row(csv);
-}
+    const bool ts = frame->ts_whole, dur = frame->dur_whole;
+    category c = { .min_ts = INFINITY, .max_ts = -INFINITY, .max_end = -INFINITY };
+    double *durs = tl_malloc(n * sizeof *durs);
 
-typedef TL_VEC(category) categories;
-
-/* The categories of a rank, each with room for the durations of its rows: a share of *durs.  slot[symbol] becomes the
- * place of a category, plus one. */
-static bool find_categories(categories *all, double *durs, uint32_t *slot, const tl_hta_job *job,
-                            const tl_hta_frame *frame)
-{
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        uint32_t cat = frame->rows.v[i].cat;
-        if (slot[cat] == 0) {
-            if (!tl_vec_room(all))
-                return false;
-            all->v[all->n++] = (category){ .text = tl_names_text(&job->symbols.texts, cat) };
-            slot[cat] = (uint32_t)all->n;
-        }
-        all->v[slot[cat] - 1].n++;
+    for (size_t i = 0; i < n; i++) {
+        durs[i] = frame->rows.v[rows[i]].dur;
+        count_row(&c, &frame->rows.v[rows[i]]);
     }
-    for (size_t i = 0; i < all->n; i++) {
-        all->v[i].durs = durs;
-        durs += all->v[i].n;
-        all->v[i].n = 0;
-    }
-    return true;
-}
-
-static tl_status write_categories(tl_sheet *csv, const tl_hta_job *job, const tl_hta_frame *frame, tl_error *err)
-{
-    categories all = { 0 };
-    double *durs = tl_malloc(frame->rows.n * sizeof *durs);
-    uint32_t *slot = tl_calloc(job->symbols.v.n, sizeof *slot);
-    tl_status st = TL_OK;
-
-    if (durs == NULL || slot == NULL || !find_categories(&all, durs, slot, job, frame)) {
-        st = tl_fail_memory(err, "the categories of a rank");
-        goto done;
-    }
-    for (size_t i = 0; i < frame->rows.n; i++)
-        count_row(&all.v[slot[frame->rows.v[i].cat] - 1], &frame->rows.v[i]);
-    if (all.n > 0)
-        qsort(all.v, all.n, sizeof *all.v, by_text);
-    for (size_t i = 0; i < all.n; i++)
-        write_category(csv, frame, &all.v[i]);
-done:
-    free(all.v);
+    TL_ROW(csv, tl_int(frame->rank), tl_string(name), tl_int((int64_t)n), tl_number(tl_numpy_sum(durs, n, 1), dur),
+           tl_int(c.negative), tl_int(c.zero), tl_number(c.min_ts, ts), tl_number(c.max_ts, ts),
+           tl_number(c.max_end, ts && dur), tl_int(c.no_stream), tl_int(c.stream_0), tl_int(c.linked),
+           tl_int(c.unlinked), tl_int(c.not_linkable), tl_int(c.no_step), tl_int(c.step_unknown));
     free(durs);
-    free(slot);
-    return st;
 }
 
-tl_status tl_hta_events_by_category(tl_hta_job *job, const char *dir, tl_error *err)
+static void write_categories(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
-    tl_sheet csv;
-    tl_status st = tl_sheet_open(&csv, dir, "events_by_category.csv",
-                                 "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,"
-                                 "stream_0,linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
-                                 err);
-    if (st != TL_OK)
-        return st;
+    tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_CATEGORY, symbols->v.n, NULL, NULL);
+    uint32_t *cats = tl_malloc(g.n * sizeof *cats);
+    size_t n = 0;
 
-    for (size_t i = 0; i < job->frames.n; i++) {
-        st = write_categories(&csv, job, &job->frames.v[i], err);
-        if (st != TL_OK) {
-            tl_sheet_abandon(&csv);
-            return st;
-        }
-    }
-    return tl_sheet_close(&csv, err);
+    for (size_t k = 0; k < g.n; k++)
+        if (g.first[k + 1] > g.first[k])
+            cats[n++] = (uint32_t)k;
+    (void)tl_sort_index(cats, n, by_text, symbols);
+    for (size_t i = 0; i < n; i++)
+        write_category(csv, frame, tl_hta_text(symbols, cats[i]), g.order + g.first[cats[i]],
+                       g.first[cats[i] + 1] - g.first[cats[i]]);
+    free(cats);
+    tl_hta_groups_free(&g);
+}
+
+void tl_hta_events_by_category(tl_hta_job *job)
+{
+    tl_csv csv = tl_csv_open(&job->out, "events_by_category.csv",
+                             "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,"
+                             "stream_0,linked,unlinked,not_linkable,iteration_minus_1,iteration_nan");
+
+    for (size_t i = 0; i < job->frames.n; i++)
+        write_categories(&csv, &job->frames.v[i], &job->symbols);
+    tl_csv_close(&csv);
 }
 
 /* The numbers of the step rows that are left, of any category and rank. */
-tl_status tl_hta_profiler_steps(tl_hta_job *job, const char *dir, tl_error *err)
+void tl_hta_profiler_steps(tl_hta_job *job)
 {
-    TL_VEC(int64_t) steps = { 0 };
-    tl_sheet csv;
-    tl_status st = tl_sheet_open(&csv, dir, "profiler_steps.csv", "step", err);
-    if (st != TL_OK)
-        return st;
+    numbers steps = { 0 };
+    tl_csv csv = tl_csv_open(&job->out, "profiler_steps.csv", "step");
 
     for (size_t i = 0; i < job->frames.n; i++)
-        for (size_t k = 0; k < job->frames.v[i].rows.n; k++) {
-            int64_t step = job->symbols.v.v[job->frames.v[i].rows.v[k].name].step;
-            if (step < 0)
-                continue;
-            if (!tl_vec_room(&steps)) {
-                free(steps.v);
-                tl_sheet_abandon(&csv);
-                return tl_fail_memory(err, "the profiler steps");
-            }
-            steps.v[steps.n++] = step;
-        }
-    steps.n = sort_distinct(steps.v, steps.n);
-    for (size_t i = 0; i < steps.n; i++) {
-        tl_sheet_int(&csv, steps.v[i]);
-        tl_sheet_end_row(&csv);
-    }
+        for (size_t k = 0; k < job->frames.v[i].rows.n; k++)
+            add_step(&steps, job->symbols.v.v[job->frames.v[i].rows.v[k].name].step);
+    sort_distinct(&steps);
+    for (size_t i = 0; i < steps.n; i++)
+        TL_ROW(&csv, tl_int(steps.v[i]));
     free(steps.v);
-    return tl_sheet_close(&csv, err);
+    tl_csv_close(&csv);
 }

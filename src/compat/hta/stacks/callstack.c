@@ -1,18 +1,15 @@
 /* callstack.c - HTA's older call stacks: what each row of the host stands in, by thread alone, without device work. */
 #include "nest.h"
-#include "threads.h"
 #include "tlmpi/compat/hta/stacks.h"
-#include "tlmpi/compat/sheet.h"
 #include <stdlib.h>
 
 /* The stacks of a rank. */
 typedef struct stacks {
     const tl_hta_frame *frame;
-    tl_arena arena;
     uint32_t *parent; /* of the row at a position */
     int32_t *depth;   /* -1: its thread has none */
     int32_t deepest;
-    bool blank; /* a row of the host has none: the columns are of doubles */
+    bool blank; /* a row of the host has none: the depths are doubles */
 } stacks;
 
 static bool has_device_work(const tl_hta_thread *thread, const tl_hta_row *rows)
@@ -23,117 +20,84 @@ static bool has_device_work(const tl_hta_thread *thread, const tl_hta_row *rows)
     return false;
 }
 
-static bool stack_up(stacks *s, const tl_hta_frame *frame)
+static stacks stacks_of(const tl_hta_frame *frame)
 {
     const tl_hta_row *rows = frame->rows.v;
-    size_t n = frame->rows.n;
-    tl_hta_threads threads = { 0 };
+    const size_t n = frame->rows.n;
+    tl_hta_threads threads = tl_hta_threads_of(frame);
     tl_hta_nest nest = { .rows = rows, .way = TL_HTA_SIBLINGS };
+    stacks s = { .frame = frame, .deepest = -1 };
 
-    *s = (stacks){ .frame = frame, .deepest = -1 };
-    s->parent = nest.parent = tl_arena_take(&s->arena, n, sizeof *s->parent);
-    s->depth = tl_arena_take(&s->arena, n, sizeof *s->depth);
-    nest.opened = tl_arena_take(&s->arena, n, sizeof *nest.opened);
-    bool ok = !s->arena.failed && tl_hta_threads_of(&threads, frame);
-    for (size_t t = 0; ok && t < threads.n; t++)
+    s.parent = nest.parent = tl_malloc(n * sizeof *s.parent);
+    s.depth = tl_malloc(n * sizeof *s.depth);
+    nest.opened = tl_malloc(n * sizeof *nest.opened);
+    for (size_t t = 0; t < threads.n; t++)
         if (!has_device_work(&threads.v[t], rows))
-            ok = tl_hta_nest_rows(&nest, threads.v[t].at, threads.v[t].n);
+            tl_hta_nest_rows(&nest, threads.v[t].at, threads.v[t].n);
     tl_hta_threads_free(&threads);
-    if (!ok)
-        return false;
 
     for (size_t i = 0; i < n; i++)
-        s->depth[i] = -1;
+        s.depth[i] = -1;
     for (size_t i = 0; i < nest.nopened; i++) {
         uint32_t at = nest.opened[i];
-        s->depth[at] = s->parent[at] == TL_HTA_TOP ? 0 : s->depth[s->parent[at]] + 1;
+        s.depth[at] = s.parent[at] == TL_HTA_TOP ? 0 : s.depth[s.parent[at]] + 1;
     }
+    free(nest.opened);
     for (size_t i = 0; i < n; i++)
         if (!tl_hta_on_stream(&rows[i])) {
-            s->deepest = s->depth[i] > s->deepest ? s->depth[i] : s->deepest;
-            s->blank = s->blank || s->depth[i] < 0;
+            s.deepest = s.depth[i] > s.deepest ? s.depth[i] : s.deepest;
+            s.blank = s.blank || s.depth[i] < 0;
         }
-    return true;
+    return s;
 }
 
-static void write_rows(tl_sheet *csv, const stacks *s)
+static void write_rows(const stacks *s, tl_csv_folder *folder)
 {
     const tl_hta_row *rows = s->frame->rows.v;
+    tl_csv csv = tl_csv_open_rank(folder, "callstack_old", s->frame->rank, "index,depth,parent");
 
     for (size_t i = 0; i < s->frame->rows.n; i++) {
         if (tl_hta_on_stream(&rows[i]))
             continue;
-        tl_sheet_int(csv, rows[i].index);
-        if (s->depth[i] < 0) {
-            tl_sheet_blank(csv);
-            tl_sheet_blank(csv);
-        } else {
-            tl_sheet_number(csv, s->depth[i], !s->blank);
-            tl_sheet_number(csv, s->parent[i] == TL_HTA_TOP ? -1 : (double)rows[s->parent[i]].index, !s->blank);
-        }
-        tl_sheet_end_row(csv);
+        if (s->depth[i] < 0)
+            TL_ROW(&csv, tl_int(rows[i].index), tl_blank(), tl_blank());
+        else
+            TL_ROW(&csv, tl_int(rows[i].index), tl_int(s->depth[i]),
+                   tl_int(s->parent[i] == TL_HTA_TOP ? -1 : (int64_t)rows[s->parent[i]].index));
     }
+    tl_csv_close(&csv);
 }
 
 typedef struct level {
-    uint64_t events;
+    int64_t events;
     double dur;
 } level;
 
-static bool write_depths(tl_sheet *csv, const stacks *s)
+static void write_depths(const stacks *s, tl_csv_folder *folder)
 {
     level *levels = tl_calloc((size_t)s->deepest + 2, sizeof *levels);
-    if (levels == NULL)
-        return false;
+    tl_csv csv = tl_csv_open_rank(folder, "callstack_old_by_depth", s->frame->rank, "depth,events,dur");
+
     for (size_t i = 0; i < s->frame->rows.n; i++)
         if (s->depth[i] >= 0 && !tl_hta_on_stream(&s->frame->rows.v[i])) {
             levels[s->depth[i]].events++;
             levels[s->depth[i]].dur += s->frame->rows.v[i].dur;
         }
-    for (int32_t depth = 0; depth <= s->deepest; depth++) {
-        if (levels[depth].events == 0)
-            continue;
-        tl_sheet_number(csv, depth, !s->blank);
-        tl_sheet_int(csv, (int64_t)levels[depth].events);
-        tl_sheet_number(csv, levels[depth].dur, s->frame->dur_whole);
-        tl_sheet_end_row(csv);
-    }
+    for (int32_t depth = 0; depth <= s->deepest; depth++)
+        if (levels[depth].events > 0)
+            TL_ROW(&csv, tl_number(depth, !s->blank), tl_int(levels[depth].events),
+                   tl_number(levels[depth].dur, s->frame->dur_whole));
     free(levels);
-    return true;
+    tl_csv_close(&csv);
 }
 
-static tl_status write_rank(const tl_hta_frame *frame, const char *dir, tl_error *err)
+void tl_hta_call_stacks(tl_hta_job *job)
 {
-    char name[64];
-    tl_sheet csv;
-    stacks s;
-    tl_status st = stack_up(&s, frame) ? TL_OK : tl_fail_memory(err, "the call stacks of a rank");
-
-    if (st == TL_OK) {
-        snprintf(name, sizeof name, "callstack_old_rank%lld.csv", (long long)frame->rank);
-        st = tl_sheet_open(&csv, dir, name, "index,depth,parent", err);
+    for (size_t i = 0; i < job->frames.n; i++) {
+        stacks s = stacks_of(&job->frames.v[i]);
+        write_rows(&s, &job->out);
+        write_depths(&s, &job->out);
+        free(s.parent);
+        free(s.depth);
     }
-    if (st == TL_OK) {
-        write_rows(&csv, &s);
-        st = tl_sheet_close(&csv, err);
-    }
-    if (st == TL_OK) {
-        snprintf(name, sizeof name, "callstack_old_by_depth_rank%lld.csv", (long long)frame->rank);
-        st = tl_sheet_open(&csv, dir, name, "depth,events,dur", err);
-    }
-    if (st == TL_OK) {
-        if (!write_depths(&csv, &s))
-            tl_sheet_no_memory(&csv);
-        st = tl_sheet_close(&csv, err);
-    }
-    tl_arena_free(&s.arena);
-    return st;
-}
-
-tl_status tl_hta_call_stacks(tl_hta_job *job, const char *dir, tl_error *err)
-{
-    tl_status st = TL_OK;
-    for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
-        st = write_rank(&job->frames.v[i], dir, err);
-    return st;
 }

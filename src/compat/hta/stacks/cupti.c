@@ -7,24 +7,30 @@
  */
 #include "graph.h"
 #include "ranges.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/compat/hta/stacks.h"
-#include <stdio.h>
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 /* Of the names over and under all launches, which each of them lists: no trace makes a table as large. */
 #define MOST_BYTES ((size_t)1 << 30)
 
+#define NONE UINT32_MAX
+
+/* An operator above a launch, or under it; launches by their numbers. */
+typedef struct pair {
+    uint32_t launch, op; /* op: a position */
+} pair;
+
 typedef struct counting {
     const tl_hta_graph *graph;
     const tl_hta_frame *frame;
     const tl_hta_symbols *symbols;
-    tl_arena arena;
-    uint32_t *ranges, *launches; /* positions; once sorted, by time */
+    uint32_t *ranges, *launches; /* positions; launches by time */
     size_t nranges, nlaunches;
-    uint32_t *ops; /* positions of operators, of one launch after the other */
-    size_t *first; /* of each launch in ops, by its number, and where the last one's end */
-    char why[128]; /* there is no table, because ... */
+    TL_VEC(pair) pairs;
+    uint32_t *order; /* of pairs: by launch, and by time */
+    size_t *first;   /* of each launch in order, by its number, and where the last one's end */
+    char why[128];   /* there is no table, because ... */
 } counting;
 
 static int by_time(const void *context, uint32_t a, uint32_t b)
@@ -35,7 +41,7 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 
 static tl_text cat_of(const counting *c, uint32_t at)
 {
-    return tl_names_text(&c->symbols->texts, c->frame->rows.v[at].cat);
+    return tl_hta_text(c->symbols, c->frame->rows.v[at].cat);
 }
 
 static bool is_op(const counting *c, uint32_t at)
@@ -46,253 +52,197 @@ static bool is_op(const counting *c, uint32_t at)
 /* Of a row's name in a list; the way past a row that is not listed weighs something, too. */
 static size_t weight_of(const counting *c, uint32_t at)
 {
-    return 1 + tl_names_text(&c->symbols->texts, c->frame->rows.v[at].name).n;
+    return 1 + tl_hta_text(c->symbols, c->frame->rows.v[at].name).n;
 }
 
-static bool find_rows(counting *c)
+static void find_rows(counting *c)
 {
     size_t n = c->frame->rows.n;
 
-    c->ranges = tl_arena_take(&c->arena, n, sizeof *c->ranges);
-    c->launches = tl_arena_take(&c->arena, n, sizeof *c->launches);
-    if (c->arena.failed)
-        return false;
+    c->ranges = tl_malloc(n * sizeof *c->ranges);
+    c->launches = tl_malloc(n * sizeof *c->launches);
     for (uint32_t i = 0; i < n; i++) {
-        tl_text name = tl_names_text(&c->symbols->texts, c->frame->rows.v[i].name);
         if (tl_text_is(cat_of(c, i), "cuda_profiler_range"))
             c->ranges[c->nranges++] = i;
-        else if (tl_text_starts(cat_of(c, i), "cuda_runtime") && tl_text_starts(name, "cudaLaunchKernel"))
+        else if (tl_text_starts(cat_of(c, i), "cuda_runtime") &&
+                 tl_text_starts(tl_hta_text(c->symbols, c->frame->rows.v[i].name), "cudaLaunchKernel"))
             c->launches[c->nlaunches++] = i;
     }
-    return tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
+    (void)tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
 }
 
-/* Calls `take` for each operator above each launch, and for each under it; launches by their numbers.  `number` has that
- * of a row at its position, where it is a launch, else UINT32_MAX. */
-typedef void take_op(counting *c, uint32_t launch, uint32_t op);
+static void take_op(counting *c, uint32_t launch, uint32_t op)
+{
+    if (is_op(c, op))
+        tl_vec_push(&c->pairs, (pair){ launch, op });
+}
 
-static void each_op(counting *c, const uint32_t *number, uint32_t *above, take_op *take)
+/* The operators above and under each launch, as far as the lists of their names have room. */
+static void find_pairs(counting *c)
 {
     const tl_hta_graph *g = c->graph;
+    const size_t n = c->frame->rows.n;
+    uint32_t *number = tl_malloc(n * sizeof *number); /* of a row that is a launch, else NONE */
+    uint32_t *above = tl_malloc(n * sizeof *above);   /* the nearest launch that a row stands in */
     size_t nbytes = 0;
 
-    for (uint32_t k = 0; k < c->nlaunches; k++)
-        if (g->node[c->launches[k]].depth >= 0)
-            for (uint32_t up = g->node[c->launches[k]].parent; up != TL_HTA_TOP; up = g->node[up].parent) {
-                nbytes += weight_of(c, up);
-                if (nbytes > MOST_BYTES)
-                    goto too_deep;
-                if (is_op(c, up))
-                    take(c, k, up);
-            }
-    /* `above`: the nearest launch that a row stands in. */
-    for (size_t i = 0; i < g->nopened; i++) {
-        uint32_t at = g->opened[i], up = g->node[at].parent;
-        above[at] = up == TL_HTA_TOP ? UINT32_MAX : number[up] != UINT32_MAX ? number[up] : above[up];
-        for (uint32_t k = is_op(c, at) ? above[at] : UINT32_MAX; k != UINT32_MAX; k = above[c->launches[k]]) {
-            nbytes += weight_of(c, at);
-            if (nbytes > MOST_BYTES)
-                goto too_deep;
-            take(c, k, at);
-        }
-    }
-    return;
-
-too_deep:
-    snprintf(c->why, sizeof c->why, "the operators around the launches have more than %zu bytes of names", MOST_BYTES);
-}
-
-static void count_op(counting *c, uint32_t launch, uint32_t op)
-{
-    (void)op;
-    c->first[launch + 1]++;
-    c->first[0]++;
-}
-
-static void put_op(counting *c, uint32_t launch, uint32_t op)
-{
-    c->ops[c->first[launch]++] = op;
-}
-
-static bool find_ops(counting *c)
-{
-    size_t n = c->frame->rows.n;
-    bool ok = true;
-
-    uint32_t *number = tl_arena_take(&c->arena, n, sizeof *number);
-    uint32_t *above = tl_arena_take(&c->arena, n, sizeof *above);
-    c->first = tl_arena_zeroed(&c->arena, c->nlaunches + 2, sizeof *c->first);
-    if (c->arena.failed)
-        return false;
     for (size_t i = 0; i < n; i++)
-        number[i] = UINT32_MAX;
+        number[i] = NONE;
     for (uint32_t k = 0; k < c->nlaunches; k++)
         number[c->launches[k]] = k;
+    for (uint32_t k = 0; k < c->nlaunches; k++)
+        for (uint32_t up = c->launches[k]; g->node[up].depth >= 0 && nbytes <= MOST_BYTES; nbytes += weight_of(c, up)) {
+            up = g->node[up].parent;
+            if (up == TL_HTA_TOP)
+                break;
+            take_op(c, k, up);
+        }
+    for (size_t i = 0; i < g->nopened && nbytes <= MOST_BYTES; i++) {
+        uint32_t at = g->opened[i], up = g->node[at].parent;
+        above[at] = up == TL_HTA_TOP ? NONE : number[up] != NONE ? number[up] : above[up];
+        for (uint32_t k = is_op(c, at) ? above[at] : NONE; k != NONE && nbytes <= MOST_BYTES;
+             k = above[c->launches[k]]) {
+            nbytes += weight_of(c, at);
+            take_op(c, k, at);
+        }
+    }
+    if (nbytes > MOST_BYTES)
+        snprintf(c->why, sizeof c->why, "the operators around the launches have more than %zu bytes of names",
+                 MOST_BYTES);
+    free(number);
+    free(above);
+}
 
-    each_op(c, number, above, count_op);
-    if (c->why[0] != '\0')
-        return true;
-    c->ops = tl_arena_take(&c->arena, c->first[0], sizeof *c->ops);
-    if (c->ops == NULL)
-        return false;
-    c->first[0] = 0;
-    for (size_t k = 0; k < c->nlaunches && c->why[0] == '\0'; k++) {
-        if (c->first[k + 1] == 0)
+static int by_launch(const void *context, uint32_t a, uint32_t b)
+{
+    const counting *c = context;
+    const pair *x = &c->pairs.v[a], *y = &c->pairs.v[b];
+    return x->launch != y->launch ? TL_COMPARE(x->launch, y->launch) : by_time(c->frame->rows.v, x->op, y->op);
+}
+
+/* The operators of one launch after the other, by time; first[k] are where those of launch k begin. */
+static void find_ops(counting *c)
+{
+    find_pairs(c);
+    c->order = tl_sorted_index(c->pairs.n, by_launch, c);
+    c->first = tl_malloc((c->nlaunches + 1) * sizeof *c->first);
+    for (size_t k = 0, i = 0; k < c->nlaunches; k++) {
+        c->first[k] = i;
+        while (i < c->pairs.n && c->pairs.v[c->order[i]].launch == k)
+            i++;
+        if (i == c->first[k] && c->why[0] == '\0')
             snprintf(c->why, sizeof c->why, "the launch of entry %u stands in no operator",
                      c->frame->rows.v[c->launches[k]].index);
-        c->first[k + 1] += c->first[k];
+        c->first[k + 1] = i;
     }
-    if (c->why[0] != '\0')
-        return true;
-    each_op(c, number, above, put_op); /* each beginning has moved on to the next one's */
-    memmove(c->first + 1, c->first, c->nlaunches * sizeof *c->first);
-    c->first[0] = 0;
-    for (size_t k = 0; k < c->nlaunches && ok; k++)
-        ok = tl_sort_index(c->ops + c->first[k], c->first[k + 1] - c->first[k], by_time, c->frame->rows.v);
-    return ok;
 }
 
-static bool put_ops(const counting *c, size_t launch, tl_sheet *csv)
+static tl_text op_name(const counting *c, size_t i)
 {
-    size_t from = c->first[launch], n = c->first[launch + 1] - from;
-    tl_text *names = tl_malloc(n * sizeof *names);
-
-    if (names == NULL)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        names[i] = tl_names_text(&c->symbols->texts, c->frame->rows.v[c->ops[from + i]].name);
-    tl_sheet_joined(csv, names, n, '|');
-    tl_sheet_text(csv, names[0]);
-    tl_sheet_text(csv, names[n - 1]);
-    free(names);
-    return true;
+    return tl_hta_text(c->symbols, c->frame->rows.v[c->pairs.v[c->order[i]].op].name);
 }
 
-static void put_id(tl_sheet *csv, const tl_hta_frame *frame, int64_t number, uint32_t text)
+static void put_ops(const counting *c, size_t launch, tl_csv *csv)
 {
-    if (text != TL_NO_NAME)
-        tl_sheet_text(csv, tl_names_text(&frame->track_names, text));
-    else
-        tl_sheet_int(csv, number);
+    tl_bytes stack = { 0 };
+
+    for (size_t i = c->first[launch]; i < c->first[launch + 1]; i++) {
+        tl_bytes_put(&stack, "|", i > c->first[launch]);
+        tl_bytes_put(&stack, op_name(c, i).p, op_name(c, i).n);
+    }
+    TL_ROW(csv, tl_bytes_cell(&stack), tl_string(op_name(c, c->first[launch])),
+           tl_string(op_name(c, c->first[launch + 1] - 1)));
+    tl_bytes_free(&stack);
 }
 
-/* `order`: numbers of the ranges by time. */
-static void put_rows(const counting *c, const tl_hta_ranges *ranges, const uint32_t *order, tl_sheet *csv)
+static int by_time_of_range(const void *context, uint32_t a, uint32_t b)
+{
+    const counting *c = context;
+    return by_time(c->frame->rows.v, c->ranges[a], c->ranges[b]);
+}
+
+static void put_rows(const counting *c, const tl_hta_ranges *ranges, tl_csv *csv)
 {
     const tl_hta_frame *frame = c->frame;
+    uint32_t *order = tl_sorted_index(c->nranges, by_time_of_range, c);
 
     for (size_t i = 0; i < c->nranges; i++) {
         uint32_t at = c->ranges[order[i]];
         const tl_hta_row *row = &frame->rows.v[at];
-        const tl_track *track = &frame->tracks.v[row->track];
 
-        tl_sheet_int(csv, row->index);
-        tl_sheet_text(csv, cat_of(c, at));
-        tl_sheet_text(csv, tl_names_text(&c->symbols->texts, row->name));
-        put_id(csv, frame, track->pid, track->pid_text);
-        put_id(csv, frame, track->tid, track->tid_text);
-        tl_sheet_number(csv, row->ts, frame->ts_whole);
-        tl_sheet_number(csv, row->dur, frame->dur_whole);
-        tl_sheet_int(csv, row->stream);
-        tl_sheet_int(csv, row->correlation);
+        TL_CELLS(csv, tl_int(row->index), tl_string(cat_of(c, at)), tl_string(tl_hta_text(c->symbols, row->name)),
+                 tl_hta_pid(frame, row->track), tl_hta_tid(frame, row->track), tl_number(row->ts, frame->ts_whole),
+                 tl_number(row->dur, frame->dur_whole), tl_int(row->stream), tl_int(row->correlation));
         tl_hta_ranges_cells(ranges, order[i], csv);
-        tl_sheet_int(csv, row->link);
-        if (row->iteration == TL_HTA_STEP_UNKNOWN)
-            tl_sheet_blank(csv);
-        else
-            tl_sheet_number(csv, (double)row->iteration, frame->iteration_whole);
-        tl_sheet_number(csv, row->end, frame->ts_whole && frame->dur_whole);
+        TL_CELLS(csv, tl_int(row->link), tl_hta_step(frame, row->iteration),
+                 tl_number(row->end, frame->ts_whole && frame->dur_whole));
         tl_hta_graph_cells(c->graph, at, csv);
-        tl_sheet_int(csv, frame->rows.v[c->launches[i]].index);
-        if (!put_ops(c, i, csv))
-            tl_sheet_no_memory(csv);
-        tl_sheet_end_row(csv);
+        TL_CELLS(csv, tl_int(frame->rows.v[c->launches[i]].index));
+        put_ops(c, i, csv);
     }
+    free(order);
 }
 
-typedef struct placed {
-    const tl_hta_row *rows;
-    const uint32_t *at;
-} placed;
-
-static int by_time_of(const void *context, uint32_t a, uint32_t b)
+static void write_table(counting *c, tl_csv_folder *folder)
 {
-    const placed *p = context;
-    return by_time(p->rows, p->at[a], p->at[b]);
-}
-
-static tl_status write_table(counting *c, const char *dir, tl_error *err)
-{
-    char name[64];
     tl_hta_ranges ranges = { .args = NULL };
-    const placed placed_ranges = { c->frame->rows.v, c->ranges };
-    tl_sheet csv;
-    tl_status st = TL_OK;
 
-    uint32_t *order = tl_arena_take(&c->arena, c->nranges, sizeof *order);
-    for (uint32_t i = 0; order != NULL && i < c->nranges; i++)
-        order[i] = i;
-    if (order == NULL || !tl_sort_index(order, c->nranges, by_time_of, &placed_ranges) ||
-        !tl_hta_ranges_read(&ranges, c->frame, c->ranges, c->nranges)) {
-        st = tl_fail_memory(err, "the counters of a rank");
-        goto done;
-    }
+    tl_hta_ranges_read(&ranges, c->frame, c->ranges, c->nranges);
     if (ranges.too_many)
         snprintf(c->why, sizeof c->why, "there are too many counters");
     for (size_t i = 0; i < c->nranges && c->why[0] == '\0'; i++)
         if (ranges.args[i] == TL_NO_NAME)
             snprintf(c->why, sizeof c->why, "entry %u was not found again", c->frame->rows.v[c->ranges[i]].index);
-    if (c->why[0] != '\0')
-        goto done;
-
-    snprintf(name, sizeof name, "cupti_counters_rank%lld.csv", (long long)c->frame->rank);
-    st = tl_sheet_open(&csv, dir, name, NULL, err);
-    if (st != TL_OK)
-        goto done;
-    tl_sheet_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
-    tl_hta_ranges_head(&ranges, &csv);
-    tl_sheet_head(&csv, "index_correlation,iteration,end,depth,height,parent,num_kernels,kernel_dur_sum,kernel_span,"
-                        "first_kernel_start,last_kernel_end,index_runtime,op_stack,top_level_op,bottom_level_op");
-    tl_sheet_end_row(&csv);
-    tl_sheet_look(&csv);
-    put_rows(c, &ranges, order, &csv);
-    tl_sheet_write(&csv);
-    put_rows(c, &ranges, order, &csv);
-    st = tl_sheet_close(&csv, err);
-done:
-    tl_hta_ranges_free(&ranges);
-    return st;
-}
-
-static tl_status write_rank(tl_hta_job *job, const tl_hta_frame *frame, const char *dir, tl_error *err)
-{
-    tl_hta_graph graph = { .frame = frame };
-    counting c = { .graph = &graph, .frame = frame, .symbols = &job->symbols };
-    tl_status st = find_rows(&c) ? TL_OK : tl_fail_memory(err, "the counters of a rank");
-
-    if (st == TL_OK && c.nranges > 0) {
-        if (c.nranges != c.nlaunches)
-            snprintf(c.why, sizeof c.why, "%zu ranges and %zu launches", c.nranges, c.nlaunches);
-        else
-            st = tl_hta_graph_of(&graph, frame, &job->symbols, err);
-        if (st == TL_OK && graph.why[0] != '\0')
-            snprintf(c.why, sizeof c.why, "there is no call graph");
-        if (st == TL_OK && c.why[0] == '\0')
-            st = find_ops(&c) ? TL_OK : tl_fail_memory(err, "the operators of a rank");
-        if (st == TL_OK && c.why[0] == '\0')
-            st = write_table(&c, dir, err);
-        if (st == TL_OK && c.why[0] != '\0')
-            st = tl_hta_job_note(job, err, "cupti_counters: rank %lld: no table: %s", (long long)frame->rank, c.why);
+    if (c->why[0] == '\0') {
+        tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", c->frame->rank, NULL);
+        tl_csv_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
+        tl_hta_ranges_head(&ranges, &csv);
+        tl_csv_head(&csv, "index_correlation,iteration,end,depth,height,parent,num_kernels,kernel_dur_sum,kernel_span,"
+                          "first_kernel_start,last_kernel_end,index_runtime,op_stack,top_level_op,bottom_level_op");
+        tl_csv_end_head(&csv);
+        put_rows(c, &ranges, &csv);
+        tl_csv_close(&csv);
     }
-    tl_hta_graph_free(&graph);
-    tl_arena_free(&c.arena);
-    return st;
+    tl_hta_ranges_free(&ranges);
 }
 
-tl_status tl_hta_cupti_counters(tl_hta_job *job, const char *dir, tl_error *err)
+static void write_rank(tl_hta_job *job, const tl_hta_frame *frame)
 {
-    tl_status st = TL_OK;
-    for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
-        st = write_rank(job, &job->frames.v[i], dir, err);
-    return st;
+    tl_hta_graph graph = tl_hta_graph_of(frame, &job->symbols);
+    counting c = { .graph = &graph, .frame = frame, .symbols = &job->symbols };
+
+    find_rows(&c);
+    if (c.nranges > 0 && c.nranges != c.nlaunches)
+        snprintf(c.why, sizeof c.why, "%zu ranges and %zu launches", c.nranges, c.nlaunches);
+    else if (c.nranges > 0 && graph.why[0] != '\0')
+        snprintf(c.why, sizeof c.why, "there is no call graph");
+    if (c.nranges > 0 && c.why[0] == '\0')
+        find_ops(&c);
+    if (c.nranges > 0 && c.why[0] == '\0')
+        write_table(&c, &job->out);
+    if (c.why[0] != '\0')
+        tl_hta_note(job, "cupti_counters: rank %lld: no table: %s", (long long)frame->rank, c.why);
+    tl_hta_graph_free(&graph);
+    free(c.ranges);
+    free(c.launches);
+    free(c.pairs.v);
+    free(c.order);
+    free(c.first);
+}
+
+static bool is_range(tl_text text)
+{
+    return tl_text_is(text, "cuda_profiler_range");
+}
+
+/* Only a job with such a category has counters: without, no call graph is made. */
+void tl_hta_cupti_counters(tl_hta_job *job)
+{
+    bool *ranges = tl_hta_symbols_that(&job->symbols, is_range), any = false;
+
+    for (size_t i = 0; i < job->symbols.v.n; i++)
+        any |= ranges[i];
+    for (size_t i = 0; i < job->frames.n && any; i++)
+        write_rank(job, &job->frames.v[i]);
+    free(ranges);
 }

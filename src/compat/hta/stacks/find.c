@@ -1,6 +1,6 @@
 /* find.c - occurrences of an operator, made patterns. */
 #include "find.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
@@ -9,7 +9,6 @@
 typedef struct occurrence {
     uint32_t at;      /* position of the row */
     uint32_t pattern; /* number in `found` */
-    size_t from, to;  /* in `names` */
 } occurrence;
 
 typedef struct finding {
@@ -21,7 +20,6 @@ typedef struct finding {
     size_t nkernels;
     uint32_t *names; /* their symbols, in the order of the patterns' texts */
     TL_VEC(tl_hta_pattern) found;
-    tl_arena arena;
 } finding;
 
 /* ---------------------------------------------------------------------------------------------------- occurrences */
@@ -41,51 +39,42 @@ static bool is_root(const tl_hta_node *node, int32_t depth, uint32_t min_kernels
 }
 
 /* Gives the row its occurrence: that of what it stands in, or a new one. */
-static bool take_row(finding *f, uint32_t at, bool root)
+static void take_row(finding *f, uint32_t at, bool root)
 {
     uint32_t parent = f->graph->node[at].parent;
 
     if (parent != TL_HTA_TOP && f->of[parent] != NONE) {
         f->of[at] = f->of[parent];
     } else if (root) {
-        if (!tl_vec_room(&f->occurrences))
-            return false;
         f->of[at] = (uint32_t)f->occurrences.n;
-        f->occurrences.v[f->occurrences.n++] = (occurrence){ .at = at };
+        tl_vec_push(&f->occurrences, (occurrence){ .at = at });
     }
-    return true;
 }
 
-static bool find_occurrences(finding *f, const char *op, uint32_t min_kernels)
+static void find_occurrences(finding *f, const char *op, uint32_t min_kernels)
 {
     const tl_hta_graph *g = f->graph;
     const tl_hta_row *rows = g->frame->rows.v;
     int32_t depth = INT32_MAX;
-    bool ok = true;
+    uint8_t *known = tl_calloc(f->out->symbols->v.n, sizeof *known);
 
-    uint8_t *known = tl_arena_zeroed(&f->arena, f->out->symbols->v.n, sizeof *known);
-    if (known == NULL)
-        return false;
     for (size_t i = 0; i < g->frame->rows.n; i++) {
         f->of[i] = NONE;
         if (g->node[i].depth < depth && has_op(known, f->out->symbols, rows[i].name, op))
             depth = g->node[i].depth;
     }
-    if (depth < 0) /* the shallowest candidate launches nothing */
-        return true;
-    for (size_t i = 0; i < g->nopened && ok; i++) {
+    for (size_t i = 0; i < g->nopened && depth >= 0; i++) { /* below 0 the shallowest candidate launches nothing */
         uint32_t at = g->opened[i];
-        ok = take_row(f, at,
-                      is_root(&g->node[at], depth, min_kernels) && has_op(known, f->out->symbols, rows[at].name, op));
+        take_row(f, at, is_root(&g->node[at], depth, min_kernels) && has_op(known, f->out->symbols, rows[at].name, op));
     }
-    for (uint32_t i = 0; i < g->frame->rows.n && ok; i++)
+    for (uint32_t i = 0; i < g->frame->rows.n && depth >= 0; i++)
         if (g->node[i].depth >= 0 && tl_hta_on_stream(&rows[i])) {
-            ok = take_row(f, i,
-                          is_root(&g->node[i], depth, min_kernels) && has_op(known, f->out->symbols, rows[i].name, op));
+            take_row(f, i,
+                     is_root(&g->node[i], depth, min_kernels) && has_op(known, f->out->symbols, rows[i].name, op));
             if (f->of[i] != NONE)
                 f->kernels[f->nkernels++] = i;
         }
-    return ok;
+    free(known);
 }
 
 static int by_occurrence(const void *context, uint32_t a, uint32_t b)
@@ -105,7 +94,7 @@ static bool is_same(const tl_hta_pattern *a, const tl_hta_pattern *b)
            (a->nkernels == 0 || memcmp(a->kernels, b->kernels, a->nkernels * sizeof *a->kernels) == 0);
 }
 
-/* The pattern of an occurrence among those found so far, or as a new one; NONE: memory is out.  A sequence whose hash is
+/* The number of the pattern of an occurrence among those found so far, or as a new one.  A sequence whose hash is
  * another's looks at the places after that hash. */
 static uint32_t number_of(finding *f, tl_map *map, const tl_hta_pattern *pattern)
 {
@@ -115,43 +104,35 @@ static uint32_t number_of(finding *f, tl_map *map, const tl_hta_pattern *pattern
         hash = tl_hash_mix(hash, pattern->kernels[i]);
     for (;; hash++) {
         uint32_t number = tl_map_get(map, hash);
-        if (number != TL_MAP_NONE && is_same(&f->found.v[number], pattern))
+        if (number == TL_MAP_NONE) {
+            number = (uint32_t)f->found.n;
+            tl_map_put(map, hash, number);
+            tl_vec_push(&f->found, *pattern);
+        }
+        if (is_same(&f->found.v[number], pattern))
             return number;
-        if (number != TL_MAP_NONE)
-            continue;
-        number = (uint32_t)f->found.n;
-        if (!tl_vec_room(&f->found) || tl_map_put(map, hash, number) != 0)
-            return NONE;
-        f->found.v[f->found.n++] = *pattern;
-        return number;
     }
 }
 
-static bool count_patterns(finding *f)
+static void count_patterns(finding *f)
 {
     const tl_hta_row *rows = f->graph->frame->rows.v;
     tl_map map = { 0 };
-    bool ok = true;
 
     for (size_t i = 0; i < f->nkernels; i++)
         f->names[i] = rows[f->kernels[i]].name;
-    for (size_t i = 0, k = 0; i < f->occurrences.n && ok; i++) {
+    for (size_t i = 0, k = 0; i < f->occurrences.n; i++) {
         occurrence *o = &f->occurrences.v[i];
-        o->from = k;
+        size_t from = k;
         while (k < f->nkernels && f->of[f->kernels[k]] == i)
             k++;
-        o->to = k;
-        const tl_hta_pattern p = { .name = rows[o->at].name, .kernels = f->names + o->from, .nkernels = k - o->from };
+        const tl_hta_pattern p = { .name = rows[o->at].name, .kernels = f->names + from, .nkernels = k - from };
         o->pattern = number_of(f, &map, &p);
-        ok = o->pattern != NONE;
-        if (ok) {
-            f->found.v[o->pattern].count++;
-            f->found.v[o->pattern].kernel_dur_sum += f->graph->node[o->at].kernel_dur_sum;
-            f->found.v[o->pattern].dur += rows[o->at].dur;
-        }
+        f->found.v[o->pattern].count++;
+        f->found.v[o->pattern].kernel_dur_sum += f->graph->node[o->at].kernel_dur_sum;
+        f->found.v[o->pattern].dur += rows[o->at].dur;
     }
     tl_map_free(&map);
-    return ok;
 }
 
 /* Piece k of the text of a pattern: a name, or the bar between two. */
@@ -193,21 +174,14 @@ static int by_count(const void *context, uint32_t a, uint32_t b)
 
 /* Makes one of those whose texts are equal, for names may have bars in them, puts them in order and counts the rows that
  * are in the first few. */
-static bool settle(finding *f, size_t top)
+static void merge_equal_texts(finding *f, size_t top)
 {
     tl_hta_patterns *out = f->out;
     size_t n = 0;
+    uint32_t *order = tl_sorted_index(f->found.n, by_text, f);
+    uint32_t *same = tl_malloc(f->found.n * sizeof *same); /* which pattern it has become */
+    bool *first = tl_calloc(f->found.n, sizeof *first);
 
-    uint32_t *order = tl_arena_take(&f->arena, f->found.n, sizeof *order);
-    uint32_t *same = tl_arena_take(&f->arena, f->found.n, sizeof *same); /* which pattern it has become */
-    bool *first = tl_arena_zeroed(&f->arena, f->found.n, sizeof *first);
-    out->v = tl_arena_take(&out->arena, f->found.n, sizeof *out->v);
-    if (f->arena.failed || out->arena.failed)
-        return false;
-    for (uint32_t i = 0; i < f->found.n; i++)
-        order[i] = i;
-    if (!tl_sort_index(order, f->found.n, by_text, f))
-        return false;
     for (size_t i = 0; i < f->found.n; i++) {
         tl_hta_pattern *p = &f->found.v[order[i]];
         if (n > 0 && by_text(f, order[n - 1], order[i]) == 0) {
@@ -221,44 +195,44 @@ static bool settle(finding *f, size_t top)
             order[n++] = order[i];
         }
     }
-    if (!tl_sort_index(order, n, by_count, f))
-        return false;
+    (void)tl_sort_index(order, n, by_count, f);
+    out->v = tl_malloc(n * sizeof *out->v);
+    out->n = n;
     for (size_t i = 0; i < n; i++) {
         out->v[i] = f->found.v[order[i]];
         first[order[i]] = i < top;
     }
-    out->n = n;
     for (size_t i = 0; i < f->graph->frame->rows.n; i++)
         if (f->of[i] != NONE)
             out->marked += first[same[f->occurrences.v[f->of[i]].pattern]];
-    return true;
+    free(order);
+    free(same);
+    free(first);
 }
 
-bool tl_hta_patterns_find(tl_hta_patterns *patterns, const tl_hta_graph *graph, const tl_hta_symbols *symbols,
-                          const char *op, uint32_t min_kernels, size_t top)
+tl_hta_patterns tl_hta_patterns_find(const tl_hta_graph *graph, const tl_hta_symbols *symbols, const char *op,
+                                     uint32_t min_kernels, size_t top)
 {
     size_t n = graph->frame->rows.n;
-    finding f = { .graph = graph, .out = patterns };
+    tl_hta_patterns patterns = { .symbols = symbols };
+    finding f = { .graph = graph, .out = &patterns };
 
-    *patterns = (tl_hta_patterns){ .symbols = symbols };
-    f.of = tl_arena_take(&f.arena, n, sizeof *f.of);
-    f.kernels = tl_arena_take(&f.arena, n, sizeof *f.kernels);
-    bool ok = !f.arena.failed && find_occurrences(&f, op, min_kernels);
-    if (ok) {
-        f.names = tl_arena_take(&patterns->arena, f.nkernels, sizeof *f.names);
-        ok = f.names != NULL && tl_sort_index(f.kernels, f.nkernels, by_occurrence, &f) && count_patterns(&f) &&
-             settle(&f, top);
-    }
+    f.of = tl_malloc(n * sizeof *f.of);
+    f.kernels = tl_malloc(n * sizeof *f.kernels);
+    find_occurrences(&f, op, min_kernels);
+    f.names = patterns.kernels = tl_malloc(f.nkernels * sizeof *f.names);
+    (void)tl_sort_index(f.kernels, f.nkernels, by_occurrence, &f);
+    count_patterns(&f);
+    merge_equal_texts(&f, top);
+    free(f.of);
+    free(f.kernels);
     free(f.occurrences.v);
     free(f.found.v);
-    tl_arena_free(&f.arena);
-    if (!ok)
-        tl_hta_patterns_free(patterns);
-    return ok;
+    return patterns;
 }
 
 void tl_hta_patterns_free(tl_hta_patterns *patterns)
 {
-    tl_arena_free(&patterns->arena);
-    *patterns = (tl_hta_patterns){ 0 };
+    free(patterns->v);
+    free(patterns->kernels);
 }

@@ -19,18 +19,18 @@ typedef struct tl_hta_pattern {
     double kernel_dur_sum, dur; /* of all its occurrences */
 } tl_hta_pattern;
 
-/* Zero-initialise; tl_hta_patterns_free ends it. */
+/* tl_hta_patterns_free ends it. */
 typedef struct tl_hta_patterns {
     const tl_hta_symbols *symbols;
     tl_hta_pattern *v; /* the most frequent first, then by text */
     size_t n;
-    uint64_t marked; /* rows in occurrences of the first few of them */
-    tl_arena arena;
+    uint64_t marked;   /* rows in occurrences of the first few of them */
+    uint32_t *kernels; /* those of all patterns */
 } tl_hta_patterns;
 
-/* Those with that many kernels at least, marked of the first `top`.  False: memory is out. */
-bool tl_hta_patterns_find(tl_hta_patterns *patterns, const tl_hta_graph *graph, const tl_hta_symbols *symbols,
-                          const char *op, uint32_t min_kernels, size_t top);
+/* Those with that many kernels at least, marked of the first `top`. */
+tl_hta_patterns tl_hta_patterns_find(const tl_hta_graph *graph, const tl_hta_symbols *symbols, const char *op,
+                                     uint32_t min_kernels, size_t top);
 
 void tl_hta_patterns_free(tl_hta_patterns *patterns);
 

@@ -1,6 +1,5 @@
 /* graph.c - threads nested, work put under its launches, and what a row holds summed up. */
 #include "graph.h"
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,16 +32,14 @@ static void name_stack(tl_hta_stack *stack, const tl_hta_row *rows, const tl_hta
 }
 
 /* Nests the rows of the host, thread by thread. */
-static bool nest_threads(tl_hta_graph *g, const tl_hta_symbols *symbols)
+static void nest_threads(tl_hta_graph *g, const tl_hta_symbols *symbols)
 {
     const tl_hta_row *rows = g->frame->rows.v;
     tl_hta_nest nest = { .rows = rows, .way = TL_HTA_NESTED, .opened = g->opened };
-    tl_arena arena = { 0 };
+    uint32_t *host = tl_malloc(g->frame->rows.n * sizeof *host);
 
-    nest.parent = tl_arena_take(&arena, g->frame->rows.n, sizeof *nest.parent);
-    uint32_t *host = tl_arena_take(&arena, g->frame->rows.n, sizeof *host);
-    bool ok = !arena.failed;
-    for (size_t t = 0; ok && t < g->threads.n && g->why[0] == '\0'; t++) {
+    nest.parent = tl_malloc(g->frame->rows.n * sizeof *nest.parent);
+    for (size_t t = 0; t < g->threads.n && g->why[0] == '\0'; t++) {
         const tl_hta_thread *thread = &g->threads.v[t];
         size_t n = 0;
         if (is_of_device(thread, rows))
@@ -58,33 +55,30 @@ static bool nest_threads(tl_hta_graph *g, const tl_hta_symbols *symbols)
         for (size_t i = 0; i < thread->n; i++)
             if (!tl_hta_on_stream(&rows[thread->at[i]]))
                 host[n++] = thread->at[i];
-        ok = tl_hta_nest_rows(&nest, host, n);
+        tl_hta_nest_rows(&nest, host, n);
         stack->to = nest.nopened;
         if (nest.clash)
             snprintf(g->why, sizeof g->why, "entries %u, of no length, and %u, of a negative one, meet at one time",
                      nest.clash_of, nest.clash_with);
     }
     g->nopened = nest.nopened;
-    for (size_t i = 0; ok && i < g->nopened; i++) {
+    for (size_t i = 0; i < g->nopened; i++) {
         g->node[g->opened[i]].parent = nest.parent[g->opened[i]];
         g->node[g->opened[i]].depth = 0;
     }
-    tl_arena_free(&arena);
-    return ok;
+    free(nest.parent);
+    free(host);
 }
 
 /* Device work under its launch.  A row that the cut has repeated counts once. */
-static bool place_kernels(tl_hta_graph *g)
+static void place_kernels(tl_hta_graph *g)
 {
     const tl_hta_row *rows = g->frame->rows.v;
     uint32_t last = 0;
-    tl_arena arena = { 0 };
 
     for (size_t i = 0; i < g->nopened; i++)
         last = rows[g->opened[i]].index > last ? rows[g->opened[i]].index : last;
-    uint32_t *at_of = tl_arena_zeroed(&arena, (size_t)last + 1, sizeof *at_of); /* index -> position + 1 */
-    if (arena.failed)
-        return false;
+    uint32_t *at_of = tl_calloc((size_t)last + 1, sizeof *at_of); /* index -> position + 1 */
     for (size_t i = 0; i < g->nopened; i++)
         at_of[rows[g->opened[i]].index] = g->opened[i] + 1;
 
@@ -100,8 +94,7 @@ static bool place_kernels(tl_hta_graph *g)
                                     .first_kernel_start = row->ts,
                                     .last_kernel_end = row->end };
     }
-    tl_arena_free(&arena);
-    return true;
+    free(at_of);
 }
 
 static tl_hta_stack *only_stack(tl_hta_graph *g, bool main)
@@ -117,18 +110,15 @@ static tl_hta_stack *only_stack(tl_hta_graph *g, bool main)
 }
 
 /* Moves the rows of the stack behind all others. */
-static bool open_last(tl_hta_graph *g, const tl_hta_stack *stack)
+static void open_last(tl_hta_graph *g, const tl_hta_stack *stack)
 {
     size_t n = stack->to - stack->from, after = g->nopened - stack->to;
-    uint32_t *moved = tl_malloc((n + 1) * sizeof *moved);
+    uint32_t *moved = tl_malloc(n * sizeof *moved);
 
-    if (moved == NULL)
-        return false;
     memcpy(moved, g->opened + stack->from, n * sizeof *moved);
     memmove(g->opened + stack->from, g->opened + stack->to, after * sizeof *moved);
     memcpy(g->opened + stack->from + after, moved, n * sizeof *moved);
     free(moved);
-    return true;
 }
 
 static void add_to_parent(tl_hta_graph *g, const tl_hta_node *node)
@@ -170,33 +160,27 @@ static void sum_up(tl_hta_graph *g)
         add_to_parent(g, &g->node[g->opened[i]]);
 }
 
-tl_status tl_hta_graph_of(tl_hta_graph *g, const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err)
+tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     size_t n = frame->rows.n;
+    tl_hta_graph g = { .frame = frame, .threads = tl_hta_threads_of(frame) };
 
-    *g = (tl_hta_graph){ .frame = frame };
-    g->node = tl_arena_zeroed(&g->arena, n, sizeof *g->node);
-    g->opened = tl_arena_take(&g->arena, n, sizeof *g->opened);
-    g->stack = tl_arena_take(&g->arena, frame->tracks.n, sizeof *g->stack);
-    if (g->arena.failed || !tl_hta_threads_of(&g->threads, frame))
-        goto no_memory;
+    g.node = tl_calloc(n, sizeof *g.node);
+    g.opened = tl_malloc(n * sizeof *g.opened);
+    g.stack = tl_malloc(frame->tracks.n * sizeof *g.stack);
     for (size_t i = 0; i < n; i++)
-        g->node[i].depth = -1;
-
-    if (!nest_threads(g, symbols))
-        goto no_memory;
-    if (g->why[0] != '\0')
-        return TL_OK;
-    tl_hta_stack *main = only_stack(g, true), *backward = only_stack(g, false);
-    if (!place_kernels(g) || (main != NULL && backward != NULL &&
-                              (!tl_hta_graph_join(g, main, backward, symbols) || !open_last(g, backward))))
-        goto no_memory;
-    sum_up(g);
-    return TL_OK;
-
-no_memory:
-    tl_hta_graph_free(g);
-    return tl_fail_memory(err, "a call graph");
+        g.node[i].depth = -1;
+    nest_threads(&g, symbols);
+    if (g.why[0] != '\0')
+        return g;
+    tl_hta_stack *main = only_stack(&g, true), *backward = only_stack(&g, false);
+    place_kernels(&g);
+    if (main != NULL && backward != NULL) {
+        tl_hta_graph_join(&g, main, backward, symbols);
+        open_last(&g, backward);
+    }
+    sum_up(&g);
+    return g;
 }
 
 /* The index of what the row stands in, or the number of its thread's root. */
@@ -209,24 +193,21 @@ static int64_t parent_of(const tl_hta_graph *g, size_t at)
                                             : root_of(&g->frame->tracks.v[rows[at].track]);
 }
 
-void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_sheet *csv)
+void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_csv *csv)
 {
     const tl_hta_node *node = &g->node[at];
     bool any = node->nkernels > 0;
 
-    tl_sheet_int(csv, node->depth);
-    tl_sheet_int(csv, node->depth < 0 ? -1 : (int64_t)node->height);
-    tl_sheet_int(csv, parent_of(g, at));
-    tl_sheet_int(csv, node->nkernels);
-    tl_sheet_real(csv, node->kernel_dur_sum);
-    tl_sheet_real(csv, any ? node->last_kernel_end - node->first_kernel_start : 0);
-    tl_sheet_real(csv, any ? node->first_kernel_start : -1);
-    tl_sheet_real(csv, any ? node->last_kernel_end : -1);
+    TL_CELLS(csv, tl_int(node->depth), tl_int(node->depth < 0 ? -1 : (int64_t)node->height), tl_int(parent_of(g, at)),
+             tl_int(node->nkernels), tl_real(node->kernel_dur_sum),
+             tl_real(any ? node->last_kernel_end - node->first_kernel_start : 0),
+             tl_real(any ? node->first_kernel_start : -1), tl_real(any ? node->last_kernel_end : -1));
 }
 
 void tl_hta_graph_free(tl_hta_graph *g)
 {
     tl_hta_threads_free(&g->threads);
-    tl_arena_free(&g->arena);
-    *g = (tl_hta_graph){ 0 };
+    free(g->node);
+    free(g->opened);
+    free(g->stack);
 }

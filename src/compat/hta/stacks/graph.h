@@ -14,8 +14,6 @@
 #define TLMPI_COMPAT_HTA_STACKS_GRAPH_H
 
 #include "nest.h"
-#include "threads.h"
-#include "tlmpi/compat/sheet.h"
 
 /* A row at its position in the frame. */
 typedef struct tl_hta_node {
@@ -37,10 +35,9 @@ typedef struct tl_hta_stack {
     size_t from, to;  /* its rows in `opened` */
 } tl_hta_stack;
 
-/* Zero-initialise; tl_hta_graph_free ends it. */
+/* tl_hta_graph_free ends it. */
 typedef struct tl_hta_graph {
     const tl_hta_frame *frame;
-    tl_arena arena;
     tl_hta_threads threads;
     tl_hta_node *node; /* one for each row of the frame */
     tl_hta_stack *stack;
@@ -50,15 +47,15 @@ typedef struct tl_hta_graph {
     char why[160]; /* HTA can make no graph of this rank, because ...: then nothing else is set */
 } tl_hta_graph;
 
-/* TL_ENOMEM.  The frame must outlive the graph. */
-tl_status tl_hta_graph_of(tl_hta_graph *graph, const tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);
+/* The frame must outlive the graph. */
+tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols);
 void tl_hta_graph_free(tl_hta_graph *graph);
 
 /* The cells of a row at its position: depth, height, parent, num_kernels, kernel_dur_sum, kernel_span,
  * first_kernel_start, last_kernel_end. */
-void tl_hta_graph_cells(const tl_hta_graph *graph, size_t at, tl_sheet *csv);
+void tl_hta_graph_cells(const tl_hta_graph *graph, size_t at, tl_csv *csv);
 
-/* Puts the outermost rows of the stack `backward` under the steps of `main`.  False: memory is out. */
-bool tl_hta_graph_join(tl_hta_graph *graph, tl_hta_stack *main, tl_hta_stack *backward, const tl_hta_symbols *symbols);
+/* Puts the outermost rows of the stack `backward` under the steps of `main`. */
+void tl_hta_graph_join(tl_hta_graph *graph, tl_hta_stack *main, tl_hta_stack *backward, const tl_hta_symbols *symbols);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include "graph.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 
 static int by_start(const void *context, uint32_t a, uint32_t b)
 {
@@ -63,34 +63,28 @@ static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_th
     return n;
 }
 
-bool tl_hta_graph_join(tl_hta_graph *g, tl_hta_stack *main, tl_hta_stack *backward, const tl_hta_symbols *symbols)
+void tl_hta_graph_join(tl_hta_graph *g, tl_hta_stack *main, tl_hta_stack *backward, const tl_hta_symbols *symbols)
 {
     const tl_hta_row *rows = g->frame->rows.v;
     size_t most = backward->to - backward->from, nouter = 0, nmoved = 0;
     tl_arena arena = { 0 };
-    tree t = { .n = 0 };
-
-    uint32_t *steps = tl_arena_take(&arena, main->thread->n, sizeof *steps);
+    uint32_t *started = tl_arena_take(&arena, main->thread->n, sizeof *started);
     uint32_t *outer = tl_arena_take(&arena, most, sizeof *outer);
-    if (!arena.failed)
-        t.n = find_steps(steps, g, main->thread, symbols);
-    uint32_t *started = tl_arena_take(&arena, t.n, sizeof *started);
+    tree t = { .n = find_steps(started, g, main->thread, symbols) };
+
     t.ends = tl_arena_take(&arena, t.n, sizeof *t.ends);
     t.first = tl_arena_take(&arena, t.n + 1, sizeof *t.first);
-    bool ok = !arena.failed;
-
-    for (size_t i = backward->from; ok && i < backward->to; i++)
+    for (size_t i = backward->from; i < backward->to; i++)
         if (g->node[g->opened[i]].parent == TL_HTA_TOP)
             outer[nouter++] = g->opened[i];
-    for (size_t i = 0; ok && i < t.n; i++) {
-        started[i] = steps[i];
-        t.ends[i] = rows[steps[i]].end;
+    for (size_t i = 0; i < t.n; i++) {
+        t.ends[i] = rows[started[i]].end;
         t.first[i + 1] = UINT32_MAX;
     }
-    ok = ok && tl_sort_index(started, t.n, by_start, rows) && tl_sort_index(outer, nouter, by_start, rows);
-    if (ok && t.n > 0)
-        tl_real_sort(t.ends, t.n);
-    for (size_t i = 0, next = 0; ok && i < nouter; i++) {
+    (void)tl_sort_index(started, t.n, by_start, rows);
+    (void)tl_sort_index(outer, nouter, by_start, rows);
+    tl_real_sort(t.ends, t.n);
+    for (size_t i = 0, next = 0; i < nouter; i++) {
         for (; next < t.n && rows[started[next]].ts <= rows[outer[i]].ts; next++)
             enter(&t, rows[started[next]].end, started[next]);
         uint32_t step = ask(&t, rows[outer[i]].end);
@@ -102,5 +96,4 @@ bool tl_hta_graph_join(tl_hta_graph *g, tl_hta_stack *main, tl_hta_stack *backwa
     if (nmoved > 0 && nmoved == nouter)
         backward->root = main->own_root;
     tl_arena_free(&arena);
-    return ok;
 }

@@ -1,7 +1,50 @@
-/* nest.c - sorting the edges of rows, and the sweep over them. */
+/* nest.c - threads; sorting the edges of rows, and the sweep over them. */
 #include "nest.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
 #include <stdlib.h>
+
+/* ---------------------------------------------------------------------------------------------------------- threads */
+
+static int by_number(const void *a, const void *b)
+{
+    const tl_track *x = ((const tl_hta_thread *)a)->track, *y = ((const tl_hta_thread *)b)->track;
+    return x->pid != y->pid ? TL_COMPARE(x->pid, y->pid) : TL_COMPARE(x->tid, y->tid);
+}
+
+static int by_first_row(const void *a, const void *b)
+{
+    const tl_hta_thread *x = a, *y = b;
+    return TL_COMPARE(x->at[0], y->at[0]);
+}
+
+/* Numbers and texts have no order in Python: where there are both, threads come in the order of their first rows. */
+tl_hta_threads tl_hta_threads_of(const tl_hta_frame *frame)
+{
+    bool texts = false;
+    tl_hta_threads threads = { .groups = tl_hta_groups_of(frame, TL_HTA_BY_TRACK, frame->tracks.n, NULL, NULL) };
+    const tl_hta_groups *g = &threads.groups;
+
+    threads.v = tl_malloc(g->n * sizeof *threads.v);
+    for (size_t t = 0; t < g->n; t++) {
+        const tl_track *track = &frame->tracks.v[t];
+        if (g->first[t + 1] == g->first[t])
+            continue;
+        texts = texts || track->pid_text != TL_NO_NAME || track->tid_text != TL_NO_NAME;
+        threads.v[threads.n++] = (tl_hta_thread){ track, g->order + g->first[t], g->first[t + 1] - g->first[t] };
+    }
+    if (threads.n > 1)
+        qsort(threads.v, threads.n, sizeof *threads.v, texts ? by_first_row : by_number);
+    return threads;
+}
+
+void tl_hta_threads_free(tl_hta_threads *threads)
+{
+    tl_hta_groups_free(&threads->groups);
+    free(threads->v);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- nesting */
 
 /* Row at[k] has edge 2k, its start, and 2k + 1, its end. */
 typedef struct edges {
@@ -80,12 +123,10 @@ static bool is_before_nested(void *context, uint32_t a, uint32_t b)
 }
 
 /* By time as numpy sorts: all starts, then all ends. */
-static bool presort(edges *e, size_t n)
+static void presort(edges *e, size_t n)
 {
     double *times = tl_malloc(2 * n * sizeof *times);
 
-    if (times == NULL)
-        return false;
     for (size_t k = 0; k < n; k++) {
         times[k] = time_of(e, (uint32_t)(2 * k));
         times[n + k] = time_of(e, (uint32_t)(2 * k + 1));
@@ -94,7 +135,6 @@ static bool presort(edges *e, size_t n)
     for (size_t i = 0; i < 2 * n; i++)
         e->v[i] = e->v[i] < n ? 2 * e->v[i] : (uint32_t)(2 * (e->v[i] - n) + 1);
     free(times);
-    return true;
 }
 
 static void sweep(const edges *e, size_t n, uint32_t *stack)
@@ -114,23 +154,18 @@ static void sweep(const edges *e, size_t n, uint32_t *stack)
     }
 }
 
-bool tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n)
+void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n)
 {
-    tl_arena arena = { 0 };
-    edges e = { .nest = nest, .at = at };
+    edges e = { .nest = nest, .at = at, .v = tl_malloc(2 * n * sizeof *e.v) };
+    uint32_t *stack = tl_malloc(n * sizeof *stack);
     bool nested = nest->way == TL_HTA_NESTED;
 
-    if (n == 0)
-        return true;
-    e.v = tl_arena_take(&arena, 2 * n, sizeof *e.v);
-    uint32_t *stack = tl_arena_take(&arena, n, sizeof *stack);
-    bool ok = !arena.failed && n < UINT32_MAX / 2;
-    for (size_t i = 0; ok && i < 2 * n; i++)
+    for (size_t i = 0; i < 2 * n; i++)
         e.v[i] = (uint32_t)i;
-    ok = ok && (!nested || presort(&e, n)) &&
-         tl_python_sort(e.v, 2 * n, nested ? is_before_nested : is_before_sibling, &e);
-    if (ok)
-        sweep(&e, n, stack);
-    tl_arena_free(&arena);
-    return ok;
+    if (nested)
+        presort(&e, n);
+    tl_python_sort(e.v, 2 * n, nested ? is_before_nested : is_before_sibling, &e);
+    sweep(&e, n, stack);
+    free(e.v);
+    free(stack);
 }

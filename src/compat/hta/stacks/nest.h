@@ -1,4 +1,4 @@
-/* nest.h - which row of a thread stands within which, by their times alone.
+/* nest.h - the rows of a rank by thread, and which row of a thread stands within which, by their times alone.
  *
  *     rows        [ a        [ b   ][ c ][ d       ]          ]
  *     sweep       a is opened, b opened, the top (b) closed, c opened, the top closed ...
@@ -12,7 +12,24 @@
 #ifndef TLMPI_COMPAT_HTA_STACKS_NEST_H
 #define TLMPI_COMPAT_HTA_STACKS_NEST_H
 
-#include "tlmpi/compat/hta/frame/frame.h"
+#include "tlmpi/compat/hta/frame/job.h"
+
+/* Rows of one pid and tid. */
+typedef struct tl_hta_thread {
+    const tl_track *track;
+    const uint32_t *at; /* positions of its rows, ascending */
+    size_t n;           /* one at least */
+} tl_hta_thread;
+
+/* In the order in which pandas groups them.  tl_hta_threads_free ends it. */
+typedef struct tl_hta_threads {
+    tl_hta_groups groups;
+    tl_hta_thread *v;
+    size_t n;
+} tl_hta_threads;
+
+tl_hta_threads tl_hta_threads_of(const tl_hta_frame *frame);
+void tl_hta_threads_free(tl_hta_threads *threads);
 
 #define TL_HTA_TOP UINT32_MAX /* in no other row */
 
@@ -35,7 +52,7 @@ typedef struct tl_hta_nest {
     uint32_t clash_of, clash_with; /* indices of such rows */
 } tl_hta_nest;
 
-/* Nests the n rows at these positions, in ascending order.  Adds them to opened.  False: memory is out. */
-bool tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n);
+/* Nests the n rows at these positions, in ascending order.  Adds them to opened. */
+void tl_hta_nest_rows(tl_hta_nest *nest, const uint32_t *at, size_t n);
 
 #endif

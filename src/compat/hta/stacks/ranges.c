@@ -47,19 +47,15 @@ static bool is_column(tl_text key)
 /* ------------------------------------------------------------------------------------------------------ the file */
 
 /* Notes the keys of a range that are not known yet. */
-static bool take_keys(tl_hta_ranges *r, tl_text args)
+static void take_keys(tl_hta_ranges *r, tl_text args)
 {
     tl_text rest = tl_json_inside(args), key, value;
 
-    while (tl_json_member(&rest, &key, &value)) {
-        uint32_t id = is_column(key) ? TL_NO_NAME : tl_names_intern(&r->keys, key.p, key.n);
-        if (id == TL_NO_NAME && !is_column(key))
-            return false;
+    while (!r->too_many && tl_json_member(&rest, &key, &value)) {
+        if (!is_column(key))
+            tl_names_intern(&r->keys, key.p, key.n);
         r->too_many = r->keys.n > MOST_COUNTERS;
-        if (r->too_many)
-            break;
     }
-    return true;
 }
 
 typedef struct look {
@@ -69,17 +65,16 @@ typedef struct look {
     size_t n, next; /* the range looked for */
 } look;
 
-static bool take_entry(look *l, const tl_split_item *item)
+static void take_entry(look *l, const tl_split_item *item)
 {
     while (l->next < l->n && l->rows[l->at[l->next]].index < item->uid)
         l->next++;
     if (l->next == l->n || l->rows[l->at[l->next]].index != item->uid ||
         !tl_text_is(tl_json_string(tl_json_value(item->text, "cat")), "cuda_profiler_range"))
-        return true;
+        return;
     tl_text args = tl_json_value(item->text, "args");
-    uint32_t id = tl_names_intern(&l->ranges->texts, args.p, args.n);
-    l->ranges->args[l->next] = id;
-    return id != TL_NO_NAME && take_keys(l->ranges, args);
+    l->ranges->args[l->next] = tl_names_intern(&l->ranges->texts, args.p, args.n);
+    take_keys(l->ranges, args);
 }
 
 static void forget(look *l)
@@ -90,55 +85,47 @@ static void forget(look *l)
         l->ranges->args[i] = TL_NO_NAME;
 }
 
-static bool read_more(tl_split *split, tl_source *source)
+static void read_more(tl_split *split, tl_source *source)
 {
     size_t cap, n = 0;
     tl_error err;
     char *space = tl_split_space(split, &cap);
 
-    if (space == NULL)
-        return false;
     if (tl_source_read(source, space, cap, &n, &err) != TL_OK)
         n = 0;
     tl_split_fill(split, n);
     if (n == 0)
         tl_split_eof(split);
-    return true;
 }
 
-bool tl_hta_ranges_read(tl_hta_ranges *ranges, const tl_hta_frame *frame, const uint32_t *at, size_t n)
+void tl_hta_ranges_read(tl_hta_ranges *ranges, const tl_hta_frame *frame, const uint32_t *at, size_t n)
 {
     look l = { .ranges = ranges, .rows = frame->rows.v, .at = at, .n = n };
-    bool ok = true, over = false;
+    bool over = false;
     tl_source *source;
     tl_split split;
     tl_split_item item;
     tl_error err;
 
     ranges->args = tl_malloc((n + 1) * sizeof *ranges->args);
-    if (ranges->args == NULL)
-        return false;
     forget(&l);
-    tl_status st = tl_source_open(frame->path, &source, &err);
-    if (st != TL_OK)
-        return st != TL_ENOMEM;
+    if (tl_source_open(frame->path, &source, &err) != TL_OK)
+        return;
     tl_split_init(&split);
-    while (ok && !over && !ranges->too_many) {
+    while (!over && !ranges->too_many) {
         switch (tl_split_next(&split, &item)) {
         case TL_SPLIT_MORE:
-            ok = read_more(&split, source);
+            read_more(&split, source);
             break;
         case TL_SPLIT_ENTRY:
-            ok = take_entry(&l, &item);
+            take_entry(&l, &item);
             break;
         case TL_SPLIT_RESTART:
             forget(&l);
             break;
         case TL_SPLIT_END:
-            over = true;
-            break;
         case TL_SPLIT_NO_MEMORY:
-            ok = false;
+            over = true;
             break;
         default:
             break;
@@ -146,7 +133,6 @@ bool tl_hta_ranges_read(tl_hta_ranges *ranges, const tl_hta_frame *frame, const 
     }
     tl_split_free(&split);
     tl_source_close(source);
-    return ok;
 }
 
 void tl_hta_ranges_free(tl_hta_ranges *ranges)
@@ -159,15 +145,15 @@ void tl_hta_ranges_free(tl_hta_ranges *ranges)
 
 /* ------------------------------------------------------------------------------------------------------- the cells */
 
-void tl_hta_ranges_head(const tl_hta_ranges *ranges, tl_sheet *csv)
+void tl_hta_ranges_head(const tl_hta_ranges *ranges, tl_csv *csv)
 {
     for (size_t i = 0; i < NCOLUMNS; i++)
-        tl_sheet_words(csv, columns[i].column);
+        TL_CELLS(csv, tl_words(columns[i].column));
     for (uint32_t i = 0; i < ranges->keys.n; i++)
-        tl_sheet_text(csv, tl_names_text(&ranges->keys, i));
+        TL_CELLS(csv, tl_string(tl_names_text(&ranges->keys, i)));
 }
 
-static void put_value(tl_sheet *csv, tl_text value)
+static void put_value(tl_csv *csv, tl_text value)
 {
     tl_bytes words = { 0 };
     int64_t whole;
@@ -176,21 +162,22 @@ static void put_value(tl_sheet *csv, tl_text value)
                     memchr(value.p, 'E', value.n) != NULL;
 
     if (value.p[0] == '"' || value.p[0] == '[') {
-        bool ok = value.p[0] == '"' ? tl_python_string(tl_json_string(value), &words) : tl_python_list(value, &words);
-        if (!ok)
-            tl_sheet_no_memory(csv);
-        tl_sheet_text(csv, (tl_text){ words.n > 0 ? words.v : "", words.n });
+        if (value.p[0] == '"')
+            tl_python_string(tl_json_string(value), &words);
+        else
+            tl_python_list(value, &words);
+        TL_CELLS(csv, tl_bytes_cell(&words));
         tl_bytes_free(&words);
     } else if (!fraction && tl_decimal_to_int(value.p, value.n, &whole)) {
-        tl_sheet_int(csv, whole);
+        TL_CELLS(csv, tl_int(whole));
     } else if (tl_decimal_to_double(value.p, value.n, &real)) {
-        tl_sheet_real(csv, real);
+        TL_CELLS(csv, tl_real(real));
     } else {
-        tl_sheet_text(csv, value);
+        TL_CELLS(csv, tl_string(value));
     }
 }
 
-void tl_hta_ranges_cells(const tl_hta_ranges *ranges, size_t range, tl_sheet *csv)
+void tl_hta_ranges_cells(const tl_hta_ranges *ranges, size_t range, tl_csv *csv)
 {
     tl_text args = tl_names_text(&ranges->texts, ranges->args[range]), rest = tl_json_inside(args), key, value;
     tl_text counters[MOST_COUNTERS];

@@ -4,7 +4,6 @@
 #define TLMPI_COMPAT_HTA_STACKS_RANGES_H
 
 #include "tlmpi/compat/hta/frame/frame.h"
-#include "tlmpi/compat/sheet.h"
 
 /* Zero-initialise; tl_hta_ranges_free ends it. */
 typedef struct tl_hta_ranges {
@@ -15,13 +14,13 @@ typedef struct tl_hta_ranges {
 } tl_hta_ranges;
 
 /* The args of the n rows at these positions, in ascending order of index.  Where the file cannot be read again, they are
- * not found.  False: memory is out. */
-bool tl_hta_ranges_read(tl_hta_ranges *ranges, const tl_hta_frame *frame, const uint32_t *at, size_t n);
+ * not found. */
+void tl_hta_ranges_read(tl_hta_ranges *ranges, const tl_hta_frame *frame, const uint32_t *at, size_t n);
 void tl_hta_ranges_free(tl_hta_ranges *ranges);
 
 /* Names and cells of the columns that HTA takes from args, but for stream and correlation: those of every row, then the
  * counters. */
-void tl_hta_ranges_head(const tl_hta_ranges *ranges, tl_sheet *csv);
-void tl_hta_ranges_cells(const tl_hta_ranges *ranges, size_t range, tl_sheet *csv);
+void tl_hta_ranges_head(const tl_hta_ranges *ranges, tl_csv *csv);
+void tl_hta_ranges_cells(const tl_hta_ranges *ranges, size_t range, tl_csv *csv);
 
 #endif

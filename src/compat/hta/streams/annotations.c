@@ -9,22 +9,21 @@
  * those with the same start and end, wherever they are, have one annotation, which the last track that has any decides.
  */
 #include "peaks.h"
-#include "series.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/hta/streams.h"
-#include <math.h>
+#include "tlmpi/compat/python.h"
 #include <stdlib.h>
 
 /* What one rank has: device rows, and the annotations that may claim them. */
 typedef struct claims {
     const tl_hta_frame *frame;
-    tl_arena arena;
-    const tl_hta_row **kernels, **notes; /* in row order */
-    size_t nkernels, nnotes;
-    uint32_t *by_track;    /* kernels: by track, ts and end */
-    uint32_t *time;        /* of a kernel: one number for those with the same start and end */
-    uint32_t *owner;       /* of such a time: symbol of the annotation, or TL_NO_NAME */
-    uint32_t *notes_order; /* by track, the last one first; of a track the shortest first */
-    tl_hta_peaks ends;     /* of the kernels of one track that nobody has claimed yet */
+    const tl_hta_symbols *symbols;
+    TL_VEC(const tl_hta_row *) kernels, notes; /* in row order */
+    uint32_t *by_track;                        /* kernels: by track, ts and end */
+    uint32_t *time;                            /* of a kernel: one number for those with the same start and end */
+    uint32_t *owner;                           /* of such a time: symbol of the annotation, or TL_NO_NAME */
+    uint32_t *notes_order;                     /* by track, the last one first; of a track the shortest first */
+    tl_hta_peaks ends;                         /* of the kernels of one track that are not claimed yet */
 } claims;
 
 static double end_of(const tl_hta_row *row)
@@ -54,7 +53,7 @@ static int compare_tracks(const tl_hta_frame *frame, uint32_t a, uint32_t b)
 static int by_times(const void *context, uint32_t a, uint32_t b)
 {
     const claims *c = context;
-    const tl_hta_row *x = c->kernels[a], *y = c->kernels[b];
+    const tl_hta_row *x = c->kernels.v[a], *y = c->kernels.v[b];
     int order = TL_COMPARE(x->ts, y->ts);
     return order != 0 ? order : TL_COMPARE(end_of(x), end_of(y));
 }
@@ -62,98 +61,78 @@ static int by_times(const void *context, uint32_t a, uint32_t b)
 static int by_track(const void *context, uint32_t a, uint32_t b)
 {
     const claims *c = context;
-    return compare_tracks(c->frame, c->kernels[a]->track, c->kernels[b]->track);
+    return compare_tracks(c->frame, c->kernels.v[a]->track, c->kernels.v[b]->track);
 }
 
 static int by_track_of_note(const void *context, uint32_t a, uint32_t b)
 {
     const claims *c = context;
-    return compare_tracks(c->frame, c->notes[b]->track, c->notes[a]->track);
+    return compare_tracks(c->frame, c->notes.v[b]->track, c->notes.v[a]->track);
 }
 
-/* Device rows and annotations.  *negative: a row of either is shorter than nothing, which HTA cannot hold. */
-static bool find_rows(claims *c, const tl_hta_symbols *symbols, bool *negative)
+/* Device rows and annotations.  True: a row of either is shorter than nothing, which HTA cannot hold. */
+static bool find_rows(claims *c, const tl_hta_symbols *symbols)
 {
     const tl_hta_frame *frame = c->frame;
     const uint32_t cat = tl_names_find(&symbols->texts, "gpu_user_annotation", sizeof "gpu_user_annotation" - 1);
+    bool negative = false;
 
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        c->nkernels += tl_hta_on_device(&frame->rows.v[i], symbols);
-        c->nnotes += frame->rows.v[i].cat == cat;
-    }
-    c->kernels = tl_arena_take(&c->arena, c->nkernels, sizeof *c->kernels);
-    c->notes = tl_arena_take(&c->arena, c->nnotes, sizeof *c->notes);
-    if (c->arena.failed)
-        return false;
-    c->nkernels = c->nnotes = 0;
     for (size_t i = 0; i < frame->rows.n; i++) {
         const tl_hta_row *row = &frame->rows.v[i];
         bool kernel = tl_hta_on_device(row, symbols), note = row->cat == cat;
         if (kernel)
-            c->kernels[c->nkernels++] = row;
+            tl_vec_push(&c->kernels, row);
         if (note)
-            c->notes[c->nnotes++] = row;
-        *negative = *negative || ((kernel || note) && row->dur < 0);
+            tl_vec_push(&c->notes, row);
+        negative = negative || ((kernel || note) && row->dur < 0);
     }
-    return true;
+    return negative;
 }
 
 /* Kernels by time, each time with a number, then by track. */
-static bool order_kernels(claims *c)
+static void order_kernels(claims *c)
 {
+    const size_t n = c->kernels.n;
     uint32_t ntimes = 0;
 
-    c->by_track = tl_arena_take(&c->arena, c->nkernels, sizeof *c->by_track);
-    c->time = tl_arena_take(&c->arena, c->nkernels, sizeof *c->time);
-    c->owner = tl_arena_take(&c->arena, c->nkernels, sizeof *c->owner);
-    if (c->arena.failed)
-        return false;
-    for (size_t i = 0; i < c->nkernels; i++) {
-        c->by_track[i] = (uint32_t)i;
-        c->owner[i] = TL_NO_NAME;
-    }
-    if (!tl_sort_index(c->by_track, c->nkernels, by_times, c))
-        return false;
-    for (size_t i = 0; i < c->nkernels; i++) {
+    c->by_track = tl_sorted_index(n, by_times, c);
+    c->time = tl_malloc(n * sizeof *c->time);
+    c->owner = tl_malloc(n * sizeof *c->owner);
+    for (size_t i = 0; i < n; i++) {
         if (i > 0 && by_times(c, c->by_track[i - 1], c->by_track[i]) != 0)
             ntimes++;
         c->time[c->by_track[i]] = ntimes;
+        c->owner[i] = TL_NO_NAME;
     }
-    return tl_sort_index(c->by_track, c->nkernels, by_track, c);
+    (void)tl_sort_index(c->by_track, n, by_track, c);
 }
 
 /* By duration, the shortest first: HTA's order is the reverse of it, and the last claim counts there. */
-static bool order_notes(claims *c)
+static void order_notes(claims *c)
 {
-    double *durs = tl_arena_take(&c->arena, c->nnotes, sizeof *durs);
-    c->notes_order = tl_arena_take(&c->arena, c->nnotes, sizeof *c->notes_order);
-    uint32_t *group = tl_arena_take(&c->arena, c->nnotes, sizeof *group);
-    uint32_t *order = tl_arena_take(&c->arena, c->nnotes, sizeof *order);
-    if (c->arena.failed)
-        return false;
+    const size_t n = c->notes.n;
+    uint32_t *group = tl_sorted_index(n, by_track_of_note, c), *order = tl_malloc(n * sizeof *order);
+    double *durs = tl_malloc(n * sizeof *durs);
 
-    for (size_t i = 0; i < c->nnotes; i++)
-        group[i] = (uint32_t)i;
-    if (!tl_sort_index(group, c->nnotes, by_track_of_note, c))
-        return false;
-    for (size_t from = 0, to; from < c->nnotes; from = to) {
-        for (to = from + 1; to < c->nnotes && c->notes[group[to]]->track == c->notes[group[from]]->track;)
-            to++;
-        size_t n = to - from;
-        for (size_t i = 0; i < n; i++) /* a descending sort is an ascending one of the reversed column */
-            durs[i] = c->notes[group[to - 1 - i]]->dur;
-        tl_numpy_argsort(order, durs, n);
-        for (size_t i = 0; i < n; i++)
-            c->notes_order[from + i] = group[to - 1 - order[i]];
+    c->notes_order = tl_malloc(n * sizeof *c->notes_order);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = tl_group_end(group, from, n, by_track_of_note, c);
+        for (size_t i = from; i < to; i++) /* a descending sort is an ascending one of the reversed column */
+            durs[i - from] = c->notes.v[group[to - 1 - (i - from)]]->dur;
+        tl_numpy_argsort(order, durs, to - from);
+        for (size_t i = from; i < to; i++)
+            c->notes_order[i] = group[to - 1 - order[i - from]];
     }
-    return true;
+    free(group);
+    free(order);
+    free(durs);
 }
 
 /* The kernels [from, to) of by_track are those of a track.  Each is taken from `ends` when it is claimed. */
 static void claim(claims *c, const tl_hta_row *note, size_t from, size_t to)
 {
     size_t before = from;
-    TL_BISECT(before, to, mid, c->kernels[c->by_track[mid]]->ts < end_of(note));
+    TL_BISECT(before, to, mid, c->kernels.v[c->by_track[mid]]->ts < end_of(note));
 
     for (size_t i; (i = tl_hta_peaks_last(&c->ends, before - from, nextafter(note->ts, INFINITY))) != TL_HTA_NO_PEAK;) {
         uint32_t *owner = &c->owner[c->time[c->by_track[from + i]]];
@@ -163,32 +142,31 @@ static void claim(claims *c, const tl_hta_row *note, size_t from, size_t to)
     }
 }
 
-static bool claim_all(claims *c)
+static void claim_all(claims *c)
 {
-    for (size_t k = 0, end; k < c->nnotes; k = end) {
-        const uint32_t track = c->notes[c->notes_order[k]]->track;
+    const tl_hta_row *const *notes = c->notes.v, *const *kernels = c->kernels.v;
+
+    for (size_t k = 0, end; k < c->notes.n; k = end) {
+        const uint32_t track = notes[c->notes_order[k]]->track;
         size_t from = 0, to;
-        TL_BISECT(from, c->nkernels, mid, compare_tracks(c->frame, c->kernels[c->by_track[mid]]->track, track) < 0);
+        TL_BISECT(from, c->kernels.n, mid, compare_tracks(c->frame, kernels[c->by_track[mid]]->track, track) < 0);
         to = from;
-        TL_BISECT(to, c->nkernels, mid, compare_tracks(c->frame, c->kernels[c->by_track[mid]]->track, track) <= 0);
-        if (!tl_hta_peaks_make(&c->ends, to - from))
-            return false;
+        TL_BISECT(to, c->kernels.n, mid, compare_tracks(c->frame, kernels[c->by_track[mid]]->track, track) <= 0);
+        tl_hta_peaks_make(&c->ends, to - from);
         for (size_t i = from; i < to; i++)
-            tl_hta_peaks_set(&c->ends, i - from, end_of(c->kernels[c->by_track[i]]));
-        for (end = k; end < c->nnotes && c->notes[c->notes_order[end]]->track == track; end++)
-            claim(c, c->notes[c->notes_order[end]], from, to);
+            tl_hta_peaks_set(&c->ends, i - from, end_of(kernels[c->by_track[i]]));
+        for (end = k; end < c->notes.n && notes[c->notes_order[end]]->track == track; end++)
+            claim(c, notes[c->notes_order[end]], from, to);
         tl_hta_peaks_free(&c->ends);
     }
-    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
 typedef struct annotation_tables {
     tl_hta_job *job;
-    tl_sheet kernels, sums;
-    bool any, any_notes;      /* a rank could be told; has annotations */
-    bool ts_whole, dur_whole; /* in all ranks, for a column has one type */
+    tl_csv kernels, sums;
+    bool any, any_notes; /* a rank could be told; has annotations */
 } annotation_tables;
 
 static uint32_t owner_of(const claims *c, uint32_t kernel)
@@ -196,107 +174,85 @@ static uint32_t owner_of(const claims *c, uint32_t kernel)
     return c->owner[c->time[kernel]];
 }
 
-static void write_kernels(annotation_tables *t, const claims *c)
+static tl_text owner_name(const claims *c, uint32_t kernel)
 {
-    for (size_t i = 0; i < c->nkernels; i++) {
-        const tl_hta_row *row = c->kernels[i];
-        tl_sheet_int(&t->kernels, row->index);
-        tl_sheet_number(&t->kernels, row->ts, t->ts_whole);
-        tl_sheet_number(&t->kernels, row->dur, t->dur_whole);
-        tl_sheet_int(&t->kernels, row->stream);
-        tl_hta_write_tid(&t->kernels, c->frame, row->track);
-        tl_sheet_text(&t->kernels, tl_names_text(&t->job->symbols.texts, owner_of(c, (uint32_t)i)));
-        tl_sheet_int(&t->kernels, c->frame->rank);
-        tl_sheet_end_row(&t->kernels);
-    }
+    return tl_hta_text(c->symbols, owner_of(c, kernel));
 }
 
-typedef struct named_claims {
-    const claims *claims;
-    const tl_names *texts;
-} named_claims;
+static void write_kernels(tl_csv *csv, const claims *c)
+{
+    for (uint32_t i = 0; i < c->kernels.n; i++) {
+        const tl_hta_row *row = c->kernels.v[i];
+        TL_ROW(csv, tl_int(row->index), tl_number(row->ts, c->frame->ts_whole),
+               tl_number(row->dur, c->frame->dur_whole), tl_int(row->stream), tl_hta_tid(c->frame, row->track),
+               tl_string(owner_name(c, i)), tl_int(c->frame->rank));
+    }
+}
 
 static int by_owner(const void *context, uint32_t a, uint32_t b)
 {
-    const named_claims *o = context;
-    uint32_t x = owner_of(o->claims, a), y = owner_of(o->claims, b);
-    return x == y ? 0 : strcmp(tl_names_text(o->texts, x).p, tl_names_text(o->texts, y).p);
+    const claims *c = context;
+    return owner_of(c, a) == owner_of(c, b) ? 0 : tl_text_compare(owner_name(c, a), owner_name(c, b));
 }
 
 /* Kernels of an annotation, and how long they ran; ascending by its name, "" for none. */
-static bool write_sums(annotation_tables *t, claims *c)
+static void write_sums(tl_csv *csv, const claims *c)
 {
-    const named_claims by = { c, &t->job->symbols.texts };
-    uint32_t *order = tl_arena_take(&c->arena, c->nkernels, sizeof *order);
-    double *durs = tl_arena_take(&c->arena, c->nkernels, sizeof *durs);
-    if (c->arena.failed)
-        return false;
+    const size_t n = c->kernels.n;
+    uint32_t *order = tl_sorted_index(n, by_owner, c);
+    double *durs = tl_malloc(n * sizeof *durs);
 
-    for (size_t i = 0; i < c->nkernels; i++)
-        order[i] = (uint32_t)i;
-    if (!tl_sort_index(order, c->nkernels, by_owner, &by))
-        return false;
-    for (size_t from = 0, to; from < c->nkernels; from = to) {
-        for (to = from; to < c->nkernels && by_owner(&by, order[from], order[to]) == 0; to++)
-            durs[to - from] = c->kernels[order[to]]->dur;
-        tl_sheet_int(&t->sums, c->frame->rank);
-        tl_sheet_text(&t->sums, tl_names_text(by.texts, owner_of(c, order[from])));
-        tl_sheet_int(&t->sums, (int64_t)(to - from));
-        tl_sheet_number(&t->sums, tl_pandas_sum(durs, to - from), t->dur_whole);
-        tl_sheet_end_row(&t->sums);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = tl_group_end(order, from, n, by_owner, c);
+        for (size_t i = from; i < to; i++)
+            durs[i - from] = c->kernels.v[order[i]]->dur;
+        TL_ROW(csv, tl_int(c->frame->rank), tl_string(owner_name(c, order[from])), tl_int((int64_t)(to - from)),
+               tl_number(tl_pandas_sum(durs, to - from), c->frame->dur_whole));
     }
-    return true;
+    free(order);
+    free(durs);
 }
 
-static tl_status take_rank(annotation_tables *t, const tl_hta_frame *frame, tl_error *err)
+static void write_rank(annotation_tables *t, const tl_hta_frame *frame)
 {
-    claims c = { .frame = frame };
-    bool negative = false;
-    tl_status st = TL_OK;
+    claims c = { .frame = frame, .symbols = &t->job->symbols };
+    bool negative = find_rows(&c, &t->job->symbols);
 
-    bool ok = find_rows(&c, &t->job->symbols, &negative);
-    t->any_notes = t->any_notes || c.nnotes > 0;
-    if (ok && c.nnotes > 0 && negative) {
-        st = tl_hta_job_note(t->job, err,
-                             "gpu_kernels_with_user_annotation: rank %lld: rounding has made durations negative; HTA "
-                             "gives up the rank",
-                             (long long)frame->rank);
-    } else if (ok && c.nnotes > 0) {
+    t->any_notes = t->any_notes || c.notes.n > 0;
+    if (c.notes.n > 0 && negative) {
+        tl_hta_note(t->job,
+                    "gpu_kernels_with_user_annotation: rank %lld: rounding has made durations negative; HTA gives up "
+                    "the rank",
+                    (long long)frame->rank);
+    } else if (c.notes.n > 0) {
         t->any = true;
-        ok = order_kernels(&c) && order_notes(&c) && claim_all(&c);
-        if (ok)
-            write_kernels(t, &c);
-        ok = ok && write_sums(t, &c);
+        order_kernels(&c);
+        order_notes(&c);
+        claim_all(&c);
+        write_kernels(&t->kernels, &c);
+        write_sums(&t->sums, &c);
     }
-    if (!ok)
-        st = tl_fail_memory(err, "the annotations of a rank");
-    tl_arena_free(&c.arena);
-    return st;
+    free(c.kernels.v);
+    free(c.notes.v);
+    free(c.by_track);
+    free(c.time);
+    free(c.owner);
+    free(c.notes_order);
 }
 
-tl_status tl_hta_kernels_of_annotations(tl_hta_job *job, const char *dir, tl_error *err)
+void tl_hta_kernels_of_annotations(tl_hta_job *job)
 {
-    annotation_tables t = { .job = job, .ts_whole = true, .dur_whole = true };
+    annotation_tables t = {
+        .job = job,
+        .kernels = tl_csv_open(&job->out, "gpu_kernels_with_user_annotation.csv",
+                               "index,ts,dur,stream,tid,s_user_annotation,rank"),
+        .sums = tl_csv_open(&job->out, "gpu_kernels_by_user_annotation.csv", "rank,s_user_annotation,count,sum"),
+    };
 
-    tl_status st = tl_sheet_open(&t.kernels, dir, "gpu_kernels_with_user_annotation.csv",
-                                 "index,ts,dur,stream,tid,s_user_annotation,rank", err);
-    if (st == TL_OK)
-        st = tl_sheet_open(&t.sums, dir, "gpu_kernels_by_user_annotation.csv", "rank,s_user_annotation,count,sum", err);
-    for (size_t i = 0; i < job->frames.n; i++) {
-        t.ts_whole = t.ts_whole && job->frames.v[i].ts_whole;
-        t.dur_whole = t.dur_whole && job->frames.v[i].dur_whole;
-    }
-    for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
-        st = take_rank(&t, &job->frames.v[i], err);
-    if (st == TL_OK && t.any)
-        st = tl_sheet_close(&t.kernels, err);
-    if (st == TL_OK && t.any)
-        st = tl_sheet_close(&t.sums, err);
-    if (st == TL_OK && !t.any_notes)
-        st = tl_hta_job_note(job, err,
-                             "gpu_kernels_with_user_annotation: no rank has annotations of the device to "
-                             "tell kernels by");
-    tl_sheet_drop(&t.kernels);
-    tl_sheet_drop(&t.sums);
-    return st;
+    for (size_t i = 0; i < job->frames.n; i++)
+        write_rank(&t, &job->frames.v[i]);
+    (t.any ? tl_csv_close : tl_csv_drop)(&t.kernels);
+    (t.any ? tl_csv_close : tl_csv_drop)(&t.sums);
+    if (!t.any_notes)
+        tl_hta_note(job, "gpu_kernels_with_user_annotation: no rank has annotations of the device to tell kernels by");
 }

@@ -11,15 +11,51 @@
  * Kernels of operators of one name that start at one time on one thread are one run; runs with the same operator and
  * kernels are a row.
  */
-#include "delays.h"
+#include "peaks.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/hta/streams.h"
+#include "tlmpi/compat/python.h"
 #include <stdlib.h>
+
+/* A launch of an operator, and its kernel. */
+typedef struct launched {
+    double op_ts;
+    double op_us, runtime_us; /* delays */
+    int64_t tid;
+    uint32_t tid_text;
+    uint32_t op, kernel; /* symbols */
+} launched;
+
+/* An operator with its kernels; delays of its first launch. */
+typedef struct run {
+    uint32_t op;
+    uint32_t kernels; /* names id of the text "a -> b -> c" */
+    double op_us, runtime_us;
+} run;
+
+typedef struct delays {
+    const tl_hta_frame *frame;
+    const tl_hta_symbols *symbols;
+    uint32_t *ops; /* positions of operators, by ts */
+    size_t nops;
+    tl_hta_peaks ends; /* of ops */
+    TL_VEC(launched) launched;
+    tl_names lists; /* of kernels */
+    TL_VEC(run) runs;
+} delays;
 
 static bool launches(tl_text name)
 {
     return (tl_text_starts(name, "cuda") && tl_text_has((tl_text){ name.p + 4, name.n - 4 }, "LaunchKernel")) ||
            tl_text_starts(name, "cuLaunchKernel") || tl_text_starts(name, "runFunction");
 }
+
+static bool is_aten(tl_text name)
+{
+    return tl_text_starts(name, "aten::");
+}
+
+/* ------------------------------------------------------------------------------------------------------- operators */
 
 /* Of operators that start at one time the first in row order is taken: it stands last. */
 static int by_ts(const void *context, uint32_t a, uint32_t b)
@@ -29,28 +65,24 @@ static int by_ts(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(b, a);
 }
 
-static bool find_ops(tl_hta_delays *d)
+static void find_ops(delays *d)
 {
     const tl_hta_row *rows = d->frame->rows.v;
-    bool *is_op = tl_arena_take(&d->arena, d->symbols->v.n, sizeof *is_op);
+    bool *is_op = tl_hta_symbols_that(d->symbols, is_aten);
 
-    for (size_t i = 0; is_op != NULL && i < d->symbols->v.n; i++)
-        is_op[i] = tl_text_starts(tl_names_text(&d->symbols->texts, (uint32_t)i), "aten::");
-    d->ops = tl_arena_take(&d->arena, d->frame->rows.n, sizeof *d->ops);
-    if (is_op == NULL || d->arena.failed)
-        return false;
+    d->ops = tl_malloc(d->frame->rows.n * sizeof *d->ops);
     for (size_t i = 0; i < d->frame->rows.n; i++)
         if (is_op[rows[i].name])
             d->ops[d->nops++] = (uint32_t)i;
-    if (!tl_sort_index(d->ops, d->nops, by_ts, rows) || !tl_hta_peaks_make(&d->ends, d->nops))
-        return false;
+    free(is_op);
+    (void)tl_sort_index(d->ops, d->nops, by_ts, rows);
+    tl_hta_peaks_make(&d->ends, d->nops);
     for (size_t i = 0; i < d->nops; i++)
         tl_hta_peaks_set(&d->ends, i, rows[d->ops[i]].end);
-    return true;
 }
 
 /* The operator that a launch belongs to; NULL without one. */
-static const tl_hta_row *op_of(const tl_hta_delays *d, const tl_hta_row *launch)
+static const tl_hta_row *op_of(const delays *d, const tl_hta_row *launch)
 {
     const tl_hta_row *rows = d->frame->rows.v;
     size_t started = 0;
@@ -59,53 +91,52 @@ static const tl_hta_row *op_of(const tl_hta_delays *d, const tl_hta_row *launch)
     return i != TL_HTA_NO_PEAK ? &rows[d->ops[i]] : NULL;
 }
 
-static bool count_kernels(tl_hta_delays *d)
-{
-    const tl_hta_row *rows = d->frame->rows.v;
+/* How many rows are linked to a launch, and the last of them; by index of the launch. */
+typedef struct linked {
+    uint32_t n, last;
+} linked;
 
-    for (size_t i = 0; i < d->frame->rows.n; i++)
-        d->nindices = rows[i].index >= d->nindices ? (size_t)rows[i].index + 1 : d->nindices;
-    d->nkernels = tl_arena_zeroed(&d->arena, d->nindices, sizeof *d->nkernels);
-    d->kernel = tl_arena_take(&d->arena, d->nindices, sizeof *d->kernel);
-    for (size_t i = 0; !d->arena.failed && i < d->frame->rows.n; i++)
-        if (rows[i].link >= 0 && (uint64_t)rows[i].link < d->nindices) {
-            d->nkernels[rows[i].link]++;
-            d->kernel[rows[i].link] = (uint32_t)i;
-        }
-    return !d->arena.failed;
+static linked *find_linked(const tl_hta_frame *frame)
+{
+    const tl_hta_row *rows = frame->rows.v;
+    size_t n = 1;
+
+    for (size_t i = 0; i < frame->rows.n; i++)
+        n = rows[i].index >= n ? (size_t)rows[i].index + 1 : n;
+    linked *of = tl_calloc(n, sizeof *of);
+    for (size_t i = 0; i < frame->rows.n; i++)
+        if (rows[i].link >= 0 && (uint64_t)rows[i].link < n)
+            of[rows[i].link] = (linked){ of[rows[i].link].n + 1, (uint32_t)i };
+    return of;
 }
 
-/* *alone: each launch of an operator has one kernel. */
-static bool find_launched(tl_hta_delays *d, bool *alone)
+/* False: a launch of an operator has no kernel, or more than one. */
+static bool find_launched(delays *d)
 {
     const tl_hta_row *rows = d->frame->rows.v;
-    bool *is_launch = tl_arena_take(&d->arena, d->symbols->v.n, sizeof *is_launch);
+    bool *is_launch = tl_hta_symbols_that(d->symbols, launches), alone = true;
+    linked *of = find_linked(d->frame);
 
-    for (size_t i = 0; is_launch != NULL && i < d->symbols->v.n; i++)
-        is_launch[i] = launches(tl_names_text(&d->symbols->texts, (uint32_t)i));
-    if (is_launch == NULL || d->arena.failed)
-        return false;
-    for (size_t i = 0; i < d->frame->rows.n && *alone; i++) {
+    for (size_t i = 0; i < d->frame->rows.n && alone; i++) {
         const tl_hta_row *launch = &rows[i], *op = is_launch[launch->name] ? op_of(d, launch) : NULL;
         if (op == NULL)
             continue;
-        *alone = d->nkernels[launch->index] == 1;
-        if (!*alone)
-            break;
-        const tl_hta_row *kernel = &rows[d->kernel[launch->index]];
+        const tl_hta_row *kernel = &rows[of[launch->index].last];
         const tl_track *track = &d->frame->tracks.v[launch->track];
-        if (!tl_vec_room(&d->launched))
-            return false;
-        d->launched.v[d->launched.n++] =
-            (tl_hta_launched){ op->ts,   launch->ts - op->ts, kernel->ts - launch->ts, track->tid, track->tid_text,
-                               op->name, kernel->name };
+        alone = of[launch->index].n == 1;
+        tl_vec_push(&d->launched, (launched){ op->ts, launch->ts - op->ts, kernel->ts - launch->ts, track->tid,
+                                              track->tid_text, op->name, kernel->name });
     }
-    return true;
+    free(is_launch);
+    free(of);
+    return alone;
 }
+
+/* ------------------------------------------------------------------------------------------------------------ runs */
 
 static int by_run(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_hta_launched *x = (const tl_hta_launched *)context + a, *y = (const tl_hta_launched *)context + b;
+    const launched *x = (const launched *)context + a, *y = (const launched *)context + b;
     int order = TL_COMPARE(x->tid, y->tid);
     order = order != 0 ? order : TL_COMPARE(x->tid_text, y->tid_text);
     order = order != 0 ? order : TL_COMPARE(x->op, y->op);
@@ -113,96 +144,118 @@ static int by_run(const void *context, uint32_t a, uint32_t b)
 }
 
 /* The launches of a run are together, in row order. */
-static bool find_runs(tl_hta_delays *d)
+static void find_runs(delays *d)
 {
-    const tl_hta_launched *all = d->launched.v;
+    const launched *all = d->launched.v;
     const size_t n = d->launched.n;
-    uint32_t *order = tl_arena_take(&d->arena, n, sizeof *order);
-    uint32_t *kernels = tl_arena_take(&d->arena, n, sizeof *kernels);
-    d->runs = tl_arena_take(&d->arena, n, sizeof *d->runs);
-    if (d->arena.failed)
-        return false;
+    uint32_t *order = tl_sorted_index(n, by_run, all);
+    tl_bytes list = { 0 };
 
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    if (!tl_sort_index(order, n, by_run, all))
-        return false;
     for (size_t from = 0, to; from < n; from = to) {
-        const tl_hta_launched *first = &all[order[from]];
-        for (to = from; to < n && by_run(all, order[from], order[to]) == 0; to++)
-            kernels[to - from] = all[order[to]].kernel;
-        uint32_t list = tl_names_intern(&d->lists, (const char *)kernels, (to - from) * sizeof *kernels);
-        if (list == TL_NO_NAME)
-            return false;
-        d->runs[d->nruns++] = (tl_hta_run){ first->op, list, first->op_us, first->runtime_us };
+        const launched *first = &all[order[from]];
+        to = tl_group_end(order, from, n, by_run, all);
+        list.n = 0;
+        for (size_t i = from; i < to; i++) {
+            tl_text name = tl_hta_text(d->symbols, all[order[i]].kernel);
+            tl_bytes_put(&list, " -> ", i > from ? 4 : 0);
+            tl_bytes_put(&list, name.p, name.n);
+        }
+        uint32_t kernels = tl_names_intern(&d->lists, list.n > 0 ? list.v : "", list.n);
+        tl_vec_push(&d->runs, (run){ first->op, kernels, first->op_us, first->runtime_us });
     }
-    return true;
+    tl_bytes_free(&list);
+    free(order);
 }
 
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_hta_run *x = (const tl_hta_run *)context + a, *y = (const tl_hta_run *)context + b;
+    const run *x = (const run *)context + a, *y = (const run *)context + b;
     int order = TL_COMPARE(x->op, y->op);
     return order != 0 ? order : TL_COMPARE(x->kernels, y->kernels);
 }
 
-static bool find_groups(tl_hta_delays *d)
+/* Runs of the same operator with the same kernels: a row of the table. */
+typedef struct row {
+    tl_text op, kernels;
+    int64_t n;
+    double op_us, runtime_us;
+} row;
+
+/* The most frequent first, then by the texts, descending. */
+static int by_count(const void *a, const void *b)
 {
-    d->order = tl_arena_take(&d->arena, d->nruns, sizeof *d->order);
-    d->groups = tl_arena_take(&d->arena, d->nruns, sizeof *d->groups);
-    if (d->arena.failed)
-        return false;
-    for (size_t i = 0; i < d->nruns; i++)
-        d->order[i] = (uint32_t)i;
-    if (!tl_sort_index(d->order, d->nruns, by_group, d->runs))
-        return false;
-    for (size_t i = 0; i < d->nruns; i++) {
-        if (i == 0 || by_group(d->runs, d->order[i - 1], d->order[i]) != 0)
-            d->groups[d->ngroups++] = (tl_hta_run_group){ .from = i };
-        d->groups[d->ngroups - 1].n++;
-    }
-    return true;
+    const row *x = a, *y = b;
+    int order = TL_COMPARE(y->n, x->n);
+    order = order != 0 ? order : tl_text_compare(y->op, x->op);
+    return order != 0 ? order : tl_text_compare(y->kernels, x->kernels);
 }
 
-static tl_status take_rank(tl_sheet *csv, tl_hta_job *job, const tl_hta_frame *frame, bool *any, tl_error *err)
+/* Half to even at the third decimal, by way of the scaled double. */
+static double round3(double value)
 {
-    tl_hta_delays d = { .frame = frame, .symbols = &job->symbols };
-    bool alone = true;
-    tl_status st = TL_OK;
+    return rint(value * 1000) / 1000;
+}
 
-    bool ok = find_ops(&d) && count_kernels(&d) && find_launched(&d, &alone);
-    if (ok && (!alone || d.launched.n == 0))
-        st = tl_hta_job_note(
-            job, err, "aten_op_kernels_and_delay: rank %lld: %s; HTA gives up the rank", (long long)frame->rank,
-            alone ? "no aten operator launches by a call that HTA knows" : "a launch has no kernel, or more than one");
-    else if (ok) {
-        *any = true;
-        ok = find_runs(&d) && find_groups(&d) && tl_hta_write_delays(csv, &d);
+static void write_groups(tl_csv *csv, const delays *d)
+{
+    const run *runs = d->runs.v;
+    const size_t n = d->runs.n;
+    uint32_t *order = tl_sorted_index(n, by_group, runs);
+    double *op_us = tl_malloc(n * sizeof *op_us), *runtime_us = tl_malloc(n * sizeof *runtime_us);
+    TL_VEC(row) rows = { 0 };
+
+    for (size_t from = 0, to; from < n; from = to) {
+        const run *first = &runs[order[from]];
+        to = tl_group_end(order, from, n, by_group, runs);
+        for (size_t i = from; i < to; i++) {
+            op_us[i - from] = runs[order[i]].op_us;
+            runtime_us[i - from] = runs[order[i]].runtime_us;
+        }
+        tl_vec_push(&rows, (row){ tl_hta_text(d->symbols, first->op), tl_names_text(&d->lists, first->kernels),
+                                  (int64_t)(to - from), round3(tl_pandas_stats(op_us, to - from).mean),
+                                  round3(tl_pandas_stats(runtime_us, to - from).mean) });
     }
-    if (!ok)
-        st = tl_fail_memory(err, "the operators of a rank");
+    qsort(rows.v, rows.n, sizeof *rows.v, by_count);
+    for (size_t i = 0; i < rows.n; i++)
+        TL_ROW(csv, tl_int(d->frame->rank), tl_string(rows.v[i].op), tl_string(rows.v[i].kernels), tl_int(rows.v[i].n),
+               tl_real(rows.v[i].op_us), tl_real(rows.v[i].runtime_us));
+    free(rows.v);
+    free(op_us);
+    free(runtime_us);
+    free(order);
+}
+
+/* False: HTA gives up the rank. */
+static bool write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    delays d = { .frame = frame, .symbols = &job->symbols };
+
+    find_ops(&d);
+    bool alone = find_launched(&d), told = alone && d.launched.n > 0;
+    if (told) {
+        find_runs(&d);
+        write_groups(csv, &d);
+    } else {
+        tl_hta_note(job, "aten_op_kernels_and_delay: rank %lld: %s; HTA gives up the rank", (long long)frame->rank,
+                    alone ? "no aten operator launches by a call that HTA knows"
+                          : "a launch has no kernel, or more than one");
+    }
     tl_hta_peaks_free(&d.ends);
     tl_names_free(&d.lists);
+    free(d.ops);
     free(d.launched.v);
-    tl_arena_free(&d.arena);
-    return st;
+    free(d.runs.v);
+    return told;
 }
 
-tl_status tl_hta_op_delays(tl_hta_job *job, const char *dir, tl_error *err)
+void tl_hta_op_delays(tl_hta_job *job)
 {
-    tl_sheet csv;
+    tl_csv csv = tl_csv_open(&job->out, "aten_op_kernels_and_delay.csv",
+                             "rank,aten_op_name,kernel_sequence,occurrence_count,avg_aten_op_launch_delay,"
+                             "avg_runtime_delay");
     bool any = false;
 
-    tl_status st = tl_sheet_open(&csv, dir, "aten_op_kernels_and_delay.csv",
-                                 "rank,aten_op_name,kernel_sequence,occurrence_count,avg_aten_op_launch_delay,"
-                                 "avg_runtime_delay",
-                                 err);
-    if (st != TL_OK)
-        return st;
-    for (size_t i = 0; i < job->frames.n && st == TL_OK; i++)
-        st = take_rank(&csv, job, &job->frames.v[i], &any, err);
-    if (st == TL_OK && any)
-        return tl_sheet_close(&csv, err);
-    tl_sheet_drop(&csv);
-    return st;
+    for (size_t i = 0; i < job->frames.n; i++)
+        any |= write_rank(&csv, job, &job->frames.v[i]);
+    (any ? tl_csv_close : tl_csv_drop)(&csv);
 }

@@ -3,15 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n)
+void tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n)
 {
     peaks->nleaves = 1;
     while (peaks->nleaves < n)
         peaks->nleaves *= 2;
     peaks->v = tl_malloc(2 * peaks->nleaves * sizeof *peaks->v);
-    for (size_t i = 0; peaks->v != NULL && i < 2 * peaks->nleaves; i++)
+    for (size_t i = 0; i < 2 * peaks->nleaves; i++)
         peaks->v[i] = -INFINITY;
-    return peaks->v != NULL;
 }
 
 void tl_hta_peaks_set(tl_hta_peaks *peaks, size_t i, double value)

@@ -1,8 +1,7 @@
-/* peaks.h - the last of a list's numbers, before some place, that is at least so large; numbers may change. */
+/* peaks.h - the last number of a list, before some place, that is at least as large as a bound; numbers may change. */
 #ifndef TLMPI_COMPAT_HTA_STREAMS_PEAKS_H
 #define TLMPI_COMPAT_HTA_STREAMS_PEAKS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,8 +13,8 @@ typedef struct tl_hta_peaks {
 
 #define TL_HTA_NO_PEAK SIZE_MAX
 
-/* n times -INFINITY.  False: memory is out. */
-bool tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n);
+/* n times -INFINITY. */
+void tl_hta_peaks_make(tl_hta_peaks *peaks, size_t n);
 void tl_hta_peaks_set(tl_hta_peaks *peaks, size_t i, double value);
 
 /* The largest i < before whose number is at least `bound`; both steps of the order of log n. */

@@ -1,26 +1,42 @@
-/* a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are
- * not. */
-#include "a2a.h"
-#include "tlmpi/base/sort.h"
-#include <stdlib.h>
+/* a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are not. */
+#include "tlmpi/base/group.h"
+#include "tlmpi/compat/python.h"
+#include "tlmpi/compat/tracelens/coll.h"
+#include <stddef.h>
+
+/* One collective.  Times in us, NaN where unknown. */
+typedef struct exchange {
+    size_t collective;
+    const tl_coll_row *row; /* the first rank's */
+    double mb, nelems, wall, throughput, most, least, imbalance;
+    double max_dur, min_dur, mean_dur;
+    double first_start, last_end, start_skew, end_skew;
+} exchange;
+
+typedef struct exchanges {
+    const tl_colls *colls;
+    TL_VEC(exchange) v;  /* most data first */
+    tl_coll_ranks ranks; /* that take part, ascending */
+    bool whole_times;
+} exchanges;
 
 static double gb_per_s(double mb, double us)
 {
     return us > 0 ? mb / 1024 / (us / 1e6) : NAN;
 }
 
-static tl_coll_exchange measure(const tl_colls *colls, size_t collective)
+static exchange measure(const tl_colls *colls, size_t collective)
 {
     size_t n = tl_coll_nrows(colls, collective);
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
-    tl_coll_exchange x = { .collective = collective,
-                           .row = row,
-                           .most = NAN,
-                           .least = NAN,
-                           .max_dur = row->dur,
-                           .min_dur = row->dur,
-                           .first_start = row->ts,
-                           .last_end = row->ts + row->dur };
+    exchange x = { .collective = collective,
+                   .row = row,
+                   .most = NAN,
+                   .least = NAN,
+                   .max_dur = row->dur,
+                   .min_dur = row->dur,
+                   .first_start = row->ts,
+                   .last_end = row->ts + row->dur };
     double last_start = row->ts, first_end = row->ts + row->dur, largest = NAN, durs = 0;
 
     for (size_t k = 0; k < n; k++) {
@@ -51,121 +67,75 @@ static tl_coll_exchange measure(const tl_colls *colls, size_t collective)
 /* What is unknown stands after. */
 static int most_first(const void *a, const void *b)
 {
-    const tl_coll_exchange *x = a, *y = b;
+    const exchange *x = a, *y = b;
     if (isnan(x->mb) != isnan(y->mb))
         return isnan(x->mb) ? 1 : -1;
     return x->mb != y->mb && !isnan(x->mb) ? TL_COMPARE(y->mb, x->mb) : TL_COMPARE(x->collective, y->collective);
 }
 
-static bool collect(tl_coll_exchanges *s)
+static void collect(exchanges *s)
 {
     const tl_colls *colls = s->colls;
 
-    for (size_t c = 0; c < colls->ncollectives; c++) {
-        if (!tl_text_is(tl_names_text(&colls->texts, tl_coll_nth(colls, c, 0)->name), "all_to_allv"))
-            continue;
-        if (!tl_vec_room(&s->v))
-            return false;
-        s->v.v[s->v.n++] = measure(colls, c);
-        if (!tl_coll_ranks_add(&s->ranks, colls, c))
-            return false;
-    }
+    for (size_t c = 0; c < colls->ncollectives; c++)
+        if (tl_text_is(tl_names_text(&colls->texts, tl_coll_nth(colls, c, 0)->name), "all_to_allv")) {
+            tl_vec_push(&s->v, measure(colls, c));
+            tl_coll_ranks_add(&s->ranks, colls, c);
+        }
     s->whole_times = colls->whole_ts && colls->whole_dur;
-    if (s->v.n == 0)
-        return true;
-    qsort(s->v.v, s->v.n, sizeof *s->v.v, most_first);
+    if (s->v.n > 0)
+        qsort(s->v.v, s->v.n, sizeof *s->v.v, most_first);
     tl_coll_ranks_distinct(&s->ranks);
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
 
-static void put_rank(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row)
+static void put_rank(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
 {
-    bool there = row != NULL;
-    tl_sheet_number(sheet, there ? row->ts : NAN, there && colls->whole_ts);
-    tl_sheet_number(sheet, there ? row->dur : NAN, there && colls->whole_dur);
-    tl_coll_put_number(sheet, there ? row->in_nelems : TL_COLL_NO_NUMBER, colls->whole_in);
-    tl_coll_put_number(sheet, there ? row->out_nelems : TL_COLL_NO_NUMBER, colls->whole_out);
-    tl_sheet_real(sheet, there ? tl_coll_in_mb(colls, row) : NAN);
-    tl_sheet_real(sheet, there ? tl_coll_out_mb(colls, row) : NAN);
-    tl_coll_put_text(sheet, colls, there ? row->in_split : TL_NO_NAME);
-    tl_coll_put_text(sheet, colls, there ? row->out_split : TL_NO_NAME);
+    if (row == NULL)
+        TL_CELLS(csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_words(""),
+                 tl_words(""));
+    else
+        TL_CELLS(csv, tl_number(row->ts, colls->whole_ts), tl_number(row->dur, colls->whole_dur),
+                 tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_number(row->out_nelems, colls->whole_out),
+                 tl_real(tl_coll_in_mb(colls, row)), tl_real(tl_coll_out_mb(colls, row)),
+                 tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split));
 }
 
-static void put_exchange(tl_sheet *sheet, const tl_coll_exchanges *s, const tl_coll_exchange *x)
+static void put_exchange(tl_csv *csv, const exchanges *s, const exchange *x)
 {
     const tl_colls *colls = s->colls;
     const tl_coll_row *row = x->row;
 
-    tl_coll_put_id(sheet, colls, row);
-    tl_coll_put_text(sheet, colls, row->group);
-    tl_coll_put_text(sheet, colls, row->ranks);
-    tl_coll_put_text(sheet, colls, row->name);
-    tl_coll_put_number(sheet, row->group_size, colls->whole_group_size);
-    tl_coll_put_text(sheet, colls, row->dtype);
-    tl_coll_put_number(sheet, row->stream, colls->whole_stream);
-    tl_sheet_real(sheet, x->mb);
-    tl_sheet_number(sheet, x->nelems, colls->whole_in);
-    tl_sheet_number(sheet, x->wall, s->whole_times);
-    tl_sheet_number(sheet, x->max_dur, colls->whole_dur);
-    tl_sheet_number(sheet, x->min_dur, colls->whole_dur);
-    tl_sheet_real(sheet, x->mean_dur);
-    tl_sheet_real(sheet, x->throughput);
-    tl_sheet_real(sheet, x->most);
-    tl_sheet_real(sheet, x->least);
-    tl_sheet_real(sheet, x->imbalance);
-    tl_sheet_number(sheet, x->start_skew, colls->whole_ts);
-    tl_sheet_number(sheet, x->end_skew, s->whole_times);
+    tl_coll_put_id(csv, colls, row);
+    TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
+             tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
+             tl_coll_number(row->stream, colls->whole_stream), tl_real(x->mb), tl_number(x->nelems, colls->whole_in),
+             tl_number(x->wall, s->whole_times), tl_number(x->max_dur, colls->whole_dur),
+             tl_number(x->min_dur, colls->whole_dur), tl_real(x->mean_dur), tl_real(x->throughput), tl_real(x->most),
+             tl_real(x->least), tl_real(x->imbalance), tl_number(x->start_skew, colls->whole_ts),
+             tl_number(x->end_skew, s->whole_times));
     for (size_t i = 0, k = 0; i < s->ranks.n; i++)
-        put_rank(sheet, colls, tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k));
+        put_rank(csv, colls, tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k));
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
-        row = tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k);
-        tl_sheet_number(sheet, row != NULL ? row->ts - x->first_start : NAN, row != NULL && colls->whole_ts);
-        tl_sheet_number(sheet, row != NULL ? x->last_end - (row->ts + row->dur) : NAN, row != NULL && s->whole_times);
+        const tl_coll_row *r = tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k);
+        TL_CELLS(csv, tl_number(r != NULL ? r->ts - x->first_start : NAN, colls->whole_ts),
+                 tl_number(r != NULL ? x->last_end - (r->ts + r->dur) : NAN, s->whole_times));
     }
-    tl_coll_put_span(sheet, colls, x->row->ranks);
-    tl_sheet_end_row(sheet);
+    tl_coll_end_row(csv, colls, TL_COLL_SPAN, 0, row->ranks);
 }
 
-static void put_exchanges(tl_sheet *sheet, const tl_coll_exchanges *s)
-{
-    for (size_t i = 0; i < s->v.n; i++)
-        put_exchange(sheet, s, &s->v.v[i]);
-}
-
-static void put_rank_words(tl_sheet *sheet, int64_t rank, const char *const *what, size_t n)
+static void put_rank_words(tl_csv *csv, int64_t rank, const char *const *what, size_t n)
 {
     char word[64];
     for (size_t i = 0; i < n; i++) {
         snprintf(word, sizeof word, "rank_%lld_%s", (long long)rank, what[i]);
-        tl_sheet_words(sheet, word);
+        tl_csv_head(csv, word);
     }
 }
 
-static tl_status write_exchanges(const tl_coll_exchanges *s, const char *dir, tl_error *err)
+static void write_exchanges(const exchanges *s, tl_csv_folder *folder)
 {
-    static const char *const head[] = {
-        "collective_id",
-        "Process Group Name",
-        "Process Group Ranks",
-        "Collective name",
-        "Group size",
-        "dtype",
-        "stream",
-        "total data communicated (MB)",
-        "total nelems communicated",
-        "wall_time (us)",
-        "max_rank_dur (us)",
-        "min_rank_dur (us)",
-        "avg_rank_dur (us)",
-        "throughput (GB/s)",
-        "max_rank_throughput (GB/s)",
-        "min_rank_throughput (GB/s)",
-        "size_imbalance",
-        "skew in start time",
-        "skew in end time",
-    };
     static const char *const own[] = { "ts",
                                        "dur",
                                        "In msg nelems",
@@ -175,39 +145,114 @@ static tl_status write_exchanges(const tl_coll_exchanges *s, const char *dir, tl
                                        "In split size",
                                        "Out split size" };
     static const char *const skews[] = { "skew in start time", "skew in end time" };
-    tl_sheet sheet;
-    tl_status st = tl_sheet_open(&sheet, dir, "nccl_all2allv.csv", NULL, err);
-    if (st != TL_OK)
-        return st;
+    tl_csv csv = tl_csv_open(folder, "nccl_all2allv.csv", NULL);
 
-    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
-        tl_sheet_words(&sheet, head[i]);
+    tl_csv_head(&csv, "collective_id,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,stream,"
+                      "total data communicated (MB),total nelems communicated,wall_time (us),max_rank_dur (us),"
+                      "min_rank_dur (us),avg_rank_dur (us),throughput (GB/s),max_rank_throughput (GB/s),"
+                      "min_rank_throughput (GB/s),size_imbalance,skew in start time,skew in end time");
     for (size_t i = 0; i < s->ranks.n; i++)
-        put_rank_words(&sheet, s->ranks.v[i], own, sizeof own / sizeof own[0]);
+        put_rank_words(&csv, s->ranks.v[i], own, sizeof own / sizeof own[0]);
     for (size_t i = 0; i < s->ranks.n; i++)
-        put_rank_words(&sheet, s->ranks.v[i], skews, 2);
-    tl_coll_head_nodes(&sheet, s->colls, "node_span");
-    tl_sheet_end_row(&sheet);
-    tl_sheet_look(&sheet);
-    put_exchanges(&sheet, s);
-    tl_sheet_write(&sheet);
-    put_exchanges(&sheet, s);
-    return tl_sheet_close(&sheet, err);
+        put_rank_words(&csv, s->ranks.v[i], skews, sizeof skews / sizeof skews[0]);
+    tl_coll_end_head(&csv, s->colls, TL_COLL_SPAN);
+    for (size_t i = 0; i < s->v.n; i++)
+        put_exchange(&csv, s, &s->v.v[i]);
+    tl_csv_close(&csv);
 }
 
-tl_status tl_coll_write_all_to_all(const tl_colls *colls, const char *dir, tl_error *err)
-{
-    tl_coll_exchanges s = { .colls = colls };
-    tl_status st = collect(&s) ? TL_OK : tl_fail_memory(err, "collectives of all ranks");
+/* ------------------------------------------------------------------------------------ sums by process group and type */
 
-    if (st == TL_OK && s.v.n > 0) {
-        st = write_exchanges(&s, dir, err);
-        if (st == TL_OK)
-            st = tl_coll_write_exchange_sums(&s, dir, err);
-        if (st == TL_OK)
-            st = tl_coll_write_heat(colls, dir, err);
+static int by_group(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_coll_row *x = ((const exchange *)context)[a].row, *y = ((const exchange *)context)[b].row;
+    int order = TL_COMPARE(x->group, y->group);
+    return order != 0 ? order : TL_COMPARE(x->dtype, y->dtype);
+}
+
+/* In a group in order of first appearance. */
+static int by_group_and_order(const void *context, uint32_t a, uint32_t b)
+{
+    const exchange *v = context;
+    int order = by_group(context, a, b);
+    return order != 0 ? order : TL_COMPARE(v[a].collective, v[b].collective);
+}
+
+/* A measure of the exchanges of a group: the offset of a double. */
+typedef struct measured {
+    size_t of;
+    bool spread, whole; /* spread: with std and min */
+} measured;
+
+static tl_group_stats put_measure(tl_csv *csv, const exchange *all, const uint32_t *order, size_t n, measured m)
+{
+    double *v = tl_malloc(n * sizeof *v);
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(&v[i], (const char *)&all[order[i]] + m.of, sizeof v[i]);
+    tl_group_stats stats = tl_pandas_stats(v, n);
+    free(v);
+    TL_CELLS(csv, tl_real(stats.mean));
+    if (m.spread)
+        TL_CELLS(csv, tl_real(stats.std), tl_number(stats.min, m.whole));
+    TL_CELLS(csv, tl_number(stats.max, m.whole));
+    return stats;
+}
+
+static void put_sum(tl_csv *csv, const exchanges *s, const uint32_t *order, size_t n)
+{
+    const tl_colls *colls = s->colls;
+    const exchange *all = s->v.v;
+    const tl_coll_row *row = all[order[0]].row;
+    const measured peaks[] = { { offsetof(exchange, imbalance), false, false },
+                               { offsetof(exchange, max_dur), false, colls->whole_dur },
+                               { offsetof(exchange, start_skew), false, colls->whole_ts },
+                               { offsetof(exchange, end_skew), false, s->whole_times } };
+
+    TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->dtype));
+    put_measure(csv, all, order, n, (measured){ offsetof(exchange, mb), true, false });
+    double total = put_measure(csv, all, order, n, (measured){ offsetof(exchange, wall), true, s->whole_times }).sum;
+    TL_CELLS(csv, tl_number(total, s->whole_times));
+    put_measure(csv, all, order, n, (measured){ offsetof(exchange, throughput), true, false });
+    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
+        put_measure(csv, all, order, n, peaks[i]);
+    TL_ROW(csv, tl_int((int64_t)n), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
+           tl_coll_number(row->group_size, colls->whole_group_size), tl_real(total / 1000));
+}
+
+#define SPREAD(of) of "_mean," of "_std," of "_min," of "_max,"
+#define PEAK(of)   of "_mean," of "_max,"
+
+static void write_sums(const exchanges *s, tl_csv_folder *folder)
+{
+    const size_t n = s->v.n;
+    uint32_t *order = tl_sorted_index(n, by_group_and_order, s->v.v);
+    tl_csv csv = tl_csv_open(
+        folder, "nccl_summary_all2allv.csv",
+        "Process Group Name,dtype," SPREAD("total data communicated (MB)")
+            SPREAD("wall_time (us)") "Total wall_time (us)," SPREAD("throughput (GB/s)") PEAK("size_imbalance")
+                PEAK("max_rank_dur (us)") PEAK("skew in start time") PEAK(
+                    "skew in end time") "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)");
+
+    csv.as_is = true;
+    for (size_t from = 0, to; from < n; from = to) {
+        to = tl_group_end(order, from, n, by_group, s->v.v);
+        put_sum(&csv, s, order + from, to - from);
+    }
+    free(order);
+    tl_csv_close(&csv);
+}
+
+void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
+{
+    exchanges s = { .colls = colls };
+
+    collect(&s);
+    if (s.v.n > 0) {
+        write_exchanges(&s, folder);
+        write_sums(&s, folder);
+        tl_coll_write_heat(colls, folder);
     }
     free(s.v.v);
     free(s.ranks.v);
-    return st;
 }

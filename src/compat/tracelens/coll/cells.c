@@ -1,9 +1,6 @@
 /* cells.c - what all tables of collectives say of a row: sizes, ids, ranks, nodes. */
-#include "tlmpi/compat/tracelens/coll.h"
-#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "tlmpi/compat/tracelens/coll.h"
 
 double tl_coll_mb(const tl_colls *colls, const tl_coll_row *row, int64_t nelems)
 {
@@ -22,17 +19,13 @@ double tl_coll_mb(const tl_colls *colls, const tl_coll_row *row, int64_t nelems)
     return NAN;
 }
 
-bool tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective)
+void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective)
 {
     for (size_t k = 0; k < tl_coll_nrows(colls, collective); k++) {
         int64_t rank = tl_coll_nth(colls, collective, k)->rank;
-        if (ranks->n > 0 && ranks->v[ranks->n - 1] == rank)
-            continue;
-        if (!tl_vec_room(ranks))
-            return false;
-        ranks->v[ranks->n++] = rank;
+        if (ranks->n == 0 || ranks->v[ranks->n - 1] != rank)
+            tl_vec_push(ranks, rank);
     }
-    return true;
 }
 
 void tl_coll_ranks_distinct(tl_coll_ranks *ranks)
@@ -55,52 +48,20 @@ const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int6
     return row;
 }
 
-void tl_coll_put_id(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row)
+void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
 {
     tl_text group = tl_names_text(&colls->texts, row->group);
-    char number[16], *text;
+    char number[16];
+    tl_bytes id = { 0 };
 
     if (colls->plain) {
-        tl_sheet_int(sheet, row->index);
+        TL_CELLS(csv, tl_int(row->index));
         return;
     }
-    int n = snprintf(number, sizeof number, "_%u", row->index);
-    text = tl_malloc(group.n + (size_t)n);
-    if (text == NULL) {
-        tl_sheet_no_memory(sheet);
-        return;
-    }
-    memcpy(text, group.p, group.n);
-    memcpy(text + group.n, number, (size_t)n);
-    tl_sheet_text(sheet, (tl_text){ text, group.n + (size_t)n });
-    free(text);
-}
-
-void tl_coll_put_text(tl_sheet *sheet, const tl_colls *colls, uint32_t text)
-{
-    tl_sheet_text(sheet, tl_names_text(&colls->texts, text));
-}
-
-void tl_coll_put_number(tl_sheet *sheet, int64_t x, bool whole)
-{
-    if (x == TL_COLL_NO_NUMBER)
-        tl_sheet_blank(sheet);
-    else if (whole)
-        tl_sheet_int(sheet, x);
-    else
-        tl_sheet_real(sheet, (double)x);
-}
-
-void tl_coll_head_nodes(tl_sheet *sheet, const tl_colls *colls, const char *names)
-{
-    if (colls->gpus_per_node > 0)
-        tl_sheet_head(sheet, names);
-}
-
-void tl_coll_put_node(tl_sheet *sheet, const tl_colls *colls, int64_t rank)
-{
-    if (colls->gpus_per_node > 0)
-        tl_sheet_int(sheet, rank / colls->gpus_per_node);
+    tl_bytes_put(&id, group.p, group.n);
+    tl_bytes_put(&id, number, (size_t)snprintf(number, sizeof number, "_%u", row->index));
+    TL_CELLS(csv, tl_bytes_cell(&id));
+    tl_bytes_free(&id);
 }
 
 /* "[0, 1, 2]", or "[0, 1, ...]" of a list that was shortened: what is not told may lie on another node. */
@@ -121,8 +82,20 @@ static const char *span_of(tl_text ranks, int64_t gpus_per_node)
     return node >= 0 && !tl_text_has(ranks, "...") ? "intra_node" : "unknown";
 }
 
-void tl_coll_put_span(tl_sheet *sheet, const tl_colls *colls, uint32_t ranks)
+void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes)
 {
-    if (colls->gpus_per_node > 0)
-        tl_sheet_words(sheet, span_of(tl_names_text(&colls->texts, ranks), colls->gpus_per_node));
+    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_NODE))
+        tl_csv_head(csv, "node_id");
+    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_SPAN))
+        tl_csv_head(csv, "node_span");
+    tl_csv_end_head(csv);
+}
+
+void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t rank, uint32_t ranks)
+{
+    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_NODE))
+        TL_CELLS(csv, tl_int(rank / colls->gpus_per_node));
+    if (colls->gpus_per_node > 0 && (nodes & TL_COLL_SPAN))
+        TL_CELLS(csv, tl_words(span_of(tl_names_text(&colls->texts, ranks), colls->gpus_per_node)));
+    tl_csv_end_row(csv);
 }

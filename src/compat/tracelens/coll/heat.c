@@ -1,6 +1,6 @@
-/* heat.c - all-to-all-v: who sent how much to whom. */
+/* heat.c - all-to-all-v: the bytes that each rank sent to each. */
 #include "tlmpi/base/decimal.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/tracelens/coll.h"
 #include <stdlib.h>
 
@@ -18,34 +18,31 @@ typedef struct heat {
     TL_VEC(int64_t) split; /* of the row at hand */
 } heat;
 
-static bool add_flow(heat *h, int64_t from, size_t to, double mb)
+static void add_flow(heat *h, int64_t from, size_t to, double mb)
 {
     for (uint64_t key = tl_hash_mix((uint64_t)from, to);; key++) {
         uint32_t at = tl_map_get(&h->known, key);
         if (at == TL_MAP_NONE) {
-            if (!tl_vec_room(&h->flows) || tl_map_put(&h->known, key, (uint32_t)h->flows.n) != 0)
-                return false;
-            h->flows.v[h->flows.n++] = (flow){ from, to, mb, 1 };
-            return true;
+            at = (uint32_t)h->flows.n;
+            tl_map_put(&h->known, key, at);
+            tl_vec_push(&h->flows, (flow){ .from = from, .to = to });
         }
         flow *f = &h->flows.v[at];
         if (f->from == from && f->to == to) {
             f->mb += mb;
             f->n++;
-            return true;
+            return;
         }
     }
 }
 
 /* "[256, 512, 768]" to h->split.  False: it is no list of whole numbers. */
-static bool read_split(heat *h, tl_text text, bool *whole)
+static bool read_split(heat *h, tl_text text)
 {
-    size_t at = 1;
-
     h->split.n = 0;
     if (text.n < 2 || text.p[0] != '[' || text.p[text.n - 1] != ']')
         return false;
-    while (at < text.n - 1) {
+    for (size_t at = 1; at < text.n - 1;) {
         int64_t number;
         size_t from = at;
         while (at < text.n - 1 && text.p[at] != ',')
@@ -57,10 +54,7 @@ static bool read_split(heat *h, tl_text text, bool *whole)
             to--;
         if (!tl_decimal_to_int(text.p + from, to - from, &number))
             return false;
-        *whole = tl_vec_room(&h->split);
-        if (!*whole)
-            return false;
-        h->split.v[h->split.n++] = number;
+        tl_vec_push(&h->split, number);
     }
     return true;
 }
@@ -71,53 +65,37 @@ static int by_pair(const void *a, const void *b)
     return x->from != y->from ? TL_COMPARE(x->from, y->from) : TL_COMPARE(x->to, y->to);
 }
 
-static bool collect_flows(heat *h, const tl_colls *colls)
+static void collect_flows(heat *h, const tl_colls *colls)
 {
-    bool ok = true;
-
     for (size_t i = 0; i < colls->rows.n; i++) {
         const tl_coll_row *row = &colls->rows.v[i];
-        if (!tl_text_is(tl_names_text(&colls->texts, row->name), "all_to_allv"))
-            continue;
-        if (!read_split(h, tl_names_text(&colls->texts, row->in_split), &ok)) {
-            if (!ok)
-                return false;
-            continue;
-        }
-        if ((int64_t)h->split.n != row->group_size || isnan(tl_coll_mb(colls, row, 1)))
+        if (!tl_text_is(tl_names_text(&colls->texts, row->name), "all_to_allv") ||
+            !read_split(h, tl_names_text(&colls->texts, row->in_split)) || (int64_t)h->split.n != row->group_size ||
+            isnan(tl_coll_mb(colls, row, 1)))
             continue;
         for (size_t k = 0; k < h->split.n; k++)
-            if (!add_flow(h, row->rank, k, tl_coll_mb(colls, row, h->split.v[k])))
-                return false;
+            add_flow(h, row->rank, k, tl_coll_mb(colls, row, h->split.v[k]));
     }
     if (h->flows.n > 0)
         qsort(h->flows.v, h->flows.n, sizeof *h->flows.v, by_pair);
-    return true;
 }
 
-tl_status tl_coll_write_heat(const tl_colls *colls, const char *dir, tl_error *err)
+void tl_coll_write_heat(const tl_colls *colls, tl_csv_folder *folder)
 {
     heat h = { .known = { 0 } };
-    tl_sheet sheet;
-    tl_status st = collect_flows(&h, colls) ? TL_OK : tl_fail_memory(err, "what ranks sent to each other");
 
-    if (st == TL_OK && h.flows.n > 0) {
-        st = tl_sheet_open(&sheet, dir, "nccl_all2allv_heatmap.csv",
-                           "src_rank,dst_rank,total_sent_MB,avg_sent_MB,count", err);
-        for (size_t i = 0; st == TL_OK && i < h.flows.n; i++) {
+    collect_flows(&h, colls);
+    if (h.flows.n > 0) {
+        tl_csv csv =
+            tl_csv_open(folder, "nccl_all2allv_heatmap.csv", "src_rank,dst_rank,total_sent_MB,avg_sent_MB,count");
+        for (size_t i = 0; i < h.flows.n; i++) {
             const flow *f = &h.flows.v[i];
-            tl_sheet_int(&sheet, f->from);
-            tl_sheet_int(&sheet, (int64_t)f->to);
-            tl_sheet_real(&sheet, f->mb);
-            tl_sheet_real(&sheet, f->mb / (double)f->n);
-            tl_sheet_int(&sheet, (int64_t)f->n);
-            tl_sheet_end_row(&sheet);
+            TL_ROW(&csv, tl_int(f->from), tl_int((int64_t)f->to), tl_real(f->mb), tl_real(f->mb / (double)f->n),
+                   tl_int((int64_t)f->n));
         }
-        if (st == TL_OK)
-            st = tl_sheet_close(&sheet, err);
+        tl_csv_close(&csv);
     }
     free(h.flows.v);
     free(h.split.v);
     tl_map_free(&h.known);
-    return st;
 }

@@ -1,50 +1,31 @@
 /* long.c - each collective kernel of each rank, and their sums by rank and kind. */
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/tracelens/coll.h"
-#include <stdlib.h>
 
-static void put_long(tl_sheet *sheet, const tl_colls *colls, const tl_coll_row *row)
+void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
 {
-    tl_coll_put_id(sheet, colls, row);
-    tl_sheet_int(sheet, row->index);
-    tl_sheet_int(sheet, row->rank);
-    tl_coll_put_text(sheet, colls, row->group);
-    tl_coll_put_text(sheet, colls, row->ranks);
-    tl_coll_put_text(sheet, colls, row->name);
-    tl_coll_put_number(sheet, row->group_size, colls->whole_group_size);
-    tl_coll_put_text(sheet, colls, row->dtype);
-    tl_coll_put_number(sheet, row->in_nelems, colls->whole_in);
-    tl_sheet_real(sheet, tl_coll_in_mb(colls, row));
-    tl_coll_put_number(sheet, row->out_nelems, colls->whole_out);
-    tl_sheet_real(sheet, tl_coll_out_mb(colls, row));
-    tl_coll_put_text(sheet, colls, row->in_split);
-    tl_coll_put_text(sheet, colls, row->out_split);
-    tl_coll_put_number(sheet, row->stream, colls->whole_stream);
-    tl_sheet_number(sheet, row->ts, colls->whole_ts);
-    tl_sheet_number(sheet, row->dur, colls->whole_dur);
-    tl_coll_put_node(sheet, colls, row->rank);
-    tl_coll_put_span(sheet, colls, row->ranks);
-    tl_sheet_end_row(sheet);
-}
-
-tl_status tl_coll_write_long(const tl_colls *colls, const char *dir, tl_error *err)
-{
-    tl_sheet sheet;
-
     if (colls->rows.n == 0)
-        return TL_OK;
-    tl_status st = tl_sheet_open(&sheet, dir, "nccl_long.csv", NULL, err);
-    if (st != TL_OK)
-        return st;
-    tl_sheet_head(&sheet, "collective_id,index_in_group,rank,Process Group Name,Process Group Ranks,"
-                          "Collective name,Group size,dtype,In msg nelems,In msg size (MB),Out msg nelems,"
-                          "Out msg size (MB),In split size,Out split size,stream,ts,dur");
-    tl_coll_head_nodes(&sheet, colls, "node_id,node_span");
-    tl_sheet_end_row(&sheet);
-    for (size_t i = 0; i < colls->rows.n; i++)
-        put_long(&sheet, colls, &colls->rows.v[i]);
-    return tl_sheet_close(&sheet, err);
+        return;
+    tl_csv csv = tl_csv_open(folder, "nccl_long.csv", NULL);
+    tl_csv_head(&csv, "collective_id,index_in_group,rank,Process Group Name,Process Group Ranks,"
+                      "Collective name,Group size,dtype,In msg nelems,In msg size (MB),Out msg nelems,"
+                      "Out msg size (MB),In split size,Out split size,stream,ts,dur");
+    tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
+    for (size_t i = 0; i < colls->rows.n; i++) {
+        const tl_coll_row *row = &colls->rows.v[i];
+        tl_coll_put_id(&csv, colls, row);
+        TL_CELLS(&csv, tl_int(row->index), tl_int(row->rank), tl_coll_text(colls, row->group),
+                 tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
+                 tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
+                 tl_coll_number(row->in_nelems, colls->whole_in), tl_real(tl_coll_in_mb(colls, row)),
+                 tl_coll_number(row->out_nelems, colls->whole_out), tl_real(tl_coll_out_mb(colls, row)),
+                 tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
+                 tl_coll_number(row->stream, colls->whole_stream), tl_number(row->ts, colls->whole_ts),
+                 tl_number(row->dur, colls->whole_dur));
+        tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
+    }
+    tl_csv_close(&csv);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
@@ -57,8 +38,9 @@ static bool is_complete(const tl_coll_row *r)
            r->in_split != TL_NO_NAME && r->out_split != TL_NO_NAME && r->stream != TL_COLL_NO_NUMBER;
 }
 
-static int in_groups(const tl_coll_row *x, const tl_coll_row *y)
+static int by_group(const void *context, uint32_t a, uint32_t b)
 {
+    const tl_coll_row *x = &((const tl_coll_row *)context)[a], *y = &((const tl_coll_row *)context)[b];
     int order = TL_COMPARE(x->rank, y->rank);
     order = order != 0 ? order : TL_COMPARE(x->group, y->group);
     order = order != 0 ? order : TL_COMPARE(x->ranks, y->ranks);
@@ -72,120 +54,64 @@ static int in_groups(const tl_coll_row *x, const tl_coll_row *y)
     return order != 0 ? order : TL_COMPARE(x->stream, y->stream);
 }
 
-/* Rows of a group stay in their order, which is that of one array. */
-static int by_group(const void *a, const void *b)
-{
-    const tl_coll_row *x = *(const tl_coll_row *const *)a, *y = *(const tl_coll_row *const *)b;
-    int order = in_groups(x, y);
-    return order != 0 ? order : TL_COMPARE(x, y);
-}
-
 typedef struct sum {
-    const tl_coll_row **v;
-    size_t n;
-    double total, mean, std, min, max;
+    const tl_coll_row *row; /* the first */
+    tl_group_stats durs;
 } sum;
 
 static int largest_first(const void *a, const void *b)
 {
     const sum *x = a, *y = b;
-    return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->v[0], y->v[0]);
+    return x->durs.sum != y->durs.sum ? TL_COMPARE(y->durs.sum, x->durs.sum) : TL_COMPARE(x->row, y->row);
 }
 
-static void describe(sum *s, double *work)
+static void put_sum(tl_csv *csv, const tl_colls *colls, const sum *s)
 {
-    s->min = s->max = s->v[0]->dur;
-    for (size_t i = 0; i < s->n; i++) {
-        work[i] = s->v[i]->dur;
-        s->min = fmin(s->min, work[i]);
-        s->max = fmax(s->max, work[i]);
+    const tl_coll_row *row = s->row;
+    const bool whole = colls->whole_dur;
+
+    TL_CELLS(csv, tl_int(row->rank), tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks),
+             tl_coll_text(colls, row->name), tl_coll_number(row->group_size, colls->whole_group_size),
+             tl_coll_text(colls, row->dtype), tl_coll_number(row->in_nelems, colls->whole_in),
+             tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_text(colls, row->in_split),
+             tl_coll_text(colls, row->out_split), tl_coll_number(row->stream, colls->whole_stream),
+             tl_real(tl_coll_in_mb(colls, row)), tl_real(tl_coll_out_mb(colls, row)), tl_number(s->durs.sum, whole),
+             tl_real(s->durs.mean), tl_real(s->durs.std), tl_number(s->durs.min, whole), tl_number(s->durs.max, whole),
+             tl_int((int64_t)s->durs.n));
+    tl_coll_end_row(csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
+}
+
+void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, const char *name)
+{
+    const tl_coll_row *rows = colls->rows.v;
+    uint32_t *order = tl_malloc(colls->rows.n * sizeof *order);
+    double *durs = tl_malloc(colls->rows.n * sizeof *durs);
+    TL_VEC(sum) sums = { 0 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < colls->rows.n; i++)
+        if (is_complete(&rows[i]))
+            order[n++] = (uint32_t)i;
+    (void)tl_sort_index(order, n, by_group, rows);
+    for (size_t from = 0, to; from < n; from = to) {
+        to = tl_group_end(order, from, n, by_group, rows);
+        for (size_t i = from; i < to; i++)
+            durs[i - from] = rows[order[i]].dur;
+        tl_vec_push(&sums, (sum){ &rows[order[from]], tl_pandas_stats(durs, to - from) });
     }
-    s->total = tl_pandas_sum(work, s->n);
-    s->mean = tl_pandas_mean(work, s->n);
-    s->std = tl_pandas_std(work, s->n);
-}
-
-static void put_sum(tl_sheet *sheet, const tl_colls *colls, const sum *s)
-{
-    const tl_coll_row *row = s->v[0];
-
-    tl_sheet_int(sheet, row->rank);
-    tl_coll_put_text(sheet, colls, row->group);
-    tl_coll_put_text(sheet, colls, row->ranks);
-    tl_coll_put_text(sheet, colls, row->name);
-    tl_coll_put_number(sheet, row->group_size, colls->whole_group_size);
-    tl_coll_put_text(sheet, colls, row->dtype);
-    tl_coll_put_number(sheet, row->in_nelems, colls->whole_in);
-    tl_coll_put_number(sheet, row->out_nelems, colls->whole_out);
-    tl_coll_put_text(sheet, colls, row->in_split);
-    tl_coll_put_text(sheet, colls, row->out_split);
-    tl_coll_put_number(sheet, row->stream, colls->whole_stream);
-    tl_sheet_real(sheet, tl_coll_in_mb(colls, row));
-    tl_sheet_real(sheet, tl_coll_out_mb(colls, row));
-    tl_sheet_number(sheet, s->total, colls->whole_dur);
-    tl_sheet_real(sheet, s->mean);
-    tl_sheet_real(sheet, s->std);
-    tl_sheet_number(sheet, s->min, colls->whole_dur);
-    tl_sheet_number(sheet, s->max, colls->whole_dur);
-    tl_sheet_int(sheet, (int64_t)s->n);
-    tl_coll_put_node(sheet, colls, row->rank);
-    tl_coll_put_span(sheet, colls, row->ranks);
-    tl_sheet_end_row(sheet);
-}
-
-static tl_status write_sums(const tl_colls *colls, const sum *sums, size_t n, const char *dir, const char *name,
-                            tl_error *err)
-{
-    tl_sheet sheet;
-
-    if (n == 0)
-        return TL_OK;
-    tl_status st = tl_sheet_open(&sheet, dir, name, NULL, err);
-    if (st != TL_OK)
-        return st;
-    tl_sheet_head(&sheet, "rank,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
+    if (sums.n > 0) {
+        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
+        tl_csv csv = tl_csv_open(folder, name, NULL);
+        tl_csv_head(&csv, "rank,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,"
                           "In msg nelems,Out msg nelems,In split size,Out split size,stream,"
                           "In msg size (MB)_first,Out msg size (MB)_first,dur_sum,dur_mean,dur_std,dur_min,"
                           "dur_max,operation_count");
-    tl_coll_head_nodes(&sheet, colls, "node_id,node_span");
-    tl_sheet_end_row(&sheet);
-    for (size_t i = 0; i < n; i++)
-        put_sum(&sheet, colls, &sums[i]);
-    return tl_sheet_close(&sheet, err);
-}
-
-tl_status tl_coll_write_summary_long(const tl_colls *colls, const char *dir, const char *name, tl_error *err)
-{
-    const tl_coll_row **v = tl_malloc((colls->rows.n + 1) * sizeof *v);
-    double *work = tl_malloc((colls->rows.n + 1) * sizeof *work);
-    TL_VEC(sum) sums = { 0 };
-    size_t n = 0;
-    tl_status st = TL_OK;
-
-    if (v == NULL || work == NULL) {
-        st = tl_fail_memory(err, "sums of collectives");
-        goto done;
+        tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
+        for (size_t i = 0; i < sums.n; i++)
+            put_sum(&csv, colls, &sums.v[i]);
+        tl_csv_close(&csv);
     }
-    for (size_t i = 0; i < colls->rows.n; i++)
-        if (is_complete(&colls->rows.v[i]))
-            v[n++] = &colls->rows.v[i];
-    qsort(v, n, sizeof *v, by_group);
-    for (size_t i = 0, next; i < n; i = next) {
-        for (next = i + 1; next < n && in_groups(v[i], v[next]) == 0;)
-            next++;
-        if (!tl_vec_room(&sums)) {
-            st = tl_fail_memory(err, "sums of collectives");
-            goto done;
-        }
-        sums.v[sums.n] = (sum){ .v = &v[i], .n = next - i };
-        describe(&sums.v[sums.n++], work);
-    }
-    if (sums.n > 0)
-        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
-    st = write_sums(colls, sums.v, sums.n, dir, name, err);
-done:
-    free(v);
-    free(work);
+    free(order);
+    free(durs);
     free(sums.v);
-    return st;
 }

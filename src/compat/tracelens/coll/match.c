@@ -1,8 +1,6 @@
 /* match.c - collective kernels: which they are, how they travel, how they are matched. */
 #include "tlmpi/compat/tracelens/coll.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
-#include <stdio.h>
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 void tl_colls_free(tl_colls *colls)
@@ -71,45 +69,42 @@ static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
     return row;
 }
 
-static uint32_t intern(tl_names *texts, tl_text text, bool *ok)
+static uint32_t intern(tl_names *texts, tl_text text)
 {
-    uint32_t id = tl_names_intern(texts, text.p, text.n);
-    *ok = *ok && id != TL_NO_NAME;
-    return id;
+    return tl_names_intern(texts, text.p, text.n);
 }
 
 /* A custom all-reduce does not say what it is; nothing else is read out of a kernel's name. */
-bool tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
+void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
 {
     tl_names texts = { 0 };
     uint64_t nrows = 0, ntexts;
     size_t position = out->n;
-    bool ok = tl_bytes_put(out, &nrows, sizeof nrows);
 
-    for (uint32_t i = 0; ok && i < lens->e->n; i++) {
+    tl_bytes_put(out, &nrows, sizeof nrows);
+    for (uint32_t i = 0; i < lens->e->n; i++) {
         if (!is_collective(lens, i))
             continue;
         tl_coll_row row = row_of(lens, i, rank);
         uint32_t *ids[] = TEXTS(&row);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             if (*ids[k] != TL_NO_NAME)
-                *ids[k] = intern(&texts, tl_names_text(&lens->e->names, *ids[k]), &ok);
+                *ids[k] = intern(&texts, tl_names_text(&lens->e->names, *ids[k]));
         if (row.name == TL_NO_NAME && (tl_lens_says(lens, i) & TL_LENS_CUSTOM_REDUCE))
-            row.name = intern(&texts, TL_TEXT("allreduce"), &ok);
-        ok = ok && tl_bytes_put(out, &row, sizeof row);
+            row.name = intern(&texts, TL_TEXT("allreduce"));
+        tl_bytes_put(out, &row, sizeof row);
         nrows++;
     }
     ntexts = texts.n;
-    ok = ok && tl_bytes_put(out, &ntexts, sizeof ntexts);
-    for (uint32_t i = 0; ok && i < texts.n; i++) {
+    tl_bytes_put(out, &ntexts, sizeof ntexts);
+    for (uint32_t i = 0; i < texts.n; i++) {
         tl_text text = tl_names_text(&texts, i);
         uint64_t n = text.n;
-        ok = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
+        tl_bytes_put(out, &n, sizeof n);
+        tl_bytes_put(out, text.p, text.n);
     }
-    if (ok)
-        memcpy(out->v + position, &nrows, sizeof nrows);
+    memcpy(out->v + position, &nrows, sizeof nrows);
     tl_names_free(&texts);
-    return ok;
 }
 
 static uint64_t get(const char **at)
@@ -120,33 +115,29 @@ static uint64_t get(const char **at)
     return x;
 }
 
-bool tl_colls_unpack(tl_colls *colls, const char **at)
+void tl_colls_unpack(tl_colls *colls, const char **at)
 {
     size_t before = colls->rows.n;
     uint64_t nrows = get(at);
-    bool ok = tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows + 1, sizeof *colls->rows.v);
 
-    if (ok && nrows > 0)
-        memcpy(&colls->rows.v[before], *at, nrows * sizeof *colls->rows.v);
+    (void)tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows + 1, sizeof *colls->rows.v);
+    memcpy(&colls->rows.v[before], *at, nrows * sizeof *colls->rows.v);
     *at += nrows * sizeof *colls->rows.v;
     uint64_t ntexts = get(at);
     uint32_t *id = tl_malloc((ntexts + 1) * sizeof *id);
-    ok = ok && id != NULL;
     for (uint64_t i = 0; i < ntexts; i++) {
         tl_text text = { .n = get(at) };
         text.p = *at;
         *at += text.n;
-        if (ok)
-            id[i] = intern(&colls->texts, text, &ok);
+        id[i] = intern(&colls->texts, text);
     }
-    for (size_t i = before; ok && i < before + nrows; i++) {
+    for (size_t i = before; i < before + nrows; i++) {
         uint32_t *ids[] = TEXTS(&colls->rows.v[i]);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             *ids[k] = *ids[k] != TL_NO_NAME ? id[*ids[k]] : TL_NO_NAME;
     }
-    colls->rows.n += ok ? nrows : 0;
+    colls->rows.n += nrows;
     free(id);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- matching */
@@ -166,17 +157,17 @@ static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
 }
 
 /* The rows in the order of ranks; those of a rank came together and stay in file order. */
-static bool sort_rows(tl_colls *colls, uint32_t *index)
+static void sort_rows(tl_colls *colls)
 {
+    uint32_t *order = tl_sorted_index(colls->rows.n, by_rank, colls);
     tl_coll_row *sorted = tl_malloc((colls->rows.n + 1) * sizeof *sorted);
-    bool ok = sorted != NULL && tl_sort_index(index, colls->rows.n, by_rank, colls);
 
-    for (size_t i = 0; ok && i < colls->rows.n; i++)
-        sorted[i] = colls->rows.v[index[i]];
-    if (ok && colls->rows.n > 0)
-        memcpy(colls->rows.v, sorted, colls->rows.n * sizeof *sorted);
-    free(sorted);
-    return ok;
+    for (size_t i = 0; i < colls->rows.n; i++)
+        sorted[i] = colls->rows.v[order[i]];
+    free(order);
+    free(colls->rows.v);
+    colls->rows.v = sorted;
+    colls->rows.cap = colls->rows.n + 1;
 }
 
 /* No row of any rank has a group, and each rank's rows lie on one stream. */
@@ -199,11 +190,9 @@ static bool is_plain(const tl_colls *colls, uint32_t unknown)
     return true;
 }
 
-static bool name_groups(tl_colls *colls)
+static void name_groups(tl_colls *colls)
 {
-    bool ok = true;
-    uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group"), &ok);
-    uint32_t all = intern(&colls->texts, TL_TEXT("all"), &ok);
+    uint32_t unknown = intern(&colls->texts, TL_TEXT("Unknown_Group")), all = intern(&colls->texts, TL_TEXT("all"));
 
     colls->plain = is_plain(colls, unknown);
     for (size_t i = 0; i < colls->rows.n; i++) {
@@ -213,28 +202,25 @@ static bool name_groups(tl_colls *colls)
         else if (tl_names_text(&colls->texts, *group).n == 0)
             *group = unknown;
     }
-    return ok;
 }
 
 /* Numbers the collectives and gathers the rows of each. */
-static bool gather(tl_colls *colls)
+static void gather(tl_colls *colls)
 {
     tl_map known = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < colls->rows.n; i++) {
+    for (size_t i = 0; i < colls->rows.n; i++) {
         tl_coll_row *row = &colls->rows.v[i];
         uint64_t key = (uint64_t)row->group << 32 | row->index;
         row->collective = tl_map_get(&known, key);
-        if (row->collective != TL_MAP_NONE)
-            continue;
-        row->collective = (uint32_t)colls->ncollectives++;
-        ok = tl_map_put(&known, key, row->collective) == 0;
+        if (row->collective == TL_MAP_NONE) {
+            row->collective = (uint32_t)colls->ncollectives++;
+            tl_map_put(&known, key, row->collective);
+        }
     }
     tl_map_free(&known);
     colls->first = tl_calloc(colls->ncollectives + 2, sizeof *colls->first);
-    if (!ok || colls->first == NULL)
-        return false;
+    colls->by_collective = tl_calloc(colls->rows.n + 1, sizeof *colls->by_collective);
     /* Counts, then their sums, then each row to the place that its collective has reached. */
     for (size_t i = 0; i < colls->rows.n; i++)
         colls->first[colls->rows.v[i].collective + 2]++;
@@ -242,7 +228,6 @@ static bool gather(tl_colls *colls)
         colls->first[c] += colls->first[c - 1];
     for (uint32_t i = 0; i < colls->rows.n; i++)
         colls->by_collective[colls->first[colls->rows.v[i].collective + 1]++] = i;
-    return true;
 }
 
 static void judge_columns(tl_colls *colls)
@@ -260,25 +245,19 @@ static void judge_columns(tl_colls *colls)
     }
 }
 
-bool tl_colls_match(tl_colls *colls)
+void tl_colls_match(tl_colls *colls)
 {
-    size_t n = colls->rows.n;
-    uint32_t *index = tl_malloc((n + 1) * sizeof *index);
+    const size_t n = colls->rows.n;
 
-    colls->by_collective = tl_calloc(n + 1, sizeof *colls->by_collective);
-    bool ok = index != NULL && colls->by_collective != NULL && n < UINT32_MAX;
-    for (uint32_t i = 0; ok && i < n; i++)
-        index[i] = i;
-    ok = ok && sort_rows(colls, index) && name_groups(colls);
-    for (uint32_t i = 0; ok && i < n; i++)
-        index[i] = i;
-    ok = ok && tl_sort_index(index, n, by_rank_group_and_time, colls);
-    for (size_t i = 0; ok && i < n; i++) {
-        tl_coll_row *row = &colls->rows.v[index[i]];
-        const tl_coll_row *last = i > 0 ? &colls->rows.v[index[i - 1]] : NULL;
+    sort_rows(colls);
+    name_groups(colls);
+    uint32_t *order = tl_sorted_index(n, by_rank_group_and_time, colls);
+    for (size_t i = 0; i < n; i++) {
+        tl_coll_row *row = &colls->rows.v[order[i]];
+        const tl_coll_row *last = i > 0 ? &colls->rows.v[order[i - 1]] : NULL;
         row->index = last != NULL && last->rank == row->rank && last->group == row->group ? last->index + 1 : 0;
     }
-    free(index);
+    free(order);
     judge_columns(colls);
-    return ok && gather(colls);
+    gather(colls);
 }

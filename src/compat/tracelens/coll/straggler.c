@@ -2,19 +2,13 @@
 #include "sync.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/compat/python.h"
-#include <stdlib.h>
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return TL_COMPARE(x, y);
-}
 
 /* Place of a rank among s->ranks. */
 static size_t place_of(const tl_coll_syncs *s, int64_t rank)
 {
-    const int64_t *at = bsearch(&rank, s->ranks.v, s->ranks.n, sizeof rank, by_number);
-    return (size_t)(at - s->ranks.v);
+    size_t at = 0;
+    TL_BISECT(at, s->ranks.n, mid, s->ranks.v[mid] < rank);
+    return at;
 }
 
 /* A rank, over the collectives above. */
@@ -47,7 +41,7 @@ static void count(const tl_coll_syncs *s, standing *v)
             if (r->n++ == 0)
                 r->order = nseen++;
             r->waits += wait;
-            if (wait < least || (wait == least && r->order < last->order)) {
+            if (last == NULL || wait < least || (wait == least && r->order < last->order)) {
                 least = wait;
                 last = r;
             }
@@ -58,45 +52,35 @@ static void count(const tl_coll_syncs *s, standing *v)
     }
 }
 
-tl_status tl_coll_write_stragglers(const tl_coll_syncs *s, const char *dir, tl_error *err)
+static tl_cell tenths(double x)
 {
-    standing *v = tl_calloc(s->ranks.n + 1, sizeof *v);
-    tl_sheet sheet;
+    return tl_real(tl_python_round(x, 1));
+}
 
-    if (v == NULL)
-        return tl_fail_memory(err, "the waits of ranks");
+void tl_coll_write_stragglers(const tl_coll_syncs *s, tl_csv_folder *folder)
+{
+    standing *v = tl_calloc(s->ranks.n, sizeof *v);
+    tl_csv csv = tl_csv_open(folder, "nccl_straggler_summary.csv", NULL);
+
     for (size_t i = 0; i < s->ranks.n; i++)
         v[i].rank = s->ranks.v[i];
     count(s, v);
-    for (size_t i = 0, k = 0; i < s->colls->rows.n; i++) {
+    for (size_t i = 0; i < s->colls->rows.n; i++) {
         const tl_coll_row *row = &s->colls->rows.v[i];
-        while (k < s->ranks.n && v[k].rank < row->rank)
-            k++;
-        if (k < s->ranks.n && v[k].rank == row->rank)
-            v[k].durs += row->dur;
+        size_t at = place_of(s, row->rank);
+        if (at < s->ranks.n && v[at].rank == row->rank)
+            v[at].durs += row->dur;
     }
     qsort(v, s->ranks.n, sizeof *v, least_wait_first);
-    tl_status st = tl_sheet_open(&sheet, dir, "nccl_straggler_summary.csv", NULL, err);
-    if (st != TL_OK)
-        goto done;
-    tl_sheet_head(&sheet, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
-                          "pct_arrived_last,num_collectives,total_nccl_dur_us");
-    tl_coll_head_nodes(&sheet, s->colls, "node_id");
-    tl_sheet_end_row(&sheet);
+    tl_csv_head(&csv, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
+                      "pct_arrived_last,num_collectives,total_nccl_dur_us");
+    tl_coll_end_head(&csv, s->colls, TL_COLL_NODE);
     for (size_t i = 0; i < s->ranks.n; i++) {
-        tl_sheet_int(&sheet, v[i].rank);
-        tl_sheet_real(&sheet, tl_python_round(v[i].waits, 1));
-        tl_sheet_real(&sheet, tl_python_round(v[i].waits / (double)v[i].n, 1));
-        tl_sheet_int(&sheet, (int64_t)v[i].last);
-        tl_sheet_int(&sheet, (int64_t)v[i].first);
-        tl_sheet_real(&sheet, tl_python_round(100.0 * (double)v[i].last / (double)s->v.n, 1));
-        tl_sheet_int(&sheet, (int64_t)s->v.n);
-        tl_sheet_real(&sheet, tl_python_round(v[i].durs, 1));
-        tl_coll_put_node(&sheet, s->colls, v[i].rank);
-        tl_sheet_end_row(&sheet);
+        TL_CELLS(&csv, tl_int(v[i].rank), tenths(v[i].waits), tenths(v[i].waits / (double)v[i].n),
+                 tl_int((int64_t)v[i].last), tl_int((int64_t)v[i].first),
+                 tenths(100.0 * (double)v[i].last / (double)s->v.n), tl_int((int64_t)s->v.n), tenths(v[i].durs));
+        tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, v[i].rank, TL_NO_NAME);
     }
-    st = tl_sheet_close(&sheet, err);
-done:
     free(v);
-    return st;
+    tl_csv_close(&csv);
 }

@@ -20,7 +20,6 @@ typedef struct tl_coll_syncs {
     tl_coll_ranks ranks;    /* that take part, ascending */
     bool whole_times;       /* ts and dur are integers */
     bool has_bandwidth;
-    double *work;
 } tl_coll_syncs;
 
 static inline double tl_coll_wait(const tl_coll_sync *s, const tl_coll_row *row)
@@ -28,10 +27,7 @@ static inline double tl_coll_wait(const tl_coll_sync *s, const tl_coll_row *row)
     return s->last - row->ts;
 }
 
-/* nccl_summary_implicit_sync. */
-tl_status tl_coll_write_sync_sums(const tl_coll_syncs *s, const char *dir, tl_error *err);
-
 /* nccl_straggler_summary. */
-tl_status tl_coll_write_stragglers(const tl_coll_syncs *s, const char *dir, tl_error *err);
+void tl_coll_write_stragglers(const tl_coll_syncs *s, tl_csv_folder *folder);
 
 #endif

@@ -82,7 +82,7 @@ static void push_down(timeline *t, size_t i)
     lift(&t->nodes[2 * i + 1], t->nodes[i].least);
 }
 
-/* Raises the pieces [from, to), of which node i holds [low, high). */
+/* Raises the pieces [from, to); node i holds the pieces [low, high). */
 static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, size_t to, latest at)
 {
     node *n = &t->nodes[i];
@@ -103,11 +103,9 @@ static void cover(timeline *t, size_t i, size_t low, size_t high, size_t from, s
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
-static bool make(timeline *t, const tl_cover_span *spans, size_t n)
+static void make(timeline *t, const tl_cover_span *spans, size_t n)
 {
     t->edge = tl_arena_take(&t->arena, 2 * n, sizeof *t->edge);
-    if (t->edge == NULL)
-        return false;
     for (size_t i = 0; i < n; i++) {
         t->edge[2 * i] = spans[i].from;
         t->edge[2 * i + 1] = spans[i].to;
@@ -123,14 +121,11 @@ static bool make(timeline *t, const tl_cover_span *spans, size_t n)
     t->nlatest = n + 1;
     t->nodes = tl_arena_zeroed(&t->arena, 2 * t->nleaves, sizeof *t->nodes);
     t->sums = tl_arena_zeroed(&t->arena, t->nlatest + 1, sizeof *t->sums);
-    if (t->arena.failed)
-        return false;
     for (size_t i = 0; i < t->nleaves; i++)
         t->nodes[t->nleaves + i] = (node){ 0, NOTHING, i < t->npieces ? t->edge[i + 1] - t->edge[i] : 0 };
     for (size_t i = t->nleaves; i-- > 1;)
         gather(t, i);
     add(t, 0, t->nodes[1].length);
-    return true;
 }
 
 static size_t piece_at(const timeline *t, int64_t edge)
@@ -154,23 +149,21 @@ static int by_end(const void *a, const void *b)
     return x->span > y->span ? -1 : x->span < y->span;
 }
 
-bool tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
+void tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered)
 {
     timeline t = { .arena = { 0 } };
-    if (n == 0)
-        return true;
-    turn *turns = n < NOTHING - 1 ? tl_arena_take(&t.arena, n, sizeof *turns) : NULL;
-    bool ok = turns != NULL && make(&t, spans, n);
 
-    for (size_t i = 0; ok && i < n; i++)
+    if (n == 0)
+        return;
+    turn *turns = tl_arena_take(&t.arena, n, sizeof *turns);
+    make(&t, spans, n);
+    for (size_t i = 0; i < n; i++)
         turns[i] = (turn){ spans[i].end, i };
-    if (ok)
-        qsort(turns, n, sizeof *turns, by_end);
-    for (size_t i = 0; ok && i < n; i++) {
+    qsort(turns, n, sizeof *turns, by_end);
+    for (size_t i = 0; i < n; i++) {
         size_t at = turns[i].span;
         covered[at] = sum_below(&t, t.nlatest) - sum_below(&t, spans[at].first + 1);
         cover(&t, 1, 0, t.nleaves, piece_at(&t, spans[at].from), piece_at(&t, spans[at].to), (latest)at + 1);
     }
     tl_arena_free(&t.arena);
-    return ok;
 }

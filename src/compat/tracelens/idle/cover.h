@@ -9,7 +9,6 @@
 #ifndef TLMPI_COMPAT_TRACELENS_IDLE_COVER_H
 #define TLMPI_COMPAT_TRACELENS_IDLE_COVER_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +20,7 @@ typedef struct tl_cover_span {
 } tl_cover_span;
 
 /* covered[i]: of span i what is covered by those from its `first` on that end no later than it does.  Spans come by
- * start. O(n log^2 n).  False: memory is out. */
-bool tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered);
+ * start. O(n log^2 n). */
+void tl_cover_find(const tl_cover_span *spans, size_t n, int64_t *covered);
 
 #endif

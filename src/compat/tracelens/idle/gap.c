@@ -1,7 +1,6 @@
 /* gap.c - where the gaps are, what lies on either side, and whether a wait of the host emptied the device. */
 #include "tlmpi/compat/tracelens/idle.h"
-#include "tlmpi/base/sort.h"
-#include <math.h>
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 #define LAUNCH_LATENCY_US 8.0 /* typical; of a launch that returned earlier the work was queued */
@@ -42,22 +41,10 @@ const char *tl_lens_cpu_word(tl_lens_cpu cpu)
     return cpu_words[cpu];
 }
 
-const tl_lens_gap **tl_lens_macro_gaps(const tl_lens_idle *idle)
-{
-    const tl_lens_gap **v = tl_malloc((idle->nmacro + 1) * sizeof *v);
-    size_t n = 0;
-
-    for (size_t i = 0; v != NULL && i < idle->gaps.n; i++)
-        if (!tl_lens_is_noise(&idle->gaps.v[i]))
-            v[n++] = &idle->gaps.v[i];
-    return v;
-}
-
 void tl_lens_idle_free(tl_lens_idle *idle)
 {
     free(idle->gaps.v);
     tl_names_free(&idle->words);
-    *idle = (tl_lens_idle){ 0 };
 }
 
 /* --------------------------------------------------------------------------------------------------- the intervals */
@@ -85,16 +72,14 @@ typedef struct finding {
 } finding;
 
 /* The next busy run; `from` and `to` are the events that begin and end it. */
-static bool add_gap(finding *f, double start, double end, uint32_t from, uint32_t to)
+static void add_gap(finding *f, double start, double end, uint32_t from, uint32_t to)
 {
     tl_lens_idle *idle = f->idle;
     bool gap = f->any && start - f->lo > 0;
 
     idle->busy += end - start;
     if (gap) {
-        if (!tl_vec_room(&idle->gaps))
-            return false;
-        idle->gaps.v[idle->gaps.n++] = (tl_lens_gap){
+        const tl_lens_gap new = {
             .lo = f->lo,
             .hi = start,
             .lo_whole = tl_lens_whole(f->lens, f->last, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR),
@@ -109,22 +94,21 @@ static bool add_gap(finding *f, double start, double end, uint32_t from, uint32_
             .op = TL_NO_NAME,
             .key = TL_NO_NAME,
         };
+        tl_vec_push(&idle->gaps, new);
     }
     f->any = true;
     f->lo = end;
     f->last = to;
-    return true;
 }
 
 /* Runs of events that touch are busy; between two of them lies a gap. */
-static bool find_gaps(finding *f)
+static void find_gaps(finding *f)
 {
     const tl_lens *lens = f->lens;
     size_t n;
     uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
-    bool ok = index != NULL;
 
-    for (size_t i = 0; ok && i < n;) {
+    for (size_t i = 0; i < n;) {
         uint32_t from = index[i], to = from;
         double start = tl_lens_ts(lens, from), end = tl_lens_end(lens, from);
         for (i++; i < n && tl_lens_ts(lens, index[i]) <= end; i++)
@@ -132,31 +116,29 @@ static bool find_gaps(finding *f)
                 to = index[i];
                 end = tl_lens_end(lens, to);
             }
-        ok = add_gap(f, start, end, from, to);
+        add_gap(f, start, end, from, to);
     }
     free(index);
-    return ok;
 }
 
 /* The last event of the file that ends at lo, and that begins at hi, to the thousandth: the columns of names follow
  * these, not `prev` and `next`. */
-static bool name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
+static void name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
 {
     tl_map ends = { 0 }, starts = { 0 };
-    bool ok = true;
 
-    for (uint32_t i = 0; ok && i < lens->e->n; i++)
-        if (tl_lens_is_gpu(lens, i))
-            ok = tl_map_put(&ends, (uint64_t)tl_lens_thousandths(tl_lens_end(lens, i)), i) == 0 &&
-                 tl_map_put(&starts, (uint64_t)tl_lens_thousandths(tl_lens_ts(lens, i)), i) == 0;
-    for (size_t k = 0; ok && k < idle->gaps.n; k++) {
+    for (uint32_t i = 0; i < lens->e->n; i++)
+        if (tl_lens_is_gpu(lens, i)) {
+            tl_map_put(&ends, (uint64_t)tl_lens_thousandths(tl_lens_end(lens, i)), i);
+            tl_map_put(&starts, (uint64_t)tl_lens_thousandths(tl_lens_ts(lens, i)), i);
+        }
+    for (size_t k = 0; k < idle->gaps.n; k++) {
         tl_lens_gap *gap = &idle->gaps.v[k];
         gap->before = tl_map_get(&ends, (uint64_t)tl_lens_thousandths(gap->lo));
         gap->after = tl_map_get(&starts, (uint64_t)tl_lens_thousandths(gap->hi));
     }
     tl_map_free(&ends);
     tl_map_free(&starts);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------ neighbours */
@@ -244,17 +226,14 @@ static bool is_waiting_call(const tl_lens *lens, uint32_t i)
 
 /* The latest call that began before the gap and ran up to it, waits for the device, and was over when the next work was
  * launched.  Calls that ended earlier never count again: as they are met, from the latest on, they go. */
-static bool find_sync(walk *w, tl_lens_gap *gap)
+static void find_sync(walk *w, tl_lens_gap *gap)
 {
     const tl_lens *lens = w->lens;
     uint32_t prev = find_prev(w, gap);
     size_t at, kept;
 
-    for (; w->next_call < w->ncalls && tl_lens_ts(lens, w->calls[w->next_call]) < gap->lo; w->next_call++) {
-        if (!tl_vec_room(&w->running))
-            return false;
-        w->running.v[w->running.n++] = w->calls[w->next_call];
-    }
+    for (; w->next_call < w->ncalls && tl_lens_ts(lens, w->calls[w->next_call]) < gap->lo; w->next_call++)
+        tl_vec_push(&w->running, w->calls[w->next_call]);
     for (at = kept = w->running.n; at > 0 && gap->sync_call == TL_NONE; at--) {
         uint32_t call = w->running.v[at - 1];
         double end = tl_lens_end(lens, call);
@@ -271,32 +250,30 @@ static bool find_sync(walk *w, tl_lens_gap *gap)
     if (kept > at && w->running.n > kept)
         memmove(&w->running.v[at], &w->running.v[kept], (w->running.n - kept) * sizeof *w->running.v);
     w->running.n -= kept - at;
-    return true;
 }
 
-tl_status tl_lens_idle_find(tl_lens_idle *idle, const tl_lens *lens, tl_error *err)
+tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
 {
-    finding f = { .lens = lens, .idle = idle };
+    tl_lens_idle idle = { .nmacro = 0 };
+    finding f = { .lens = lens, .idle = &idle };
     walk w = { .lens = lens };
-    tl_lens_host *host = NULL;
 
-    bool ok = find_gaps(&f) && name_neighbours(lens, idle);
-    if (ok && idle->nmacro > 0) {
-        w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
-        w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
-        host = tl_lens_host_new(lens, &idle->words);
-        ok = w.gpu != NULL && w.calls != NULL && host != NULL;
-    }
-    for (size_t i = 0; ok && i < idle->gaps.n; i++) {
-        tl_lens_gap *gap = &idle->gaps.v[i];
+    find_gaps(&f);
+    name_neighbours(lens, &idle);
+    w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
+    w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
+    tl_lens_host *host = tl_lens_host_new(lens, &idle.words);
+    for (size_t i = 0; i < idle.gaps.n; i++) {
+        tl_lens_gap *gap = &idle.gaps.v[i];
         if (tl_lens_is_noise(gap))
             continue;
         find_next(&w, gap);
-        ok = find_sync(&w, gap) && tl_lens_host_label(host, gap);
+        find_sync(&w, gap);
+        tl_lens_host_label(host, gap);
     }
     free(w.gpu);
     free(w.calls);
     free(w.running.v);
     tl_lens_host_free(host);
-    return ok ? TL_OK : tl_fail_memory(err, "the gaps of a rank");
+    return idle;
 }

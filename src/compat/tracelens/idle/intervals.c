@@ -1,164 +1,123 @@
 /* intervals.c - the tables of single gaps. */
-#include "tlmpi/base/sort.h"
-#include "tlmpi/compat/sheet.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/tracelens/idle.h"
-#include <math.h>
-#include <stdlib.h>
 
-static void put_word(tl_sheet *sheet, const tl_lens_idle *idle, uint32_t word)
+static tl_cell word_cell(const tl_lens_idle *idle, uint32_t word)
 {
-    tl_sheet_text(sheet, tl_names_text(&idle->words, word));
+    return tl_string(tl_names_text(&idle->words, word));
 }
 
-static void put_uid(tl_sheet *sheet, const tl_lens *lens, uint32_t event)
+static tl_cell uid_cell(const tl_lens *lens, uint32_t event)
 {
-    if (event != TL_NONE)
-        tl_sheet_int(sheet, lens->e->uid[event]);
-    else
-        tl_sheet_blank(sheet);
+    return event != TL_NONE ? tl_int(lens->e->uid[event]) : tl_blank();
 }
 
-static void put_name(tl_sheet *sheet, const tl_lens *lens, uint32_t event)
+static tl_cell name_cell(const tl_lens *lens, uint32_t event)
 {
-    tl_sheet_text(sheet, event != TL_NONE ? tl_lens_name(lens, event, "unknown") : TL_TEXT(""));
+    return tl_string(event != TL_NONE ? tl_lens_name(lens, event, "unknown") : TL_TEXT(""));
 }
 
-static void put_ref(tl_sheet *sheet, const tl_lens *lens, tl_ref ref)
+static tl_cell ref_cell(const tl_lens *lens, tl_ref ref)
 {
     if (ref == TL_REF_NONE)
-        tl_sheet_blank(sheet);
-    else if (ref >= TL_REF_TEXT)
-        tl_sheet_text(sheet, tl_names_text(&lens->e->names, (uint32_t)(ref & UINT32_MAX)));
-    else
-        tl_sheet_int(sheet, ref);
+        return tl_blank();
+    return ref >= TL_REF_TEXT ? tl_string(tl_names_text(&lens->e->names, (uint32_t)(ref & UINT32_MAX))) : tl_int(ref);
 }
 
 /* "starved | CPU_DOMINATED | aten::mm" */
-static bool put_group(tl_sheet *sheet, const tl_lens_idle *idle, const tl_lens_gap *gap)
+static void put_group(tl_csv *csv, const tl_lens_idle *idle, const tl_lens_gap *gap)
 {
-    const char *drain = tl_lens_drain_word(gap->drained), *cpu = tl_lens_cpu_word(gap->cpu);
+    const char *const words[] = { tl_lens_drain_word(gap->drained), " | ", tl_lens_cpu_word(gap->cpu), " | " };
     tl_text key = tl_names_text(&idle->words, gap->key);
-    size_t size = strlen(drain) + strlen(cpu) + key.n + 7;
-    char *text = tl_malloc(size);
-    if (text == NULL)
-        return false;
-    int n = snprintf(text, size, "%s | %s | ", drain, cpu);
-    memcpy(text + n, key.p, key.n);
-    tl_sheet_text(sheet, (tl_text){ text, (size_t)n + key.n });
-    free(text);
-    return true;
+    tl_bytes group = { 0 };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        tl_bytes_put(&group, words[i], strlen(words[i]));
+    tl_bytes_put(&group, key.p, key.n);
+    TL_CELLS(csv, tl_bytes_cell(&group));
+    tl_bytes_free(&group);
 }
 
 /* The call that waited: its name, number and duration. */
-static void put_sync_call(tl_sheet *sheet, const tl_lens *lens, uint32_t call)
+static void put_sync_call(tl_csv *csv, const tl_lens *lens, uint32_t call)
 {
-    put_name(sheet, lens, call);
     if (call == TL_NONE) {
-        tl_sheet_blank(sheet);
-        tl_sheet_blank(sheet);
+        TL_CELLS(csv, tl_words(""), tl_blank(), tl_blank());
         return;
     }
     const tl_more *more = &lens->words->more[call];
-    put_ref(sheet, lens, more->external_id != TL_REF_NONE ? more->external_id : more->correlation);
-    tl_sheet_number(sheet, lens->words->dur[call], more->has & TL_MORE_WHOLE_DUR);
+    TL_CELLS(csv, name_cell(lens, call),
+             ref_cell(lens, more->external_id != TL_REF_NONE ? more->external_id : more->correlation),
+             tl_number(lens->words->dur[call], more->has & TL_MORE_WHOLE_DUR));
 }
 
-static bool put_interval(tl_sheet *sheet, const tl_lens *lens, const tl_lens_idle *idle, const tl_lens_gap *gap)
+static void put_times(tl_csv *csv, const tl_lens_gap *gap)
 {
-    tl_sheet_int(sheet, gap->id);
-    if (!put_group(sheet, idle, gap))
-        return false;
-    tl_sheet_number(sheet, gap->lo, gap->lo_whole);
-    tl_sheet_number(sheet, gap->hi, gap->hi_whole);
-    tl_sheet_number(sheet, tl_lens_duration(gap), tl_lens_gap_is_whole(gap));
-    tl_sheet_words(sheet, tl_lens_drain_word(gap->drained));
-    tl_sheet_words(sheet, tl_lens_sync_word(gap->sync));
-    put_sync_call(sheet, lens, gap->sync_call);
-    tl_sheet_words(sheet, tl_lens_cpu_word(gap->cpu));
-    put_word(sheet, idle, gap->detail);
-    put_word(sheet, idle, gap->op);
-    put_name(sheet, lens, gap->before);
-    put_name(sheet, lens, gap->after);
-    put_name(sheet, lens, gap->launch);
-    put_uid(sheet, lens, gap->next);
-    put_uid(sheet, lens, gap->launch);
-    put_uid(sheet, lens, gap->sync_call);
-    if (gap->launch != TL_NONE)
-        tl_sheet_number(sheet, gap->launch_to_exec,
-                        tl_lens_whole(lens, gap->next, TL_MORE_WHOLE_TS) &&
-                            tl_lens_whole(lens, gap->launch, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR));
-    else
-        tl_sheet_blank(sheet);
-    tl_sheet_words(sheet, gap->launch == TL_NONE ? "" : gap->prequeued ? "True" : "False");
-    tl_sheet_end_row(sheet);
-    return true;
+    TL_CELLS(csv, tl_number(gap->lo, gap->lo_whole), tl_number(gap->hi, gap->hi_whole),
+             tl_number(tl_lens_duration(gap), tl_lens_gap_is_whole(gap)));
 }
 
-static int longest_first(const void *a, const void *b)
+static void put_interval(tl_csv *csv, const tl_lens *lens, const tl_lens_idle *idle, const tl_lens_gap *gap)
 {
-    const tl_lens_gap *x = *(const tl_lens_gap *const *)a, *y = *(const tl_lens_gap *const *)b;
-    double d = tl_lens_duration(y) - tl_lens_duration(x);
-    return d != 0 ? TL_COMPARE(d, 0) : TL_COMPARE(x->id, y->id);
+    bool launched = gap->launch != TL_NONE;
+    bool whole = launched && tl_lens_whole(lens, gap->next, TL_MORE_WHOLE_TS) &&
+                 tl_lens_whole(lens, gap->launch, TL_MORE_WHOLE_TS | TL_MORE_WHOLE_DUR);
+
+    TL_CELLS(csv, tl_int(gap->id));
+    put_group(csv, idle, gap);
+    put_times(csv, gap);
+    TL_CELLS(csv, tl_words(tl_lens_drain_word(gap->drained)), tl_words(tl_lens_sync_word(gap->sync)));
+    put_sync_call(csv, lens, gap->sync_call);
+    TL_ROW(csv, tl_words(tl_lens_cpu_word(gap->cpu)), word_cell(idle, gap->detail), word_cell(idle, gap->op),
+           name_cell(lens, gap->before), name_cell(lens, gap->after), name_cell(lens, gap->launch),
+           uid_cell(lens, gap->next), uid_cell(lens, gap->launch), uid_cell(lens, gap->sync_call),
+           tl_number(launched ? gap->launch_to_exec : NAN, whole),
+           tl_words(!launched        ? ""
+                    : gap->prequeued ? "True"
+                                     : "False"));
+}
+
+static int longest_first(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_lens_gap *gaps = context;
+    return TL_COMPARE(tl_lens_duration(&gaps[b]), tl_lens_duration(&gaps[a]));
 }
 
 /* Without macro gaps the table has no columns either. */
-static tl_status write_intervals(const tl_lens *lens, const tl_lens_idle *idle, const char *dir, tl_error *err)
+static void write_intervals(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_folder *folder)
 {
     static const char header[] =
         "idle_id,group,start_us,end_us,duration_us,drain_type,sync_type,sync_event_name,sync_event_correlation,"
         "sync_event_dur,cpu_during_gap,cpu_during_gap_detail,dominant_op,preceding_gpu_event,following_gpu_event,"
         "following_launch_name,following_gpu_uid,following_launch_uid,sync_event_uid,launch_to_exec_us,"
         "kernel_prequeued";
-    tl_sheet sheet;
-    bool ok = true;
+    tl_csv csv = tl_csv_open(folder, "idle_intervals.csv", idle->nmacro > 0 ? header : "");
+    uint32_t *order = tl_sorted_index(idle->gaps.n, longest_first, idle->gaps.v);
 
-    const tl_lens_gap **v = tl_lens_macro_gaps(idle);
-    if (v == NULL)
-        return tl_fail_memory(err, "the gaps of a rank");
-    tl_status st = tl_sheet_open(&sheet, dir, "idle_intervals.csv", idle->nmacro > 0 ? header : "", err);
-    if (st != TL_OK) {
-        free(v);
-        return st;
-    }
-    if (idle->nmacro > 0)
-        qsort(v, idle->nmacro, sizeof *v, longest_first);
-    tl_sheet_look(&sheet);
-    for (size_t i = 0; ok && i < idle->nmacro; i++)
-        ok = put_interval(&sheet, lens, idle, v[i]);
-    tl_sheet_write(&sheet);
-    for (size_t i = 0; ok && i < idle->nmacro; i++)
-        ok = put_interval(&sheet, lens, idle, v[i]);
-    free(v);
-    if (!ok) {
-        tl_sheet_abandon(&sheet);
-        return tl_fail_memory(err, "a row of a table");
-    }
-    return tl_sheet_close(&sheet, err);
+    for (size_t i = 0; i < idle->gaps.n; i++)
+        if (!tl_lens_is_noise(&idle->gaps.v[order[i]]))
+            put_interval(&csv, lens, idle, &idle->gaps.v[order[i]]);
+    free(order);
+    tl_csv_close(&csv);
 }
 
 /* Its columns are no data frame's: each number is as it is. */
-static tl_status write_noise(const tl_lens_idle *idle, const char *dir, tl_error *err)
+static void write_noise(const tl_lens_idle *idle, tl_csv_folder *folder)
 {
-    tl_sheet sheet;
-    tl_status st = tl_sheet_open(&sheet, dir, "idle_noise.csv", "idle_id,start_us,end_us,duration_us", err);
-    if (st != TL_OK)
-        return st;
+    tl_csv csv = tl_csv_open(folder, "idle_noise.csv", "idle_id,start_us,end_us,duration_us");
 
-    for (size_t i = 0; i < idle->gaps.n; i++) {
-        const tl_lens_gap *gap = &idle->gaps.v[i];
-        if (!tl_lens_is_noise(gap))
-            continue;
-        tl_sheet_int(&sheet, gap->id);
-        tl_sheet_number(&sheet, gap->lo, gap->lo_whole);
-        tl_sheet_number(&sheet, gap->hi, gap->hi_whole);
-        tl_sheet_number(&sheet, tl_lens_duration(gap), tl_lens_gap_is_whole(gap));
-        tl_sheet_end_row(&sheet);
-    }
-    return tl_sheet_close(&sheet, err);
+    csv.as_is = true;
+    for (size_t i = 0; i < idle->gaps.n; i++)
+        if (tl_lens_is_noise(&idle->gaps.v[i])) {
+            TL_CELLS(&csv, tl_int(idle->gaps.v[i].id));
+            put_times(&csv, &idle->gaps.v[i]);
+            tl_csv_end_row(&csv);
+        }
+    tl_csv_close(&csv);
 }
 
-tl_status tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, const char *dir, tl_error *err)
+void tl_lens_write_gaps(const tl_lens *lens, const tl_lens_idle *idle, tl_csv_folder *folder)
 {
-    tl_status st = write_intervals(lens, idle, dir, err);
-    return st == TL_OK ? write_noise(idle, dir, err) : st;
+    write_intervals(lens, idle, folder);
+    write_noise(idle, folder);
 }

@@ -1,24 +1,20 @@
 #include "self.h"
 #include "cover.h"
-#include <math.h>
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 #define STEPS 64 /* a frame, before it is taken for a crowd in which many cross */
 
-bool tl_lens_sweep_to(tl_lens_sweep *sweep, const tl_lens *lens, const tl_lens_gap *gap)
+void tl_lens_sweep_to(tl_lens_sweep *sweep, const tl_lens *lens, const tl_lens_gap *gap)
 {
     size_t kept = 0;
 
-    for (; sweep->next < sweep->n && tl_lens_ts(lens, sweep->all[sweep->next]) < gap->hi; sweep->next++) {
-        if (!tl_vec_room(&sweep->now))
-            return false;
-        sweep->now.v[sweep->now.n++] = sweep->all[sweep->next];
-    }
+    for (; sweep->next < sweep->n && tl_lens_ts(lens, sweep->all[sweep->next]) < gap->hi; sweep->next++)
+        tl_vec_push(&sweep->now, sweep->all[sweep->next]);
     for (size_t i = 0; i < sweep->now.n; i++)
         if (tl_lens_end(lens, sweep->now.v[i]) > gap->lo)
             sweep->now.v[kept++] = sweep->now.v[i];
     sweep->now.n = kept;
-    return true;
 }
 
 void tl_lens_shares_clear(tl_lens_shares *shares)
@@ -28,17 +24,14 @@ void tl_lens_shares_clear(tl_lens_shares *shares)
     shares->rows.n = 0;
 }
 
-bool tl_lens_shares_add(tl_lens_shares *shares, uint32_t name, double us)
+void tl_lens_shares_add(tl_lens_shares *shares, uint32_t name, double us)
 {
     uint32_t *position = &shares->position[name == TL_NO_NAME ? shares->lens->e->names.n : name];
     if (*position == 0) {
-        if (!tl_vec_room(&shares->rows))
-            return false;
-        shares->rows.v[shares->rows.n++] = (tl_lens_share){ name, 0.0 };
+        tl_vec_push(&shares->rows, (tl_lens_share){ name, 0.0 });
         *position = (uint32_t)shares->rows.n;
     }
     shares->rows.v[*position - 1].us += us;
-    return true;
 }
 
 const tl_lens_share *tl_lens_shares_largest(const tl_lens_shares *shares, const tl_lens_share *const *but, size_t n)
@@ -55,11 +48,9 @@ const tl_lens_share *tl_lens_shares_largest(const tl_lens_shares *shares, const 
     return best;
 }
 
-bool tl_lens_shares_begin(tl_lens_shares *shares, const tl_lens *lens)
+tl_lens_shares tl_lens_shares_of(const tl_lens *lens)
 {
-    shares->lens = lens;
-    shares->position = tl_calloc(lens->e->names.n + 1, sizeof *shares->position);
-    return shares->position != NULL;
+    return (tl_lens_shares){ .lens = lens, .position = tl_calloc(lens->e->names.n + 1, sizeof(uint32_t)) };
 }
 
 void tl_lens_shares_free(tl_lens_shares *shares)
@@ -75,11 +66,11 @@ static bool is_op(const tl_lens *lens, uint32_t i)
     return (lens->set[i] == TL_LENS_CPU_OP || lens->set[i] == TL_LENS_PYTHON) && tl_lens_is_complete(lens, i);
 }
 
-bool tl_lens_self_begin(tl_lens_self *self, const tl_lens *lens)
+tl_lens_self tl_lens_self_of(const tl_lens *lens)
 {
-    self->lens = lens;
-    self->ops.all = tl_lens_pick(lens, is_op, true, &self->ops.n);
-    return self->ops.all != NULL;
+    tl_lens_self self = { .lens = lens };
+    self.ops.all = tl_lens_pick(lens, is_op, true, &self.ops.n);
+    return self;
 }
 
 void tl_lens_self_free(tl_lens_self *self)
@@ -89,23 +80,19 @@ void tl_lens_self_free(tl_lens_self *self)
     free(self->frames.v);
 }
 
-static bool take_frames(tl_lens_self *self, const tl_lens_gap *gap)
+static void take_frames(tl_lens_self *self, const tl_lens_gap *gap)
 {
     const tl_lens *lens = self->lens;
 
     self->frames.n = 0;
-    if (!tl_lens_sweep_to(&self->ops, lens, gap))
-        return false;
+    tl_lens_sweep_to(&self->ops, lens, gap);
     for (size_t i = 0; i < self->ops.now.n; i++) {
         uint32_t op = self->ops.now.v[i];
         tl_lens_frame f = { .ts = tl_lens_ts(lens, op), .end = tl_lens_end(lens, op), .name = lens->e->name[op] };
         f.from = fmax(f.ts, gap->lo);
         f.to = fmin(f.end, gap->hi);
-        if (!(f.to > f.from))
-            continue;
-        if (!tl_vec_room(&self->frames))
-            return false;
-        self->frames.v[self->frames.n++] = f;
+        if (f.to > f.from)
+            tl_vec_push(&self->frames, f);
     }
     for (size_t i = self->frames.n; i-- > 0;) {
         tl_lens_frame *v = self->frames.v;
@@ -114,7 +101,6 @@ static bool take_frames(tl_lens_self *self, const tl_lens_gap *gap)
         for (v[i].sooner = i + 1; v[i].sooner < self->frames.n && v[v[i].sooner].end > v[i].end;)
             v[i].sooner = v[v[i].sooner].sooner;
     }
-    return true;
 }
 
 /* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
@@ -159,7 +145,7 @@ static size_t after_extent(const tl_lens_self *self, size_t i)
 }
 
 /* The self times of all frames at once, in integers, where a pair at a time would take too long.  Sums then differ in
- * their last digits from those in order.  The caller frees them; NULL: memory is out. */
+ * their last digits from those in order.  The caller frees them. */
 static int64_t *self_times_of_crowd(const tl_lens_self *self, const tl_lens_gap *gap, double scale)
 {
     const tl_lens_frame *v = self->frames.v;
@@ -167,49 +153,37 @@ static int64_t *self_times_of_crowd(const tl_lens_self *self, const tl_lens_gap 
     tl_cover_span *spans = tl_malloc(n * sizeof *spans);
     int64_t *own = tl_malloc(n * sizeof *own);
 
-    for (size_t i = 0, next; spans != NULL && i < n; i = next) {
+    for (size_t i = 0, next; i < n; i = next) {
         next = after_extent(self, i);
         for (size_t k = i; k < next; k++)
             spans[k] = (tl_cover_span){ (int64_t)llround((v[k].from - gap->lo) * scale),
                                         (int64_t)llround((v[k].to - gap->lo) * scale), v[k].end, next };
     }
-    if (spans == NULL || own == NULL || !tl_cover_find(spans, n, own)) {
-        free(own);
-        own = NULL;
-    }
-    for (size_t i = 0; own != NULL && i < n; i++)
+    tl_cover_find(spans, n, own);
+    for (size_t i = 0; i < n; i++)
         own[i] = spans[i].to - spans[i].from - own[i];
     free(spans);
     return own;
 }
 
-/* Self times of names to shares. */
-static bool share_self_times(const tl_lens_self *self, const tl_lens_gap *gap, tl_lens_shares *shares)
+void tl_lens_self_times(tl_lens_self *self, const tl_lens_gap *gap, tl_lens_shares *shares)
 {
+    take_frames(self, gap);
     const tl_lens_frame *v = self->frames.v;
     /* Millionths of a microsecond, or as many as there is room for. */
     const double scale = fmin(1e6, 0x1p60 / (gap->hi - gap->lo));
     size_t steps = STEPS * (self->frames.n + 1);
     int64_t *crowd = NULL;
-    bool ok = true;
 
     tl_lens_shares_clear(shares);
-    for (size_t i = 0, next; ok && i < self->frames.n; i = next) {
+    for (size_t i = 0, next; i < self->frames.n; i = next) {
         double us = 0;
         next = after_extent(self, i);
-        if (crowd == NULL && !covered(self, i, next, &steps, &us)) {
+        if (crowd == NULL && !covered(self, i, next, &steps, &us))
             crowd = self_times_of_crowd(self, gap, scale);
-            ok = crowd != NULL;
-        }
         double own = crowd != NULL ? (double)crowd[i] / scale : (v[i].to - v[i].from) - us;
-        for (size_t k = i; ok && own > 0 && k < next; k++)
-            ok = tl_lens_shares_add(shares, v[k].name, own);
+        for (size_t k = i; own > 0 && k < next; k++)
+            tl_lens_shares_add(shares, v[k].name, own);
     }
     free(crowd);
-    return ok;
-}
-
-bool tl_lens_self_times(tl_lens_self *self, const tl_lens_gap *gap, tl_lens_shares *shares)
-{
-    return take_frames(self, gap) && share_self_times(self, gap, shares);
 }

@@ -17,25 +17,23 @@ typedef struct tl_lens_sweep {
     TL_VEC(uint32_t) now;
 } tl_lens_sweep;
 
-/* Brings sweep->now to those that overlap the gap, in the order of sweep->all.  Gaps only go forward.  False: memory is
- * out. */
-bool tl_lens_sweep_to(tl_lens_sweep *sweep, const tl_lens *lens, const tl_lens_gap *gap);
+/* Brings sweep->now to those that overlap the gap, in the order of sweep->all.  Gaps only go forward. */
+void tl_lens_sweep_to(tl_lens_sweep *sweep, const tl_lens *lens, const tl_lens_gap *gap);
 
 typedef struct tl_lens_share {
     uint32_t name; /* of the trace; TL_NO_NAME: none */
     double us;
 } tl_lens_share;
 
-/* tl_lens_shares_free ends it, also where it has not begun whole. */
+/* tl_lens_shares_free ends it. */
 typedef struct tl_lens_shares {
     const tl_lens *lens;
     TL_VEC(tl_lens_share) rows; /* names in order of first sight */
     uint32_t *position;         /* name -> its place in rows, plus one; TL_NO_NAME stands at the end */
 } tl_lens_shares;
 
-/* False: memory is out. */
-bool tl_lens_shares_begin(tl_lens_shares *shares, const tl_lens *lens);
-bool tl_lens_shares_add(tl_lens_shares *shares, uint32_t name, double us);
+tl_lens_shares tl_lens_shares_of(const tl_lens *lens);
+void tl_lens_shares_add(tl_lens_shares *shares, uint32_t name, double us);
 void tl_lens_shares_clear(tl_lens_shares *shares);
 void tl_lens_shares_free(tl_lens_shares *shares);
 
@@ -49,17 +47,17 @@ typedef struct tl_lens_frame {
     size_t later, sooner; /* the next frame that ends later than this one; that ends as soon, or sooner */
 } tl_lens_frame;
 
-/* tl_lens_self_free ends it, also where it has not begun whole. */
+/* tl_lens_self_free ends it. */
 typedef struct tl_lens_self {
     const tl_lens *lens;
     tl_lens_sweep ops;
     TL_VEC(tl_lens_frame) frames;
 } tl_lens_self;
 
-bool tl_lens_self_begin(tl_lens_self *self, const tl_lens *lens); /* false: memory is out */
+tl_lens_self tl_lens_self_of(const tl_lens *lens);
 void tl_lens_self_free(tl_lens_self *self);
 
-/* Self times of the operators in the gap, by name, to *shares.  Ask in order of time.  False: memory is out. */
-bool tl_lens_self_times(tl_lens_self *self, const tl_lens_gap *gap, tl_lens_shares *shares);
+/* Self times of the operators in the gap, by name, to *shares.  Ask in order of time. */
+void tl_lens_self_times(tl_lens_self *self, const tl_lens_gap *gap, tl_lens_shares *shares);
 
 #endif

@@ -38,18 +38,18 @@ static uint32_t find(const tl_map *map, tl_ref key)
     return key != TL_REF_NONE ? tl_map_get(map, (uint64_t)key) : TL_NONE;
 }
 
-static bool collect_flows(linking *k)
+static void collect_flows(linking *k)
 {
     const tl_events *e = k->lens->e;
     const tl_more *more = k->lens->words->more;
     for (uint32_t i = 0; i < e->n; i++) {
         if (k->lens->set[i] != TL_LENS_FLOW || more[i].id == TL_REF_NONE)
             continue;
-        tl_map *map = e->flags[i] & TL_EVENT_PH_START ? &k->starts : e->flags[i] & TL_EVENT_PH_END ? &k->ends : NULL;
-        if (map != NULL && tl_map_put(map, (uint64_t)more[i].id, i) != 0)
-            return false;
+        if (e->flags[i] & TL_EVENT_PH_START)
+            tl_map_put(&k->starts, (uint64_t)more[i].id, i);
+        else if (e->flags[i] & TL_EVENT_PH_END)
+            tl_map_put(&k->ends, (uint64_t)more[i].id, i);
     }
-    return true;
 }
 
 /* Any event but a flow may stand where a flow ends; if it is no device work, its launch is never asked for. */
@@ -68,7 +68,7 @@ static void collect_targets(linking *k)
     }
 }
 
-static bool assign(linking *k)
+static void assign(linking *k)
 {
     tl_lens *lens = k->lens;
 
@@ -77,8 +77,7 @@ static bool assign(linking *k)
         if (lens->set[i] != TL_LENS_RUNTIME || key == TL_REF_NONE || isnan(tl_lens_ts(lens, i)))
             continue;
         if (tl_lens_says(lens, i) & TL_LENS_GRAPH_LAUNCH) {
-            if (tl_map_put(&k->graphs, (uint64_t)key, i) != 0)
-                return false;
+            tl_map_put(&k->graphs, (uint64_t)key, i);
             continue;
         }
         uint32_t flow = find(&k->ends, key);
@@ -91,26 +90,20 @@ static bool assign(linking *k)
         if (graph != TL_NONE && (lens->launch[i] == TL_NONE || lens->launch[i] < graph))
             lens->launch[i] = graph;
     }
-    return true;
 }
 
-bool tl_lens_link(tl_lens *lens)
+void tl_lens_link(tl_lens *lens)
 {
     linking k = { .lens = lens, .by_correlation = links_by_correlation(lens) };
-    bool ok = false;
 
+    k.target = tl_malloc(lens->e->n * sizeof *k.target);
     for (size_t i = 0; i < lens->e->n; i++)
-        lens->launch[i] = TL_NONE;
-    k.target = tl_malloc((lens->e->n + 1) * sizeof *k.target);
-    if (k.target != NULL && collect_flows(&k)) {
-        for (size_t i = 0; i < lens->e->n; i++)
-            k.target[i] = TL_NONE;
-        collect_targets(&k);
-        ok = assign(&k);
-    }
+        lens->launch[i] = k.target[i] = TL_NONE;
+    collect_flows(&k);
+    collect_targets(&k);
+    assign(&k);
     tl_map_free(&k.starts);
     tl_map_free(&k.ends);
     tl_map_free(&k.graphs);
     free(k.target);
-    return ok;
 }

@@ -7,9 +7,7 @@
  *
  * A memset is computation.  All devices and streams are one; runs that touch are one.
  */
-#include "tlmpi/compat/sheet.h"
 #include "tlmpi/compat/tracelens/rank.h"
-#include <stdlib.h>
 
 typedef enum class { COMPUTATION = 1, COMMUNICATION = 2, COPY = 4, ANY = 7 } class;
 
@@ -27,50 +25,43 @@ typedef struct span {
 
 typedef TL_VEC(span) spans;
 
-static bool add_span(spans *out, double start, double end)
-{
-    if (!tl_vec_room(out))
-        return false;
-    out->v[out->n++] = (span){ start, end };
-    return true;
-}
-
 /* The events of the classes, merged; index is by ts. */
-static bool merge(spans *out, const tl_lens *lens, const uint32_t *index, size_t n, unsigned classes, bool linked_only)
+static spans merge(const tl_lens *lens, const uint32_t *index, size_t n, unsigned classes, bool linked_only)
 {
-    out->n = 0;
+    spans out = { 0 };
+
     for (size_t i = 0; i < n; i++) {
         uint32_t event = index[i];
         if (!(class_of(lens, event) & classes) || (linked_only && lens->launch[event] == TL_NONE))
             continue;
         double start = tl_lens_ts(lens, event), end = tl_lens_end(lens, event);
-        if (out->n > 0 && start <= out->v[out->n - 1].end)
-            out->v[out->n - 1].end = fmax(out->v[out->n - 1].end, end);
-        else if (!add_span(out, start, end))
-            return false;
+        if (out.n > 0 && start <= out.v[out.n - 1].end)
+            out.v[out.n - 1].end = fmax(out.v[out.n - 1].end, end);
+        else
+            tl_vec_push(&out, (span){ start, end });
     }
-    return true;
+    return out;
 }
 
-/* out = a without b. */
-static bool subtract(spans *out, const spans *a, const spans *b)
+/* a without b. */
+static spans subtract(const spans *a, const spans *b)
 {
+    spans out = { 0 };
     size_t k = 0;
 
-    out->n = 0;
     for (size_t i = 0; i < a->n; i++) {
         double from = a->v[i].start, to = a->v[i].end;
         while (k < b->n && b->v[k].end <= from)
             k++;
         for (size_t j = k; j < b->n && b->v[j].start < to; j++) {
-            if (b->v[j].start > from && !add_span(out, from, b->v[j].start))
-                return false;
+            if (b->v[j].start > from)
+                tl_vec_push(&out, (span){ from, b->v[j].start });
             from = fmax(from, b->v[j].end);
         }
-        if (from < to && !add_span(out, from, to))
-            return false;
+        if (from < to)
+            tl_vec_push(&out, (span){ from, to });
     }
-    return true;
+    return out;
 }
 
 static double length(const spans *s)
@@ -98,79 +89,65 @@ static void measure_busy(tl_lens_timeline *t, const spans *busy)
     t->micro_idle = noise;
 }
 
-tl_status tl_lens_timeline_of(tl_lens_timeline *t, const tl_lens *lens, bool linked_only, tl_error *err)
+tl_lens_timeline tl_lens_timeline_of(const tl_lens *lens, bool linked_only)
 {
-    spans busy = { 0 }, compute = { 0 }, comm = { 0 }, copy = { 0 }, alone = { 0 }, exposed = { 0 };
-    size_t n = 0;
-
-    *t = (tl_lens_timeline){ .any = false };
+    tl_lens_timeline t = { .any = false };
+    size_t n;
     uint32_t *index = tl_lens_pick(lens, tl_lens_is_gpu, false, &n);
-    bool ok = index != NULL && merge(&busy, lens, index, n, ANY, linked_only) &&
-              merge(&compute, lens, index, n, COMPUTATION, linked_only) &&
-              merge(&comm, lens, index, n, COMMUNICATION, linked_only) &&
-              merge(&copy, lens, index, n, COPY, linked_only);
-    if (ok) {
-        measure_busy(t, &busy);
-        t->computation = length(&compute);
-        t->comm = length(&comm);
-        t->memcpy = length(&copy);
-        ok = subtract(&exposed, &comm, &compute);
-        t->exposed_comm = length(&exposed);
-        ok = ok && subtract(&alone, &copy, &compute) && subtract(&exposed, &alone, &comm);
-        t->exposed_memcpy = length(&exposed);
-    }
+    spans busy = merge(lens, index, n, ANY, linked_only), compute = merge(lens, index, n, COMPUTATION, linked_only);
+    spans comm = merge(lens, index, n, COMMUNICATION, linked_only), copy = merge(lens, index, n, COPY, linked_only);
+    spans comm_alone = subtract(&comm, &compute), no_compute = subtract(&copy, &compute);
+    spans copy_alone = subtract(&no_compute, &comm);
+
+    measure_busy(&t, &busy);
+    t.computation = length(&compute);
+    t.comm = length(&comm);
+    t.memcpy = length(&copy);
+    t.exposed_comm = length(&comm_alone);
+    t.exposed_memcpy = length(&copy_alone);
     free(index);
     free(busy.v);
     free(compute.v);
     free(comm.v);
     free(copy.v);
-    free(alone.v);
-    free(exposed.v);
-    return ok ? TL_OK : tl_fail_memory(err, "the timeline of a rank");
+    free(comm_alone.v);
+    free(no_compute.v);
+    free(copy_alone.v);
+    return t;
 }
 
-static void put_row(tl_sheet *sheet, const char *type, double us, double total)
+static void write_timeline(const tl_lens_timeline *t, bool micro, tl_csv_folder *folder, const char *name)
 {
-    tl_sheet_words(sheet, type);
-    tl_sheet_real(sheet, us / 1000);
-    tl_sheet_real(sheet, us / total * 100);
-    tl_sheet_end_row(sheet);
-}
+    const struct {
+        const char *type;
+        bool shown;
+        double us;
+    } rows[] = {
+        { "computation_time", true, t->computation },
+        { "exposed_comm_time", true, t->exposed_comm },
+        { "exposed_memcpy_time", true, t->exposed_memcpy },
+        { "busy_time", true, t->busy },
+        { "micro_idle_time", micro, t->micro_idle },
+        { "macro_idle_time", micro, t->macro_idle },
+        { "idle_time", !micro, t->idle },
+        { "total_time", true, t->total },
+        { "total_comm_time", true, t->comm },
+        { "total_memcpy_time", true, t->memcpy },
+    };
 
-static tl_status write_timeline(const tl_lens_timeline *t, bool micro, const char *dir, const char *name, tl_error *err)
-{
-    tl_sheet sheet;
     if (!t->any)
-        return TL_OK;
-    tl_status st = tl_sheet_open(&sheet, dir, name, "type,time ms,percent", err);
-    if (st != TL_OK)
-        return st;
-
-    put_row(&sheet, "computation_time", t->computation, t->total);
-    put_row(&sheet, "exposed_comm_time", t->exposed_comm, t->total);
-    put_row(&sheet, "exposed_memcpy_time", t->exposed_memcpy, t->total);
-    put_row(&sheet, "busy_time", t->busy, t->total);
-    if (micro) {
-        put_row(&sheet, "micro_idle_time", t->micro_idle, t->total);
-        put_row(&sheet, "macro_idle_time", t->macro_idle, t->total);
-    } else {
-        put_row(&sheet, "idle_time", t->idle, t->total);
-    }
-    put_row(&sheet, "total_time", t->total, t->total);
-    put_row(&sheet, "total_comm_time", t->comm, t->total);
-    put_row(&sheet, "total_memcpy_time", t->memcpy, t->total);
-    return tl_sheet_close(&sheet, err);
+        return;
+    tl_csv csv = tl_csv_open(folder, name, "type,time ms,percent");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].shown)
+            TL_ROW(&csv, tl_words(rows[i].type), tl_real(rows[i].us / 1000), tl_real(rows[i].us / t->total * 100));
+    tl_csv_close(&csv);
 }
 
-tl_status tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, const char *dir,
-                                  tl_error *err)
+void tl_lens_write_timelines(const tl_lens_timeline *linked, const tl_lens_timeline *all, tl_csv_folder *folder)
 {
-    tl_status st = write_timeline(linked, false, dir, "gpu_timeline.csv", err);
-    if (st == TL_OK)
-        st = write_timeline(linked, true, dir, "gpu_timeline_micro5.csv", err);
-    if (st == TL_OK)
-        st = write_timeline(all, false, dir, "gpu_timeline_all_events.csv", err);
-    if (st == TL_OK)
-        st = write_timeline(all, true, dir, "gpu_timeline_all_events_micro5.csv", err);
-    return st;
+    write_timeline(linked, false, folder, "gpu_timeline.csv");
+    write_timeline(linked, true, folder, "gpu_timeline_micro5.csv");
+    write_timeline(all, false, folder, "gpu_timeline_all_events.csv");
+    write_timeline(all, true, folder, "gpu_timeline_all_events_micro5.csv");
 }

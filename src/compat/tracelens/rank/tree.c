@@ -22,15 +22,10 @@ uint32_t *tl_lens_parent_ops(const tl_lens *lens)
 {
     size_t n = 0, nevents = lens->e->n;
     uint32_t *index = tl_lens_pick(lens, is_host, false, &n);
-    uint32_t *tops = tl_malloc((lens->e->tracks.n + 1) * sizeof *tops);
-    uint32_t *below = tl_malloc((nevents + 1) * sizeof *below); /* an event on the stack -> the one under it */
-    uint32_t *op = tl_malloc((nevents + 1) * sizeof *op);
+    uint32_t *tops = tl_malloc(lens->e->tracks.n * sizeof *tops);
+    uint32_t *below = tl_malloc(nevents * sizeof *below); /* an event on the stack -> the one under it */
+    uint32_t *op = tl_malloc(nevents * sizeof *op);
 
-    if (index == NULL || tops == NULL || below == NULL || op == NULL) {
-        free(op);
-        op = NULL;
-        goto done;
-    }
     for (size_t i = 0; i < nevents; i++)
         op[i] = TL_NONE;
     for (size_t i = 0; i < lens->e->tracks.n; i++)
@@ -49,7 +44,6 @@ uint32_t *tl_lens_parent_ops(const tl_lens *lens)
         below[event] = *top;
         *top = event;
     }
-done:
     free(index);
     free(tops);
     free(below);

@@ -124,28 +124,27 @@ static tl_lens_set set_of(const tl_events *e, size_t i)
     return TL_LENS_OTHER;
 }
 
-tl_status tl_lens_open(tl_lens *lens, const tl_trace *trace, const tl_verbatim *words, tl_error *err)
+tl_lens tl_lens_open(const tl_trace *trace, const tl_verbatim *words)
 {
     const tl_events *e = &trace->events;
-    uint8_t *set_of_category = tl_calloc(e->categories.n + 1, sizeof *set_of_category);
+    uint8_t *set_of_category = tl_calloc(e->categories.n, sizeof *set_of_category); /* and one; 0: not known yet */
+    tl_lens lens = { .trace = trace, .e = e, .words = words };
 
-    *lens = (tl_lens){ .trace = trace, .e = e, .words = words };
-    lens->set = tl_calloc(e->n + 1, sizeof *lens->set);
-    lens->launch = tl_calloc(e->n + 1, sizeof *lens->launch);
-    lens->says = tl_calloc(e->names.n + 1, sizeof *lens->says);
-    bool ok = set_of_category != NULL && lens->set != NULL && lens->launch != NULL && lens->says != NULL;
-    for (size_t i = 0; ok && i < e->n; i++) {
-        uint8_t *known = &set_of_category[e->category[i]]; /* and one, 0 is not yet */
+    lens.set = tl_calloc(e->n, sizeof *lens.set);
+    lens.launch = tl_calloc(e->n, sizeof *lens.launch);
+    lens.says = tl_calloc(e->names.n, sizeof *lens.says);
+    for (size_t i = 0; i < e->n; i++) {
+        uint8_t *known = &set_of_category[e->category[i]];
+        uint32_t name = e->name[i];
         if (*known == 0)
             *known = (uint8_t)(set_of(e, i) + 1);
-        lens->set[i] = (uint8_t)(*known - 1);
-        uint32_t name = e->name[i];
-        if (name != TL_NO_NAME && lens->says[name] == 0)
-            lens->says[name] = what_says(tl_names_text(&e->names, name));
+        lens.set[i] = (uint8_t)(*known - 1);
+        if (name != TL_NO_NAME && lens.says[name] == 0)
+            lens.says[name] = what_says(tl_names_text(&e->names, name));
     }
     free(set_of_category);
-    ok = ok && tl_lens_link(lens);
-    return ok ? TL_OK : tl_fail_memory(err, "the view of a rank");
+    tl_lens_link(&lens);
+    return lens;
 }
 
 void tl_lens_free(tl_lens *lens)
@@ -153,7 +152,6 @@ void tl_lens_free(tl_lens *lens)
     free(lens->set);
     free(lens->launch);
     free(lens->says);
-    *lens = (tl_lens){ 0 };
 }
 
 static int by_ts(const void *context, uint32_t a, uint32_t b)
@@ -173,20 +171,15 @@ static int by_ts_and_length(const void *context, uint32_t a, uint32_t b)
 
 uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t), bool longest_first, size_t *n)
 {
-    size_t count = 0, at = 0;
+    size_t count = 0;
 
     for (uint32_t i = 0; i < lens->e->n; i++)
         count += is(lens, i);
-    uint32_t *index = tl_malloc((count + 1) * sizeof *index);
-    if (index == NULL)
-        return NULL;
+    uint32_t *index = tl_malloc(count * sizeof *index);
+    *n = 0;
     for (uint32_t i = 0; i < lens->e->n; i++)
         if (is(lens, i))
-            index[at++] = i;
-    if (!tl_sort_index(index, count, longest_first ? by_ts_and_length : by_ts, lens)) {
-        free(index);
-        return NULL;
-    }
-    *n = count;
+            index[(*n)++] = i;
+    (void)tl_sort_index(index, count, longest_first ? by_ts_and_length : by_ts, lens);
     return index;
 }

@@ -14,13 +14,12 @@ static inline const char *make(tl_hta_table *table, const char *text, const char
 {
     static char notes[4096];
     static unsigned ntables;
-    tl_error err;
     tl_hta_job job = load(text, text_1, false);
 
     settle(&job, false);
     snprintf(table_folder, sizeof table_folder, "table%u", ntables++);
     CU_ASSERT_EQUAL_FATAL(mkdir(scratch_path(table_folder), 0777), 0);
-    CU_ASSERT_EQUAL_FATAL(table(&job, scratch_path(table_folder), &err), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(write_table(&job, table, scratch_path(table_folder)), TL_OK);
     snprintf(notes, sizeof notes, "%.*s", (int)job.notes.n, job.notes.n > 0 ? job.notes.v : "");
     tl_hta_job_free(&job);
     return notes;

@@ -143,28 +143,6 @@ static void an_output_that_cannot_be_written_is_said(void)
     CU_ASSERT_STRING_EQUAL(content("blocked/profiler_steps.csv.part"), "(no file)");
 }
 
-static void without_memory_it_says_so_and_leaves_nothing(void)
-{
-    const char *texts[] = { TWO_STEPS, BOOKS };
-    tl_status st = TL_ENOMEM;
-    size_t k = 1;
-
-    for (; st != TL_OK && k < 5000; k++) {
-        bool incomplete;
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = run(texts, 2, "tight", &incomplete, &err);
-        tl_mem_fail_after(0);
-        if (st != TL_OK) {
-            CU_ASSERT_EQUAL(st, TL_ENOMEM);
-            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "memory"));
-            CU_ASSERT_STRING_EQUAL(content("tight/load_summary.csv.part"), "(no file)");
-        }
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(k > 40);
-}
-
 static const unit_test tests[] = {
     TEST(the_books_are_those_of_the_drawing),
     TEST(the_start_is_the_base_plus_the_zero),
@@ -172,7 +150,6 @@ static const unit_test tests[] = {
     TEST(a_file_that_cannot_be_used_is_left_out),
     TEST(of_two_files_of_a_rank_the_later_is_taken),
     TEST(an_output_that_cannot_be_written_is_said),
-    TEST(without_memory_it_says_so_and_leaves_nothing),
 };
 
 int main(void)

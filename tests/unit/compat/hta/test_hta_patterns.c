@@ -16,15 +16,14 @@
 
 #define HEAD "pattern,count,GPU kernel duration (us),CPU op duration (us),rank\n"
 
-static tl_hta_job tables(const char *text, const char *text_1, tl_hta_table *write, tl_status expected)
+static tl_hta_job tables(const char *text, const char *text_1, tl_hta_table *write)
 {
     tl_hta_job job = load(text, text_1, false);
-    tl_error err;
 
     settle(&job, true);
     scratch_remove_tree(scratch_path("out"));
     CU_ASSERT_EQUAL(mkdir(scratch_path("out"), 0777), 0);
-    CU_ASSERT_EQUAL(write(&job, scratch_path("out"), &err), expected);
+    CU_ASSERT_EQUAL(write_table(&job, write, scratch_path("out")), TL_OK);
     return job;
 }
 
@@ -34,7 +33,7 @@ static void patterns_go_by_count_and_then_by_text(void)
                                 "aten::mm", "20", "21", "2", "fast", "40") "," MM("aten::mm", "30", "31", "3", "gemm",
                                                                                   "50") "," MM("aten::mm", "40", "41",
                                                                                                "4", "exact", "60")),
-                            NULL, tl_hta_frequent_patterns, TL_OK);
+                            NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"),
                            HEAD "aten::mm|gemm,2,6.0,20.0,0\naten::mm|exact,1,3.0,10.0,0\naten::mm|fast,1,3.0,10.0,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min3.csv"), "none\n");
@@ -54,7 +53,7 @@ static void kernels_of_an_operator_stand_by_start(void)
                      ON_HOST("cuda_runtime", "cudaLaunchKernel", "25", "1", "\"correlation\":3") ","
                      ON_DEVICE("second", "7", "1", "50", "3") "," ON_DEVICE("first", "8", "2", "40", "3") ","
                      ON_DEVICE("th,ird", "7", "3", "60", "3")),
-               NULL, tl_hta_frequent_patterns, TL_OK);
+               NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), HEAD "aten::mm|first|second,1,6.0,10,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_matmul_min3.csv"),
                            HEAD "\"aten::matmul|first|second|th,ird\",1,9.0,20,0\n");
@@ -69,7 +68,7 @@ static void patterns_of_one_text_are_one(void)
                                                                                       "40") ","
                                   ON_HOST("cuda_runtime", "cudaLaunchKernel", "23", "1", "\"correlation\":5") ","
                                   ON_DEVICE("b", "7", "5", "60", "4")),
-                            NULL, tl_hta_frequent_patterns, TL_OK);
+                            NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), HEAD "aten::mm|a|b,2,10.0,20.0,0\n");
     tl_hta_job_free(&job);
 }
@@ -79,14 +78,14 @@ static void the_first_two_operators_of_the_first_two_ranks(void)
     const char *one = TRACE(MM("aten::mm", "10", "11", "1", "gemm", "30") "," MM("aten::add", "30", "31", "2", "add", "40")
                             "," MM("aten::addmm", "50", "51", "3", "gemm", "60"));
     const char *other = TRACE(OP("aten::conv2d", "1", "1"));
-    tl_hta_job job = tables(one, other, tl_hta_frequent_patterns, TL_OK);
+    tl_hta_job job = tables(one, other, tl_hta_frequent_patterns);
 
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_conv2d_min1.csv"), "none\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_addmm_min1.csv"), HEAD "aten::addmm|gemm,1,3.0,10,0\n");
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), "(no file)");
     tl_hta_job_free(&job);
 
-    job = tables(TRACE(OP("n", "10.2", "0.3") "," OP("aten::mm", "10.9", "0.3")), NULL, tl_hta_frequent_patterns, TL_OK);
+    job = tables(TRACE(OP("n", "10.2", "0.3") "," OP("aten::mm", "10.9", "0.3")), NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), "(no file)");
     CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, "frequent_patterns: rank 0: "));
     tl_hta_job_free(&job);
@@ -98,7 +97,7 @@ static void a_name_without_a_place_hides_the_others(void)
     tl_hta_job job = tables(TRACE(MM("aten::mm", "10", "11", "1", "gemm", "30") ","
                                   "{\"ph\":\"X\",\"cat\":\"gpu_user_annotation\",\"name\":\"aten::mm\",\"pid\":0,"
                                   "\"tid\":7,\"ts\":1,\"dur\":2}"),
-                            NULL, tl_hta_frequent_patterns, TL_OK);
+                            NULL, tl_hta_frequent_patterns);
     CU_ASSERT_STRING_EQUAL(content("out/frequent_patterns_aten_mm_min1.csv"), "none\n");
     tl_hta_job_free(&job);
 }
@@ -115,7 +114,7 @@ static void a_range_belongs_to_the_launch_of_its_number(void)
 {
     tl_hta_job job = tables(TRACE(RANGE("300", "\"inst.sum\": 7, \"Group size\": 4, \"a,b\": 1.50") "," RANGE(
                                 "200", "\"inst.sum\": 5, \"who\": \"x\\ty\"") "," TWO_LAUNCHES),
-                            NULL, tl_hta_cupti_counters, TL_OK);
+                            NULL, tl_hta_cupti_counters);
     const char *first = "\n1,cuda_profiler_range,r,0,0,190,5,-1,-1,-1,0.0,-1,-1,-1,-1,-1,-1,-1,-1,,0,0,,0,-1,[],[],5,-1.0,"
                         "x\ty,-1,-1,205,-1,-1,-1,0,0.0,0.0,-1.0,-1.0,4,out|in,out,in\n",
                *second = "\n0,cuda_profiler_range,r,0,0,290,5,-1,-1,-1,0.0,-1,-1,-1,-1,-1,-1,-1,-1,,0,0,,4,-1,[],[],7,1.5,"
@@ -136,14 +135,14 @@ static void counters_that_cannot_be_placed_are_a_note(void)
         { TRACE(RANGE("30", "") "," OP("n", "10.2", "0.3") "," LAUNCH("1", "10.9", "0.3")), "there is no call graph" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tl_hta_job job = tables(cases[i].trace, NULL, tl_hta_cupti_counters, TL_OK);
+        tl_hta_job job = tables(cases[i].trace, NULL, tl_hta_cupti_counters);
         CU_ASSERT_STRING_EQUAL(content("out/cupti_counters_rank0.csv"), "(no file)");
         CU_ASSERT_FATAL(job.notes.n > 0);
         CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, cases[i].why));
         tl_hta_job_free(&job);
     }
 
-    tl_hta_job job = tables(TRACE(TWO_LAUNCHES), NULL, tl_hta_cupti_counters, TL_OK);
+    tl_hta_job job = tables(TRACE(TWO_LAUNCHES), NULL, tl_hta_cupti_counters);
     CU_ASSERT_EQUAL(job.notes.n, 0);
     tl_hta_job_free(&job);
 }
@@ -151,37 +150,11 @@ static void counters_that_cannot_be_placed_are_a_note(void)
 static void a_file_that_has_changed_gives_no_counters(void)
 {
     tl_hta_job job = load(TRACE(RANGE("30", "\"c\": 1") "," OP("a", "10", "9") "," LAUNCH("1", "12", "1")), NULL, false);
-    tl_error err;
     settle(&job, true);
     scratch_text("rank0.json", TRACE(OP("a", "10", "9")));
-    CU_ASSERT_EQUAL(tl_hta_cupti_counters(&job, scratch_path("out"), &err), TL_OK);
+    CU_ASSERT_EQUAL(write_table(&job, tl_hta_cupti_counters, scratch_path("out")), TL_OK);
     CU_ASSERT_PTR_NOT_NULL(strstr(job.notes.v, "entry 0 was not found again"));
     tl_hta_job_free(&job);
-}
-
-static void without_memory_they_say_so(void)
-{
-    static tl_hta_table *const writers[] = { tl_hta_frequent_patterns, tl_hta_cupti_counters };
-    const char *trace =
-        TRACE(MM("aten::mm", "10", "11", "1", "gemm", "30") "," RANGE("30", "\"a\": 1, \"b\": \"x\", \"c\": [1]") ","
-              ON_HOST("user_annotation", "ProfilerStep#1", "0", "9", "") ","
-              "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"autograd::x\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2}");
-
-    for (size_t i = 0; i < COUNT(writers); i++) {
-        tl_hta_job job = tables(trace, NULL, writers[i], TL_OK);
-        tl_status st = TL_ENOMEM;
-        size_t k = 1;
-        for (; st != TL_OK && k < 1000; k++) {
-            tl_error err;
-            tl_mem_fail_after(k);
-            st = writers[i](&job, scratch_path("out"), &err);
-            tl_mem_fail_after(0);
-            CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        }
-        CU_ASSERT_EQUAL(st, TL_OK);
-        CU_ASSERT(k > 20);
-        tl_hta_job_free(&job);
-    }
 }
 
 static const unit_test tests[] = {
@@ -193,7 +166,6 @@ static const unit_test tests[] = {
     TEST(a_range_belongs_to_the_launch_of_its_number),
     TEST(counters_that_cannot_be_placed_are_a_note),
     TEST(a_file_that_has_changed_gives_no_counters),
-    TEST(without_memory_they_say_so),
 };
 
 int main(void)

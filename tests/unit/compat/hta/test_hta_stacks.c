@@ -1,7 +1,7 @@
 /* test_hta_stacks.c - what stands within what: call graphs, the older call stacks, and where HTA gives up. */
 #include "hta_trace.h"
-#include "src/compat/hta/stacks/nest.h"
 #include "tlmpi/compat/hta/stacks.h"
+#include "src/compat/hta/stacks/nest.h"
 
 #define ON(tid, cat, name, ts, dur, args)                                                                              \
     "{\"ph\":\"X\",\"cat\":\"" cat "\",\"name\":\"" name "\",\"pid\":1,\"tid\":" tid ",\"ts\":" ts ",\"dur\":" dur      \
@@ -20,7 +20,7 @@ static const char *nested(const char *trace, tl_hta_nesting way, bool *clash)
     CU_ASSERT_FATAL(frame->rows.n <= 32);
     for (uint32_t i = 0; i < frame->rows.n; i++)
         at[i] = i;
-    CU_ASSERT(tl_hta_nest_rows(&nest, at, frame->rows.n));
+    tl_hta_nest_rows(&nest, at, frame->rows.n);
     CU_ASSERT_EQUAL(nest.nopened, frame->rows.n);
     text[0] = '\0';
     for (size_t i = 0; i < frame->rows.n; i++)
@@ -88,13 +88,12 @@ static void a_negative_row_ends_before_it_starts(void)
 static tl_hta_job tables(const char *text, const char *text_1, bool ns)
 {
     tl_hta_job job = load(text, text_1, ns);
-    tl_error err;
 
     settle(&job, true);
     scratch_remove_tree(scratch_path("out"));
     CU_ASSERT_EQUAL(mkdir(scratch_path("out"), 0777), 0);
-    CU_ASSERT_EQUAL(tl_hta_call_graphs(&job, scratch_path("out"), &err), TL_OK);
-    CU_ASSERT_EQUAL(tl_hta_call_stacks(&job, scratch_path("out"), &err), TL_OK);
+    CU_ASSERT_EQUAL(write_table(&job, tl_hta_call_graphs, scratch_path("out")), TL_OK);
+    CU_ASSERT_EQUAL(write_table(&job, tl_hta_call_stacks, scratch_path("out")), TL_OK);
     return job;
 }
 

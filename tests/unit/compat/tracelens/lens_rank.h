@@ -39,8 +39,8 @@ static inline void load(rank *r, const char *text)
     tl_error err;
     *r = (rank){ .lens = { 0 } };
     CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("rank.json", text), &options, &r->trace, &err), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(tl_lens_open(&r->lens, &r->trace, &r->words, &err), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(tl_lens_idle_find(&r->idle, &r->lens, &err), TL_OK);
+    r->lens = tl_lens_open(&r->trace, &r->words);
+    r->idle = tl_lens_idle_of(&r->lens);
 }
 
 static inline void unload(rank *r)

@@ -149,34 +149,6 @@ static void a_table_of_an_earlier_run_does_not_stay(void)
     CU_ASSERT_STRING_EQUAL(scratch_content("again/kernel_summary.csv"), "(no file)");
 }
 
-static void without_memory_it_says_so_and_leaves_nothing(void)
-{
-    const char *texts[] = { TRACE(KERNEL("a", "1", "0", "100") "," FLOW("2") "," LAUNCH("2", "150", "5") ","
-                                  ENTRY("cpu_op", "aten::mm", "1", "1", "100", "60", "\"Input Dims\":[[1]],\"Input Strides\":[],"
-                                        "\"Concrete Inputs\":[]") "," KERNEL("b", "2", "230", "4") ","
-                                  CALL("cudaStreamSynchronize", "3", "80", "21") "," KERNEL("c", "3", "900", "1") ","
-                                  COLLECTIVE("g", "allreduce", "1", "1100", "50") "," EXCHANGE("[1, 2, 3]", "1200", "9")),
-                            TRACE(COLLECTIVE("g", "allreduce", "1", "1100", "50") "," EXCHANGE("[1, 2, 3]", "1200", "9")) };
-    tl_status st = TL_ENOMEM;
-    size_t k = 1;
-
-    /* Not every one: a table that is written costs a wait for the disk. */
-    for (; st != TL_OK && k < 5000; k += 1 + k / 30) {
-        bool incomplete;
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = run(texts, 2, "tight", &incomplete, &err);
-        tl_mem_fail_after(0);
-        if (st != TL_OK) {
-            CU_ASSERT_EQUAL(st, TL_ENOMEM);
-            CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "memory"));
-        }
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(k > 150);
-    CU_ASSERT_STRING_NOT_EQUAL(scratch_content("tight/nccl_all2allv_heatmap.csv"), "(no file)");
-}
-
 static const unit_test tests[] = {
     TEST(the_tables_of_gaps),
     TEST(the_tables_of_kernels),
@@ -186,7 +158,6 @@ static const unit_test tests[] = {
     TEST(nothing_in_a_trace_is_taken_for_granted),
     TEST(a_file_that_cannot_be_used_is_left_out),
     TEST(a_table_of_an_earlier_run_does_not_stay),
-    TEST(without_memory_it_says_so_and_leaves_nothing),
 };
 
 int main(void)

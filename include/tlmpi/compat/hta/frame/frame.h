@@ -12,7 +12,7 @@
 #define TLMPI_COMPAT_HTA_FRAME_FRAME_H
 
 #include "tlmpi/compat/hta/frame/symbols.h"
-#include "tlmpi/base/status.h"
+#include "tlmpi/compat/csv.h"
 #include "tlmpi/compat/verbatim.h"
 #include "tlmpi/trace/read/reader.h"
 
@@ -70,19 +70,39 @@ void tl_hta_frame_free(tl_hta_frame *frame);
 
 /* fill: takes over what HTA keeps of a trace that was read with the hook of `words`; `ns` leaves the time stamps as
  * they are. */
-tl_status tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
-                            tl_hta_symbols *symbols, tl_error *err);
+void tl_hta_frame_fill(tl_hta_frame *frame, const tl_trace *trace, const tl_verbatim *words, bool ns,
+                       tl_hta_symbols *symbols);
 
 /* link and iterate. */
-tl_status tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);
-tl_status tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols, tl_error *err);
+void tl_hta_frame_link(tl_hta_frame *frame, const tl_hta_symbols *symbols);
+void tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols);
 
 /* align: ts counts from `zero` now, which HTA holds as an integer or not. */
 void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole);
 
 /* cut: the rows that start before the last step does; with `include_last`, those that start before it ends.  Device
- * rows stay where a launch with their correlation does, once for each, and come first. */
+ * rows stay where a launch with their correlation does, once for each, and come first.  TL_EINPUT: that makes more than
+ * 2^28 rows. */
 tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err);
+
+/* Rows by one of their ids: those of id k are order[first[k]] up to order[first[k + 1]], in file order.  Ids are below n;
+ * `of` says which they are, `takes` (NULL: each) which rows count.  tl_hta_groups_free ends it. */
+typedef struct tl_hta_groups {
+    uint32_t *order; /* positions of rows */
+    size_t *first, n;
+} tl_hta_groups;
+typedef enum tl_hta_id { TL_HTA_BY_NAME, TL_HTA_BY_CATEGORY, TL_HTA_BY_TRACK } tl_hta_id;
+tl_hta_groups tl_hta_groups_of(const tl_hta_frame *frame, tl_hta_id by, size_t n,
+                               bool (*takes)(const void *context, const tl_hta_row *row), const void *context);
+void tl_hta_groups_free(tl_hta_groups *groups);
+
+/* The row with this index while rows are in file order; NULL: there is none. */
+const tl_hta_row *tl_hta_row_of_index(const tl_hta_frame *frame, int64_t index);
+
+/* Cells: the pid and the tid of a track, a number or a text; the step of a row. */
+tl_cell tl_hta_pid(const tl_hta_frame *frame, uint32_t track);
+tl_cell tl_hta_tid(const tl_hta_frame *frame, uint32_t track);
+tl_cell tl_hta_step(const tl_hta_frame *frame, int64_t step);
 
 /* Largest ts less smallest; the last row's duration is not in it.  NaN without rows. */
 double tl_hta_frame_duration(const tl_hta_frame *frame);

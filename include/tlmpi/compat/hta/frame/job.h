@@ -1,9 +1,33 @@
-/* job.h - the frames of all ranks, loaded as HTA loads them, and the facts that no table has a place for. */
+/* job.h - the frames of all ranks, loaded as HTA loads them, what HTA's functions take, and the tables that are made. */
 #ifndef TLMPI_COMPAT_HTA_FRAME_JOB_H
 #define TLMPI_COMPAT_HTA_FRAME_JOB_H
 
 #include "tlmpi/compat/hta/frame/frame.h"
-#include "tlmpi/compat/hta/frame/parameters.h"
+#include "tlmpi/base/ranges.h"
+
+/* What HTA's functions take, under HTA's names.  A name that several functions take is that of the tables named here;
+ * elsewhere HTA's default holds. */
+typedef struct tl_hta_parameters {
+    /* kernel_breakdown_default: names of a class that keep a line of their own; and of the running totals of their
+     * times the quantile above which names are others. */
+    int64_t num_kernels;
+    double duration_ratio;
+
+    int64_t consecutive_kernel_delay;            /* idle_time_breakdown, idle_interval_stats: us */
+    int64_t runtime_cutoff, launch_delay_cutoff; /* launch_stats_summary: us */
+    int64_t max_queue_length;                    /* time_blocked_on_full_queue; 0: three of them */
+
+    /* potential_stragglers: their number, and the steps they are looked for in; without a range all steps. */
+    int64_t num_candidates;
+    tl_ranges profiler_steps;
+
+    /* frequent_patterns, patterns_overlay: an operator; NULL: some that are common, and of those a length of 1, too. */
+    const char *operator_name;
+    int64_t min_pattern_len, top_k;
+} tl_hta_parameters;
+
+/* HTA's own. */
+extern const tl_hta_parameters tl_hta_defaults;
 
 typedef struct tl_hta_file {
     const char *path;
@@ -29,24 +53,24 @@ typedef struct tl_hta_job {
     bool zero_whole;
     const char *execution_trace;         /* borrowed; NULL: none */
     const tl_hta_parameters *parameters; /* borrowed */
-    TL_VEC(char) notes;                  /* lines */
+    tl_csv_folder out;                   /* of the tables, with the first failure */
+    tl_bytes notes;                      /* lines */
     bool incomplete;                     /* a file could not be used, or is damaged */
 } tl_hta_job;
 
 void tl_hta_job_free(tl_hta_job *job);
 
 /* Reads and loads all files.  A file that cannot be used is noted and left out. */
-tl_status tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options, tl_error *err);
+void tl_hta_job_load(tl_hta_job *job, const tl_hta_options *options);
 
-/* align and cut, where all frames are there. */
-tl_status tl_hta_job_settle(tl_hta_job *job, bool include_last_step, tl_error *err);
+/* align and cut, when all frames are there. */
+void tl_hta_job_align(tl_hta_job *job, bool include_last_step);
 
 /* Adds a line to the notes. */
-tl_status tl_hta_job_note(tl_hta_job *job, tl_error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define tl_hta_note(job, ...) tl_csv_note(&(job)->notes, false, __VA_ARGS__)
 
-/* A table, or some of one idea: writes files into dir, from frames that are settled.  Where HTA could not make its rows
- * it is not written, and a line of the notes tells why.  TL_EOUTPUT; TL_ENOMEM; a file appears whole or not at all. */
-typedef tl_status tl_hta_table(tl_hta_job *job, const char *dir, tl_error *err);
+/* A table, or several of one idea: writes files from the frames.  Where HTA could not make its rows the file is not
+ * written, and a line of the notes tells why. */
+typedef void tl_hta_table(tl_hta_job *job);
 
 #endif

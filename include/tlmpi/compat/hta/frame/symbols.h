@@ -45,8 +45,16 @@ typedef struct tl_hta_symbols {
     TL_VEC(tl_hta_symbol) v; /* v[id] belongs to the text of that id */
 } tl_hta_symbols;
 
-/* The id of the text; TL_NO_NAME when memory is out. */
+/* The id of the text. */
 uint32_t tl_hta_symbol_id(tl_hta_symbols *symbols, tl_text text);
+
+static inline tl_text tl_hta_text(const tl_hta_symbols *symbols, uint32_t id)
+{
+    return tl_names_text(&symbols->texts, id);
+}
+
+/* Of each symbol whether `is` holds for its text; an array to be freed. */
+bool *tl_hta_symbols_that(const tl_hta_symbols *symbols, bool (*is)(tl_text));
 
 void tl_hta_symbols_free(tl_hta_symbols *symbols);
 

@@ -77,14 +77,13 @@ static void groups_span_nodes(void)
         { "[0, 1, 2, ...]", "inter_node" }, { "[]", "unknown" },    { "", "unknown" },
     };
     tl_colls colls = { .gpus_per_node = 2 };
-    tl_sheet sheet;
-    tl_error err;
+    tl_csv_folder folder = { .dir = scratch_folder };
     for (size_t i = 0; i < COUNT(known); i++) {
         char want[32];
-        CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "span.csv", NULL, &err), TL_OK);
-        tl_coll_put_span(&sheet, &colls, tl_names_intern(&colls.texts, known[i].ranks, strlen(known[i].ranks)));
-        tl_sheet_end_row(&sheet);
-        CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
+        tl_csv csv = tl_csv_open(&folder, "span.csv", NULL);
+        tl_coll_end_row(&csv, &colls, TL_COLL_SPAN, 0,
+                        tl_names_intern(&colls.texts, known[i].ranks, strlen(known[i].ranks)));
+        tl_csv_close(&csv);
         snprintf(want, sizeof want, "%s\n", known[i].span);
         CU_ASSERT_STRING_EQUAL(scratch_content("span.csv"), want);
     }

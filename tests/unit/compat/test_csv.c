@@ -1,7 +1,7 @@
-/* test_sheet.c - numbers and texts as Python shows them, sums as numpy has them, tables as pandas writes them. */
+/* test_csv.c - numbers and texts as Python shows them, sums as numpy has them, tables as pandas writes them. */
 #include "scratch.h"
 #include "tlmpi/compat/python.h"
-#include "tlmpi/compat/sheet.h"
+#include "tlmpi/compat/csv.h"
 #include "unit.h"
 #include <math.h>
 
@@ -101,73 +101,64 @@ static void percentages_round_half_to_even(void)
 
 static void cells_are_quoted_where_a_reader_would_split(void)
 {
-    tl_sheet sheet;
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "cells.csv", "a,b", &err), TL_OK);
-    tl_sheet_text(&sheet, TL_TEXT("plain"));
-    tl_sheet_text(&sheet, TL_TEXT("f(int, \"x\")"));
-    tl_sheet_text(&sheet, TL_TEXT("two\nlines"));
-    tl_sheet_end_row(&sheet);
-    tl_sheet_real(&sheet, NAN);
-    tl_sheet_blank(&sheet);
-    tl_sheet_number(&sheet, -0.0, true);
-    tl_sheet_number(&sheet, 1e17, true);
-    tl_sheet_number(&sheet, NAN, true);
-    tl_sheet_int(&sheet, INT64_MIN);
-    tl_sheet_end_row(&sheet);
+    tl_csv_folder folder = { .dir = scratch_folder };
+    tl_csv csv = tl_csv_open(&folder, "cells.csv", "a,b");
+    TL_ROW(&csv, tl_words("plain"), tl_words("f(int, \"x\")"), tl_words("two\nlines"));
+    TL_ROW(&csv, tl_real(NAN), tl_blank(), tl_number(-0.0, true), tl_number(1e17, true), tl_number(NAN, true),
+           tl_int(INT64_MIN));
     CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "(no file)");      /* not before it is whole */
-    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
+    csv.as_is = true;
+    tl_csv_close(&csv);
+    CU_ASSERT_FALSE(tl_csv_failed(&folder));
     CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv"), "a,b\nplain,\"f(int, \"\"x\"\")\",\"two\nlines\"\n"
                                                  ",,0,100000000000000000,,-9223372036854775808\n");
     CU_ASSERT_STRING_EQUAL(scratch_content("cells.csv.part"), "(no file)");
 }
 
-/* One integer, one column of integers with a hole, one of integers with a double, texts. */
-static void put_rows(tl_sheet *sheet)
+/* Integers, integers with a hole, integers with a double, texts and a number, texts with a break and an integer. */
+static void put_rows(tl_csv *csv)
 {
-    tl_sheet_int(sheet, 1);
-    tl_sheet_int(sheet, 12);
-    tl_sheet_number(sheet, 7, true);
-    tl_sheet_words(sheet, "a");
-    tl_sheet_end_row(sheet);
-    tl_sheet_int(sheet, 2);
-    tl_sheet_blank(sheet);
-    tl_sheet_number(sheet, 7.5, false);
-    tl_sheet_words(sheet, "");
-    tl_sheet_end_row(sheet);
+    TL_ROW(csv, tl_int(1), tl_int(12), tl_number(7, true), tl_words("a"), tl_words("\"1,\n2\""));
+    TL_CELLS(csv, tl_int(2), tl_blank());
+    TL_ROW(csv, tl_number(7.5, false), tl_blank(), tl_int(-30000000000000000));
 }
 
 static void a_hole_makes_a_column_of_integers_one_of_doubles(void)
 {
-    tl_sheet sheet;
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "look.csv", NULL, &err), TL_OK);
-    tl_sheet_head(&sheet, "a,b");
-    tl_sheet_words(&sheet, "c,");
-    tl_sheet_head(&sheet, "d");
-    tl_sheet_end_row(&sheet);
-    tl_sheet_look(&sheet);
-    put_rows(&sheet);
-    tl_sheet_write(&sheet);
-    put_rows(&sheet);
-    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
-    CU_ASSERT_STRING_EQUAL(scratch_content("look.csv"), "a,b,\"c,\",d\n1,12.0,7.0,a\n2,,7.5,\n");
+    tl_csv_folder folder = { .dir = scratch_folder };
+    tl_csv csv = tl_csv_open(&folder, "look.csv", NULL);
+    tl_csv_head(&csv, "a,b");
+    TL_CELLS(&csv, tl_words("c,"));
+    tl_csv_head(&csv, "d,e");
+    tl_csv_end_head(&csv);
+    put_rows(&csv);
+    TL_ROW(&csv, tl_int(3), tl_int(-30000000000000000));
+    tl_csv_close(&csv);
+    CU_ASSERT_FALSE(tl_csv_failed(&folder));
+    CU_ASSERT_STRING_EQUAL(scratch_content("look.csv"),
+                           "a,b,\"c,\",d,e\n1,12.0,7.0,a,\"\"\"1,\n2\"\"\"\n2,,7.5,,-30000000000000000\n3,-3e+16\n");
 
-    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "blind.csv", NULL, &err), TL_OK);
-    put_rows(&sheet);
-    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_OK);
-    CU_ASSERT_STRING_EQUAL(scratch_content("blind.csv"), "1,12,7,a\n2,,7.5,\n");
+    csv = tl_csv_open_rank(&folder, "blind", 3, "a");
+    csv.as_is = true;
+    put_rows(&csv);
+    tl_csv_close(&csv);
+    CU_ASSERT_STRING_EQUAL(scratch_content("blind_rank3.csv"),
+                           "a\n1,12,7,a,\"\"\"1,\n2\"\"\"\n2,,7.5,,-30000000000000000\n");
 }
 
-static void a_cell_without_memory_spoils_the_table(void)
+static void the_first_failure_stays_and_stops_all_tables(void)
 {
-    tl_sheet sheet;
-    tl_error err;
-    CU_ASSERT_EQUAL_FATAL(tl_sheet_open(&sheet, scratch_folder, "spoilt.csv", NULL, &err), TL_OK);
-    tl_sheet_no_memory(&sheet);
-    CU_ASSERT_EQUAL(tl_sheet_close(&sheet, &err), TL_ENOMEM);
-    CU_ASSERT_STRING_EQUAL(scratch_content("spoilt.csv"), "(no file)");
-    CU_ASSERT_STRING_EQUAL(scratch_content("spoilt.csv.part"), "(no file)");
+    tl_csv_folder folder = { .dir = scratch_path("nowhere") };
+    tl_csv csv = tl_csv_open(&folder, "spoilt.csv", "a");
+    TL_ROW(&csv, tl_int(1));
+    tl_csv_close(&csv);
+    CU_ASSERT_EQUAL(folder.error.status, TL_EOUTPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(folder.error.text, "spoilt.csv"));
+    folder.dir = scratch_folder;
+    csv = tl_csv_open(&folder, "later.csv", "a");
+    tl_csv_close(&csv);
+    CU_ASSERT_STRING_EQUAL(scratch_content("later.csv"), "(no file)");
+    CU_ASSERT_PTR_NOT_NULL(strstr(folder.error.text, "spoilt.csv"));
 }
 
 static void rounding_is_that_of_the_exact_value(void)
@@ -186,14 +177,15 @@ static void statistics_are_those_of_pandas(void)
     /* One after the other would be 1.0. */
     const double carried[] = { 1, 1e-16, 1e-16, 1e-16, 1e-16 };
     CU_ASSERT_EQUAL(tl_pandas_sum(carried, 5), 1 + 4e-16);
-    CU_ASSERT_EQUAL(tl_pandas_mean(v, 4), 3);
-    CU_ASSERT_DOUBLE_EQUAL(tl_pandas_std(v, 4), sqrt(10.0 / 3), 1e-15);
+    const double holed[] = { 5, NAN, 1, 4, 2, NAN };
+    tl_group_stats stats = tl_pandas_stats(holed, 6), one = tl_pandas_stats(v, 1), none = tl_pandas_stats(v, 0);
+    CU_ASSERT(stats.n == 4 && stats.sum == 12 && stats.mean == 3 && stats.min == 1 && stats.max == 5);
+    CU_ASSERT_DOUBLE_EQUAL(stats.std, sqrt(10.0 / 3), 1e-15);
+    CU_ASSERT(one.mean == 5 && isnan(one.std));
+    CU_ASSERT(none.sum == 0 && isnan(none.mean) && isnan(none.max));
     CU_ASSERT_EQUAL(tl_numpy_median(v, 4), 3);
     CU_ASSERT_EQUAL(tl_numpy_median(v, 3), 2);        /* sorted by now */
-    CU_ASSERT_EQUAL(tl_pandas_sum(v, 0), 0);
-    CU_ASSERT(isnan(tl_pandas_mean(v, 0)));
     CU_ASSERT(isnan(tl_numpy_median(v, 0)));
-    CU_ASSERT(isnan(tl_pandas_std(v, 1)));
 }
 
 static void arrays_are_shown_as_tuples(void)
@@ -217,7 +209,7 @@ static void arrays_are_shown_as_tuples(void)
     for (size_t i = 0; i < COUNT(known); i++) {
         tl_bytes out = { 0 };
         CU_ASSERT(tl_bytes_put(&out, ">", 1));
-        CU_ASSERT(tl_python_tuple((tl_text){ known[i].json, strlen(known[i].json) }, &out));
+        tl_python_tuple((tl_text){ known[i].json, strlen(known[i].json) }, &out);
         CU_ASSERT(tl_bytes_put(&out, "", 1));
         CU_ASSERT_STRING_EQUAL(out.v + 1, known[i].tuple);
         free(out.v);
@@ -236,10 +228,10 @@ static void arrays_are_shown_as_lists_and_strings_as_they_are(void)
     for (size_t i = 0; i < COUNT(known); i++) {
         tl_bytes out = { 0 };
         const tl_text json = { known[i].json, strlen(known[i].json) };
-        CU_ASSERT(tl_python_list(json, &out));
+        tl_python_list(json, &out);
         CU_ASSERT(tl_bytes_put(&out, "", 1));
         size_t at = out.n;
-        CU_ASSERT(tl_python_string(json, &out));
+        tl_python_string(json, &out);
         CU_ASSERT(tl_bytes_put(&out, "", 1));
         CU_ASSERT_STRING_EQUAL(out.v, known[i].list);
         CU_ASSERT_STRING_EQUAL(out.v + at, known[i].string);
@@ -254,7 +246,7 @@ static void too_deep_an_array_is_shown_as_it_is(void)
         tl_bytes out = { 0 };
         memset(deep, '[', (size_t)n);
         memset(deep + n, ']', (size_t)n);
-        CU_ASSERT(tl_python_tuple((tl_text){ deep, (size_t)(2 * n) }, &out));
+        tl_python_tuple((tl_text){ deep, (size_t)(2 * n) }, &out);
         CU_ASSERT_EQUAL(out.v[0], n == 64 ? '(' : '[');
         free(out.v);
     }
@@ -269,7 +261,7 @@ static const unit_test tests[] = {
     TEST(statistics_are_those_of_pandas),
     TEST(cells_are_quoted_where_a_reader_would_split),
     TEST(a_hole_makes_a_column_of_integers_one_of_doubles),
-    TEST(a_cell_without_memory_spoils_the_table),
+    TEST(the_first_failure_stays_and_stops_all_tables),
     TEST(arrays_are_shown_as_tuples),
     TEST(arrays_are_shown_as_lists_and_strings_as_they_are),
     TEST(too_deep_an_array_is_shown_as_it_is),
@@ -279,7 +271,7 @@ int main(void)
 {
     if (scratch_make() != 0)
         return 1;
-    int status = unit_main("sheet", tests, COUNT(tests));
+    int status = unit_main("csv", tests, COUNT(tests));
     scratch_remove();
     return status;
 }

@@ -1,0 +1,24 @@
+/* group.h - rows in groups, by an order in which those of one group are equal.
+ *
+ *     uint32_t *order = tl_sorted_index(n, by_name, rows);
+ *     for (size_t from = 0, to; from < n; from = to) {
+ *         to = tl_group_end(order, from, n, by_name, rows);     rows order[from .. to) have one name
+ *     }
+ *     free(order);
+ */
+#ifndef TLMPI_BASE_GROUP_H
+#define TLMPI_BASE_GROUP_H
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+
+/* The indices 0 .. n - 1 in order, equals as they were; in memory of their own. */
+uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
+
+/* Where the group ends that begins at `from` < n. */
+size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context);
+
+/* Appends a value to a TL_VEC; all but the first argument is the value. */
+#define tl_vec_push(vec, ...) ((void)tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
+
+#endif

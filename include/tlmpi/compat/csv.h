@@ -1,0 +1,122 @@
+/* csv.h - a table as pandas writes it: commas, quotes where needed, the shortest digits that read back as the same
+ * double, nothing for NaN.
+ *
+ *     tl_csv csv = tl_csv_open(&folder, "profiler_steps.csv", "step,name");
+ *     TL_ROW(&csv, tl_int(5), tl_words("forward"));
+ *     tl_csv_close(&csv);
+ *
+ * Nothing here returns a failure: the first one stays in the folder's error, and every later table of that folder is
+ * then neither opened nor kept.
+ *
+ * To pandas a column of integers becomes one of doubles by a single cell that is empty or a double: 12 is then 12.0.
+ * The close writes the table anew where a column of numbers turned out so. */
+#ifndef TLMPI_COMPAT_CSV_H
+#define TLMPI_COMPAT_CSV_H
+
+#include "tlmpi/base/bytes.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/status.h"
+#include "tlmpi/base/text.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Where the tables of one run go.  error.status: TL_OK, or that of the first failure. */
+typedef struct tl_csv_folder {
+    const char *dir; /* borrowed */
+    tl_error error;
+} tl_csv_folder;
+
+static inline bool tl_csv_failed(const tl_csv_folder *folder)
+{
+    return folder->error.status != TL_OK;
+}
+
+typedef struct tl_csv {
+    tl_csv_folder *folder;
+    FILE *file;                  /* NULL: it could not be opened, and its cells go nowhere */
+    char *path, *part;           /* the table, and the file that becomes the table at the close */
+    tl_bytes line;               /* the row that is being written */
+    size_t column;               /* of the next cell */
+    size_t nhead;                /* bytes of the header */
+    TL_VEC(unsigned char) kinds; /* of each column: which kinds of cells it has (tl_cell_kind) */
+    bool as_is;                  /* no data frame: integers stay integers beside doubles and empty cells */
+} tl_csv;
+
+typedef enum tl_cell_kind { TL_CELL_INT = 1, TL_CELL_REAL = 2, TL_CELL_TEXT = 4 } tl_cell_kind;
+
+/* A cell; NaN is an empty one. */
+typedef struct tl_cell {
+    tl_cell_kind kind;
+    int64_t number;
+    double real;
+    tl_text text;
+} tl_cell;
+
+static inline tl_cell tl_int(int64_t number)
+{
+    return (tl_cell){ .kind = TL_CELL_INT, .number = number };
+}
+
+static inline tl_cell tl_real(double real)
+{
+    return (tl_cell){ .kind = TL_CELL_REAL, .real = real };
+}
+
+/* A double that stands for an integer where `whole`. */
+static inline tl_cell tl_number(double real, bool whole)
+{
+    return whole && fabs(real) < 0x1p63 ? tl_int((int64_t)real) : tl_real(real);
+}
+
+static inline tl_cell tl_blank(void)
+{
+    return tl_real(NAN);
+}
+
+static inline tl_cell tl_string(tl_text text)
+{
+    return (tl_cell){ .kind = TL_CELL_TEXT, .text = text };
+}
+
+static inline tl_cell tl_words(const char *words)
+{
+    return tl_string((tl_text){ words, strlen(words) });
+}
+
+static inline tl_cell tl_bytes_cell(const tl_bytes *bytes)
+{
+    return tl_string((tl_text){ bytes->n > 0 ? bytes->v : "", bytes->n });
+}
+
+/* Begins DIR/NAME with a header line; NULL: the caller writes the header's cells, and then tl_csv_end_head. */
+tl_csv tl_csv_open(tl_csv_folder *folder, const char *name, const char *header);
+
+/* DIR/NAME_rankRANK.csv. */
+tl_csv tl_csv_open_rank(tl_csv_folder *folder, const char *name, int64_t rank, const char *header);
+
+/* Cells of the header: names with commas between them. */
+void tl_csv_head(tl_csv *csv, const char *names);
+void tl_csv_end_head(tl_csv *csv);
+
+void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n);
+void tl_csv_end_row(tl_csv *csv);
+
+/* The next cells of a row; the last cells of a row. */
+#define TL_CELLS(csv, ...)                                                                                             \
+    tl_csv_cells(csv, (const tl_cell[]){ __VA_ARGS__ }, sizeof((const tl_cell[]){ __VA_ARGS__ }) / sizeof(tl_cell))
+#define TL_ROW(csv, ...) (TL_CELLS(csv, __VA_ARGS__), tl_csv_end_row(csv))
+
+/* Gives the table its name when every byte of it is on disk; else it leaves nothing behind. */
+void tl_csv_close(tl_csv *csv);
+
+/* There is no such table: it is not there afterwards, nor is an older one of its name. */
+void tl_csv_drop(tl_csv *csv);
+
+/* DIR/notes.txt: lines. */
+void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines);
+
+/* Adds a line to notes, cut after 2,046 bytes; `warn`: the line goes to stderr, too. */
+void tl_csv_note(tl_bytes *notes, bool warn, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

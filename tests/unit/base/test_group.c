@@ -1,0 +1,47 @@
+/* test_group.c - rows in groups. */
+#include "tlmpi/base/group.h"
+#include "unit.h"
+#include <stdlib.h>
+
+static int by_tens(const void *context, uint32_t a, uint32_t b)
+{
+    const int *v = context;
+    return TL_COMPARE(v[a] / 10, v[b] / 10);
+}
+
+static void rows_of_a_group_stand_together_and_as_they_were(void)
+{
+    const int v[] = { 21, 3, 25, 14, 1, 20 };
+    uint32_t *order = tl_sorted_index(COUNT(v), by_tens, v);
+    const uint32_t want[] = { 1, 4, 3, 0, 2, 5 };
+    for (size_t i = 0; i < COUNT(v); i++)
+        CU_ASSERT_EQUAL(order[i], want[i]);
+    CU_ASSERT_EQUAL(tl_group_end(order, 0, COUNT(v), by_tens, v), 2);
+    CU_ASSERT_EQUAL(tl_group_end(order, 2, COUNT(v), by_tens, v), 3);
+    CU_ASSERT_EQUAL(tl_group_end(order, 3, COUNT(v), by_tens, v), 6);
+    free(order);
+    free(tl_sorted_index(0, by_tens, v));
+}
+
+static void a_value_is_appended_whole(void)
+{
+    typedef struct pair {
+        int a, b;
+    } pair;
+    TL_VEC(pair) v = { 0 };
+    for (int i = 0; i < 100; i++)
+        tl_vec_push(&v, (pair){ i, 2 * i });
+    CU_ASSERT_EQUAL(v.n, 100);
+    CU_ASSERT(v.v[99].a == 99 && v.v[99].b == 198);
+    free(v.v);
+}
+
+static const unit_test tests[] = {
+    TEST(rows_of_a_group_stand_together_and_as_they_were),
+    TEST(a_value_is_appended_whole),
+};
+
+int main(void)
+{
+    return unit_main("group", tests, COUNT(tests));
+}
