@@ -144,7 +144,7 @@ static void say_finding(const blame *b, char *out, size_t size)
     }
     const tl_heat_sum *sum = &b->heat.total[worst];
     snprintf(out, size,
-             "Most work beyond that of its peers has rank %" PRId32 ": %s of all these steps; most in %s: %s of %s.",
+             "Rank %" PRId32 " works longest beyond its peers, %s of all these steps; most in %s: %s of %s.",
              b->ranks[worst], tl_show_share(tl_heat_share(sum->part_ns, sum->whole_ns), false).text,
              tl_steps_of_column(&b->steps, b->heat.most_at[worst]).text, tl_show_share(b->heat.most[worst], false).text,
              b->steps.run > 1 ? "them" : "it");

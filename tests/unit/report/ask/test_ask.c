@@ -64,8 +64,8 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                      "Confidence: high "
                      "Do others wait? "
                      "Yes: 3 ranks (0-1, 3) wait for it: 720 ms of GPU time "
-                     "Evidence: all ranks wait for late ones 720 ms of GPU time, 22.5 % of all - for it "
-                     "100.0 % of that (tlmpi show traces.h5 blame) "
+                     "Evidence: waiting for late ranks takes 720 ms of GPU time, 22.5 % of all GPU time - "
+                     "100.0 % of it for this rank (tlmpi show traces.h5 blame) "
                      "Confidence: high "
                      "Always, or only for a while? "
                      "persistent: in all 8 steps (1-8) "
@@ -196,7 +196,7 @@ static void all_may_wait_for_ranks_that_are_late_in_turn(void)
     expect(asked(j), "  Yes, for several in turn: 340 ms of GPU time for rank 3 (26.6 %\n"
                      "  of all waiting), 320 ms for rank 1 (25.0 %), 320 ms for rank 2 (25.0 %),\n"
                      "  and 1 more\n"
-                     "  Evidence: all ranks wait for late ones 1.28 s of GPU time, 40.0 % of all\n");
+                     "  Evidence: waiting for late ranks takes 1.28 s of GPU time, 40.0 % of all GPU time\n");
     expect(print(j, tl_print_answers_json, "x"), "\"others_waiting\": {\n    \"answer\": true,");
     expect(print(j, tl_print_answers_json, "x"), "\"waited_for\": [\n        {\n          \"rank\": 3,");
     for (int32_t rank = 0; rank < 3; rank++)
@@ -230,8 +230,8 @@ static void waits_behind_other_work_are_hidden(void)
     charge(j, 1, 320 * MS, 0);
     put_row(j, &tl_idle_schema, &(tl_idle){ .rank = -1, .device = -1, .waiting_ns = 3 * MS });
     expect(asked(j), "  Hardly.\n"
-                     "  Evidence: all ranks wait for late ones 320 ms of GPU time, 10.0 % of all - no more\n"
-                     "  than 0.1 % exposed, the rest hidden behind other work\n");
+                     "  Evidence: waiting for late ranks takes 320 ms of GPU time, 10.0 % of all GPU time\n"
+                     "  - no more than 0.1 % exposed, the rest hidden behind other work\n");
     expect(print(j, tl_print_answers_json, "x"), "\"exposed_ns\": 3000000,");
     job_free(j);
 }

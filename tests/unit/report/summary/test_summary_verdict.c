@@ -152,8 +152,8 @@ static void no_rank_stands_out_is_an_answer(void)
     verdict_of(j, 3)->p_value = 0.61;
     snprintf(verdict_of(j, 3)->reason, 128, "it is late in 1 of 8 steps, which costs only 0.50 %% of it");
     CU_ASSERT_STRING_EQUAL(verdict(j),
-                           "No rank holds the job up. Most work beyond that of its peers has rank 3: 0.5 % of the time (p = "
-                           "0.61); it is late in 1 of 8 steps, which costs only 0.50 % of it. trust high ");
+                           "No rank holds the job up. Rank 3 works longest beyond its peers, 0.5 % of the time (p = "
+                           "0.61): it is late in 1 of 8 steps, which costs only 0.50 % of it. trust high ");
     job_free(j);
 }
 
