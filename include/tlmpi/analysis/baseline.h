@@ -1,7 +1,8 @@
 /* baseline.h - what do others need for the same work in the same steps?
  *
  *     role    ranks that do the same: they share a group of collectives (a group smaller than the job, if there is any; groups of
- *             nothing but sends and receives do not count), and talk to ranks on the same sides of them
+ *             nothing but sends and receives do not count), and talk to ranks on the same sides of them; where most of what
+ *             a rank does is sending and receiving, and nothing tells between whom, a group of all ranks does not count
  *     class   work that is compared: on the device, kernels and copies of one name; of the host, what lies between two collectives
  *             of the step, where all ranks of the role have as many in it, else the step as a whole
  *     cell    the work of one rank in one class and step

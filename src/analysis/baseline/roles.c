@@ -15,8 +15,9 @@ typedef struct in_group {
 typedef struct finding {
     in_group *v;
     size_t n;
-    uint8_t *talks; /* by rank; the baseline's */
-    uint32_t *up;   /* by rank: union-find */
+    uint8_t *talks;  /* by rank; the baseline's */
+    uint32_t *loose; /* by rank: sends and receives of which nothing tells between whom they go */
+    uint32_t *up;    /* by rank: union-find */
 } finding;
 
 static int by_group(const void *a, const void *b)
@@ -43,6 +44,7 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
         size_t r = tl_index_of(ranks, nranks, row->rank);
         if (r == nranks)
             continue;
+        f->loose[r] += row->doubt == TL_COMM_DOUBT_PARTNER;
         bool sends = tl_is_point_to_point((tl_collective)row->kind) || row->pair;
         if (row->peer >= 0 && row->peer != row->rank)
             f->talks[r] |= row->peer > row->rank ? TL_TALKS_UP : TL_TALKS_DOWN;
@@ -60,23 +62,27 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
     f->n = kept;
 }
 
-/* Joins the ranks [from, to) that talk to the same sides. */
-static void join(finding *f, size_t from, size_t to)
+/* Joins the ranks [from, to) that talk to the same sides.  NULL g: those of a group that is smaller than the job.  A group
+ * of all tells nothing of one that mostly sends and receives, and does not say between whom: it may be a stage that
+ * nobody is like. */
+static void join(finding *f, size_t from, size_t to, const tl_graph *g)
 {
     for (int talks = 0; talks <= (TL_TALKS_UP | TL_TALKS_DOWN); talks++) {
         uint32_t first = TL_NONE;
         for (size_t i = from; i < to; i++) {
-            if (f->talks[f->v[i].rank] != talks)
+            uint32_t rank = f->v[i].rank;
+            if (f->talks[rank] != talks || (g != NULL && 2 * (size_t)f->loose[rank] > g->ranks[rank].nports))
                 continue;
-            first = first == TL_NONE ? f->v[i].rank : tl_components_join(f->up, first, f->v[i].rank);
+            first = first == TL_NONE ? rank : tl_components_join(f->up, first, rank);
         }
     }
 }
 
 /* Joins the ranks of groups of collectives: of all of them, or of those that are smaller than the job.  Whether there
  * are any. */
-static bool join_groups(finding *f, size_t nranks, bool smaller)
+static bool join_groups(finding *f, const tl_graph *g, bool smaller)
 {
+    const size_t nranks = count_working(g);
     bool any = false;
     for (size_t i = 0, to; i < f->n; i = to) {
         bool collective = false;
@@ -85,7 +91,7 @@ static bool join_groups(finding *f, size_t nranks, bool smaller)
         if (!collective || to - i < 2 || (smaller && to - i == nranks))
             continue;
         any = true;
-        join(f, i, to);
+        join(f, i, to, smaller ? NULL : g);
     }
     return any;
 }
@@ -96,7 +102,7 @@ static void join_all(finding *f, const tl_graph *g)
     for (uint32_t r = 0; r < g->nranks; r++)
         if (tl_graph_has(g, r))
             f->v[f->n++] = (in_group){ 0, r, true };
-    join(f, 0, f->n);
+    join(f, 0, f->n, g);
 }
 
 /* Roles in the order of their lowest ranks. */
@@ -125,6 +131,7 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
     out->talks = tl_arena_zeroed(&out->arena, nranks, sizeof *out->talks);
     finding f = { .v = tl_arena_take(&arena, nrows + nranks, sizeof *f.v),
                   .talks = out->talks,
+                  .loose = tl_arena_zeroed(&arena, nranks, sizeof *f.loose),
                   .up = tl_arena_take(&arena, nranks, sizeof *f.up) };
     out->roles = tl_calloc(nranks + 1, sizeof *out->roles);
     out->members = tl_malloc((nranks + 1) * sizeof *out->members);
@@ -136,8 +143,7 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
         f.up[r] = r;
     if (ok) {
         list(&f, ranks, out->graph, rows, nrows);
-        size_t nworking = count_working(out->graph);
-        if (!join_groups(&f, nworking, true) && !join_groups(&f, nworking, false))
+        if (!join_groups(&f, out->graph, true) && !join_groups(&f, out->graph, false))
             join_all(&f, out->graph);
         number(&f, nranks, out);
     }

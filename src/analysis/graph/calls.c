@@ -98,7 +98,8 @@ static bool add_unknown(finding *f, const tl_thread *thread, size_t i, size_t la
                                           .kind = TL_CALL_UNKNOWN });
 }
 
-static bool add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int64_t to_ns, uint64_t before, uint64_t after)
+static bool add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int64_t to_ns, uint64_t before,
+                      uint64_t after)
 {
     return to_ns - from_ns <= TL_WAKE_NS || add_wait(f, (tl_waiting_call){ .start_ns = from_ns,
                                                                            .end_ns = to_ns,

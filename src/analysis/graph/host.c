@@ -13,7 +13,12 @@ typedef struct host_wait {
     uint32_t begin, end;         /* nodes */
 } host_wait;
 
-typedef enum instant_kind { AT_WAIT_END, AT_MARK, AT_LAUNCH, AT_WAIT_BEGIN } instant_kind; /* in this order at one time */
+typedef enum instant_kind {
+    AT_WAIT_END,
+    AT_MARK,
+    AT_LAUNCH,
+    AT_WAIT_BEGIN
+} instant_kind; /* in this order at one time */
 
 typedef struct instant {
     int64_t ns;
@@ -213,10 +218,9 @@ static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
 {
     if (r->last == TL_NONE)
         return tl_graph_node(b, (tl_node){ .done_ns = at->ns, .step = step_at(b, at->ns), .kind = TL_NODE_BEGIN });
-    return add_after(b, r, at,
-                     (tl_node){ .segment = segment_at(b, at->ns),
-                                .step = step_at(b, at->ns - 1),
-                                .kind = TL_NODE_WAIT_BEGIN });
+    return add_after(
+        b, r, at,
+        (tl_node){ .segment = segment_at(b, at->ns), .step = step_at(b, at->ns - 1), .kind = TL_NODE_WAIT_BEGIN });
 }
 
 static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)

@@ -81,6 +81,26 @@ static void a_rank_without_a_graph_does_the_same_as_nobody(void)
     graph_job_free(j);
 }
 
+/* Stages of a pipeline, whose traces do not tell between whom sends go, come together as a norm is summed. */
+static void a_group_of_all_tells_nothing_where_sends_go_anywhere(void)
+{
+    for (size_t nloose = 1; nloose <= 2; nloose++) {
+        tl_late_row rows[6];
+        tl_error err;
+        graph_job *j = graph_job_of(draw("host:   rst..........",
+                                         "comm 9: ...RRRSSSTTT.", NULL), draw("host:   rst..........",
+                                                                              "comm 9: ...RRRSSSTTT.", NULL), NULL);
+        size_t nrows = hand_group(rows, 0, "c 0 1");
+        for (int32_t r = 0; r < 2; r++)
+            for (size_t k = 0; k < nloose; k++)
+                rows[nrows++] = (tl_late_row){ .rank = r, .group = 0, .peer = -1, .kind = TL_SEND_RECV, .doubt = TL_COMM_DOUBT_PARTNER };
+        CU_ASSERT_EQUAL(j->graph.ranks[0].nports, 3);
+        CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&j->graph, &j->held.asker, j->ranks, rows, nrows, &j->baseline, &err), TL_OK);
+        CU_ASSERT_EQUAL(j->baseline.nroles, nloose);
+        graph_job_free(j);
+    }
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -91,6 +111,7 @@ int main(void)
         TEST(stages_of_a_pipeline_are_roles),
         TEST(sends_and_receives_alone_make_no_role),
         TEST(a_rank_without_a_graph_does_the_same_as_nobody),
+        TEST(a_group_of_all_tells_nothing_where_sends_go_anywhere),
     };
     return unit_main("roles", tests, COUNT(tests));
 }
