@@ -59,6 +59,15 @@ int64_t tl_additional(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t b
     return -tl_portion(baseline_ns, baseline_amount - amount, baseline_amount);
 }
 
+/* The same of work that is measured: no more than peers would take for it, for what is beyond is slow. */
+static int64_t additional_amount(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t baseline_amount)
+{
+    int64_t additional = tl_additional(ns, amount, baseline_ns, baseline_amount);
+    if (amount <= baseline_amount || baseline_amount <= 0)
+        return additional;
+    return tl_ns_min(additional, tl_portion(baseline_ns, amount - baseline_amount, baseline_amount));
+}
+
 int64_t tl_baseline_of_amount(const tl_baseline *b, const tl_work_class *class, size_t member, const bool *on,
                               int64_t *own_ns, int64_t *scratch)
 {
@@ -68,7 +77,7 @@ int64_t tl_baseline_of_amount(const tl_baseline *b, const tl_work_class *class, 
     if (b->roles[class->role].n < 2)
         return baseline_ns;
     int64_t baseline_amount = tl_baseline_of(b, &amounts, member, on, &amount, scratch);
-    return baseline_ns + tl_additional(*own_ns, amount, baseline_ns, baseline_amount);
+    return baseline_ns + additional_amount(*own_ns, amount, baseline_ns, baseline_amount);
 }
 
 /* What is usual of a step's n values for each member: the median; of two, each is the other's peer, so that noise has
@@ -117,7 +126,8 @@ static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t
         size_t cell = i * class->steps.n + k, at = i * nsteps + class->steps.v[k];
         int64_t own = class->ns[cell], baseline_ns = of_peers(&ns, own), late = own - baseline_ns, additional = 0;
         if (class->amount != NULL)
-            additional = tl_additional(own, class->amount[cell], baseline_ns, of_peers(&amount, class->amount[cell]));
+            additional =
+                additional_amount(own, class->amount[cell], baseline_ns, of_peers(&amount, class->amount[cell]));
         late_ns[at] += (double)(is_counted(family) ? additional : late - additional);
         if (is_counted(family))
             moved_ns[at] +=

@@ -72,12 +72,26 @@ static void longer_sequences_are_more_work_and_not_slower(void)
     graph_job_free(j);
 }
 
+/* A quarter of 16 us, though peers have nothing as long in that step. */
+static void a_slow_rank_is_as_late_with_a_longer_sequence(void)
+{
+    static const double slow[] = { 0, 0, 0, 0, 4, 0 };
+    graph_job *j = graph_job_of(
+        of_length(20, 40, "compute 7 gemm: .AAAA..........................BBBBBBBBBBBBBBBB............."),
+        of_length(20, 20, "compute 7 gemm: .AAAA..........................BBBB........................."),
+        of_length(40, 20, "compute 7 gemm: .AAAAAAAAAAAAAAAAAAAA..........BBBB........................."), NULL);
+    graph_job_baseline(j);
+    expect_late(j, TL_FAMILY_DEVICE, slow);
+    graph_job_free(j);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(the_same_work_in_more_pieces_is_not_more),
         TEST(kernels_of_other_names_stand_for_each_other),
         TEST(longer_sequences_are_more_work_and_not_slower),
+        TEST(a_slow_rank_is_as_late_with_a_longer_sequence),
     };
     return unit_main("amount of work", tests, COUNT(tests));
 }
