@@ -1,7 +1,7 @@
 /* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
  *
- * A number that decides anything in graph, missing, baseline, replay, verdict, cause and culprit stands here, or is not
- * there (tests/numbers.sh); of clocks, those that others rely on, too. Three kinds of numbers may decide:
+ * A number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause and culprit
+ * stands here, or is not there (tests/numbers.sh). Three kinds of numbers may decide:
  *
  *     physical      what clocks, calls and time stamps are measured to do
  *     statistical   what a test needs to keep its rate of error
@@ -113,6 +113,29 @@
       "not measured: no computing kernel of 52 sets of traces passes the test")                                        \
     P(double, BEHAVES_MOST, 0.9, "", STATISTICAL,                                                                      \
       "of what begins apart so much ends together: the rest may be cut by an edge of the recording")                   \
+    P(int64_t, MATCH_CLOSE_NS, 500000, "ns", PHYSICAL,                                                                 \
+      "ends of one collective lie so far apart, besides the clocks' distance; measured: all-reduces 0.4 ms")           \
+    P(int64_t, MATCH_LOOSELY_NS, 5000000, "ns", PHYSICAL,                                                              \
+      "... of one whose ranks leave when they like; measured: all-to-alls 4.3 ms")                                     \
+    P(int64_t, MATCH_APART_PART, 5, "1 in", PHYSICAL, "by so much of that two distances of clocks differ")             \
+    P(size_t, MATCH_ENOUGH, 3, "", STATISTICAL, "so many pairs of ends tell a distance: of two the median is either")  \
+    P(int64_t, MATCH_DRIFT_PART, 8, "1 in", STATISTICAL,                                                               \
+      "so much of what an end is off moves the distance of two clocks: a drift is followed, one end's own scatter hardly")\
+    P(int64_t, GROUP_TOGETHER_NS, 200000, "ns", PHYSICAL,                                                              \
+      "ends of a group scatter by less around its ranks' own offsets, those of two groups side by side by more")       \
+    P(int64_t, GROUP_LOOSELY_NS, 1000000, "ns", PHYSICAL,                                                              \
+      "... where ranks leave when they like; measured: all-to-alls 0.1 ms mostly, a few 4 ms")                         \
+    P(int64_t, GROUP_STEADY_NS, 3000, "ns", PHYSICAL, "ends that scatter by less are equally steady")                  \
+    P(int64_t, GROUP_STEADIER, 4, "times", STATISTICAL, "ranks of a group scatter so many times less than others")     \
+    P(size_t, GROUP_MISTAKES, 20, "1 in", STATISTICAL,                                                                 \
+      "of so many collectives a rank seems to leave one before another has come; more often they are of two groups")   \
+    P(size_t, GROUP_RING_LEAST, 5, "", STATISTICAL, "of so many ranks a ring is seen: three equal passes and a pair")  \
+    P(int64_t, GROUP_RING_PART, 4, "1 in", STATISTICAL, "of a pass the last two of a ring leave together within so much")\
+    P(int64_t, RING_SPARED_PART, 8, "1 in", PHYSICAL, "of a ring's time members beyond a slow link still take so much") \
+    P(double, WAIT_MOST_SHARE, 0.5, "", USER, "a collective is a matter of arrival where more of its kernels is waiting") \
+    P(double, WAIT_LITTLE_SHARE, 0.2, "", USER, "... of transfer where less is, and waits do not matter")              \
+    P(int64_t, WAIT_EXPLAINED_PART, 4, "1 in", STATISTICAL,                                                            \
+      "the time since the last collective explains a lateness but for so much of it; else it was late before")         \
     P(int64_t, SENDS_APART_NS, 5000000, "ns", PHYSICAL,                                                                \
       "clocks of hosts that are kept in step by NTP are no farther apart: the two ends of a message, whose traces do "  \
       "not say between whom it goes, are looked for within that")                                                      \

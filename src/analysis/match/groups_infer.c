@@ -14,25 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends of one collective scatter less than this around the ranks' own offsets (measured: all-reduces within 0.4 ms,
- * all-to-alls mostly within 0.1 ms, a few by 4 ms), those of two groups that run side by side by more. */
-#define TOGETHER_NS         INT64_C(200000)
-#define LOOSELY_TOGETHER_NS INT64_C(1000000)
-
-/* Fewer than so many collectives in common cannot contradict. */
-enum { ENOUGH = 3 };
-
-/* Nobody leaves a collective before another has come to it, but for the clock error; once may be a mistake, twice in so
- * many is none. */
-enum { TOO_OFTEN = 2, ONE_IN = 20 };
-
-/* Ranks of a group scatter so many times less than others; what is below this is all the same. */
-enum { STEADIER = 4 };
-#define STEADY_NS INT64_C(3000)
-
-/* Of so many ranks a ring is seen. */
-enum { RING_LEAST = 5 };
-
 /* How ranks scatter around so many of them tells how steady groups are. */
 enum { LOOKED_FROM = 16 };
 
@@ -99,9 +80,10 @@ static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, const distanc
     return n;
 }
 
+/* Nobody leaves a collective before another has come to it, but for the clock error; once may be a mistake. */
 static size_t too_often(size_t n)
 {
-    return n / ONE_IN > TOO_OFTEN ? n / ONE_IN : TOO_OFTEN;
+    return n / TL_GROUP_MISTAKES > 2 ? n / TL_GROUP_MISTAKES : 2;
 }
 
 static int64_t middle(const common *c, size_t from, size_t to)
@@ -137,7 +119,7 @@ static distance with_step(const common *c)
 
 static int64_t most_of(const distance *x)
 {
-    return x->loose ? LOOSELY_TOGETHER_NS : TOGETHER_NS;
+    return x->loose ? TL_GROUP_LOOSELY_NS : TL_GROUP_TOGETHER_NS;
 }
 
 static bool fits(const distance *x)
@@ -150,7 +132,7 @@ static bool measure(const tl_deciding *d, uint32_t a, uint32_t b, distance *out)
     common c = { 0 };
     *out = (distance){ 0 };
     find_common(d, a, b, &c);
-    if (c.n < ENOUGH)
+    if (c.n < TL_MATCH_ENOUGH)
         return false;
     out->loose = c.loose;
     out->apart_ns = middle(&c, 0, c.n);
@@ -187,8 +169,8 @@ static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members
 /* Whether a is much steadier than b; of two that are about as steady, whether clocks are less apart by it. */
 static bool tells_better(const distance *a, const distance *b)
 {
-    int64_t x = tl_ns_max(a->scatter_ns, STEADY_NS), y = tl_ns_max(b->scatter_ns, STEADY_NS);
-    bool alike = x >= y / STEADIER && y >= x / STEADIER;
+    int64_t x = tl_ns_max(a->scatter_ns, TL_GROUP_STEADY_NS), y = tl_ns_max(b->scatter_ns, TL_GROUP_STEADY_NS);
+    bool alike = x >= y / TL_GROUP_STEADIER && y >= x / TL_GROUP_STEADIER;
     return alike ? llabs(a->apart_ns) < llabs(b->apart_ns) : x < y;
 }
 
@@ -319,7 +301,7 @@ static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
     int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns);
-    double most = STEADIER;
+    double most = TL_GROUP_STEADIER;
 
     *most_ns = INT64_MAX;
     if (ns == NULL)
@@ -328,7 +310,7 @@ static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
         for (size_t k = i + 1; k < to; k++) {
             distance own;
             if (measure(d, d->order[i], d->order[k], &own) && own.scatter_ns <= before_ns)
-                ns[n++] = own.scatter_ns > STEADY_NS ? own.scatter_ns : STEADY_NS;
+                ns[n++] = own.scatter_ns > TL_GROUP_STEADY_NS ? own.scatter_ns : TL_GROUP_STEADY_NS;
         }
     tl_ns_sort(ns, n);
     for (size_t i = 1; i < n; i++)
@@ -363,7 +345,7 @@ static bool is_ring(int64_t *late_ns, size_t n)
 {
     tl_ns_sort(late_ns, n);
     int64_t pass = tl_ns_between(late_ns[n - 1], late_ns[0]) / ((int64_t)n - 2);
-    bool ring = pass > 0 && tl_ns_between(late_ns[n - 1], late_ns[n - 2]) <= pass / 4;
+    bool ring = pass > 0 && tl_ns_between(late_ns[n - 1], late_ns[n - 2]) <= pass / TL_GROUP_RING_PART;
     for (size_t i = 1; i + 1 < n; i++) {
         int64_t apart = tl_ns_between(late_ns[i], late_ns[i - 1]);
         ring = ring && apart >= pass / 2 && apart <= pass + pass / 2;
@@ -378,8 +360,8 @@ bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
 
     if (late_ns == NULL)
         return false;
-    bool ring = to - from >= RING_LEAST && lateness(d, from, to, 0, late_ns) && is_ring(late_ns, to - from);
-    if (to - from >= RING_LEAST)
+    bool ring = to - from >= TL_GROUP_RING_LEAST && lateness(d, from, to, 0, late_ns) && is_ring(late_ns, to - from);
+    if (to - from >= TL_GROUP_RING_LEAST)
         for (size_t i = first_of(d, rank); !ring && i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
             ring = d->m[d->by_rank[i]].inferred && lateness(d, from, to, d->m[d->by_rank[i]].members_key, late_ns) &&
                    is_ring(late_ns, to - from);

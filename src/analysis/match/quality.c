@@ -6,6 +6,7 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/blame_tables.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/model/tables.h"
 #include <string.h>
 
@@ -51,9 +52,6 @@ static const char *const meanings[TL_NCHECKS] = {
     [TL_CHECK_UNSTEPPED] =
         "matched collectives launched in no ProfilerStep, where there are any: no verdict is on them",
 };
-
-/* Below that there is no test of significance. */
-enum { ENOUGH_STEPS = 5 };
 
 static tl_quality row_of(int check)
 {
@@ -199,7 +197,7 @@ static void look_at_steps(tl_quality *too_few, const tl_table *steps)
         const tl_blame_step *s = tl_table_row(steps, i);
         too_few->of += s->rank == first->rank;
     }
-    too_few->count = too_few->of < ENOUGH_STEPS ? too_few->of : 0;
+    too_few->count = too_few->of < TL_PATTERN_LEAST_STEPS ? too_few->of : 0;
 }
 
 /* What the tables of ranks and groups say. */

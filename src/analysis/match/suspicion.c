@@ -1,6 +1,7 @@
 /* suspicion.c - what speaks against a matched collective: that its parts do not belong together. */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 
 /* By so much a kernel may seem to end before another begins, and ends may lie apart, besides what clocks leave open.
  * On one host all-reduces were seen to end 0.4 ms apart. */
@@ -109,7 +110,8 @@ tl_suspicion tl_collective_suspect_times(const tl_collective_view *c)
     }
     if (tl_ns_between(s_last, e_first) > tl_ns_sum(most.wait_ns, doubt_ns))
         return TL_SUSPECT_WAIT;
-    int64_t ring = tl_ns_between(e_last, s_last) / 8 * 7; /* beyond a slow link some are spared the last passes */
+    int64_t took_ns = tl_ns_between(e_last, s_last);
+    int64_t ring = took_ns - took_ns / TL_RING_SPARED_PART; /* beyond a slow link some are spared the last passes */
     ring = ring > most.ends_ns ? ring : most.ends_ns;
     return tl_ns_between(e_last, e_first) > tl_ns_sum(ring, doubt_ns) ? TL_SUSPECT_ENDS : TL_SUSPECT_NOTHING;
 }

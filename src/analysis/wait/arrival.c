@@ -18,6 +18,7 @@
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -87,11 +88,11 @@ static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_r
     double kernel = (double)row->kernel_sum_ns, wait = (double)row->wait_sum_ns;
     if (tl_clocks_hide(c, row->s_first_ns, row->s_last_ns, row->wait_sum_ns, row->kernel_sum_ns))
         return TL_SKEW_INCONCLUSIVE;
-    if (wait > 0.5 * kernel)
+    if (wait > TL_WAIT_MOST_SHARE * kernel)
         return TL_SKEW_ARRIVAL;
     if (c->state != TL_COLL_WHOLE)
         return TL_SKEW_NONE;
-    return wait < 0.2 * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
+    return wait < TL_WAIT_LITTLE_SHARE * kernel ? TL_SKEW_TRANSFER : TL_SKEW_MIXED;
 }
 
 static void measure(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_collective_row *row)

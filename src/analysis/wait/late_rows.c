@@ -2,6 +2,7 @@
  * had more time than its peers. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
     if (d->since.n == 0)
         tl_middles_find(&d->since, &first->since, c->n, sizeof *first, d->scratch);
     int64_t excess = tl_excess_by_activity(&d->since, &p->since, row->share);
-    if (excess < late_ns - late_ns / 4) {
+    if (excess < late_ns - late_ns / TL_WAIT_EXPLAINED_PART) {
         if (d->since_step.n == 0)
             tl_middles_find(&d->since_step, &first->since_step, c->n, sizeof *first, d->scratch);
         uint16_t wider[TL_NACTIVITIES];

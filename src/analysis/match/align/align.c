@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends of one collective may lie so far apart, besides the distance of the clocks; where ranks leave when they like,
- * farther (measured: all-reduces 0.4 ms, all-to-alls 4.3 ms). */
-#define CLOSE_NS         INT64_C(500000)
-#define LOOSELY_CLOSE_NS INT64_C(5000000)
-
 enum {
     SAMPLES = 128, /* pairs that a shift is judged by */
     SHIFTS = 512,  /* shifts to either side */
-    ENOUGH = 3,    /* pairs that a shift or a distance needs */
     WINDOW = 128,  /* of the reference, that one of ours may be: the nearest */
     GAIN = 1000    /* of a match without distance */
 };
@@ -60,7 +54,7 @@ static bool may_be(const tl_align_item *a, const tl_align_item *b)
 
 static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
 {
-    return is_loose(a->kind) || is_loose(b->kind) ? LOOSELY_CLOSE_NS : CLOSE_NS;
+    return is_loose(a->kind) || is_loose(b->kind) ? TL_MATCH_LOOSELY_NS : TL_MATCH_CLOSE_NS;
 }
 
 /* ---------------------------------------------------------------------------------------------------- what is open */
@@ -97,9 +91,9 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
         if (!taken[j])
             k->free[k->nfree++] = (uint32_t)j;
     for (size_t i = 0; i < k->nopen; i++)
-        k->reach_ns = is_loose(k->mine[k->open[i]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
+        k->reach_ns = is_loose(k->mine[k->open[i]].kind) ? TL_MATCH_LOOSELY_NS : k->reach_ns;
     for (size_t j = 0; j < k->nfree; j++)
-        k->reach_ns = is_loose(k->ref[k->free[j]].kind) ? LOOSELY_CLOSE_NS : k->reach_ns;
+        k->reach_ns = is_loose(k->ref[k->free[j]].kind) ? TL_MATCH_LOOSELY_NS : k->reach_ns;
     tl_map_free(&index_of);
     free(taken);
     return ok;
@@ -125,7 +119,7 @@ static bool find_distances(aligning *k, const int64_t *apart, size_t n)
     int64_t all_ns = tl_median(room, n);
     for (size_t i = 0; i < k->nopen; i++) {
         int64_t beside_ns = distance_beside(apart, n, (size_t)k->ahead_ns[i], room);
-        bool another = !k->loosely && abs_ns(tl_ns_between(beside_ns, all_ns)) > CLOSE_NS / 5;
+        bool another = !k->loosely && abs_ns(tl_ns_between(beside_ns, all_ns)) > TL_MATCH_CLOSE_NS / TL_MATCH_APART_PART;
         k->ahead_ns[i] = another ? beside_ns : all_ns;
     }
     free(room);
@@ -168,7 +162,7 @@ static bool is_better(const shifted *a, const shifted *b)
     uint64_t misfits_a = (uint64_t)a->misfits * b->pairs, misfits_b = (uint64_t)b->misfits * a->pairs;
     if (misfits_a != misfits_b)
         return misfits_a < misfits_b;
-    if (abs_ns(tl_ns_between(a->scatter_ns, b->scatter_ns)) > CLOSE_NS / 5)
+    if (abs_ns(tl_ns_between(a->scatter_ns, b->scatter_ns)) > TL_MATCH_CLOSE_NS / TL_MATCH_APART_PART)
         return a->scatter_ns < b->scatter_ns;
     if (abs_ns(a->ahead_ns) != abs_ns(b->ahead_ns))
         return abs_ns(a->ahead_ns) < abs_ns(b->ahead_ns);
@@ -179,10 +173,10 @@ static bool is_better(const shifted *a, const shifted *b)
 static void find_shift(aligning *k)
 {
     int64_t fewer = (int64_t)(k->nopen < k->nfree ? k->nopen : k->nfree),
-            least = fewer / 2 > ENOUGH ? fewer / 2 : ENOUGH;
+            least = fewer / 2 > (int64_t)TL_MATCH_ENOUGH ? fewer / 2 : (int64_t)TL_MATCH_ENOUGH;
     shifted best = { 0 };
 
-    for (int64_t shift = least - (int64_t)k->nopen; fewer >= ENOUGH && shift <= (int64_t)k->nfree - least; shift++) {
+    for (int64_t shift = least - (int64_t)k->nopen; fewer >= (int64_t)TL_MATCH_ENOUGH && shift <= (int64_t)k->nfree - least; shift++) {
         if (shift < -SHIFTS || shift > SHIFTS)
             continue;
         shifted s = judge(k, shift);
@@ -292,8 +286,8 @@ static size_t count_covered(const aligning *k)
     size_t n = 0;
     for (size_t i = 0; i < k->nopen; i++) {
         int64_t end = tl_ns_between(k->mine[k->open[i]].end_ns, k->ahead_ns[i]);
-        n += k->nfree > 0 && tl_ns_between(ref_end(k, 0), end) <= CLOSE_NS &&
-             tl_ns_between(end, ref_end(k, k->nfree - 1)) <= CLOSE_NS;
+        n += k->nfree > 0 && tl_ns_between(ref_end(k, 0), end) <= TL_MATCH_CLOSE_NS &&
+             tl_ns_between(end, ref_end(k, k->nfree - 1)) <= TL_MATCH_CLOSE_NS;
     }
     return n;
 }
@@ -321,7 +315,7 @@ static bool match_open(const aligning *k, int64_t *match)
 
 bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match)
 {
-    aligning k = { .mine = mine, .ref = ref, .n = n, .nref = nref, .reach_ns = CLOSE_NS };
+    aligning k = { .mine = mine, .ref = ref, .n = n, .nref = nref, .reach_ns = TL_MATCH_CLOSE_NS };
     tl_arena arena = { 0 };
     int64_t *apart = tl_arena_take(&arena, n, sizeof *apart);
     size_t npinned = 0;

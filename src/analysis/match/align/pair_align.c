@@ -4,10 +4,8 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include <stdlib.h>
-
-/* Two that do the same end no farther apart, besides the distance of their clocks. */
-#define CLOSE_NS INT64_C(500000)
 
 /* A rank has so many neighbours at most: in a pipeline two. */
 enum { NEIGHBOURS = 4 };
@@ -154,7 +152,7 @@ static bool match_rows(aligning *a, row *r, row *q)
         tl_pair_item *x = &a->items[a->mine[i]];
         size_t j = nearest(a, a->mine[i], a->theirs, m, ahead_ns);
         tl_pair_item *y = &a->items[a->theirs[j]];
-        if (apart(a, a->mine[i], a->theirs[j], ahead_ns) > CLOSE_NS ||
+        if (apart(a, a->mine[i], a->theirs[j], ahead_ns) > TL_MATCH_CLOSE_NS ||
             nearest(a, a->theirs[j], a->mine, n, -ahead_ns) != i)
             continue;
         x->key = y->key = x->lone;

@@ -22,8 +22,7 @@
 enum {
     SAMPLES = 64,      /* of a row, by which the distance of two clocks is found */
     DIFFERENCES = 4096, /* of their ends */
-    ROWS_MOST = 512,    /* rows are compared each with each */
-    DRIFT_SHARE = 8     /* one in so many of what an end is off moves the distance of the clocks */
+    ROWS_MOST = 512     /* rows are compared each with each */
 };
 
 /* The items of one stream: order[from, to), by end; how many have no partner yet. */
@@ -169,7 +168,7 @@ static void match(const aligning *a, fit *f)
             }
             last = a->mate[i];
             a->scratch[f->n++] = took(at(a, i), at(a, last), ahead_ns);
-            ahead_ns += tl_ns_between(tl_ns_between(at(a, i)->end_ns, at(a, last)->end_ns), ahead_ns) / DRIFT_SHARE;
+            ahead_ns += tl_ns_between(tl_ns_between(at(a, i)->end_ns, at(a, last)->end_ns), ahead_ns) / TL_MATCH_DRIFT_PART;
         }
     }
     f->took_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;

@@ -8,8 +8,7 @@
 
 enum {
     SAMPLES = 128, /* pairs that a shift is judged by */
-    SHIFTS = 512,  /* shifts to either side */
-    ENOUGH = 3     /* pairs that a scatter needs */
+    SHIFTS = 512   /* shifts to either side */
 };
 
 typedef struct aligning {
@@ -107,7 +106,7 @@ static shifted judge(const aligning *a, const way *w, int64_t shift)
 static shifted best_shift(const aligning *a, const way *w)
 {
     int64_t received = (int64_t)(w->middle - w->from), sent = (int64_t)(w->to - w->middle);
-    int64_t fewer = tl_ns_min(received, sent), least = tl_ns_min(fewer, tl_ns_max(fewer / 2, ENOUGH));
+    int64_t fewer = tl_ns_min(received, sent), least = tl_ns_min(fewer, tl_ns_max(fewer / 2, (int64_t)TL_MATCH_ENOUGH));
     int64_t first = tl_ns_max(least - received, -SHIFTS), last = tl_ns_min(sent - least, SHIFTS);
     shifted tried[2 * SHIFTS + 1], best = { 0 };
     int64_t steady_ns = INT64_MAX;
