@@ -221,4 +221,19 @@ bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns
  * are that peers do not have.  scratch: likewise.  False when memory is out. */
 bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
+/* Whether ranks of the role talk to both sides, as those of the inner stages of a pipeline do. */
+static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)
+{
+    return b->talks[b->members[b->roles[role].first]] == (TL_TALKS_UP | TL_TALKS_DOWN);
+}
+
+/* across.c: late_ns[nroles * nsteps]: by how much the ranks of an inner stage are slower than those of others in kernels
+ * of which both have as many.  False when memory is out. */
+bool tl_lateness_across(const tl_baseline *b, double *late_ns);
+
+/* What is usual across roles of what takes a member of the class own_ns in the steps that are `on`; own_ns where no other
+ * role has the same.  same[nroles], scratch[nranks + nroles]. */
+int64_t tl_baseline_across(const tl_baseline *b, const tl_work_class *class, int64_t own_ns, const bool *on,
+                           const tl_work_class **same, int64_t *scratch);
+
 #endif

@@ -154,6 +154,7 @@ typedef struct tl_repair {
     uint32_t rank; /* index; of TRANSFER that of a link */
     uint8_t family;
     bool drifts;    /* each step alone */
+    bool across;    /* to what ranks of other roles need */
     bool lasts;     /* before the whole steps as in the first of them, after them as in the last */
     const bool *on; /* [nsteps] */
 } tl_repair;

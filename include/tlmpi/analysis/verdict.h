@@ -57,6 +57,7 @@ typedef struct tl_unit {
     uint32_t link; /* index; TL_NONE: of a rank */
     uint32_t role;
     uint8_t family;    /* tl_family */
+    bool across;       /* late beside other roles: all ranks of its own are */
     bool needed;       /* chosen; of a link one unit, which has the steps of all that are */
     uint32_t with;     /* the unit of the other of two ranks between which data move slowly; TL_NONE */
     tl_shape shape;    /* its first and last are indices of steps */

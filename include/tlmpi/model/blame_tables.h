@@ -173,7 +173,8 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
     F(T, I64, gain_ns, MEASURE, "ns",                                                                                  \
       "time_ns of unchanged less time_ns of this scenario; negative: the scenario takes longer, as balanced may")         \
     F(T, F64, share, MEASURE, "",                                                                                      \
-      "gain_ns / time_ns of unchanged, less what not all ranks have recorded: what part of the job's time the repair saves; rows overlap, and do not sum up; "\
+      "gain_ns / time_ns of unchanged, less what not all ranks have recorded: "                              \
+      "what part of the job's time the repair saves; rows overlap, and do not sum up; "                               \
       "of balanced below 0 where it takes longer")                                                                     \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
       "of unchanged: unchanged / ideal; of balanced: how many times as long that role computes as the others in the "  \
@@ -274,13 +275,17 @@ TL_TABLE(slow_link_row, TL_SLOW_LINK_FIELDS);
       "wall time that the job would save were the rank's work like that of its peers in the steps in which it is late, "\
       "simulated; -1: it is not named.  Of the two ends of a slow_link: that of the link, once")                       \
     F(T, F64, slowdown, MEASURE, "",                                                                                   \
-      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif, less what not all ranks have recorded: how much slower the job is " \
+      "wall time / (wall time - gain_ns), wall time being time_ns of unchanged in whatif, less what not all ranks "                 \
+      "have recorded: how much slower the job is "                                                                     \
       "than with this rank repaired and all others as they were; none where it is not named")                          \
     F(T, STEPS_FROM, steps_from, LABEL, "",                                                                            \
       "what tells its steps: marks: its own ProfilerStep#; others: it has none, or other numbers than the rest, and "  \
       "they are those of the collectives in which it meets the other ranks; return: no trace has any, and a step is "  \
       "after "                                                                                                         \
       "what collectives return; nothing: its time is in no step")                                                      \
+    F(T, I32, other_stages, LABEL, "",                                                                                 \
+      "1: it is named beside ranks that do not do the same, and have as many kernels of the same names: all ranks that " \
+      "do the same are late")                                                                                          \
     F(T, TEXT128, reason, MEASURE, "", "what the verdict rests on")
 TL_TABLE(straggler, TL_STRAGGLER_FIELDS);
 

@@ -39,6 +39,7 @@ typedef enum tl_doubt {
     TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in its steps in the mean */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
     TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has most of all waiting and more work than its peers */
+    TL_DOUBT_OTHER_STAGES, /* all ranks that do the same are late: they are compared with other stages of a pipeline */
     TL_DOUBT_HALF,         /* half of the ranks, those of a host, are late in all steps: the other half is all there is to
                             * compare with */
     TL_DOUBT_MIXED,        /* no cause has 80 % of the delay */

@@ -187,8 +187,9 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
         { TL_DOUBT_EXCESS, WHO, c == NULL && one_is_in_excess(j) },
+        { TL_DOUBT_OTHER_STAGES, WHO, c != NULL && c->rank != NULL && c->rank->other_stages },
         { TL_DOUBT_HALF, WHO,
-          c != NULL && c->whole_host && 2 * c->nmembers >= t->nranks && c->pattern == TL_PATTERN_PERSISTENT },
+          c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->pattern == TL_PATTERN_PERSISTENT },
     };
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }

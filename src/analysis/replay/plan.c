@@ -64,7 +64,8 @@ typedef struct planning {
     size_t *window_at; /* [nsteps] 1 + the window that a step is compared in; 0: none */
     bool *more;        /* [nkinds * nsteps]: where the rank has more pieces of work of the device than peers */
     bool *on;          /* [nsteps] scratch */
-    int64_t *scratch;  /* [nranks + nsteps] */
+    int64_t *scratch;  /* [nranks + nsteps + nroles] */
+    const tl_work_class **same; /* [nroles] scratch */
 } planning;
 
 static const tl_work_class *class_of(const planning *p, size_t kind)
@@ -121,7 +122,9 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
     const size_t member = p->b->index_in_role[p->repair->rank];
     int64_t *own_ns = &p->plan->own_ns[at], *baseline_ns = &p->plan->baseline_ns[at];
     *baseline_ns = tl_baseline_of(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
-    if (p->repair->family == TL_FAMILY_HOST)
+    if (p->repair->across)
+        *baseline_ns = tl_baseline_across(p->b, class_of(p, kind), *own_ns, p->on, p->same, p->scratch);
+    if (p->repair->family == TL_FAMILY_HOST || p->repair->across)
         return;
     int64_t as_much_ns = tl_baseline_of_amount(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);
@@ -177,7 +180,8 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
     p.window_at = tl_arena_zeroed(&p.arena, b->nsteps, sizeof *p.window_at);
     p.more = tl_arena_zeroed(&p.arena, cells, sizeof *p.more);
     p.on = tl_arena_zeroed(&p.arena, b->nsteps, sizeof *p.on);
-    p.scratch = tl_arena_take(&p.arena, b->graph->nranks + b->nsteps, sizeof *p.scratch);
+    p.scratch = tl_arena_take(&p.arena, b->graph->nranks + b->nsteps + b->nroles, sizeof *p.scratch);
+    p.same = tl_arena_take(&p.arena, b->nroles, sizeof *p.same);
     *out = (tl_repair_plan){ .family = repair->family,
                              .nkinds = nkinds,
                              .nsteps = b->nsteps,

@@ -327,6 +327,94 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
     return true;
 }
 
+/* ... of its role, beside other roles that have the same kernels: they differ by a few per cent for good, and who is
+ * late stands out from that. */
+static bool stands_out(finding *f, size_t member, const tl_unit *unit)
+{
+    const tl_chance chance = { .members = f->members, .largest = f->largest, .degrees = TL_TAIL_DEGREES };
+    double late = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < f->members; i++) {
+        double sum = 0;
+        for (size_t s = 0; s < f->b->nsteps; s++)
+            sum += f->on[s] ? f->x[i * f->b->nsteps + s] : 0;
+        if (i == member)
+            late = sum;
+        else
+            f->worst[n++] = fabs(sum);
+    }
+    return n == 1 || tl_chance_to_stand_out(&chance, f->worst, n, unit->shape.nup, late) < f->alpha;
+}
+
+/* Whether a member of the role is late in a step of f->on by itself. */
+static bool has_unit(const finding *f, uint32_t role)
+{
+    for (size_t u = 0; u < f->out->units.n; u++)
+        for (size_t s = 0; f->out->units.v[u].role == role && f->out->units.v[u].family == TL_FAMILY_DEVICE &&
+                           s < f->b->nsteps;
+             s++)
+            if (f->on[s] && f->out->units.v[u].on[s])
+                return true;
+    return false;
+}
+
+/* The unit of each rank of a role that is late. */
+static bool add_role(finding *f, const tl_unit *unit, const double *x)
+{
+    const tl_baseline *b = f->b;
+    const tl_role_ranks *role = &b->roles[unit->role];
+    bool ok = true;
+    for (size_t i = 0; ok && i < role->n; i++) {
+        tl_unit of = *unit;
+        of.rank = b->members[role->first + i];
+        for (size_t s = 0; s < b->nsteps; s++)
+            f->out->late_ns[of.rank * b->nsteps + s] += f->on[s] ? (int64_t)x[s] : 0;
+        ok = add_unit(f, of, x);
+    }
+    return ok;
+}
+
+/* The inner stages, one row each in f->x; of[members] which roles they are. */
+static bool take_roles(finding *f, uint32_t *of)
+{
+    const tl_baseline *b = f->b;
+    f->members = 0;
+    if (!tl_lateness_across(b, f->x))
+        return false;
+    for (uint32_t role = 0; role < b->nroles; role++) {
+        if (!tl_is_inner_stage(b, role))
+            continue;
+        memmove(f->x + f->members * b->nsteps, f->x + role * b->nsteps, b->nsteps * sizeof *f->x);
+        of[f->members++] = role;
+    }
+    return true;
+}
+
+/* All ranks of a role may be slow, and none of them stand out: then what other roles need for the same kernels tells. */
+static bool look_across(finding *f)
+{
+    const tl_baseline *b = f->b;
+    uint32_t *of = tl_arena_take(&f->arena, b->nroles, sizeof *of);
+    bool ok = of != NULL && (b->nroles < 2 || f->nfull == 0 || take_roles(f, of));
+    if (!ok || b->nroles < 2 || f->nfull == 0 || f->members < 2)
+        return ok;
+    take_steps(f, f->members, true);
+    double sigma = fmax(tl_noise_of(f->full, f->members, f->nnoise, f->column, f->rest), f->least);
+    take_steps(f, f->members, false);
+    for (size_t i = 0; ok && i < f->members; i++) {
+        bool found = true;
+        memset(f->taken, 0, f->nfull * sizeof *f->taken);
+        while (ok && found) {
+            tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = of[i], .family = TL_FAMILY_DEVICE, .across = true,
+                             .with = TL_NONE };
+            ok = test(f, i, sigma, &unit, &found);
+            found = found && unit.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &unit);
+            ok = ok && (!found || has_unit(f, of[i]) || add_role(f, &unit, f->x + i * b->nsteps));
+        }
+    }
+    return ok;
+}
+
 static int by_rank(const void *a, const void *b)
 {
     const tl_unit *x = a, *y = b;
@@ -386,10 +474,12 @@ bool tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_f
     for (uint32_t q = 0; ok && q < b->nroles; q++)
         f.tries += (double)(b->roles[q].n + (tl_halves_of(b, q, f.half) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
-    f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts);
+    f.tries += b->nroles > 1 ? (double)b->nroles : 0;
+    f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));
     for (uint32_t role = 0; ok && role < b->nroles; role++)
         for (int family = 0; ok && family < TL_NFAMILIES; family++)
             ok = look_at_role(&f, role, (tl_family)family);
+    ok = ok && look_across(&f);
     for (uint32_t sort = 0; ok && sort < b->nsorts; sort++)
         ok = look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
     for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++)

@@ -391,6 +391,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                                : phrase("rank %" PRId32 ", or its host, has most of all waiting, by work beyond its peers "
                                         "that may be chance, or in the first or last step alone",
                                         a->most->rank);
+    case TL_DOUBT_OTHER_STAGES:
+        return phrase("all ranks that do the same are slow beside those of other stages, which run as many kernels of "
+                      "these names: whether these do as much is unknown");
     case TL_DOUBT_HALF:
         return phrase("half of the ranks are slower than the other half: which half is as it should be is unknown");
     case TL_DOUBT_MIXED:

@@ -26,6 +26,7 @@ static void what_may_come_together_fits_a_cell(void)
     const unsigned all = (1u << TL_NDOUBTS) - 1,
                    never = 1u << TL_DOUBT_ONE_STEP | 1u << TL_DOUBT_CHANCE | 1u << TL_DOUBT_ELSEWHERE | 1u << TL_DOUBT_COMM_UNKNOWN |
                            1u << TL_DOUBT_CLOCKS | 1u << TL_DOUBT_NOT_REPLAYED | 1u << TL_DOUBT_GAIN | 1u << TL_DOUBT_HALF |
+                           1u << TL_DOUBT_OTHER_STAGES |
                            1u << TL_DOUBT_MIXED | 1u << TL_DOUBT_UNKNOWN | 1u << TL_DOUBT_NO_PLACE |
                            1u << TL_DOUBT_CHARGES | 1u << TL_DOUBT_NO_VERDICT;
     char cell[256];

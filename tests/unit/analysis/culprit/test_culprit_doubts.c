@@ -64,6 +64,17 @@ static void ranks_of_two_jobs_are_a_grave_doubt(void)
     job_free(j);
 }
 
+static void other_stages_need_not_do_as_much(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    verdict_of(j, 2)->other_stages = 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_OTHER_STAGES);
+    job_free(j);
+}
+
 /* In all steps there is nothing but the other half to compare with; for a while there are the other steps. */
 static void the_other_half_alone_is_a_doubt(void)
 {
@@ -357,6 +368,7 @@ static void clocks_that_hide_most_arrivals_speak_against_a_culprit(void)
 static const unit_test tests[] = {
     TEST(steps_are_needed_for_confidence),
     TEST(ranks_of_two_jobs_are_a_grave_doubt),
+    TEST(other_stages_need_not_do_as_much),
     TEST(the_other_half_alone_is_a_doubt),
     TEST(traces_without_launches_are_a_doubt),
     TEST(a_rank_without_steps_is_a_grave_doubt),

@@ -1,0 +1,106 @@
+/* test_across.c - all ranks of a stage are slow, beside stages that have the same kernels: on jobs made by hand. */
+#include "noisy_job.h"
+
+enum { RANKS = 8, STEPS = 10 };
+
+/* Ranks by twos, which meet by themselves, too, and send to the stages before and after; the first has none before. */
+static hand_job *four_stages(hand_work *device_ns)
+{
+    const tl_verdict_options options = { alpha, least_cost };
+    hand_job *h = hand_new(RANKS, STEPS, usual_host, device_ns);
+    tl_error err;
+    for (size_t r = 0; r < RANKS; r++)
+        h->rows[r].group = (int32_t)(r / 2);
+    hand_baseline(h);
+    for (size_t r = 0; r < RANKS; r++)
+        h->baseline.talks[r] = TL_TALKS_UP | (r > 1 ? TL_TALKS_DOWN : 0);
+    CU_ASSERT_EQUAL_FATAL(tl_verdict_find(&h->baseline, &options, &h->judgement, &err), TL_OK);
+    return h;
+}
+
+/* Ranks that have a unit of the device, one after the other. */
+static const char *late(const hand_job *h)
+{
+    static char text[RANKS + 1];
+    size_t n = 0;
+    for (uint32_t r = 0; r < RANKS; r++)
+        if (hand_unit(h, r, TL_FAMILY_DEVICE) != NULL)
+            text[n++] = (char)('0' + r);
+    text[n] = 0;
+    return text;
+}
+
+static int64_t slow_stage(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank / 2 == 1 ? DEVICE / 5 : 0);
+}
+
+static void a_slow_stage_is_late_beside_the_others(void)
+{
+    hand_job *h = four_stages(slow_stage);
+    CU_ASSERT_EQUAL(h->baseline.nroles, 4);
+    CU_ASSERT_STRING_EQUAL(late(h), "23");
+    const tl_unit *u = hand_unit(h, 2, TL_FAMILY_DEVICE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(u);
+    CU_ASSERT(u->across && u->needed);
+    CU_ASSERT_EQUAL(u->shape.pattern, TL_PATTERN_PERSISTENT);
+    CU_ASSERT_DOUBLE_EQUAL((double)h->judgement.together_ns / (STEPS * DEVICE / 5.0), 1, 0.1);
+    hand_free(h);
+}
+
+static int64_t large_first_stage(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank / 2 == 0 ? DEVICE / 5 : 0);
+}
+
+static void the_first_stage_has_work_of_its_own(void)
+{
+    hand_job *h = four_stages(large_first_stage);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
+    hand_free(h);
+}
+
+static void stages_that_are_alike_are_not_late(void)
+{
+    hand_job *h = four_stages(usual_device);
+    CU_ASSERT_EQUAL(h->judgement.units.n, 0);
+    hand_free(h);
+}
+
+static int64_t unlike_stages(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (int64_t)(rank / 2) * DEVICE / 10;
+}
+
+/* The slowest of them is slower than usual by as much as the fastest is faster. */
+static void stages_that_differ_by_themselves_prove_nothing(void)
+{
+    hand_job *h = four_stages(unlike_stages);
+    CU_ASSERT_STRING_EQUAL(late(h), "");
+    hand_free(h);
+}
+
+static int64_t slow_rank(size_t rank, size_t step)
+{
+    return usual_device(rank, step) + (rank == 3 ? DEVICE / 5 : 0);
+}
+
+static void one_slow_rank_is_no_slow_stage(void)
+{
+    hand_job *h = four_stages(slow_rank);
+    CU_ASSERT_STRING_EQUAL(late(h), "3");
+    CU_ASSERT_FALSE(hand_unit(h, 3, TL_FAMILY_DEVICE)->across);
+    hand_free(h);
+}
+
+int main(void)
+{
+    static const unit_test tests[] = {
+        TEST(a_slow_stage_is_late_beside_the_others),
+        TEST(the_first_stage_has_work_of_its_own),
+        TEST(stages_that_are_alike_are_not_late),
+        TEST(stages_that_differ_by_themselves_prove_nothing),
+        TEST(one_slow_rank_is_no_slow_stage),
+    };
+    return unit_main("kernels across roles", tests, COUNT(tests));
+}
