@@ -49,7 +49,7 @@ static tl_repair_plan plan_of(const graph_job *j, tl_family family, bool drifts,
     static const bool on[] = { true, true };
     tl_repair_plan plan;
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 2);
-    CU_ASSERT_FATAL(tl_repair_plan_make(&j->baseline, &(tl_repair){ 2, (uint8_t)family, drifts, lasts, on }, &plan));
+    CU_ASSERT_FATAL(tl_repair_plan_make(&j->baseline, &(tl_repair){ .rank = 2, .family = (uint8_t)family, .drifts = drifts, .lasts = lasts, .on = on }, &plan));
     return plan;
 }
 
