@@ -32,7 +32,8 @@ static int32_t last_rank(int k, int meeting, int32_t first, int32_t n)
     return last;
 }
 
-/* What each rank waited, as gaps and as sums.  ahead_ns: as it was dealt out. */
+/* What each rank waited, as gaps and as sums.  ahead_ns: as it was dealt out; where it is not 0, clocks are corrected, and
+ * waits are told but for what these leave open. */
 static void check_peers(int64_t ahead_ns)
 {
     size_t n, at = 0;
@@ -52,7 +53,7 @@ static void check_peers(int64_t ahead_ns)
                 CU_ASSERT_FATAL(at < n);
                 CU_ASSERT_EQUAL(rows[at].rank, r);
                 CU_ASSERT_EQUAL(rows[at].start_ns, start + (r < RANKS - 4 ? 0 : ahead_ns)); /* the rank's own clock */
-                CU_ASSERT_EQUAL(rows[at].peer_ns, wait - ns / 2);
+                CU_ASSERT(rows[at].peer_ns <= wait - ns / 2 && rows[at].peer_ns >= wait - ns / 2 - (ahead_ns != 0 ? MS : 0));
                 CU_ASSERT_EQUAL(rows[at].late_rank, last_rank(k, meeting, first, many));
                 peers += rows[at++].peer_ns;
             }
