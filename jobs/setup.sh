@@ -1,15 +1,18 @@
 #!/bin/sh
 # setup.sh [--tests] [CMAKE OPTION...] - all set-up on a bare Debian 12: packages, configuration, build in build/.
 #
-# --tests installs what the tests need, too.  As root it installs the packages that are missing; as anybody else it says
-# which those are.  Where nothing is missing, apt is not called.  Safe to run twice: only what has changed is built.
+# It builds the programs; --tests also installs what the tests need and builds them.  As root it installs the packages
+# that are missing; as any other user it lists them.  Where no package is missing, apt is not called.  Safe to run
+# twice: only what has changed is built.
 set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 
 packages="gcc libc6-dev cmake ninja-build pkg-config openmpi-bin libopenmpi-dev libhdf5-dev libyajl-dev libisal-dev
     zlib1g-dev libzstd-dev libcunit1-dev"
+targets=programs
 if [ "${1:-}" = --tests ]; then
     shift
+    targets=all
     packages="$packages clang libclang-rt-14-dev clang-tidy shellcheck python3 python3-h5py python3-tables python3-pandas hdf5-tools valgrind zstd"
 fi
 
@@ -46,4 +49,4 @@ if ! cmake -S "$top" -B "$top/build" "$@" > "$top/build/setup.log" 2>&1; then
     cat "$top/build/setup.log" >&2
     exit 1
 fi
-cmake --build "$top/build"
+cmake --build "$top/build" --target "$targets"
