@@ -74,6 +74,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     tl_leftover_catch(tl_par_nprocs() > 1);
+    tl_mem_ends_by(tl_par_abort);
     tl_log_speaks(tl_par_proc() == 0 && !cli.run.quiet);
     parsed = tl_par_agree(parsed, &err);
     int code = act(&cli, parsed, &err);

@@ -1,9 +1,12 @@
-/* mem.c - checked sizes, growth by doubling, and a switch that makes an allocation fail. */
+/* mem.c - checked sizes, growth by doubling, the end of a run without memory, and a switch that makes an allocation
+ * fail. */
 #define _GNU_SOURCE /* madvise */
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/leftover.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -40,6 +43,36 @@ static bool denied(void)
     return fuse > 0 && --fuse == 0;
 }
 
+/* Of a process that no memory is left for; TL_EXIT_FAULT of job/call/exit.h. */
+#define EXIT_OUT 70
+
+static void (*ends_by)(int status);
+
+void tl_mem_ends_by(void (*end)(int status))
+{
+    ends_by = end;
+}
+
+_Noreturn void tl_mem_out(size_t n)
+{
+    fprintf(stderr,
+            "tlmpi: memory is out: %zu more bytes were asked for.  Give it more memory or more hosts, or less to read "
+            "(fewer ranks, --steps)\n",
+            n);
+    tl_leftover_remove();
+    if (ends_by != NULL)
+        ends_by(EXIT_OUT);
+    exit(EXIT_OUT);
+}
+
+/* An array of n bytes that was asked for. */
+static void *there(void *array, size_t n)
+{
+    if (array == NULL)
+        tl_mem_out(n);
+    return array;
+}
+
 void tl_mem_expect(tl_mem_use use)
 {
 #if defined __GLIBC__
@@ -55,12 +88,12 @@ void tl_mem_fail_after(size_t n)
     fuse = n;
 }
 
-/* An array of n bytes, NULL: none.  All pages of it: of a mapping with pages of two kinds Linux moves neither.  What the
+/* An array of n bytes.  All pages of it: of a mapping with pages of two kinds Linux moves neither.  What the
  * system does not do is no matter. */
 static void *with_large_pages(void *array, size_t n)
 {
 #if defined __GLIBC__ && defined MADV_HUGEPAGE
-    if (array != NULL && n >= LARGE_PAGES_BYTES) {
+    if (n >= LARGE_PAGES_BYTES) {
         const size_t before = (uintptr_t)array % (size_t)sysconf(_SC_PAGESIZE);
         madvise((char *)array - before, before + malloc_usable_size(array), MADV_HUGEPAGE);
     }
@@ -72,21 +105,36 @@ static void *with_large_pages(void *array, size_t n)
 
 void *tl_malloc(size_t size)
 {
-    return denied() ? NULL : with_large_pages(malloc(size > 0 ? size : 1), size);
+    return with_large_pages(there(denied() ? NULL : malloc(size > 0 ? size : 1), size), size);
 }
 
-bool tl_mem_has(size_t n)
+void *tl_realloc(void *array, size_t size)
 {
-    void *p = tl_malloc(n);
-    free(p);
-    return p != NULL;
+    return with_large_pages(there(denied() ? NULL : realloc(array, size > 0 ? size : 1), size), size);
+}
+
+void *tl_mem_get(void *none, size_t size)
+{
+    (void)none;
+    return tl_malloc(size);
+}
+
+void *tl_mem_resize(void *none, void *array, size_t size)
+{
+    (void)none;
+    return tl_realloc(array, size);
+}
+
+void tl_mem_drop(void *none, void *array)
+{
+    (void)none;
+    free(array);
 }
 
 void *tl_calloc(size_t n, size_t size)
 {
-    if (denied() || (size > 0 && n > SIZE_MAX / size))
-        return NULL;
-    return n > 0 && size > 0 ? with_large_pages(calloc(n, size), n * size) : calloc(1, 1);
+    size_t bytes = size > 0 && n > SIZE_MAX / size ? SIZE_MAX : n * size;
+    return with_large_pages(there(denied() || bytes == SIZE_MAX ? NULL : calloc(bytes > 0 ? bytes : 1, 1), bytes), bytes);
 }
 
 /* What stands before each array of an arena. */
@@ -99,11 +147,7 @@ static void *add_block(tl_arena *arena, size_t n, size_t size, void *(*get)(size
 {
     const size_t head = sizeof *arena->last;
     n += n == 0;
-    struct tl_arena_block *block = size <= (SIZE_MAX - head) / n ? get(head + n * size) : NULL;
-    if (block == NULL) {
-        arena->failed = true;
-        return NULL;
-    }
+    struct tl_arena_block *block = get(size <= (SIZE_MAX - head) / n ? head + n * size : SIZE_MAX);
     block->before = arena->last;
     arena->last = block;
     return block->array;
@@ -137,8 +181,8 @@ bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)
         return true;
-    if (size == 0 || need > SIZE_MAX / size || denied())
-        return false;
+    if (size == 0 || need > SIZE_MAX / size)
+        tl_mem_out(SIZE_MAX);
 
     size_t most = SIZE_MAX / size;
     size_t more = *capacity < LARGE_BYTES / size ? *capacity : *capacity / 2;
@@ -151,9 +195,7 @@ bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
     /* The caller's pointer is a T *, seen through a void **: its bytes are copied, never accessed as a void *. */
     void *old, *new;
     memcpy(&old, array, sizeof old);
-    new = with_large_pages(realloc(old, cap * size), cap * size);
-    if (new == NULL)
-        return false;
+    new = tl_realloc(old, cap * size);
     memcpy(array, &new, sizeof new);
     *capacity = cap;
     return true;
@@ -161,9 +203,7 @@ bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
 
 char *tl_strndup(const char *text, size_t n)
 {
-    char *copy = n < SIZE_MAX ? tl_malloc(n + 1) : NULL;
-    if (copy == NULL)
-        return NULL;
+    char *copy = tl_malloc(n < SIZE_MAX ? n + 1 : n);
     if (n > 0)
         memcpy(copy, text, n);
     copy[n] = '\0';

@@ -146,7 +146,7 @@ def names(checks, program):
             run = limited(least + more, data)
             row = run.ranks().get(1, {})
             what = "%d kB of memory" % (least + more)
-            checks.that(run.status == 1 and row.get("status") == "unreadable" and "memory is out" in row.get("error", ""),
+            checks.that(run.status == 1 and row.get("status") == "unreadable" and "more than memory has room for" in row.get("error", ""),
                         what + ": the rank is given up", run.status, row, run.stderr[-300:])
             witness(checks, run, what)
 

@@ -1,29 +1,6 @@
-/* test_match_odd.c - matching on as many procs as mpirun starts, where memory runs out somewhere, or participants say
+/* test_match_odd.c - matching on as many procs as mpirun starts, where participants say
  * what no trace should, or there are none. */
 #include "dealt.h"
-#include "tlmpi/base/mem.h"
-
-/* On one proc the k-th allocation fails: all hear of it, and nobody hangs; until k is beyond them all.  Of a crowd,
- * which takes long to agree, fewer k. */
-static void without_memory_all_give_up_together(void)
-{
-    bool done = false;
-    for (size_t k = 1; !done && k < 4000; k += all <= 3 && k < 60 ? 1 : 1 + k / 5) {
-        tl_late_rows late = { 0 };
-        tl_error err = { 0 };
-        deal_out(k % 2 == 0 ? BY_ENDS : BY_LAUNCH, 0);
-        if (me == all - 1)
-            tl_mem_fail_after(k);
-        tl_status st = tl_match_run(&set, &exposures, RANKS, TL_CLOCK_AUTO, &tables, &late, &err);
-        tl_mem_fail_after(0);
-        free(late.v);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        CU_ASSERT(st == TL_OK || strstr(err.text, "memory") != NULL);
-        done = st == TL_OK && k > 20;
-        CU_ASSERT_EQUAL(tl_par_agree(st, NULL), st);
-    }
-    CU_ASSERT_TRUE(done);
-}
 
 static int64_t absurd_time(uint64_t *state)
 {
@@ -92,7 +69,6 @@ static void a_job_without_communication_is_a_job(void)
 }
 
 static const unit_test tests[] = {
-    TEST(without_memory_all_give_up_together),
     TEST(absurd_participants_are_counted),
     TEST(a_job_without_communication_is_a_job),
 };

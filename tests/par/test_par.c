@@ -1,7 +1,6 @@
 /* test_par.c - the verbs of par.h that all procs call at once, on as many procs as mpirun starts: each proc checks what
  * it sees. */
 #include "bytes.h"
-#include "tlmpi/base/mem.h"
 
 #define MB ((size_t)1 << 20)
 
@@ -78,22 +77,6 @@ static void shares_without_sizes_come_too(void)
     free(out);
 }
 
-/* Everybody knows, and nobody hangs; the next gather works. */
-static void a_gather_without_memory_fails_on_every_proc(void)
-{
-    tl_error err = { 0 };
-    void *out = NULL;
-    size_t n = 0;
-    if (me == 0)
-        tl_mem_fail_after(1);
-    tl_status st = tl_par_gather(&me, sizeof me, &out, &n, NULL, &err);
-    tl_mem_fail_after(0);
-    CU_ASSERT_EQUAL(st, TL_ENOMEM);
-    CU_ASSERT_PTR_NULL(out);
-    CU_ASSERT_EQUAL(n, 0);
-    shares_without_sizes_come_too();
-}
-
 /* A row tells where it is from, which it was there, and where it goes. */
 typedef struct travelling {
     int from, to;
@@ -164,25 +147,6 @@ static void rows_may_be_large(void)
     free(out);
 }
 
-/* All know, and nobody hangs; the next one works. */
-static void a_shuffle_without_memory_fails_everywhere(void)
-{
-    for (size_t k = 1; k <= 10; k++) {
-        int32_t to = 0;
-        void *out = NULL;
-        size_t nout = 1;
-        tl_error err = { 0 };
-        if (me == all - 1)
-            tl_mem_fail_after(k);
-        tl_status st = tl_par_shuffle(&me, 1, sizeof me, &to, &out, &nout, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(all == 1 || st == TL_ENOMEM);
-        CU_ASSERT(st == TL_OK || (out == NULL && nout == 0));
-        free(out);
-    }
-    check_shuffle(0, 10);
-}
-
 static void nobody_passes_a_barrier_early(void)
 {
     double started = seconds(CLOCK_MONOTONIC);
@@ -244,10 +208,8 @@ static const unit_test tests[] = {
     TEST(bytes_reach_all),
     TEST(unequal_shares_come_in_proc_order),
     TEST(shares_without_sizes_come_too),
-    TEST(a_gather_without_memory_fails_on_every_proc),
     TEST(rows_find_their_procs_in_order),
     TEST(rows_may_be_large),
-    TEST(a_shuffle_without_memory_fails_everywhere),
     TEST(nobody_passes_a_barrier_early),
     TEST(waiting_burns_no_processor),
     TEST(all_are_told_at_once),

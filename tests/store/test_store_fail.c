@@ -1,6 +1,5 @@
 /* test_store_fail.c - a result file does not come into being, or comes whole. */
 #include "store_file.h"
-#include "tlmpi/base/mem.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -214,38 +213,6 @@ static void a_killed_run_leaves_a_whole_file_or_none(void)
     write_sample(10, 1, 0);
 }
 
-static void memory_may_run_out_anywhere(void)
-{
-    sample_plan plan = { .nrows = 20, .nranks = 2 };
-    size_t k = 1;
-    for (;; k++) {
-        clean();
-        tl_mem_fail_after(k);
-        tl_status st = sample_write(file, &plan, &err);
-        tl_mem_fail_after(0);
-        if (st == TL_OK)
-            break;
-        CU_ASSERT_EQUAL(st, TL_ENOMEM);
-        CU_ASSERT_FALSE(there(file));
-        CU_ASSERT_FALSE(there(part));
-    }
-    CU_ASSERT(k > 50);
-    for (k = 1;; k++) {
-        tl_result *r = NULL;
-        uint64_t hash;
-        tl_mem_fail_after(k);
-        tl_status st = tl_result_open(file, &r, &err);
-        if (st == TL_OK)
-            st = tl_result_digest(r, tl_result_find(r, "sample"), &hash, &err);
-        tl_mem_fail_after(0);
-        tl_result_close(r);
-        if (st == TL_OK)
-            break;
-        CU_ASSERT_EQUAL(st, TL_ENOMEM);
-    }
-    CU_ASSERT(k > 50);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -257,7 +224,6 @@ int main(void)
         TEST(a_full_disk_at_any_byte_leaves_no_file),
         TEST(a_folder_that_may_not_be_written_is_named),
         TEST(a_killed_run_leaves_a_whole_file_or_none),
-        TEST(memory_may_run_out_anywhere),
     };
     return store_main("store that fails", tests, COUNT(tests));
 }

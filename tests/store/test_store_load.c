@@ -1,6 +1,5 @@
 /* test_store_load.c - whole tables back as rows of structs, whatever version of the program wrote them. */
 #include "store_file.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/store/load.h"
 
 static tl_status load(tl_tables *tables, const tl_schema *schema, const tl_schema *other, size_t required)
@@ -98,34 +97,12 @@ static void what_is_not_there_is_told_or_stays_empty(void)
     load_refused(sample_with(TEXT, &field), "column text of table sample is of another type");
 }
 
-static void without_memory_nothing_is_lost(void)
-{
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-    write_sample(300, 2, 0);
-    for (size_t n = 1; st == TL_ENOMEM && n < 1000; n++) {
-        const tl_schema *const schemas[] = { &tl_sample_schema };
-        tl_tables tables;
-        CU_ASSERT_TRUE_FATAL(tl_tables_init(&tables, schemas, 1));
-        tl_result *r = open_file();
-        tl_mem_fail_after(n);
-        st = tl_result_load(r, &tables, 1, &err);
-        tl_mem_fail_after(0);
-        failures += st != TL_OK;
-        tl_result_close(r);
-        tl_tables_free(&tables);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(failures > 2);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(rows_come_back_as_they_were_in_memory),
         TEST(enums_are_found_by_their_labels),
         TEST(what_is_not_there_is_told_or_stays_empty),
-        TEST(without_memory_nothing_is_lost),
     };
     return store_main("store that loads", tests, COUNT(tests));
 }

@@ -1,4 +1,8 @@
-/* mem.h - memory that says no instead of overflowing.
+/* mem.h - memory: an allocation succeeds, or the run ends.
+ *
+ * Memory that is out ends the run (tl_mem_out): a message, no unfinished file, all procs, exit status 70.  So no caller
+ * checks a result.  A size that an input dictates is checked first (tl_mem_fits): an input that needs more than is there
+ * is damaged input, and the run goes on without it.
  *
  * All growth goes through tl_grow: sizes are checked, and an array doubles until it is large, then grows by half, so
  * that an array of n elements costs O(n) in all.  A test may make the k-th allocation fail (tl_mem_fail_after).
@@ -17,28 +21,44 @@ typedef enum tl_mem_use {
 
 void tl_mem_expect(tl_mem_use use);
 
-/* n * size zeroed bytes, NULL when they are not to be had or n * size overflows.  Free with free(). */
+/* Ends the run: n bytes were asked for and are not there. */
+_Noreturn void tl_mem_out(size_t n);
+
+/* What ends the run then, with this exit status (tl_par_abort); without it the process exits alone. */
+void tl_mem_ends_by(void (*end)(int status));
+
+/* Whether n more bytes are there: below the limits on the process and on its group (ulimit -v, cgroup), and in the
+ * machine.  For a size that an input dictates, and for a library that allocates by itself. */
+bool tl_mem_fits(size_t n);
+
+/* n * size zeroed bytes.  Free with free(). */
 void *tl_calloc(size_t n, size_t size);
 
-/* malloc that a test can make fail.  Free with free(). */
+/* Free with free(). */
 void *tl_malloc(size_t size);
+void *tl_realloc(void *array, size_t size);
+
+/* The same for a library that takes functions, as yajl, which checks none of its allocations. */
+void *tl_mem_get(void *none, size_t size);
+void *tl_mem_resize(void *none, void *array, size_t size);
+void tl_mem_drop(void *none, void *array);
 
 /* Makes room for at least `need` elements of `size` bytes in *array, whose capacity is *capacity elements.
- * The elements stay; on failure (false) both are as they were. */
+ * The elements stay. */
 bool tl_grow(void **array, size_t *capacity, size_t need, size_t size);
 
-/* The arrays of one phase, which end together; whether all were to be had is asked once.
+/* The arrays of one phase, which end together.
  *
  *     tl_arena arena = { 0 };
  *     int64_t *due = tl_arena_take(&arena, n, sizeof *due);
  *     bool *late = tl_arena_zeroed(&arena, n, sizeof *late);
- *     bool ok = !arena.failed && find_late(due, late, n);
+ *     find_late(due, late, n);
  *     tl_arena_free(&arena);
  *
  * Each array is an allocation of its own: none grows, and a large one goes back to the system. */
 typedef struct tl_arena {
     struct tl_arena_block *last;
-    bool failed; /* an array was not to be had: NULL was returned for it */
+    bool failed; /* never */
 } tl_arena;
 
 /* n * size bytes (room for one element at least); what is in them is not known, or 0. */
@@ -48,14 +68,10 @@ void *tl_arena_zeroed(tl_arena *arena, size_t n, size_t size);
 /* Ends all its arrays.  It may be used again, as one that is new. */
 void tl_arena_free(tl_arena *arena);
 
-/* A copy of the first n bytes of text with a 0 after it; NULL when memory is out. */
+/* A copy of the first n bytes of text with a 0 after it. */
 char *tl_strndup(const char *text, size_t n);
 
-/* Whether n bytes are to be had just now: for a library that takes memory without asking whether it got any. */
-bool tl_mem_has(size_t n);
-
-/* For tests: of the allocations through this header the n-th fails (1 is the next), and it alone: what is large may not
- * be to be had where what is asked for after it is.  0 turns it off. */
+/* For tests: of the allocations through this header the n-th fails (1 is the next).  0 turns it off. */
 void tl_mem_fail_after(size_t n);
 
 /* A growing array of T: { T *v; size_t n, cap; }.  Zero-initialise; free(vec.v) ends it. */

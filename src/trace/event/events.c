@@ -191,6 +191,13 @@ bool tl_events_reserve(tl_events *e, size_t n)
     return true;
 }
 
+size_t tl_events_bytes(const tl_events *e)
+{
+    const size_t row = sizeof *e->ts_ns + sizeof *e->dur_ns + sizeof *e->corr + sizeof *e->name + sizeof *e->track +
+                       sizeof *e->lane + sizeof *e->uid + sizeof *e->category + sizeof *e->flags;
+    return e->cap * row + e->names.bytes_cap + e->names.cap * sizeof *e->names.v;
+}
+
 /* Reads a time; true when it is there and can be one. */
 static bool time_of(const tl_value *v, int64_t *ns)
 {

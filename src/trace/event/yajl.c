@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
-/* What yajl takes beside that. */
-#define YAJL_BYTES ((size_t)16 << 10)
-
 typedef struct reading {
     tl_yajl_scratch *scratch;
     tl_fields *f;
@@ -159,17 +156,10 @@ bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, si
     f->args.n = 0;
     *consumed = 0;
     scratch->used = 0;
-    /* A decoded text is never longer than its source; yajl's own copy of one doubles until it fits, and its stack of
-     * brackets has a byte each. */
-    if (!tl_grow((void **)&scratch->text, &scratch->cap, text.n + 1, 1) || !tl_mem_has(4 * text.n + YAJL_BYTES)) {
-        scratch->no_memory = true;
-        return false;
-    }
-    yajl_handle h = yajl_alloc(&callbacks, NULL, &r);
-    if (h == NULL) {
-        scratch->no_memory = true;
-        return false;
-    }
+    /* A decoded text is never longer than its source. */
+    tl_grow((void **)&scratch->text, &scratch->cap, text.n + 1, 1);
+    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
+    yajl_handle h = yajl_alloc(&callbacks, &memory, &r);
     r.yajl = h;
     yajl_status st = yajl_parse(h, (const unsigned char *)text.p, text.n);
     *consumed = st == yajl_status_error ? fault_of(h) : yajl_get_bytes_consumed(h);

@@ -14,15 +14,12 @@
  * Of equal keys the last counts; but once a distributedInfo has named the rank, no other one does: a look at the head
  * of a file, which is all that most files get before they are read, must find what the reading finds.
  */
+#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/meta.h"
 #include "tlmpi/trace/text/repair.h"
 #include "values.h"
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
-
-/* yajl takes memory without asking whether it got any: a copy of a text, which doubles until it fits, a byte for each
- * bracket, and so much beside. */
-#define YAJL_BYTES ((size_t)16 << 10)
 
 /* ------------------------------------------------------------------------------------------------ yajl's callbacks */
 
@@ -145,11 +142,8 @@ static tl_status parse_once(const char *text, size_t n, tl_meta_position root, t
     tl_meta_parsing p = { .meta = meta, .root = root };
 
     *refused = false;
-    if (n > SIZE_MAX / 8 || !tl_mem_has(4 * n + YAJL_BYTES))
-        return tl_fail_memory(err, "reading the metadata of a trace");
-    yajl_handle h = yajl_alloc(&callbacks, NULL, &p);
-    if (h == NULL)
-        return tl_fail_memory(err, "reading the metadata of a trace");
+    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
+    yajl_handle h = yajl_alloc(&callbacks, &memory, &p);
     yajl_config(h, yajl_dont_validate_strings, 1);
     yajl_config(h, yajl_allow_trailing_garbage, 1);
 

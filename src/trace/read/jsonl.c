@@ -19,9 +19,6 @@
 /* A longer phase is no measurement: a hundred days. */
 #define DURATION_MAX_NS (INT64_C(100) * 86400 * 1000000000)
 
-/* What yajl takes beside the copies of texts. */
-#define YAJL_BYTES ((size_t)16 << 10)
-
 typedef enum key { KEY_NAME, KEY_STEP, KEY_RANK, KEY_DURATION, NKEYS, KEY_OTHER = NKEYS } key;
 static const char *const key_words[NKEYS] = { "name", "step", "rank", "duration_ms" };
 
@@ -35,7 +32,6 @@ typedef struct reading {
     bool no_memory;
 
     yajl_handle yajl; /* NULL: a new one is needed */
-    size_t promised;  /* it has been seen that yajl gets memory for lines so long */
     unsigned depth;
     bool object;    /* something of the line has been opened and closed */
     bool several;   /* ... and was no object, or not all that the line has */
@@ -190,19 +186,9 @@ static bool parse(reading *r, const char *text, size_t n)
     r->key = KEY_OTHER;
     memset(r->told, 0, sizeof r->told);
     r->record = (tl_phase_record){ .step = -1, .rank = -1 };
-    if (n > r->promised || r->yajl == NULL) {
-        if (!tl_mem_has(YAJL_BYTES + 4 * n)) {
-            r->no_memory = true;
-            return false;
-        }
-        r->promised = n > r->promised ? n : r->promised;
-    }
     if (r->yajl == NULL) {
-        r->yajl = yajl_alloc(&callbacks, NULL, r);
-        if (r->yajl == NULL) {
-            r->no_memory = true;
-            return false;
-        }
+        yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
+        r->yajl = yajl_alloc(&callbacks, &memory, r);
         yajl_config(r->yajl, yajl_allow_multiple_values, 1);
     }
     bool well = yajl_parse(r->yajl, (const unsigned char *)text, n) == yajl_status_ok && r->depth == 0 && r->object &&

@@ -19,6 +19,10 @@
 
 #define NO_JSON "expected JSON, found an entry that is none or has no end"
 
+/* What a trace may ask for next, in times what it has: its columns and texts double beside the old ones, and to link
+ * them takes about as much again. */
+#define ROOM 3
+
 typedef struct reading {
     const tl_read_options *options;
     tl_take_options take;
@@ -30,6 +34,7 @@ typedef struct reading {
     tl_yajl_scratch scratch;
     char *repaired; /* room for a repaired entry */
     size_t repaired_cap;
+    size_t checked; /* bytes of events for which there was memory enough */
     tl_error source_error; /* what ended the bytes early */
     uint64_t cut_at;       /* offset of the first entry without an end; UINT64_MAX for none */
     uint32_t cut_entries;  /* entries begun when the last of them was found so */
@@ -204,13 +209,23 @@ static void take_loose(reading *r, const tl_split_item *item)
 
 /* ----------------------------------------------------------------------------------------------------- all entries */
 
+/* Whether there is memory for more of the trace; asked again whenever its columns have grown. */
+static bool may_grow(reading *r)
+{
+    size_t bytes = tl_events_bytes(&r->trace->events);
+    if (bytes <= r->checked)
+        return true;
+    r->checked = bytes;
+    return tl_mem_fits(ROOM * bytes);
+}
+
 /* The next block of the file into the splitter.  False at the end. */
 static bool read_block(reading *r, tl_source *source)
 {
     size_t cap, n = 0;
     char *space = tl_split_space(&r->split, &cap);
 
-    if (space == NULL) {
+    if (space == NULL || !may_grow(r)) {
         r->trace->report.no_memory = true;
         return false;
     }
@@ -364,7 +379,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     free(r.repaired);
 
     if (out->report.no_memory)
-        return tl_fail(err, TL_ENOMEM, "%s: memory is out after %llu bytes of text", path,
+        return tl_fail(err, TL_EINPUT, "%s: more than memory has room for, after %llu bytes of text", path,
                        (unsigned long long)out->report.text_bytes);
     if (!out->report.has_events)
         return tl_fail(err, TL_EINPUT, "%s: expected traceEvents, found none in %llu bytes of text%s%s", path,

@@ -8,6 +8,7 @@
  * A file of rules is written by hand, so what is wrong in it is refused with its line, and so is what has no meaning: a
  * rule that would never be asked is a mistake, not a wish.
  */
+#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/view.h"
 #include <errno.h>
 #include <stdio.h>
@@ -284,11 +285,8 @@ tl_status tl_rules_read(const char *path, tl_rules *rules, tl_error *err)
     if (st != TL_OK)
         return st;
     p.text = text;
-    p.yajl = yajl_alloc(&callbacks, NULL, &p);
-    if (p.yajl == NULL) {
-        free(text);
-        return tl_fail_memory(err, "the rules");
-    }
+    yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
+    p.yajl = yajl_alloc(&callbacks, &memory, &p);
     yajl_config(p.yajl, yajl_allow_comments, 1);
     bool whole = yajl_parse(p.yajl, (const unsigned char *)text, n) == yajl_status_ok;
     (void)line_now(&p); /* the end of the text is counted from its last line */

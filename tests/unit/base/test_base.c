@@ -9,17 +9,67 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-static void sizes_that_overflow_are_refused(void)
+/* The exit status of a process of its own; its standard error is closed. */
+static int status_of(void (*act)(void))
 {
-    CU_ASSERT_PTR_NULL(tl_calloc(SIZE_MAX / 2, 3));
-    CU_ASSERT_PTR_NULL(tl_strndup("", SIZE_MAX));
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0) {
+        close(STDERR_FILENO);
+        act();
+        _exit(0);
+    }
+    CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
+static size_t many = SIZE_MAX / 2; /* too many for the compiler to see */
+
+static void zero_too_many(void)
+{
+    free(tl_calloc(many, 3));
+}
+
+static void grow_too_far(void)
+{
     int *v = NULL;
     size_t cap = 0;
-    CU_ASSERT_FALSE(tl_grow((void **)&v, &cap, SIZE_MAX / 2, sizeof *v));
-    CU_ASSERT_PTR_NULL(v);
-    CU_ASSERT_EQUAL(cap, 0);
+    tl_grow((void **)&v, &cap, many, sizeof *v);
+}
+
+static void fail_the_second(void)
+{
+    tl_mem_fail_after(2);
+    free(tl_malloc(1));
+    free(tl_malloc(1));
+}
+
+static void end_by(int status)
+{
+    _exit(status + 1);
+}
+
+static void end_otherwise(void)
+{
+    tl_mem_ends_by(end_by);
+    fail_the_second();
+}
+
+static void memory_that_is_out_ends_the_run(void)
+{
+    CU_ASSERT_EQUAL(status_of(zero_too_many), 70);
+    CU_ASSERT_EQUAL(status_of(grow_too_far), 70);
+    CU_ASSERT_EQUAL(status_of(fail_the_second), 70);
+    CU_ASSERT_EQUAL(status_of(end_otherwise), 71);
+}
+
+static void what_is_too_large_does_not_fit(void)
+{
+    CU_ASSERT_TRUE(tl_mem_fits(1));
+    CU_ASSERT_FALSE(tl_mem_fits(many));
 }
 
 static void nothing_is_memory_too(void)
@@ -46,60 +96,6 @@ static void a_growing_array_keeps_its_elements(void)
         CU_ASSERT_EQUAL(vec.v[i], i);
     CU_ASSERT(moves < 20);
     free(vec.v);
-}
-
-static void what_an_arena_lacked_is_known_in_the_end(void)
-{
-    tl_arena arena = { 0 };
-    double *taken = tl_arena_take(&arena, 1000, sizeof *taken);
-    char *zeroed = tl_arena_zeroed(&arena, 1000, 1);
-    CU_ASSERT_FATAL(taken != NULL && zeroed != NULL && tl_arena_take(&arena, 0, sizeof *taken) != NULL);
-    for (int i = 0; i < 1000; i++) {
-        taken[i] = i;
-        CU_ASSERT_EQUAL(zeroed[i], 0);
-    }
-    CU_ASSERT_FALSE(arena.failed);
-
-    tl_mem_fail_after(1);
-    CU_ASSERT_PTR_NULL(tl_arena_zeroed(&arena, 1, 1));
-    CU_ASSERT_PTR_NOT_NULL(tl_arena_take(&arena, 1, 1));
-    CU_ASSERT_TRUE(arena.failed);
-    CU_ASSERT_PTR_NULL(tl_arena_take(&arena, SIZE_MAX / 8, 16));
-    CU_ASSERT_PTR_NULL(tl_arena_take(&arena, SIZE_MAX, 1));
-    CU_ASSERT_EQUAL(taken[999], 999);
-
-    tl_arena_free(&arena);
-    CU_ASSERT_FALSE(arena.failed);
-    CU_ASSERT_PTR_NULL(arena.last);
-}
-
-static void the_kth_allocation_fails_and_harms_nothing(void)
-{
-    int *v = NULL;
-    size_t cap = 0;
-    CU_ASSERT_FATAL(tl_grow((void **)&v, &cap, 1, sizeof *v));
-    v[0] = 7;
-
-    int *before = v;
-    size_t cap_before = cap;
-    tl_mem_fail_after(2);
-    void *first = tl_malloc(1);
-    CU_ASSERT_PTR_NOT_NULL(first);
-    CU_ASSERT_PTR_NULL(tl_malloc(1));
-    tl_mem_fail_after(1);
-    CU_ASSERT_PTR_NULL(tl_calloc(1, 1));
-    tl_mem_fail_after(1);
-    CU_ASSERT_PTR_NULL(tl_strndup("a", 1));
-    tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_grow((void **)&v, &cap, cap + 1, sizeof *v));
-    CU_ASSERT_PTR_EQUAL(v, before);
-    CU_ASSERT_EQUAL(cap, cap_before);
-    CU_ASSERT_EQUAL(v[0], 7);
-    CU_ASSERT(tl_grow((void **)&v, &cap, cap, sizeof *v));
-    CU_ASSERT(tl_grow((void **)&v, &cap, cap + 1, sizeof *v));
-    CU_ASSERT_EQUAL(v[0], 7);
-    free(first);
-    free(v);
 }
 
 static void a_copy_ends_where_it_was_cut(void)
@@ -221,11 +217,10 @@ static void a_warning_is_one_harmless_line(void)
 }
 
 static const unit_test tests[] = {
-    TEST(sizes_that_overflow_are_refused),
+    TEST(memory_that_is_out_ends_the_run),
+    TEST(what_is_too_large_does_not_fit),
     TEST(nothing_is_memory_too),
     TEST(a_growing_array_keeps_its_elements),
-    TEST(what_an_arena_lacked_is_known_in_the_end),
-    TEST(the_kth_allocation_fails_and_harms_nothing),
     TEST(a_copy_ends_where_it_was_cut),
     TEST(an_error_is_one_line),
     TEST(a_needle_is_found_anywhere),

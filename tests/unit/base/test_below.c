@@ -1,6 +1,5 @@
 /* test_below.c - the largest below a bound, against a look at each. */
 #include "tlmpi/base/below.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 
 static uint32_t look_at_each(const uint32_t *v, size_t from, size_t to, uint32_t bound)
@@ -62,26 +61,10 @@ static void random_lists_agree_with_a_look_at_each(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void without_memory_it_is_empty(void)
-{
-    static const uint32_t v[] = { 5, 1, 7 };
-    bool whole = false;
-    for (size_t n = 1; !whole && n < 20; n++) {
-        tl_below below = { 0 };
-        tl_mem_fail_after(n);
-        whole = tl_below_make(&below, v, COUNT(v));
-        tl_mem_fail_after(0);
-        CU_ASSERT(whole || (below.words == NULL && below.n == 0));
-        tl_below_free(&below);
-    }
-    CU_ASSERT_TRUE(whole);
-}
-
 static const unit_test tests[] = {
     TEST(the_drawn_case),
     TEST(nothing_is_below_in_nothing),
     TEST(random_lists_agree_with_a_look_at_each),
-    TEST(without_memory_it_is_empty),
 };
 
 int main(void)

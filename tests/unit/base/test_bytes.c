@@ -106,26 +106,6 @@ static void a_count_that_is_too_large_is_refused(void)
     }
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    tl_bytes b = { 0 };
-    char large[4096] = { 1 }, text[3] = { 0 };
-    CU_ASSERT_FATAL(tl_bytes_put(&b, "abc", 3));
-    tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_bytes_put(&b, large, sizeof large));
-    tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_bytes_put_list(&b, large, sizeof large / 8, 8));
-    tl_mem_fail_after(0);
-    CU_ASSERT_TRUE(tl_bytes_get(&b, text, 3)); /* what was there stays */
-    CU_ASSERT_EQUAL(memcmp(text, "abc", 3), 0);
-    tl_bytes_free(&b);
-    CU_ASSERT_FATAL(tl_bytes_put_list(&b, pairs, 3, sizeof *pairs));
-    tl_mem_fail_after(1);
-    expect_none(&b, sizeof *pairs);
-    tl_mem_fail_after(0);
-    tl_bytes_free(&b);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -134,7 +114,6 @@ int main(void)
         TEST(nothing_is_got_of_what_is_cut_short),
         TEST(a_number_that_is_not_there_leaves_what_is),
         TEST(a_count_that_is_too_large_is_refused),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("bytes", tests, COUNT(tests));
 }

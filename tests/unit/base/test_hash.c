@@ -19,8 +19,6 @@
 #undef tl_map_put
 #undef tl_map_free
 
-#include "tlmpi/base/mem.h"
-
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
 uint64_t tl_hash_mix(uint64_t hash, uint64_t value);
 uint32_t tl_map_get(const tl_map *map, uint64_t key);
@@ -173,26 +171,6 @@ static void a_value_is_changed_where_it_stands(void)
     tl_map_free(&map);
 }
 
-static void a_map_without_memory_keeps_what_it_has(void)
-{
-    tl_map map = { 0 };
-    for (size_t k = 1; k <= 2; k++) {
-        tl_mem_fail_after(k);
-        CU_ASSERT_EQUAL(tl_map_put(&map, 1, 1), -1);
-        tl_mem_fail_after(0);
-        CU_ASSERT_EQUAL(map.cap, 0);
-    }
-    uint32_t n = 0;
-    for (; map.cap == 0 || map.n < map.cap / 2; n++)
-        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, n * 3, n), 0);
-    tl_mem_fail_after(1);
-    CU_ASSERT_EQUAL(tl_map_put(&map, 1, 1), -1);
-    tl_mem_fail_after(0);
-    for (uint32_t i = 0; i < n; i++)
-        CU_ASSERT_EQUAL(tl_map_get(&map, i * 3), i);
-    tl_map_free(&map);
-}
-
 static const unit_test tests[] = {
     TEST(keys_are_those_of_every_version),
     TEST(both_ways_to_multiply_agree),
@@ -202,7 +180,6 @@ static const unit_test tests[] = {
     TEST(a_map_gives_back_what_was_put),
     TEST(keys_that_count_up_do_not_pile_up),
     TEST(a_value_is_changed_where_it_stands),
-    TEST(a_map_without_memory_keeps_what_it_has),
 };
 
 int main(void)

@@ -1,6 +1,5 @@
 /* test_period.c - after how many letters a text returns; a letter a microsecond, a dot is a pause of one. */
 #include "tlmpi/base/period.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <string.h>
 
@@ -56,20 +55,11 @@ static void one_in_fifty_may_differ(void)
     CU_ASSERT_EQUAL(period_of(text), 0);
 }
 
-static void without_memory_it_says_so(void)
-{
-    size_t period;
-    tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_period_of(NULL, NULL, 0, &period));
-    tl_mem_fail_after(0);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_sequence_returns_after_its_period), TEST(what_is_not_seen_twice_and_a_half_is_none),
         TEST(of_equal_ones_pauses_tell),           TEST(one_in_fifty_may_differ),
-        TEST(without_memory_it_says_so),
     };
     return unit_main("period", tests, COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* test_span.c - set operations on spans: drawn cases, and random sets against a bitmap. */
 #include "unit.h"
 
-#include "tlmpi/base/mem.h"
 #include "tlmpi/base/span.h"
 
 #include <string.h>
@@ -94,25 +93,6 @@ static void the_ends_of_time_fit(void)
     tl_spans_free(&out);
 }
 
-static void without_memory_the_result_is_empty(void)
-{
-    tl_spans a = drawn("#.#.#"), b = drawn(".#.#."), out = { 0 };
-
-    for (int i = 0; i < 4; i++) {
-        tl_mem_fail_after(1);
-        bool done = i == 0   ? tl_spans_union(&out, &a, &b)
-                    : i == 1 ? tl_spans_subtract(&out, &a, &b)
-                    : i == 2 ? tl_spans_clip(&out, &a, 0, 3)
-                             : tl_spans_add(&out, 0, 3);
-        tl_mem_fail_after(0);
-        CU_ASSERT_FALSE(done);
-        CU_ASSERT_EQUAL(out.n, 0);
-    }
-    tl_spans_free(&a);
-    tl_spans_free(&b);
-    tl_spans_free(&out);
-}
-
 #define WIDTH 72
 
 /* A random set and its drawing, from spans in order of start that overlap, touch and repeat. */
@@ -166,7 +146,6 @@ static const unit_test tests[] = {
     TEST(touching_spans_become_one),
     TEST(the_drawn_case),
     TEST(the_ends_of_time_fit),
-    TEST(without_memory_the_result_is_empty),
     TEST(random_sets_agree_with_a_bitmap),
 };
 

@@ -1,7 +1,6 @@
 /* test_model.c - names, tables and schemas. */
 #include "unit.h"
 
-#include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll.h"
 #include "tlmpi/model/facts.h"
 #include "tlmpi/model/names.h"
@@ -68,22 +67,6 @@ static void texts_under_one_key_are_told_apart(void)
     CU_ASSERT_EQUAL(tl_names_text(&names, 1).p[0], 'b');
     CU_ASSERT_EQUAL(names.n, 3);
     tl_names_free(&names);
-}
-
-/* Whichever allocation fails: no id is given, what was there stays, and the next try succeeds. */
-static void a_name_without_memory_is_no_name(void)
-{
-    for (size_t k = 1; k <= 4; k++) {
-        tl_names names = { 0 };
-        tl_mem_fail_after(k);
-        uint32_t id = tl_names_intern(&names, "gemm", 4);
-        tl_mem_fail_after(0);
-        CU_ASSERT_EQUAL(id, TL_NO_NAME);
-        CU_ASSERT_EQUAL(names.n, 0);
-        CU_ASSERT_EQUAL(tl_names_find(&names, "gemm", 4), TL_NO_NAME);
-        CU_ASSERT_EQUAL(tl_names_intern(&names, "gemm", 4), 0);
-        tl_names_free(&names);
-    }
 }
 
 /* A table with a key of every type. */
@@ -170,33 +153,6 @@ static void names_get_their_place(void)
     tl_table_set_name_rows(&table, row_of);
 }
 
-static void a_table_without_memory_stays_as_it_is(void)
-{
-    tl_table table = { .schema = &tl_sample_schema };
-    tl_mem_fail_after(1);
-    CU_ASSERT_PTR_NULL(tl_table_add(&table));
-    tl_mem_fail_after(0);
-    CU_ASSERT_EQUAL(table.n, 0);
-    add(&table)->rank = 2;
-    add(&table)->rank = 1;
-
-    for (size_t k = 1; k <= 3; k++) {
-        tl_mem_fail_after(k);
-        CU_ASSERT_FALSE(tl_table_sort(&table));
-        tl_mem_fail_after(0);
-        CU_ASSERT_EQUAL(((tl_sample *)tl_table_row(&table, 0))->rank, 2);
-    }
-    tl_sample many[64] = { 0 };
-    tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_table_append(&table, many, 64));
-    tl_mem_fail_after(0);
-    CU_ASSERT_EQUAL(table.n, 2);
-    CU_ASSERT(tl_table_append(&table, many, 64));
-    CU_ASSERT(tl_table_append(&table, NULL, 0));
-    CU_ASSERT_EQUAL(table.n, 66);
-    tl_table_free(&table);
-}
-
 static void a_new_row_is_zero_to_its_padding(void)
 {
     tl_table table = { .schema = &tl_sample_schema };
@@ -262,11 +218,6 @@ static void tables_are_found_by_their_schema(void)
     CU_ASSERT_PTR_NULL(tl_tables_get(&tables, &tl_step_schema));
     tl_tables_free(&tables);
     CU_ASSERT_EQUAL(tables.n, 0);
-
-    tl_mem_fail_after(1);
-    CU_ASSERT_FALSE(tl_tables_init(&tables, schemas, 2));
-    tl_mem_fail_after(0);
-    tl_tables_free(&tables);
 }
 
 static const tl_schema *const all_schemas[] = { &tl_rank_schema, &tl_interval_schema, &tl_step_schema,
@@ -348,11 +299,9 @@ static const unit_test tests[] = {
     TEST(ids_count_up_in_order_of_first_sight),
     TEST(many_names_keep_their_ids),
     TEST(texts_under_one_key_are_told_apart),
-    TEST(a_name_without_memory_is_no_name),
     TEST(rows_are_sorted_by_every_kind_of_key),
     TEST(sorting_is_stable),
     TEST(names_get_their_place),
-    TEST(a_table_without_memory_stays_as_it_is),
     TEST(a_new_row_is_zero_to_its_padding),
     TEST(a_text_cell_holds_whole_characters),
     TEST(a_long_path_keeps_its_end),

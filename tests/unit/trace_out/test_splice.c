@@ -1,5 +1,4 @@
 /* test_splice.c - events added to a copy of a trace: every byte of the trace is passed through, whatever the layout. */
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/splice.h"
 #include "trace_text.h"
@@ -301,27 +300,6 @@ static void a_trace_that_changes_is_no_longer_copied(void)
     CU_ASSERT_EQUAL(copy_again(path, &splice, scratch_path("out.json"), false, &err), TL_EINPUT);
 }
 
-static void no_memory_is_told(void)
-{
-    static unsigned char packed[1 << 12];
-    size_t used = scratch_gzip(layouts[0].text, strlen(layouts[0].text), 6, packed, sizeof packed);
-    const char *path = scratch_write("memory.json.gz", packed, used);
-    tl_splice splice;
-    tl_error err = { 0 };
-    tl_status st = TL_ENOMEM;
-    size_t failing = 0;
-
-    (void)spliced(path, true, 1, &splice);
-    while (st == TL_ENOMEM && failing < 100) {
-        tl_mem_fail_after(++failing);
-        st = copy_again(path, &splice, scratch_path("out.json"), true, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_ENOMEM || st == TL_OK);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(failing >= 3);
-}
-
 static const unit_test tests[] = {
     TEST(every_layout_is_passed_through),
     TEST(gzip_members_become_one),
@@ -331,7 +309,6 @@ static const unit_test tests[] = {
     TEST(many_blocks_are_copied),
     TEST(a_full_disk_is_told),
     TEST(a_trace_that_changes_is_no_longer_copied),
-    TEST(no_memory_is_told),
 };
 
 int main(void)

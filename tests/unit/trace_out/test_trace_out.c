@@ -1,5 +1,4 @@
 /* test_trace_out.c - events into a trace: what is written, and where it is shown. */
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
 #include "trace_text.h"
@@ -252,17 +251,6 @@ static void a_device_is_shown_in_its_process(void)
     CU_ASSERT_EQUAL(tl_out_processes_find(&trace.events, &search, &p, NULL), TL_OK);
     CU_ASSERT(p.n == 1 && p.v[0].pid == 2);
     free(p.v);
-
-    search = (tl_out_search){ .apart = true, .first_tid = 9000, .ntids = 10 };
-    tl_status st = TL_ENOMEM;
-    for (size_t k = 1; k < 100 && st == TL_ENOMEM; k++) {
-        p = (tl_out_processes){ 0 };
-        tl_mem_fail_after(k);
-        st = tl_out_processes_find(&trace.events, &search, &p, NULL);
-        tl_mem_fail_after(0);
-        free(p.v);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
     tl_trace_free(&trace);
 }
 

@@ -156,6 +156,9 @@ typedef struct tl_events {
 
 void tl_events_free(tl_events *events);
 
+/* What the columns and the texts take, in bytes. */
+size_t tl_events_bytes(const tl_events *events);
+
 /* For whoever fills the columns.  Room for n events in each; index of a category (of its text's names id), track or
  * lane, a new one if it is new.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After 65,534 categories the rest is
  * one. */

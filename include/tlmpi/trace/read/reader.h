@@ -60,7 +60,7 @@ typedef struct tl_read_report {
     bool has_events;        /* a traceEvents array (or a bare array of events) was found */
     uint64_t base_at;       /* offset in the text of the last baseTimeNanoseconds' value; UINT64_MAX without one */
     bool fractional_ts;     /* of a category to be kept, some entry's ts is a number with a fraction, or it has no ts */
-    bool no_memory;         /* reading stopped there: memory is out */
+    bool no_memory;         /* reading stopped there: the rest has no room in memory */
 
     /* Where a slice begins and ends, for join.h. */
     bool bare, closed;    /* the file is a bare array; the array's end lies in this slice */

@@ -1,7 +1,6 @@
 /* test_baseline.c - what is usual among those who do the same. */
 #include "graph_drawn.h"
 #include "hand_graph.h"
-#include "tlmpi/base/mem.h"
 #include <string.h>
 
 static int64_t alike(size_t rank, size_t step)
@@ -317,25 +316,6 @@ static void without_steps_all_is_one(void)
     graph_job_free(j);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    hand_job *h = hand_new(4, 3, alike, alike);
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = tl_baseline_make(&h->graph, &h->held.asker, h->ranks, h->rows, h->nranks, &h->baseline, &err);
-        tl_mem_fail_after(0);
-        failures += st == TL_ENOMEM;
-        if (st != TL_OK)
-            tl_baseline_free(&h->baseline);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(failures > 15);
-    hand_free(h);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -352,7 +332,6 @@ int main(void)
         TEST(a_piece_of_a_host_usually_takes_what_it_takes_its_role),
         TEST(a_step_that_a_rank_has_not_from_its_beginning_is_cut),
         TEST(without_steps_all_is_one),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("what is usual", tests, COUNT(tests));
 }

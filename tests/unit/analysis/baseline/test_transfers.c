@@ -171,29 +171,6 @@ static void a_pair_is_the_same_both_ways(void)
     linked_free(j);
 }
 
-static void no_memory_is_told(void)
-{
-    tl_error err;
-    linked_job *j = linked_new(8);
-    linked_group(j, "01", "tensor", 4096, "1191");
-    linked_group(j, "23", "tensor", 4096, "1111");
-    linked_ready(j);
-    const tl_link_input links = { j->ranks, j->rows.v, j->rows.n, tl_tables_get(&j->tables, &tl_group_row_schema),
-                                  tl_tables_get(&j->tables, &tl_rank_schema) };
-    bool out = true;
-    for (size_t k = 1; out && k < 1000; k++) {
-        tl_baseline_free(&j->baseline);
-        linked_baseline(j);
-        tl_mem_fail_after(k);
-        tl_status st = tl_baseline_add_links(&j->baseline, &links, &err);
-        tl_mem_fail_after(0);
-        out = st != TL_OK;
-        CU_ASSERT_TRUE(st == TL_OK || st == TL_ENOMEM);
-    }
-    CU_ASSERT_FALSE(out);
-    linked_free(j);
-}
-
 static const unit_test tests[] = {
     TEST(groups_of_one_description_are_compared),
     TEST(other_sizes_are_other_classes),
@@ -205,7 +182,6 @@ static const unit_test tests[] = {
     TEST(a_group_that_may_have_more_members_is_no_evidence),
     TEST(the_last_member_ends_a_transfer),
     TEST(a_pair_is_the_same_both_ways),
-    TEST(no_memory_is_told),
 };
 
 int main(void)

@@ -1,7 +1,6 @@
 /* test_blame.c - waits, and whom they are charged to. */
 #include "src/analysis/blame/blame.h"
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/model/parameters.h"
 #include "unit.h"
 #include <stdlib.h>
@@ -325,25 +324,6 @@ static void waits_of_centuries_are_refused(void)
     free(j);
 }
 
-static void without_memory_it_says_so(void)
-{
-    bool whole = false;
-    for (size_t n = 1; !whole && n < 60; n++) {
-        tl_error err;
-        job *j = new_job(2);
-        collective(j, 1);
-        arrive(j, 0, 20, 90, TL_NACTIVITIES, TL_NONE);
-        arrive(j, 1, 80, 90, TL_ACTIVITY_COMPUTE, TL_NONE);
-        tl_mem_fail_after(n);
-        tl_status st = tl_delay_cost_each(&j->in, note, j, &err);
-        tl_mem_fail_after(0);
-        whole = st == TL_OK;
-        CU_ASSERT(whole || st == TL_ENOMEM);
-        free(j);
-    }
-    CU_ASSERT_TRUE(whole);
-}
-
 static const unit_test tests[] = {
     TEST(slices_are_shared_by_those_who_are_late_in_them),
     TEST(what_it_had_in_the_step_before_is_charged_to_that),
@@ -356,7 +336,6 @@ static const unit_test tests[] = {
     TEST(no_nanosecond_is_lost),
     TEST(large_groups_are_charged_alike),
     TEST(waits_of_centuries_are_refused),
-    TEST(without_memory_it_says_so),
 };
 
 int main(void)

@@ -410,23 +410,6 @@ static void a_second_step_is_doubt(void)
     CU_ASSERT_TRUE(j.rank_clocks[4].sigma_ns >= 300 * US);
 }
 
-/* Where memory is out it is said, and nothing is left after. */
-static void no_memory_is_told(void)
-{
-    begin(2, 1);
-    j.ahead[1] = 7 * MS;
-    wait_in_turn(20, 3 * MS, 100 * US);
-    tl_status st = TL_ENOMEM;
-    size_t n = 3; /* the first two put participants in order */
-    for (; st == TL_ENOMEM && n < 100; n++) {
-        tl_mem_fail_after(n);
-        st = find(TL_CLOCK_AUTO);
-        tl_mem_fail_after(0);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT_TRUE(n > 10);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -450,7 +433,6 @@ int main(void)
         TEST(who_meets_once_says_nothing_of_a_step),
         TEST(a_transfer_that_changes_is_no_step),
         TEST(a_second_step_is_doubt),
-        TEST(no_memory_is_told),
     };
     return unit_main("clocks", tests, COUNT(tests));
 }

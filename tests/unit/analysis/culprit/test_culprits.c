@@ -1,6 +1,5 @@
 /* test_culprits.c - who holds the job up: from tables to culprits. */
 #include "answer_job.h"
-#include "tlmpi/base/mem.h"
 
 static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
 {
@@ -357,23 +356,6 @@ static void nobody_is_a_row(void)
     job_free(j);
 }
 
-static void without_memory_there_is_no_answer(void)
-{
-    answer_job *j = job_of(4, 8);
-    tl_table *found = tl_tables_get(&j->tables, &tl_culprit_schema);
-    tl_status st = TL_ENOMEM;
-    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
-    for (size_t n = 1; st == TL_ENOMEM && n < 100; n++) {
-        tl_error err;
-        tl_mem_fail_after(n);
-        st = tl_culprits_find(&j->tables, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT((st == TL_OK) == (found->n > 0));
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    job_free(j);
-}
-
 static const unit_test tests[] = {
     TEST(a_rank_that_holds_the_job_up_is_found_with_what_it_costs),
     TEST(the_largest_gain_comes_first),
@@ -390,7 +372,6 @@ static const unit_test tests[] = {
     TEST(each_culprit_is_doubted_for_itself),
     TEST(nobody_is_a_row),
     TEST(times_from_nowhere_do_no_harm),
-    TEST(without_memory_there_is_no_answer),
 };
 
 int main(void)

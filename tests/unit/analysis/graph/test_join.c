@@ -1,6 +1,5 @@
 /* test_join.c - the graphs of ranks made one: meetings, votes, clocks, steps. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll_tables.h"
 
 /* --------------------------------------------------------------------------------------------------------- meetings */
@@ -335,29 +334,6 @@ static void a_rank_without_a_graph_has_no_nodes(void)
     graph_job_free(j);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    graph_job *j = graph_job_unmade(clocked(), clocked(), NULL);
-    tl_graph_input in = graph_job_input(j);
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-    j->nmarked = in.nmarked = 1;
-    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
-        tl_error err;
-        hold_ranks(&j->graphs, j->ranks, &j->held);
-        tl_mem_fail_after(k);
-        st = tl_graph_make(&in, &j->held.asker, &j->graph, &err);
-        tl_mem_fail_after(0);
-        failures += st == TL_ENOMEM;
-        if (st != TL_OK)
-            tl_graph_free(&j->graph);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(failures > 15);
-    graph_job_is_exact(j);
-    graph_job_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -378,7 +354,6 @@ int main(void)
         TEST(work_before_an_unmatched_collective_goes_with_the_next),
         TEST(work_behind_the_last_matched_collective_is_of_its_step),
         TEST(a_rank_without_a_graph_has_no_nodes),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("the graph of a job", tests, COUNT(tests));
 }

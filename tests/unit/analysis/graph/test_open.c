@@ -1,7 +1,6 @@
 /* test_open.c - a rank that is opened is what has settled, and what the job keeps of it without its nodes agrees with
  * these. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 
 /* It comes so many columns late to its collectives, and is done half as many later. */
 static drawing *busy(int late)
@@ -210,27 +209,6 @@ static void a_packed_rank_opens_likewise(void)
     graph_job_free(k);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    graph_job *j = busy_job();
-    size_t failures = 0;
-    bool ok = false;
-    CU_ASSERT_FATAL(tl_settled_pack(&held_rank(&j->held.asker, 0)->settled));
-    for (size_t k = 1; !ok && k < 100; k++) {
-        tl_open_rank o = { 0 };
-        uint32_t order[64];
-        tl_mem_fail_after(k);
-        ok =
-            tl_rank_open(&held_rank(&j->held.asker, 0)->settled, &o) && o.n <= COUNT(order) && tl_open_order(&o, order);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        tl_open_free(&o);
-    }
-    CU_ASSERT_TRUE(ok);
-    CU_ASSERT(failures >= 6);
-    graph_job_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -240,7 +218,6 @@ int main(void)
         TEST(each_comes_after_what_it_waits_for_and_an_end_after_its_arrival),
         TEST(one_rank_is_opened_after_the_other),
         TEST(a_packed_rank_opens_likewise),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("ranks that are open", tests, COUNT(tests));
 }

@@ -1,6 +1,5 @@
 /* test_pack.c - the graph of a rank as bytes, and back. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 #include <string.h>
 
 static drawing *many_things(void)
@@ -139,23 +138,6 @@ static void packed_graphs_are_joined_likewise(void)
     graph_job_free(packed);
 }
 
-static void without_memory_it_stays_as_it_was(void)
-{
-    bool ok = false;
-    size_t failures = 0;
-    for (size_t k = 1; !ok && k < 100; k++) {
-        tl_rank_graph g = drawn_graph(many_things());
-        tl_mem_fail_after(k);
-        ok = tl_rank_graph_pack(&g);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        CU_ASSERT(ok == (g.nodes == NULL));
-        tl_rank_graph_free(&g);
-    }
-    CU_ASSERT(ok);
-    CU_ASSERT(failures > 3);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -164,7 +146,6 @@ int main(void)
         TEST(whatever_its_numbers_are),
         TEST(of_several_the_large_are_packed),
         TEST(packed_graphs_are_joined_likewise),
-        TEST(without_memory_it_stays_as_it_was),
     };
     return unit_main("packed graphs", tests, COUNT(tests));
 }

@@ -1,6 +1,5 @@
 /* test_rank_graph.c - the graph of one rank: launches, streams, threads. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 
 static void work_comes_after_its_launch(void)
 {
@@ -278,42 +277,6 @@ static void times_ages_apart_are_no_graph(void)
     drawing_free(d);
 }
 
-/* Whatever cannot be had, nothing of it stays. */
-static void it_says_when_memory_is_out(void)
-{
-    drawing *d = draw("steps:                     1111111111112222222222222222222222222222",
-                      "launch 1 cudaLaunchKernel: a.r......b.......r..c...................",
-                      "launch 2 cudaMemcpy:       ....mmmm................................",
-                      "call 1 cudaStreamSynchronize: .........====.........................",
-                      "compute 7:                 .AAAA.....BBBB.......CC.................",
-                      "memcpy 8 Memcpy HtoD:      .....MM.................................",
-                      "comm 9:                    .....RRRR..........RRRR.................", NULL);
-    stretched(d, 100);
-    size_t failures = 0;
-    tl_status st = TL_ENOMEM;
-    for (size_t k = 1; st != TL_OK; k++) {
-        tl_host_calls *calls = NULL;
-        tl_host_spans spans = { 0 };
-        tl_rank_graph g = { 0 };
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = tl_host_spans_find(&spans, &d->view) ? tl_host_calls_find(&d->view, &calls, &err) : TL_ENOMEM;
-        if (st == TL_OK)
-            st = tl_rank_graph_make(&d->view, calls, &spans, &g, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        CU_ASSERT(st == TL_OK || g.nodes == NULL);
-        failures += st != TL_OK;
-        tl_host_spans_free(&spans);
-        tl_host_calls_free(calls);
-        tl_rank_graph_free(&g);
-        if (k > 1000)
-            abort();
-    }
-    CU_ASSERT(failures > 20);
-    drawing_free(d);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -336,7 +299,6 @@ int main(void)
         TEST(without_launches_work_is_where_it_was),
         TEST(no_work_is_no_graph),
         TEST(times_ages_apart_are_no_graph),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("the graph of a rank", tests, COUNT(tests));
 }

@@ -1,6 +1,5 @@
 /* test_idle_places.c - in which annotations the gaps of a class were: of drawn timelines, and over ranks. */
 #include "idle_drawn.h"
-#include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
 static const tl_idle_summary *summary_row(const tl_table *t, int place)
@@ -120,29 +119,12 @@ static void many_annotations_are_cut_off(void)
     free(kind);
 }
 
-static void memory_that_is_out_is_said(void)
-{
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-    for (; st != TL_OK && failures < 400; failures++) {
-        drawing *d = two_annotations();
-        tl_error err;
-        tl_mem_fail_after(failures + 1);
-        st = tl_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        drawing_free(d);
-    }
-    CU_ASSERT(failures > 20 && failures < 400);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_class_is_in_the_annotation_of_most_of_its_time),
         TEST(the_job_is_in_the_annotation_of_most_of_all_ranks),
         TEST(many_annotations_are_cut_off),
-        TEST(memory_that_is_out_is_said),
     };
     return unit_main("idle_places", tests, COUNT(tests));
 }

@@ -2,7 +2,6 @@
 #include "src/analysis/idle/stats.h"
 #include "idle_drawn.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
@@ -307,22 +306,6 @@ static void the_longest_gap_has_the_right_label(void)
     drawing_free(d);
 }
 
-static void memory_that_is_out_is_said(void)
-{
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-    for (; st != TL_OK && failures < 400; failures++) {
-        drawing *d = three_gaps();
-        tl_error err;
-        tl_mem_fail_after(failures + 1);
-        st = tl_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        drawing_free(d);
-    }
-    CU_ASSERT(failures > 20 && failures < 400);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -335,7 +318,6 @@ int main(void)
         TEST(the_job_has_the_classes_of_all_ranks),
         TEST(thresholds_are_read_from_a_text),
         TEST(the_longest_gap_has_the_right_label),
-        TEST(memory_that_is_out_is_said),
     };
     return unit_main("idle_sums", tests, COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* test_counter.c - hardware counters by operator and kernel. */
 #include "draw.h"
 #include "tlmpi/analysis/measured.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <math.h>
 #include <stdlib.h>
@@ -170,29 +169,6 @@ static void a_trace_without_counters_has_no_rows(void)
     drawing_free(d);
 }
 
-static void memory_may_be_out_anywhere(void)
-{
-    tl_status st = TL_ENOMEM;
-    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
-        drawing *d = draw(HOST, NULL);
-        const uint32_t name = tl_names_intern(&d->names, "fma", 3);
-        const tl_counted one = { 0, 500, name, name, 1 };
-        const tl_memory memory = { 1, 1, 1, 0, 501, 1, 1 };
-        tl_error err;
-        d->view.nlaunches = 0;
-        d->view.counted = &one;
-        d->view.memory = &memory;
-        d->view.ncounted = d->view.nmemory = 1;
-        tl_mem_fail_after(k);
-        st = tl_counter_analysis.per_rank(&d->view, &config, &d->out, &err);
-        st = st == TL_OK ? tl_memory_analysis.per_rank(&d->view, &config, &d->out, &err) : st;
-        tl_mem_fail_after(0);
-        CU_ASSERT_TRUE(st == TL_ENOMEM || (st == TL_OK && k > 10));
-        drawing_free(d);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -206,7 +182,6 @@ int main(void)
         TEST(the_ith_range_is_the_ith_kernel_where_there_are_kernels),
         TEST(kernels_of_other_names_are_others),
         TEST(a_trace_without_counters_has_no_rows),
-        TEST(memory_may_be_out_anywhere),
     };
     return unit_main("counter", tests, COUNT(tests));
 }

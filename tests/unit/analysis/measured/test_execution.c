@@ -1,7 +1,6 @@
 /* test_execution.c - what the nodes of an execution trace cost. */
 #include "draw.h"
 #include "tlmpi/analysis/measured.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 
 #define HOST                                                                                                           \
@@ -75,29 +74,11 @@ static void parents_in_a_circle_end(void)
     drawing_free(d);
 }
 
-static void without_memory_it_says_so(void)
-{
-    static const uint32_t node_of[] = { 0, 1, 2 }, parent_of[] = { TL_NONE, 0, 0 };
-    drawing *d = draw(HOST, NULL);
-    tl_execution_node rows[3] = { 0 };
-    size_t k = 1;
-
-    for (bool ok = false; !ok && k < 100; k++) {
-        tl_mem_fail_after(k);
-        ok = tl_execution_sum_up(&d->view, node_of, parent_of, rows, 3);
-        tl_mem_fail_after(0);
-    }
-    CU_ASSERT(k > 4 && k < 100);
-    CU_ASSERT_EQUAL(rows[0].runs, 1);
-    drawing_free(d);
-}
-
 static const unit_test tests[] = {
     TEST(a_node_has_its_own_work_and_that_of_its_children),
     TEST(what_an_op_without_a_node_launches_is_of_the_node_around_it),
     TEST(a_node_may_run_twice),
     TEST(parents_in_a_circle_end),
-    TEST(without_memory_it_says_so),
 };
 
 int main(void)

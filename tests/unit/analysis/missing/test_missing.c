@@ -1,14 +1,13 @@
 /* test_missing.c - when ranks without a trace came.  Columns of 10 us. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll_tables.h"
 #include <string.h>
 
 /* Whether groups say what they are for: what these ranks have in common. */
 static bool described;
 
-/* Groups of ranks of whom some have no trace; allocation `fails`, if that is not 0. */
-static tl_status make(graph_job *j, const char *const *ranks, const int32_t *sizes, size_t n, size_t fails)
+/* Groups of ranks of whom some have no trace. */
+static tl_status make(graph_job *j, const char *const *ranks, const int32_t *sizes, size_t n)
 {
     tl_table groups = { .schema = &tl_group_row_schema };
     tl_graph_input in = graph_job_input(j);
@@ -21,9 +20,7 @@ static tl_status make(graph_job *j, const char *const *ranks, const int32_t *siz
     }
     in.groups = &groups;
     hold_ranks(&j->graphs, j->ranks, &j->held);
-    tl_mem_fail_after(fails);
     tl_status st = tl_graph_make(&in, &j->held.asker, &j->graph, &err);
-    tl_mem_fail_after(0);
     if (st == TL_OK)
         graph_job_is_exact(j);
     else
@@ -63,7 +60,7 @@ static int64_t lag_from(const graph_job *j, int64_t from, int64_t to)
 static int64_t lag_between(const char *zero, const char *one, int64_t from, int64_t to)
 {
     graph_job *j = linked(zero, one);
-    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes)), TL_OK);
     int64_t lag = lag_from(j, from, to);
     graph_job_free(j);
     return lag;
@@ -111,7 +108,7 @@ static void nobody_is_expected_to_wait_for_another_without_a_trace(void)
             j->rows[i].group = 3;
             j->rows[i].fits = false;
         }
-    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes)), TL_OK);
     CU_ASSERT_EQUAL(lag_from(j, 6, 16), 50);
     graph_job_free(j);
 }
@@ -121,7 +118,7 @@ static void nobody_is_needed_where_one_that_does_the_same_is_there(void)
 {
     graph_job *j = graph_job_unmade(stretched(draw("comm 9: ..RRRR........SSSS", NULL), 10),
                                     stretched(draw("comm 9: ..RRRR...SSSSSSSSS", NULL), 10), NULL);
-    CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "0-2" }, &(int32_t){ 3 }, 1, 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "0-2" }, &(int32_t){ 3 }, 1), TL_OK);
     CU_ASSERT_EQUAL(lag_from(j, 6, 18), NO_EDGE);
     graph_job_free(j);
 }
@@ -131,7 +128,7 @@ static void who_waits_on_another_stream_goes_on_meanwhile(void)
 {
     graph_job *j = linked_beside("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 8: .......VVVVVVVVVVVVVVVVV",
                                  "comm 9: ..........SSSS......TTTT", "comm 8: ......................VV");
-    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes)), TL_OK);
     CU_ASSERT_EQUAL(lag_from(j, 6, 14), 30);
     graph_job_free(j);
 }
@@ -141,7 +138,7 @@ static void it_waits_for_all_that_those_wait_for_that_do_the_same(void)
 {
     graph_job *j = linked_beside("comm 9: ..RRRR......TTTTTTTTTTTTTTTT", "comm 8: ...QQQQQQQQ.................",
                                  "comm 9: ..............SSSS......TTTT", NULL);
-    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes)), TL_OK);
     CU_ASSERT_EQUAL(lag_from(j, 11, 18), 10);
     CU_ASSERT_EQUAL(lag_from(j, 6, 18), 10);
     graph_job_free(j);
@@ -152,7 +149,7 @@ static void it_does_not_wait_for_what_one_of_two_waits_for_alone(void)
 {
     graph_job *j = linked_beside("comm 9: ..RRRR......TTTTTTTTTT", "comm 8: ...QQQQQQQQ...........",
                                  "comm 9: NN.OO.............TTTT", NULL);
-    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes)), TL_OK);
     CU_ASSERT_EQUAL(lag_from(j, 2, 11), NO_EDGE);
     CU_ASSERT_NOT_EQUAL(lag_from(j, 5, 11), NO_EDGE);
     graph_job_free(j);
@@ -186,7 +183,7 @@ static graph_job *pipeline(const char *four, int64_t received)
         other->peer = row->rank;
         i++;
     }
-    CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "1-3" }, &(int32_t){ 3 }, 1, 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, &(const char *){ "1-3" }, &(int32_t){ 3 }, 1), TL_OK);
     return j;
 }
 
@@ -274,7 +271,7 @@ static int64_t late_to_exchange(const char *zero, const char *one, int64_t us)
         j->rows[i].bytes = 1000;
     }
     described = true;
-    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes), 0), TL_OK);
+    CU_ASSERT_EQUAL_FATAL(make(j, link_ranks, link_sizes, COUNT(link_sizes)), TL_OK);
     described = false;
     const tl_meeting *last = &j->graph.meetings[job_meeting(j, us)];
     int64_t late_us = last->late_rank == 2 ? last->late_ns / US : last->late_rank;
@@ -289,16 +286,6 @@ static void an_exchange_takes_no_longer_than_those_that_are_whole(void)
                                      "comm 9: ........AAAA..TTTT..VVVVVV................", 420), 80);
     CU_ASSERT_EQUAL(late_to_exchange("comm 9: ..RRRR..AAAA........VVVVVV..XXXXXXXXXXXXXX",
                                      "comm 9: ........AAAA........VVVVVV................", 420), -1);
-}
-
-static void it_says_when_memory_is_out(void)
-{
-    graph_job *j = linked("comm 9: ..RRRR...TTTTTTTTTTTTTTT", "comm 9: ..........SSSS......TTTT");
-    size_t failures = 0;
-    while (failures < 1000 && make(j, link_ranks, link_sizes, COUNT(link_sizes), failures + 1) == TL_ENOMEM)
-        failures++;
-    CU_ASSERT(failures > 30 && failures < 1000);
-    graph_job_free(j);
 }
 
 int main(void)
@@ -321,7 +308,6 @@ int main(void)
         TEST(sizes_that_are_not_known_may_differ),
         TEST(what_is_at_one_place_in_each_step_has_one_size),
         TEST(an_exchange_takes_no_longer_than_those_that_are_whole),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("ranks without a trace", tests, COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* test_pattern.c - sequences of device work that operators launch again and again. */
 #include "draw.h"
 #include "tlmpi/analysis/pattern.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,21 +127,6 @@ static void from_its_start_to_its_end(void)
              "compute 7 x:   .......ABCDEFG.", NULL);
     CU_ASSERT_EQUAL(rows_of(d, 1)->kernels, 3);
     drawing_free(d);
-}
-
-static void memory_may_be_out_anywhere(void)
-{
-    tl_status st = TL_ENOMEM;
-    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
-        drawing *d = draw(TWICE, "compute 7 gemm: ....AABBCC....DDEEFF..", NULL);
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = tl_pattern_analysis.per_rank(&d->view, &config, &d->out, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT_TRUE(st == TL_ENOMEM || (st == TL_OK && k > 10));
-        drawing_free(d);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
 }
 
 /* ---- many ---- */
@@ -295,7 +279,6 @@ int main(void)
         TEST(a_graph_launch_is_a_sequence),
         TEST(what_other_threads_launch_is_not_under_it),
         TEST(from_its_start_to_its_end),
-        TEST(memory_may_be_out_anywhere),
         TEST(a_deep_nest_takes_no_longer_than_a_flat_one),
         TEST(long_sequences_are_told_in_short),
         TEST(every_operator_has_a_row),

@@ -1,7 +1,6 @@
 /* test_fold.c - a folded net is done when the whole one is, whatever is changed of what stays: on nets made by hand and
  * by chance. */
 #include "tlmpi/analysis/replay.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>
 
@@ -174,31 +173,11 @@ static void whatever_changes_it_is_done_at_the_same_times(void)
     CU_ASSERT(stay < nodes);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    changeable c = drawn(7);
-    bool ok = false;
-    size_t failures = 0;
-    for (size_t k = 1; !ok && k < 200; k++) {
-        tl_net fold = { 0 };
-        uint32_t number_of[MOST];
-        tl_mem_fail_after(k);
-        ok = tl_net_fold(&c.net, c.marks, &fold, number_of);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        tl_net_free(&fold);
-    }
-    CU_ASSERT(ok);
-    CU_ASSERT(failures > 10);
-    tl_net_free(&c.net);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(what_lies_between_becomes_ways),
         TEST(whatever_changes_it_is_done_at_the_same_times),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("folded nets", tests, COUNT(tests));
 }

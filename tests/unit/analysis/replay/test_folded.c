@@ -1,7 +1,6 @@
 /* test_folded.c - the net of folded ranks is done when all nodes of the job are, one by one, whatever is changed. */
 #include "graph_drawn.h"
 #include "hand_graph.h"
-#include "tlmpi/base/mem.h"
 
 static bool has_released_wait(const tl_open_rank *o, uint32_t v)
 {
@@ -194,31 +193,6 @@ static void waits_that_are_gone_are_gone_in_the_piece(void)
     graph_job_free(j);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    hand_job *h = hand_new(4, 6, some_host, some_device);
-    uint8_t marks[6 * HAND_NODES + 1] = { 0 };
-    uint32_t number_of[6 * HAND_NODES];
-    bool ok = false;
-    size_t failures = 0;
-    hand_baseline(h);
-    marks[5] = TL_FOLD_WORK;
-    for (size_t k = 1; !ok && k < 200; k++) {
-        tl_changes changes = { 0 };
-        tl_folded piece = { .net = { 0 } };
-        tl_mem_fail_after(k);
-        ok = rank_open(&h->baseline, 1, &changes) && tl_folded_make(&changes, marks, &piece, number_of);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        tl_folded_free(&piece);
-        rank_close(&changes);
-    }
-    CU_ASSERT(ok);
-    CU_ASSERT(failures > 20);
-    CU_ASSERT(number_of[4] == TL_NONE && number_of[5] != TL_NONE);
-    hand_free(h);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -226,7 +200,6 @@ int main(void)
         TEST(a_piece_is_hardly_more_than_ports),
         TEST(whatever_changes_it_is_done_at_the_same_times),
         TEST(waits_that_are_gone_are_gone_in_the_piece),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("pieces of ranks", tests, COUNT(tests));
 }

@@ -2,7 +2,6 @@
  * without hosts. */
 #include "hand_graph.h"
 #include "replayed.h"
-#include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
 enum { RANKS = 4, STEPS = 5, HOST_NS = 1000, DEVICE_NS = 20000, SLOW_NS = 8000, LATE_NS = 3000 };
@@ -154,29 +153,6 @@ static void where_all_do_the_same_nothing_is_to_be_balanced(void)
     hand_free(h);
 }
 
-static void no_memory_is_no_crash(void)
-{
-    hand_job *h = hand_new(RANKS, STEPS, host, device);
-    bool done = false;
-    size_t failures = 0;
-    hand_baseline(h);
-    for (size_t n = 1; !done && n < 200; n++) {
-        tl_changes changes = { 0 };
-        tl_balance balance = { .to = NULL };
-        tl_mem_fail_after(n);
-        tl_ideal *ideal = tl_ideal_new(&h->baseline);
-        done = ideal != NULL && rank_open(&h->baseline, 0, &changes) && ideal_apply(ideal, 0, &changes) &&
-               tl_balance_find(&h->baseline, &balance);
-        tl_mem_fail_after(0);
-        failures += !done;
-        tl_ideal_free(ideal);
-        rank_close(&changes);
-        free(balance.to);
-    }
-    CU_ASSERT(done && failures > 10);
-    hand_free(h);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -185,7 +161,6 @@ int main(void)
         TEST(what_has_been_taken_off_stays_where_it_is_more),
         TEST(stages_that_compute_alike_save_what_the_longest_has_more),
         TEST(where_all_do_the_same_nothing_is_to_be_balanced),
-        TEST(no_memory_is_no_crash),
     };
     return unit_main("ideal", tests, COUNT(tests));
 }

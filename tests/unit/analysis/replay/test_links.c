@@ -1,7 +1,6 @@
 /* test_links.c - what is taken off transfers: by the repair of a link, and by the ideal. */
 #include "linked_job.h"
 #include "replayed.h"
-#include "tlmpi/base/mem.h"
 
 /* What a repair takes off meetings, or ENDs, in a step; of a rank, TL_NONE: of all. */
 static int64_t less_of(const linked_job *j, const tl_transfer_list *list, bool of_ends, uint32_t rank, int32_t step)
@@ -138,24 +137,6 @@ static void ideally_a_transfer_takes_what_others_take_in_the_step(void)
     linked_free(j);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    linked_job *j = two_pairs("9999");
-    bool ok = false;
-    size_t failures = 0;
-    for (size_t k = 1; !ok && k < 100; k++) {
-        tl_transfer_list list = { 0 };
-        tl_mem_fail_after(k);
-        ok = tl_repair_link(&j->baseline, &(tl_repair){ .rank = 0, .family = TL_FAMILY_TRANSFER, .on = all }, &list);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        free(list.v);
-    }
-    CU_ASSERT(ok);
-    CU_ASSERT(failures > 3);
-    linked_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -164,7 +145,6 @@ int main(void)
         TEST(a_ramp_is_repaired_step_by_step),
         TEST(what_a_member_is_done_later_goes_as_well),
         TEST(ideally_a_transfer_takes_what_others_take_in_the_step),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("repairs of links", tests, COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* test_repair.c - exact repair: what a rank has more than its peers, taken off, gives the job that is drawn beside
  * it. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 #include <string.h>
 
 /* A rank with that repaired; rank_close ends it. */
@@ -356,25 +355,6 @@ static void a_host_is_repaired_in_cut_steps_where_it_takes_longer(void)
                                             "comm 9:                       ......RRR.......SSS................TTTT.")), 12); /* of 16 */
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    graph_job *j = job_with(peer, additional_kernel, 2, 15);
-    bool on[] = { true }, ok = false;
-    size_t failures = 0;
-    for (size_t k = 1; !ok && k < 100; k++) {
-        tl_changes changes = { 0 };
-        tl_mem_fail_after(k);
-        ok = rank_open(&j->baseline, 2, &changes) &&
-             repair_apply(&j->baseline, &(tl_repair){ .rank = 2, .family = TL_FAMILY_ADDITIONAL, .on = on }, &changes);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        rank_close(&changes);
-    }
-    CU_ASSERT_TRUE(ok);
-    CU_ASSERT(failures >= 6);
-    graph_job_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -390,7 +370,6 @@ int main(void)
         TEST(what_is_additional_is_so_in_steps_that_were_cut),
         TEST(waits_that_others_do_not_have_go_in_steps_that_were_cut),
         TEST(a_host_is_repaired_in_cut_steps_where_it_takes_longer),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("repairs", tests, COUNT(tests));
 }

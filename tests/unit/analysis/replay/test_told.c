@@ -1,6 +1,5 @@
 /* test_told.c - repairs that ranks are told of, and what stays of ranks then, come back from bytes as they were. */
 #include "graph_drawn.h"
-#include "tlmpi/base/mem.h"
 #include <string.h>
 
 /* Two steps; the one that is late has a kernel besides, slow kernels, a wait, and a slow host.  Columns of 10 us. */
@@ -212,34 +211,6 @@ static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
     graph_job_free(j);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    graph_job *j = job_of_three();
-    tl_repair_plan plan = plan_of(j, TL_FAMILY_ADDITIONAL, true, true);
-    tl_folded piece = piece_of(j, 2, 4);
-    bool ok = false;
-    size_t failures = 0;
-    for (size_t k = 1; !ok && k < 100; k++) {
-        tl_bytes bytes = { 0 };
-        tl_repair_plan told = { 0 };
-        tl_folded back = { .done_ns = NULL };
-        tl_mem_fail_after(k);
-        ok = tl_repair_plan_put(&plan, &bytes) && tl_folded_put(&piece, 2, &bytes) && tl_repair_plan_get(&told, &bytes) &&
-             tl_folded_get(&back, &bytes);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        CU_ASSERT(!ok || (same_plan(&plan, &told) && same_piece(&piece, &back, 2)));
-        tl_repair_plan_free(&told);
-        tl_folded_free(&back);
-        tl_bytes_free(&bytes);
-    }
-    CU_ASSERT_TRUE(ok);
-    CU_ASSERT(failures > 15);
-    tl_folded_free(&piece);
-    tl_repair_plan_free(&plan);
-    graph_job_free(j);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -248,7 +219,6 @@ int main(void)
         TEST(a_piece_comes_back_as_it_was),
         TEST(of_a_piece_that_is_cut_short_there_is_none),
         TEST(a_changed_piece_takes_the_place_of_the_unchanged_one),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("what ranks are told", tests, COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* test_whole.c - pieces of ranks and their meetings as one net, in order, without cycles. */
 #include "graph_drawn.h"
 #include "hand_graph.h"
-#include "tlmpi/base/mem.h"
 
 static int64_t two_hosts(size_t rank, size_t step)
 {
@@ -239,32 +238,6 @@ static void a_wait_behind_a_cycle_has_both_its_edges(void)
     uncross(&j);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    hand_job *h = hand_new(2, 3, two_hosts, two_devices);
-    hand_baseline(h);
-    tl_changes *ranks = ranks_open(&h->baseline);
-    tl_folded pieces[2];
-    bool ok = false;
-    size_t failures = 0;
-    for (size_t r = 0; r < 2; r++)
-        CU_ASSERT_FATAL(tl_folded_make(&ranks[r], NULL, &pieces[r], NULL));
-    for (size_t k = 1; !ok && k < 100; k++) {
-        tl_whole whole;
-        tl_mem_fail_after(k);
-        ok = tl_whole_make(&h->baseline, pieces, NULL, &whole);
-        tl_mem_fail_after(0);
-        failures += !ok;
-        tl_whole_free(&whole);
-    }
-    CU_ASSERT(ok);
-    CU_ASSERT(failures > 10);
-    for (size_t r = 0; r < 2; r++)
-        tl_folded_free(&pieces[r]);
-    ranks_close(&h->baseline, ranks);
-    hand_free(h);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -274,7 +247,6 @@ int main(void)
         TEST(of_a_cycle_nothing_but_the_edge_back_in_time_goes),
         TEST(a_path_that_comes_to_a_cycle_ends_there),
         TEST(a_wait_behind_a_cycle_has_both_its_edges),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("pieces as one net", tests, COUNT(tests));
 }

@@ -1,7 +1,6 @@
 /* test_activity.c - a rank's time as a sum of parts, on drawings. */
 #include "draw.h"
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -135,22 +134,6 @@ static void nothing_on_the_device_is_nothing(void)
     drawing_free(d);
 }
 
-static void without_memory_it_is_empty(void)
-{
-    drawing *d = draw("compute 7: .AAA....BBB..", "comm 9:    ...CCC.......", NULL);
-    bool whole = false;
-    for (size_t n = 1; !whole && n < 50; n++) {
-        tl_activity a = { 0 };
-        tl_mem_fail_after(n);
-        whole = draw_activity(&a, &d->view, NULL, 0);
-        tl_mem_fail_after(0);
-        CU_ASSERT(whole || a.n == 0);
-        tl_activity_free(&a);
-    }
-    CU_ASSERT_TRUE(whole);
-    drawing_free(d);
-}
-
 static const unit_test tests[] = {
     TEST(a_long_stretch_of_time_is_the_sum_of_its_parts),
     TEST(each_instant_is_one_thing),
@@ -159,7 +142,6 @@ static const unit_test tests[] = {
     TEST(copies_to_the_device_are_told_by_their_name),
     TEST(any_stretch_is_the_sum_of_its_parts),
     TEST(nothing_on_the_device_is_nothing),
-    TEST(without_memory_it_is_empty),
 };
 
 int main(void)

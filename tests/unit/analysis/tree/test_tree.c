@@ -1,7 +1,6 @@
 /* test_tree.c - the tree of calling contexts. */
 #include "draw.h"
 #include "tlmpi/analysis/tree.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -279,25 +278,6 @@ static void of_too_many_paths_those_with_most_device_time_have_rows(void)
     free(m);
 }
 
-/* Whichever allocation fails, it is told. */
-static void without_memory_it_fails(void)
-{
-    size_t n = 0;
-    for (tl_status st = TL_ENOMEM; st != TL_OK; n++) {
-        drawing *d = draw("mark 1 f: ======.", "op 1 g:   .===...", "launch 1 l:  ..a....", "compute 7 k: ...AAA.", NULL);
-        const tl_backward pair = { 0, 1 };
-        tl_error err;
-        d->view.backwards = &pair;
-        d->view.nbackwards = 1;
-        tl_mem_fail_after(n + 1);
-        st = tl_tree_analysis.per_rank(&d->view, &config, &d->out, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT_TRUE_FATAL(st == TL_OK || st == TL_ENOMEM);
-        drawing_free(d);
-    }
-    CU_ASSERT_TRUE(n > 10);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -309,7 +289,6 @@ int main(void)
         TEST(a_graph_is_one_launch_of_many),
         TEST(the_backward_pass_names_its_forward_operators),
         TEST(of_too_many_paths_those_with_most_device_time_have_rows),
-        TEST(without_memory_it_fails),
     };
     return unit_main("tree", tests, COUNT(tests));
 }

@@ -1,6 +1,5 @@
 /* test_graph_verdict.c - who is late, by chance or not, at what cost: on jobs made by hand. */
 #include "noisy_job.h"
-#include "tlmpi/base/mem.h"
 #include <math.h>
 
 /* ------------------------------------------------------------------------------------------------------------ units */
@@ -412,27 +411,6 @@ static void the_check_of_the_replay_can_fail(void)
     hand_free(h);
 }
 
-static void it_says_when_memory_is_out(void)
-{
-    const tl_verdict_options options = { alpha, least_cost };
-    hand_job *h = hand_new(8, 4, two_faults_host, slow_device);
-    hand_baseline(h);
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-    for (size_t k = 1; st != TL_OK && k < 1000; k++) {
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = tl_verdict_find(&h->baseline, &options, &h->judgement, &err);
-        tl_mem_fail_after(0);
-        failures += st == TL_ENOMEM;
-        if (st != TL_OK)
-            tl_findings_free(&h->judgement);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-    CU_ASSERT(failures > 15);
-    hand_free(h);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -458,7 +436,6 @@ int main(void)
         TEST(a_group_that_gains_together_is_named_beside_a_larger_fault),
         TEST(what_is_not_worth_acting_upon_is_the_users_choice),
         TEST(the_check_of_the_replay_can_fail),
-        TEST(it_says_when_memory_is_out),
     };
     return unit_main("the verdict by graph", tests, COUNT(tests));
 }

@@ -1,6 +1,5 @@
 /* test_shape.c - when is a unit late? */
 #include "tlmpi/analysis/verdict.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <math.h>
 #include <string.h>
@@ -74,24 +73,11 @@ static void noise_is_no_shape(void)
     CU_ASSERT_EQUAL(shape.first, 8);
 }
 
-static void without_memory_it_says_so(void)
-{
-    const double x[] = { 1, 2, 3 };
-    bool up[3];
-    tl_shape shape;
-    for (size_t n = 1; n <= 3; n++) {
-        tl_mem_fail_after(n);
-        CU_ASSERT_FALSE(tl_shape_of(x, 3, 1, &shape, up));
-    }
-    tl_mem_fail_after(0);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(late_in_all_steps_is_persistent), TEST(late_for_a_while_is_bounded), TEST(late_now_and_then_is_sporadic),
         TEST(late_once_is_one_off),            TEST(what_grows_is_drifting),      TEST(noise_is_no_shape),
-        TEST(without_memory_it_says_so),
     };
     return unit_main("shape", tests, COUNT(tests));
 }

@@ -326,28 +326,6 @@ static void one_alone_has_more_to_do(void)
     linked_free(j);
 }
 
-static void no_memory_is_told(void)
-{
-    const tl_verdict_options options = { TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST };
-    tl_error err;
-    linked_job *j = two_fours("99929999");
-    linked_ready(j);
-    bool out = true;
-    for (size_t k = 1; out && k < 10000; k++) {
-        const tl_verdict_ranks ranks = { j->ranks, j->late_counts, j->nranks };
-        tl_mem_fail_after(k);
-        tl_status st = tl_verdict_find(&j->baseline, &options, &j->judgement, &err);
-        if (st == TL_OK)
-            st = tl_verdict_rows(&j->judgement, &j->baseline, &ranks, &j->tables, &err);
-        tl_mem_fail_after(0);
-        out = st != TL_OK;
-        CU_ASSERT_TRUE(st == TL_OK || st == TL_ENOMEM);
-        tl_findings_free(&j->judgement);
-    }
-    CU_ASSERT_FALSE(out);
-    linked_free(j);
-}
-
 static const unit_test tests[] = {
     TEST(a_slow_pair_names_both_its_ends),
     TEST(a_link_is_slow_in_some_steps),
@@ -367,7 +345,6 @@ static const unit_test tests[] = {
     TEST(what_they_are_late_by_is_in_the_same_steps),
     TEST(an_end_that_is_late_for_more_than_the_link_has_that_cause),
     TEST(one_alone_has_more_to_do),
-    TEST(no_memory_is_told),
 };
 
 int main(void)

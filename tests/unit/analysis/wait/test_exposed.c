@@ -1,7 +1,6 @@
 /* test_exposed.c - exposed communication by step, group and kind, and the bubble of pipelines. */
 #include "draw.h"
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/tables.h"
 #include "unit.h"
@@ -184,27 +183,6 @@ static void the_job_has_sums_by_parallelism_and_bubbles(void)
     drawing_free(d);
 }
 
-static void without_memory_it_says_so(void)
-{
-    drawing *d = draw("comm 8: BBBB..CC", NULL);
-    bool whole = false;
-    for (size_t k = 1; !whole && k < 60; k++) {
-        tl_exposures x = { 0 };
-        tl_exposed_parts parts = { 0 };
-        tl_table rows = { .schema = &tl_exposed_schema }, walls = { .schema = &tl_breakdown_schema };
-        tl_mem_fail_after(k);
-        whole = tl_exposures_add(&d->view, &x) && tl_exposed_sum(x.v, x.n, NULL, 0, &parts) &&
-                tl_exposed_enter(parts.v, parts.n, &rows, &walls);
-        tl_mem_fail_after(0);
-        free(parts.v);
-        CU_ASSERT(!whole || k > 2);
-        tl_table_free(&rows);
-        free(x.v);
-    }
-    CU_ASSERT_TRUE(whole);
-    drawing_free(d);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -212,7 +190,6 @@ int main(void)
         TEST(many_spans_are_all_counted),
         TEST(what_is_not_known_is_neither_waiting_nor_transfer),
         TEST(the_job_has_sums_by_parallelism_and_bubbles),
-        TEST(without_memory_it_says_so),
     };
     return unit_main("exposed", tests, COUNT(tests));
 }

@@ -2,7 +2,6 @@
  * look; collectives of hosts matched; and when a device did nothing but communicate. */
 #include "draw.h"
 #include "tlmpi/analysis/wait.h"
-#include "tlmpi/base/mem.h"
 #include "unit.h"
 #include <stdlib.h>
 #include <string.h>
@@ -319,33 +318,6 @@ static void clocks_are_set_before_ranks_are_compared(void)
     expect_answers("");
 }
 
-static void without_memory_it_says_so(void)
-{
-    bool whole = false;
-    for (size_t k = 1; !whole && k < 40; k++) {
-        tl_host_meetings meetings = { 0 };
-        tl_peer_answers answers = { 0 };
-        tl_peer_sums sums = { 0 };
-        const tl_exposure exposure = { 0, 10 * US, 10 * US, 0, 0, 1, 0 };
-        const tl_peer_answer answer = ANSWER(10 * US, 1, 0, 1, 1);
-        begin();
-        add(0, 0, TL_PEER_WAIT, 7, 0, 0, 10);
-        add_meeting(0, "gloo:barrier", 3, 100, 190);
-        add_meeting(1, "gloo:barrier", 3, 170, 185);
-        tl_mem_fail_after(k);
-        whole = tl_host_meetings_take(&rows, &facts, &meetings) &&
-                tl_host_meetings_match(meetings.v, meetings.n, &facts, &answers) &&
-                tl_peers_cut(&rows, answers.v, answers.n) && tl_peers_sum(&rows, &exposure, 1, &answer, 1, &sums);
-        tl_mem_fail_after(0);
-        CU_ASSERT(!whole || k > 7);
-        free(meetings.v);
-        free(answers.v);
-        free(sums.v);
-        begin();
-    }
-    CU_ASSERT_TRUE(whole);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -359,7 +331,6 @@ int main(void)
         TEST(the_kth_of_a_name_in_a_step_meets_the_kth),
         TEST(ranks_that_left_before_the_last_came_have_not_met),
         TEST(clocks_are_set_before_ranks_are_compared),
-        TEST(without_memory_it_says_so),
     };
     return unit_main("peers", tests, COUNT(tests));
 }

@@ -111,27 +111,6 @@ static void the_largest_loads_do_not_wrap(void)
     free(s.v);
 }
 
-static void memory_that_runs_out_is_told(void)
-{
-    static const tl_analysis *const analyses[] = { &tl_launch_analysis, &tl_queue_analysis, &tl_copy_analysis,
-                                                  &tl_series_analysis };
-    for (size_t a = 0; a < COUNT(analyses); a++) {
-        tl_status st = TL_ENOMEM;
-        size_t failures;
-        for (failures = 0; st != TL_OK && failures < 100; failures++) {
-            drawing *d = draw("launch 1 x: abc......", "compute 7:  ...A.B...", "memcpy 8 y: ......C..", NULL);
-            tl_error err;
-            config.series = true;
-            tl_mem_fail_after(failures + 1);
-            st = analyses[a]->per_rank(&d->view, &config, &d->out, &err);
-            tl_mem_fail_after(0);
-            CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-            drawing_free(d);
-        }
-        CU_ASSERT(failures > 5 && failures < 100);
-    }
-}
-
 static void what_waits_is_told_over_time(void)
 {
     drawing *d = draw("host:      ..ab......",
@@ -165,7 +144,6 @@ int main(void)
         TEST(a_series_has_a_point_where_the_sum_changes),
         TEST(the_largest_loads_do_not_wrap),
         TEST(what_waits_is_told_over_time),
-        TEST(memory_that_runs_out_is_told),
     };
     config = tl_config_default;
     return unit_main("queue", tests, COUNT(tests));

@@ -153,22 +153,6 @@ static void an_execution_trace_is_known_by_its_nodes(void)
     CU_ASSERT_FALSE(is(scratch_path("not there")));
 }
 
-static void without_memory_nothing_is_known(void)
-{
-    const char *path = scratch_text("x.json", NODES("", ""));
-    tl_status st = TL_ENOMEM;
-    bool nodes = false;
-
-    for (size_t k = 1; st != TL_OK && k < 100; k++) {
-        tl_error err;
-        tl_mem_fail_after(k);
-        st = tl_exec_is(path, &nodes, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK ? nodes : st == TL_ENOMEM && !nodes);
-    }
-    CU_ASSERT_EQUAL(st, TL_OK);
-}
-
 static const unit_test tests[] = {
     TEST(rows_of_the_host_have_the_node_of_their_number),
     TEST(nodes_of_the_newer_schema_are_read_too),
@@ -177,7 +161,6 @@ static const unit_test tests[] = {
     TEST(the_nodes_of_threads_are_none_of_the_run),
     TEST(what_is_left_of_a_damaged_file_is_used),
     TEST(an_execution_trace_is_known_by_its_nodes),
-    TEST(without_memory_nothing_is_known),
 };
 
 int main(void)

@@ -1,5 +1,4 @@
 /* test_print.c - rows as text, CSV and JSON, whatever bytes they hold. */
-#include "tlmpi/base/mem.h"
 #include "tlmpi/model/kind.h"
 #include "tlmpi/report/format/print.h"
 #include "unit.h"
@@ -293,28 +292,6 @@ static void a_table_of_any_length_prints_every_row_once(void)
     free(rows);
 }
 
-static void no_memory_is_said_and_nothing_leaks(void)
-{
-    the_name = TL_TEXT("a name that is long enough to need more memory than the header did, many times over");
-    bool failed = false, ok = false;
-    for (size_t k = 1; !ok && k < 100; k++) {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *out = open_memstream(&text, &size);
-        tl_printer p = { .out = out, .schema = &tl_sample_schema, .format = TL_FORMAT_TABLE, .name = look_up };
-        tl_mem_fail_after(k);
-        ok = tl_print_begin(&p);
-        for (int i = 0; i < 50 && ok; i++)
-            ok = tl_print_rows(&p, &plain, 1);
-        ok = tl_print_end(&p) && ok;
-        tl_mem_fail_after(0);
-        failed = failed || !ok;
-        fclose(out);
-        free(text);
-    }
-    CU_ASSERT_TRUE(failed && ok);
-}
-
 static void a_full_disk_is_said(void)
 {
     FILE *out = fopen("/dev/full", "w");
@@ -347,7 +324,6 @@ static const unit_test tests[] = {
     TEST(names_of_a_tree_are_indented),
     TEST(packed_rows_print_as_loose_ones),
     TEST(a_table_of_any_length_prints_every_row_once),
-    TEST(no_memory_is_said_and_nothing_leaks),
     TEST(a_full_disk_is_said),
 };
 

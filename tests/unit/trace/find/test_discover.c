@@ -1,7 +1,6 @@
 /* test_discover.c - paths to files that may be traces, and what their names say. */
 #include "capture.h"
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/find.h"
 #include "unit.h"
 #include <time.h>
@@ -319,26 +318,6 @@ static void ten_thousand_files_are_quick(void)
     tl_inventory_free(&inventory);
 }
 
-static void no_memory_is_said_and_nothing_leaks(void)
-{
-    int failed = 0, tried = 0;
-    make_folder("memory");
-    make_folder("memory/below");
-    scratch_text("memory/a.json", "{}");
-    scratch_text("memory/below/b.json", "{}");
-    CU_ASSERT_EQUAL(symlink("../../elsewhere", scratch_path("memory/below/link")), 0);
-    for (size_t k = 1; k < 30; k++, tried++) {
-        tl_inventory one = { 0 };
-        tl_mem_fail_after(k);
-        tl_status st = tl_inventory_add(&one, scratch_path("memory"), &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        failed += st != TL_OK;
-        tl_inventory_free(&one);
-    }
-    CU_ASSERT(failed > 5 && failed < tried);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -349,7 +328,6 @@ int main(void)
         TEST(the_working_directory_goes_unsaid),
         TEST(too_deep_folders_are_left_out),
         TEST(ten_thousand_files_are_quick),
-        TEST(no_memory_is_said_and_nothing_leaks),
     };
     int failed = scratch_make() || unit_main("discover", tests, COUNT(tests));
     return scratch_remove() || failed;

@@ -1,6 +1,5 @@
 /* test_look.c - what a look at a file says of it, before it is read. */
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/find.h"
 #include "unit.h"
 
@@ -334,20 +333,6 @@ static void what_cannot_be_opened_says_so(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "gone.json: cannot be opened: No such file"));
 }
 
-static void no_memory_is_said_and_nothing_leaks(void)
-{
-    const char *trace = scratch_text("rank_0.json", "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 5}]}");
-    int failed = 0, tried = 0;
-    for (size_t k = 1; k < 30; k++, tried++) {
-        tl_mem_fail_after(k);
-        tl_input t = look_at(trace, true);
-        tl_mem_fail_after(0);
-        CU_ASSERT(t.kind == TL_INPUT_TRACE || (t.kind == TL_INPUT_UNREADABLE && t.why[0] != '\0'));
-        failed += t.kind != TL_INPUT_TRACE;
-    }
-    CU_ASSERT(failed > 2 && failed < tried);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -363,7 +348,6 @@ int main(void)
         TEST(an_archive_is_known_in_gzip),
     TEST(a_cut_gzip_is_a_trace_once_it_begins),
         TEST(what_cannot_be_opened_says_so),
-        TEST(no_memory_is_said_and_nothing_leaks),
     };
     int failed = scratch_make() || unit_main("look", tests, COUNT(tests));
     return scratch_remove() || failed;

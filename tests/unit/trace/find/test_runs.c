@@ -284,20 +284,6 @@ static void missing_ranks_are_counted_and_some_are_listed(void)
     CU_ASSERT_EQUAL(inventory.missing.n, 3);
 }
 
-static void no_memory_is_said_and_nothing_leaks(void)
-{
-    int failed = 0, tried = 0;
-    runs_are("0a 1a | 0b 1b", 2, 1);
-    for (size_t k = 1; k < 30; k++, tried++) {
-        tl_mem_fail_after(k);
-        tl_status st = tl_inventory_decide(&inventory, 0, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        failed += st != TL_OK;
-    }
-    CU_ASSERT(failed > 5 && failed < tried);
-}
-
 static void two_traces_of_one_rank_at_one_time_are_counted(void)
 {
     runs_are("0a 1a | 0b 1b", 2, 1);
@@ -381,7 +367,6 @@ int main(void)
     CU_ADD_TEST(s, missing_ranks_are_counted_and_some_are_listed);
     CU_ADD_TEST(s, a_process_that_is_no_rank_is_left_out);
     CU_ADD_TEST(s, two_traces_of_one_rank_at_one_time_are_counted);
-    CU_ADD_TEST(s, no_memory_is_said_and_nothing_leaks);
     CU_ADD_TEST(s, a_file_for_each_rank_is_chosen);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();

@@ -113,25 +113,6 @@ static void there_is_an_end_to_groups_and_ranks(void)
     free(text);
 }
 
-static void no_memory_is_said_and_nothing_leaks(void)
-{
-    static const char text[] =
-        "{\"x\": NaN, \"distributedInfo\": {\"pg_config\": {\"a\": [0, 1], \"b\": {\"pg_name\": \"c\","
-        " \"pg_desc\": \"d\", \"ranks\": \"[1]\"}}}}";
-    int failed = 0;
-    for (size_t k = 1; k < 40; k++) {
-        tl_meta m = TL_META_INIT;
-        err = (tl_error){ 0 };
-        tl_mem_fail_after(k);
-        tl_status st = tl_meta_parse(text, strlen(text), &m, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || (st == TL_ENOMEM && err.status == TL_ENOMEM));
-        failed += st != TL_OK;
-        tl_meta_free(&m);
-    }
-    CU_ASSERT(failed > 5 && failed < 39);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -140,7 +121,6 @@ int main(void)
         TEST(long_and_hostile_texts_are_cut_and_harmless),
         TEST(deep_nesting_is_passed_over),
         TEST(there_is_an_end_to_groups_and_ranks),
-        TEST(no_memory_is_said_and_nothing_leaks),
     };
     return unit_main("meta_odd", tests, COUNT(tests));
 }

@@ -1,6 +1,5 @@
 /* test_phases.c - JSON lines of phases: what a line says, and what is made of lines that say nothing. */
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/read/phases.h"
 #include "tlmpi/trace/read/reader.h"
 #include "unit.h"
@@ -181,23 +180,6 @@ static void random_damage_loses_no_other_line(void)
     }
 }
 
-static void no_memory_is_said(void)
-{
-    char path[128];
-    bool failed = true;
-    read_lines("{\"duration_ms\": NaN, \"duration_ms\": 2, \"name\": \"a\", \"rank\": 0, \"step\": 1}\n");
-    snprintf(path, sizeof path, "%s/cuda_events_rank_3.jsonl", scratch_folder);
-    for (size_t k = 1; failed && k < 100; k++) {
-        tl_error err;
-        tl_mem_fail_after(k);
-        tl_status st = tl_phases_read(path, keep, NULL, &report, &err);
-        failed = st != TL_OK;
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-    }
-    tl_mem_fail_after(0);
-    CU_ASSERT_FALSE(failed);
-}
-
 static void a_name_or_a_key_tells_the_format(void)
 {
     static const struct {
@@ -226,7 +208,7 @@ static const unit_test tests[] = {
     TEST(a_record_is_read_exactly),        TEST(metadata_has_no_order),
     TEST(metadata_may_overwrite_keys),     TEST(each_bad_line_costs_itself),
     TEST(a_cut_last_line_is_told_apart),   TEST(a_line_without_end_is_not_held),
-    TEST(random_damage_loses_no_other_line), TEST(no_memory_is_said),
+    TEST(random_damage_loses_no_other_line),
     TEST(a_name_or_a_key_tells_the_format), TEST(a_byte_order_mark_costs_no_line),
 };
 

@@ -166,28 +166,6 @@ static void deep_nesting_is_read(void)
     free(text);
 }
 
-static void without_memory_it_fails_and_says_so(void)
-{
-    static const char text[] = "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"a\\n\",\"ts\":1,\"dur\":1,"
-                               "\"args\":{\"stream\":7,\"bytes\":3}},{\"name\":\"b\x01\"}]}";
-    const tl_read_options options = { .keep = ~0u };
-    const char *path = scratch_write("memory.json", text, sizeof text - 1);
-    bool failed = true;
-    size_t k = 0;
-
-    while (failed && k < 1000) {
-        tl_trace t;
-        tl_error err = { 0 };
-        tl_mem_fail_after(++k);
-        tl_status st = tl_trace_read(path, &options, &t, &err);
-        tl_mem_fail_after(0);
-        failed = st != TL_OK;
-        CU_ASSERT(failed ? err.text[0] != 0 : strcmp(name_of(&t, 0), "a\n") == 0);     /* nor is a name lost in silence */
-        tl_trace_free(&t);
-    }
-    CU_ASSERT(k > 10 && k < 1000);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -198,7 +176,6 @@ int main(void)
         TEST(pieces_are_proven_or_refused),
         TEST(the_filter_changes_nothing_but_the_work),
         TEST(deep_nesting_is_read),
-        TEST(without_memory_it_fails_and_says_so),
     };
     int failed = scratch_make() || unit_main("reader", tests, COUNT(tests));
     return scratch_remove() || failed;

@@ -1,6 +1,5 @@
 /* test_readers.c - which reader a file has: the first of the table that claims it, else the last. */
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/read/reader.h"
 #include "unit.h"
 #include <sys/stat.h>
@@ -70,17 +69,6 @@ static void where_there_is_one_nothing_is_asked(void)
     CU_ASSERT_EQUAL(nasked, 0);
 }
 
-/* Who has it is not known then. */
-static void without_memory_nobody_has_it(void)
-{
-    const char *path = scratch_text("a.txt", "{}");
-
-    tl_mem_fail_after(1);
-    CU_ASSERT_PTR_NULL(tl_reader_among(table, path));
-    tl_mem_fail_after(0);
-    CU_ASSERT_STRING_EQUAL(reader_of(path), "rest");
-}
-
 /* So that nothing is left without a reader, and no folder is searched for nothing. */
 static void the_table_ends_with_one_that_takes_all(void)
 {
@@ -99,7 +87,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(the_first_that_claims_it_has_it),        TEST(no_more_than_a_head_is_shown),
         TEST(what_has_no_head_goes_by_its_name),      TEST(where_there_is_one_nothing_is_asked),
-        TEST(without_memory_nobody_has_it),           TEST(the_table_ends_with_one_that_takes_all),
+           TEST(the_table_ends_with_one_that_takes_all),
     };
     int failed = scratch_make() || unit_main("readers", tests, COUNT(tests));
     return scratch_remove() || failed;

@@ -172,36 +172,6 @@ static void texts_made_to_take_long_are_read_once(void)
     free(text);
 }
 
-/* Whatever cannot be had: the whole result, or a failure that says so. */
-static void without_memory_it_fails_and_says_so(void)
-{
-    static const char text[] =
-        "{\"x\": @, \"o\": {\"p\": [[1, 2]], \"distributedInfo\": {\"rank\": 5}, \"traceEvents\": [" EVENTS ", [1, [2]], "
-        "{\"ph\":[0,{\"ph\":\"X\",\"a\":[0,{\"ph\":@}]}]}, {\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"n\\q\",\"ts\":1,\"dur\":NaN}"
-        "], \"traceName\": \"t\"}\n, " K("d", 4) "]}";
-    const tl_read_options options = { .keep = TL_CAT_BIT(TL_CAT_KERNEL) };
-    const char *path = scratch_text("memory.json", text);
-    tl_trace whole = read_text(text);
-    bool failed = true;
-    size_t k = 0;
-
-    CU_ASSERT_EQUAL(whole.events.n, 5);
-    while (failed && k < 1000) {
-        tl_trace t;
-        tl_error err = { 0 };
-        tl_mem_fail_after(++k);
-        tl_status st = tl_trace_read(path, &options, &t, &err);
-        tl_mem_fail_after(0);
-        failed = st != TL_OK;
-        CU_ASSERT(failed ? st == TL_ENOMEM && err.text[0] != 0 : t.events.n == whole.events.n);
-        if (!failed)
-            check_same(&whole, &t);
-        tl_trace_free(&t);
-    }
-    CU_ASSERT(k > 15 && k < 1000);
-    tl_trace_free(&whole);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -210,7 +180,6 @@ int main(void)
         TEST(so_is_what_the_host_does),
         TEST(each_element_that_is_no_entry_counts),
         TEST(texts_made_to_take_long_are_read_once),
-        TEST(without_memory_it_fails_and_says_so),
     };
     int failed = scratch_make() || unit_main("torn", tests, COUNT(tests));
     return scratch_remove() || failed;

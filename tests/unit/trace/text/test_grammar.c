@@ -1,5 +1,4 @@
 /* test_grammar.c - where a text stops being JSON; and that this is what the careful reader of entries says, too. */
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/event/fields.h"
 #include "tlmpi/trace/text/grammar.h"
 #include "tlmpi/trace/text/repair.h"
@@ -99,13 +98,6 @@ static void brackets_are_kept_to_any_depth(void)
     text[2 * n - 70] = '}';
     CU_ASSERT_EQUAL(taken(text, 2 * n, &over), 2 * n - 70);
     free(text);
-
-    tl_grammar g = { 0 };
-    tl_mem_fail_after(1);
-    CU_ASSERT_EQUAL(tl_grammar_run(&g, "{", 1), 0);
-    tl_mem_fail_after(0);
-    CU_ASSERT_TRUE(g.no_memory);
-    tl_grammar_free(&g);
 }
 
 /* Texts made of the tokens that JSON is made of: the grammar takes an object whole exactly if yajl does, after the

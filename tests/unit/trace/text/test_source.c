@@ -1,6 +1,5 @@
 /* test_source.c - every byte of a file that can be had, and then one word on what was wrong. */
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/text/source.h"
 
 #include <CUnit/Basic.h>
@@ -319,25 +318,6 @@ static void a_file_may_change_while_it_is_read(void)
     }
 }
 
-static void no_memory_is_said(void)
-{
-    size_t n = scratch_gzip(text, 700, 6, packed, sizeof packed);
-    const char *path = scratch_write("memory.gz", packed, n);
-    int failed = 0;
-    for (size_t k = 1; k < 10; k++) {
-        tl_source *s = NULL;
-        tl_error err = { 0 };
-        tl_mem_fail_after(k);
-        tl_status st = tl_source_open(path, &s, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || (st == TL_ENOMEM && s == NULL && err.text[0] != '\0'));
-        failed += st != TL_OK;
-        tl_source_close(s);
-    }
-    CU_ASSERT(failed > 0 && failed < 9);
-    tl_source_close(NULL);
-}
-
 int main(void)
 {
     fill_text();
@@ -354,7 +334,6 @@ int main(void)
     CU_ADD_TEST(s, a_pipe_is_read_like_a_file);
     CU_ADD_TEST(s, what_is_no_file_is_refused);
     CU_ADD_TEST(s, a_file_may_change_while_it_is_read);
-    CU_ADD_TEST(s, no_memory_is_said);
     CU_basic_set_mode(CU_BRM_NORMAL);
     CU_basic_run_tests();
     unsigned failures = CU_get_number_of_failures();

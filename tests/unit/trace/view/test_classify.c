@@ -181,23 +181,6 @@ static void the_specific_may_stand_above_the_general(void)
     tl_rules_free(&rules);
 }
 
-static void rules_without_memory_are_said_and_nothing_leaks(void)
-{
-    const char *path = scratch_text("rules.json", "[{\"equals\": \"a\", \"kind\": \"comm\"}, {\"equals\": \"b\", \"kind\": \"comm\"}]");
-    size_t failed = 0, tried = 0;
-    for (size_t k = 1; k < 12; k++, tried++) {
-        tl_rules rules = { 0 };
-        tl_error err = { 0 };
-        tl_mem_fail_after(k);
-        tl_status st = tl_rules_read(path, &rules, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || st == TL_ENOMEM);
-        failed += st != TL_OK;
-        tl_rules_free(&rules);
-    }
-    CU_ASSERT(failed > 3 && failed < tried);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -211,7 +194,6 @@ int main(void)
         TEST(a_users_rules_stand_above_ours),
         TEST(what_is_wrong_in_rules_is_refused_with_its_line),
         TEST(the_specific_may_stand_above_the_general),
-        TEST(rules_without_memory_are_said_and_nothing_leaks),
     };
     int failed = scratch_make() || unit_main("classify", tests, COUNT(tests));
     return scratch_remove() || failed;

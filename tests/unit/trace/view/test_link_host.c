@@ -1,7 +1,6 @@
 /* test_link_host.c - what the host did, in the view: which events, in which order, by which thread, under which name.
  */
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/view.h"
 #include "unit.h"
 
@@ -220,48 +219,6 @@ static void nothing_is_lost_and_all_is_in_order(void)
     }
 }
 
-/* Whichever allocation fails: it is said, and nothing is left after (the sanitizers look). */
-static void memory_that_is_out_is_said(void)
-{
-    tl_error err = { 0 };
-    tl_status st = TL_ENOMEM;
-    size_t failures = 0;
-
-    for (; st != TL_OK && failures < 300; failures++) {
-        read_entries(
-            EVENT("cpu_op", "at 0x1", 1, 3, 1, "") "," EVENT("cpu_op", "b", 1, 1, 5, "") "," EVENT(
-                "cuda_runtime", "c", 2, 1, 1,
-                "\"correlation\":7") "," EVENT("cpu_op", "d", 1, 1, 7,
-                                               "") "," EVENT("user_annotation", "ProfilerStep#1", 1, 1, 50,
-                                                             "") "," EVENT("cpu_op", "nccl:all_reduce", 2, 0, 9,
-                                                                           "") "," EVENT("kernel",
-                                                                                         "ncclKernel_AllReduce", 7, 20,
-                                                                                         5,
-                                                                                         "\"stream\":7,\"correlation\":"
-                                                                                         "7,\"grid\":[2,1,1],\"Process "
-                                                                                         "Group "
-                                                                                         "Name\":\"0\",\"Process Group "
-                                                                                         "Ranks\":\"[0, 3]\",\"Group "
-                                                                                         "size\":2") "," EVENT("cuda_"
-                                                                                                               "sync",
-                                                                                                               "Stream "
-                                                                                                               "Sync",
-                                                                                                               1, 30, 1,
-                                                                                                               "\"strea"
-                                                                                                               "m\":7,"
-                                                                                                               "\"corre"
-                                                                                                               "lation"
-                                                                                                               "\":7"),
-            "");
-        tl_mem_fail_after(failures + 1);
-        st = tl_link(&trace, &rules, 3, &linked, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT(st == TL_OK || (st == TL_ENOMEM && linked.view.nkernels == 0 && linked.view.ops.n == 0));
-        forget();
-    }
-    CU_ASSERT(failures > 40 && failures < 300);
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -273,7 +230,6 @@ int main(void)
         TEST(the_base_time_is_added),
         TEST(names_that_differ_by_an_address_have_one_key),
         TEST(nothing_is_lost_and_all_is_in_order),
-        TEST(memory_that_is_out_is_said),
     };
     if (scratch_make() != 0)
         return 1;

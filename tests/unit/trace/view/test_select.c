@@ -1,6 +1,5 @@
 /* test_select.c - a view of some steps, or of some time, alone. */
 #include "scratch.h"
-#include "tlmpi/base/mem.h"
 #include "tlmpi/trace/view.h"
 #include "unit.h"
 
@@ -222,28 +221,6 @@ static void a_recording_begins_with_the_first_span(void)
     CU_ASSERT_FALSE(tl_events_begin(&(tl_events){ 0 }, 0, &begin_ns));
 }
 
-static void memory_that_is_out_is_said(void)
-{
-    tl_range five[] = { { 5, 5 } }, time[] = { { 0, US(60) } };
-    const tl_ranges steps = { five, 1, 1 }, times = { time, 1, 1 };
-    const tl_selection selection = { &steps, &times, US(100) };
-    const tl_read_options options = { .keep = TL_LINK_KEEP };
-    tl_status st = TL_ENOMEM;
-
-    for (size_t k = 1; k < 20; k++) {
-        tl_error err = { 0 };
-        char whole[8192];
-        snprintf(whole, sizeof whole, "{\"traceEvents\": [%s]}", entries);
-        CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("select.json", whole), &options, &trace, &err), TL_OK);
-        found = (tl_found){ 0 };
-        tl_mem_fail_after(k);
-        st = tl_link_selected(&trace, &rules, 3, &selection, &linked, &found, &err);
-        tl_mem_fail_after(0);
-        CU_ASSERT_EQUAL(st, TL_ENOMEM);
-        forget();
-    }
-}
-
 int main(void)
 {
     static const unit_test tests[] = {
@@ -256,7 +233,6 @@ int main(void)
         TEST(what_shows_that_an_end_cannot_be_may_be_out),
         TEST(what_there_is_is_told_where_nothing_is_selected),
         TEST(a_recording_begins_with_the_first_span),
-        TEST(memory_that_is_out_is_said),
     };
     if (scratch_make() != 0)
         return 1;
