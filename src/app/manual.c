@@ -149,8 +149,8 @@ static const char *const interval_notes[] = {
 };
 
 static const char *const idle_notes[] = {
-    "A device in a collective is busy, also while it waits there for a late rank: that is waiting_ns, and table "
-    "arrival has each wait.",
+    "A device in a collective is busy, also while it waits there for a late rank: that is comm_waiting_ns of table "
+    "breakdown, and table arrival has each wait.",
     "It is idle for others (peer_ns, table gap_peer) where the host waits for them, where the host is in a "
     "collective of hosts (Gloo, MPI, a barrier), or where one of the rank's devices communicates and another needs "
     "the result.",

@@ -83,6 +83,21 @@ static size_t character(const unsigned char *p, size_t n)
     return length;
 }
 
+static bool separates(char c)
+{
+    return memchr("[], \t", c, 5) != NULL;
+}
+
+bool tl_text_next(tl_text *list, tl_text *item)
+{
+    for (; list->n > 0 && separates(*list->p); list->p++)
+        list->n--;
+    *item = (tl_text){ list->p, 0 };
+    for (; list->n > 0 && !separates(*list->p); list->p++, item->n++)
+        list->n--;
+    return item->n > 0;
+}
+
 size_t tl_text_utf8(tl_text t)
 {
     const unsigned char *p = (const unsigned char *)t.p;

@@ -206,8 +206,9 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_ranks_schema);
     const tl_table *stragglers = tl_tables_get(job, &tl_straggler_schema);
-    const char **skipped = calloc(inventory->inputs.n + 1, sizeof *skipped);
-    char(*lost)[TL_LOST_BYTES] = calloc((size_t)inventory->nruns, sizeof *lost);
+    size_t nlost = inventory->inputs.n + (size_t)inventory->nruns;
+    const char **skipped = calloc(nlost + 1, sizeof *skipped);
+    char(*lost)[TL_LOST_BYTES] = calloc(nlost + 1, sizeof *lost);
     struct stat st;
     tl_summary s = {
         .version = TLMPI_VERSION,
@@ -249,14 +250,19 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
     s.ranks = rank_rows(job, &s.nranks);
     s.phase_files = phase_files(job, &s.nphase_files);
     s.memory_files = memory_files(job, &s.nmemory_files);
-    for (size_t i = 0; skipped != NULL && i < inventory->inputs.n; i++)
-        if (!plan->planned[i] && tl_input_is_lost(&inventory->inputs.v[i]))
-            skipped[s.nskipped++] = inventory->inputs.v[i].why;
+    for (size_t i = 0; skipped != NULL && lost != NULL && i < inventory->inputs.n; i++) {
+        if (plan->planned[i] || !tl_input_is_lost(&inventory->inputs.v[i]))
+            continue;
+        tl_input_words(&inventory->inputs.v[i], lost[s.nskipped]);
+        skipped[s.nskipped] = lost[s.nskipped];
+        s.nskipped++;
+    }
     for (int32_t run = 0; skipped != NULL && lost != NULL && inventory->runs != NULL && run < inventory->nruns; run++) {
         if (!inventory->runs[run].lost)
             continue;
-        tl_say_lost(inventory, run, lost[run], sizeof lost[run]);
-        skipped[s.nskipped++] = lost[run];
+        tl_say_lost(inventory, run, lost[s.nskipped], sizeof lost[s.nskipped]);
+        skipped[s.nskipped] = lost[s.nskipped];
+        s.nskipped++;
     }
     tl_print_summary(stdout, &s);
     free(skipped);

@@ -146,8 +146,6 @@ def parts(name, path):
           all(int(r["comm_waiting_ns"]) + int(r["comm_transfer_ns"]) + int(r["comm_unknown_ns"]) == int(r["comm_exposed_ns"])
               and min(int(r[c]) for c in ("comm_waiting_ns", "comm_transfer_ns", "comm_unknown_ns")) >= 0 for r in table(path, "breakdown")))
     check(f"{name}: what is unknown has a reason, and nothing else has", all((r["unknown_why"] == "none") == (r["unknown_ns"] == "0") for r in exposed))
-    waiting = by((r for r in table(path, "idle") if r["device"] == "-1"), ("rank",), "waiting_ns")
-    check(f"{name}: so is waiting", +by((r for r in exposed if r["step"] == "-1"), ("rank",), "waiting_ns") == +waiting)
     work = by((r for r in table(path, "interval") if r["kind"] != "sync"), ("rank",), "duration_ns")
     for of, column in (("kernel", "total_ns"), ("operator", "device_self_ns"), ("annotation", "device_self_ns")):
         check(f"{name}: device work by {of} is all of it", +by(table(path, of), ("rank",), column) == +work)

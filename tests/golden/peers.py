@@ -245,6 +245,7 @@ def compare(what, tlmpi, path, oracle):
                                                                                     sorted(expected - found)[:3]))
     differ = []
     idle = {(int(x["rank"]), int(x["device"])): x for x in table(tlmpi, path, "idle")}
+    waits = {(int(x["rank"]), int(x["device"])): int(x["comm_waiting_ns"]) for x in table(tlmpi, path, "breakdown") if x["step"] == "-1"}
     for rank in oracle.ranks:
         late = {}
         peers = sum(x[4] for x in expected if x[0] == rank.number)
@@ -255,15 +256,12 @@ def compare(what, tlmpi, path, oracle):
         for device in range(rank.ndevices):
             waiting = oracle.waiting(rank, device)
             total += sum(waiting.values())
-            for other, us in waiting.items():
-                late[other] = late.get(other, 0) + us
-            row = idle.get((rank.number, device))
-            if row is not None and int(row["waiting_ns"]) != 1000 * sum(waiting.values()):
-                differ.append("rank %d device %d waits %s, expected %d us" % (rank.number, device, row["waiting_ns"],
-                                                                                sum(waiting.values())))
+            got = waits.get((rank.number, device), 0)
+            if got != 1000 * sum(waiting.values()):
+                differ.append("rank %d device %d waits %d ns, expected %d us" % (rank.number, device, got, sum(waiting.values())))
         most = min(late, key=lambda other: (-late[other], other), default=-1)
         row = idle[rank.number, -1]
-        got = (int(row["peer_ns"]), int(row["waiting_ns"]), int(row["late_rank"]))
+        got = (int(row["peer_ns"]), waits[rank.number, -1], int(row["late_rank"]))
         if got != (1000 * peers, 1000 * total, most):
             differ.append("rank %d: %s, expected %s" % (rank.number, got, (1000 * peers, 1000 * total, most)))
     for name in ("idle_summary", "idle_job"):

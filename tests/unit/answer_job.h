@@ -133,9 +133,15 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
     return row;
 }
 
-/* What others wait for the rank itself, and what they wait for those that wait for it. */
+static inline tl_breakdown *job_breakdown(answer_job *j)
+{
+    return tl_table_row(tl_tables_get(&j->tables, &tl_breakdown_schema), 0);
+}
+
+/* What others wait for the rank itself, and what they wait for those that wait for it; all of that is exposed. */
 static inline void charge(answer_job *j, int32_t rank, int64_t direct_ns, int64_t indirect_ns)
 {
+    job_breakdown(j)->comm_waiting_ns += direct_ns + indirect_ns - verdict_of(j, rank)->blame_ns;
     tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
     const tl_blame row = { .to_rank = rank, .step = 1, .from_rank = 0, .direct_ns = direct_ns, .indirect_ns = indirect_ns };
     size_t at = tl_table_from_rank(blame, rank);

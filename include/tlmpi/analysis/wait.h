@@ -187,7 +187,7 @@ bool tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n);
 
 /* What goes into one row of idle, or of idle_summary. */
 typedef struct tl_peer_sum {
-    int64_t peer_ns, waiting_ns;
+    int64_t peer_ns;
     int32_t rank, device;
     int32_t late_rank;
     uint8_t drain_type, cpu_during_gap;
@@ -198,9 +198,8 @@ typedef struct tl_peer_sum {
 
 typedef TL_VEC(tl_peer_sum) tl_peer_sums;
 
-/* Appends the sums of rows that are cut, and of exposures, both all of some ranks.  False when memory is out. */
-bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers,
-                  size_t nanswers, tl_peer_sums *out);
+/* Appends the sums of rows that are cut, all of some ranks.  False when memory is out. */
+bool tl_peers_sum(const tl_table *rows, tl_peer_sums *out);
 
 /* Exposed communication of one place: what of it was waiting, and what of it may be waiting or transfer. */
 typedef struct tl_exposed_part {

@@ -37,6 +37,9 @@ int tl_text_compare(tl_text a, tl_text b);
 /* Whether the name is longer than one of the endings, whose list ends with NULL, and ends with it, whatever the case. */
 bool tl_name_has_ending(const char *name, const char *const *endings);
 
+/* Takes the next item off a list as "[0, 1, ..., 29]"; false where there is none left. */
+bool tl_text_next(tl_text *list, tl_text *item);
+
 /* Length of the longest prefix of t that is whole, valid UTF-8. */
 size_t tl_text_utf8(tl_text t);
 

@@ -188,13 +188,9 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I64, peer_ns, MEASURE, "ns",                                                                                  \
       "part of macro_ns in which the device, or the host in its stead, waited for other ranks: table gap_peer; the "   \
       "rest is the rank's own")                                                                                        \
-    F(T, I64, waiting_ns, MEASURE, "ns",                                                                               \
-      "no idle time, but part of busy_ns: nothing ran except communication that waited for the last of its ranks; "    \
-      "comm_exposed_ns of table breakdown has it, too, and arrival each wait; where compute parts a kernel into more " \
-      "than 16 stretches to within a sixteenth of its time")                                                           \
     F(T, I32, late_rank, MEASURE, "",                                                                                  \
-      "the rank that came last in most of peer_ns and waiting_ns, also where it had waited for others itself, which "  \
-      "table blame charges; -1: none, or not known")                                                                   \
+      "the rank that came last in most of peer_ns, also where it had waited for others itself, which table blame "     \
+      "charges; -1: none, or not known")                                                                               \
     F(T, I64, unlinked, MEASURE, "", "macro gaps whose following work has no launch in the trace")                     \
     F(T, I64, overruns, MEASURE, "", "work that seems to run on when the next of its stream has begun, apart from what "  \
       "had no end that can be (too_long in table rank)")                                                               \

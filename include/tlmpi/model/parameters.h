@@ -1,7 +1,7 @@
 /* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
  *
- * A number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause and culprit
- * stands here, or is not there (tests/numbers.sh). Three kinds of numbers may decide:
+ * A number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause, culprit and
+ * behave stands here, or is not there (tests/numbers.sh). Three kinds of numbers may decide:
  *
  *     physical      what clocks, calls and time stamps are measured to do
  *     statistical   what a test needs to keep its rate of error
@@ -136,6 +136,15 @@
     P(double, WAIT_LITTLE_SHARE, 0.2, "", USER, "... of transfer where less is, and waits do not matter")              \
     P(int64_t, WAIT_EXPLAINED_PART, 4, "1 in", STATISTICAL,                                                            \
       "the time since the last collective explains a lateness but for so much of it; else it was late before")         \
+    P(int64_t, BEHAVES_NAMES, 32, "", STATISTICAL,                                                                     \
+      "a rank gives sightings of this many unknown names, those that take most of its time: a job has a dozen kernels " \
+      "that communicate")                                                                                              \
+    P(int64_t, BEHAVES_ITEMS, 64, "", STATISTICAL,                                                                     \
+      "a rank gives this many sightings of a name and stream in the mean, the same kernels on all ranks: a tenth of "  \
+      "them is what a comparison needs at least")                                                                      \
+    P(int64_t, BEHAVES_RANKS, 16, "", STATISTICAL,                                                                     \
+      "this many ranks whose kernels take least time are compared with all others, and as many of any: who comes last " \
+      "shows best what the others wait for")                                                                           \
     P(int64_t, SENDS_APART_NS, 5000000, "ns", PHYSICAL,                                                                \
       "clocks of hosts that are kept in step by NTP are no farther apart: the two ends of a message, whose traces do "  \
       "not say between whom it goes, are looked for within that")                                                      \

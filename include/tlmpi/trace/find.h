@@ -28,7 +28,7 @@ typedef struct tl_input {
     char *path;   /* owned */
     size_t below; /* where in it begins what lies below the folder that was named; of a file, its name */
     tl_input_kind kind;
-    char why[256];      /* UNREADABLE, OTHER: the reason, with file and byte */
+    char why[256];      /* UNREADABLE, OTHER: the reason, with the byte, without the path */
     int64_t meta_rank;  /* distributedInfo.rank, -1 where absent */
     int64_t name_rank;  /* -1 where the name tells none */
     int64_t world_size; /* -1 where absent */
@@ -97,6 +97,11 @@ void tl_inventory_sort(tl_inventory *inventory);
 /* Looks at one file: its head, and where the head does not name the rank and `deep` says so, its tail (a gzip file is
  * then inflated to its end).  Never fails: what is wrong with the file stands in `why`. */
 void tl_input_look(tl_input *input, bool deep);
+
+enum { TL_INPUT_WORDS = 384 };
+
+/* "path: why", printable; of a long path its end. */
+void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS]);
 
 /* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest
  * first. TL_EUSAGE: there is no such run. */

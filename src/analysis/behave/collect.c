@@ -6,9 +6,6 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Names of a rank that are looked at, those that take most time; sightings of each in the mean. */
-enum { NAMES_MOST = 32, SIGHTINGS = 64 };
-
 /* The kernels of one name. */
 typedef struct use {
     int64_t time_ns;
@@ -81,7 +78,7 @@ static bool choose(collecting *c, int64_t all_ns, bool *any)
     }
     bool ok = order != NULL && tl_sort_index(order, n, by_time, c->of_name);
     *any = n > 0;
-    for (size_t i = 0; ok && i < n && i < NAMES_MOST; i++)
+    for (size_t i = 0; ok && i < n && i < (size_t)TL_BEHAVES_NAMES; i++)
         c->of_name[order[i]].chosen = true;
     free(order);
     return ok;
@@ -117,7 +114,8 @@ static int64_t begin_of(const collecting *c, const tl_kernel *k)
 /* A lot that knows the item alone decides which of the name's kernels are taken. */
 static bool is_drawn(uint64_t item, uint32_t n)
 {
-    return n <= SIGHTINGS || tl_hash_mix(item, 0) <= UINT64_MAX / n * SIGHTINGS;
+    const uint64_t wanted = (uint64_t)TL_BEHAVES_ITEMS;
+    return n <= wanted || tl_hash_mix(item, 0) <= UINT64_MAX / n * wanted;
 }
 
 static bool is_taken(const collecting *c, const tl_kernel *k)

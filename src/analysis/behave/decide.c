@@ -13,9 +13,8 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Items that two ranks are compared by at most; ranks that are compared with all others, of each sort: those whose
- * kernels take least time, which come last, and any. */
-enum { ITEMS_MOST = 256, LATE_MOST = 16, ANY_MOST = 16 };
+/* Room for the items that two ranks have in common, of which there are TL_BEHAVES_ITEMS in the mean. */
+enum { ITEMS_MOST = 256 };
 
 /* The sightings of one name and place by one rank. */
 typedef struct row {
@@ -180,9 +179,11 @@ static showing ask_all(const row_list *rows, size_t i, apart *room)
 static tl_collective collective_of(const row_list *rows, apart *room)
 {
     size_t shown = 0, steadily = 0, of_two = 0, opposed = 0, n = rows->n;
-    size_t step = n > LATE_MOST + ANY_MOST ? (n - LATE_MOST) / ANY_MOST : 1;
+    const size_t asked = (size_t)TL_BEHAVES_RANKS;
+    const double may_oppose = (1 - TL_BEHAVES_MOST) * 2 * (double)asked;
+    size_t step = n > 2 * asked ? (n - asked) / asked : 1;
 
-    for (size_t i = 0; i < n && opposed <= (LATE_MOST + ANY_MOST) / 8; i += i < LATE_MOST ? 1 : step) {
+    for (size_t i = 0; i < n && (double)opposed <= may_oppose; i += i < asked ? 1 : step) {
         showing s = ask_all(rows, i, room);
         shown += s.best == SHOWN;
         steadily += s.best == SHOWN && s.steadily;

@@ -168,7 +168,7 @@ static bool find_late_rank(const tl_table *table, int32_t *late_rank)
     for (size_t i = 0; i < table->n; i++) {
         const tl_idle *row = tl_table_row(table, i);
         if (row->device == -1 && row->late_rank >= 0)
-            v[n++] = (share){ .rank = row->late_rank, .total_ns = tl_ns_add(row->peer_ns, row->waiting_ns) };
+            v[n++] = (share){ .rank = row->late_rank, .total_ns = row->peer_ns };
     }
     qsort(v, n, sizeof *v, by_share_rank);
     for (size_t i = 0; i < n; i++) {

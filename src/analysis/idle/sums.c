@@ -144,7 +144,6 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->macro_gaps += row->macro_gaps;
     sum->noise_gaps += row->noise_gaps;
     sum->peer_ns = tl_ns_add(sum->peer_ns, row->peer_ns);
-    sum->waiting_ns = tl_ns_add(sum->waiting_ns, row->waiting_ns);
     sum->longest_ns = row->longest_ns > sum->longest_ns ? row->longest_ns : sum->longest_ns;
     sum->unlinked += row->unlinked;
     sum->overruns += row->overruns;

@@ -68,7 +68,7 @@ bool tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 
 /* What a device waited for one rank. */
 typedef struct share {
-    int64_t peer_ns, waiting_ns;
+    int64_t peer_ns;
     int32_t rank, device, late_rank;
 } share;
 
@@ -99,7 +99,6 @@ static void unite(shares *s)
     for (size_t i = 0; i < s->n; i++) {
         if (kept > 0 && by_late(&s->v[kept - 1], &s->v[i]) == 0) {
             s->v[kept - 1].peer_ns = tl_ns_sum(s->v[kept - 1].peer_ns, s->v[i].peer_ns);
-            s->v[kept - 1].waiting_ns = tl_ns_sum(s->v[kept - 1].waiting_ns, s->v[i].waiting_ns);
         } else {
             s->v[kept++] = s->v[i];
         }
@@ -120,11 +119,9 @@ static bool sum_devices(const shares *s, tl_peer_sums *out)
             most = 0;
         }
         tl_peer_sum *sum = &out->v[out->n - 1];
-        int64_t all = tl_ns_sum(x->peer_ns, x->waiting_ns);
         sum->peer_ns = tl_ns_sum(sum->peer_ns, x->peer_ns);
-        sum->waiting_ns = tl_ns_sum(sum->waiting_ns, x->waiting_ns);
-        if (x->late_rank >= 0 && all > most) {
-            most = all;
+        if (x->late_rank >= 0 && x->peer_ns > most) {
+            most = x->peer_ns;
             sum->late_rank = x->late_rank;
         }
     }
@@ -182,22 +179,14 @@ static bool sum_classes(const tl_table *rows, tl_peer_sums *out)
     return true;
 }
 
-bool tl_peers_sum(const tl_table *rows, const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers,
-                  size_t nanswers, tl_peer_sums *out)
+bool tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
 {
     shares of_device = { 0 };
     bool ok = true;
 
     for (size_t i = 0; ok && i < rows->n; i++) {
         const tl_gap_peer *row = tl_table_row(rows, i);
-        ok = add_share(&of_device, (share){ row->peer_ns, 0, row->rank, row->device, row->late_rank });
-    }
-    for (size_t i = 0; ok && i < nexposures; i++) {
-        const tl_exposure *x = &exposures[i];
-        const tl_peer_answer *a = answer_of(answers, nanswers, x->rank, x->uid);
-        int64_t ns = a != NULL ? tl_exposure_within(x, a->wait_ns) : 0;
-        if (ns > 0)
-            ok = add_share(&of_device, (share){ 0, ns, x->rank, x->device, a->late_rank });
+        ok = add_share(&of_device, (share){ row->peer_ns, row->rank, row->device, row->late_rank });
     }
     if (ok) {
         unite(&of_device);
@@ -272,8 +261,6 @@ void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table 
         if (row == NULL)
             continue;
         row->peer_ns = sum->peer_ns;
-        row->waiting_ns =
-            tl_ns_min(sum->waiting_ns, row->busy_ns); /* which counts no kernel beyond the next one's start */
         row->late_rank = sum->late_rank;
     }
 }

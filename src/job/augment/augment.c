@@ -59,7 +59,7 @@ static tl_status check_input(const tl_plan_item *item, tl_error *err)
 {
     struct stat st;
     if (item->unreadable)
-        return tl_fail(err, TL_EINPUT, "%s", item->why);
+        return tl_fail(err, TL_EINPUT, "%s: %s", item->path, item->why);
     if (stat(item->path, &st) != 0)
         return tl_fail(err, TL_EINPUT, "%s: %s", item->path, strerror(errno));
     if (!S_ISREG(st.st_mode))

@@ -100,16 +100,14 @@ static tl_status find_answers(const tl_matching *m, tl_table *rows, const tl_lat
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
 /* Collective.  What is at home here to rows, and its sums to proc 0. */
-static tl_status settle(tl_table *rows, const tl_exposures *exposures, tl_peer_answers *answers, tl_tables *tables,
-                        tl_error *err)
+static tl_status settle(tl_table *rows, tl_peer_answers *answers, tl_tables *tables, tl_error *err)
 {
     tl_peer_sums sums = { 0 };
     tl_peer_sum *all = NULL;
     size_t nall = 0;
 
     tl_peer_answers_sort(answers->v, answers->n);
-    bool ok = tl_peers_cut(rows, answers->v, answers->n) &&
-              tl_peers_sum(rows, exposures->v, exposures->n, answers->v, answers->n, &sums);
+    bool ok = tl_peers_cut(rows, answers->v, answers->n) && tl_peers_sum(rows, &sums);
     tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "who waited for whom"), err);
     if (st == TL_OK)
         st = tl_collect_rows(sums.v, sums.n, sizeof *sums.v, (void **)&all, &nall, NULL, err);
@@ -156,7 +154,7 @@ tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl
     if (st == TL_OK)
         st = move_rows(m, rows, err);
     if (st == TL_OK)
-        st = settle(rows, exposures, &answers, tables, err);
+        st = settle(rows, &answers, tables, err);
     if (st == TL_OK)
         st = sum_exposed(exposures, &answers, tables, err);
     free(answers.v);

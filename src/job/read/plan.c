@@ -344,14 +344,6 @@ size_t tl_plan_lost(const tl_plan *plan)
     return lost;
 }
 
-/* The reason in `why` of a file, after its path. */
-static const char *reason_of(const tl_input *in)
-{
-    const char *slash = strrchr(in->path, '/'), *name = slash != NULL ? slash + 1 : in->path;
-    const char *at = strstr(in->why, name);
-    return at != NULL ? at + strlen(name) : in->why;
-}
-
 static bool is_no_trace(const tl_plan *plan, const tl_input *in)
 {
     return in->kind == TL_INPUT_OTHER || (in->kind == TL_INPUT_EXECUTION && plan->n == 0);
@@ -362,16 +354,24 @@ static size_t warn_alike(const tl_plan *plan, size_t i)
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_input *in = &inventory->inputs.v[i];
-    char more[48] = "";
+    char words[TL_INPUT_WORDS], more[48] = "";
     size_t n = 0;
 
     while (i + n + 1 < inventory->inputs.n && is_no_trace(plan, in + n + 1) &&
-           tl_input_is_lost(in) == tl_input_is_lost(in + n + 1) && strcmp(reason_of(in), reason_of(in + n + 1)) == 0)
+           tl_input_is_lost(in) == tl_input_is_lost(in + n + 1) && strcmp(in->why, in[n + 1].why) == 0)
         n++;
     if (n > 0)
         snprintf(more, sizeof more, "; so are %zu more", n);
-    tl_warn("%s: %s%s", tl_input_is_lost(in) ? "left out" : "not a trace", in->why, more);
+    tl_input_words(in, words);
+    tl_warn("%s: %s%s", tl_input_is_lost(in) ? "left out" : "not a trace", words, more);
     return n;
+}
+
+static void warn_unreadable(const tl_input *in)
+{
+    char words[TL_INPUT_WORDS];
+    tl_input_words(in, words);
+    tl_warn("cannot be read: %s", words);
 }
 
 void tl_plan_warn(const tl_plan *plan)
@@ -381,7 +381,7 @@ void tl_plan_warn(const tl_plan *plan)
         if (is_no_trace(plan, in))
             i += warn_alike(plan, i);
         else if (in->kind == TL_INPUT_UNREADABLE && !plan->planned[i])
-            tl_warn("cannot be read: %s", in->why);
+            warn_unreadable(in);
     }
 }
 

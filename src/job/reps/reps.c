@@ -105,7 +105,7 @@ static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, 
                                       .no_filter = r->options->no_filter };
     tl_trace trace;
     if (item->unreadable)
-        return tl_fail(err, TL_EINPUT, "%s", item->why);
+        return tl_fail(err, TL_EINPUT, "%s: %s", item->path, item->why);
     tl_status st = tl_trace_read(item->path, &reading, &trace, err);
     if (st == TL_OK) {
         s->damaged = trace.report.cut || trace.report.dropped > 0 || trace.report.source_fault;

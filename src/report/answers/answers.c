@@ -24,11 +24,12 @@ const char *const tl_finding_labels[] = {
 const tl_schema *const *tl_answer_tables(size_t *required)
 {
     static const tl_schema *const tables[] = {
-        &tl_rank_schema,       &tl_breakdown_schema,     &tl_straggler_schema, &tl_quality_schema,
-        &tl_culprit_schema,    &tl_step_schema,          &tl_blame_schema,     &tl_blame_step_schema,
-        &tl_whatif_row_schema, &tl_slow_link_row_schema, &tl_clock_schema,     &tl_path_row_schema,
-        &tl_parameter_schema,  &tl_phase_verdict_schema, &tl_idle_schema,      &tl_exposed_schema,
-        &tl_health_schema,     &tl_excess_row_schema,    NULL,
+        &tl_rank_schema,          &tl_breakdown_schema,     &tl_straggler_schema,
+        &tl_quality_schema,       &tl_culprit_schema,       &tl_step_schema,
+        &tl_blame_schema,         &tl_blame_step_schema,    &tl_whatif_row_schema,
+        &tl_slow_link_row_schema, &tl_clock_schema,         &tl_path_row_schema,
+        &tl_parameter_schema,     &tl_phase_verdict_schema, &tl_exposed_schema,
+        &tl_health_schema,        &tl_excess_row_schema,    NULL,
     };
     *required = 5;
     return tables;
@@ -223,18 +224,15 @@ static void add_awaited(tl_answers *out, tl_awaited new)
 /* For whom all waited, whoever is named, and how much of it may be exposed.  Rows of one rank lie together. */
 static void find_waits(tl_tables *tables, tl_answers *out)
 {
-    const tl_table *blame = tl_tables_get(tables, &tl_blame_schema), *idle = tl_tables_get(tables, &tl_idle_schema);
-    const tl_idle *job = idle->n > 0 ? tl_table_row(idle, 0) : NULL;
+    const tl_table *blame = tl_tables_get(tables, &tl_blame_schema);
     double least =
         tl_parameter_value(tl_tables_get(tables, &tl_parameter_schema), "verdict_least_cost", TL_VERDICT_LEAST_COST);
 
-    out->wait_exposed_ns = -1;
-    if (job != NULL && job->rank == -1)
-        out->wait_exposed_ns = tl_ns_min(out->wait_ns, tl_ns_min(job->waiting_ns, out->comm_exposed_ns));
-    int64_t shown_ns = out->wait_exposed_ns >= 0 ? out->wait_exposed_ns : out->wait_ns;
+    out->wait_exposed_ns = tl_ns_min(out->wait_ns, out->comm_waiting_ns);
     double least_ns = least * (double)out->wall_sum_ns;
-    out->waits = shown_ns > 0 && (double)shown_ns >= least_ns;
-    out->may_wait = !out->waits && out->comm_unknown_ns > 0 && (double)(shown_ns + out->comm_unknown_ns) >= least_ns;
+    out->waits = out->wait_exposed_ns > 0 && (double)out->wait_exposed_ns >= least_ns;
+    out->may_wait =
+        !out->waits && out->comm_unknown_ns > 0 && (double)(out->wait_exposed_ns + out->comm_unknown_ns) >= least_ns;
     for (size_t i = 0; i < blame->n;) {
         tl_awaited of = { ((const tl_blame *)tl_table_row(blame, i))->to_rank, 0 };
         for (const tl_blame *row; i < blame->n && (row = tl_table_row(blame, i))->to_rank == of.rank; i++) {

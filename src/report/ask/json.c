@@ -141,7 +141,7 @@ static void put_others_waiting(tl_json_writer *j, const tl_answers *a)
     tl_put_begin(j, "evidence", '{');
     tl_put_int(j, "all_waiting_ns", a->wait_ns);
     tl_put_share(j, "all_waiting_share", a->wait_ns, a->wall_sum_ns);
-    tl_put_known(j, "exposed_ns", a->wait_exposed_ns);
+    tl_put_int(j, "exposed_ns", a->wait_exposed_ns);
     tl_put_int(j, "passed_on_ns", a->passed_on_ns);
     tl_put_begin(j, "waited_for", '[');
     for (size_t i = 0; i < a->nwaited_for && i < TL_WAITED_FOR_MOST; i++) {

@@ -318,7 +318,7 @@ static void others_waiting(const asking *q)
         tl_wrap_words(&w, "of GPU time,");
         tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
         tl_wrap_words(&w, "of all GPU time");
-        if (a->wait_exposed_ns >= 0 && a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10) {
+        if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10) {
             tl_wrap_printf(&w, "-");
             tl_wrap_words(&w, "no more than");
             tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_exposed_ns / (double)a->wall_sum_ns).text);

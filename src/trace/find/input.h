@@ -15,7 +15,7 @@ int64_t tl_time_of_name(const char *path);
 /* Whether a file of that name should be a trace: "trace", "kineto" or a rank stands in it. */
 bool tl_name_says_trace(const char *path);
 
-/* Sets kind and why; the message names the file by the end of its path, so that the reason always fits. */
+/* Sets kind and why. */
 void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason);
 
 /* Takes size and time of the file. */

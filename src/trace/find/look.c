@@ -1,7 +1,9 @@
 /* look.c - is this file a trace, of which rank, begun when?  What its reader says of it, and before that its name and
  * time. */
 #include "input.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/trace/read/reader.h"
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,8 +16,18 @@ static void take(tl_input *input, const tl_look *look)
 void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason)
 {
     tl_look look;
-    tl_look_say(&look, input->path, kind, reason);
+    tl_look_say(&look, kind, reason);
     take(input, &look);
+}
+
+void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS])
+{
+    char text[TL_INPUT_WORDS];
+    size_t n = strlen(input->path), shown = 90;
+
+    snprintf(text, sizeof text, "%s%s: %s", n > shown ? "..." : "", input->path + (n > shown ? n - shown : 0),
+             input->why);
+    tl_printable(out, TL_INPUT_WORDS, text);
 }
 
 void tl_input_look(tl_input *input, bool deep)
@@ -42,7 +54,7 @@ void tl_input_look(tl_input *input, bool deep)
     if (reader != NULL)
         reader->look(input->path, deep, tl_name_says_trace(input->path), &look);
     else
-        tl_look_say(&look, input->path, TL_INPUT_UNREADABLE, "memory is out");
+        tl_look_say(&look, TL_INPUT_UNREADABLE, "memory is out");
     take(input, &look);
     input->meta_rank = look.rank;
     input->world_size = look.world_size;

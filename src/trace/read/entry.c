@@ -58,20 +58,13 @@ bool tl_seen_enough(const tl_seen *seen)
 /* Number `at` of a list as "[0, 8, 16]"; -1 where the list is shorter, or abridged ("...") before that. */
 static int64_t number_at(tl_text list, int64_t at)
 {
-    size_t i = 0;
-    for (int64_t k = 0; k <= at; k++) {
-        while (i < list.n && (list.p[i] == '[' || list.p[i] == ',' || list.p[i] == ' '))
-            i++;
-        size_t from = i;
-        while (i < list.n && list.p[i] >= '0' && list.p[i] <= '9')
-            i++;
-        int64_t number;
-        if (i == from || !tl_decimal_to_int(list.p + from, i - from, &number))
+    int64_t number = -1;
+    tl_text item;
+
+    for (int64_t k = 0; k <= at; k++)
+        if (!tl_text_next(&list, &item) || !tl_decimal_to_int(item.p, item.n, &number))
             return -1;
-        if (k == at)
-            return number;
-    }
-    return -1;
+    return number;
 }
 
 int64_t tl_entry_rank(const tl_fields *f)

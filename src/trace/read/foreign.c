@@ -52,7 +52,7 @@ static void look(const char *path, bool deep, bool should_be, tl_look *out)
     (void)should_be;
     (void)tl_source_head(path, head, sizeof head, &n);
     const struct format *f = format_of(path, (tl_text){ head, n });
-    tl_look_say(out, path, TL_INPUT_OTHER, f != NULL ? f->reason : "changed while it was looked at");
+    tl_look_say(out, TL_INPUT_OTHER, f != NULL ? f->reason : "changed while it was looked at");
 }
 
 static tl_status refuse(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)

@@ -354,7 +354,7 @@ static void look(const char *path, bool deep, bool should_be, tl_look *out)
     out->kind = TL_INPUT_PHASES;
     if (tl_source_head(path, head, sizeof head, &n) && n > 0 && !should_be &&
         !tl_text_has((tl_text){ head, n }, "\"duration_ms\""))
-        tl_look_say(out, path, TL_INPUT_OTHER, "expected JSON lines with duration_ms, found others");
+        tl_look_say(out, TL_INPUT_OTHER, "expected JSON lines with duration_ms, found others");
 }
 
 static tl_status refuse(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err)

@@ -37,8 +37,8 @@ typedef struct look {
     tl_yajl_scratch scratch;
     tl_error fault; /* what ended the bytes early */
     bool no_memory;
-    bool limit;                     /* stopped at HEAD_MAX */
-    tl_seen seen;           /* by the entries so far */
+    bool limit;          /* stopped at HEAD_MAX */
+    tl_seen seen;        /* by the entries so far */
     const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
 } look;
 
@@ -48,12 +48,12 @@ static void say_fault(const look *l)
     const char *text = l->fault.text;
     size_t n = strlen(l->path);
     bool has_path = strncmp(text, l->path, n) == 0 && text[n] == ':' && text[n + 1] == ' ';
-    tl_look_say(l->out, l->path, TL_INPUT_UNREADABLE, text + (has_path ? n + 2 : 0));
+    tl_look_say(l->out, TL_INPUT_UNREADABLE, text + (has_path ? n + 2 : 0));
 }
 
 static void say(const look *l, tl_input_kind kind, const char *reason)
 {
-    tl_look_say(l->out, l->path, kind, reason);
+    tl_look_say(l->out, kind, reason);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ head */

@@ -53,14 +53,10 @@ tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_tra
     return tl_fail_memory(err, path);
 }
 
-void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason)
+void tl_look_say(tl_look *look, tl_input_kind kind, const char *reason)
 {
-    char text[sizeof look->why];
-    size_t n = strlen(path), shown = 90;
-
     look->kind = kind;
-    snprintf(text, sizeof text, "%s%s: %s", n > shown ? "..." : "", path + (n > shown ? n - shown : 0), reason);
-    tl_printable(look->why, sizeof look->why, text);
+    tl_printable(look->why, sizeof look->why, reason);
 }
 
 void tl_trace_free(tl_trace *trace)

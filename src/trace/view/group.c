@@ -37,21 +37,15 @@ static bool add_rank(rank_list *list, int64_t rank)
 /* "[0, 1, 2]"; *whole: nothing in it is left out.  False when memory is out. */
 static bool read_ranks(tl_text t, rank_list *list, bool *whole)
 {
-    *whole = t.n > 0;
-    while (t.n > 0) {
-        size_t n = 0;
+    tl_text item;
+
+    *whole = true;
+    while (tl_text_next(&t, &item)) {
         int64_t rank;
-        while (n < t.n && memchr("[], \t", t.p[n], 5) == NULL)
-            n++;
-        if (n > 0 && tl_decimal_to_int(t.p, n, &rank)) {
-            if (list->n >= MEMBERS_MAX || !add_rank(list, rank))
-                return list->n >= MEMBERS_MAX;
-        } else if (n > 0) {
+        if (!tl_decimal_to_int(item.p, item.n, &rank))
             *whole = false;
-        }
-        n += n < t.n;
-        t.p += n;
-        t.n -= n;
+        else if (list->n >= MEMBERS_MAX || !add_rank(list, rank))
+            return list->n >= MEMBERS_MAX;
     }
     *whole = *whole && list->n > 0;
     return true;

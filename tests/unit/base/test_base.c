@@ -143,6 +143,18 @@ static void a_needle_is_found_anywhere(void)
     CU_ASSERT_FALSE(tl_text_starts(TL_TEXT("kern"), "kernel"));
 }
 
+static void a_list_is_read_item_by_item(void)
+{
+    static const char *const items[] = { "0", "8", "...", "29" };
+    tl_text list = TL_TEXT("[0, 8,\t..., 29]"), nothing = { NULL, 0 }, item;
+    for (size_t i = 0; i < COUNT(items); i++) {
+        CU_ASSERT(tl_text_next(&list, &item));
+        CU_ASSERT(tl_text_is(item, items[i]));
+    }
+    CU_ASSERT_FALSE(tl_text_next(&list, &item));
+    CU_ASSERT_FALSE(tl_text_next(&nothing, &item));
+}
+
 static void texts_are_ordered_byte_by_byte(void)
 {
     CU_ASSERT(tl_text_compare(TL_TEXT("a"), TL_TEXT("b")) < 0);
@@ -224,6 +236,7 @@ static const unit_test tests[] = {
     TEST(a_copy_ends_where_it_was_cut),
     TEST(an_error_is_one_line),
     TEST(a_needle_is_found_anywhere),
+    TEST(a_list_is_read_item_by_item),
     TEST(texts_are_ordered_byte_by_byte),
     TEST(utf8_ends_at_the_first_byte_that_is_not),
     TEST(what_is_shown_cannot_move_the_cursor),

@@ -93,7 +93,7 @@ typedef struct tl_answers {
     int64_t measured_ns;      /* wall time of the rank with the longest */
     int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
     int64_t wait_ns;          /* GPU time that all waited in matched collectives for late ranks, hidden or not ... */
-    int64_t wait_exposed_ns;  /* ... and at most so much of it while nothing else ran; -1: not known */
+    int64_t wait_exposed_ns;  /* ... and at most so much of it while nothing else ran */
     int64_t passed_on_ns;     /* of wait_ns: for ranks that were late because they had waited themselves */
     bool waits;               /* what is exposed is so much of all ranks' time that a culprit of that cost is named */
     bool may_wait;            /* they are not, and would be were all of comm_unknown_ns waiting */

@@ -125,7 +125,7 @@ typedef struct tl_origin {
 /* What a look at a file says of it. */
 typedef struct tl_look {
     tl_input_kind kind;
-    char why[256];            /* UNREADABLE, OTHER: the reason, with file and byte */
+    char why[256];            /* UNREADABLE, OTHER: the reason, with the byte, without the path */
     int64_t rank, world_size; /* -1 where absent */
     int64_t begin_ns;         /* Unix ns of the first entry with a time; -1 where that is not known */
     tl_origin origin;
@@ -166,7 +166,7 @@ const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *pa
 /* For the read of a format whose files hold no events: TL_EINPUT with the reason; *out holds nothing. */
 tl_status tl_trace_refuse(const char *path, const char *reason, tl_trace *out, tl_error *err);
 
-/* For a look: sets kind and why; the message names the file by the end of its path, so that the reason always fits. */
-void tl_look_say(tl_look *look, const char *path, tl_input_kind kind, const char *reason);
+/* For a look: sets kind and why. */
+void tl_look_say(tl_look *look, tl_input_kind kind, const char *reason);
 
 #endif

@@ -228,7 +228,7 @@ static void waits_behind_other_work_are_hidden(void)
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     charge(j, 1, 320 * MS, 0);
-    put_row(j, &tl_idle_schema, &(tl_idle){ .rank = -1, .device = -1, .waiting_ns = 3 * MS });
+    job_breakdown(j)->comm_waiting_ns = 3 * MS;
     expect(asked(j), "  Hardly.\n"
                      "  Evidence: waiting for late ranks takes 320 ms of GPU time, 10.0 % of all GPU time\n"
                      "  - no more than 0.1 % exposed, the rest hidden behind other work\n");

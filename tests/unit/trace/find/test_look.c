@@ -320,7 +320,7 @@ static void what_cannot_be_opened_says_so(void)
     (void)symlink("nowhere", scratch_path("gone.json"));
     tl_input t = look_at(scratch_path("gone.json"), true);
     CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "gone.json: cannot be opened: No such file"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "cannot be opened: No such file"));
     t = look_at(scratch_folder, true);
     CU_ASSERT_EQUAL(t.kind, TL_INPUT_UNREADABLE);
     CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "folder"));
@@ -330,7 +330,7 @@ static void what_cannot_be_opened_says_so(void)
         strcat(path, "./");
     strcat(path, "gone.json");
     t = look_at(path, true);
-    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "gone.json: cannot be opened: No such file"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(t.why, "cannot be opened: No such file"));
 }
 
 int main(void)
