@@ -5,7 +5,7 @@
  *
  * An ordinary kernel takes as long as its work does, however late other ranks are: what begins apart ends apart, and
  * what ends together has begun together.  A kernel whose beginnings lie apart by far more than its ends depends on what
- * other ranks do.  Clocks may be off by any constant: beginnings and ends are compared around their own medians.
+ * other ranks do, if what it may have waited for on its own device lies apart as far.  Clocks may be off by any constant: beginnings and ends are compared around their own medians.
  * Beginnings that always lie equally far apart tell only where the recorded ends agree within the error of clocks.
  *
  * Each rank gives a few sightings of its largest kernels of unknown name; all of them together decide.
@@ -19,8 +19,9 @@
 typedef struct tl_behaviour {
     uint64_t name_key; /* content key of its name */
     uint64_t item;     /* the same on all ranks for the k-th kernel of that name in one step on one of its streams */
-    int64_t begin_ns;  /* from here on nothing else explains when it ends: its start, or the end of what it had to wait
-                        * for on its own device */
+    int64_t start_ns;
+    int64_t begin_ns;  /* from here on nothing else explains when it ends: its start, or the end of what it may have had
+                        * to wait for on its own device */
     int64_t end_ns;
     int32_t rank;
     int32_t place; /* which of the streams that have the name: each may serve another group of ranks */

@@ -109,10 +109,13 @@
       "so many beginnings of two ranks lie apart, at least, before ends that do not follow them make a kernel "        \
       "communication: of durations that know nothing of each other one in ten evens a beginning out")                  \
     P(int64_t, BEHAVES_PART, 4, "1 in", STATISTICAL,                                                                   \
-      "beginnings of a kernel that communicates lie apart by so many times what its ends do, each and in the middle; "  \
-      "not measured: no computing kernel of 52 sets of traces passes the test")                                        \
+      "beginnings of a kernel that communicates lie apart by so many times what its ends do, each and in the middle")                                        \
+    P(double, BEHAVES_TOGETHER, 0.67, "", STATISTICAL,                                                                 \
+      "of a kernel's beginnings that lie apart on two ranks this share ends together, at least, where it communicates; " \
+      "measured: all-to-alls 0.81 and more, of 796 kernels that compute on any two ranks none")                        \
     P(double, BEHAVES_MOST, 0.9, "", STATISTICAL,                                                                      \
-      "of what begins apart so much ends together: the rest may be cut by an edge of the recording")                   \
+      "of the ranks that show whether a kernel communicates as much agrees: the rest may be cut by an edge of the "    \
+      "recording")                   \
     P(int64_t, MATCH_CLOSE_NS, 500000, "ns", PHYSICAL,                                                                 \
       "ends of one collective lie so far apart, besides the clocks' distance; measured: all-reduces 0.4 ms")           \
     P(int64_t, MATCH_LOOSELY_NS, 5000000, "ns", PHYSICAL,                                                              \

@@ -18,10 +18,10 @@ typedef struct use {
 
 typedef struct collecting {
     const tl_rank_view *view;
-    use *of_name;         /* by id of the name */
-    int64_t *ends;        /* of communication by name, ascending */
+    use *of_name;  /* by id of the name */
+    int64_t *ends; /* of communication by name, ascending */
     size_t nends;
-    tl_map counters;      /* name, step and stream -> kernels so far */
+    tl_map counters; /* name, step and stream -> kernels so far */
     tl_behaviours *out;
 } collecting;
 
@@ -138,7 +138,7 @@ static bool take(collecting *c, const tl_kernel *k)
     if (!tl_vec_room(c->out))
         return false;
     c->out->v[c->out->n++] =
-        (tl_behaviour){ u->key, item, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 };
+        (tl_behaviour){ u->key, item, k->start_ns, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 };
     return true;
 }
 

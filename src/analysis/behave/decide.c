@@ -1,9 +1,9 @@
 /* decide.c - beginnings and ends of the kernels of one name, rank against rank.
  *
- *     apart      begin_a - begin_b of one item, less the median of all items
+ *     apart      start_a - start_b of one item, less the median of all items, or begin_a - begin_b if that is less
  *     together   end_a - end_b, likewise, is a small part of that
  *
- * Two ranks show that a name communicates where enough items begin apart and nearly all of these end together.  Groups
+ * Two ranks show that a name communicates where enough items begin apart and most of these end together.  Groups
  * may be any of the ranks: a rank is for it as soon as it shows it with one other, and against it where it ends apart
  * from all others.
  */
@@ -27,7 +27,7 @@ typedef TL_VEC(row) row_list;
 
 /* How far apart two ranks begin and end the same items. */
 typedef struct apart {
-    int64_t begins[ITEMS_MOST], ends[ITEMS_MOST], scratch[ITEMS_MOST];
+    int64_t starts[ITEMS_MOST], begins[ITEMS_MOST], ends[ITEMS_MOST], scratch[ITEMS_MOST];
     int64_t scatter_ns; /* of the ends */
     size_t n;
 } apart;
@@ -43,6 +43,7 @@ static void compare(const row *a, const row *b, apart *out)
     for (size_t i = 0, k = 0; i < a->n && k < b->n && out->n < ITEMS_MOST;) {
         const tl_behaviour *x = &a->v[i], *y = &b->v[k];
         if (x->item == y->item) {
+            out->starts[out->n] = tl_ns_between(x->start_ns, y->start_ns);
             out->begins[out->n] = tl_ns_between(x->begin_ns, y->begin_ns);
             out->ends[out->n++] = tl_ns_between(x->end_ns, y->end_ns);
         }
@@ -58,18 +59,23 @@ static int64_t median_of(const int64_t *v, apart *x)
     return tl_median(x->scratch, x->n);
 }
 
-/* How many items begin apart, less begin_ns, by at least least_ns; *together: how many of them end together, less
- * end_ns. */
-static size_t count(const apart *x, int64_t begin_ns, int64_t end_ns, int64_t least_ns, size_t *together)
+/* What is no lateness: the distance of two clocks, or of two ranks that always come so. */
+typedef struct usual {
+    int64_t start_ns, begin_ns, end_ns;
+} usual;
+
+/* How many items begin apart by at least least_ns; *together: how many of them end together. */
+static size_t count(const apart *x, usual less, int64_t least_ns, size_t *together)
 {
     size_t moved = 0;
     *together = 0;
     for (size_t i = 0; i < x->n; i++) {
-        int64_t begins = abs_ns(tl_ns_between(x->begins[i], begin_ns));
-        if (begins < least_ns)
+        int64_t apart_ns = tl_ns_min(abs_ns(tl_ns_between(x->starts[i], less.start_ns)),
+                                     abs_ns(tl_ns_between(x->begins[i], less.begin_ns)));
+        if (apart_ns < least_ns)
             continue;
         moved++;
-        *together += abs_ns(tl_ns_between(x->ends[i], end_ns)) <= begins / TL_BEHAVES_PART;
+        *together += abs_ns(tl_ns_between(x->ends[i], less.end_ns)) <= apart_ns / TL_BEHAVES_PART;
     }
     return moved;
 }
@@ -82,7 +88,8 @@ static answer answer_of(size_t moved, size_t together)
 {
     if (moved < (size_t)TL_BEHAVES_LEAST)
         return LEVEL;
-    return (double)together >= TL_BEHAVES_MOST * (double)moved ? SHOWN : OPPOSED;
+    bool enough = together >= (size_t)TL_BEHAVES_LEAST;
+    return enough && (double)together >= TL_BEHAVES_TOGETHER * (double)moved ? SHOWN : OPPOSED;
 }
 
 static answer ask(const row *a, const row *b, apart *x)
@@ -92,15 +99,15 @@ static answer ask(const row *a, const row *b, apart *x)
     compare(a, b, x);
     if (x->n < (size_t)TL_BEHAVES_LEAST)
         return NOTHING;
-    int64_t begin_ns = median_of(x->begins, x), end_ns = median_of(x->ends, x);
+    const usual medians = { median_of(x->starts, x), median_of(x->begins, x), median_of(x->ends, x) }, nothing = { 0 };
     for (size_t i = 0; i < x->n; i++)
         x->scratch[i] = x->ends[i];
-    x->scatter_ns = tl_mad(x->scratch, x->n, end_ns);
-    size_t moved = count(x, begin_ns, end_ns, tl_ns_max(x->scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
+    x->scatter_ns = tl_mad(x->scratch, x->n, medians.end_ns);
+    size_t moved = count(x, medians, tl_ns_max(x->scatter_ns, TL_ROUNDING_NS) * TL_BEHAVES_PART, &together);
     answer found = answer_of(moved, together);
-    if (found != LEVEL || abs_ns(end_ns) > TL_CLOCK_ERROR_NS)
+    if (found != LEVEL || abs_ns(medians.end_ns) > TL_CLOCK_ERROR_NS)
         return found;
-    moved = count(x, 0, 0, tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
+    moved = count(x, nothing, tl_ns_max(x->scatter_ns, TL_CLOCK_ERROR_NS) * TL_BEHAVES_PART, &together);
     return answer_of(moved, together) == SHOWN ? SHOWN : LEVEL;
 }
 

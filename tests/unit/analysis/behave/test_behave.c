@@ -9,6 +9,7 @@ enum { RANKS = 4, ITEMS = 40 };
 /* Times of a kernel that all ranks run, item after item a millisecond apart. */
 typedef struct ran {
     int64_t begin_ns[RANKS][ITEMS], end_ns[RANKS][ITEMS];
+    int64_t before_ns[RANKS][ITEMS]; /* from what it may have waited for to its start, which may come first */
 } ran;
 
 /* Ranks come up to 200 us late, by chance, and where a rank is always late by so much more; up to 1 us of noise. */
@@ -64,8 +65,8 @@ static tl_collective collective_of(const ran *r, int64_t off_ns)
     size_t n = 0, nnames = 0;
     for (int k = RANKS; k-- > 0;)
         for (int i = 0; i < ITEMS; i++)
-            all[n++] = (tl_behaviour){ 5, (uint64_t)i, r->begin_ns[k][i] + (k == 1 ? off_ns : 0),
-                                       r->end_ns[k][i] + (k == 1 ? off_ns : 0), k, 0 };
+            all[n++] = (tl_behaviour){ 5, (uint64_t)i, r->begin_ns[k][i] + r->before_ns[k][i] + (k == 1 ? off_ns : 0),
+                                       r->begin_ns[k][i] + (k == 1 ? off_ns : 0), r->end_ns[k][i] + (k == 1 ? off_ns : 0), k, 0 };
     CU_ASSERT_TRUE_FATAL(tl_behaviours_decide(all, n, &names, &nnames));
     CU_ASSERT_TRUE(nnames == 0 || (nnames == 1 && names[0].name_key == 5));
     tl_collective collective = nnames == 1 ? (tl_collective)names[0].collective : TL_COLL_NONE;
@@ -80,7 +81,7 @@ static bool communicates(const ran *r, int64_t off_ns)
 
 static void what_ends_together_and_begins_apart_communicates(void)
 {
-    ran r;
+    ran r = { 0 };
     come(&r, -1, 0);
     leave_together(&r, 0, RANKS);
     CU_ASSERT_TRUE(communicates(&r, 0));
@@ -91,7 +92,7 @@ static void what_ends_together_and_begins_apart_communicates(void)
 /* Exchanges of experts: each rank leaves when its own share is done. */
 static void what_ends_nearly_together_is_no_meeting(void)
 {
-    ran r;
+    ran r = { 0 };
     come(&r, -1, 0);
     leave_together(&r, 0, RANKS);
     CU_ASSERT_EQUAL(collective_of(&r, 700 * US), TL_MEETING);
@@ -104,7 +105,7 @@ static void what_ends_nearly_together_is_no_meeting(void)
 
 static void so_it_does_in_groups_of_ranks(void)
 {
-    ran r;
+    ran r = { 0 };
     come(&r, -1, 0);
     leave_together(&r, 0, 2);
     leave_together(&r, 2, RANKS);
@@ -114,7 +115,7 @@ static void so_it_does_in_groups_of_ranks(void)
 
 static void what_takes_its_time_does_not(void)
 {
-    ran r;
+    ran r = { 0 };
     come(&r, 2, 300 * US);
     compute(&r, -1, 0, 1000);
     CU_ASSERT_FALSE(communicates(&r, 0));
@@ -126,7 +127,7 @@ static void what_takes_its_time_does_not(void)
 /* It begins and ends together because a collective is before it. */
 static void what_follows_a_collective_does_not(void)
 {
-    ran r;
+    ran r = { 0 };
     begin_together(&r);
     compute(&r, -1, 0, 1000);
     CU_ASSERT_FALSE(communicates(&r, 0));
@@ -135,10 +136,39 @@ static void what_follows_a_collective_does_not(void)
     CU_ASSERT_FALSE(communicates(&r, -40 * US - 500)); /* by the recorded clocks its ends agree with those of rank 1 */
 }
 
+/* Kernels that begin and end together, while communication beside them ends at one time on this rank and at another on
+ * that. */
+static void what_has_communication_beside_it_does_not(void)
+{
+    ran r = { 0 };
+    uint64_t seed = 19;
+    begin_together(&r);
+    compute(&r, -1, 0, 1000);
+    for (int i = 0; i < ITEMS; i++)
+        for (int k = 0; k < RANKS; k++) {
+            r.before_ns[k][i] = -unit_below(&seed, 90000);
+            r.begin_ns[k][i] -= r.before_ns[k][i];
+        }
+    CU_ASSERT_FALSE(communicates(&r, 0));
+    CU_ASSERT_FALSE(communicates(&r, 400 * US));
+}
+
+/* Now and then one rank has more tokens to take than the others. */
+static void a_few_ends_apart_do_not_speak_against_it(void)
+{
+    ran r = { 0 };
+    come(&r, -1, 0);
+    leave_together(&r, 0, RANKS);
+    for (int i = 0; i < ITEMS; i += 6)
+        r.end_ns[i / 6 % RANKS][i] += 150 * US;
+    CU_ASSERT_TRUE(communicates(&r, 0));
+    CU_ASSERT_TRUE(communicates(&r, 1500 * US));
+}
+
 /* One rank comes later by the same always: only recorded ends that agree tell that the others waited. */
 static void who_is_always_late_by_the_same_is_waited_for(void)
 {
-    ran r;
+    ran r = { 0 };
     begin_together(&r);
     for (int i = 0; i < ITEMS; i++)
         r.begin_ns[2][i] += 300 * US;
@@ -185,6 +215,8 @@ int main(void)
                                        TEST(so_it_does_in_groups_of_ranks),
                                        TEST(what_takes_its_time_does_not),
                                        TEST(what_follows_a_collective_does_not),
+                                       TEST(what_has_communication_beside_it_does_not),
+                                       TEST(a_few_ends_apart_do_not_speak_against_it),
                                        TEST(who_is_always_late_by_the_same_is_waited_for),
                                        TEST(a_rank_gives_those_of_unknown_names) };
     return unit_main("behave", tests, COUNT(tests));
