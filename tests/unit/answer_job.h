@@ -69,6 +69,11 @@ static inline answer_job *job_of(int32_t nranks, int32_t nsteps)
     return j;
 }
 
+static inline tl_breakdown *job_breakdown(answer_job *j)
+{
+    return tl_table_row(tl_tables_get(&j->tables, &tl_breakdown_schema), 0);
+}
+
 static inline void job_free(answer_job *j)
 {
     tl_tables_free(&j->tables);
@@ -118,6 +123,7 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
     CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
     row->verdict = TL_VERDICT_STRAGGLER;
     row->blame_ns = n * wait_ns * (nranks - 1);
+    job_breakdown(j)->comm_waiting_ns += row->blame_ns;
     row->pattern = (size_t)n * (size_t)nranks == steps->n ? TL_PATTERN_PERSISTENT : TL_PATTERN_BOUNDED;
     row->first_step = first;
     row->last_step = last;
@@ -131,11 +137,6 @@ static inline tl_straggler *hold_up(answer_job *j, int32_t rank, int32_t first, 
         put_row(j, &tl_whatif_row_schema, &whatif);
     }
     return row;
-}
-
-static inline tl_breakdown *job_breakdown(answer_job *j)
-{
-    return tl_table_row(tl_tables_get(&j->tables, &tl_breakdown_schema), 0);
 }
 
 /* What others wait for the rank itself, and what they wait for those that wait for it; all of that is exposed. */
