@@ -18,10 +18,12 @@
 
 enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families of which bounds are known */
 
+static const int64_t NO_BOUND = INT64_MAX; /* hidden time of a step whose begin or end the rank did not record */
+
 typedef struct bounding {
     tl_baseline *b;
     tl_arena arena;
-    int64_t *hidden_ns;    /* [nranks * nsteps]: idle time that may be work; -1: the rank lost none */
+    int64_t *hidden_ns;    /* [nranks * nsteps]: idle time that may be work, or NO_BOUND; -1: the rank lost none */
     int64_t *own_ns;       /* [BOUNDED * nranks * nsteps]: recorded */
     bool *late;            /* likewise: late all the same */
     int64_t *ns, *pieces, *amount; /* [nranks] scratch */
@@ -54,7 +56,7 @@ static bool mark(bounding *g, const int32_t *ranks, const tl_table *health)
         if (s == b->nsteps || b->steps[s] != row->step)
             continue;
         int64_t *ns = &g->hidden_ns[cell_of(g, 0, r, s)];
-        *ns = tl_ns_add(*ns < 0 ? 0 : *ns, row->time_ns);
+        *ns = row->defect != TL_DEFECT_LOST ? NO_BOUND : tl_ns_add(*ns < 0 ? 0 : *ns, row->time_ns);
         any = true;
     }
     return any;
@@ -77,8 +79,8 @@ static int64_t usual_most(bounding *g, const tl_role_ranks *role, size_t family,
 {
     for (size_t i = 0; i < role->n; i++) {
         size_t r = g->b->members[role->first + i];
-        int64_t more = family == TL_FAMILY_DEVICE ? tl_ns_max(0, hidden(g, r, step)) : 0;
-        g->ns[i] = tl_ns_add(g->own_ns[cell_of(g, family, r, step)], more);
+        bool bound = family == TL_FAMILY_DEVICE && hidden(g, r, step) != NO_BOUND;
+        g->ns[i] = tl_ns_add(g->own_ns[cell_of(g, family, r, step)], bound ? tl_ns_max(0, hidden(g, r, step)) : 0);
     }
     return tl_baseline_median(g->ns, role->n);
 }
@@ -95,6 +97,10 @@ static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
         size_t device = cell_of(g, TL_FAMILY_DEVICE, r, step), host = cell_of(g, TL_FAMILY_HOST, r, step);
         if (may_be < 0)
             continue;
+        if (may_be == NO_BOUND) {
+            g->b->lost[r * g->b->nsteps + step] = true;
+            continue;
+        }
         g->late[device] = (double)tl_ns_between(g->own_ns[device], device_ns) > least;
         g->late[host] = (double)tl_ns_between(tl_ns_between(g->own_ns[host], may_be), host_ns) > least;
         g->b->lost[r * g->b->nsteps + step] = !g->late[device] && !g->late[host];
@@ -118,7 +124,7 @@ static int64_t bounded(const bounding *g, const tl_work_class *class, size_t ran
     int64_t own_ns = g->own_ns[at], may_be = hidden(g, rank, step);
     if (!g->late[at] && usual_ns >= 0)
         return usual_ns;
-    if (own_ns <= 0 || g->late[at] == device)
+    if (own_ns <= 0 || g->late[at] == device || may_be == NO_BOUND)
         return ns;
     return tl_portion(ns, device ? tl_ns_add(own_ns, may_be) : tl_ns_max(0, own_ns - may_be), own_ns);
 }
