@@ -48,6 +48,7 @@ typedef struct tl_link_ranks {
     uint32_t role, member; /* its sort, and which of it */
     uint32_t first, n;     /* its ranks: link_members[first .. first + n), indices, ascending */
     bool pair;
+    int64_t unsure_ns; /* what corrected clocks of its ranks may still be off, at most; 0 where none was */
 } tl_link_ranks;
 
 typedef struct tl_work_class {

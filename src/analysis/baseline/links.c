@@ -3,6 +3,7 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/coll_tables.h"
 #include "tlmpi/model/facts.h"
 #include <string.h>
@@ -116,6 +117,7 @@ static bool list_links(listing *l)
             if (!add_link(l, l->in->rows + i, to - i) || tl_map_put(&l->number_of, key, number) != 0)
                 return false;
         }
+        l->links.v[number].unsure_ns = tl_ns_max(l->links.v[number].unsure_ns, l->in->rows[i].unsure_ns);
         l->out->link_of[m] = number;
     }
     return true;

@@ -4,7 +4,8 @@
  *     rank 1   [ waits |  transfer  ]---]
  *     rank 2   [ waits |  transfer  ]----------]        whose own data are slow are done last
  *     rank 3   [ waits |  transfer  ]-----------]
- *                                          |...|  by more than those of links like it are ever apart
+ *                                          |...|  by more than those of links like it are ever apart, and than what
+ *                                                 corrected clocks may be off
  *
  * Otherwise nothing is told: healthy rings are done in some order, too.
  */
@@ -52,18 +53,21 @@ bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit 
 {
     const tl_graph *g = b->graph;
     const tl_link_ranks *link = &b->links[unit->link];
-    int64_t apart_ns, late_ns[3] = { -1, -1, -1 };
+    int64_t apart_ns, unsure_ns = 0, late_ns[3] = { -1, -1, -1 };
 
     *told = false;
     if (!baseline_apart(j, b, unit, &apart_ns))
         return false;
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i], who = rank;
-        int64_t ns = 0;
+        int64_t ns = 0, unsure_of_rank_ns = 0;
         for (size_t p = 0; p < g->ranks[rank].nports; p++) {
             const tl_port *port = &g->ranks[rank].ports[p];
-            ns += port->meeting != TL_NONE && is_slow(b, unit, port->meeting) ? port->tail_ns : 0;
+            bool slow = port->meeting != TL_NONE && is_slow(b, unit, port->meeting);
+            ns += slow ? port->tail_ns : 0;
+            unsure_of_rank_ns += slow ? link->unsure_ns : 0;
         }
+        unsure_ns = tl_ns_max(unsure_ns, unsure_of_rank_ns);
         for (int k = 0; k < 3; k++) { /* the three that are latest, latest first */
             int64_t least_ns = late_ns[k];
             if (ns <= least_ns)
@@ -77,6 +81,6 @@ bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit 
             }
         }
     }
-    *told = link->n > 2 && late_ns[1] - late_ns[2] > apart_ns;
+    *told = link->n > 2 && late_ns[1] - late_ns[2] > tl_ns_max(apart_ns, unsure_ns);
     return true;
 }

@@ -181,6 +181,21 @@ static void but_for_two_that_are_done_last(void)
     linked_free(j);
 }
 
+/* They are done 200 us after the third; clocks may be 100 or 300 us off. */
+static void unless_clocks_may_be_what_sets_them_apart(void)
+{
+    for (int unsure = 0; unsure < 2; unsure++) {
+        linked_job *j = two_fours("44444444");
+        j->groups[0].tails[1] = j->groups[0].tails[3] = "33333333";
+        j->groups[0].tails[2] = "11111111";
+        j->unsure_ns = (unsure ? 300 : 100) * LINKED_US;
+        linked_judge(j);
+        CU_ASSERT_EQUAL_FATAL(nlinks(j), 1);
+        CU_ASSERT_STRING_EQUAL(named(j), unsure ? "" : "13");
+        linked_free(j);
+    }
+}
+
 static void what_slow_links_have_in_common_is_named(void)
 {
     linked_job *j = linked_new(8);
@@ -337,6 +352,7 @@ static const unit_test tests[] = {
     TEST(nor_is_what_drifts_noise),
     TEST(of_more_than_two_nobody_is_named),
     TEST(but_for_two_that_are_done_last),
+    TEST(unless_clocks_may_be_what_sets_them_apart),
     TEST(what_slow_links_have_in_common_is_named),
     TEST(or_the_host_they_have_in_common),
     TEST(a_late_rank_makes_no_link_slow),
