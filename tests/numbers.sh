@@ -29,6 +29,7 @@ numbers()
                     allowed["src/analysis/wait/exposed.c"] = "4096"          # of memory: parts before they are united
                     allowed["src/analysis/wait/peers.c"] = "3"               # bytes of a text
                     allowed["src/analysis/behave/decide.c"] = "256"          # room in memory
+                    allowed["src/job/match/align.c"] = "8"                   # rounds of messages
                     allowed["src/analysis/cause/suspect.c"] = "64"           # so many peers are enough to ask
                     allowed["src/analysis/graph/pack.c"] = "3 4 7 10 15 64"     # bits: what is written is what is read
                     allowed["src/analysis/baseline/host_pieces.c"] = "32 64" # bits of a hash, and how many share some of them
