@@ -202,7 +202,7 @@ def alone(work, name, folder, path):
     for some in (f"{ranks[0]}", f"{ranks[-1]}", f"{ranks[0]}-{ranks[len(ranks) // 2]}"):
         rows = table(run(work, folder, "--ranks", some)[0], "breakdown")
         over = [(r["rank"], r["step"], c) for r in rows for c in columns if r["rank"] != "-1" and r["device"] == "-1"
-                and int(r[c]) > int(told[(r["rank"], r["device"], r["step"])][c]) and groups != {"1"}]
+                and int(r[c]) > sum(int(told[(r["rank"], r["device"], r["step"])][k]) for k in (c, "comm_unknown_ns")) and groups != {"1"}]
         check(f"{name}: of ranks {some} no more waiting and transfer is told than there was", not over, over[:5])
         if "-" not in some:
             check(f"{name}: of rank {some} alone neither is known", all(int(r[c]) == 0 for r in rows for c in columns), rows[:2])
@@ -238,8 +238,9 @@ def without_partners(work):
     check("sends without partners: their ends tell nearly all waiting", sums and sums[0] > 0.99 * int(told["-1", "-1"]["comm_waiting_ns"]), sums)
 
 
-# Recordings of one job begin and end apart, and a rank lacks one collective or two; sampled_2ranks is two ranks of a larger job.
-UNKNOWN = {"torchrec_optimizer": 844000, "torchrec_optimizer_5": 127000, "torchrec_two_runs": 22000, "sampled_2ranks": 639130000}
+# Recordings of one job begin and end apart, and a rank lacks one collective or two; sampled_2ranks is two ranks of a larger job;
+# corrected clocks of two hosts leave something open.
+UNKNOWN = {"two hosts": 4127760, "torchrec_optimizer": 844000, "torchrec_optimizer_5": 127000, "torchrec_two_runs": 22000, "sampled_2ranks": 639130000}
 
 
 def booked(work):
