@@ -117,7 +117,8 @@ static bool list_links(listing *l)
             if (!add_link(l, l->in->rows + i, to - i) || tl_map_put(&l->number_of, key, number) != 0)
                 return false;
         }
-        l->links.v[number].unsure_ns = tl_ns_max(l->links.v[number].unsure_ns, l->in->rows[i].unsure_ns);
+        if (number < l->links.n)
+            l->links.v[number].unsure_ns = tl_ns_max(l->links.v[number].unsure_ns, l->in->rows[i].unsure_ns);
         l->out->link_of[m] = number;
     }
     return true;

@@ -146,7 +146,7 @@ static void what_has_communication_beside_it_does_not(void)
     compute(&r, -1, 0, 1000);
     for (int i = 0; i < ITEMS; i++)
         for (int k = 0; k < RANKS; k++) {
-            r.before_ns[k][i] = -unit_below(&seed, 90000);
+            r.before_ns[k][i] = -(int64_t)unit_below(&seed, 90000);
             r.begin_ns[k][i] -= r.before_ns[k][i];
         }
     CU_ASSERT_FALSE(communicates(&r, 0));
