@@ -256,8 +256,8 @@ def compare(what, tlmpi, path, oracle):
         for device in range(rank.ndevices):
             waiting = oracle.waiting(rank, device)
             total += sum(waiting.values())
-            got = waits.get((rank.number, device), 0)
-            if got != 1000 * sum(waiting.values()):
+            got = waits.get((rank.number, device))
+            if got is not None and got != 1000 * sum(waiting.values()):
                 differ.append("rank %d device %d waits %d ns, expected %d us" % (rank.number, device, got, sum(waiting.values())))
         most = min(late, key=lambda other: (-late[other], other), default=-1)
         row = idle[rank.number, -1]
