@@ -3,7 +3,6 @@
 #include "scratch.h"
 #include "tlmpi/trace/find.h"
 #include "unit.h"
-#include <time.h>
 
 static tl_error err;
 
