@@ -16,7 +16,7 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
-enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families of which bounds are known */
+enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families with known bounds: the first ones */
 
 static const int64_t NO_BOUND = INT64_MAX; /* hidden time of a step whose begin or end the rank did not record */
 
@@ -85,7 +85,7 @@ static int64_t usual_most(bounding *g, const tl_role_ranks *role, size_t family,
     return tl_baseline_median(g->ns, role->n);
 }
 
-/* Who is late by so much of a step as is worth acting upon, whatever the lost work was. */
+/* The ranks that are late by TL_VERDICT_LEAST_COST of a step, whatever the lost work was. */
 static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
 {
     int64_t device_ns = usual_most(g, role, TL_FAMILY_DEVICE, step),
@@ -107,13 +107,13 @@ static void find_late(bounding *g, const tl_role_ranks *role, size_t step)
     }
 }
 
-/* What is usual of the n first of some members' values; of none the most that any of all has, which nobody exceeds. */
+/* The median of the n values of members that lost nothing; without such the maximum of all members. */
 static int64_t usual_of(int64_t *values, size_t n, int64_t most)
 {
     return n > 0 ? tl_baseline_median(values, n) : most;
 }
 
-/* What a member that lost work counts as in a cell, of which `usual_ns` is usual; below 0: nobody knows. */
+/* The time that a member which lost work counts as in a cell, ns.  usual_ns: the median of the others; below 0: unknown. */
 static int64_t bounded(const bounding *g, const tl_work_class *class, size_t rank, size_t step, int64_t ns,
                        int64_t usual_ns)
 {

@@ -16,7 +16,7 @@ typedef struct finding {
     in_group *v;
     size_t n;
     uint8_t *talks;  /* by rank; the baseline's */
-    uint32_t *loose; /* by rank: sends and receives of which nothing tells between whom they go */
+    uint32_t *loose; /* by rank: sends and receives with unknown partners */
     uint32_t *up;    /* by rank: union-find */
 } finding;
 
@@ -63,8 +63,7 @@ static void list(finding *f, const int32_t *ranks, const tl_graph *g, const tl_l
 }
 
 /* Joins the ranks [from, to) that talk to the same sides.  NULL g: those of a group that is smaller than the job.  A group
- * of all tells nothing of one that mostly sends and receives, and does not say between whom: it may be a stage that
- * nobody is like. */
+ * of all ranks tells nothing of a rank that mostly sends and receives with unknown partners: it may be a stage of its own. */
 static void join(finding *f, size_t from, size_t to, const tl_graph *g)
 {
     for (int talks = 0; talks <= (TL_TALKS_UP | TL_TALKS_DOWN); talks++) {

@@ -118,7 +118,7 @@ static bool solve_steps(search *s)
     return true;
 }
 
-/* A further step is not taken off: for so much the clocks of ends that tell of one may be off. */
+/* A further step is not taken off: its size is the uncertainty of the clocks whose ends tell of it. */
 static void doubt_steps(search *s)
 {
     for (size_t e = 0; e < s->nends; e++)

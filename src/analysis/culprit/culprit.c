@@ -61,7 +61,7 @@ static tl_culprit_kind why_nobody(const tl_judgement *j)
                                       : TL_CULPRIT_NOBODY;
 }
 
-/* By how much the own work of each rank exceeds that of its peers in whole steps, and that of which most.  False when memory is out. */
+/* The excess of each rank over its peers in whole steps, ns, and the rank with the largest.  False when memory is out. */
 static bool find_excess(tl_judgement *j)
 {
     const tl_table *stragglers = tl_tables_get(j->tables, &tl_straggler_schema),

@@ -80,7 +80,7 @@ static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, const distanc
     return n;
 }
 
-/* Nobody leaves a collective before another has come to it, but for the clock error; once may be a mistake. */
+/* No rank leaves a collective before another has come to it, but for the clock error; once may be a mistake. */
 static size_t too_often(size_t n)
 {
     return n / TL_GROUP_MISTAKES > 2 ? n / TL_GROUP_MISTAKES : 2;

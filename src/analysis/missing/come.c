@@ -34,7 +34,7 @@ typedef struct transfer {
 typedef struct typical {
     uint64_t class;
     int64_t ns;
-    int64_t most_ns; /* no transfer takes longer while nobody is late */
+    int64_t most_ns; /* the longest that a transfer takes while no rank is late */
 } typical;
 
 typedef TL_VEC(tl_seen) seen_list;
