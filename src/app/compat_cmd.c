@@ -124,13 +124,6 @@ static tl_status is_execution_trace(const tl_cli *cli, const tl_input *input, bo
     return *is ? tl_exec_is(input->path, is, err) : TL_OK;
 }
 
-static void warn_of(const tl_input *input)
-{
-    char words[TL_INPUT_WORDS];
-    tl_input_words(input, words);
-    tl_warn("%s", words);
-}
-
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -154,13 +147,13 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
             return st;
         if (input->kind == TL_INPUT_TRACE || nodes)
             continue;
-        warn_of(input);
+        tl_input_warn(input, "", "");
         *left_out += input->kind == TL_INPUT_UNREADABLE || input->named;
     }
     size_t looked_at = inventory->inputs.n;
     st = tl_inventory_close(inventory, err);
     for (size_t i = looked_at; i < inventory->inputs.n; i++, ++*left_out)
-        warn_of(&inventory->inputs.v[i]);
+        tl_input_warn(&inventory->inputs.v[i], "", "");
     return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
 }
 

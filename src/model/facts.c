@@ -241,20 +241,14 @@ static void sum_path(tl_tables *tables, tl_facts *out)
     }
 }
 
-/* Nothing is gained where some rank has no recording. */
-static void leave_out_what_is_apart(tl_tables *tables, tl_facts *out)
-{
-    const tl_table *health = tl_tables_get(tables, &tl_health_schema);
-    int64_t apart_ns = health != NULL ? tl_apart_ns(health) : 0;
-    out->wall_ns -= apart_ns < out->wall_ns ? apart_ns : 0;
-}
-
 void tl_facts_find(tl_tables *tables, tl_facts *out)
 {
     *out = (tl_facts){ .together_gain_ns = -1, .links_gain_ns = -1 };
     find_walls(tables, out);
     find_trust(tables, out);
-    leave_out_what_is_apart(tables, out);
+    const tl_table *health = tl_tables_get(tables, &tl_health_schema);
+    if (health != NULL)
+        out->wall_ns = tl_recorded_by_all_ns(health, out->wall_ns);
     sum_waits(tables, out);
     sum_path(tables, out);
 }

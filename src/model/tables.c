@@ -73,15 +73,16 @@ bool tl_health_add(tl_table *health, tl_health row)
     return tl_table_append(health, &row, 1);
 }
 
-int64_t tl_apart_ns(const tl_table *health)
+int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns)
 {
-    int64_t begin = 0, end = 0;
+    int64_t begin = 0, end = 0, apart_ns;
     for (size_t i = 0; i < health->n; i++) {
         const tl_health *row = tl_table_row(health, i);
         begin = row->defect == TL_DEFECT_BEGINS_LATER ? tl_ns_max(begin, row->time_ns) : begin;
         end = row->defect == TL_DEFECT_ENDS_EARLIER ? tl_ns_max(end, row->time_ns) : end;
     }
-    return tl_ns_add(begin, end);
+    apart_ns = tl_ns_add(begin, end);
+    return apart_ns < ns ? ns - apart_ns : ns;
 }
 
 bool tl_step_is_left_out(const tl_table *health, int32_t step)

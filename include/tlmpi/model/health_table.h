@@ -58,8 +58,9 @@ bool tl_health_add(tl_table *health, tl_health row);
 /* Whether the step is not whole on all ranks; rows are in order of their keys, those of the job first. */
 bool tl_step_is_left_out(const tl_table *health, int32_t step);
 
-/* By how much the longest recordings begin before the last one does, and go on after the first one has ended. */
-int64_t tl_apart_ns(const tl_table *health);
+/* Of a time ns of the job the part that all ranks have recorded: less what the longest recordings have before the last one
+ * begins, and after the first one has ended.  ns itself where that would leave nothing. */
+int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns);
 
 /* Whether the rank is not to be judged in the step; rows are in order of their keys. */
 static inline bool tl_is_lost(uint8_t defect)

@@ -103,6 +103,9 @@ enum { TL_INPUT_WORDS = 384 };
 /* "path: why", printable; of a long path its end. */
 void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS]);
 
+/* Warns: `before`, these words, `after`. */
+void tl_input_warn(const tl_input *input, const char *before, const char *after);
+
 /* When all have been looked at: ranks, runs, gaps.  `run` = 0 takes the newest complete run, k >= 1 the k-th, oldest
  * first. TL_EUSAGE: there is no such run. */
 tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);

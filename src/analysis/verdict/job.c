@@ -129,7 +129,7 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
         st = tl_baseline_add_links(&baseline, &links, err);
     if (st == TL_OK)
         st = tl_verdict_find(&baseline, &basis->options, &findings, err);
-    findings.whole_ns -= tl_apart_ns(health) < findings.whole_ns ? tl_apart_ns(health) : 0;
+    findings.whole_ns = tl_recorded_by_all_ns(health, findings.whole_ns);
     if (st == TL_OK)
         st = tl_verdict_rows(&findings, &baseline, &ranks, a->tables, err);
     if (st == TL_OK)

@@ -234,13 +234,22 @@ static bool look_at_all(finding *f, uint32_t role, size_t member, tl_family fami
     return ok;
 }
 
-/* What a role is late by in the steps that are judged, or in all that are not cut. */
-static void take_steps(finding *f, size_t members, bool whole)
+/* What members are late by in the steps that are judged, or in all that are not cut. */
+static void take_steps(finding *f, bool whole)
 {
-    for (size_t i = 0, at = 0; i < members; i++)
+    for (size_t i = 0, at = 0; i < f->members; i++)
         for (size_t s = 0; s < f->b->nsteps; s++)
             if (whole ? !f->b->cut[s] : f->judged[s])
                 f->full[at++] = f->x[i * f->b->nsteps + s];
+}
+
+/* The noise of what members are late by, in all steps that are not cut; then f->full has the steps that are judged. */
+static double take_noise(finding *f)
+{
+    take_steps(f, true);
+    double sigma = fmax(tl_noise_of(f->full, f->members, f->nnoise, f->column, f->rest), f->least);
+    take_steps(f, false);
+    return sigma;
 }
 
 /* The unit of each rank of a host that is late; the other host shows what is usual: all ranks are late by what they
@@ -276,9 +285,7 @@ static bool look_at_hosts(finding *f, uint32_t role, tl_family family)
     f->full = f->host_full;
     f->members = 2;
     tl_halves_lateness(x, nsteps, f->half, members, f->x, f->column);
-    take_steps(f, 2, true);
-    double sigma = fmax(tl_noise_of(f->full, 2, f->nnoise, f->column, f->rest), f->least);
-    take_steps(f, 2, false);
+    const double sigma = take_noise(f);
     for (uint8_t which = 0; ok && which < 2; which++) {
         bool found = true;
         memset(f->taken, 0, f->nfull * sizeof *f->taken);
@@ -308,9 +315,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
     f->members = n;
     if (!tl_lateness(b, role, family, f->x, f->scratch) || !look_at_hosts(f, role, family))
         return false;
-    take_steps(f, n, true);
-    double sigma = fmax(tl_noise_of(f->full, n, f->nnoise, f->column, f->rest), f->least);
-    take_steps(f, n, false);
+    const double sigma = take_noise(f);
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
         for (size_t s = 0; family < TL_FAMILY_WAIT && s < b->nsteps; s++) {
@@ -327,8 +332,7 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
     return true;
 }
 
-/* ... of its role, beside other roles that have the same kernels: they differ by a few per cent for good, and who is
- * late stands out from that. */
+/* Whether a role is late by more than roles that have the same kernels differ for good, which is a few per cent. */
 static bool stands_out(finding *f, size_t member, const tl_unit *unit)
 {
     const tl_chance chance = { .members = f->members, .largest = f->largest, .degrees = TL_TAIL_DEGREES };
@@ -394,13 +398,13 @@ static bool take_roles(finding *f, uint32_t *of)
 static bool look_across(finding *f)
 {
     const tl_baseline *b = f->b;
+    if (b->nroles < 2 || f->nfull == 0)
+        return true;
     uint32_t *of = tl_arena_take(&f->arena, b->nroles, sizeof *of);
-    bool ok = of != NULL && (b->nroles < 2 || f->nfull == 0 || take_roles(f, of));
-    if (!ok || b->nroles < 2 || f->nfull == 0 || f->members < 2)
+    bool ok = of != NULL && take_roles(f, of);
+    if (!ok || f->members < 2)
         return ok;
-    take_steps(f, f->members, true);
-    double sigma = fmax(tl_noise_of(f->full, f->members, f->nnoise, f->column, f->rest), f->least);
-    take_steps(f, f->members, false);
+    const double sigma = take_noise(f);
     for (size_t i = 0; ok && i < f->members; i++) {
         bool found = true;
         memset(f->taken, 0, f->nfull * sizeof *f->taken);

@@ -354,7 +354,7 @@ static size_t warn_alike(const tl_plan *plan, size_t i)
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_input *in = &inventory->inputs.v[i];
-    char words[TL_INPUT_WORDS], more[48] = "";
+    char more[48] = "";
     size_t n = 0;
 
     while (i + n + 1 < inventory->inputs.n && is_no_trace(plan, in + n + 1) &&
@@ -362,16 +362,8 @@ static size_t warn_alike(const tl_plan *plan, size_t i)
         n++;
     if (n > 0)
         snprintf(more, sizeof more, "; so are %zu more", n);
-    tl_input_words(in, words);
-    tl_warn("%s: %s%s", tl_input_is_lost(in) ? "left out" : "not a trace", words, more);
+    tl_input_warn(in, tl_input_is_lost(in) ? "left out: " : "not a trace: ", more);
     return n;
-}
-
-static void warn_unreadable(const tl_input *in)
-{
-    char words[TL_INPUT_WORDS];
-    tl_input_words(in, words);
-    tl_warn("cannot be read: %s", words);
 }
 
 void tl_plan_warn(const tl_plan *plan)
@@ -381,7 +373,7 @@ void tl_plan_warn(const tl_plan *plan)
         if (is_no_trace(plan, in))
             i += warn_alike(plan, i);
         else if (in->kind == TL_INPUT_UNREADABLE && !plan->planned[i])
-            warn_unreadable(in);
+            tl_input_warn(in, "cannot be read: ", "");
     }
 }
 

@@ -163,6 +163,14 @@ static void say_reason(tl_wrap *w, const char *cell, size_t size)
     tl_say_phrase(w, reason);
 }
 
+static void say_waits(tl_wrap *w, const tl_answers *a)
+{
+    if (!a->waits || a->nwaited_for == 0)
+        return;
+    tl_wrap_words(w, "Others wait");
+    tl_say_waited_for(w, a);
+}
+
 static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
     const tl_straggler *most = a->most;
@@ -184,10 +192,7 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
     if (a->trust.nranks != 2)
         return;
     tl_wrap_words(w, "With two ranks there is no third to tell which one is unusual.");
-    if (a->waits && a->nwaited_for > 0) {
-        tl_wrap_words(w, "Others wait");
-        tl_say_waited_for(w, a);
-    }
+    say_waits(w, a);
 }
 
 static void say_blur(tl_wrap *w, const tl_answers *a)
@@ -226,10 +231,7 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
             say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
         else
             say_blur(w, a);
-        if (a->waits && a->nwaited_for > 0) {
-            tl_wrap_words(w, "Others wait");
-            tl_say_waited_for(w, a);
-        }
+        say_waits(w, a);
         break;
     default:
         say_nobody(w, a);

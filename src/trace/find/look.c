@@ -30,6 +30,13 @@ void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS])
     tl_printable(out, TL_INPUT_WORDS, text);
 }
 
+void tl_input_warn(const tl_input *input, const char *before, const char *after)
+{
+    char words[TL_INPUT_WORDS];
+    tl_input_words(input, words);
+    tl_warn("%s%s%s", before, words, after);
+}
+
 void tl_input_look(tl_input *input, bool deep)
 {
     tl_look look = TL_LOOK_INIT;

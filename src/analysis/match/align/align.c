@@ -174,11 +174,10 @@ static void find_shift(aligning *k)
 {
     int64_t fewer = (int64_t)(k->nopen < k->nfree ? k->nopen : k->nfree),
             least = fewer / 2 > (int64_t)TL_MATCH_ENOUGH ? fewer / 2 : (int64_t)TL_MATCH_ENOUGH;
+    int64_t first = tl_ns_max(least - (int64_t)k->nopen, -SHIFTS), last = tl_ns_min((int64_t)k->nfree - least, SHIFTS);
     shifted best = { 0 };
 
-    for (int64_t shift = least - (int64_t)k->nopen; fewer >= (int64_t)TL_MATCH_ENOUGH && shift <= (int64_t)k->nfree - least; shift++) {
-        if (shift < -SHIFTS || shift > SHIFTS)
-            continue;
+    for (int64_t shift = first; fewer >= (int64_t)TL_MATCH_ENOUGH && shift <= last; shift++) {
         shifted s = judge(k, shift);
         if (best.pairs == 0 || is_better(&s, &best))
             best = s;
