@@ -20,10 +20,15 @@
  * stands above the general.  A user's rules (--rules FILE) stand above all of ours.  Each of ours carries a name that
  * it, and no rule above it, must catch: the test walks the table. */
 
-typedef enum tl_match { TL_MATCH_CONTAINS, TL_MATCH_STARTS, TL_MATCH_EQUALS } tl_match;
+typedef enum tl_match {
+    TL_MATCH_CONTAINS,
+    TL_MATCH_STARTS,
+    TL_MATCH_EQUALS,
+    TL_MATCH_CALLED /* contains, before its parameters, in letters of either case and with or without underscores */
+} tl_match;
 
 typedef struct tl_rule {
-    const char *needle; /* case counts */
+    const char *needle; /* case counts, unless CALLED: then small letters alone */
     tl_match match;
     uint8_t kind;       /* tl_kind: compute, comm, memcpy, memset */
     uint8_t collective; /* tl_collective, for comm; TL_COLL_UNKNOWN for compute: of a library that communicates, too */

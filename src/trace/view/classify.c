@@ -7,6 +7,7 @@
 
 #define CONTAINS TL_MATCH_CONTAINS
 #define STARTS TL_MATCH_STARTS
+#define CALLED TL_MATCH_CALLED
 #define COMM(needle, match, collective, seen) { needle, match, TL_COMM, collective, seen }
 #define COMPUTE(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_NONE, seen }
 #define LIBRARY(needle, match, seen) { needle, match, TL_COMPUTE, TL_COLL_UNKNOWN, seen }
@@ -20,90 +21,75 @@ const tl_rule tl_default_rules[] = {
     /* MTIA has one category for all that its devices do. */
     { "dma", STARTS, TL_MEMCPY, TL_COLL_NONE, "dma_request" },
 
-    /* Expert-parallel exchanges and one-sided libraries: their kernels are not called nccl. */
-    COMM("ep::internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
-    COMM("ep::intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),
-    COMM("ep::internode_ll::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode_ll::dispatch<true, false, 7168>(...)"),
+    /* Arithmetic whose name may have words of communication: what it is fused with, or reads.  Of a LIBRARY some kernels
+     * may communicate: those that behave so do. */
+    LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
+    COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
+    COMPUTE("cutlass", CONTAINS, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(...)"),
+    COMPUTE("gemm", CONTAINS, "volta_sgemm_128x64_nn"),
+    COMPUTE("blockallreduce", CALLED, "block_all_reduce_sum_f32_f32_kernel(float*, float*, int)"),
+    COMPUTE("warpallreduce", CALLED, "void warp_all_reduce_kernel<float>(...)"),
+
+    /* Expert-parallel exchanges: their kernels are not called after a collective. */
+    COMM("internode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode::dispatch<false, 4, false>(int4*, float*)"),
+    COMM("intranode::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::intranode::combine<__nv_bfloat16, 4, 768>(...)"),
+    COMM("internode_ll::", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::internode_ll::dispatch<true, false, 7168>(...)"),
     COMM("elastic::dispatch_impl", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::dispatch_impl<false, 20, 16, 7168>(...)"),
     COMM("elastic::combine_impl", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::combine_impl<__nv_bfloat16, 20, 16>(...)"),
     COMM("elastic::hybrid_", CONTAINS, TL_ALL_TO_ALL, "void deep_ep::elastic::hybrid_dispatch_impl<false, 20, 16>(...)"),
+    COMM("hybrid_ep::dispatch_kernel", CONTAINS, TL_ALL_TO_ALL, "void hybrid_ep::dispatch_kernel<4, 8>(...)"),
+    COMM("hybrid_ep::combine_kernel", CONTAINS, TL_ALL_TO_ALL, "void hybrid_ep::combine_kernel<4, 8>(...)"),
+    COMM("hybrid_ep::device_sync", CONTAINS, TL_BARRIER, "hybrid_ep::device_sync_kernel(unsigned int*, unsigned int*)"),
     COMM("EpDispatch", CONTAINS, TL_ALL_TO_ALL, "EpDispatchIntraNodeKernel_bf16"),
     COMM("EpCombine", CONTAINS, TL_ALL_TO_ALL, "void mori::moe::EpCombineInterNodeKernel<hip_bfloat16>(...)"),
     COMM("moeA2ADispatch", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(...)"),
     COMM("moeA2ACombine", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moe_comm::moeA2ACombineKernel<__nv_bfloat16, 8>(...)"),
-    COMM("moeAllToAllKernel", CONTAINS, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moeAllToAllKernel<true>(...)"),
     COMM("a2a_dispatch", CONTAINS, TL_ALL_TO_ALL, "void a2a_dispatch_send_kernel<true, 16, 8, NotFixed, NotFixed, NotFixed>(...)"),
     COMM("a2a_combine", CONTAINS, TL_ALL_TO_ALL, "void a2a_combine_recv_kernel<16, 8, __nv_bfloat16, float>(...)"),
-    COMM("nvshmem", CONTAINS, TL_COLL_UNKNOWN, "nvshmemi_barrier_kernel(int)"),
-    COMM("rocshmem", CONTAINS, TL_COLL_UNKNOWN, "rocshmem_barrier_all_kernel()"),
-    COMM("msccl", CONTAINS, TL_COLL_UNKNOWN, "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*, mscclWork*)"),
 
-    /* One- and two-shot reductions over peer memory: vLLM, SGLang, TensorRT-LLM, FlashInfer, PyTorch symmetric
-     * memory. */
-    COMM("reduce_scatter_cross_device", CONTAINS, TL_REDUCE_SCATTER,
-         "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 4>(...)"),
-    COMM("cross_device_reduce", CONTAINS, TL_ALL_REDUCE, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)"),
-    COMM("multimem_all_reduce", CONTAINS, TL_ALL_REDUCE, "void multimem_all_reduce_kernel<c10::BFloat16, 16>(...)"),
-    COMM("multimem_all_gather", CONTAINS, TL_ALL_GATHER, "void multimem_all_gather_kernel<16>(char*, char*, unsigned long, ...)"),
-    COMM("multimem_", CONTAINS, TL_COLL_UNKNOWN, "void multimem_one_shot_reduce_kernel<c10::BFloat16, 16>(...)"),
-    COMM("one_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void one_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),
-    COMM("two_shot_all_reduce", CONTAINS, TL_ALL_REDUCE, "void two_shot_all_reduce_kernel<c10::BFloat16, 16, 8>(...)"),
-    COMM("neShotAllReduce", CONTAINS, TL_ALL_REDUCE, "void tensorrt_llm::kernels::oneShotAllReduceKernel<half, 8>(...)"),
-    COMM("woShotAllReduce", CONTAINS, TL_ALL_REDUCE, "void tensorrt_llm::kernels::twoShotAllReduceKernel<half, 8>(...)"),
-    COMM("mnnvl_allreduce", CONTAINS, TL_ALL_REDUCE,
-         "void flashinfer::trtllm_mnnvl_allreduce::oneshotAllreduceFusionKernel<(unsigned char)4, __nv_bfloat16, true>(...)"),
-    COMM("shotAllreduce", CONTAINS, TL_ALL_REDUCE,
-         "void tensorrt_llm::kernels::mnnvl::twoshotAllreduceKernel<8, __nv_bfloat16>(...)"),
-    COMM("allreduce_fusion_kernel", CONTAINS, TL_ALL_REDUCE,
-         "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<...>(...)"),
-    COMM("allreduce_prototype", CONTAINS, TL_ALL_REDUCE, "void quickreduce::allreduce_prototype_twoshot<...>(...)"),
-    COMM("all_reduce_kernel", CONTAINS, TL_ALL_REDUCE, "void userbuffers_fp16_all_reduce_kernel<8>(...)"),
-    COMM("userbuffers", CONTAINS, TL_COLL_UNKNOWN, "userbuffers_pushrecv(int, int, int*, int*)"),
+    /* Called after a collective: NCCL and its kin, one- and two-shot reductions over peer memory of vLLM, SGLang,
+     * aiter, TensorRT-LLM, FlashInfer, PyTorch and others. */
+    COMM("allreduce", CALLED, TL_ALL_REDUCE, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+    COMM("allgather", CALLED, TL_ALL_GATHER, "void aiter::allgather_lastdim<__hip_bfloat16, 8>(...)"),
+    COMM("reducescatter", CALLED, TL_REDUCE_SCATTER, "void aiter::reduce_scatter_cross_device_store<__hip_bfloat16, 4>(...)"),
+    COMM("alltoall", CALLED, TL_ALL_TO_ALL, "void tensorrt_llm::kernels::moeAllToAllKernel<true>(...)"),
+    COMM("crossdevicereduce", CALLED, TL_ALL_REDUCE, "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(...)"),
+    COMM("barrieronstream", CALLED, TL_BARRIER, "void barrier_on_stream_kernel_threadgroup<(threadgroup_t)1>(int, int)"),
+    COMM("symmetric_memory::barrier", CONTAINS, TL_BARRIER, "c10d::symmetric_memory::barrier_kernel(unsigned int**, ...)"),
 
-    /* NCCL and RCCL, from 2.4 on: the operation stands in the name, or the kernel is generic. */
-    COMM("ncclDevKernel_AllReduce", CONTAINS, TL_ALL_REDUCE, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
-    COMM("ncclDevKernel_AllGather", CONTAINS, TL_ALL_GATHER, "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
-    COMM("ncclDevKernel_ReduceScatter", CONTAINS, TL_REDUCE_SCATTER, "ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL(...)"),
+    /* Other kernels of libraries that do nothing but communicate. */
     COMM("ncclDevKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("ncclDevKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclDevKernel_Reduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("ncclDevKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"),
-    COMM("ncclKernel_AllReduce", CONTAINS, TL_ALL_REDUCE, "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)"),
-    COMM("ncclKernel_AllGather", CONTAINS, TL_ALL_GATHER, "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)"),
-    COMM("ncclKernel_ReduceScatter", CONTAINS, TL_REDUCE_SCATTER, "ncclKernel_ReduceScatter_RING_LL_Sum_float(...)"),
     COMM("ncclKernel_Broadcast", CONTAINS, TL_BROADCAST, "ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclWorkElem)"),
     COMM("ncclKernel_Reduce_", CONTAINS, TL_REDUCE, "ncclKernel_Reduce_RING_LL_Sum_float(ncclWorkElem)"),
     COMM("ncclKernel_SendRecv", CONTAINS, TL_SEND_RECV, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)"),
-    COMM("ncclAllReduce", STARTS, TL_ALL_REDUCE, "ncclAllReduceRingLLKernel_sum_f32(ncclColl)"),
-    COMM("ncclAllGather", STARTS, TL_ALL_GATHER, "ncclAllGatherRingLLKernel_sum_i8(ncclColl)"),
-    COMM("ncclReduceScatter", STARTS, TL_REDUCE_SCATTER, "ncclReduceScatterRingLLKernel_sum_f32(ncclColl)"),
     COMM("ncclBroadcast", STARTS, TL_BROADCAST, "ncclBroadcastRingLLKernel_copy_i8(ncclColl)"),
+    COMM("nvshmem", CONTAINS, TL_COLL_UNKNOWN, "nvshmemi_signal_wait_until_on_stream_kernel(unsigned long*, int, unsigned long)"),
+    COMM("rocshmem", CONTAINS, TL_COLL_UNKNOWN, "rocshmem_barrier_all_kernel()"),
+    COMM("msccl", CONTAINS, TL_COLL_UNKNOWN, "mscclKernel_Sum_half_Simple(ncclDevComm*, mscclAlgo*, mscclWork*)"),
+    COMM("multimem_", CONTAINS, TL_COLL_UNKNOWN, "void multimem_one_shot_reduce_kernel<c10::BFloat16, 16>(...)"),
+    COMM("userbuffers", CONTAINS, TL_COLL_UNKNOWN, "userbuffers_pushrecv(int, int, int*, int*)"),
     COMM("rccl", CONTAINS, TL_COLL_UNKNOWN, "rcclGenericKernel<1, false>(ncclDevKernelArgsStorage<4096ul>)"),
     COMM("nccl", CONTAINS, TL_COLL_UNKNOWN, "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"),
-    COMM("hcom_allReduce", STARTS, TL_ALL_REDUCE, "hcom_allReduce__503_0_1"),
-    COMM("hcom_allGather", STARTS, TL_ALL_GATHER, "hcom_allGather__503_12_1"),
-    COMM("hcom_reduceScatter", STARTS, TL_REDUCE_SCATTER, "hcom_reduceScatter__503_7_1"),
-    COMM("hcom_alltoall", STARTS, TL_ALL_TO_ALL, "hcom_alltoallv__210_0_1"),
+    COMM("cclKernel", CONTAINS, TL_COLL_UNKNOWN, "mcclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(mcclWork)"),
+    COMM("cclDevKernel", CONTAINS, TL_COLL_UNKNOWN, "mcclDevKernel_SendRecv(mcclDevComm*, unsigned long, mcclWork*)"),
     COMM("hcom_", STARTS, TL_COLL_UNKNOWN, "hcom_broadcast__210_3_1"),
-    COMM("hccl", STARTS, TL_COLL_UNKNOWN, "hccl_all_reduce"),
-    COMM("oneccl", CONTAINS, TL_COLL_UNKNOWN, "oneccl_allreduce_large_write_kernel"),
+    COMM("hccl", STARTS, TL_COLL_UNKNOWN, "hccl_broadcast"),
+    COMM("oneccl", CONTAINS, TL_COLL_UNKNOWN, "oneccl_broadcast_large"),
 
-    /* Arithmetic: known families, so that what is left is worth a look.  Of a LIBRARY some kernels may communicate: those
-     * that behave so do. */
-    COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
+    /* Other arithmetic: known families, so that what is left is worth a look. */
     COMPUTE("at_cuda_detail::", CONTAINS, "void at_cuda_detail::cub::DeviceScanKernel<...>(...)"),
     COMPUTE("cub::", CONTAINS, "void cub::DeviceReduceSingleTileKernel<...>(...)"),
     COMPUTE("rocprim::", CONTAINS, "void rocprim::detail::trampoline_kernel<...>(...)"),
-    COMPUTE("fmha", CONTAINS, "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::...)"),
-    COMPUTE("cutlass", CONTAINS, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(...)"),
+    COMPUTE("fmha", CONTAINS, "void fmha_fwd_kernel_nomask<...>(...)"),
     COMPUTE("cublas", CONTAINS, "void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, false, false, false>(...)"),
     COMPUTE("cudnn", CONTAINS, "void cudnn::bn_fw_tr_1C11_kernel_NCHW<float, float, 512, true, 1, true>(...)"),
     COMPUTE("cask_", CONTAINS, "cask_trt::computeOffsetsKernel(...)"),
-    COMPUTE("gemm", CONTAINS, "volta_sgemm_128x64_nn"),
     COMPUTE("gemv", CONTAINS, "void gemv2T_kernel_val<int, int, float, float, float, float, 128, 16, 4, 4, false, false>(...)"),
     COMPUTE("splitK", CONTAINS, "void splitKreduce_kernel<32, 16, int, float, float, float>(...)"),
     COMPUTE("nvjet_", STARTS, "nvjet_tst_128x64_64x8_2x4_v_bz_TNT"),
     COMPUTE("Cijk_", CONTAINS, "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1"),
-    LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
     COMPUTE("flash_", CONTAINS, "void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4> >(Flash_fwd_params)"),
     COMPUTE("attn", CONTAINS, "_attn_fwd"),
     COMPUTE("attention", CONTAINS, "void vllm::paged_attention_v1_kernel<...>(...)"),
@@ -138,9 +124,26 @@ const tl_rule tl_default_rules[] = {
     { 0 },
 };
 
+/* Whether the name has the needle before its parameters, in letters of either case and with or without underscores. */
+static bool is_called(tl_text name, const char *needle)
+{
+    char plain[256];
+    size_t n = 0;
+
+    for (size_t i = 0; i < name.n && n < sizeof plain && name.p[i] != '<'; i++) {
+        if (name.p[i] == '(' && i > 0 && isalnum((unsigned char)name.p[i - 1]))
+            break; /* other brackets are those of an (anonymous namespace) */
+        if (name.p[i] != '_')
+            plain[n++] = (char)tolower((unsigned char)name.p[i]);
+    }
+    return tl_text_has((tl_text){ plain, n }, needle);
+}
+
 static bool matches(const tl_rule *rule, tl_text name)
 {
     switch (rule->match) {
+    case TL_MATCH_CALLED:
+        return is_called(name, rule->needle);
     case TL_MATCH_STARTS:
         return tl_text_starts(name, rule->needle);
     case TL_MATCH_EQUALS:

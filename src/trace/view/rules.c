@@ -88,6 +88,7 @@ static bool covers(const tl_rule *a, const tl_rule *b)
     case TL_MATCH_STARTS:
         return b->match != TL_MATCH_CONTAINS && strncmp(b->needle, a->needle, strlen(a->needle)) == 0;
     case TL_MATCH_EQUALS:
+    case TL_MATCH_CALLED: /* no user's rule is of that kind */
         break;
     }
     return b->match == TL_MATCH_EQUALS && strcmp(a->needle, b->needle) == 0;

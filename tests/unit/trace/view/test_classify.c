@@ -44,6 +44,24 @@ static void libraries_may_communicate(void)
     check("volta_sgemm_128x64_nn", TL_COMPUTE, TL_COLL_NONE);
 }
 
+static void kernels_called_after_a_collective_communicate(void)
+{
+    check("ncclSymkDevKernel_AllReduce_RSxLDMC_AGxSTMC_sum_bf16(ncclSymkDevWorkArgs4K)", TL_COMM, TL_ALL_REDUCE);
+    check("void turbomind::comm::(anonymous namespace)::AllgatherKernel_Simple_Push<__half>(...)", TL_COMM, TL_ALL_GATHER);
+    check("hcom_reduceScatter__503_7_1", TL_COMM, TL_REDUCE_SCATTER);
+    check("oneccl_allreduce_large_write_kernel", TL_COMM, TL_ALL_REDUCE);
+    check("void alltoall_on_stream_kernel<int, (threadgroup_t)2>(int, int*)", TL_COMM, TL_ALL_TO_ALL);
+}
+
+/* Names that have such words for what they are fused with, or in their parameters. */
+static void arithmetic_beside_collectives_computes(void)
+{
+    check("triton_red_fused__to_copy_all_reduce_mul_3", TL_COMPUTE, TL_COLL_UNKNOWN);
+    check("void cutlass::device_kernel<AllReduceEpilogue>(...)", TL_COMPUTE, TL_COLL_NONE);
+    check("void scaled_softmax<WarpAllReduce>(AllReduceParams)", TL_COMPUTE, TL_COLL_NONE);
+    check("void at::native::_scatter_gather_elementwise_kernel<128, 8>(...)", TL_COMPUTE, TL_COLL_NONE);
+}
+
 static tl_collective behaves_as(const char *name, const char *known)
 {
     tl_behaving names[] = { { 1, TL_COLL_UNKNOWN }, { tl_hash_bytes(known, strlen(known)), TL_MEETING }, { UINT64_MAX, TL_COLL_UNKNOWN } };
@@ -186,6 +204,8 @@ int main(void)
     static const unit_test tests[] = {
         TEST(every_rule_catches_the_name_it_was_seen_on),
         TEST(libraries_may_communicate),
+        TEST(kernels_called_after_a_collective_communicate),
+        TEST(arithmetic_beside_collectives_computes),
         TEST(behaviour_makes_a_name_communication),
         TEST(old_and_new_names_of_nccl_are_communication),
         TEST(requests_to_move_data_are_copies),
