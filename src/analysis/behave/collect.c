@@ -25,16 +25,18 @@ typedef struct collecting {
     tl_behaviours *out;
 } collecting;
 
-static bool may_communicate(const tl_kernel *k)
+/* A name of arithmetic is believed where something else communicates by its name. */
+static bool may_communicate(const collecting *c, const tl_kernel *k)
 {
-    return k->kind == TL_COMPUTE && k->collective == TL_COLL_UNKNOWN && k->name != TL_NO_NAME;
+    return k->kind == TL_COMPUTE && (k->collective == TL_COLL_UNKNOWN || c->nends == 0) && k->name != TL_NO_NAME;
 }
 
 /* Ranks begin to record at different moments: what lies outside of steps, or was launched before, is not the same on
  * all of them. */
-static bool is_counted(const tl_rank_view *view, const tl_kernel *k)
+static bool is_counted(const collecting *c, const tl_kernel *k)
 {
-    return may_communicate(k) && (view->nsteps == 0 || k->step >= 0) && (view->nlaunches == 0 || k->launch != TL_NONE);
+    const tl_rank_view *view = c->view;
+    return may_communicate(c, k) && (view->nsteps == 0 || k->step >= 0) && (view->nlaunches == 0 || k->launch != TL_NONE);
 }
 
 static int by_time(const void *uses, uint32_t a, uint32_t b)
@@ -52,7 +54,7 @@ static bool sum_up(collecting *c, int64_t *all_ns)
         const tl_kernel *k = &c->view->kernels[i];
         int64_t ns = tl_ns_between(k->end_ns, k->start_ns);
         *all_ns = tl_ns_sum(*all_ns, ns);
-        if (!is_counted(c->view, k))
+        if (!is_counted(c, k))
             continue;
         use *u = &c->of_name[k->name];
         u->time_ns = tl_ns_sum(u->time_ns, ns);
@@ -120,7 +122,7 @@ static bool is_drawn(uint64_t item, uint32_t n)
 
 static bool is_taken(const collecting *c, const tl_kernel *k)
 {
-    return is_counted(c->view, k) && c->of_name[k->name].chosen;
+    return is_counted(c, k) && c->of_name[k->name].chosen;
 }
 
 static bool take(collecting *c, const tl_kernel *k)
@@ -167,10 +169,9 @@ bool tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
     bool any = false;
 
     c.of_name = tl_calloc(view->names->n + 1, sizeof *c.of_name);
-    bool ok = c.of_name != NULL;
+    bool ok = c.of_name != NULL && list_ends(&c);
     if (ok && sum_up(&c, &all_ns))
         ok = choose(&c, all_ns, &any);
-    ok = ok && (!any || list_ends(&c));
     for (size_t from = 0, to; ok && any && from < view->nkernels; from = to) {
         for (to = from + 1; to < view->nkernels && tl_same_stream(&view->kernels[from], &view->kernels[to]); to++)
             ;

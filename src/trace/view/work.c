@@ -125,16 +125,15 @@ static const tl_rule *rule_of(making *m, uint32_t name)
     return m->rule_of_name[name] != &no_rule ? m->rule_of_name[name] : NULL;
 }
 
-/* A kernel whose name does not tell what it is communicates where all of its name behave so. */
+/* A kernel that computes by its name, or has none that tells, communicates where all of its name behave so. */
 static void tell_by_behaviour(const making *m, tl_kernel *kernel)
 {
-    tl_collective as = TL_COLL_NONE;
-
-    if (kernel->name != TL_NO_NAME && m->rules->nbehave > 0)
-        as = tl_behaves_as(m->rules, tl_names_text(&m->e->names, kernel->name));
-    kernel->collective = as != TL_COLL_NONE ? (uint8_t)as : TL_COLL_UNKNOWN;
+    if (kernel->name == TL_NO_NAME || m->rules->nbehave == 0)
+        return;
+    tl_collective as = tl_behaves_as(m->rules, tl_names_text(&m->e->names, kernel->name));
     if (as == TL_COLL_NONE)
         return;
+    kernel->collective = (uint8_t)as;
     kernel->kind = TL_COMM;
     kernel->unclassified = 1;
 }
@@ -161,7 +160,9 @@ static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel 
     if (rule != NULL && (named == TL_COLL_NONE || named == TL_COLL_UNKNOWN))
         kernel->collective = rule->collective;
     kernel->unclassified = rule == NULL && named == TL_COLL_NONE;
-    if (named == TL_COLL_NONE && kernel->kind == TL_COMPUTE && (rule == NULL || rule->collective != TL_COLL_NONE))
+    if (kernel->unclassified)
+        kernel->collective = TL_COLL_UNKNOWN;
+    if (named == TL_COLL_NONE && kernel->kind == TL_COMPUTE && (rule == NULL || rule->seen != NULL)) /* no user's rule */
         tell_by_behaviour(m, kernel);
 }
 

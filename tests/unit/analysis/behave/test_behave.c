@@ -204,6 +204,10 @@ static void a_rank_gives_those_of_unknown_names(void)
         d->kernels[i].collective = TL_COLL_NONE; /* arithmetic by its name */
     CU_ASSERT_TRUE_FATAL(tl_behaviours_collect(&d->view, &found));
     CU_ASSERT_EQUAL(found.n, 0);
+    for (size_t i = 0; i < d->view.nkernels; i++)
+        d->kernels[i].kind = TL_COMPUTE; /* nothing communicates by its name: any may */
+    CU_ASSERT_TRUE_FATAL(tl_behaviours_collect(&d->view, &found));
+    CU_ASSERT_EQUAL(found.n, 8);
     free(found.v);
     drawing_free(d);
 }
