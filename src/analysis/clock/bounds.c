@@ -27,9 +27,18 @@ static bool lies_ages_apart(const tl_participant *p, size_t n)
     return tl_ns_between(last_ns, first_ns) >= TL_CLOCK_FAR / 2;
 }
 
+/* Work without a duration, or with one that cannot be, is read as of none: when it ended is not known. */
+static bool all_last(const tl_participant *p, size_t n)
+{
+    bool last = true;
+    for (size_t i = 0; i < n; i++)
+        last = last && p[i].end_ns > p[i].start_ns;
+    return last;
+}
+
 bool tl_clocks_compare(const tl_participant *p, size_t n)
 {
-    return n >= 2 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING && !lies_ages_apart(p, n) &&
+    return n >= 2 && tl_collective_suspect(p, n) == TL_SUSPECT_NOTHING && !lies_ages_apart(p, n) && all_last(p, n) &&
            (tl_participants_sender(p, n) >= 0 || tl_participants_meet(p, n));
 }
 
