@@ -10,7 +10,8 @@
 
 /* The noise of what some members are late by: the least of what they scatter by around their middles, and of what
  * neighbouring steps differ by; each is as large as noise, and larger where levels, ramps or switches are in it, which
- * are none.  x[members * nsteps] by member; column: room for all and nsteps more, one: for nsteps. */
+ * are none.  x[members * nsteps] by member, NAN where a member has no value in a step; column: room for all and nsteps
+ * more, one: for nsteps. */
 double tl_noise_of(const double *x, size_t members, size_t nsteps, double *column, double *one);
 
 /* Among whom somebody is late. */

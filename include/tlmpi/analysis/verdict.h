@@ -50,6 +50,35 @@ typedef struct tl_shape {
  * memory is out. */
 bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
 
+/* ------------------------------------------------------------------------------------------------------------- test */
+
+/* What some members are late by, and what that is judged by: ranks of a role in a family of work, links of a sort, or
+ * ranks in a phase.  The arrays after `chance` are room. */
+typedef struct tl_lateness_test {
+    size_t nsteps;
+    const double *x; /* [chance.members * nsteps] lateness by member, in ns; NAN: a member is not compared in a step */
+    double sigma;    /* scale of its noise, in ns */
+    double alpha;    /* largest chance of a unit */
+    tl_chance chance;
+    bool *taken;          /* [nsteps] steps of other units of the member, and those in which it is not compared */
+    bool *up, *rest_up;   /* [nsteps] up: steps in which the member is late */
+    double *rest, *column; /* [nsteps] */
+    double *worst;        /* [chance.members] */
+} tl_lateness_test;
+
+/* Weighted sums over the steps that are up: sum t x, sum t and sum t^2; late: sum x. */
+typedef struct tl_late_sums {
+    double tx, t1, t2, late;
+} tl_late_sums;
+
+/* The shape of a member's lateness in the steps that are not taken; fills test->up. */
+tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape *shape);
+
+/* The chance of that lateness in as good as n steps, by its noise and beside the worst steps of other members; *z: the
+ * lateness in scales of noise. */
+double tl_late_chance(const tl_lateness_test *test, size_t member, const tl_shape *shape, const tl_late_sums *sums,
+                      double n, double *z);
+
 /* ------------------------------------------------------------------------------------------------------------ units */
 
 typedef struct tl_unit {

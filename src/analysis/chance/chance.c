@@ -14,6 +14,21 @@
 
 /* ----------------------------------------------------------------------------------------------------------- noise */
 
+/* A value behind the first `at` of the column, unless it is not known: how many are there then. */
+static size_t put(double *column, size_t at, double x)
+{
+    column[at] = x;
+    return isnan(x) ? at : at + 1;
+}
+
+static size_t take_known(const double *x, size_t n, double *column)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        at = put(column, at, x[i]);
+    return at;
+}
+
 /* One step: noise is what ranks differ by. */
 static double scale_of_one(const double *x, size_t n, double *column)
 {
@@ -32,7 +47,7 @@ static double scale_of_turns(const double *x, size_t n, size_t nsteps, double *c
     for (size_t i = 0; i < n; i++)
         for (size_t s = 2; s < nsteps; s++) {
             const double *here = x + i * nsteps + s;
-            column[at++] = fabs(here[0] - 2 * here[-1] + here[-2]);
+            at = put(column, at, fabs(here[0] - 2 * here[-1] + here[-2]));
         }
     return at > 0 ? tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(1 + 2 * 2 + 1) : INFINITY;
 }
@@ -43,8 +58,8 @@ static double scale_of_steps(const double *x, size_t n, size_t nsteps, double *c
     size_t at = 0;
     for (size_t i = 0; i < n; i++)
         for (size_t s = 1; s < nsteps; s++)
-            column[at++] = fabs(x[i * nsteps + s] - x[i * nsteps + s - 1]);
-    return tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(2);
+            at = put(column, at, fabs(x[i * nsteps + s] - x[i * nsteps + s - 1]));
+    return at > 0 ? tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(2) : INFINITY;
 }
 
 /* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step
@@ -54,13 +69,12 @@ static double scale_of_levels(const double *x, size_t n, size_t nsteps, double *
     size_t at = 0, middles = n > 2 ? n + nsteps - 1 : n;
     for (size_t i = 0; i < n; i++) {
         const double *own = x + i * nsteps;
-        memcpy(one, own, nsteps * sizeof *own);
-        double middle = tl_real_median(one, nsteps);
+        double middle = tl_real_median(one, take_known(own, nsteps, one));
         for (size_t s = 0; s < nsteps; s++)
-            column[at++] = fabs(own[s] - middle);
+            at = put(column, at, fabs(own[s] - middle));
     }
     tl_real_sort(column, at);
-    return tl_sigma_of_mad(column[middles + tl_lower_middle(at - middles)]);
+    return at > middles ? tl_sigma_of_mad(column[middles + tl_lower_middle(at - middles)]) : INFINITY;
 }
 
 double tl_noise_of(const double *x, size_t members, size_t nsteps, double *column, double *one)
@@ -96,9 +110,8 @@ double tl_worst_of(const double *x, size_t nsteps, const bool *up, size_t most, 
         n += !up[s];
     if (n == 0)
         return 0;
+    double baseline = fmax(0, tl_real_median(column, take_known(x, nsteps, column))), sum = 0;
     n = 0;
-    memcpy(column, x, nsteps * sizeof *x);
-    double baseline = fmax(0, tl_real_median(column, nsteps)), sum = 0;
     for (size_t s = 0; s < nsteps; s++)
         if (!up[s] && x[s] > baseline)
             column[n++] = x[s] - baseline;

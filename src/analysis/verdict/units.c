@@ -1,12 +1,9 @@
 /* units.c - who is late, in which steps, and could it be chance?
  *
  * The scale of noise is pooled over all ranks and steps of a role: it rests on hundreds of cells, where one rank has
- * five.  With weights t, 1 where the unit is up or rising with a ramp:
- *
- *     z = sum t x / (sigma sqrt(sum t^2)),  n = (sum t)^2 / sum t^2,  p = tries P(T > z)
- *
- * T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps are judged with heavy tails, long windows nearly
- * normally. Tries are the ranks, windows, families and roles, and the links and windows, that could have shown it.
+ * five.  Lateness is tested (lateness_test.c) against T of min((ranks - 1) (steps - 1), 4 + 2 n) degrees: single steps
+ * are judged with heavy tails, long windows nearly normally.  Tries are the ranks, windows, families and roles, and the
+ * links and windows, that could have shown it.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -46,13 +43,6 @@ typedef struct finding {
     double tries;     /* ranks and families, and links, that are looked at */
     double largest;   /* roles and families, and sorts of links: each has one that is later than all others */
 } finding;
-
-static double weight(const tl_shape *shape, const bool *up, size_t step)
-{
-    if (!up[step])
-        return 0;
-    return shape->pattern == TL_PATTERN_DRIFTING ? (double)(step - shape->first + 1) : 1;
-}
 
 /* A slow link holds all members of its group up, by a share of their number at least; a clock that is off none. */
 static bool is_sure(finding *f, const tl_unit *unit)
@@ -128,81 +118,47 @@ static double base_of(const finding *f, const double *x, size_t *n)
     return *n > 0 ? sum / (double)*n : 0;
 }
 
-/* The shape of what a member is late by in the steps that are not taken; f->up has those of them that are up. */
-static bool shape_of_rest(finding *f, const double *x, double sigma, tl_shape *shape)
-{
-    size_t n = 0;
-    for (size_t s = 0; s < f->nfull; s++)
-        if (!f->taken[s])
-            f->rest[n++] = x[s];
-    *shape = (tl_shape){ 0 };
-    if (n > 0 && !tl_shape_of(f->rest, n, sigma, shape, f->rest_up))
-        return false;
-    bool any = false;
-    for (size_t s = 0, at = 0; s < f->nfull; s++) {
-        f->up[s] = !f->taken[s] && f->rest_up[at++];
-        if (!f->up[s])
-            continue;
-        shape->first = any ? shape->first : s;
-        shape->last = s;
-        any = true;
-    }
-    return true;
-}
-
-static double chance_beside_others(finding *f, const tl_chance *chance, size_t member, size_t nup, double late_ns)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < chance->members; i++)
-        if (i != member)
-            f->worst[n++] = tl_worst_of(f->full + i * f->nfull, f->nfull, f->up, nup, f->column);
-    return tl_chance_to_stand_out(chance, f->worst, n, nup, late_ns);
-}
-
 /* Whether chance does not explain what a member is late by; then the unit has its shape, z and p, f->on its steps, and
  * these are taken.  False when memory is out. */
 static bool test(finding *f, size_t member, double sigma, tl_unit *unit, bool *found)
 {
     const tl_baseline *b = f->b;
-    const double *x = f->full + member * f->nfull;
     bool link = unit->link != TL_NONE, alone = f->members < 2;
-    double tx = 0, t1 = 0, t2 = 0, late = 0;
+    const tl_lateness_test t = { .nsteps = f->nfull,
+                                 .x = f->full,
+                                 .sigma = sigma,
+                                 .alpha = f->alpha,
+                                 .chance = { .members = f->members,
+                                             .efficiency = 1,
+                                             .nsteps = f->nnoise,
+                                             .tries = f->tries,
+                                             .largest = f->largest,
+                                             .degrees = link ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES },
+                                 .taken = f->taken,
+                                 .up = f->up,
+                                 .rest_up = f->rest_up,
+                                 .rest = f->rest,
+                                 .column = f->column,
+                                 .worst = f->worst };
+    tl_late_sums sums = tl_late_shape(&t, member, &unit->shape);
 
     *found = false;
-    if (!shape_of_rest(f, x, sigma, &unit->shape))
-        return false;
-    for (size_t s = 0; s < f->nfull; s++) {
-        double t = weight(&unit->shape, f->up, s);
-        tx += t * x[s];
-        t1 += t;
-        t2 += t * t;
-        late += f->up[s] ? x[s] : 0;
-    }
-    if (unit->shape.nup == 0 || tx <= 0 || (alone && unit->shape.pattern == TL_PATTERN_PERSISTENT))
+    if (unit->shape.nup == 0 || sums.tx <= 0 || (alone && unit->shape.pattern == TL_PATTERN_PERSISTENT))
         return true;
     join_edges(f, unit, f->x + member * b->nsteps);
     for (size_t s = 0; unit->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
         if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
-            tx += fmin(f->x[member * b->nsteps + s], tx / t1);
-            t1 += 1;
-            t2 += 1;
+            sums.tx += fmin(f->x[member * b->nsteps + s], sums.tx / sums.t1);
+            sums.t1 += 1;
+            sums.t2 += 1;
         }
     size_t ndown;
-    double base = alone ? base_of(f, x, &ndown) : 0, n = t1 * t1 / t2;
+    double base = alone ? base_of(f, f->full + member * f->nfull, &ndown) : 0, n = sums.t1 * sums.t1 / sums.t2;
     if (alone && ndown > 0) { /* two levels of its own, and both are uncertain */
-        tx -= t1 * base;
-        t2 += t1 * t1 / (double)ndown;
+        sums.tx -= sums.t1 * base;
+        sums.t2 += sums.t1 * sums.t1 / (double)ndown;
     }
-    unit->z = tx / (sigma * sqrt(t2));
-    const tl_chance chance = { .members = f->members,
-                               .efficiency = 1,
-                               .nsteps = f->nnoise,
-                               .tries = f->tries,
-                               .largest = f->largest,
-                               .degrees = link ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES };
-    unit->p = tl_chance_of(&chance, unit->z, n);
-    if (unit->p < f->alpha)
-        unit->p = fmax(unit->p, chance_beside_others(f, &chance, member, unit->shape.nup, late));
+    unit->p = tl_late_chance(&t, member, &unit->shape, &sums, n, &unit->z);
     *found = unit->p < f->alpha;
     for (size_t s = 0; *found && s < f->nfull; s++)
         f->taken[s] = f->taken[s] || f->up[s];
