@@ -18,12 +18,23 @@ static void note_pid(tl_seen *seen, const tl_fields *f)
     }
 }
 
-static void note_category(tl_seen *seen, const tl_value *cat)
+/* Flows, counters and metadata may have none. */
+static bool is_bare_work(const tl_fields *f)
 {
+    const tl_value *ph = tl_fields_get(f, TL_KEY_PH);
+    return ph != NULL && (tl_text_is(ph->text, "X") || tl_text_is(ph->text, "B")) &&
+           tl_fields_get(f, TL_KEY_NAME) != NULL;
+}
+
+static void note_category(tl_seen *seen, const tl_fields *f)
+{
+    const tl_value *cat = tl_fields_get(f, TL_KEY_CAT);
     char text[sizeof seen->foreign];
 
-    if (cat == NULL || cat->text.n == 0)
+    if (cat == NULL || cat->text.n == 0) {
+        seen->has_bare_work = seen->has_bare_work || is_bare_work(f);
         return;
+    }
     seen->has_category = seen->has_category || tl_cat_of(cat->text) != TL_CAT_OTHER;
     snprintf(text, sizeof text, "%.*s", cat->text.n < sizeof text ? (int)cat->text.n : (int)sizeof text, cat->text.p);
     if (seen->foreign[0] == '\0' && !seen->has_category)
@@ -39,7 +50,7 @@ bool tl_entry_see(tl_seen *seen, const tl_fields *f)
         seen->first_is_event = ph != NULL;
     seen->has_first = true;
     note_pid(seen, f);
-    note_category(seen, tl_fields_get(f, TL_KEY_CAT));
+    note_category(seen, f);
     if (ph != NULL && !seen->has_ts && ts != NULL && !tl_text_is(ph->text, "M"))
         seen->has_ts = tl_decimal_us_to_ns(ts->text.p, ts->text.n, &seen->ts_ns) && seen->ts_ns >= 0;
     return ph != NULL;
@@ -47,7 +58,7 @@ bool tl_entry_see(tl_seen *seen, const tl_fields *f)
 
 bool tl_seen_is_foreign(const tl_seen *seen)
 {
-    return seen->foreign[0] != '\0' && !seen->has_category;
+    return (seen->foreign[0] != '\0' || seen->has_bare_work) && !seen->has_category;
 }
 
 bool tl_seen_enough(const tl_seen *seen)

@@ -11,13 +11,14 @@ typedef struct tl_seen {
     int64_t ts_ns;    /* of the first entry with a time of its own */
     int64_t pid;      /* of the first entry that the host has written; 0 without one */
     bool has_category; /* an entry has a category of PyTorch's profiler */
+    bool has_bare_work; /* an entry that lasts has a name and no category, as all of that profiler have */
     char foreign[48]; /* the first category of another program, printable; empty without one */
 } tl_seen;
 
 /* Adds what the entry tells.  Whether it is an event. */
 bool tl_entry_see(tl_seen *seen, const tl_fields *fields);
 
-/* Whether all categories so far are those of another program. */
+/* Whether all categories so far are those of another program, or all that lasts has none. */
 bool tl_seen_is_foreign(const tl_seen *seen);
 
 /* Whether the begin is known, and that the events are the profiler's as far as they tell. */

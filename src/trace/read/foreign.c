@@ -20,6 +20,8 @@ static const struct format {
     { NULL, ".nsys-rep", NULL, "a report of Nsight Systems, which is not read" },
     { NULL, ".qdrep", NULL, "a report of Nsight Systems, which is not read" },
     { NULL, ".xplane.pb", NULL, "a profile of JAX or TensorFlow (XPlane), which is not read" },
+    { NULL, NULL, "\"highres-ticks\"", "a trace of JAX or TensorFlow, which is not read" },
+    { NULL, NULL, "\"rocprofiler-sdk-tool\"", "of rocprofv3, which is not read" },
     { NULL, NULL, "SQLite format 3", "an SQLite database, as Nsight Systems and rocprofv3 export, which is not read" },
 };
 

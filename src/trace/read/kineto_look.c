@@ -245,8 +245,9 @@ static void judge(look *l)
     } else if (is_of_nobody(l)) {
         say(l, l->should_be ? TL_INPUT_UNREADABLE : TL_INPUT_OTHER, "expected events in traceEvents, found none");
     } else if (tl_seen_is_foreign(&l->seen) && (s->complete || s->nentries >= HEAD_ENTRIES_MAX)) {
-        snprintf(reason, sizeof reason, "expected events of PyTorch's profiler, found others (category \"%s\")",
-                 l->seen.foreign);
+        const char *category = l->seen.foreign;
+        snprintf(reason, sizeof reason, "expected events of PyTorch's profiler, found others (%s%s%s)",
+                 category[0] != '\0' ? "category \"" : "without categories", category, category[0] != '\0' ? "\"" : "");
         say(l, TL_INPUT_OTHER, reason);
     } else if ((s->found && !s->bare) || l->seen.first_is_event) {
         l->out->kind = TL_INPUT_TRACE;

@@ -75,7 +75,7 @@ static char *trace_with(size_t n, const char *more)
         exit(1);
     size_t at = (size_t)sprintf(text, "{\"traceEvents\": [");
     for (size_t i = 0; i < n; i++)
-        at += (size_t)sprintf(text + at, "%s{\"ph\": \"X\", \"name\": \"event %zu\", \"ts\": %zu, \"dur\": 1}",
+        at += (size_t)sprintf(text + at, "%s{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"event %zu\", \"ts\": %zu, \"dur\": 1}",
                               i ? ",\n" : "", i, i * 7 % 1000 + 1);
     sprintf(text + at, "]%s", more);
     return text;
@@ -196,6 +196,9 @@ static void formats_of_others_are_named(void)
         { "job.sqlite", "SQLite format 3", "SQLite" },
         { "t.json", "[{\"ph\": \"M\", \"args\": {\"name\": \"Ascend Hardware\"}}]", "Ascend" },
         { "nccl.json", "[{\"cat\": \"COLL\", \"ph\": \"b\", \"ts\": 1}]", "category \"COLL\"" },
+        { "results.json", "{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"gemm\", \"ts\": 1, \"dur\": 2}]}", "without categories" },
+        { "host.trace.json", "{\"metadata\": {\"highres-ticks\": true}, \"traceEvents\": [{}]}", "JAX" },
+        { "results.json", "{\"rocprofiler-sdk-tool\": []}", "rocprofv3" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tl_input t = look_at_text(cases[i].file, cases[i].text, true);
