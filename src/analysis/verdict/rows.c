@@ -250,7 +250,7 @@ static bool add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
                  "no other rank is known to do the same, and it is not late compared with its own other steps");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (judged_steps(w, rank) == 0) {
-        snprintf(row.reason, sizeof row.reason, "of its work not all is in the trace, in any step");
+        snprintf(row.reason, sizeof row.reason, "in each step, some work that was launched is not in the trace");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (full_steps(w) == 1) {
         snprintf(row.reason, sizeof row.reason, "there is a single step, which cannot tell a delay from chance");

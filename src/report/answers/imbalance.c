@@ -56,7 +56,7 @@ static void say_chance(tl_wrap *w, const tl_answers *a)
 
 static void say_hosts(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "all ranks: GPUs wait for the CPU; at best");
+    tl_wrap_words(w, a->trust.nranks > 1 ? "all ranks: GPUs wait for the CPU; at best" : "the GPU waits for the CPU; at best");
     say_gain(w, a, a->imbalance.hosts_ns);
     say_beside(w, a, a->imbalance.named_hosts_ns > 0);
 }

@@ -215,7 +215,9 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, "No verdict: nothing ran on a device.");
         break;
     case TL_FOUND_ONE_RANK:
-        tl_wrap_words(w, "No verdict: there is a single rank, and none to compare it with.");
+        tl_wrap_words(w, "No verdict:");
+        tl_wrap_words(w, a->trust.missing > 0 ? "a single rank has a trace, and there is" : "there is a single rank, and");
+        tl_wrap_words(w, "none to compare it with.");
         break;
     case TL_FOUND_SILENCE:
         tl_wrap_words(w, "No verdict: the traces show no communication between ranks.");
@@ -382,10 +384,10 @@ void tl_say_losses(tl_wrap *w, const tl_answers *a)
         tl_wrap_words(w, "All ranks:");
         say_loss(w, &a->job);
         tl_wrap_words(w, "of their time. Most:");
-        tl_wrap_printf(w, "rank %" PRId32 ",", a->worst.rank);
     } else {
         tl_wrap_words(w, "Largest loss:");
     }
+    tl_wrap_printf(w, "rank %" PRId32 ",", a->worst.rank);
     say_loss(w, &a->worst);
     tl_wrap_words(w, "of its time.");
 }

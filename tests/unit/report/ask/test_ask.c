@@ -262,7 +262,7 @@ static void what_cannot_be_answered_says_so_each_time(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(first);
     expect(first + 1, "there is a single rank, and none to compare it with.");
     expect(text, "  Confidence: low: there is no verdict\n");
-    expect(text, "  Largest loss: exposed communication 30.0 % of its time.\n");
+    expect(text, "  Largest loss: rank 0, exposed communication 30.0 % of its time.\n");
     for (size_t i = 0; i < j->tables.n; i++)
         j->tables.v[i].n = 0;
     expect(asked(j), "  Nothing ran on a device.\n");
