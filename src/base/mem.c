@@ -53,16 +53,27 @@ void tl_mem_ends_by(void (*end)(int status))
     ends_by = end;
 }
 
+static _Noreturn void end_run(void)
+{
+    tl_leftover_remove();
+    if (ends_by != NULL)
+        ends_by(EXIT_OUT);
+    exit(EXIT_OUT);
+}
+
 _Noreturn void tl_mem_out(size_t n)
 {
     fprintf(stderr,
             "tlmpi: memory is out: %zu more bytes were asked for.  Give it more memory or more hosts, or less to read "
             "(fewer ranks, --steps)\n",
             n);
-    tl_leftover_remove();
-    if (ends_by != NULL)
-        ends_by(EXIT_OUT);
-    exit(EXIT_OUT);
+    end_run();
+}
+
+_Noreturn void tl_fault(const char *what)
+{
+    fprintf(stderr, "tlmpi: internal fault: %s\n", what);
+    end_run();
 }
 
 /* An array of n bytes that was asked for. */

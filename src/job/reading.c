@@ -57,11 +57,9 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
             fprintf(stderr, "tlmpi: %s\n", why.text); /* not even a row of it: nobody can go on */
             tl_par_abort(TL_EXIT_FAULT);
         }
-        tl_status delivered = tl_work_queue_deliver(&endpoint, task.item, &result, &why);
-        if (delivered == TL_OK && !keep_rows(j, &result))
-            delivered = tl_fail_memory(&why, "the rows of a rank");
-        if (delivered != TL_OK && st == TL_OK)
-            st = tl_fail(err, delivered, "%s", why.text);
+        tl_work_queue_deliver(&endpoint, task.item, &result);
+        if (!keep_rows(j, &result) && st == TL_OK)
+            st = tl_fail_memory(err, "the rows of a rank");
         tl_rank_result_free(&result);
     }
     if (tl_is_first()) {

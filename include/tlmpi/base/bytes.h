@@ -35,14 +35,21 @@ static inline bool tl_bytes_put(tl_bytes *b, const void *v, size_t n)
     return true;
 }
 
-/* Takes the next n.  False: so many are not left. */
-static inline bool tl_bytes_get(tl_bytes *b, void *v, size_t n)
+/* Passes over the next n.  The procs of a run are one program: that fewer are left is a fault of the program. */
+static inline void tl_bytes_skip(tl_bytes *b, size_t n)
 {
     if (n > b->n - b->at)
-        return false;
-    if (n > 0)
-        memcpy(v, b->v + b->at, n);
+        tl_fault("a message between procs is shorter than what it holds");
     b->at += n;
+}
+
+/* Takes the next n. */
+static inline bool tl_bytes_get(tl_bytes *b, void *v, size_t n)
+{
+    const size_t at = b->at;
+    tl_bytes_skip(b, n);
+    if (n > 0)
+        memcpy(v, b->v + at, n);
     return true;
 }
 
@@ -52,20 +59,16 @@ static inline bool tl_bytes_put_list(tl_bytes *b, const void *v, size_t n, size_
     return tl_bytes_put(b, &n, sizeof n) && tl_bytes_put(b, v, n * size);
 }
 
-/* Into *v, with room for one more, the caller's also after a failure; *n of them.  False: they are not there, or memory
- * is out. */
+/* Into *v, the caller's, with room for one more; *n of them. */
 static inline bool tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t size)
 {
-    void *list = NULL;
-    bool ok = tl_bytes_get(b, n, sizeof *n) && *n <= (b->n - b->at) / size;
-    if (ok) {
-        list = tl_malloc((*n + 1) * size);
-        ok = list != NULL && tl_bytes_get(b, list, *n * size);
-    }
-    if (!ok)
-        *n = 0;
+    tl_bytes_get(b, n, sizeof *n);
+    if (*n > (b->n - b->at) / size)
+        tl_fault("a message between procs is shorter than its list");
+    void *list = tl_malloc((*n + 1) * size);
+    tl_bytes_get(b, list, *n * size);
     memcpy(v, &list, sizeof list);
-    return ok;
+    return true;
 }
 
 #endif

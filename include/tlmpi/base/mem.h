@@ -24,6 +24,9 @@ void tl_mem_expect(tl_mem_use use);
 /* Ends the run: n bytes were asked for and are not there. */
 _Noreturn void tl_mem_out(size_t n);
 
+/* Ends the run likewise: what cannot be unless the program itself is wrong, in words. */
+_Noreturn void tl_fault(const char *what);
+
 /* What ends the run then, with this exit status (tl_par_abort); without it the process exits alone. */
 void tl_mem_ends_by(void (*end)(int status));
 

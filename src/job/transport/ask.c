@@ -26,36 +26,24 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-static bool list(const rank_proc *all, size_t n, tl_rank_procs *out)
+tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err)
 {
-    out->ranks = tl_malloc((n + 1) * sizeof *out->ranks);
-    out->procs = tl_malloc((n + 1) * sizeof *out->procs);
-    out->n = out->ranks != NULL && out->procs != NULL ? n : 0;
+    rank_proc *own = tl_malloc((held->n + 1) * sizeof *own), *all = NULL;
+    *out = (tl_rank_procs){ .held = held };
+    for (size_t i = 0; i < held->n; i++)
+        own[i] = (rank_proc){ held->ranks[i].rank, tl_par_proc() };
+    tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &out->n, NULL, err);
+    if (out->n > 1)
+        qsort(all, out->n, sizeof *all, by_rank);
+    out->ranks = tl_malloc((out->n + 1) * sizeof *out->ranks);
+    out->procs = tl_malloc((out->n + 1) * sizeof *out->procs);
     for (size_t i = 0; i < out->n; i++) {
         out->ranks[i] = all[i].rank;
         out->procs[i] = all[i].proc;
     }
-    return out->ranks != NULL && out->procs != NULL;
-}
-
-tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err)
-{
-    rank_proc *own = tl_malloc((held->n + 1) * sizeof *own), *all = NULL;
-    size_t nall = 0;
-    *out = (tl_rank_procs){ .held = held };
-    for (size_t i = 0; own != NULL && i < held->n; i++)
-        own[i] = (rank_proc){ held->ranks[i].rank, tl_par_proc() };
-    tl_status st = tl_par_agree(own != NULL ? TL_OK : tl_fail_memory(err, "who holds which rank"), err);
-    if (st == TL_OK)
-        st = tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && tl_par_proc() == 0) {
-        if (nall > 1)
-            qsort(all, nall, sizeof *all, by_rank);
-        st = list(all, nall, out) ? TL_OK : tl_fail_memory(err, "who holds which rank");
-    }
     free(own);
     free(all);
-    return tl_par_agree(st, err);
+    return TL_OK;
 }
 
 void tl_rank_procs_free(tl_rank_procs *procs)
@@ -67,7 +55,7 @@ void tl_rank_procs_free(tl_rank_procs *procs)
 
 /* -------------------------------------------------------------------------------------------------------- messages */
 
-/* What goes before the bytes: the question, or whether it could be answered. */
+/* What goes before the bytes: the question, in the answer, too. */
 typedef struct head {
     uint64_t what, n;
 } head;
@@ -85,22 +73,21 @@ typedef struct coming {
     head head;
     tl_bytes bytes;
     size_t left;
-    bool begun, failed; /* failed: no room, and the bytes are thrown away */
+    bool begun;
 } coming;
 
 static void take(const tl_envelope *e, coming *c)
 {
-    static char waste[BLOCK]; /* where there is no room for it */
     if (!c->begun) {
         tl_par_take(e, &c->head);
         c->begun = true;
         c->left = c->head.n;
-        c->failed = !tl_grow((void **)&c->bytes.v, &c->bytes.cap, c->left + 1, 1);
+        tl_grow((void **)&c->bytes.v, &c->bytes.cap, c->left + 1, 1);
         return;
     }
-    tl_par_take(e, c->failed ? waste : c->bytes.v + c->bytes.n);
+    tl_par_take(e, c->bytes.v + c->bytes.n);
     c->left -= e->n;
-    c->bytes.n += c->failed ? 0 : e->n;
+    c->bytes.n += e->n;
 }
 
 /* Waits for one message each of n procs; from[proc]. */
@@ -122,72 +109,64 @@ static void receive(int n, coming *from)
 /* -------------------------------------------------------------------------------------------------------- questions */
 
 /* The bytes of a message: of each rank the place among those that are asked, its number, how many bytes, and they. */
-static bool put(tl_bytes *out, int32_t index, int32_t rank, const tl_bytes *bytes)
+static void put(tl_bytes *out, int32_t index, int32_t rank, const tl_bytes *bytes)
 {
     const int32_t who[] = { index, rank };
-    return tl_bytes_put(out, who, sizeof who) && tl_bytes_put_list(out, bytes->v, bytes->n, 1);
+    tl_bytes_put(out, who, sizeof who);
+    tl_bytes_put_list(out, bytes->v, bytes->n, 1);
 }
 
-static bool get(tl_bytes *in, int32_t *index, int32_t *rank, tl_bytes *bytes)
+static tl_bytes get(tl_bytes *in, int32_t *index, int32_t *rank)
 {
-    int32_t who[2] = { 0, 0 };
-    *bytes = (tl_bytes){ 0 };
-    bool ok = tl_bytes_get(in, who, sizeof who) && tl_bytes_get_list(in, (void **)&bytes->v, &bytes->n, 1);
-    *index = who[0];
-    *rank = who[1];
-    return ok;
+    tl_bytes bytes = { 0 };
+    tl_bytes_get(in, index, sizeof *index);
+    tl_bytes_get(in, rank, sizeof *rank);
+    tl_bytes_get_list(in, (void **)&bytes.v, &bytes.n, 1);
+    return bytes;
 }
 
 /* Collective: what is usual of pieces is found where those of the same position meet. */
-static bool compare_pieces(tl_held *held, tl_host_pieces *own)
+static void compare_pieces(tl_held *held, tl_host_pieces *own)
 {
     tl_host_pieces all = { 0 };
     tl_host_piece *back = NULL;
     size_t nback = 0;
     tl_error err = { 0 };
     int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
-    for (size_t i = 0; to != NULL && i < own->n; i++) {
+    for (size_t i = 0; i < own->n; i++) {
         own->v[i].proc = tl_par_proc();
         to[i] = (int32_t)(own->v[i].position % (uint64_t)tl_par_nprocs());
     }
-    tl_status st = tl_par_agree(to != NULL ? TL_OK : TL_ENOMEM, &err);
-    if (st == TL_OK)
-        st = tl_par_shuffle(own->v, own->n, sizeof *own->v, to, (void **)&all.v, &all.n, &err);
+    tl_par_shuffle(own->v, own->n, sizeof *own->v, to, (void **)&all.v, &all.n, &err);
     free(to);
-    to = st == TL_OK ? tl_malloc((all.n + 1) * sizeof *to) : NULL;
-    if (st == TL_OK)
-        st = tl_par_agree(to != NULL && tl_host_pieces_compare(&all) ? TL_OK : TL_ENOMEM, &err);
-    for (size_t i = 0; st == TL_OK && to != NULL && i < all.n; i++)
+    to = tl_malloc((all.n + 1) * sizeof *to);
+    tl_host_pieces_compare(&all);
+    for (size_t i = 0; i < all.n; i++)
         to[i] = all.v[i].proc;
-    if (st == TL_OK)
-        st = tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback, &err);
-    if (st == TL_OK)
-        tl_held_take_pieces(held, back, nback);
+    tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback, &err);
+    tl_held_take_pieces(held, back, nback);
     free(to);
     free(all.v);
     free(back);
-    return st == TL_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-/* The answers to a message, as bytes of another.  Where one fails, the others go on together all the same. */
-static bool answer(tl_held *held, tl_question question, tl_bytes *in, tl_bytes *out)
+/* The answers to a message, as bytes of another. */
+static void answer(tl_held *held, tl_question question, tl_bytes *in, tl_bytes *out)
 {
     tl_host_pieces pieces = { 0 };
-    bool ok = true;
-    while (ok && in->at < in->n) {
-        tl_bytes one = { 0 }, told = { 0 };
+    while (in->at < in->n) {
         int32_t index, rank;
-        ok = get(in, &index, &rank, &one) && tl_held_answer(held, rank, question, &one, &told, &pieces) &&
-             put(out, index, rank, &told);
+        tl_bytes one = get(in, &index, &rank), told = { 0 };
+        tl_held_answer(held, rank, question, &one, &told, &pieces);
+        put(out, index, rank, &told);
         tl_bytes_free(&one);
         tl_bytes_free(&told);
     }
     if (question == TL_ASK_HOST_PIECES)
-        ok = compare_pieces(held, &pieces) && ok;
+        compare_pieces(held, &pieces);
     free(pieces.v);
-    return ok;
 }
 
 void tl_answer_questions(const tl_rank_procs *procs)
@@ -200,10 +179,9 @@ void tl_answer_questions(const tl_rank_procs *procs)
             tl_bytes_free(&from.bytes);
             return;
         }
-        bool ok = answer(procs->held, (tl_question)from.head.what, &from.bytes, &out) && !from.failed;
-        out.n = ok ? out.n : 0;
+        answer(procs->held, (tl_question)from.head.what, &from.bytes, &out);
         tl_bytes_free(&from.bytes);
-        send(0, TL_MESSAGE_ANSWER, ok, &out);
+        send(0, TL_MESSAGE_ANSWER, from.head.what, &out);
         tl_bytes_free(&out);
     }
 }
@@ -223,7 +201,6 @@ typedef struct asking {
     tl_asked *asked;
     tl_bytes *messages; /* by proc */
     coming *answers;    /* likewise */
-    bool ok;
 } asking;
 
 static int32_t proc_of(const tl_rank_procs *procs, int32_t rank)
@@ -236,11 +213,11 @@ static int32_t proc_of(const tl_rank_procs *procs, int32_t rank)
 static int send_all(asking *a)
 {
     int n = 0;
-    for (size_t i = 0; a->ok && i < a->asked->n; i++) {
+    for (size_t i = 0; i < a->asked->n; i++) {
         int32_t proc = proc_of(a->procs, a->ranks[i]);
         if (a->asked->in[i].v == NULL || proc == 0)
             continue;
-        a->ok = put(&a->messages[proc], (int32_t)i, a->ranks[i], &a->asked->in[i]);
+        put(&a->messages[proc], (int32_t)i, a->ranks[i], &a->asked->in[i]);
         tl_bytes_free(&a->asked->in[i]);
     }
     for (int p = 1; p < tl_par_nprocs(); p++) {
@@ -257,27 +234,22 @@ static void answer_own(asking *a)
 {
     tl_host_pieces pieces = { 0 };
     for (size_t i = 0; i < a->asked->n; i++) {
-        if (a->asked->in[i].v == NULL || !a->ok)
+        if (a->asked->in[i].v == NULL)
             continue;
-        a->ok = tl_held_answer(a->procs->held, a->ranks[i], a->question, &a->asked->in[i], &a->asked->out[i], &pieces);
+        tl_held_answer(a->procs->held, a->ranks[i], a->question, &a->asked->in[i], &a->asked->out[i], &pieces);
         tl_bytes_free(&a->asked->in[i]);
     }
     if (a->question == TL_ASK_HOST_PIECES)
-        a->ok = compare_pieces(a->procs->held, &pieces) && a->ok;
+        compare_pieces(a->procs->held, &pieces);
     free(pieces.v);
 }
 
 static void take_answers(asking *a, coming *from)
 {
-    a->ok = a->ok && !from->failed && (!from->begun || from->head.what != 0);
-    while (a->ok && from->bytes.at < from->bytes.n) {
+    while (from->bytes.at < from->bytes.n) {
         int32_t index, rank;
-        tl_bytes one;
-        a->ok = get(&from->bytes, &index, &rank, &one);
-        if (a->ok)
-            a->asked->out[index] = one;
-        else
-            tl_bytes_free(&one);
+        tl_bytes one = get(&from->bytes, &index, &rank);
+        a->asked->out[index] = one;
     }
     tl_bytes_free(&from->bytes);
 }
@@ -290,20 +262,15 @@ static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
                  .question = question,
                  .asked = asked,
                  .messages = tl_calloc(nprocs, sizeof *a.messages),
-                 .answers = tl_calloc(nprocs, sizeof *a.answers),
-                 .ok = true };
-    if (a.messages != NULL && a.answers != NULL) {
-        int n = send_all(&a);
-        answer_own(&a);
-        receive(n, a.answers);
-        for (size_t p = 1; p < nprocs; p++)
-            take_answers(&a, &a.answers[p]);
-    } else {
-        a.ok = false;
-    }
+                 .answers = tl_calloc(nprocs, sizeof *a.answers) };
+    int n = send_all(&a);
+    answer_own(&a);
+    receive(n, a.answers);
+    for (size_t p = 1; p < nprocs; p++)
+        take_answers(&a, &a.answers[p]);
     free(a.messages);
     free(a.answers);
-    return a.ok;
+    return true;
 }
 
 tl_asker tl_procs_asker(tl_rank_procs *procs)

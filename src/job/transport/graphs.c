@@ -24,51 +24,40 @@ static head head_of(const tl_rank_graph *g)
     return (head){ g->rank, g->nnodes, g->nedges, { g->ncomms, g->npauses + last, g->nreleases, g->nfalse } };
 }
 
-static bool enclose(const tl_rank_graph *g, tl_bytes *out)
+static void enclose(const tl_rank_graph *g, tl_bytes *out)
 {
     const head h = head_of(g);
     const void *const arrays[NARRAYS] = { g->comms, g->pauses, g->releases, g->false_votes };
-    bool ok = tl_bytes_put(out, &h, sizeof h);
-    for (int which = 0; ok && which < NARRAYS; which++)
-        ok = arrays[which] == NULL || tl_bytes_put(out, arrays[which], h.n[which] * element_size[which]);
-    return ok;
+    tl_bytes_put(out, &h, sizeof h);
+    for (int which = 0; which < NARRAYS; which++)
+        if (arrays[which] != NULL)
+            tl_bytes_put(out, arrays[which], h.n[which] * element_size[which]);
 }
 
-static bool unpack(tl_bytes *in, tl_rank_graph *out)
+static tl_rank_graph unpack(tl_bytes *in)
 {
     head h;
-    void *array[NARRAYS] = { NULL };
-    bool ok = tl_bytes_get(in, &h, sizeof h);
+    void *array[NARRAYS];
 
-    for (int which = 0; ok && which < NARRAYS; which++) {
+    tl_bytes_get(in, &h, sizeof h);
+    for (int which = 0; which < NARRAYS; which++) {
         array[which] = tl_calloc(h.n[which] + 1, element_size[which]);
-        ok = array[which] != NULL && tl_bytes_get(in, array[which], h.n[which] * element_size[which]);
+        tl_bytes_get(in, array[which], h.n[which] * element_size[which]);
     }
-    *out = (tl_rank_graph){ .rank = ok ? (int32_t)h.rank : -1,
-                            .comms = array[COMMS],
-                            .pauses = array[PAUSES],
-                            .releases = array[RELEASES],
-                            .false_votes = array[VOTES] };
-    if (ok && h.n[PAUSES] > 0) {
-        out->nnodes = h.nnodes;
-        out->nedges = h.nedges;
-        out->ncomms = h.n[COMMS];
-        out->npauses = h.n[PAUSES] - 1;
-        out->nreleases = h.n[RELEASES];
-        out->nfalse = h.n[VOTES];
+    tl_rank_graph out = { .rank = (int32_t)h.rank,
+                          .comms = array[COMMS],
+                          .pauses = array[PAUSES],
+                          .releases = array[RELEASES],
+                          .false_votes = array[VOTES] };
+    if (h.n[PAUSES] > 0) {
+        out.nnodes = h.nnodes;
+        out.nedges = h.nedges;
+        out.ncomms = h.n[COMMS];
+        out.npauses = h.n[PAUSES] - 1;
+        out.nreleases = h.n[RELEASES];
+        out.nfalse = h.n[VOTES];
     }
-    return ok;
-}
-
-static bool unpack_all(tl_bytes *in, tl_rank_graphs *all)
-{
-    bool ok = true;
-    while (ok && in->at < in->n) {
-        ok = tl_vec_room(&all->of);
-        if (ok)
-            ok = unpack(in, &all->of.v[all->of.n++]);
-    }
-    return ok;
+    return out;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -81,19 +70,18 @@ tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all,
 {
     tl_bytes mine = { 0 }, messages = { 0 };
     void *bytes = NULL;
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < own->of.n; i++)
-        ok = enclose(&own->of.v[i], &mine);
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the graphs of ranks"), err);
-    if (st == TL_OK)
-        st = tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL, err);
+    for (size_t i = 0; i < own->of.n; i++)
+        enclose(&own->of.v[i], &mine);
+    tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL, err);
     free(mine.v);
     messages.v = bytes;
-    if (st == TL_OK && !unpack_all(&messages, all))
-        st = tl_fail_memory(err, "the graphs of all ranks");
+    while (messages.at < messages.n) {
+        (void)tl_vec_room(&all->of);
+        all->of.v[all->of.n++] = unpack(&messages);
+    }
     free(bytes);
     if (all->of.n > 1)
         qsort(all->of.v, all->of.n, sizeof *all->of.v, by_rank);
-    return tl_par_agree(st, err);
+    return TL_OK;
 }

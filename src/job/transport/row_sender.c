@@ -3,7 +3,7 @@
 #include "tlmpi/job/transport/messages.h"
 #include <stdlib.h>
 
-bool tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, size_t n)
+void tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, size_t n)
 {
     size_t packed = 1, message = 1;
     for (size_t t = 0; t < n; t++) {
@@ -15,7 +15,6 @@ bool tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, 
     }
     room->packed = tl_malloc(packed);
     room->message = tl_malloc(sizeof(tl_rows_head) + message);
-    return room->packed != NULL && room->message != NULL;
 }
 
 void tl_row_buffers_free(tl_row_buffers *room)

@@ -19,8 +19,8 @@ typedef struct tl_row_target {
     int64_t epoch_ns;
 } tl_row_target;
 
-/* Makes room for a chunk of any of the tables.  False when memory is out; tl_row_buffers_free ends it in any case. */
-bool tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, size_t n);
+/* Makes room for a chunk of any of the tables; tl_row_buffers_free ends it. */
+void tl_row_buffers_make(tl_row_buffers *room, const tl_schema *const *schemas, size_t n);
 void tl_row_buffers_free(tl_row_buffers *room);
 
 /* Sends all rows of the table to proc 0, one message for each chunk, or for the part of a chunk that they fill. */

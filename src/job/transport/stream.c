@@ -40,8 +40,6 @@ static size_t write_rows(stream *s, const tl_schema *schema, const tl_received *
     tl_rows_head head;
     const char *rows = message->message.v + sizeof head;
 
-    if (message->message.n < sizeof head)
-        tl_messages_broken();
     memcpy(&head, message->message.v, sizeof head);
     if (s->status != TL_OK)
         return (size_t)head.n;
@@ -66,14 +64,8 @@ static void take_rows(stream *s, const tl_schema *schema, int p)
             tl_par_nap(&spins);
             continue;
         }
-        tl_received message = { .from = m.from, .tag = m.tag, .message = { .v = tl_malloc(m.n + 1), .n = m.n } };
-        if (message.message.v == NULL)
-            tl_messages_broken();
-        tl_par_take(&m, message.message.v);
-        size_t n = write_rows(s, schema, &message);
-        if (n > left)
-            tl_messages_broken();
-        left -= n;
+        tl_received message = tl_received_of(&m);
+        left -= write_rows(s, schema, &message);
         free(message.message.v);
         spins = 0;
     }
@@ -113,10 +105,8 @@ tl_status tl_stream_tables(tl_store *store, int64_t epoch_ns, tl_tables *tables,
         const tl_schema *schema = tables->v[t].schema;
         if (schema->scope != TL_SCOPE_COLLECTIVE)
             continue;
-        st = tl_par_agree(
-            tl_row_buffers_make(&s.room, &schema, 1) ? TL_OK : tl_fail_memory(err, "the rows of collectives"), err);
-        if (st == TL_OK)
-            st = stream_table(&s, &tables->v[t], err);
+        tl_row_buffers_make(&s.room, &schema, 1);
+        st = stream_table(&s, &tables->v[t], err);
         tl_row_buffers_free(&s.room);
     }
     tl_unexpected_free(&s.endpoint.unexpected);

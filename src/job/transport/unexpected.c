@@ -3,16 +3,18 @@
 #include "tlmpi/job/transport/messages.h"
 #include <stdlib.h>
 
-bool tl_unexpected_put(tl_unexpected *queue, int from, int tag, const void *bytes, size_t n)
+tl_received tl_received_of(const tl_envelope *envelope)
 {
-    tl_received in = { .from = from, .tag = tag };
+    tl_received in = { .from = envelope->from, .tag = envelope->tag };
+    in.message = (tl_bytes){ .v = tl_malloc(envelope->n + 1), .n = envelope->n, .cap = envelope->n + 1 };
+    tl_par_take(envelope, in.message.v);
+    return in;
+}
 
-    if (!tl_vec_room(&queue->messages) || !tl_bytes_put(&in.message, bytes, n)) {
-        free(in.message.v);
-        return false;
-    }
-    queue->messages.v[queue->messages.n++] = in;
-    return true;
+void tl_unexpected_put(tl_unexpected *queue, tl_received message)
+{
+    (void)tl_vec_room(&queue->messages);
+    queue->messages.v[queue->messages.n++] = message;
 }
 
 bool tl_unexpected_take(tl_unexpected *queue, int from, int tag, tl_received *out)

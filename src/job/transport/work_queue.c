@@ -4,16 +4,8 @@
 #include "event_tables.h"
 #include "tlmpi/job/transport/messages.h"
 #include "row_sender.h"
-#include "tlmpi/job/call/exit.h"
 #include "tlmpi/par/par.h"
-#include <stdio.h>
 #include <stdlib.h>
-
-void tl_messages_broken(void)
-{
-    fprintf(stderr, "tlmpi: memory is out, or a message between procs is broken\n");
-    tl_par_abort(TL_EXIT_FAULT);
-}
 
 void tl_endpoint_open(tl_endpoint *endpoint, tl_writer *writer)
 {
@@ -46,12 +38,7 @@ static bool collect(tl_endpoint *endpoint)
     if (endpoint->writer != NULL)
         return tl_writer_serve(endpoint->writer);
     while (tl_par_probe(&m)) {
-        void *bytes = tl_malloc(m.n + 1);
-        if (bytes != NULL)
-            tl_par_take(&m, bytes);
-        if (bytes == NULL || !tl_unexpected_put(&endpoint->unexpected, m.from, m.tag, bytes, m.n))
-            tl_messages_broken();
-        free(bytes);
+        tl_unexpected_put(&endpoint->unexpected, tl_received_of(&m));
         any = true;
     }
     return any;
@@ -73,12 +60,11 @@ tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag)
 
 tl_task tl_work_queue_next(tl_endpoint *endpoint)
 {
-    tl_task task = { .item = -1 };
+    tl_task task;
 
     tl_endpoint_send(endpoint, 0, TL_MESSAGE_NEXT, NULL, 0);
     tl_received answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_ITEM);
-    if (!tl_bytes_get(&answer.message, &task, sizeof task))
-        task.item = -1;
+    tl_bytes_get(&answer.message, &task, sizeof task);
     free(answer.message.v);
     return task;
 }
@@ -108,39 +94,36 @@ static void use_names(const tl_table *table, used_names *used)
     }
 }
 
-static bool collect_names(const tl_tables *tables, const tl_names *names, used_names *used)
+static void collect_names(const tl_tables *tables, const tl_names *names, used_names *used)
 {
     used->place = tl_malloc((names->n + 1) * sizeof *used->place);
     used->order = tl_malloc((names->n + 1) * sizeof *used->order);
-    if (used->place == NULL || used->order == NULL)
-        return false;
     for (size_t i = 0; i <= names->n; i++)
         used->place[i] = TL_NO_NAME;
     for (int others = 0; others < 2; others++)
         for (size_t t = 0; t < tables->n; t++)
             if ((tables->v[t].schema->scope != TL_SCOPE_EVENT) == others)
                 use_names(&tables->v[t], used);
-    return true;
 }
 
-static bool write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
+static void write_counts(int64_t item, const tl_rank_result *result, const tl_table *const *tables, size_t ntables,
                          const used_names *used, tl_bytes *out)
 {
     tl_counts_head head = { item, result->first_ns, result->rank, (uint32_t)ntables, used->n, 0 };
-    bool ok = tl_bytes_put(out, &head, sizeof head);
-    for (size_t t = 0; ok && t < ntables; t++) {
+    tl_bytes_put(out, &head, sizeof head);
+    for (size_t t = 0; t < ntables; t++) {
         uint64_t rows = tables[t]->n;
-        ok = tl_bytes_put(out, &rows, sizeof rows);
+        tl_bytes_put(out, &rows, sizeof rows);
     }
-    for (uint32_t i = 0; ok && i < used->n; i++) {
+    for (uint32_t i = 0; i < used->n; i++) {
         tl_text text = tl_names_text(&result->names, used->order[i]);
         uint32_t n = (uint32_t)text.n;
-        ok = tl_bytes_put(out, &n, sizeof n) && tl_bytes_put(out, text.p, text.n);
+        tl_bytes_put(out, &n, sizeof n);
+        tl_bytes_put(out, text.p, text.n);
     }
-    return ok;
 }
 
-tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result, tl_error *err)
+void tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result)
 {
     const tl_schema *schemas[TL_EVENT_TABLES_MAX];
     tl_table *tables[TL_EVENT_TABLES_MAX];
@@ -148,34 +131,24 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     used_names used = { 0 };
     tl_row_buffers room = { 0 };
     tl_bytes counts = { 0 };
-    tl_first_rows_head place = { 0 };
-    uint64_t first[TL_EVENT_TABLES_MAX] = { 0 };
+    tl_first_rows_head place;
+    uint64_t first[TL_EVENT_TABLES_MAX];
 
     for (size_t t = 0; t < ntables; t++)
         tables[t] = tl_tables_get(&result->tables, schemas[t]);
-    /* Whatever can fail does so before the rows are announced: the writer counts on them. */
-    bool ok = tl_row_buffers_make(&room, schemas, ntables) && collect_names(&result->tables, &result->names, &used) &&
-              write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
-    if (!ok) {
-        /* The writer waits for this trace's turn: it must hear of it, if only that it has no rows. */
-        tl_counts_head none = { item, TL_TIME_UNKNOWN, result->rank, (uint32_t)ntables, 0, 0 };
-        char message[sizeof none + sizeof first] = { 0 };
-        memcpy(message, &none, sizeof none);
-        tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, message, sizeof none + ntables * sizeof *first);
-    } else {
-        tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
-    }
+    tl_row_buffers_make(&room, schemas, ntables);
+    collect_names(&result->tables, &result->names, &used);
+    write_counts(item, result, (const tl_table *const *)tables, ntables, &used, &counts);
+    tl_endpoint_send(endpoint, 0, TL_MESSAGE_COUNTS, counts.v, counts.n);
+
     tl_bytes answer = tl_endpoint_await(endpoint, 0, TL_MESSAGE_FIRST_ROWS).message;
-    bool understood = tl_bytes_get(&answer, &place, sizeof place) &&
-                      tl_bytes_get(&answer, first, ntables * sizeof *first) &&
-                      answer.n - answer.at == (ok ? used.n : 0) * sizeof(uint32_t);
-    if (ok && understood) {
-        for (uint32_t i = 0; i < used.n; i++)
-            memcpy(&used.place[used.order[i]], answer.v + answer.at + i * sizeof(uint32_t), sizeof(uint32_t));
-        for (size_t t = 0; t < result->tables.n; t++)
-            tl_table_set_name_rows(&result->tables.v[t], used.place);
-    }
-    for (size_t t = 0; ok && understood && place.wanted && t < ntables; t++) {
+    tl_bytes_get(&answer, &place, sizeof place);
+    tl_bytes_get(&answer, first, ntables * sizeof *first);
+    for (uint32_t i = 0; i < used.n; i++)
+        tl_bytes_get(&answer, &used.place[used.order[i]], sizeof(uint32_t));
+    for (size_t t = 0; t < result->tables.n; t++)
+        tl_table_set_name_rows(&result->tables.v[t], used.place);
+    for (size_t t = 0; place.wanted && t < ntables; t++) {
         const tl_row_target target = { (uint32_t)t, first[t], place.epoch_ns };
         tl_rows_send(endpoint, tables[t], &target, &room);
     }
@@ -186,5 +159,4 @@ tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_res
     tl_row_buffers_free(&room);
     free(counts.v);
     free(answer.v);
-    return ok && understood ? TL_OK : tl_fail_memory(err, "the rows of a rank");
 }

@@ -41,18 +41,12 @@ struct tl_writer {
 tl_writer *tl_writer_open(const tl_plan *plan, tl_store *store, bool in_order, bool progress)
 {
     tl_writer *w = tl_calloc(1, sizeof *w);
-    if (w == NULL)
-        return NULL;
     w->plan = plan;
     w->store = store;
     w->in_order = in_order;
     w->progress = progress;
     w->ntables = tl_event_tables(w->tables);
     w->waiting = tl_calloc(plan->n + 1, sizeof *w->waiting);
-    if (w->waiting == NULL) {
-        free(w);
-        return NULL;
-    }
     return w;
 }
 
@@ -91,10 +85,13 @@ static void note_failure(tl_writer *w, tl_status status)
 
 static void reply(tl_writer *w, int to, int tag, const void *bytes, size_t n)
 {
-    if (to != 0)
+    tl_received own = { .tag = tag };
+    if (to != 0) {
         tl_par_send(to, tag, bytes, n, NULL, NULL);
-    else if (!tl_unexpected_put(w->unexpected, 0, tag, bytes, n))
-        tl_messages_broken();
+        return;
+    }
+    tl_bytes_put(&own.message, bytes, n);
+    tl_unexpected_put(w->unexpected, own);
 }
 
 /* -------------------------------------------------------------------------------------------------------- progress */
@@ -114,96 +111,80 @@ static void show_progress(tl_writer *w)
 /* ---------------------------------------------------------------------------------------------------------- places */
 
 /* Takes the names of a COUNTS message into the dictionary; ids[i] is the row of its i-th name. */
-static bool place_names(tl_writer *w, tl_bytes *counts, uint32_t nnames, uint32_t *ids)
+static void place_names(tl_writer *w, tl_bytes *counts, uint32_t nnames, uint32_t *ids)
 {
     for (uint32_t i = 0; i < nnames; i++) {
         uint32_t n;
-        if (!tl_bytes_get(counts, &n, sizeof n) || n > counts->n - counts->at)
-            return false;
-        ids[i] = tl_names_intern(&w->names, counts->v + counts->at, n);
-        counts->at += n;
-        if (ids[i] == TL_NO_NAME)
-            return false;
+        tl_bytes_get(counts, &n, sizeof n);
+        const char *text = counts->v + counts->at;
+        tl_bytes_skip(counts, n);
+        ids[i] = tl_names_intern(&w->names, text, n);
     }
-    return true;
 }
 
 /* Gives one trace its place; its turn has come. */
-static bool place(tl_writer *w, struct waiting *turn)
+static void place(tl_writer *w, struct waiting *turn)
 {
     tl_counts_head head;
     tl_bytes out = { 0 };
     uint64_t rows[TL_EVENT_TABLES_MAX] = { 0 };
 
-    if (!tl_bytes_get(&turn->counts, &head, sizeof head) || head.ntables != w->ntables ||
-        !tl_bytes_get(&turn->counts, rows, w->ntables * sizeof *rows))
-        return false;
+    tl_bytes_get(&turn->counts, &head, sizeof head);
+    tl_bytes_get(&turn->counts, rows, w->ntables * sizeof *rows);
     if (!w->has_epoch && head.first_ns != TL_TIME_UNKNOWN) {
         int64_t into_second = head.first_ns % NS_PER_S;
         w->epoch_ns = head.first_ns - (into_second < 0 ? into_second + NS_PER_S : into_second);
         w->has_epoch = true;
     }
     uint32_t *ids = tl_malloc(((size_t)head.nnames + 1) * sizeof *ids);
-    bool ok = ids != NULL && place_names(w, &turn->counts, head.nnames, ids);
-    if (!ok)
-        note_failure(w, tl_fail_memory(&w->error, "the names"));
+    place_names(w, &turn->counts, head.nnames, ids);
 
-    for (size_t t = 0; ok && t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
+    for (size_t t = 0; t < w->ntables && w->store != NULL && w->status == TL_OK; t++)
         note_failure(w, tl_store_rank(w->store, w->tables[t], head.rank, w->nrows[t], rows[t], &w->error));
 
-    tl_first_rows_head answer = { w->epoch_ns, ok && w->store != NULL && w->status == TL_OK, 0 };
-    ok = tl_bytes_put(&out, &answer, sizeof answer) && tl_bytes_put(&out, w->nrows, w->ntables * sizeof *w->nrows) &&
-         (ids == NULL || tl_bytes_put(&out, ids, head.nnames * sizeof *ids));
+    tl_first_rows_head answer = { w->epoch_ns, w->store != NULL && w->status == TL_OK, 0 };
+    tl_bytes_put(&out, &answer, sizeof answer);
+    tl_bytes_put(&out, w->nrows, w->ntables * sizeof *w->nrows);
+    tl_bytes_put(&out, ids, head.nnames * sizeof *ids);
     for (size_t t = 0; t < w->ntables; t++) {
         w->nrows[t] += rows[t];
         w->outstanding += answer.wanted ? rows[t] : 0;
     }
-    if (ok)
-        reply(w, turn->from, TL_MESSAGE_FIRST_ROWS, out.v, out.n);
+    reply(w, turn->from, TL_MESSAGE_FIRST_ROWS, out.v, out.n);
     free(ids);
     free(out.v);
-    return ok;
 }
 
 /* Gives a place to every trace whose turn has come. */
-static bool place_ready(tl_writer *w)
+static void place_ready(tl_writer *w)
 {
     while ((size_t)w->placed < w->plan->n && w->waiting[w->placed].here && !(w->in_order && w->outstanding > 0)) {
         struct waiting *turn = &w->waiting[w->placed];
-        if (!place(w, turn))
-            return false;
+        place(w, turn);
         free(turn->counts.v);
         turn->counts = (tl_bytes){ 0 };
         w->placed++;
     }
-    return true;
 }
 
-static bool take_counts(tl_writer *w, int from, const void *bytes, size_t n)
+static void take_counts(tl_writer *w, int from, const void *bytes, size_t n)
 {
     tl_counts_head head;
-    if (n < sizeof head)
-        return false;
     memcpy(&head, bytes, sizeof head);
-    if (head.item < 0 || (size_t)head.item >= w->plan->n)
-        return false;
     struct waiting *turn = &w->waiting[head.item];
     turn->from = from;
-    turn->here = tl_bytes_put(&turn->counts, bytes, n);
+    turn->here = true;
+    tl_bytes_put(&turn->counts, bytes, n);
     show_progress(w);
-    return turn->here && place_ready(w);
+    place_ready(w);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
 
-static bool take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
+static void take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
 {
     tl_rows_head head;
-    if (n < sizeof head)
-        return false;
     memcpy(&head, bytes, sizeof head);
-    if (head.table >= w->ntables || head.n > w->outstanding)
-        return false;
     w->outstanding -= head.n;
     const tl_schema *schema = w->tables[head.table];
     bytes += sizeof head;
@@ -212,7 +193,7 @@ static bool take_rows(tl_writer *w, int tag, const char *bytes, size_t n)
         note_failure(w, tl_store_chunk(w->store, schema, head.first, bytes, n, &w->error));
     else if (w->status == TL_OK)
         note_failure(w, tl_store_rows(w->store, schema, head.first, bytes, (size_t)head.n, &w->error));
-    return place_ready(w);
+    place_ready(w);
 }
 
 /* The next trace, or the next slice of the trace at hand: a team that has begun gets all its members. */
@@ -235,28 +216,22 @@ static void hand_out(tl_writer *w, int to)
 
 void tl_writer_take(tl_writer *w, int from, int tag, const void *bytes, size_t n)
 {
-    bool fine = true;
+    tl_received other = { .from = from, .tag = tag };
     switch (tag) {
     case TL_MESSAGE_NEXT:
         hand_out(w, from);
         break;
     case TL_MESSAGE_COUNTS:
-        fine = take_counts(w, from, bytes, n);
+        take_counts(w, from, bytes, n);
         break;
     case TL_MESSAGE_CHUNK:
     case TL_MESSAGE_ROWS:
-        fine = take_rows(w, tag, bytes, n);
+        take_rows(w, tag, bytes, n);
         break;
-    case TL_MESSAGE_READY:
-    case TL_MESSAGE_GO:
-    case TL_MESSAGE_SLICE:
-        fine = tl_unexpected_put(w->unexpected, from, tag, bytes, n);
-        break;
-    default:
-        fine = false;
+    default: /* READY, GO, SLICE */
+        tl_bytes_put(&other.message, bytes, n);
+        tl_unexpected_put(w->unexpected, other);
     }
-    if (!fine)
-        tl_messages_broken();
 }
 
 /* --------------------------------------------------------------------------------------------------------- serving */
@@ -266,12 +241,9 @@ bool tl_writer_serve(tl_writer *w)
     tl_envelope m;
     bool any = false;
     while (tl_par_probe(&m)) {
-        void *bytes = tl_malloc(m.n + 1);
-        if (bytes == NULL)
-            tl_messages_broken();
-        tl_par_take(&m, bytes);
-        tl_writer_take(w, m.from, m.tag, bytes, m.n);
-        free(bytes);
+        tl_received in = tl_received_of(&m);
+        tl_writer_take(w, in.from, in.tag, in.message.v, in.message.n);
+        tl_bytes_free(&in.message);
         any = true;
     }
     return any;

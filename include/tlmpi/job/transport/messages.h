@@ -7,6 +7,7 @@
 #define TLMPI_JOB_TRANSPORT_MESSAGES_H
 
 #include "tlmpi/base/bytes.h"
+#include "tlmpi/par/par.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -70,8 +71,11 @@ typedef struct tl_unexpected {
     TL_VEC(tl_received) messages;
 } tl_unexpected;
 
-/* Keeps a copy of the bytes.  False: memory is out. */
-bool tl_unexpected_put(tl_unexpected *queue, int from, int tag, const void *bytes, size_t n);
+/* The message that tl_par_probe has found, taken; the caller frees message.v. */
+tl_received tl_received_of(const tl_envelope *envelope);
+
+/* Keeps the message, and its bytes. */
+void tl_unexpected_put(tl_unexpected *queue, tl_received message);
 
 /* Takes out the first message with that tag, from that proc (-1: from any).  False: there is none.  The caller frees
  * out->message.v. */

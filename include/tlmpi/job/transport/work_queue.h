@@ -55,9 +55,6 @@ typedef struct tl_endpoint {
 
 void tl_endpoint_open(tl_endpoint *endpoint, tl_writer *writer);
 
-/* Says on stderr that a message cannot be kept or understood, and ends all procs: none can go on without it. */
-_Noreturn void tl_messages_broken(void);
-
 /* The next trace, or slice of one, that this proc is to read. */
 tl_task tl_work_queue_next(tl_endpoint *endpoint);
 
@@ -69,8 +66,8 @@ void tl_endpoint_send(tl_endpoint *endpoint, int to, int tag, const void *bytes,
 tl_received tl_endpoint_await(tl_endpoint *endpoint, int from, int tag);
 
 /* Sends the rows of a rank's event tables to the writer, and empties those tables; the NAME cells of all others are
- * rows of /names then.  TL_ENOMEM: the rows are lost. */
-tl_status tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result, tl_error *err);
+ * rows of /names then. */
+void tl_work_queue_deliver(tl_endpoint *endpoint, int64_t item, tl_rank_result *result);
 
 /* To be called between blocks of long work: on proc 0, answers what has come to the writer.  endpoint is a
  * tl_endpoint. */
