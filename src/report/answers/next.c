@@ -37,7 +37,8 @@ static const char *without_culprit(const tl_answers *a)
         break;
     }
     if (a->trust.nsteps > 0 && a->trust.nsteps < (size_t)TL_PATTERN_LEAST_STEPS)
-        return "record more steps, five at least: of these few chance is not told from a delay";
+        return a->trust.missing > 0 ? "record all ranks, and more steps, five at least"
+                                    : "record more steps, five at least: of these few chance is not told from a delay";
     if (a->trust.missing > 0)
         return "record all ranks";
     return a->imbalance.hosts_ns > 0 && a->imbalance.hosts_ns == tl_largest_imbalance(a)

@@ -185,14 +185,17 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
     tl_wrap_printf(w, "Rank %" PRId32, most->rank);
     tl_wrap_words(w, "works longest beyond its peers,");
     tl_wrap_printf(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
-    tl_wrap_words(w, isnan(most->p_value) ? "of the time:" : "of the time");
+    bool undecided = a->trust.nranks == 2 && !(most->share_steps > 0);
+    const char *end = undecided ? ";" : ":";
+    tl_wrap_printf(w, "of the time%s", isnan(most->p_value) ? end : "");
     if (!isnan(most->p_value))
-        tl_wrap_printf(w, "(p = %.2f):", most->p_value);
-    say_reason(w, most->reason, sizeof most->reason);
-    if (a->trust.nranks != 2)
-        return;
-    tl_wrap_words(w, "With two ranks there is no third to tell which one is unusual.");
-    say_waits(w, a);
+        tl_wrap_printf(w, "(p = %.2f)%s", most->p_value, end);
+    if (undecided)
+        tl_wrap_words(w, "with two ranks there is no third to tell which one is unusual.");
+    else
+        say_reason(w, most->reason, sizeof most->reason);
+    if (a->trust.nranks == 2)
+        say_waits(w, a);
 }
 
 static void say_blur(tl_wrap *w, const tl_answers *a)

@@ -114,6 +114,8 @@ static void say_matched(const basis *b, const tl_quality *matched)
         tl_wrap_printf(&w, "%" PRId64 " clocks,", clocks->count);
         if (b->a->trust.untied)
             tl_wrap_words(&w, "not all of which can be compared");
+        else if (clocks->worst_ns == 0)
+            tl_wrap_words(&w, "whose times are possible as recorded");
         else if (clocks->worst_ns < 500)
             tl_wrap_words(&w, "less than 1 us apart");
         else

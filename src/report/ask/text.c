@@ -267,7 +267,7 @@ static void which_phase(const asking *q)
         tl_wrap_end(&w);
     } else {
         tl_wrap w = answer_line(q);
-        if (q->a->trust.nranks > 1)
+        if (q->a->finding == TL_FOUND_NOBODY && q->a->rank.confidence == TL_CONFIDENCE_HIGH)
             tl_wrap_words(&w, "No single rank.");
         tl_say_losses(&w, q->a);
         tl_wrap_end(&w);

@@ -152,6 +152,30 @@ static void nobody_is_answered_four_times_without_contradiction(void)
     job_free(j);
 }
 
+/* Of clocks that nothing had to correct it is not known how far apart they are. */
+static void clocks_that_are_possible_are_not_said_to_agree(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_quality *clocks = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 1);
+    CU_ASSERT_EQUAL_FATAL(clocks->check, TL_CHECK_CLOCKS);
+    clocks->count = 2;
+    expect(asked(j), "2 clocks, whose times are possible as recorded");
+    clocks->worst_ns = 400;
+    expect(asked(j), "2 clocks, less than 1 us apart");
+    job_free(j);
+}
+
+/* Where the first answer is none, the second does not say that it is no one. */
+static void no_single_rank_is_said_of_a_verdict_alone(void)
+{
+    answer_job *j = job_of(4, 2);
+    replay(j, 200 * MS, 0);
+    const char *text = asked(j);
+    expect(text, "  All ranks: exposed communication 30.0 % of their time.");
+    CU_ASSERT_PTR_NULL(strstr(text, "No single rank."));
+    job_free(j);
+}
+
 /* 4 steps of 15 ms are 60 ms of 100. */
 static void the_gain_of_the_steps_is_told_from_that_of_the_job(void)
 {
@@ -395,6 +419,8 @@ static const unit_test tests[] = {
     TEST(others_that_hold_the_job_up_are_named_too),
     TEST(ranks_together_are_one_answer),
     TEST(nobody_is_answered_four_times_without_contradiction),
+    TEST(clocks_that_are_possible_are_not_said_to_agree),
+    TEST(no_single_rank_is_said_of_a_verdict_alone),
     TEST(the_gain_of_the_steps_is_told_from_that_of_the_job),
     TEST(what_slow_links_gain_together_is_told),
     TEST(all_may_wait_for_ranks_that_are_late_in_turn),

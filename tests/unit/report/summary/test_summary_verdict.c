@@ -157,6 +157,20 @@ static void no_rank_stands_out_is_an_answer(void)
     job_free(j);
 }
 
+static void of_two_ranks_neither_is_unusual(void)
+{
+    answer_job *j = job_of(2, 8);
+    replay(j, 800 * MS, 0);
+    tl_straggler *late = hold_up(j, 1, 2, 2, 4 * MS, 0);
+    late->verdict = TL_VERDICT_OK;
+    late->share_steps = 0;
+    snprintf(late->reason, sizeof late->reason, "it is late in no step by more than chance explains");
+    const char *text = verdict(j);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "; with two ranks there is no third to tell which one is unusual. "));
+    CU_ASSERT_PTR_NULL(strstr(text, "chance explains"));
+    job_free(j);
+}
+
 /* Beyond what those who are named cost: 40 of the 100 ms that the ideal gains are a rank's. */
 static void what_nobody_is_at_fault_for_is_said(void)
 {
@@ -275,6 +289,7 @@ static const unit_test tests[] = {
     TEST(a_slow_host_is_told_by_its_ranks),
     TEST(a_slow_link_is_a_verdict),
     TEST(no_rank_stands_out_is_an_answer),
+    TEST(of_two_ranks_neither_is_unusual),
     TEST(what_nobody_is_at_fault_for_is_said),
     TEST(a_rank_without_a_trace_is_a_suspect),
     TEST(ranks_without_a_trace_are_not_acquitted),
