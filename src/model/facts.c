@@ -205,18 +205,27 @@ static void find_trust(tl_tables *tables, tl_facts *out)
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
+/* What is unknown counts in the steps that all ranks have whole, where others are left out. */
 static void find_walls(tl_tables *tables, tl_facts *out)
 {
     const tl_table *breakdown = tl_tables_get(tables, &tl_breakdown_schema);
+    int64_t whole_ns = 0;
+    bool left_out = false;
 
     for (size_t i = 0; i < breakdown->n; i++) {
         const tl_breakdown *row = tl_table_row(breakdown, i);
-        if (row->rank == -1 || row->device != -1 || row->step != -1 || row->wall_ns <= 0)
+        if (row->rank == -1 || row->device != -1 || row->wall_ns <= 0)
+            continue;
+        left_out = left_out || row->step == TL_WHOLE_STEPS;
+        if (row->step == TL_WHOLE_STEPS)
+            whole_ns = tl_ns_add(whole_ns, row->comm_unknown_ns);
+        if (row->step != -1)
             continue;
         out->trust.nranks++;
         out->comm_unknown_ns = tl_ns_add(out->comm_unknown_ns, row->comm_unknown_ns);
         out->measured_ns = row->wall_ns > out->measured_ns ? row->wall_ns : out->measured_ns;
     }
+    out->comm_unknown_ns = left_out ? whole_ns : out->comm_unknown_ns;
     out->wall_ns = out->measured_ns;
     out->comm_unknown_ns /= out->trust.nranks > 0 ? (int64_t)out->trust.nranks : 1;
 }

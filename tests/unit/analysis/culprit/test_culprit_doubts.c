@@ -224,6 +224,19 @@ static void communication_that_may_be_waiting_is_a_doubt(void)
     job_free(j);
 }
 
+/* What is unknown in steps that are left out, since a rank began to record late, hides no culprit in the others. */
+static void what_is_unknown_in_steps_left_out_is_no_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_breakdown whole = { .device = -1, .step = TL_WHOLE_STEPS, .wall_ns = 700 * MS, .comm_unknown_ns = 7 * MS };
+    replay(j, 800 * MS, 0);
+    put_unknown(j, 40 * MS);
+    for (whole.rank = 0; whole.rank < 4; whole.rank++)
+        put_row(j, &tl_breakdown_schema, &whole);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
 /* Nobody waits for a rank that meets none. */
 static void a_culprit_without_communication_is_a_grave_doubt(void)
 {
@@ -377,6 +390,7 @@ static const unit_test tests[] = {
     TEST(gains_in_other_steps_are_a_doubt),
     TEST(what_is_missing_is_a_doubt),
     TEST(communication_that_may_be_waiting_is_a_doubt),
+        TEST(what_is_unknown_in_steps_left_out_is_no_doubt),
     TEST(a_culprit_without_communication_is_a_grave_doubt),
     TEST(nobody_is_sure_where_much_is_unexplained),
     TEST(without_steps_and_device_work_there_is_an_answer),
