@@ -72,7 +72,7 @@ static tl_more more_of(tl_events *e, const tl_fields *f)
         .input_dims = json_of(e, tl_fields_get(f, KEY_INPUT_DIMS)),
         .input_strides = json_of(e, tl_fields_get(f, KEY_INPUT_STRIDES)),
         .concrete_inputs = json_of(e, tl_fields_get(f, KEY_CONCRETE_INPUTS)),
-        .has = (f->seen & BIT(TL_KEY_ARGS) ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
+        .has = (f->args.n > 0 ? TL_MORE_ARGS : 0) | (is_there(f, TL_KEY_PH) ? TL_MORE_PH : 0) |
                (is_there(f, TL_KEY_PID) ? TL_MORE_PID : 0) | (is_there(f, TL_KEY_TID) ? TL_MORE_TID : 0) |
                (f->seen & BIT(TL_KEY_CORRELATION) ? TL_MORE_CORRELATION : 0) |
                (is_whole(f, TL_KEY_TS) ? TL_MORE_WHOLE_TS : 0) | (is_whole(f, TL_KEY_DUR) ? TL_MORE_WHOLE_DUR : 0),

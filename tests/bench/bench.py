@@ -224,10 +224,10 @@ class Bench:
     def raw(self):
         """Plain text: against yajl that does nothing, and against reading."""
         for words, path in self.shapes("plain"):
-            costs = in_turn({"alone": [self.yajl_alone, path], "check": self.check(path, "--no-filter"),
+            costs = in_turn({"alone": [self.yajl_alone, path], "check": self.check(path),
                              "yajl": self.check(path, "--parser", "yajl"), "run": self.whole(path),
                              "cat": ["cat", path]}, self.repeat)
-            self.table.add("CPU of yajl alone / check --no-filter, plain", words,
+            self.table.add("CPU of yajl alone / check, plain", words,
                            cpu_ratios(costs["alone"], costs["check"]), 1.8, 2.5, larger=True)
             self.table.add("CPU of yajl alone / check --parser yajl, plain", words,
                            cpu_ratios(costs["alone"], costs["yajl"]))
@@ -259,12 +259,12 @@ class Bench:
         plain = os.path.join(self.inputs.folder, "tiny.json")
         with gzip.open(tiny) as packed, open(plain, "wb") as f:
             f.write(packed.read())
-        check = [self.serial, "check", "-q", "--no-filter"]
+        check = [self.serial, "check", "-q"]
         whole = [self.serial, "run", "-q", "-f", "-o", self.output]
         for name, words, options in SHAPES:
             path = self.inputs.one(name + "-30", 30, "plain", options)
             nbytes = os.path.getsize(path) - os.path.getsize(plain)
-            for what, command, goals in (("check --no-filter", check, (20, 12)), ("run", whole, (None, None))):
+            for what, command, goals in (("check", check, (20, 12)), ("run", whole, (None, None))):
                 n = instructions(command + [path]) - instructions(command + [plain])
                 self.table.add("instructions a byte, %s, plain" % what, words, [n / nbytes], *goals, form="%.1f")
 

@@ -210,9 +210,9 @@ if [ "$made" = no ]; then
     summary
     exit
 fi
-limit "check, no Python frames" plain 1145 check --no-filter
-limit "check, half Python frames, indented" python 1110 check --no-filter
-limit "check, yajl alone" plain 5400 check --no-filter --parser yajl
+limit "check, no Python frames" plain 1145 check
+limit "check, half Python frames, indented" python 1110 check
+limit "check, yajl alone" plain 5400 check --parser yajl
 limit "run, no Python frames" plain 2480 run
 limit "run, half Python frames, indented" python 1525 run
 whole "run of next to nothing" 96 run

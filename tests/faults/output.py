@@ -166,7 +166,7 @@ def ended_at_work(checks, program, make_trace, folder):
     data, out = os.path.join(folder, "slow"), os.path.join(folder, "at_work")
     subprocess.run([make_trace, "-o", data, "--ranks", "3", "--mb", "120", "--plain"], check=True)
     processor = str(min(os.sched_getaffinity(0)))       # that somebody else wants all of
-    proc = [program, "-f", "--parser=yajl", "--no-filter", "-o", out, data]
+    proc = [program, "-f", "--parser=yajl", "-o", out, data]
     job = ["mpirun", "-q", "-n", "1", "nice", "-n", "10", "taskset", "-c", processor] + proc + [":", "-n", "2"] + proc
     left, begun = [], 0
     for number in (signal.SIGTERM, signal.SIGINT):

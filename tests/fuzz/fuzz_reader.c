@@ -7,8 +7,8 @@
  *           -> a file in memory   fast reader     \
  *           -> a file in memory   yajl alone      |  with all that other tools' tables need: likewise
  *           -> a pipe             in small blocks /
- *           -> a file in memory   filtered        \
- *           -> a file in memory   not filtered    /  what the analyses keep: likewise; and linked, and analysed
+ *           -> a file in memory   fast reader     \
+ *           -> a file in memory   yajl alone      /  what the analyses keep: likewise; and linked, and analysed
  *
  * What equal means says same.h.  A difference is told and the target aborts, which libFuzzer keeps as a crash.
  */
@@ -51,8 +51,8 @@ static const way with_more[] = {
     { "piped, more", { .keep = ~0u }, PIPED, true },
 };
 static const way asked_for[] = {
-    { "filtered", { .keep = TL_LINK_KEEP }, WHOLE, false },
-    { "not filtered", { .keep = TL_LINK_KEEP, .no_filter = true }, WHOLE, false },
+    { "fast, kept", { .keep = TL_LINK_KEEP }, WHOLE, false },
+    { "yajl, kept", { .keep = TL_LINK_KEEP, .yajl_only = true }, WHOLE, false },
 };
 
 /* Whether the hook takes device work whatever its ph: for every other size. */

@@ -45,8 +45,6 @@ every_way()
     same "$way-1" "$way-alone"
     digest "$way-yajl" "$tlmpi" --parser yajl "$folder"
     same "$way-1" "$way-yajl"
-    digest "$way-no-filter" "$tlmpi" --no-filter "$folder"
-    same "$way-1" "$way-no-filter"
     if [ -n "$serial" ]; then
         digest "$way-serial" "$serial" "$folder"
         same "$way-1" "$way-serial"
@@ -83,8 +81,7 @@ while read -r options <&3; do
     check "$options: everything is used" test "$got" -eq 0
     digest "kind-$kinds-3" mpirun -n 3 "$tlmpi" "$work/kind-$kinds"
     digest "kind-$kinds-yajl" "$tlmpi" --parser yajl "$work/kind-$kinds"
-    digest "kind-$kinds-no-filter" "$tlmpi" --no-filter "$work/kind-$kinds"
-    for way in 3 yajl no-filter; do
+    for way in 3 yajl; do
         same "kind-$kinds" "kind-$kinds-$way"
     done
 done 3<< END
@@ -149,8 +146,6 @@ if [ -d "${TLMPI_CORPUS:-}/traces" ]; then
         digest "$job" "$tlmpi" "$folder"
         digest "$job-yajl" "$tlmpi" --parser yajl "$folder"
         same "$job" "$job-yajl"
-        digest "$job-no-filter" "$tlmpi" --no-filter "$folder"
-        same "$job" "$job-no-filter"
         digest "$job-3" mpirun -n 3 "$tlmpi" "$folder"
         same "$job" "$job-3"
     done

@@ -119,8 +119,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
                              tl_read_report *report, void **out, tl_error *err)
 {
     const tl_read_options reading = { .keep = TL_LINK_KEEP | TL_CAT_BIT(TL_CAT_OTHER),
-                                      .yajl_only = options->yajl_only,
-                                      .no_filter = options->no_filter };
+                                      .yajl_only = options->yajl_only };
     const tl_out_search search = { .apart = true, .first_tid = TL_OUT_IDLE_TID, .ntids = TL_OUT_IDLE_STRIDE };
     tl_trace trace;
     idle_tracks *t = tl_calloc(1, sizeof *t);

@@ -187,7 +187,6 @@ tl_read_options tl_rank_read_options(const tl_rank_reading *how)
 {
     return (tl_read_options){ .keep = TL_LINK_KEEP,
                               .yajl_only = how->options->yajl_only,
-                              .no_filter = how->options->no_filter,
                               .tick = how->tick,
                               .tick_arg = how->tick_arg };
 }

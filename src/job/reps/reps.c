@@ -100,9 +100,7 @@ static tl_status find_reps(repeating *r, tl_trace *trace, tl_sample *s, tl_error
 
 static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, tl_names *names, tl_error *err)
 {
-    const tl_read_options reading = { .keep = TL_LINK_KEEP,
-                                      .yajl_only = r->options->yajl_only,
-                                      .no_filter = r->options->no_filter };
+    const tl_read_options reading = { .keep = TL_LINK_KEEP, .yajl_only = r->options->yajl_only };
     tl_trace trace;
     if (item->unreadable)
         return tl_fail(err, TL_EINPUT, "%s: %s", item->path, item->why);

@@ -40,20 +40,6 @@ tl_cat tl_cat_of(tl_text t)
     return TL_CAT_OTHER;
 }
 
-/* Only spellings that are known: whatever else is written is read whole. */
-void tl_events_filter(uint32_t keep, tl_filter *filter)
-{
-    *filter = (tl_filter){ .n = 0 };
-    for (size_t i = 0; i < sizeof category_words / sizeof category_words[0]; i++) {
-        tl_text word = { category_words[i].word, strlen(category_words[i].word) };
-        if (keep & TL_CAT_BIT(category_words[i].cat) ||
-            filter->n == sizeof filter->unwanted / sizeof filter->unwanted[0])
-            continue;
-        filter->unwanted[filter->n++] = word;
-        filter->shapes |= UINT64_C(1) << tl_filter_shape(word);
-    }
-}
-
 uint16_t tl_events_category(tl_events *e, uint32_t text)
 {
     uint32_t found = tl_map_get(&e->category_map, text);
@@ -73,7 +59,8 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
 {
     if (cat == NULL || cat->type != TL_VALUE_STRING)
         return tl_events_category(e, TL_NO_NAME);
-    uint16_t *recent = &e->recent_category[tl_filter_shape(cat->text) % TL_RECENT];
+    unsigned shape = cat->text.n > 0 ? (unsigned)cat->text.n + (unsigned char)cat->text.p[0] : 0;
+    uint16_t *recent = &e->recent_category[shape % TL_RECENT];
     if (*recent < e->categories.n && e->categories.v[*recent].text != TL_NO_NAME) {
         tl_text text = tl_names_text(&e->names, e->categories.v[*recent].text);
         if (text.n == cat->text.n && memcmp(text.p, cat->text.p, text.n) == 0)

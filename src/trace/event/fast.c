@@ -6,8 +6,13 @@
  *
  * It needs no end: every loop stops at a byte that cannot be there, and after the text stands one (fields.h).
  *
- * It is compiled twice: fast_hooked.c makes the reader that asks a hook about keys, so that this one does not pay for
- * that.
+ * What stands between two values is the same in most entries.  Such pieces are read once and then remembered, in a tree
+ * whose ways are the layouts of the entries so far:
+ *
+ *     {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 12.345, "args": {"stream": 7}}
+ *     ~~~~~~~   ~~~~~~~~~        ~~~~~~~~~~      ~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~ ~~
+ *
+ * Where the text goes on as one of the pieces that have followed before, that piece says what the next value is.
  */
 #include "keys.h"
 #include "tlmpi/trace/event/fields.h"
@@ -17,9 +22,8 @@
 
 #define DEEPEST 32
 
-#ifndef TL_READ_HOOKED
-#define TL_READ_HOOKED 0
-#endif
+/* So many pieces that have followed another are tried. */
+#define TRIES 6
 
 /* The readers below return where they stopped, NULL for "not plain". */
 
@@ -28,7 +32,74 @@ static inline bool is_digit(char c)
     return (unsigned char)(c - '0') <= 9;
 }
 
-/* Bytes one by one: the processor foresees where such a run ends, and reads on while it looks. */
+#if defined __SSE2__ && !defined TLMPI_PORTABLE
+static inline __m128i load(const char *p)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* Bit i: byte i of v is not 0. */
+static inline unsigned mask_of(__m128i v)
+{
+    return (unsigned)_mm_movemask_epi8(v);
+}
+
+static inline __m128i equal(__m128i v, char c)
+{
+    return _mm_cmpeq_epi8(v, _mm_set1_epi8(c));
+}
+
+static inline const char *skip_indent(const char *p)
+{
+    for (;; p += 16) {
+        __m128i v = load(p);
+        __m128i space = _mm_or_si128(equal(v, ' '), equal(v, '\n')),
+                rare = _mm_or_si128(equal(v, '\r'), equal(v, '\t'));
+        unsigned stop = ~mask_of(_mm_or_si128(space, rare)) & 0xffff;
+        if (stop != 0)
+            return p + __builtin_ctz(stop);
+    }
+}
+
+static inline const char *pass_digits(const char *p)
+{
+    for (;; p += 16) {
+        __m128i v = _mm_sub_epi8(load(p), _mm_set1_epi8('0'));
+        unsigned stop = ~mask_of(_mm_cmpeq_epi8(_mm_min_epu8(v, _mm_set1_epi8(9)), v)) & 0xffff;
+        if (stop != 0)
+            return p + __builtin_ctz(stop);
+    }
+}
+
+static inline uint64_t same_bytes(const char *p, const char *q)
+{
+    return mask_of(_mm_cmpeq_epi8(load(p), load(q)));
+}
+
+/* Whether the piece stands at p. */
+static inline bool stands_at(const char *p, const tl_piece *piece)
+{
+    uint64_t same = same_bytes(p, piece->text) | same_bytes(p + 16, piece->text + 16) << 16;
+    if (piece->n > 32)
+        same |= same_bytes(p + 32, piece->text + 32) << 32;
+    return ~same << (64 - piece->n) == 0;
+}
+
+/* p is after the opening quote; returns the closing one. */
+static inline const char *skip_string(const char *p)
+{
+    for (;; p += 16) {
+        __m128i v = load(p);
+        /* Signed: bytes from 0x80 on are below a blank, like control bytes. */
+        __m128i odd = _mm_or_si128(equal(v, '\\'), _mm_cmplt_epi8(v, _mm_set1_epi8(' ')));
+        unsigned stop = mask_of(_mm_or_si128(odd, equal(v, '"')));
+        if (stop != 0) {
+            p += __builtin_ctz(stop);
+            return *p == '"' ? p : NULL;
+        }
+    }
+}
+#else
 static inline const char *skip_indent(const char *p)
 {
     while (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t')
@@ -43,24 +114,12 @@ static inline const char *pass_digits(const char *p)
     return p;
 }
 
-#if defined __SSE2__ && !defined TLMPI_PORTABLE
-/* p is after the opening quote; returns the closing one. */
-static inline const char *skip_string(const char *p)
+/* Whether the piece stands at p. */
+static inline bool stands_at(const char *p, const tl_piece *piece)
 {
-    const __m128i quote = _mm_set1_epi8('"'), backslash = _mm_set1_epi8('\\'), blank = _mm_set1_epi8(' ');
-
-    for (;; p += 16) {
-        __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        /* Signed: bytes from 0x80 on are below a blank, like control bytes. */
-        __m128i odd = _mm_or_si128(_mm_cmpeq_epi8(v, backslash), _mm_cmplt_epi8(v, blank));
-        unsigned stop = (unsigned)_mm_movemask_epi8(_mm_or_si128(odd, _mm_cmpeq_epi8(v, quote)));
-        if (stop != 0) {
-            p += __builtin_ctz(stop);
-            return *p == '"' ? p : NULL;
-        }
-    }
+    return memcmp(p, piece->text, piece->n) == 0;
 }
-#else
+
 static inline const char *skip_string(const char *p)
 {
     for (;; p++) {
@@ -229,128 +288,125 @@ static inline const char *read_key(const char *p, tl_text *key)
     return p != NULL ? skip_space(p) : NULL;
 }
 
-/* From after a value to the next key of its object, or after the end of that: then *over is set. */
-static inline const char *next_member(const char *p, bool *over)
+/* The piece that begins at p, after a value inside args or outside, or at first after the entry's '{': what it says, and
+ * where it ends. */
+static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_key *key_of, tl_piece *piece)
 {
-    if (*p != ',') {
+    const char *const begin = p;
+    tl_text word;
+
+    *piece = (tl_piece){ .key = TL_KEY_UNKNOWN };
+    for (;;) {
         p = skip_space(p);
-        *over = *p == '}';
-        if (*over)
-            return p + 1;
-        if (*p != ',')
-            return NULL;
-    }
-    return skip_space(p + 1);
-}
-
-static inline const char *store_value(const char *p, tl_key key, tl_fields *f)
-{
-    tl_value v;
-    p = read_value(p, &v);
-    if (p != NULL && key < TL_NKEYS)
-        tl_fields_set(f, key, v.text.p, v.text.n, v.type);
-    return p;
-}
-
-static inline tl_key key_of_args(tl_text word, tl_hook_key *key_of)
-{
-    tl_key key = tl_key_of_args(word.p, word.n);
-    return TL_READ_HOOKED && key == TL_KEY_UNKNOWN ? key_of(word.p, word.n) : key;
-}
-
-/* The members of args, p after its '{'. */
-static const char *read_args(const char *p, tl_hook_key *key_of, tl_fields *f)
-{
-    tl_text key;
-    bool over = false;
-
-#if TL_READ_HOOKED
-    f->seen |= UINT64_C(1) << TL_KEY_ARGS;
-#endif
-    p = skip_space(p);
-    if (*p == '}')
-        return p + 1;
-    for (;;) {
-        p = read_key(p, &key);
-        if (p != NULL)
-            p = store_value(p, key_of_args(key, key_of), f);
-        if (p != NULL)
-            p = next_member(p, &over);
-        if (p == NULL || over)
-            return p;
-    }
-}
-
-static inline bool is_unwanted(const tl_filter *filter, tl_text cat)
-{
-    if (!(filter->shapes >> tl_filter_shape(cat) & 1))
-        return false;
-    for (size_t i = 0; i < filter->n; i++)
-        if (filter->unwanted[i].n == cat.n && memcmp(filter->unwanted[i].p, cat.p, cat.n) == 0)
-            return true;
-    return false;
-}
-
-/* The rest of an entry that nobody asked for, p after its cat.  A second cat would count instead of the first: not
- * plain. */
-static const char *skip_members(const char *p)
-{
-    tl_text key;
-    bool over = false;
-
-    for (;;) {
-        p = next_member(p, &over);
-        if (p == NULL || over)
-            return p;
-        p = read_key(p, &key);
-        if (p != NULL && key.n == 3 && memcmp(key.p, "cat", 3) == 0)
-            return NULL;
-        if (p != NULL)
-            p = *p == '{' || *p == '[' ? skip_nested(p + 1, *p) : skip_scalar(p);
+        if (*p == '}') {
+            p++;
+            piece->brackets = true;
+            if (!in_args) {
+                piece->over = true;
+                return p;
+            }
+            in_args = first = false;
+            piece->args_end = (size_t)(p - begin);
+            continue;
+        }
+        if (!first) {
+            if (*p != ',')
+                return NULL;
+            p = skip_space(p + 1);
+        }
+        p = read_key(p, &word);
         if (p == NULL)
             return NULL;
+        tl_key key = in_args ? tl_key_of_args(word.p, word.n) : tl_key_of_entry(word.p, word.n);
+        first = key == TL_KEY_ARGS && *p == '{';
+        if (!first) {
+            piece->key = in_args && key == TL_KEY_UNKNOWN && key_of != NULL ? key_of(word.p, word.n) : key;
+            piece->in_args = in_args;
+            return p;
+        }
+        in_args = piece->brackets = true;
+        piece->args_at = (size_t)(p - begin);
+        p++;
     }
 }
 
-#if TL_READ_HOOKED
-size_t tl_event_read_fast_hooked(const char *start, const tl_filter *filter, tl_hook_key *key_of, tl_fields *f)
+/* Remembers the piece of n bytes at p as one that follows `last`.  NULL: it is none to remember, or there were too many
+ * and all are forgotten.  A key "args" may have an object the next time. */
+static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n, const tl_piece *piece)
 {
-#else
-size_t tl_event_read_fast(const char *start, const tl_filter *filter, tl_fields *f)
+    if (n > TL_PIECE_MAX || piece->key == TL_KEY_ARGS)
+        return NULL;
+    if (l->n == TL_PIECES) {
+        *l = (tl_layouts){ .n = 0 };
+        return NULL;
+    }
+    tl_piece *kept = &l->v[l->n++];
+    *kept = *piece;
+    kept->n = n;
+    memcpy(kept->text, p, n);
+    kept->other = last->next;
+    last->next = kept;
+    return kept;
+}
+
+/* Of the pieces that have followed `last`, the one that stands at p, which is then the first to be tried; NULL for
+ * none. */
+static inline tl_piece *expected(tl_piece *last, const char *p)
 {
-    tl_hook_key *const key_of = NULL;
-#endif
-    tl_text text;
-    bool over = false;
-    const char *p = start;
+    tl_piece **link = &last->next;
+
+    for (int i = 0; i < TRIES && *link != NULL; i++, link = &(*link)->other) {
+        tl_piece *piece = *link;
+        if (stands_at(p, piece)) {
+            if (i > 0) {
+                *link = piece->other;
+                piece->other = last->next;
+                last->next = piece;
+            }
+            return piece;
+        }
+    }
+    return NULL;
+}
+
+size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *key_of, tl_fields *f)
+{
+    tl_piece *last = &layouts->root, *piece, fresh;
+    bool in_args = false;
+    const char *p = start + 1;
 
     f->seen = 0;
     f->args.n = 0;
-    if (*p != '{')
+    if (*start != '{')
         return 0;
-    p = skip_space(p + 1);
-    if (*p == '}')
-        return (size_t)(p + 1 - start);
     for (;;) {
-        p = read_key(p, &text);
-        if (p == NULL)
-            return 0;
-        tl_key key = tl_key_of_entry(text.p, text.n);
-        if (key == TL_KEY_ARGS && *p == '{') {
-            f->args.p = p;
-            p = read_args(p + 1, key_of, f);
-            f->args.n = (size_t)((uintptr_t)p - (uintptr_t)f->args.p);
+        const char *begin = p;
+        piece = last != NULL ? expected(last, p) : NULL;
+        if (piece != NULL) {
+            p = skip_space(p + piece->n);
+            last = piece;
         } else {
-            p = store_value(p, key, f);
+            piece = &fresh;
+            p = read_piece(p, p == start + 1, in_args, key_of, piece);
+            if (p == NULL)
+                return 0;
+            last = last != NULL ? remember(layouts, last, begin, (size_t)(p - begin), piece) : NULL;
         }
+        if (piece->brackets) {
+            if (piece->args_at > 0)
+                f->args.p = begin + piece->args_at;
+            if (piece->args_end > piece->args_at)
+                f->args.n = (size_t)(begin + piece->args_end - f->args.p);
+            if (piece->over)
+                return (size_t)(p - start);
+        }
+        in_args = piece->in_args;
+
+        tl_value value;
+        p = read_value(p, &value);
         if (p == NULL)
             return 0;
-        if (key == TL_KEY_CAT && filter != NULL && is_unwanted(filter, f->value[TL_KEY_CAT].text)) {
-            p = skip_members(p);
-            return p != NULL ? (size_t)(p - start) : 0;
-        }
-        p = next_member(p, &over);
-        if (p == NULL || over)
-            return p != NULL ? (size_t)(p - start) : 0;
+        if (piece->key < TL_NKEYS)
+            tl_fields_set(f, piece->key, value.text.p, value.text.n, value.type);
     }
 }

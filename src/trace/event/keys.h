@@ -1,8 +1,4 @@
-/* keys.h - spellings of keys, old and new, to what they mean.
- *
- * A switch over the length and comparisons of known size: this stands in the innermost loop of the fast reader, where
- * most keys of args are ones that nobody asks for.
- */
+/* keys.h - spellings of keys, old and new, to what they mean. */
 #ifndef TLMPI_TRACE_EVENT_KEYS_H
 #define TLMPI_TRACE_EVENT_KEYS_H
 
@@ -50,6 +46,7 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
     case 5:
         TL_KEY_IF("bytes", TL_KEY_BYTES);
         TL_KEY_IF("dtype", TL_KEY_DTYPE);
+        TL_KEY_IF("Bytes", TL_KEY_MEMORY_BYTES);
         break;
     case 6:
         TL_KEY_IF("stream", TL_KEY_STREAM);
@@ -62,12 +59,14 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         break;
     case 9:
         TL_KEY_IF("copy kind", TL_KEY_COPY_KIND);
+        TL_KEY_IF("Device Id", TL_KEY_DEVICE_ID);
         break;
     case 10:
         TL_KEY_IF("Group size", TL_KEY_GROUP_SIZE);
         break;
     case 11:
         TL_KEY_IF("correlation", TL_KEY_CORRELATION);
+        TL_KEY_IF("Device Type", TL_KEY_DEVICE_TYPE);
         break;
     case 13:
         TL_KEY_IF("In msg nelems", TL_KEY_IN_NELEMS);
@@ -78,10 +77,12 @@ static inline tl_key tl_key_of_args(const char *p, size_t n)
         TL_KEY_IF("Out split size", TL_KEY_OUT_SPLIT);
         TL_KEY_IF("wait_on_stream", TL_KEY_WAIT_ON_STREAM);
         TL_KEY_IF("Correlation ID", TL_KEY_CORRELATION);
+        TL_KEY_IF("Total Reserved", TL_KEY_RESERVED);
         break;
     case 15:
         TL_KEY_IF("Collective name", TL_KEY_COLL_NAME);
         TL_KEY_IF("original_stream", TL_KEY_ORIGINAL_STREAM);
+        TL_KEY_IF("Total Allocated", TL_KEY_ALLOCATED);
         break;
     case 17:
         TL_KEY_IF("Global rank start", TL_KEY_RANK_START);

@@ -92,8 +92,6 @@ static int on_open(reading *r, bool object)
         r->in_args = object && r->key == TL_KEY_ARGS;
     if (r->depth == 1 && r->in_args)
         r->args_from = yajl_get_bytes_consumed(r->yajl) - 1;
-    if (r->scratch->key_of != NULL && r->depth == 1 && r->in_args)
-        r->f->seen |= UINT64_C(1) << TL_KEY_ARGS;
     if (r->depth == 2 && r->in_args && tl_key_keeps_json(r->key)) {
         r->json_key = r->key;
         r->json_from = yajl_get_bytes_consumed(r->yajl) - 1;       /* yajl has just taken the bracket */

@@ -28,9 +28,8 @@ typedef struct reading {
     tl_take_options take;
     tl_trace *trace;
     tl_split split;
-    tl_filter filter;
-    const tl_filter *filtering; /* &filter, NULL with --no-filter */
-    tl_fields fields;           /* of the entry at hand */
+    tl_layouts layouts;
+    tl_fields fields; /* of the entry at hand */
     tl_yajl_scratch scratch;
     char *repaired; /* room for a repaired entry */
     size_t repaired_cap;
@@ -49,13 +48,7 @@ typedef struct reading {
 static size_t probe(void *arg, const char *p)
 {
     reading *r = arg;
-    return tl_event_read_fast(p, r->filtering, &r->fields);
-}
-
-static size_t probe_hooked(void *arg, const char *p)
-{
-    reading *r = arg;
-    return tl_event_read_fast_hooked(p, r->filtering, r->take.hook->key_of, &r->fields);
+    return tl_event_read_fast(p, &r->layouts, r->scratch.key_of, &r->fields);
 }
 
 /* ------------------------------------------------------------------------------------------------------- one entry */
@@ -171,7 +164,7 @@ static void take_entry(reading *r, const tl_split_item *item)
         report->kept++;
         report->untimed += taken == TL_TAKEN_UNTIMED;
         if (tl_measured_is(&r->trace->events))
-            report->no_memory = !tl_measured_take(&r->trace->events, r->fields.args);
+            report->no_memory = !tl_measured_take(&r->trace->events, &r->fields);
         else if (tl_shapes_may_be(&r->fields))
             report->no_memory = !tl_shapes_take(&r->trace->events, r->fields.args);
         break;
@@ -364,11 +357,9 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
         return st;
     }
     r.take = (tl_take_options){ options->keep, options->hook };
-    tl_events_filter(options->keep, &r.filter);
-    r.filtering = options->no_filter ? NULL : &r.filter;
     r.scratch.key_of = options->hook != NULL ? options->hook->key_of : NULL;
     if (!options->yajl_only) {
-        r.split.probe = r.scratch.key_of != NULL ? probe_hooked : probe;
+        r.split.probe = probe;
         r.split.probe_arg = &r;
     }
     read_entries(&r, source);

@@ -42,34 +42,27 @@ static bool take_counters(tl_events *e, tl_text args)
     return e->counters.n > first || put_counter(e, first, TL_NO_NAME, NAN);
 }
 
-static bool take_memory(tl_events *e, tl_text args)
+static bool take_memory(tl_events *e, const tl_fields *f)
 {
-    tl_memory_args m = { (uint32_t)e->n - 1, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
-    tl_text rest = tl_json_inside(args), key, value;
-
-    while (tl_json_member(&rest, &key, &value)) {
-        int64_t *to = tl_text_is(key, "Total Allocated")  ? &m.allocated
-                      : tl_text_is(key, "Total Reserved") ? &m.reserved
-                      : tl_text_is(key, "Device Id")      ? &m.device
-                      : tl_text_is(key, "Device Type")    ? &m.device_type
-                      : tl_text_is(key, "Bytes")          ? &m.bytes
-                                                          : NULL;
-        tl_text number = number_of(value);
-        if (to != NULL && !tl_decimal_to_int(number.p, number.n, to))
-            *to = INT64_MIN;
-    }
     if (!tl_vec_room(&e->memory))
         return false;
-    e->memory.v[e->memory.n++] = m;
+    e->memory.v[e->memory.n++] = (tl_memory_args){
+        .event = (uint32_t)e->n - 1,
+        .allocated = tl_value_int(tl_fields_get(f, TL_KEY_ALLOCATED), INT64_MIN),
+        .reserved = tl_value_int(tl_fields_get(f, TL_KEY_RESERVED), INT64_MIN),
+        .device = tl_value_int(tl_fields_get(f, TL_KEY_DEVICE_ID), INT64_MIN),
+        .device_type = tl_value_int(tl_fields_get(f, TL_KEY_DEVICE_TYPE), INT64_MIN),
+        .bytes = tl_value_int(tl_fields_get(f, TL_KEY_MEMORY_BYTES), INT64_MIN),
+    };
     return true;
 }
 
-bool tl_measured_take(tl_events *e, tl_text args)
+bool tl_measured_take(tl_events *e, const tl_fields *f)
 {
     uint32_t name = e->name[e->n - 1];
 
     if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
-        return take_counters(e, args);
+        return take_counters(e, f->args);
     bool of_memory = name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]");
-    return !of_memory || take_memory(e, args);
+    return !of_memory || take_memory(e, f);
 }

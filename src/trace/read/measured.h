@@ -2,8 +2,8 @@
 #ifndef TLMPI_TRACE_READ_MEASURED_H
 #define TLMPI_TRACE_READ_MEASURED_H
 
-#include "tlmpi/base/text.h"
 #include "tlmpi/trace/event/events.h"
+#include "tlmpi/trace/event/fields.h"
 
 /* Whether the last event may be such a one. */
 static inline bool tl_measured_is(const tl_events *events)
@@ -12,7 +12,7 @@ static inline bool tl_measured_is(const tl_events *events)
            (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT));
 }
 
-/* Puts what its args say into a side table, if it is one.  False: memory is out. */
-bool tl_measured_take(tl_events *events, tl_text args);
+/* Puts what its fields say into a side table, if it is one.  False: memory is out. */
+bool tl_measured_take(tl_events *events, const tl_fields *fields);
 
 #endif

@@ -32,7 +32,6 @@ typedef struct tl_options {
     bool tracelens;           /* augment --tracelens */
     const char *result;       /* augment --result FILE.h5; NULL: none */
     bool yajl_only;           /* --parser yajl */
-    bool no_filter;           /* --no-filter */
     bool quiet;
     tl_config config;         /* --idle */
     const char *command_line; /* as typed, for the file's history */

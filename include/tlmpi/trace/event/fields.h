@@ -21,11 +21,12 @@ typedef enum tl_key {
     TL_KEY_RANK_START, TL_KEY_RANK_STRIDE, TL_KEY_GROUP_RANK,
     TL_KEY_ORIGINAL_STREAM, /* where `stream` is a lane for display: the stream of the device */
     TL_KEY_COPY_KIND,       /* the direction of a copy as a text: "HtoD" */
+    TL_KEY_ALLOCATED, TL_KEY_RESERVED, TL_KEY_DEVICE_ID, TL_KEY_DEVICE_TYPE, TL_KEY_MEMORY_BYTES, /* of an allocator */
     TL_KEY_GRID,            /* from here on arrays and objects are kept as they are written */
     TL_KEY_HOOK,            /* of its args, for a hook alone (hook.h): this one and those after it */
     TL_KEY_HOOK_LAST = TL_KEY_HOOK + 4,
     TL_NKEYS,
-    TL_KEY_ARGS,            /* the args object: no value of its own; its bit in `seen` is set for a hook alone */
+    TL_KEY_ARGS,            /* the args object: no value of its own */
     TL_KEY_UNKNOWN
 } tl_key;
 
@@ -58,27 +59,33 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
     return f->seen >> key & 1 ? &f->value[key] : NULL;
 }
 
-/* Spellings of categories that nobody asks for.  An entry whose cat is one of them is read as strictly as any, but what
- * stands after its cat is not kept: it will be filtered.  So the filter never changes what is counted as lost. */
-typedef struct tl_filter {
-    tl_text unwanted[16];
-    size_t n;
-    uint64_t shapes;        /* bit tl_filter_shape(t): one of them looks like t */
-} tl_filter;
+/* What stands between two values of an entry: the brackets, the commas and the key, and what they say. */
+#define TL_PIECE_MAX 48
 
-/* Of texts that are equal equal, of others mostly not: few categories have to be compared. */
-static inline unsigned tl_filter_shape(tl_text t)
-{
-    return t.n > 0 ? ((unsigned)t.n + (unsigned char)t.p[0]) % 64 : 0;
-}
+typedef struct tl_piece {
+    char text[TL_PIECE_MAX];
+    size_t n;
+    size_t args_at, args_end;       /* where in it the args begin with '{', and end after '}'; 0: they do not */
+    struct tl_piece *next, *other;  /* the pieces that may follow this one: next, next->other, ... */
+    tl_key key;                     /* of the value after it */
+    bool in_args;                   /* that value is one of args */
+    bool brackets, over;            /* any of args or of the entry; the entry is over, and no value comes */
+} tl_piece;
+
+/* The layouts of the entries that have been read.  Zero-initialise it, and leave it where it is. */
+#define TL_PIECES 256
+
+typedef struct tl_layouts {
+    tl_piece root, v[TL_PIECES];
+    size_t n;
+} tl_layouts;
 
 /* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p
  * to its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  After the text that
- * there is must stand a byte that is no JSON (a 0, say) and 15 more that may be read.  Values point into the text.
- * filter may be NULL.  The second one asks key_of about the keys of args that it does not know: a reader of its own, so
- * that the first does not pay for them. */
-size_t tl_event_read_fast(const char *p, const tl_filter *filter, tl_fields *f);
-size_t tl_event_read_fast_hooked(const char *p, const tl_filter *filter, tl_hook_key *key_of, tl_fields *f);
+ * there is must stand a byte that is no JSON (a 0, say) and TL_PIECE_MAX more that may be read.  Values point into the
+ * text.  The layouts are those of entries before this one, and change nothing but the time.  key_of is asked about the
+ * keys of args that are not known; NULL: nobody is. */
+size_t tl_event_read_fast(const char *p, tl_layouts *layouts, tl_hook_key *key_of, tl_fields *f);
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
 typedef struct tl_yajl_scratch {

@@ -19,8 +19,8 @@
 typedef struct tl_entry_hook {
     bool any_ph; /* device work is taken whatever its ph */
 
-    /* A key of args that the reader does not know: TL_KEY_HOOK to TL_KEY_HOOK_LAST, or TL_KEY_UNKNOWN.  Where it is
-     * set, tl_fields.seen has the bit of TL_KEY_ARGS, too.  NULL: no other keys. */
+    /* A key of args that the reader does not know: TL_KEY_HOOK to TL_KEY_HOOK_LAST, or TL_KEY_UNKNOWN.  NULL: no
+     * other keys. */
     tl_hook_key *key_of;
 
     /* Takes event i of the columns, which has its row there already but is not counted yet.  False: memory is out. */

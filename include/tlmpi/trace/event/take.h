@@ -22,9 +22,6 @@ typedef struct tl_take_options {
     const tl_entry_hook *hook; /* who keeps more of it; NULL: nobody */
 } tl_take_options;
 
-/* The filter for what `keep` leaves out. */
-void tl_events_filter(uint32_t keep, tl_filter *filter);
-
 /* Appends the entry at position uid to the columns.  Sets *fractional where the rule of tl_read_report.fractional_ts
  * holds. */
 tl_taken tl_events_take(tl_events *events, const tl_take_options *options, const tl_fields *fields, uint32_t uid,

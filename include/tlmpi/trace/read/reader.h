@@ -34,7 +34,6 @@ typedef struct tl_read_range {
 typedef struct tl_read_options {
     uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
     bool yajl_only;             /* every event through yajl, the reference reader */
-    bool no_filter;             /* every entry is read with all that it says before it may be filtered */
     const tl_entry_hook *hook;  /* who keeps more of each entry than the columns, of whole files only; NULL: nobody */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */

@@ -263,6 +263,47 @@ static void long_names_are_cut_and_stay_apart(void)
     tl_trace_free(&same);
 }
 
+/* What the fast reader remembers of one entry must not be believed of the next. */
+static void layouts_change_nothing_but_the_time(void)
+{
+    static const char *const entries[] = {
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"stream\": 7, \"correlation\": 9}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"stream\":  8, \"correlation\": 9}, \"id\": 4}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": null}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": [{\"stream\": 7}]}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\":{\"stream\":6},\"args\":{\"device\":1},\"tid\":3}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"stream\": 7, \"correlation\": 9}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\":\n2, \"args\": {\"stream\":\t8, \"correlation\" : 9 } }",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"stream\": 5,}}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1{\"dur\": 2}",
+        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"wait_on_cuda_event_record_corr_id\":   "
+        "             5, \"stream\": 4}}",
+        "{}",
+    };
+    for (int k = 0; k < 2; k++) {
+        char text[1 << 16];
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"traceEvents\": [");
+        hooked = k == 1;
+        for (size_t i = 0; i < (hooked ? 4 : 12) * COUNT(entries); i++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i > 0 ? ", " : "", entries[i * (1 + i % 3) % COUNT(entries)]);
+        for (int i = 0; !hooked && i < 600; i++)
+            n += (size_t)snprintf(text + n, sizeof text - n, ", {\"ts\": 1, \"other %d\": 0, \"dur\": 4}", i % 400);
+        n += (size_t)snprintf(text + n, sizeof text - n, "]}");
+        tl_trace fast = read_text(text, n, false);
+        uint64_t words[COUNT(heard)];
+        memcpy(words, heard, sizeof words);
+        tl_trace slow = read_text(text, n, true);
+        CU_ASSERT(fast.events.n > 32);
+        CU_ASSERT_EQUAL(hash_of(&fast), hash_of(&slow));
+        CU_ASSERT_EQUAL(memcmp(words, heard, sizeof words), 0);
+        tl_trace_free(&fast);
+        tl_trace_free(&slow);
+    }
+    hooked = false;
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -279,6 +320,7 @@ int main(void)
         TEST(escapes_are_resolved),
         TEST(both_readers_agree_on_damaged_text),
         TEST(long_names_are_cut_and_stay_apart),
+        TEST(layouts_change_nothing_but_the_time),
     };
     int failed = scratch_make() || unit_main("entry", tests, COUNT(tests));
     return scratch_remove() || failed;

@@ -164,7 +164,7 @@ static void texts_made_to_take_long_are_read_once(void)
         const char *path = scratch_write("long.json", text, n);
         for (int yajl_only = 0; yajl_only < 2; yajl_only++) {
             tl_status st;
-            tl_trace t = read_one(path, yajl_only, false, &st);
+            tl_trace t = read_one(path, yajl_only, &st);
             CU_ASSERT(st == TL_OK || st == TL_EINPUT);
             tl_trace_free(&t);
         }
