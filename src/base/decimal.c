@@ -158,55 +158,58 @@ static inline uint64_t join_digits(uint64_t digits)
     return (digits * (1 + (UINT64_C(10000) << 32))) >> 32;
 }
 
-/* Up to 16 digits, a point, three digits: nearly every time in a trace, read without a loop.  False for another shape.
+/* One to 16 digits and nothing else: false for another shape.
  *
- *     "6851234567890.123"    first eight   68512345
- *                            the rest      67890, of the eight digits before the point without those read already
- *                            after it     123
+ *     "68512345678901"    first eight   68512345
+ *                         the rest      678901, of the last eight without those read already
  */
-static inline bool three_decimals(const char *text, size_t n, int64_t *out)
+static inline bool digits_only(const char *text, size_t n, uint64_t *out)
 {
     static const uint64_t powers[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000 };
     const unsigned char *p = (const unsigned char *)text;
+    uint64_t first = 0, rest = 0, value = 0;
 
-    if (n < 5 || n > 20 || p[n - 4] != '.')
+    if (n == 0 || n > 16)
         return false;
-    size_t m = n - 4;
-    uint64_t first = (n >= 8 ? load64(p) : load32(p)) ^ ASCII_ZEROS, rest = 0, value;
-    uint64_t decimals = (load32(p + m) >> 8 ^ ASCII_ZEROS) & UINT64_C(0xffffff);
-
-    if (m <= 8) {
-        first <<= 64 - 8 * m;
+    if (n > 8) {
+        size_t read = 8 * (16 - n);
+        first = load64(p) ^ ASCII_ZEROS;
+        rest = (load64(p + n - 8) ^ ASCII_ZEROS) >> read << read;
+        value = join_digits(first) * powers[n - 8] + join_digits(rest);
+    } else if (n >= 4) {
+        first = (load32(p) | load32(p + n - 4) << 8 * (n - 4)) << 8 * (8 - n) ^ ASCII_ZEROS << 8 * (8 - n);
         value = join_digits(first);
     } else {
-        size_t read = 8 * (16 - m);
-        rest = (load64(p + m - 8) ^ ASCII_ZEROS) >> read << read;
-        value = join_digits(first) * powers[m - 8] + join_digits(rest);
+        for (size_t i = 0; i < n; i++) {
+            if (!is_digit(text[i]))
+                return false;
+            value = value * 10 + (uint64_t)(text[i] - '0');
+        }
     }
-    if (!all_digits(first) || !all_digits(rest) || !all_digits(decimals))
+    if (!all_digits(first) || !all_digits(rest))
         return false;
-
-    /* At most 19 digits, so nothing wraps. */
-    value = value * 1000 + (decimals & 0xff) * 100 + (decimals >> 8 & 0xff) * 10 + (decimals >> 16);
-    if (value > INT64_MAX)
-        return false;
-    *out = (int64_t)value;
+    *out = value;
     return true;
 }
 
-/* One to 15 digits and nothing else: false for another shape. */
-static inline bool digits_only(const char *text, size_t n, int64_t *out)
+/* Microseconds up to 16 digits long, with up to three decimals: nearly every time in a trace.  False for another shape. */
+static inline bool three_decimals(const char *text, size_t n, int64_t *out)
 {
-    int64_t value = 0;
+    static const uint64_t scale[] = { 1000, 100, 10, 1 };
+    uint64_t whole, part = 0;
+    size_t ndecimals = 0;
 
-    if (n == 0 || n > 15)
+    for (size_t d = 3; d > 0; d--)
+        if (n > d && text[n - d - 1] == '.')
+            ndecimals = d;
+    size_t nwhole = ndecimals > 0 ? n - ndecimals - 1 : n;
+    if (!digits_only(text, nwhole, &whole) || (ndecimals > 0 && !digits_only(text + nwhole + 1, ndecimals, &part)))
         return false;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_digit(text[i]))
-            return false;
-        value = value * 10 + (text[i] - '0');
-    }
-    *out = value;
+    /* At most 19 digits, so nothing wraps. */
+    uint64_t value = whole * 1000 + part * scale[ndecimals];
+    if (value > INT64_MAX)
+        return false;
+    *out = (int64_t)value;
     return true;
 }
 
@@ -229,13 +232,7 @@ static bool scaled(const char *text, size_t n, int places, int64_t *out)
 
 bool tl_decimal_us_to_ns(const char *text, size_t n, int64_t *out)
 {
-    if (three_decimals(text, n, out))
-        return true;
-    if (digits_only(text, n, out)) {
-        *out *= 1000;
-        return true;
-    }
-    return scaled(text, n, 3, out);
+    return three_decimals(text, n, out) || scaled(text, n, 3, out);
 }
 
 bool tl_decimal_ms_to_ns(const char *text, size_t n, int64_t *out)
@@ -248,8 +245,10 @@ bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)
     number x;
     uint64_t value;
 
-    if (digits_only(text, n, out))
+    if (digits_only(text, n, &value)) {
+        *out = (int64_t)value;
         return true;
+    }
     return scan(text, n, &x) && integer_part(&x, &value) && !more_than_zeros(&x) && with_sign(value, x.minus, out);
 }
 
