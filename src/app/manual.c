@@ -205,7 +205,7 @@ static const char *const straggler_notes[] = {
 };
 
 static const char *const queue_notes[] = {
-    "tlmpi run --series writes the length of each queue over time (table queue_series); tlmpi augment draws it.",
+    "tlmpi run --series writes the length of each queue over time (table series); tlmpi augment draws it.",
     NULL,
 };
 
@@ -213,12 +213,12 @@ static const char *const copy_notes[] = {
     "The bandwidth of a copy is what the trace says, where that fits its bytes and its duration (in older traces "
     "durations are whole microseconds, and bandwidths exact), else its bytes / its duration. It is not known where the "
     "bytes are not, as of some copies of ROCm, or where the duration is 0.",
-    "tlmpi run --series writes it over time (table copy_series); tlmpi augment draws it.",
+    "tlmpi run --series writes it over time (table series); tlmpi augment draws it.",
     NULL,
 };
 
 static const char *const memory_notes[] = {
-    "Memory events of a trace are in memory_series, one by one. The raw memory timelines that export_memory_timeline of "
+    "tlmpi run --series writes the memory events of a trace one by one (table series). The raw memory timelines that export_memory_timeline of "
     "PyTorch's profiler writes (names that end in .raw.json.gz, .raw.gz or .raw.json) are read beside traces, or alone: "
     "memory_file has the files, memory_category what each category had at most, memory_timeline all of it over time. The "
     "rank is the one that the file's name tells. These tables are in files alone that have rows of them.",
@@ -286,7 +286,6 @@ const char *tl_why_empty(const char *table)
     } reasons[] = {
         { "counter", "not available: no trace has hardware counters (cuda_profiler_range)" },
         { "memory", no_memory },
-        { "memory_series", no_memory },
         { "memory_file", no_timeline },
         { "memory_category", no_timeline },
         { "memory_timeline", no_timeline },
@@ -295,11 +294,29 @@ const char *tl_why_empty(const char *table)
         { "annotation_device", "not available: no trace has annotations of the device (gpu_user_annotation)" },
         { "call_tree", "no trace has operators, annotations or device work" },
         { "pattern", "no operator launched the same three kernels, or more, twice" },
-        { "queue_series", no_series },
-        { "copy_series", no_series },
+        { "series", no_series },
     };
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
         if (strcmp(reasons[i].table, table) == 0)
             return reasons[i].reason;
+    return NULL;
+}
+
+const char *tl_instead_of(const char *table)
+{
+    static const struct {
+        const char *table, *instead;
+    } gone[] = {
+        { "queue_series", "series --where what=queue, where a run had --series" },
+        { "copy_series", "series --where what=memcpy, where a run had --series" },
+        { "memory_series", "series --where what~memory, where a run had --series" },
+        { "gap_noise", "series --where what=short_gap, where a run had --series; idle and idle_summary have their sums" },
+        { "idle_overview", "idle_summary --where place=0" },
+        { "idle_job", "idle_summary --rank -1 --where 'place>0'" },
+        { "stream_gap", "stream_idle, by waited_for" },
+    };
+    for (size_t i = 0; i < sizeof gone / sizeof gone[0]; i++)
+        if (strcmp(gone[i].table, table) == 0)
+            return gone[i].instead;
     return NULL;
 }

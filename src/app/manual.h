@@ -22,4 +22,7 @@ const char *const *tl_manual_notes(const char *table);
  * these reasons. */
 const char *tl_why_empty(const char *table);
 
+/* Where a table of that name, which a result file no longer has, went; NULL: there never was one. */
+const char *tl_instead_of(const char *table);
+
 #endif

@@ -78,8 +78,8 @@ static const tl_option options[] = {
       "thresholds of tables launch and queue in us, as runtime=20,full=512; tlmpi describe launch explains them", TL_FOR_RUN,
       &tl_option_launch, DECIDES_AT(run.config.launch) },
     { "series", 0, NULL, "0",
-      "write tables queue_series and copy_series, too: how much waited in each stream, and how fast copies were, at each "
-      "change; they are large",
+      "write table series, too: how much waited in each stream, how fast copies were and what memory there was, at each "
+      "change, and each short gap; it is large",
       TL_FOR_RUN, &tl_option_switch, DECIDES_AT(run.config.series) },
     { "clock", 0, "MODE", "auto",
       "auto: correct what is impossible (a collective left before the last has come, a message received before it was "

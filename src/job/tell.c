@@ -203,7 +203,7 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
 {
     const tl_inventory *inventory = &plan->inventory;
     const tl_table *breakdown = tl_tables_get(job, &tl_breakdown_schema), *steps = tl_tables_get(job, &tl_step_schema);
-    const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *causes = tl_tables_get(job, &tl_idle_job_schema);
+    const tl_table *idle = tl_tables_get(job, &tl_idle_schema), *classes = tl_tables_get(job, &tl_idle_summary_schema);
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_ranks_schema);
     const tl_table *stragglers = tl_tables_get(job, &tl_straggler_schema);
     size_t nlost = inventory->inputs.n + (size_t)inventory->nruns;
@@ -220,8 +220,8 @@ void tl_tell_summary(const tl_plan *plan, tl_tables *job, const tl_answers *answ
         .nkernels = kernels->n,
         .idle = (const tl_idle *)(const void *)idle->rows,
         .nidle = idle->n,
-        .causes = (const tl_idle_job *)(const void *)causes->rows,
-        .ncauses = causes->n,
+        .classes = (const tl_idle_summary *)(const void *)classes->rows,
+        .nclasses = classes->n,
         .names = job->names,
         .noise_ns = options->config.idle.noise_ns,
         .stragglers = (const tl_straggler *)(const void *)stragglers->rows,

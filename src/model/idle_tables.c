@@ -45,8 +45,8 @@ const char *const tl_peer_labels[TL_NPEERS + 1] = {
 };
 
 const char *const tl_stream_wait_labels[] = {
-    [TL_STREAM_HOST_WAIT] = "host_wait", [TL_STREAM_KERNEL_WAIT] = "kernel_wait", [TL_STREAM_OTHER] = "other",
-    [TL_STREAM_UNKNOWN] = "unknown",     [TL_NSTREAM_WAITS] = NULL,
+    [TL_STREAM_ALL] = "ALL",     [TL_STREAM_HOST_WAIT] = "host_wait", [TL_STREAM_KERNEL_WAIT] = "kernel_wait",
+    [TL_STREAM_OTHER] = "other", [TL_STREAM_UNKNOWN] = "unknown",     [TL_NSTREAM_WAITS] = NULL,
 };
 
 const char *const tl_queued_labels[] = { "unknown", "no", "yes", NULL };
@@ -56,23 +56,15 @@ TL_TABLE_DEFINE(
     "When did a device stand idle for longer than a threshold, what had it waited for, and what did the host do "
     "meanwhile?");
 
-TL_TABLE_DEFINE(gap_noise, TL_GAP_NOISE_FIELDS, TL_SCOPE_EVENT, "short gaps of the device timeline",
-                "When did a device stand idle for so short a time that no reason is looked for?");
-
 TL_TABLE_DEFINE(gap_peer, TL_GAP_PEER_FIELDS, TL_SCOPE_COLLECTIVE, "gaps spent waiting for other ranks",
                 "When did a device stand idle because other ranks were late, and which one was the last?");
 
 TL_TABLE_DEFINE(idle, TL_IDLE_FIELDS, TL_SCOPE_RANK, "how idle each device was",
                 "How much of the time was a device idle, and how far can the reasons be trusted?");
 
-TL_TABLE_DEFINE(idle_overview, TL_IDLE_OVERVIEW_FIELDS, TL_SCOPE_RANK, "idle time by its two axes",
-                "How did the devices run dry, and what did the host do meanwhile: per rank, device and step?");
-
 TL_TABLE_DEFINE(idle_summary, TL_IDLE_SUMMARY_FIELDS, TL_SCOPE_RANK, "idle time by its reasons",
-                "In which calls and operators was the host while the devices of a rank were idle?");
+                "How did devices run dry, and in which calls and operators was the host meanwhile: of a rank, a device, "
+                "a step and the whole job?");
 
 TL_TABLE_DEFINE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS, TL_SCOPE_RANK, "idle time by annotation",
                 "In which user annotations was the host while the devices of a rank were idle, for each reason?");
-
-TL_TABLE_DEFINE(idle_job, TL_IDLE_JOB_FIELDS, TL_SCOPE_JOB, "idle time of all ranks by its reasons",
-                "Which reasons of idle time cost the whole job most, and on which ranks?");

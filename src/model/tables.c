@@ -47,6 +47,12 @@ const char *const tl_mix_labels[] = { "idle",      "compute",           "comm", 
 TL_TABLE_DEFINE(mix, TL_MIX_FIELDS, TL_SCOPE_RANK, "what ran at once",
                 "How long did devices compute, communicate and copy, each alone and at the same time?");
 
+const char *const tl_series_labels[] = { "short_gap", "memory_given", "memory_allocated", "memory_reserved",
+                                         "queue",     "memcpy",       "memset",           NULL };
+
+TL_TABLE_DEFINE_RARE_AS(series_row, "series", TL_SERIES_FIELDS, TL_SCOPE_EVENT, "queues, copies, memory and short gaps over time",
+                     "How much waited in a stream, how fast were copies, and how much memory was there at each instant?");
+
 TL_TABLE_DEFINE(row_index, TL_ROW_INDEX_FIELDS, TL_SCOPE_RANK, "rows of each rank",
                 "Which rows of the table belong to which rank?");
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #define TL_H5_CONVENTIONS    "tlmpi-1"
-#define TL_H5_SCHEMA_VERSION 4
+#define TL_H5_SCHEMA_VERSION 5
 
 /* Before the first call of the library, any number of times: it prints nothing then, not even at the program's end. */
 void tl_h5_start(void);

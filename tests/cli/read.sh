@@ -16,7 +16,7 @@ while read -r words; do
     status 0 "$tlmpi" show traces.h5 $words
     check "$words: asks for what is there" eval '! grep -q "no rows of" err'
 done < asked
-status 0 "$tlmpi" show traces.h5 idle_job --sort place --top 10 --columns place,total_ns --format csv
+status 0 "$tlmpi" show traces.h5 idle_summary --rank -1 --where "place>0" --sort place --top 10 --columns place,total_ns --format csv
 check "why devices were idle: the largest first" awk -F, 'NR > 1 && ($1 != NR - 1 || (NR > 2 && $2 > last)) { exit 1 }
     NR > 1 { last = $2 } END { if (NR < 2) exit 1 }' out
 

@@ -104,7 +104,7 @@ def check_one(path, truth, product):
         names, before = f["names"].asstr()[:].tolist(), p["names"].asstr()[:].tolist()
         check("no text is twice in /names", len(set(names)) == len(names))
         check("a name of proc 0 is the last", names[-1] == ALL, names[-3:])
-        events = [p["tables/" + t][:] for t in ("gap", "gap_noise", "interval", "call_tree")]
+        events = [p["tables/" + t][:] for t in ("gap", "interval", "call_tree")]
         used = {i for d in events for c in d.dtype.names if d.dtype[c].str == "<u4" for i in d[c][d["rank"] == 0].tolist()}
         n = len(used - {0xFFFFFFFF})
         check("the names of a rank's events stand first", n > 10 and names[:n] == before[:n], names[:n])

@@ -264,10 +264,11 @@ def compare(what, tlmpi, path, oracle):
         got = (int(row["peer_ns"]), waits[rank.number, -1], int(row["late_rank"]))
         if got != (1000 * peers, 1000 * total, most):
             differ.append("rank %d: %s, expected %s" % (rank.number, got, (1000 * peers, 1000 * total, most)))
-    for name in ("idle_summary", "idle_job"):
-        sums = sum(int(x["peer_ns"]) for x in table(tlmpi, path, name) if x.get("device", "-1") == "-1" and x["place"] != "0")
+    rows = [x for x in table(tlmpi, path, "idle_summary") if x["device"] == "-1" and x["place"] != "0"]
+    for of_job in (False, True):
+        sums = sum(int(x["peer_ns"]) for x in rows if (x["rank"] == "-1") == of_job)
         if sums != 1000 * sum(x[4] for x in expected):
-            differ.append("%s sums up to %d" % (name, sums))
+            differ.append("idle_summary of %s sums up to %d" % ("all ranks" if of_job else "ranks", sums))
     check(what + ": sums", not differ, "; ".join(differ[:4]))
 
 

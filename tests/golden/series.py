@@ -17,6 +17,7 @@ import tempfile
 TLMPI, MAKE_TRACE = (os.path.abspath(p) for p in sys.argv[1:3])
 CORPUS = os.path.join(os.environ.get("TLMPI_CORPUS", ""), "traces")
 UNKNOWN = -2**63
+WHAT = ("short_gap", "memory_given", "memory_allocated", "memory_reserved", "queue", "memcpy", "memset")
 counts = collections.Counter()
 
 
@@ -66,16 +67,18 @@ def job(work, name, folder):
         if r["kind"] in ("memcpy", "memset"):
             copies[r["rank"], r["device"], r["kind"], r["name"]].append((start, end, int(r["bytes"])))
     got = collections.defaultdict(list)
-    for r in table(path, "queue_series"):
-        got[r["rank"], r["device"], r["stream"]].append((int(r["time_ns"]), int(r["length"])))
+    points = table(path, "series")
+    for r in points:
+        if r["what"] == "queue":
+            got[r["rank"], r["device"], r["stream"]].append((int(r["time_ns"]), int(float(r["value"]))))
     wanted = {s: steps(v) for s, v in queues.items()}
     check(f"{name}: queues of {len(wanted)} streams over time", got == wanted)
 
     for r in table(path, "queue"):
         stream = (r["rank"], r["device"], r["stream"])
         begin, end = min(min(a, c) for a, _, c in where[stream]), max(b for _, b, _ in where[stream])
-        lengths, points = collections.Counter(), wanted.get(stream, [])
-        for (at, n), (to, _) in zip(points, points[1:] + [(end, 0)]):
+        lengths, queued = collections.Counter(), wanted.get(stream, [])
+        for (at, n), (to, _) in zip(queued, queued[1:] + [(end, 0)]):
             lengths[n] += to - at
         lengths[0] = end - begin - sum(ns for n, ns in lengths.items() if n > 0)
         for column, part in (("median_length", 50), ("p95_length", 95)):
@@ -87,11 +90,13 @@ def job(work, name, folder):
             check(f"{name}: {column} of {stream}", int(r[column]) == at, (r[column], at))
 
     series = collections.defaultdict(list)
-    for r in table(path, "copy_series"):
-        series[r["rank"], r["device"], r["kind"], r["name"]].append((int(r["time_ns"]), float(r["gb_s"])))
-    places = {(r["rank"], r["kind"], r["name"]): r["place"] for r in table(path, "copy")}
-    check(f"{name}: copies have the places of table copy",
-          all(places[r["rank"], r["kind"], r["name"]] == r["place"] for r in table(path, "copy_series")))
+    for r in points:
+        if r["what"] in ("memcpy", "memset"):
+            series[r["rank"], r["device"], r["what"], r["name"]].append((int(r["time_ns"]), float(r["value"])))
+    order = [(int(r["rank"]), WHAT.index(r["what"]), int(r["device"]), int(r["stream"]), r["name"], int(r["time_ns"])) for r in points]
+    check(f"{name}: rows are in the order of their keys", order == sorted(order))
+    check(f"{name}: copies are those of table copy",
+          {k[::2] + k[3:] for k in series} <= {(r["rank"], r["kind"], r["name"]) for r in table(path, "copy")})
     for key, points in series.items():
         ends = {t for a, b, n in copies[key] for t in (a, b)}
         moved = sum(v * (to - at) for (at, v), (to, _) in zip(points, points[1:]))
@@ -101,7 +106,7 @@ def job(work, name, folder):
         check(f"{name}: {key} over time moves what table copy says", {t for t, _ in points} <= ends and points[-1][1] == 0 and
               abs(moved - known) <= slack, (moved, known))
     plain = run(work, folder)
-    shown = subprocess.run([TLMPI, "show", plain, "queue_series"], capture_output=True, text=True)
+    shown = subprocess.run([TLMPI, "show", plain, "series"], capture_output=True, text=True)
     check(f"{name}: without --series there is no table", shown.returncode == 0 and "--series" in shown.stderr, shown.stderr)
 
 
@@ -136,17 +141,19 @@ def memory(work):
         got = subprocess.run(["mpirun", "-n", n, TLMPI, "-f", "-q", "--series", "--digest", "-o", os.path.join(work, "out"), folder],
                              capture_output=True, text=True)
         digests.add(got.stdout)
-    check("one digest on any number of procs", len(digests) == 1 and "memory_series" in digests.pop(), digests)
-    rows = table(os.path.join(work, "out.h5"), "memory_series")
+    check("one digest on any number of procs", len(digests) == 1 and "series" in digests.pop(), digests)
+    rows = [r for r in table(os.path.join(work, "out.h5"), "series") if r["what"].startswith("memory_")]
     got = collections.defaultdict(list)
     for r in rows:
-        got[int(r["device"])].append((int(r["bytes"]), int(r["allocated_bytes"]), int(r["reserved_bytes"])))
-    same = all(len(got[d]) == len(v) and all(g[1:] == w[1:] for g, w in zip(got[d], v)) for d, v in wanted.items())
-    check("memory over time is what the trace says", same and len(got) == 3, {d: (got[d][:4], wanted[d][:4]) for d in wanted})
-    told = all(g[0] == w[0] for d, v in wanted.items() for g, w in zip(got[d], v) if min(g[1], w[1]) >= 0)
-    check("and what was given and taken back", told, [(g, w) for d, v in wanted.items() for g, w in zip(got[d], v) if g != w][:4])
+        got[r["what"], int(r["device"])].append(int(float(r["value"])))
+    for i, what in ((1, "memory_allocated"), (2, "memory_reserved")):
+        same = all(got[what, d] == [w[i] for w in v if w[i] >= 0] for d, v in wanted.items())
+        check(f"{what} is what the trace says", same, {d: (got[what, d][:4], wanted[d][:4]) for d in wanted})
+    given = {d: got["memory_given", d] for d in wanted}
+    told = all(len(given[d]) == len(v) and all(g == w[0] for g, w in zip(given[d], v) if w[1] >= 0) for d, v in wanted.items())
+    check("and what was given and taken back", told, {d: (given[d][:4], wanted[d][:4]) for d in wanted})
     check("memory is in an operator", all(r["operator"] for r in rows) and {r["rank"] for r in rows} == {"1"})
-    check("and the peak is one of them", all(int(r["peak_bytes"]) == max(a for _, a, _ in got[int(r["device"])])
+    check("and the peak is one of them", all(int(r["peak_bytes"]) == max(got["memory_allocated", int(r["device"])])
                                              for r in table(os.path.join(work, "out.h5"), "memory")))
 
 

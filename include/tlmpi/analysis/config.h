@@ -52,7 +52,7 @@ extern const tl_threshold tl_idle_thresholds[], tl_launch_thresholds[]; /* ended
 typedef struct tl_config {
     tl_idle_config idle;
     tl_launch_config launch;
-    bool series; /* what changes over time is kept point by point: tables queue_series, copy_series */
+    bool series; /* what changes over time is kept point by point: table series */
 } tl_config;
 
 /* The texts are what tl_thresholds_write makes of it. */

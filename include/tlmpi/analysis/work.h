@@ -13,7 +13,7 @@
 
 extern const tl_analysis tl_kernel_analysis, tl_operator_analysis, tl_operator_ranks_analysis,
     tl_annotation_device_analysis, tl_launch_analysis, tl_queue_analysis, tl_copy_analysis;
-extern const tl_analysis tl_series_analysis; /* with config.series, and after copy */
+extern const tl_analysis tl_series_analysis; /* with config.series */
 
 /* ----------------------------------------------------------------------------------------------------------- series
  *
@@ -76,8 +76,8 @@ typedef struct tl_counters {
     tl_series points;
 } tl_counters;
 
-/* Those of a rank.  False when memory is out; *counters then holds part of them. */
-bool tl_counters_find(tl_counters *counters, const tl_rank_view *view);
+/* Those of a rank. */
+void tl_counters_find(tl_counters *counters, const tl_rank_view *view);
 void tl_counters_free(tl_counters *counters);
 
 #endif

@@ -137,16 +137,6 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
       "where it began before; 0 where prequeued is unknown")
 TL_TABLE(gap, TL_GAP_FIELDS);
 
-/* Every shorter gap. */
-#define TL_GAP_NOISE_FIELDS(F, T)                                                                                      \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device; -1 where devices are not told apart")                                          \
-    F(T, TIME, start_ns, KEY, "ns", "when the device ran dry")                                                         \
-    F(T, I64, duration_ns, MEASURE, "ns", "until work began again")                                                    \
-    F(T, I32, idle_id, LABEL, "", "-1, -2, ... in order of time on its device")                                        \
-    F(T, I32, step, LABEL, "", "ProfilerStep in whose window the gap begins, -1 for none")
-TL_TABLE(gap_noise, TL_GAP_NOISE_FIELDS);
-
 /* Every part of a macro gap, itself no shorter than one, in which the device waited for other ranks.  The analysis of a
  * rank makes rows of what may be that, peer_ns as long as it lasted, with idle_id -1 where the host was in a
  * collective, gap or no gap; once ranks are matched, what was waiting is left. */
@@ -200,57 +190,44 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I64, python_functions, MEASURE, "", "Python functions in the trace; 0: only operators can be named")
 TL_TABLE(idle, TL_IDLE_FIELDS);
 
-/* The two axes. */
-#define TL_IDLE_OVERVIEW_FIELDS(F, T)                                                                                  \
+/* The class of all that a device has beyond the number that are told apart. */
+#define TL_IDLE_OTHERS "(others)"
+
+/* Gaps summed by their two axes, and by class. */
+#define TL_IDLE_SUMMARY_FIELDS(F, T)                                                                                   \
     F(T, I32, rank, KEY, "", "traced rank; -1: all ranks")                                                             \
     F(T, I32, device, KEY, "", "device, where a rank has several; -1: all its devices")                                \
-    F(T, I32, step, KEY, "", "profiler step; -1: whole trace")                                                         \
+    F(T, I32, step, KEY, "", "profiler step, of sums by axes; -1: whole trace")                                        \
     F(T, DRAIN, drain_type, KEY, "",                                                                                   \
-      "how the device ran dry; ALL: all macro gaps; noise: the shorter ones, which are not "                           \
-      "in ALL")                                                                                                        \
+      "how the device ran dry; ALL: all macro gaps; noise: the shorter ones, which are not in ALL")                    \
     F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
+    F(T, TEXT128, dominant_op, KEY, "",                                                                                \
+      "ALL, noise: a sum by the two axes before; else a class of gaps, in what the host was: the call with its class, " \
+      "the operator, whether the work was prequeued or launched_during_gap, and "                                      \
+      "in which call the host then was for most of the gap, the graph launch, or the work that waited; (others) "      \
+      "beyond 1,000 classes")                                                                                          \
+    F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on; 0 for sums by axes")                   \
     F(T, I64, count, MEASURE, "", "gaps")                                                                              \
     F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
     F(T, F64, idle_pct, MEASURE, "%",                                                                                  \
       "of the time of all macro gaps of the same rank, device and step; none for noise")                               \
-    F(T, F64, trace_pct, MEASURE, "%", "of busy + macro gaps; on rows of the whole trace")                             \
-    F(T, F64, utilization_pct, MEASURE, "%", "busy of busy + macro gaps; on rows of the whole trace")                  \
-    F(T, I64, mean_ns, MEASURE, "ns", "mean of the gaps, rounded")                                                     \
+    F(T, I64, peer_ns, MEASURE, "ns",                                                                                  \
+      "part of total_ns that was waiting for other ranks: table gap_peer; -1: not summed, of two axes or a step")      \
     F(T, I64, median_ns, MEASURE, "ns",                                                                                \
       "median, of an even count the mean of the middle two, rounded; -1 for rank -1")                                  \
-    F(T, I64, min_ns, MEASURE, "ns", "the shortest; 0 without gaps")                                                   \
-    F(T, I64, max_ns, MEASURE, "ns", "the longest")
-TL_TABLE(idle_overview, TL_IDLE_OVERVIEW_FIELDS);
-
-/* The class of all that a device has beyond the number that are told apart. */
-#define TL_IDLE_OTHERS "(others)"
-
-/* The classes of gaps of each rank. */
-#define TL_IDLE_SUMMARY_FIELDS(F, T)                                                                                   \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, where a rank has several; -1: all its devices")                                \
-    F(T, DRAIN, drain_type, KEY, "", "how the device ran dry; ALL: all macro gaps; noise: the shorter ones")           \
-    F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
-    F(T, TEXT128, dominant_op, KEY, "",                                                                                \
-      "in what: the call with its class, the operator, whether the work was prequeued or launched_during_gap, and "    \
-      "in which call the host then was for most of the gap, the graph launch, or the work that waited; (others) "      \
-      "beyond 1,000 classes")                                                                                          \
-    F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on; 0 for ALL and noise")                  \
-    F(T, I64, count, MEASURE, "", "gaps")                                                                              \
-    F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
-    F(T, F64, idle_pct, MEASURE, "%", "of the time of all macro gaps; none for noise")                                 \
-    F(T, F64, cumulative_pct, MEASURE, "%", "sum of idle_pct up to this place")                                        \
-    F(T, I64, peer_ns, MEASURE, "ns", "part of total_ns that was waiting for other ranks: table gap_peer")             \
-    F(T, I64, mean_ns, MEASURE, "ns", "mean of the gaps, rounded")                                                     \
-    F(T, I64, median_ns, MEASURE, "ns", "median, of an even count the mean of the middle two, rounded")                \
-    F(T, I64, std_ns, MEASURE, "ns", "standard deviation (divided by the count), rounded")                             \
+    F(T, I64, std_ns, MEASURE, "ns", "standard deviation (divided by the count), rounded; -1 for rank -1")             \
     F(T, I64, min_ns, MEASURE, "ns", "the shortest; 0 without gaps")                                                   \
     F(T, I64, max_ns, MEASURE, "ns", "the longest")                                                                    \
-    F(T, I32, longest_id, LABEL, "", "idle_id of the longest, on its device; -1 for noise or none")                    \
+    F(T, I32, longest_id, LABEL, "", "idle_id of the longest, on its device; -1: none, a sum of two axes, rank -1")    \
     F(T, NAME, annotation, LABEL, "",                                                                                  \
       "the user annotation in which most of that time was, the innermost where they nest: table idle_annotation")      \
     F(T, I64, annotation_ns, MEASURE, "ns", "how much of it; the rest was in others, or in none")                      \
-    F(T, TEXT64, other_op, LABEL, "", "what other threads did in the gap of the class in which they did most")
+    F(T, TEXT64, other_op, LABEL, "",                                                                                  \
+      "what other threads did in the gap of the class in which they did most; of rank -1 those of worst_rank")         \
+    F(T, I32, ranks, MEASURE, "", "ranks that have such gaps")                                                         \
+    F(T, I64, median_rank_ns, MEASURE, "ns", "median over all ranks with device work of the rank's total_ns")          \
+    F(T, I32, worst_rank, LABEL, "", "the rank with the most of it; of equals the lower; -1: none")                    \
+    F(T, I64, worst_ns, MEASURE, "ns", "total_ns of worst_rank")
 TL_TABLE(idle_summary, TL_IDLE_SUMMARY_FIELDS);
 
 /* In which annotations the time of each class was.  A trace may have any number of them. */
@@ -265,90 +242,45 @@ enum { TL_IDLE_ANNOTATIONS_OF_CLASS = 100, TL_IDLE_ANNOTATIONS_OF_RANK = 1000 };
       "for how much of the gaps of the class the thread that counts was in it, and in none that is in it")
 TL_TABLE(idle_annotation, TL_IDLE_ANNOTATION_FIELDS);
 
-/* The same classes over all ranks. */
-#define TL_IDLE_JOB_FIELDS(F, T)                                                                                       \
-    F(T, DRAIN, drain_type, KEY, "", "how the device ran dry")                                                         \
-    F(T, DOING, cpu_during_gap, KEY, "", "what the host did meanwhile")                                                \
-    F(T, TEXT128, dominant_op, KEY, "", "in what, as in idle_summary")                                                 \
-    F(T, I32, place, LABEL, "", "1 for the class with the most time, and so on")                                       \
-    F(T, I64, count, MEASURE, "", "gaps of all ranks")                                                                 \
-    F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
-    F(T, F64, idle_pct, MEASURE, "%", "of the time of all macro gaps of all ranks")                                    \
-    F(T, F64, cumulative_pct, MEASURE, "%", "sum of idle_pct up to this place")                                        \
-    F(T, I64, peer_ns, MEASURE, "ns", "part of total_ns that was waiting for other ranks: table gap_peer")             \
-    F(T, I32, ranks, MEASURE, "", "ranks that have the class")                                                         \
-    F(T, I64, median_rank_ns, MEASURE, "ns", "median over all ranks with device work of the rank's time in the class") \
-    F(T, I32, worst_rank, LABEL, "", "the rank with the most time in it; of equals the lower")                         \
-    F(T, I32, second_rank, LABEL, "", "the next, -1 for none")                                                         \
-    F(T, I32, third_rank, LABEL, "", "and the next")                                                                   \
-    F(T, I64, worst_ns, MEASURE, "ns", "time of worst_rank in it")                                                     \
-    F(T, I64, second_ns, MEASURE, "ns", "of second_rank")                                                              \
-    F(T, I64, third_ns, MEASURE, "ns", "of third_rank")                                                                \
-    F(T, NAME, annotation, LABEL, "",                                                                                  \
-      "the user annotation in which most of that time was, on all ranks together, as table idle_annotation has it of each")\
-    F(T, I64, annotation_ns, MEASURE, "ns", "how much of it; the rest was in others, or in none")                      \
-    F(T, TEXT64, other_op, LABEL, "", "what other threads of worst_rank did meanwhile")
-TL_TABLE(idle_job, TL_IDLE_JOB_FIELDS);
-
-/* Idle streams of a busy device. */
-#define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
-    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
-    F(T, I64, intervals, MEASURE, "", "device work on the stream")                                                     \
-    F(T, I64, wall_ns, MEASURE, "ns",                                                                                  \
-      "from its first start to its last end; wall = busy + idle_device_busy + "                                        \
-      "idle_device_idle")                                                                                              \
-    F(T, I64, busy_ns, MEASURE, "ns", "time with work on the stream")                                                  \
-    F(T, I64, idle_device_busy_ns, MEASURE, "ns", "time in which the stream is idle and another of the device is not") \
-    F(T, I64, idle_device_idle_ns, MEASURE, "ns", "time in which the whole device is idle")                            \
-    F(T, I64, host_wait_ns, MEASURE, "ns",                                                                             \
-      "time in which the stream is idle and its next work not launched yet; host_wait + kernel_wait + other + unknown "\
-      "are all its idle time")                                                                                         \
-    F(T, I64, kernel_wait_ns, MEASURE, "ns",                                                                           \
-      "from then on (or from the end of the work before, where that was later) to its start: what starting takes")     \
-    F(T, I64, other_ns, MEASURE, "ns",                                                                                 \
-      "the same where it took longer than the threshold `kernel` of --idle: it waited for something else")             \
-    F(T, I64, unknown_ns, MEASURE, "ns", "idle before work whose launch is not in the trace")                          \
-    F(T, I64, gaps, MEASURE, "", "stretches without work between two pieces of it")                                    \
-    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile of them")                                                         \
-    F(T, F64, median_ns, MEASURE, "ns", "median of them")                                                              \
-    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile of them")                                                         \
-    F(T, I64, longest_ns, MEASURE, "ns", "the longest of them")
-TL_TABLE(stream_idle, TL_STREAM_IDLE_FIELDS);
-
-/* What a stream waited for before its next work. */
+/* What a stream waited for before its next work; ALL is for rows that sum. */
 typedef enum tl_stream_wait {
+    TL_STREAM_ALL,
     TL_STREAM_HOST_WAIT,
     TL_STREAM_KERNEL_WAIT,
     TL_STREAM_OTHER,
     TL_STREAM_UNKNOWN,
     TL_NSTREAM_WAITS
 } tl_stream_wait;
-extern const char *const tl_stream_wait_labels[]; /* "host_wait", "kernel_wait", "other", "unknown", NULL */
+extern const char *const tl_stream_wait_labels[]; /* "ALL", "host_wait", "kernel_wait", "other", "unknown", NULL */
 #define TL_CELL_STREAM_WAIT(name) uint8_t name
 #define TL_TYPE_OF_STREAM_WAIT    TL_TYPE_ENUM
 #define TL_LABELS_OF_STREAM_WAIT  tl_stream_wait_labels
 
-/* The stretches of each sort: a gap that a launch splits has one of two. */
-#define TL_STREAM_GAP_FIELDS(F, T)                                                                                     \
+/* Idle streams of a busy device. */
+#define TL_STREAM_IDLE_FIELDS(F, T)                                                                                    \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
     F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
     F(T, STREAM_WAIT, waited_for, KEY, "",                                                                             \
-      "host_wait: for the launch of its next work; kernel_wait: for that to start; other: likewise, for longer than "  \
-      "the threshold `kernel` of --idle; unknown: before work whose launch is not in the trace")                       \
-    F(T, I64, count, MEASURE, "",                                                                                      \
-      "stretches without work that were that; a gap between two pieces of work that the launch of the second splits "  \
-      "is two: one of host_wait, one of kernel_wait or other")                                                         \
-    F(T, I64, total_ns, MEASURE, "ns", "their time, as in stream_idle")                                                \
-    F(T, F64, mean_ns, MEASURE, "ns", "their mean")                                                                    \
-    F(T, F64, std_ns, MEASURE, "ns", "their standard deviation, of a sample; NaN of a single one")                     \
+      "ALL: all stretches without work between two pieces of it; a stretch that the launch of the second splits is "   \
+      "two of the rest: host_wait: for the launch of its next work; kernel_wait: from then on (or from the end of the " \
+      "work before, where that was later) for that to start; other: the same for longer than the threshold `kernel` "  \
+      "of --idle: it waited for something else; unknown: before work whose launch is not in the trace; the totals of " \
+      "these are the total of ALL")                                                                                    \
+    F(T, I64, intervals, MEASURE, "", "of ALL, else 0: device work on the stream")                                                     \
+    F(T, I64, busy_ns, MEASURE, "ns",                                                                                  \
+      "of ALL, else 0: time with work on the stream; with the total of ALL that is all from its first start to its "   \
+      "last end")                                                                                                      \
+    F(T, I64, idle_device_busy_ns, MEASURE, "ns",                                                                           \
+      "of ALL, else 0: the part of its total in which another stream of the device works; in the rest all is idle")    \
+    F(T, I64, count, MEASURE, "", "stretches without work that were that")                                             \
+    F(T, I64, total_ns, MEASURE, "ns", "their time")                                                                   \
+    F(T, F64, std_ns, MEASURE, "ns", "their standard deviation, of a sample; NaN of less than two")                    \
     F(T, I64, min_ns, MEASURE, "ns", "the shortest")                                                                   \
-    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile of them")                                                         \
-    F(T, F64, median_ns, MEASURE, "ns", "median of them")                                                              \
-    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile of them")                                                         \
+    F(T, F64, p25_ns, MEASURE, "ns", "lower quartile of them; NaN of none")                                            \
+    F(T, F64, median_ns, MEASURE, "ns", "median of them; NaN of none")                                                 \
+    F(T, F64, p75_ns, MEASURE, "ns", "upper quartile of them; NaN of none")                                            \
     F(T, I64, max_ns, MEASURE, "ns", "the longest")
-TL_TABLE(stream_gap, TL_STREAM_GAP_FIELDS);
+TL_TABLE(stream_idle, TL_STREAM_IDLE_FIELDS);
 
 #endif

@@ -50,21 +50,6 @@ TL_TABLE(counter_row, TL_COUNTER_FIELDS);
     F(T, NAME, peak_annotation, LABEL, "", "innermost user annotation around it, on its thread; marks of steps apart")
 TL_TABLE(memory_row, TL_MEMORY_FIELDS);
 
-/* The same, event by event. */
-#define TL_MEMORY_SERIES_FIELDS(F, T)                                                                                  \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device, -1: memory of the host")                                                       \
-    F(T, TIME, time_ns, KEY, "ns", "when memory was given or taken back; of equal times in the order of the trace")    \
-    F(T, I64, bytes, MEASURE, "byte",                                                                                  \
-      "how much was given, or, below 0, taken back; where that is not told by how much allocated_bytes changed, 0 of the " \
-      "first")                                                                                                         \
-    F(T, I64, allocated_bytes, MEASURE, "byte", "allocated after it; -1: not told")                                    \
-    F(T, I64, reserved_bytes, MEASURE, "byte", "reserved of the device after it; -1: not told")                        \
-    F(T, I32, step, LABEL, "", "ProfilerStep in which it was, -1 for none")                                            \
-    F(T, NAME, operator, LABEL, "", "innermost operator around it, on its thread")                                     \
-    F(T, NAME, annotation, LABEL, "", "innermost user annotation around it, on its thread; marks of steps apart")
-TL_TABLE(memory_series, TL_MEMORY_SERIES_FIELDS);
-
 /* Categories of the profiler's memory timeline, in its order, and all of them. */
 extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer_state", ... "unknown", "total", NULL */
 #define TL_CELL_MEMORY_CATEGORY(name)  uint8_t name

@@ -198,15 +198,6 @@ TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
     F(T, F64, full_share, MEASURE, "", "full_ns / wall_ns")
 TL_TABLE(queue_row, TL_QUEUE_FIELDS);
 
-/* The same over time. */
-#define TL_QUEUE_SERIES_FIELDS(F, T)                                                                                   \
-    F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
-    F(T, I32, stream, KEY, "", "device stream, -1 for none")                                                           \
-    F(T, TIME, time_ns, KEY, "ns", "when the length changed; it holds up to the next row, and before the first it is 0")  \
-    F(T, I64, length, MEASURE, "", "work launched and not started")
-TL_TABLE(queue_series, TL_QUEUE_SERIES_FIELDS);
-
 /* Copies and memsets by name. */
 #define TL_COPY_FIELDS(F, T)                                                                                           \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
@@ -224,16 +215,39 @@ TL_TABLE(queue_series, TL_QUEUE_SERIES_FIELDS);
     F(T, NAME, name, LABEL, "", "copy or memset")
 TL_TABLE(copy_row, TL_COPY_FIELDS);
 
-/* The same over time. */
-#define TL_COPY_SERIES_FIELDS(F, T)                                                                                    \
+/* What changes over time, point by point. */
+typedef enum tl_series_of {
+    TL_SERIES_SHORT_GAP,
+    TL_SERIES_MEMORY_GIVEN,
+    TL_SERIES_MEMORY_ALLOCATED,
+    TL_SERIES_MEMORY_RESERVED,
+    TL_SERIES_QUEUE,
+    TL_SERIES_MEMCPY,
+    TL_SERIES_MEMSET
+} tl_series_of;
+extern const char *const tl_series_labels[]; /* "short_gap", "memory_given", ... "queue", "memcpy", "memset", NULL */
+#define TL_CELL_SERIES(name) uint8_t name
+#define TL_TYPE_OF_SERIES    TL_TYPE_ENUM
+#define TL_LABELS_OF_SERIES  tl_series_labels
+
+#define TL_SERIES_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
-    F(T, I32, place, KEY, "", "that of its name in table copy")                                                        \
-    F(T, I32, device, KEY, "", "device; -1 where the trace names none")                                                \
+    F(T, SERIES, what, KEY, "",                                                                                        \
+      "queue: work launched and not started, of a stream; memcpy, memset: what those of a name move together, GB/s "   \
+      "(10^9 byte/s); memory_given, memory_allocated, memory_reserved: byte; short_gap: ns for which the device was "  \
+      "idle from then on, too short a time for table gap")                                                             \
+    F(T, I32, device, KEY, "", "device; -1: memory of the host, or the trace names none")                              \
+    F(T, I32, stream, KEY, "", "device stream of a queue; -1 for none, and of the others")                             \
+    F(T, NAME, name, KEY, "", "copy or memset, in order of texts; none of the others")                                 \
     F(T, TIME, time_ns, KEY, "ns",                                                                                     \
-      "when the bandwidth changed; it holds up to the next row, and before the first it is 0")                         \
-    F(T, F64, gb_s, MEASURE, "GB/s", "what those that run move together, in 10^9 byte/s; each in whole byte/s")        \
-    F(T, KIND, kind, LABEL, "", "memcpy or memset")                                                                    \
-    F(T, NAME, name, LABEL, "", "copy or memset")
-TL_TABLE(copy_series, TL_COPY_SERIES_FIELDS);
+      "when the value changed: it holds up to the next row of the same, and before the first it is 0; of memory when " \
+      "it was given or taken back, of equal times in the order of the trace")                                          \
+    F(T, F64, value, MEASURE, "",                                                                                      \
+      "in the unit of what; memory_given: how much was given, or, below 0, taken back; where that is not told by how " \
+      "much memory_allocated changed, 0 of the first; allocated and reserved: after it, no row where not told")        \
+    F(T, I32, step, LABEL, "", "ProfilerStep in which it was, -1 for none")                                            \
+    F(T, NAME, operator, LABEL, "", "of memory the innermost operator around it, on its thread")                       \
+    F(T, NAME, annotation, LABEL, "", "of memory the innermost user annotation around it; marks of steps apart")
+TL_TABLE(series_row, TL_SERIES_FIELDS);
 
 #endif

@@ -34,8 +34,8 @@ typedef struct tl_summary {
     size_t nkernels; /* names of device work, the most time first */
     const tl_idle *idle;
     size_t nidle; /* all rows */
-    const tl_idle_job *causes;
-    size_t ncauses;   /* classes of gaps over all ranks */
+    const tl_idle_summary *classes;
+    size_t nclasses;  /* all rows */
     int64_t noise_ns; /* a gap below it has no class */
     const tl_straggler *stragglers;
     size_t nstragglers;        /* by rank */

@@ -248,4 +248,5 @@ void tl_idle_free(tl_idle_rank *k)
     free(k->launches.v);
     free(k->lost.v);
     free(k->places.v);
+    free(k->noise.v);
 }

@@ -10,7 +10,7 @@
  * what stands first in the file.
  */
 #include "internal.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 
 /* Whether a runs on when b, which is next in the view, begins on its stream.  Branches of a graph run side by side, on
@@ -99,33 +99,20 @@ static int32_t step_at(const tl_idle_rank *k, tl_idle_device *d, int64_t ns)
     return d->step > 0 && ns < steps[d->step - 1].end_ns ? steps[d->step - 1].number : -1;
 }
 
-static bool add_noise(const tl_idle_rank *k, tl_idle_device *d, tl_table *noise, int64_t lo, int64_t hi)
+static void add_noise(tl_idle_rank *k, tl_idle_device *d, int64_t lo, int64_t hi)
 {
-    tl_gap_noise *row = tl_table_add(noise);
-    if (row == NULL)
-        return false;
     d->sums.noise_gaps++;
     d->sums.noise_ns += hi - lo;
-    row->rank = k->view->rank;
-    row->device = d->device;
-    row->start_ns = lo;
-    row->duration_ns = hi - lo;
-    row->idle_id = (int32_t)-d->sums.noise_gaps;
-    row->step = step_at(k, d, lo);
-    return true;
+    tl_vec_push(&k->noise, (tl_idle_noise){ lo, hi - lo, d->device, step_at(k, d, lo) });
 }
 
-static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g,
+static void add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_t lo, int64_t hi, tl_idle_gap g,
                       uint32_t main_track)
 {
-    if (!tl_vec_room(&d->gaps))
-        return false;
     tl_gap *row = tl_table_add(gaps);
-    if (row == NULL)
-        return false;
     g.launch = k->view->kernels[g.next].launch;
     g.track = thread_of(k, g.launch, main_track);
-    d->gaps.v[d->gaps.n++] = g;
+    tl_vec_push(&d->gaps, g);
     row->rank = k->view->rank;
     row->device = d->device;
     row->start_ns = lo;
@@ -137,7 +124,6 @@ static bool add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
     d->sums.macro_ns += hi - lo;
     d->sums.longest_ns = hi - lo > d->sums.longest_ns ? hi - lo : d->sums.longest_ns;
     d->sums.unlinked += g.launch == TL_NONE;
-    return true;
 }
 
 /* A walk over the work of a device in order of its start, from gap to gap. */
@@ -186,7 +172,7 @@ static bool next_gap(timeline *t, int64_t *busy_ns)
 }
 
 /* Room for all gaps at once: there may be as many as there is work. */
-static bool reserve(const tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise)
+static void reserve(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps)
 {
     timeline t = start_timeline(k, order, d->n);
     size_t nmacro = 0, nnoise = 0;
@@ -197,25 +183,20 @@ static bool reserve(const tl_idle_rank *k, tl_idle_device *d, const uint32_t *or
         nmacro += macro;
         nnoise += !macro;
     }
-    return tl_table_reserve(gaps, nmacro) && tl_table_reserve(noise, nnoise) &&
-           tl_grow((void **)&d->gaps.v, &d->gaps.cap, nmacro, sizeof *d->gaps.v);
+    tl_table_reserve(gaps, nmacro);
+    tl_grow((void **)&k->noise.v, &k->noise.cap, k->noise.n + nnoise, sizeof *k->noise.v);
+    tl_grow((void **)&d->gaps.v, &d->gaps.cap, nmacro, sizeof *d->gaps.v);
 }
 
-static bool walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, tl_table *noise,
-                 uint32_t main_track)
+static void walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_table *gaps, uint32_t main_track)
 {
-    if (!reserve(k, d, order, gaps, noise))
-        return false;
+    reserve(k, d, order, gaps);
     timeline t = start_timeline(k, order, d->n);
-    bool ok = true;
-    while (ok && next_gap(&t, &d->sums.busy_ns)) {
-        if (t.hi - t.lo < k->config->noise_ns) {
-            ok = add_noise(k, d, noise, t.lo, t.hi);
-            continue;
-        }
-        ok = add_macro(k, d, gaps, t.lo, t.hi, (tl_idle_gap){ .prev = t.prev, .next = order[t.next] }, main_track);
-    }
-    return ok;
+    while (next_gap(&t, &d->sums.busy_ns))
+        if (t.hi - t.lo < k->config->noise_ns)
+            add_noise(k, d, t.lo, t.hi);
+        else
+            add_macro(k, d, gaps, t.lo, t.hi, (tl_idle_gap){ .prev = t.prev, .next = order[t.next] }, main_track);
 }
 
 /* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
@@ -293,21 +274,22 @@ static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t 
     return true;
 }
 
-bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise)
+bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
 {
     uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), main_track = TL_NONE;
     bool ok = order != NULL;
 
     d->first_row = gaps->n;
-    d->first_noise = noise->n;
+    d->first_noise = k->noise.n;
     for (size_t i = 0; ok && k->end_ns != NULL && i < d->n; i++) {
         const tl_kernel *a = &k->view->kernels[d->first + i];
         int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns = tl_ns_add(d->sums.overrun_ns, a->end_ns - end);
     }
-    ok = ok && main_thread(k, d, &main_track) && order_work(k, d, order) &&
-         (d->n == 0 || walk(k, d, order, gaps, noise, main_track));
+    ok = ok && main_thread(k, d, &main_track) && order_work(k, d, order);
+    if (ok && d->n > 0)
+        walk(k, d, order, gaps, main_track);
     free(order);
     return ok;
 }

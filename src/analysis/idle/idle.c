@@ -23,6 +23,7 @@
  */
 #include "tlmpi/analysis/idle.h"
 #include "internal.h"
+#include "tlmpi/model/work_tables.h"
 #include <stdlib.h>
 
 /* A launch takes some of launch_ns, and at least this much of a gap is not worth another name. */
@@ -74,10 +75,10 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
 
 static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
 {
-    tl_table *gaps = tl_tables_get(out, &tl_gap_schema), *noise = tl_tables_get(out, &tl_gap_noise_schema);
+    tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     tl_table *health = tl_tables_get(out, &tl_health_schema);
 
-    if (!tl_idle_gaps(k, d, gaps, noise))
+    if (!tl_idle_gaps(k, d, gaps))
         return false;
     if (d->gaps.n == 0)
         return true;
@@ -113,6 +114,25 @@ static void take_device(const tl_idle_rank *k, tl_idle_device *d, size_t first)
     d->n = to - first;
 }
 
+/* With --series alone: there may be as many as there is device work. */
+static void add_noise(const tl_idle_rank *k, tl_table *series)
+{
+    for (size_t i = 0; i < k->noise.n; i++) {
+        const tl_idle_noise *n = &k->noise.v[i];
+        const tl_series_row row = { .rank = k->view->rank,
+                                    .what = TL_SERIES_SHORT_GAP,
+                                    .device = n->device,
+                                    .stream = -1,
+                                    .name = TL_NO_NAME,
+                                    .time_ns = n->start_ns,
+                                    .value = (double)n->duration_ns,
+                                    .step = n->step,
+                                    .operator= TL_NO_NAME,
+                                    .annotation = TL_NO_NAME };
+        tl_table_append(series, &row, 1);
+    }
+}
+
 static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_idle_rank k = { .view = view, .config = &config->idle };
@@ -126,6 +146,8 @@ static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config
         ok = classify(&k, &devices[i], out);
     }
     ok = ok && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
+    if (ok && config->series)
+        add_noise(&k, tl_tables_get(out, &tl_series_row_schema));
     for (size_t i = 0; devices != NULL && i < n; i++)
         free(devices[i].gaps.v);
     free(devices);
@@ -171,13 +193,11 @@ const tl_idle_rule tl_idle_rules[] = {
 };
 
 static const tl_schema *const tables[] = { &tl_gap_schema,
-                                           &tl_gap_noise_schema,
                                            &tl_gap_peer_schema,
                                            &tl_idle_schema,
-                                           &tl_idle_overview_schema,
                                            &tl_idle_summary_schema,
                                            &tl_idle_annotation_schema,
-                                           &tl_idle_job_schema,
+                                           &tl_series_row_schema,
                                            &tl_health_schema,
                                            NULL };
 

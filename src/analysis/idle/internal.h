@@ -8,7 +8,7 @@
  *     drain.c    how the device ran dry
  *     doing.c    what the host did, thread by thread;  tally.c: time by name
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
- *     sums.c     gaps -> sums, and by label;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
+ *     sums.c     gaps -> sums, and by their two axes;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
  *     places.c   in which annotations the time of a class was
  */
 #ifndef ANALYSIS_IDLE_INTERNAL_H
@@ -66,6 +66,12 @@ typedef struct tl_idle_ends {
     bool apart;
 } tl_idle_ends;
 
+/* A gap that is too short to be classified. */
+typedef struct tl_idle_noise {
+    int64_t start_ns, duration_ns;
+    int32_t device, step;
+} tl_idle_noise;
+
 /* A part of a gap in an annotation. */
 typedef struct tl_idle_place {
     size_t gap; /* its row in the gap table */
@@ -87,6 +93,7 @@ typedef struct tl_idle_rank {
     TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
     TL_VEC(tl_idle_launch) launches; /* on proc's own memory until the lost ones are found; by (start, uid) */
     TL_VEC(tl_idle_launch) lost;     /* those whose work is not in the trace; by (start, uid) */
+    TL_VEC(tl_idle_noise) noise;    /* by device and time */
     TL_VEC(tl_idle_place) places;   /* those of one gap lie together */
     uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
     size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
@@ -146,7 +153,7 @@ typedef struct tl_idle_device {
     size_t step;                   /* steps that begin at or before the gap that is looked at */
     tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see drain.c */
     size_t first_row;              /* of its rows in the gap table */
-    size_t first_noise;            /* and in that of noise */
+    size_t first_noise;            /* of its in the rank's noise */
     tl_idle sums;                  /* as far as the timeline tells */
 } tl_idle_device;
 
@@ -163,8 +170,8 @@ bool tl_idle_find_ends(tl_idle_rank *k);
  * work after it. */
 bool tl_idle_misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi);
 
-/* Finds the gaps: rows with times, ids, steps and the work around them.  False: memory is out. */
-bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, tl_table *noise);
+/* Finds the gaps: rows with times, ids, steps and the work around them, and the rank's noise.  False: memory is out. */
+bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps);
 
 /* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
 void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
@@ -249,7 +256,7 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* Adds the rows of the devices (and of all together) to idle, idle_overview and idle_summary.  False: memory is out. */
+/* Adds the rows of the devices (and of all together) to idle and idle_summary.  False: memory is out. */
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* The class of a gap in words: a cell dominant_op of idle_summary. */

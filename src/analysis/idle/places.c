@@ -98,7 +98,7 @@ static size_t rows_of(const tl_table *annotations, const tl_idle_summary *class,
     return end;
 }
 
-bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_job *row)
+bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
     const tl_table *summary = tl_tables_get(job, &tl_idle_summary_schema),
                    *annotations = tl_tables_get(job, &tl_idle_annotation_schema);

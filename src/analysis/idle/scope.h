@@ -23,10 +23,9 @@ typedef struct tl_idle_scope {
     size_t first_row;     /* of them in the gap table */
     tl_idle_brief *brief; /* of each */
     size_t ngaps;
-    const tl_gap_noise *noise;
+    const tl_idle_noise *noise;
     size_t nnoise;
-    tl_idle_stats all, all_noise; /* of all of either kind */
-    int64_t busy_ns, macro_ns;
+    int64_t macro_ns;
     uint32_t *index;       /* room for the numbers of its gaps, of either kind */
     int64_t *durations;    /* and for their lengths */
     tl_idle_tally tally;   /* scratch: of annotations */
@@ -46,8 +45,16 @@ static inline void tl_idle_lengths(const tl_idle_scope *s, const uint32_t *index
         s->durations[i] = s->brief[index[i]].ns;
 }
 
-/* Its rows of idle_summary, and of idle_annotation.  False: memory is out. */
-bool tl_idle_summary_rows(tl_idle_scope *scope, tl_table *table);
+/* Adds a row of idle_summary with what n lengths say, which are in another order then; all_ns: of all macro gaps of the
+ * step, or of all steps. */
+tl_idle_summary *tl_idle_row_add(const tl_idle_scope *scope, tl_table *table, int32_t step, uint8_t drain, uint8_t doing,
+                                 int64_t *lengths, size_t n, int64_t all_ns);
+
+/* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
+void tl_idle_say_longest(const tl_idle_scope *scope, const uint32_t *index, size_t n, tl_idle_summary *row);
+
+/* Its classes: rows of idle_summary and idle_annotation.  False: memory is out. */
+bool tl_idle_class_rows(tl_idle_scope *scope, tl_table *table);
 
 /* Finds the places of each gap. */
 void tl_idle_places_find(tl_idle_scope *scope);
@@ -57,6 +64,6 @@ void tl_idle_places_find(tl_idle_scope *scope);
 bool tl_idle_say_places(tl_idle_scope *scope, const uint32_t *index, size_t n, tl_idle_summary *row);
 
 /* Likewise of the class over all ranks whose n rows of idle_summary index[] has. */
-bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_job *row);
+bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_summary *row);
 
 #endif

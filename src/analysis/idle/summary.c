@@ -90,35 +90,35 @@ void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_
     }
 }
 
-/* Of n gaps, whose lengths are in s->durations; all: their stats, where they are known already. */
-static tl_idle_summary *add_summary(const tl_idle_scope *s, tl_table *table, uint8_t drain, uint8_t doing, size_t n,
-                                    const tl_idle_stats *all)
+tl_idle_summary *tl_idle_row_add(const tl_idle_scope *s, tl_table *table, int32_t step, uint8_t drain, uint8_t doing,
+                                 int64_t *lengths, size_t n, int64_t all_ns)
 {
     tl_idle_summary *row = tl_table_add(table);
-    if (row == NULL)
-        return NULL;
-    row->std_ns = tl_idle_deviation(s->durations, n);
-    tl_idle_stats stats = all != NULL ? *all : tl_idle_measure(s->durations, n);
+    bool noise = doing == TL_DOING_NOISE, axes = step >= 0 || (doing != TL_DOING_ALL && !noise);
+
+    row->std_ns = tl_idle_deviation(lengths, n);
+    tl_idle_stats stats = tl_idle_measure(lengths, n);
     row->rank = s->k->view->rank;
     row->device = s->device;
+    row->step = step;
     row->drain_type = drain;
     row->cpu_during_gap = doing;
+    text_cell(row->dominant_op, sizeof row->dominant_op, noise ? TL_TEXT("noise") : TL_TEXT("ALL"));
     row->count = (int64_t)n;
-    row->total_ns = stats.total_ns;
-    row->idle_pct = doing == TL_DOING_NOISE ? tl_idle_pct(0, 0) : tl_idle_pct(stats.total_ns, s->macro_ns);
-    row->cumulative_pct = tl_idle_pct(0, 0);
-    row->mean_ns = stats.mean_ns;
+    row->total_ns = row->median_rank_ns = row->worst_ns = stats.total_ns;
+    row->idle_pct = noise ? tl_idle_pct(0, 0) : tl_idle_pct(stats.total_ns, all_ns);
+    row->peer_ns = axes ? -1 : 0;
     row->median_ns = stats.median_ns;
     row->min_ns = stats.min_ns;
     row->max_ns = stats.max_ns;
     row->longest_id = -1;
     row->annotation = TL_NO_NAME;
-    text_cell(row->dominant_op, sizeof row->dominant_op, doing == TL_DOING_NOISE ? TL_TEXT("noise") : TL_TEXT("ALL"));
+    row->ranks = n > 0;
+    row->worst_rank = n > 0 ? row->rank : -1;
     return row;
 }
 
-/* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
-static void say_longest(const tl_idle_scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+void tl_idle_say_longest(const tl_idle_scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
     const tl_idle_brief *v = s->brief;
     uint32_t longest = TL_NONE, other = TL_NONE;
@@ -151,46 +151,46 @@ static int by_total(const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
+/* A class of `count` gaps, whose lengths are in s->durations. */
+static tl_idle_summary *add_class(const tl_idle_scope *s, tl_table *table, uint8_t drain, uint8_t doing, size_t count,
+                                  size_t place)
+{
+    tl_idle_summary *row = tl_idle_row_add(s, table, -1, drain, doing, s->durations, count, s->macro_ns);
+    row->place = (int32_t)place;
+    row->peer_ns = 0;
+    return row;
+}
+
 /* The classes from the n-th on, as one. */
-static bool add_others(const tl_idle_scope *s, tl_table *table, const class_run *runs, size_t n, size_t nruns)
+static void add_others(const tl_idle_scope *s, tl_table *table, const class_run *runs, size_t n, size_t nruns)
 {
     size_t count = 0;
     for (size_t r = n; r < nruns; r++)
         for (size_t i = runs[r].from; i < runs[r].to; i++)
             s->durations[count++] = s->brief[s->index[i]].ns;
-    tl_idle_summary *row = count > 0 ? add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, count, NULL) : NULL;
     if (count == 0)
-        return true;
-    if (row == NULL)
-        return false;
-    row->place = (int32_t)n + 1;
-    row->cumulative_pct = tl_idle_pct(s->macro_ns, s->macro_ns);
+        return;
+    tl_idle_summary *row = add_class(s, table, TL_DRAIN_ALL, TL_DOING_ALL, count, n + 1);
     text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
-    return true;
 }
 
 static bool add_classes(tl_idle_scope *s, tl_table *table, class_run *runs, size_t nruns)
 {
     size_t n = nruns < MOST_CLASSES ? nruns : MOST_CLASSES;
-    int64_t sum = 0;
 
     for (size_t r = 0; r < n; r++) {
         const uint32_t *index = s->index + runs[r].from;
         size_t count = runs[r].to - runs[r].from;
         const tl_gap *first = &s->gaps[index[0]];
         tl_idle_lengths(s, index, count);
-        tl_idle_summary *row = add_summary(s, table, first->drain_type, first->cpu_during_gap, count, NULL);
-        if (row == NULL)
-            return false;
-        sum += row->total_ns;
-        row->place = (int32_t)r + 1;
-        row->cumulative_pct = tl_idle_pct(sum, s->macro_ns);
+        tl_idle_summary *row = add_class(s, table, first->drain_type, first->cpu_during_gap, count, r + 1);
         tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
-        say_longest(s, index, count, row);
+        tl_idle_say_longest(s, index, count, row);
         if (!tl_idle_say_places(s, index, count, row))
             return false;
     }
-    return add_others(s, table, runs, n, nruns);
+    add_others(s, table, runs, n, nruns);
+    return true;
 }
 
 static bool same_class(const tl_idle_scope *s, uint32_t a, uint32_t b)
@@ -247,26 +247,15 @@ static bool find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
     return ok;
 }
 
-bool tl_idle_summary_rows(tl_idle_scope *s, tl_table *table)
+bool tl_idle_class_rows(tl_idle_scope *s, tl_table *table)
 {
     class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
     size_t nruns = 0;
-    bool ok = runs != NULL;
+    bool ok = find_classes(s, runs, &nruns);
 
-    tl_idle_number(s->index, s->ngaps);
-    if (ok && s->ngaps > 0) {
-        tl_idle_lengths(s, s->index, s->ngaps);
-        tl_idle_summary *all = add_summary(s, table, TL_DRAIN_ALL, TL_DOING_ALL, s->ngaps, &s->all);
-        ok = all != NULL && tl_idle_say_places(s, s->index, s->ngaps, all);
-        if (ok)
-            say_longest(s, s->index, s->ngaps, all);
-    }
-    ok = ok && find_classes(s, runs, &nruns);
     if (ok && nruns > 0)
         qsort(runs, nruns, sizeof *runs, by_total);
     ok = ok && add_classes(s, table, runs, nruns);
     free(runs);
-    for (size_t i = 0; i < s->nnoise; i++)
-        s->durations[i] = s->noise[i].duration_ns;
-    return ok && add_summary(s, table, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise, &s->all_noise) != NULL;
+    return ok;
 }

@@ -1,5 +1,5 @@
-/* sums.c - the gaps of a rank: sums of the whole and of each device; and by their two labels, for the whole trace and
- * for each step, with rows for all and for noise.
+/* sums.c - the gaps of a rank: sums of the whole and of each device; and by their two labels (axes), for the whole
+ * trace and for each step, with rows for all and for noise.
  *
  * Gap rows of one device lie together, in order of time; those of the rank's devices follow each other.
  */
@@ -7,32 +7,6 @@
 #include "tlmpi/base/sort.h"
 
 /* -------------------------------------------------------------------------------------------------------- by label */
-
-/* A row for n gaps; all_ns: of all macro gaps of the step. */
-static bool add_overview(const tl_idle_scope *s, tl_table *table, int32_t step, uint8_t drain, uint8_t doing, size_t n,
-                         const tl_idle_stats *stats, int64_t all_ns)
-{
-    tl_idle_overview *row = tl_table_add(table);
-    if (row == NULL)
-        return false;
-    int64_t span = tl_ns_add(s->busy_ns, s->macro_ns);
-    bool whole = step == -1;
-    row->rank = s->k->view->rank;
-    row->device = s->device;
-    row->step = step;
-    row->drain_type = drain;
-    row->cpu_during_gap = doing;
-    row->count = (int64_t)n;
-    row->total_ns = stats->total_ns;
-    row->idle_pct = doing == TL_DOING_NOISE ? tl_idle_pct(0, 0) : tl_idle_pct(stats->total_ns, all_ns);
-    row->trace_pct = doing == TL_DOING_NOISE || !whole ? tl_idle_pct(0, 0) : tl_idle_pct(stats->total_ns, span);
-    row->utilization_pct = whole ? tl_idle_pct(s->busy_ns, span) : tl_idle_pct(0, 0);
-    row->mean_ns = stats->mean_ns;
-    row->median_ns = stats->median_ns;
-    row->min_ns = stats->min_ns;
-    row->max_ns = stats->max_ns;
-    return true;
-}
 
 static int by_step(const void *context, uint32_t a, uint32_t b)
 {
@@ -42,8 +16,7 @@ static int by_step(const void *context, uint32_t a, uint32_t b)
 
 static int noise_by_step(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_gap_noise *x = &((const tl_idle_scope *)context)->noise[a],
-                       *y = &((const tl_idle_scope *)context)->noise[b];
+    const tl_idle_noise *v = ((const tl_idle_scope *)context)->noise, *x = &v[a], *y = &v[b];
     return TL_COMPARE(x->step, y->step);
 }
 
@@ -57,14 +30,20 @@ static bool order_by_step(const tl_idle_scope *s, size_t n, tl_compare *compare)
     return i >= n || tl_sort_index(s->index, n, compare, s);
 }
 
-/* The gaps index[0, n) of one step, or of all, with these stats: a row for all, and one for each pair of labels. */
-static bool overview_of(const tl_idle_scope *s, tl_table *table, int32_t step, const uint32_t *index, size_t n,
-                        const tl_idle_stats *all)
+/* The gaps index[0, n) of one step, or of all: a row for all, and one for each pair of labels. */
+static bool add_axes(tl_idle_scope *s, tl_table *table, int32_t step, const uint32_t *index, size_t n)
 {
     size_t end[TL_IDLE_NLABELS + 1] = { 0 };
 
-    if (!add_overview(s, table, step, TL_DRAIN_ALL, TL_DOING_ALL, n, all, all->total_ns))
-        return false;
+    tl_idle_lengths(s, index, n);
+    tl_idle_summary *row = tl_idle_row_add(s, table, step, TL_DRAIN_ALL, TL_DOING_ALL, s->durations, n, 0);
+    int64_t all_ns = row->total_ns;
+    row->idle_pct = tl_idle_pct(all_ns, all_ns);
+    if (step == -1) {
+        tl_idle_say_longest(s, index, n, row);
+        if (!tl_idle_say_places(s, index, n, row))
+            return false;
+    }
     for (size_t i = 0; i < n; i++)
         end[s->brief[index[i]].label + 1]++;
     for (size_t l = 0; l < TL_IDLE_NLABELS; l++)
@@ -73,56 +52,41 @@ static bool overview_of(const tl_idle_scope *s, tl_table *table, int32_t step, c
         s->durations[end[s->brief[index[i]].label]++] = s->brief[index[i]].ns;
     for (size_t l = 0; l < TL_IDLE_NLABELS; l++) {
         size_t from = l > 0 ? end[l - 1] : 0;
-        if (end[l] == from)
-            continue;
-        tl_idle_stats stats = tl_idle_measure(s->durations + from, end[l] - from);
-        if (!add_overview(s, table, step, (uint8_t)(l / TL_NDOINGS), (uint8_t)(l % TL_NDOINGS), end[l] - from, &stats,
-                          all->total_ns))
-            return false;
+        if (end[l] > from)
+            tl_idle_row_add(s, table, step, (uint8_t)(l / TL_NDOINGS), (uint8_t)(l % TL_NDOINGS), s->durations + from,
+                            end[l] - from, all_ns);
     }
     return true;
 }
 
-static bool macro_rows(const tl_idle_scope *s, tl_table *table)
+static bool macro_rows(tl_idle_scope *s, tl_table *table)
 {
     tl_idle_number(s->index, s->ngaps);
-    if (!overview_of(s, table, -1, s->index, s->ngaps, &s->all) || !order_by_step(s, s->ngaps, by_step))
-        return false;
-    for (size_t from = 0, to; from < s->ngaps; from = to) {
+    bool ok = add_axes(s, table, -1, s->index, s->ngaps) && order_by_step(s, s->ngaps, by_step);
+    for (size_t from = 0, to; ok && from < s->ngaps; from = to) {
         int32_t step = s->brief[s->index[from]].step;
         for (to = from + 1; to < s->ngaps && s->brief[s->index[to]].step == step; to++)
             ;
-        if (step < 0)
-            continue;
-        tl_idle_lengths(s, s->index + from, to - from);
-        tl_idle_stats stats = tl_idle_measure(s->durations, to - from);
-        if (!overview_of(s, table, step, s->index + from, to - from, &stats))
-            return false;
+        ok = step < 0 || add_axes(s, table, step, s->index + from, to - from);
     }
-    return true;
+    return ok;
 }
 
 static bool noise_rows(const tl_idle_scope *s, tl_table *table)
 {
-    if (!add_overview(s, table, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->nnoise, &s->all_noise, 0) ||
-        !order_by_step(s, s->nnoise, noise_by_step))
+    for (size_t i = 0; i < s->nnoise; i++)
+        s->durations[i] = s->noise[i].duration_ns;
+    tl_idle_row_add(s, table, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->durations, s->nnoise, 0);
+    if (!order_by_step(s, s->nnoise, noise_by_step))
         return false;
     for (size_t from = 0, to; from < s->nnoise; from = to) {
         int32_t step = s->noise[s->index[from]].step;
         for (to = from; to < s->nnoise && s->noise[s->index[to]].step == step; to++)
             s->durations[to - from] = s->noise[s->index[to]].duration_ns;
-        if (step < 0)
-            continue;
-        tl_idle_stats stats = tl_idle_measure(s->durations, to - from);
-        if (!add_overview(s, table, step, TL_DRAIN_NOISE, TL_DOING_NOISE, to - from, &stats, 0))
-            return false;
+        if (step >= 0)
+            tl_idle_row_add(s, table, step, TL_DRAIN_NOISE, TL_DOING_NOISE, s->durations, to - from, 0);
     }
     return true;
-}
-
-static bool overview_rows(const tl_idle_scope *s, tl_table *table)
-{
-    return macro_rows(s, table) && noise_rows(s, table);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- of all */
@@ -159,12 +123,7 @@ static void be_brief(tl_idle_scope *s)
         const tl_gap *g = &s->gaps[i];
         s->brief[i] = (tl_idle_brief){ g->duration_ns, g->other_op_ns, g->step,
                                        (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
-        s->durations[i] = g->duration_ns;
     }
-    s->all = tl_idle_measure(s->durations, s->ngaps);
-    for (size_t i = 0; i < s->nnoise; i++)
-        s->durations[i] = s->noise[i].duration_ns;
-    s->all_noise = tl_idle_measure(s->durations, s->nnoise);
     tl_idle_places_find(s);
 }
 
@@ -178,17 +137,15 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     row.device = s->device;
     row.late_rank = -1;
     row.utilization_pct = tl_idle_pct(row.busy_ns, tl_ns_add(row.busy_ns, row.macro_ns));
-    s->busy_ns = row.busy_ns;
     s->macro_ns = row.macro_ns;
     s->index = tl_arena_take(&arena, most, sizeof *s->index);
     s->durations = tl_arena_take(&arena, most, sizeof *s->durations);
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
-    tl_table *of_labels = tl_tables_get(out, &tl_idle_overview_schema);
-    bool ok = !arena.failed && tl_idle_tally_make(&s->tally, s->k->view->names);
-    if (ok)
-        be_brief(s);
-    ok = ok && tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1) && overview_rows(s, of_labels) &&
-         tl_idle_summary_rows(s, tl_tables_get(out, &tl_idle_summary_schema));
+    tl_table *summary = tl_tables_get(out, &tl_idle_summary_schema);
+    bool ok = tl_idle_tally_make(&s->tally, s->k->view->names);
+    be_brief(s);
+    tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1);
+    ok = ok && macro_rows(s, summary) && noise_rows(s, summary) && tl_idle_class_rows(s, summary);
     tl_idle_tally_free(&s->tally);
     tl_arena_free(&arena);
     return ok;
@@ -196,17 +153,18 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
 
 bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
 {
-    const tl_table *gaps = tl_tables_get(out, &tl_gap_schema), *noise = tl_tables_get(out, &tl_gap_noise_schema);
-    tl_idle_scope s = {
-        .k = k, .device = -1, .ngaps = gaps->n - devices[0].first_row, .nnoise = noise->n - devices[0].first_noise
-    };
+    const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
+    tl_idle_scope s = { .k = k,
+                        .device = -1,
+                        .ngaps = gaps->n - devices[0].first_row,
+                        .noise = k->noise.v,
+                        .nnoise = k->noise.n };
     tl_idle all = { 0 };
     bool ok = true;
 
     s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[0].first_row) : NULL;
     s.first_row = devices[0].first_row;
     s.annotations = tl_tables_get(out, &tl_idle_annotation_schema);
-    s.noise = s.nnoise > 0 ? tl_table_row(noise, devices[0].first_noise) : NULL;
     for (size_t i = 0; i < n; i++)
         tl_idle_add(&all, &devices[i].sums);
     say_host(k, &all);
@@ -218,11 +176,10 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
         s.ngaps = devices[i].gaps.n;
         s.nnoise = (size_t)devices[i].sums.noise_gaps;
         s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[i].first_row) : NULL;
-        s.noise = s.nnoise > 0 ? tl_table_row(noise, devices[i].first_noise) : NULL;
+        s.noise = s.nnoise > 0 ? k->noise.v + devices[i].first_noise : NULL;
         ok = sum_scope(&s, &devices[i].sums, out);
     }
     return ok && tl_table_sort(tl_tables_get(out, &tl_idle_schema)) &&
-           tl_table_sort(tl_tables_get(out, &tl_idle_overview_schema)) &&
            tl_table_sort(tl_tables_get(out, &tl_idle_annotation_schema)) &&
            tl_table_sort(tl_tables_get(out, &tl_idle_summary_schema));
 }

@@ -6,7 +6,9 @@
  */
 #include "around.h"
 #include "tlmpi/analysis/measured.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/work_tables.h"
 #include <stdlib.h>
 
 /* The n events of one device: its row, and where its peak was. */
@@ -38,77 +40,74 @@ static tl_memory_row sum_up(const tl_rank_view *view, const tl_memory *v, size_t
     return row;
 }
 
-static bool add_rows(const tl_rank_view *view, tl_table *table)
+static void add_rows(const tl_rank_view *view, tl_table *table)
 {
     TL_VEC(tl_instant) peaks = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0, n; ok && i < view->nmemory; i += n) {
+    for (size_t i = 0, n; i < view->nmemory; i += n) {
         for (n = 1; i + n < view->nmemory && view->memory[i + n].device == view->memory[i].device; n++)
             ;
-        ok = tl_vec_room(&peaks);
-        if (!ok)
-            break;
-        peaks.v[peaks.n] = (tl_instant){ .track = TL_NONE };
-        const tl_memory_row row = sum_up(view, view->memory + i, n, &peaks.v[peaks.n++]);
-        ok = tl_table_append(table, &row, 1);
+        tl_vec_push(&peaks, (tl_instant){ .track = TL_NONE });
+        const tl_memory_row row = sum_up(view, view->memory + i, n, &peaks.v[peaks.n - 1]);
+        tl_table_append(table, &row, 1);
     }
-    ok = ok && tl_instants_place(view, peaks.v, peaks.n, NULL);
-    for (size_t i = 0; ok && i < peaks.n; i++) {
+    tl_instants_place(view, peaks.v, peaks.n, NULL);
+    for (size_t i = 0; i < peaks.n; i++) {
         tl_memory_row *row = tl_table_row(table, i);
         row->peak_operator = peaks.v[i].op;
         row->peak_annotation = peaks.v[i].annotation;
     }
     free(peaks.v);
-    return ok;
 }
 
-/* Each event, with what was around it. */
-static bool add_series(const tl_rank_view *view, tl_table *table)
+/* Each event, with what was around it, three times over: rows are in the order of what they tell. */
+static void add_series(const tl_rank_view *view, tl_table *table)
 {
     tl_instant *around = tl_malloc(view->nmemory * sizeof *around);
-    bool ok = around != NULL;
 
-    for (size_t i = 0; ok && i < view->nmemory; i++)
+    for (size_t i = 0; i < view->nmemory; i++)
         around[i] = (tl_instant){ .at_ns = view->memory[i].at_ns,
                                   .until_ns = view->memory[i].at_ns,
                                   .track = view->memory[i].track };
-    ok = ok && tl_instants_place(view, around, view->nmemory, NULL);
-    for (size_t i = 0; ok && i < view->nmemory; i++) {
-        const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
-        int64_t changed =
-            before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
-        const tl_memory_series row = { .rank = view->rank,
-                                       .device = m->device,
-                                       .time_ns = m->at_ns,
-                                       .bytes = m->bytes != INT64_MIN ? m->bytes : changed,
-                                       .allocated_bytes = tl_ns_max(m->allocated, -1),
-                                       .reserved_bytes = tl_ns_max(m->reserved, -1),
-                                       .step = tl_step_at(view->steps, view->nsteps, m->at_ns),
-                                       .operator= around[i].op,
-                                       .annotation = around[i].annotation };
-        ok = tl_table_append(table, &row, 1);
-    }
+    tl_instants_place(view, around, view->nmemory, NULL);
+    for (uint8_t what = TL_SERIES_MEMORY_GIVEN; what <= TL_SERIES_MEMORY_RESERVED; what++)
+        for (size_t i = 0; i < view->nmemory; i++) {
+            const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
+            int64_t changed =
+                before != NULL && before->allocated >= 0 && m->allocated >= 0 ? m->allocated - before->allocated : 0;
+            int64_t value = what == TL_SERIES_MEMORY_RESERVED    ? m->reserved
+                            : what == TL_SERIES_MEMORY_ALLOCATED ? m->allocated
+                            : m->bytes != INT64_MIN              ? m->bytes
+                                                                 : changed;
+            const tl_series_row row = { .rank = view->rank,
+                                        .what = what,
+                                        .device = m->device,
+                                        .stream = -1,
+                                        .name = TL_NO_NAME,
+                                        .time_ns = m->at_ns,
+                                        .value = (double)value,
+                                        .step = tl_step_at(view->steps, view->nsteps, m->at_ns),
+                                        .operator= around[i].op,
+                                        .annotation = around[i].annotation };
+            if (what == TL_SERIES_MEMORY_GIVEN || value >= 0)
+                tl_table_append(table, &row, 1);
+        }
     free(around);
-    return ok;
 }
 
 static tl_status memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
-    (void)config;
-    return view->nmemory == 0 || (add_rows(view, tl_tables_get(out, &tl_memory_row_schema)) &&
-                                  add_series(view, tl_tables_get(out, &tl_memory_series_schema)))
-               ? TL_OK
-               : tl_fail_memory(err, "the memory of a rank");
+    (void)err;
+    add_rows(view, tl_tables_get(out, &tl_memory_row_schema));
+    if (config->series && view->nmemory > 0)
+        add_series(view, tl_tables_get(out, &tl_series_row_schema));
+    return TL_OK;
 }
 
 TL_TABLE_DEFINE_RARE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",
                         "How much memory did a rank have at most, and in which operator?");
 
-TL_TABLE_DEFINE_RARE(memory_series, TL_MEMORY_SERIES_FIELDS, TL_SCOPE_EVENT, "memory of devices over time",
-                     "When was memory given and taken back, how much, and in which operator?");
-
-static const tl_schema *const tables[] = { &tl_memory_row_schema, &tl_memory_series_schema, NULL };
+static const tl_schema *const tables[] = { &tl_memory_row_schema, &tl_series_row_schema, NULL };
 
 const tl_analysis tl_memory_analysis = {
     .name = "memory",

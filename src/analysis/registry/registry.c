@@ -40,7 +40,7 @@ const tl_analysis *const tl_analyses[] = {
     &tl_launch_analysis,
     &tl_queue_analysis,
     &tl_copy_analysis,
-    &tl_series_analysis, /* needs copy */
+    &tl_series_analysis,
     &tl_interval_analysis,
     &tl_culprit_analysis, /* reads what the others have reduced */
     NULL,
@@ -70,13 +70,10 @@ static const tl_schema *const schemas[] = {
     &tl_quality_schema,
     &tl_parameter_schema,
     &tl_idle_schema,
-    &tl_idle_overview_schema,
     &tl_idle_summary_schema,
     &tl_idle_annotation_schema,
-    &tl_idle_job_schema,
     &tl_stream_idle_schema,
     &tl_gap_schema,
-    &tl_gap_noise_schema,
     &tl_gap_peer_schema,
     &tl_kernel_row_schema,
     &tl_kernel_ranks_schema,
@@ -94,9 +91,7 @@ static const tl_schema *const schemas[] = {
     &tl_counter_row_schema,
     &tl_memory_row_schema,
     &tl_interval_schema,
-    &tl_memory_series_schema,
-    &tl_queue_series_schema,
-    &tl_copy_series_schema,
+    &tl_series_row_schema,
     &tl_memory_file_schema,
     &tl_memory_category_schema,
     &tl_memory_timeline_schema,
@@ -106,7 +101,6 @@ static const tl_schema *const schemas[] = {
     &tl_phase_schema,
     &tl_phase_step_schema,
     &tl_phase_file_schema,
-    &tl_stream_gap_schema,
 };
 
 const tl_schema *const *tl_all_schemas(size_t *n)

@@ -11,6 +11,7 @@
 #include "tlmpi/model/phase_tables.h"
 #include "tlmpi/model/tables.h"
 #include "tlmpi/model/tree_table.h"
+#include "tlmpi/model/work_tables.h"
 
 typedef struct meanings {
     const char *const *labels;
@@ -43,7 +44,7 @@ static const meanings all[] = {
         "no data; all wait for the last",
         "by behaviour: its ranks leave together, once the last has come" } },
     { tl_stream_wait_labels,
-      { "the next work of the stream was not launched yet", "it was, and takes that long to start",
+      { "all its idle time", "the next work of the stream was not launched yet", "it was, and takes that long to start",
         "it was, and waited for something else", "nobody knows when it was launched" } },
     { tl_counted_by_labels,
       { "as many kernels as ranges, and of their names: each is the one of its place",
@@ -129,6 +130,10 @@ static const meanings all[] = {
     { tl_parallelism_labels,
       { "not known", "all ranks", "data parallel", "tensor parallel", "pipeline parallel", "expert parallel",
         "context parallel" } },
+    { tl_series_labels,
+      { "for how long the device was idle, too short a time for table gap", "memory that was given or, below 0, taken back",
+        "memory that is allocated", "memory that is reserved", "work launched and not started",
+        "what copies of a name move together", "what memsets of a name do" } },
     { tl_drain_labels,
       { "all macro gaps", "gaps too short to ask", "the host fed the device too late",
         "the host waited until the device was done, and fed it then" } },

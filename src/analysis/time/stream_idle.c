@@ -12,8 +12,7 @@
  *                             |host|  kernel   |            other, where that takes too long; unknown without a launch
  */
 #include "tlmpi/analysis/time.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/span.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
@@ -45,92 +44,62 @@ static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
     return ok;
 }
 
-typedef TL_VEC(int64_t) stretches;
-
 typedef struct scratch {
     tl_spans stream, device, clipped, others;
-    stretches gaps, waits[TL_NSTREAM_WAITS]; /* whole, and their parts */
+    TL_VEC(int64_t) waits[TL_NSTREAM_WAITS]; /* whole gaps, and their parts */
 } scratch;
 
 /* One of no time is none. */
-static bool add_wait(scratch *c, tl_stream_wait wait, int64_t ns)
+static void add_wait(scratch *c, tl_stream_wait wait, int64_t ns)
 {
-    stretches *waits = &c->waits[wait];
-    if (ns == 0)
-        return true;
-    if (!tl_vec_room(waits))
-        return false;
-    waits->v[waits->n++] = ns;
-    return true;
+    if (ns > 0)
+        tl_vec_push(&c->waits[wait], ns);
 }
 
 /* The gap that ends where the work starts. */
-static bool add_gap(scratch *c, const tl_config *config, int64_t from_ns, const tl_kernel *next)
+static void add_gap(scratch *c, const tl_config *config, int64_t from_ns, const tl_kernel *next)
 {
     int64_t gap = next->start_ns - from_ns;
-    if (!tl_vec_room(&c->gaps))
-        return false;
-    c->gaps.v[c->gaps.n++] = gap;
-    if (next->launch_ns == TL_TIME_UNKNOWN)
-        return add_wait(c, TL_STREAM_UNKNOWN, gap);
     int64_t launched = tl_ns_max(from_ns, tl_ns_min(next->launch_ns, next->start_ns));
     int64_t starting = next->start_ns - launched;
-    return add_wait(c, TL_STREAM_HOST_WAIT, launched - from_ns) &&
-           add_wait(c, starting <= config->idle.kernel_ns ? TL_STREAM_KERNEL_WAIT : TL_STREAM_OTHER, starting);
-}
 
-/* What the stream of the row waited for, a row for each sort; their sums. */
-static bool add_waits(scratch *c, const tl_stream_idle *of, tl_table *table, int64_t sums_ns[TL_NSTREAM_WAITS])
-{
-    for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
-        stretches *waits = &c->waits[wait];
-        const tl_spread d = tl_spread_of(waits->v, waits->n);
-        const tl_stream_gap row = { .rank = of->rank,
-                                    .device = of->device,
-                                    .stream = of->stream,
-                                    .waited_for = (uint8_t)wait,
-                                    .count = (int64_t)waits->n,
-                                    .total_ns = d.total,
-                                    .mean_ns = d.mean,
-                                    .std_ns = d.std,
-                                    .min_ns = d.min,
-                                    .p25_ns = d.p25,
-                                    .median_ns = d.median,
-                                    .p75_ns = d.p75,
-                                    .max_ns = d.max };
-        sums_ns[wait] = d.total;
-        if (waits->n > 0 && !tl_table_append(table, &row, 1))
-            return false;
+    add_wait(c, TL_STREAM_ALL, gap);
+    if (next->launch_ns == TL_TIME_UNKNOWN) {
+        add_wait(c, TL_STREAM_UNKNOWN, gap);
+        return;
     }
-    return true;
+    add_wait(c, TL_STREAM_HOST_WAIT, launched - from_ns);
+    add_wait(c, starting <= config->idle.kernel_ns ? TL_STREAM_KERNEL_WAIT : TL_STREAM_OTHER, starting);
 }
 
-/* The gaps of a stream, whose kernels are by start. */
-static bool add_gaps(scratch *c, const tl_config *config, const tl_kernel *v, size_t n, tl_stream_idle *row,
+/* The gaps of a stream, whose kernels are by start: a row for all, which has what `row` has, and one for each sort. */
+static void add_gaps(scratch *c, const tl_config *config, const tl_kernel *v, size_t n, tl_stream_idle row,
                      tl_table *table)
 {
-    int64_t end = v[0].end_ns, sums_ns[TL_NSTREAM_WAITS];
-    c->gaps.n = 0;
+    int64_t end = v[0].end_ns;
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         c->waits[wait].n = 0;
     for (size_t i = 1; i < n; i++) {
-        if (v[i].start_ns > end && !add_gap(c, config, end, &v[i]))
-            return false;
+        if (v[i].start_ns > end)
+            add_gap(c, config, end, &v[i]);
         end = tl_ns_max(end, v[i].end_ns);
     }
-    if (!add_waits(c, row, table, sums_ns))
-        return false;
-    row->host_wait_ns = sums_ns[TL_STREAM_HOST_WAIT];
-    row->kernel_wait_ns = sums_ns[TL_STREAM_KERNEL_WAIT];
-    row->other_ns = sums_ns[TL_STREAM_OTHER];
-    row->unknown_ns = sums_ns[TL_STREAM_UNKNOWN];
-    tl_spread gaps = tl_spread_of(c->gaps.v, c->gaps.n);
-    row->gaps = (int64_t)c->gaps.n;
-    row->longest_ns = gaps.max;
-    row->p25_ns = c->gaps.n > 0 ? gaps.p25 : NAN;
-    row->median_ns = c->gaps.n > 0 ? gaps.median : NAN;
-    row->p75_ns = c->gaps.n > 0 ? gaps.p75 : NAN;
-    return true;
+    for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++) {
+        size_t count = c->waits[wait].n;
+        const tl_spread d = tl_spread_of(c->waits[wait].v, count);
+        row.waited_for = (uint8_t)wait;
+        row.count = (int64_t)count;
+        row.total_ns = d.total;
+        row.std_ns = count > 0 ? d.std : NAN;
+        row.min_ns = d.min;
+        row.p25_ns = count > 0 ? d.p25 : NAN;
+        row.median_ns = count > 0 ? d.median : NAN;
+        row.p75_ns = count > 0 ? d.p75 : NAN;
+        row.max_ns = d.max;
+        if (wait == TL_STREAM_ALL || count > 0)
+            tl_table_append(table, &row, 1);
+        row.intervals = row.busy_ns = row.idle_device_busy_ns = 0;
+    }
 }
 
 static bool add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
@@ -144,18 +113,14 @@ static bool add_stream(const tl_rank_view *view, const tl_config *config, size_t
     if (!spans_of(v + from, to - from, &c->stream) || !tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, last) ||
         !tl_spans_subtract(&c->others, &c->clipped, &c->stream))
         return false;
-    tl_stream_idle *row = tl_table_add(tl_tables_get(out, &tl_stream_idle_schema));
-    if (row == NULL)
-        return false;
-    row->rank = view->rank;
-    row->device = v[from].device;
-    row->stream = v[from].stream;
-    row->intervals = (int64_t)(to - from);
-    row->wall_ns = last - v[from].start_ns;
-    row->busy_ns = tl_spans_total(&c->stream);
-    row->idle_device_busy_ns = tl_spans_total(&c->others);
-    row->idle_device_idle_ns = row->wall_ns - row->busy_ns - row->idle_device_busy_ns;
-    return add_gaps(c, config, v + from, to - from, row, tl_tables_get(out, &tl_stream_gap_schema));
+    const tl_stream_idle row = { .rank = view->rank,
+                                 .device = v[from].device,
+                                 .stream = v[from].stream,
+                                 .intervals = (int64_t)(to - from),
+                                 .busy_ns = tl_spans_total(&c->stream),
+                                 .idle_device_busy_ns = tl_spans_total(&c->others) };
+    add_gaps(c, config, v + from, to - from, row, tl_tables_get(out, &tl_stream_idle_schema));
+    return true;
 }
 
 static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
@@ -179,7 +144,6 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
     tl_spans_free(&c.device);
     tl_spans_free(&c.clipped);
     tl_spans_free(&c.others);
-    free(c.gaps.v);
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         free(c.waits[wait].v);
     return ok ? TL_OK : tl_fail_memory(err, "the idle time of streams");
@@ -188,10 +152,7 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
 TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",
                 "How long was a stream idle, what did it wait for, and was the device idle with it?");
 
-TL_TABLE_DEFINE(stream_gap, TL_STREAM_GAP_FIELDS, TL_SCOPE_RANK, "what idle streams waited for",
-                "How long were the waits of a stream for the host, for a start, for something else?");
-
-static const tl_schema *const tables[] = { &tl_stream_idle_schema, &tl_stream_gap_schema, NULL };
+static const tl_schema *const tables[] = { &tl_stream_idle_schema, NULL };
 
 const tl_analysis tl_stream_idle_analysis = {
     .name = "stream_idle",

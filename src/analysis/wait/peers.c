@@ -212,8 +212,11 @@ static tl_idle *idle_of(tl_table *idle, int32_t rank, int32_t device)
     return low < idle->n && row[low].rank == rank && row[low].device == device ? &row[low] : NULL;
 }
 
+/* Sums of steps come after all that is of the whole trace. */
 static int compare_row(const tl_idle_summary *row, const tl_peer_sum *class)
 {
+    if (row->rank == class->rank && row->device == class->device && row->step >= 0)
+        return 1;
     tl_peer_sum of = {
         .rank = row->rank, .device = row->device, .drain_type = row->drain_type, .cpu_during_gap = row->cpu_during_gap
     };
@@ -225,8 +228,12 @@ static tl_idle_summary *summary_of(tl_table *summary, const tl_peer_sum *class)
 {
     size_t low = 0;
     TL_BISECT(low, summary->n, mid, compare_row(tl_table_row(summary, mid), class) < 0);
-    tl_idle_summary *row = low < summary->n ? tl_table_row(summary, low) : NULL;
-    return row != NULL && compare_row(row, class) == 0 ? row : NULL;
+    for (; low < summary->n && compare_row(tl_table_row(summary, low), class) == 0; low++) {
+        tl_idle_summary *row = tl_table_row(summary, low);
+        if (class->of_class == (row->place > 0)) /* a class may have the word of a sum by axes */
+            return row;
+    }
+    return NULL;
 }
 
 /* The row of a class: that of all others where the device has too many. */

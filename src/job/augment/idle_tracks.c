@@ -10,6 +10,7 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/model/work_tables.h"
 #include "tlmpi/trace/view.h"
 #include "tlmpi/trace_out/idle.h"
 #include "tlmpi/trace_out/process.h"
@@ -27,7 +28,7 @@ typedef struct shown_wait {
 
 typedef struct idle_tracks {
     tl_tables tables;
-    const tl_table *gaps, *noise;
+    const tl_table *gaps, *noise; /* noise: of series, short gaps alone */
     TL_VEC(shown_wait) waits; /* by device and time */
     tl_counters counters;
     tl_occurrences patterns;
@@ -81,14 +82,16 @@ static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_w
     if (!tl_tables_init(&t->tables, schemas, n))
         return tl_fail_memory(err, "the gaps of a rank");
     t->gaps = tl_tables_get(&t->tables, &tl_gap_schema);
-    t->noise = tl_tables_get(&t->tables, &tl_gap_noise_schema);
+    t->noise = tl_tables_get(&t->tables, &tl_series_row_schema);
     tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
+    tl_config config = options->config;
+    config.series = true;
     if (st == TL_OK)
-        st = tl_idle_analysis.per_rank(&linked.view, &options->config, &t->tables, err);
+        st = tl_idle_analysis.per_rank(&linked.view, &config, &t->tables, err);
     if (st == TL_OK)
         st = place_waits(&linked.view, waits, nwaits, t, err);
-    if (st == TL_OK && !tl_counters_find(&t->counters, &linked.view))
-        st = tl_fail_memory(err, "the counters of a rank");
+    if (st == TL_OK)
+        tl_counters_find(&t->counters, &linked.view);
     if (st == TL_OK && !tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns))
         st = tl_fail_memory(err, "the patterns of a rank");
     tl_linked_free(&linked);
@@ -175,13 +178,14 @@ static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_
     return tl_out_idle_gap(w, first, &out, err);
 }
 
-static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap_noise *gap,
-                           tl_error *err)
+/* id: -1 for the first short gap of a device, and so on. */
+static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_series_row *gap,
+                           int64_t id, tl_error *err)
 {
-    const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
-                             .dur = tl_out_us(gap->duration_ns),
-                             .duration = tl_out_us(gap->duration_ns),
-                             .id = gap->idle_id,
+    const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->time_ns)),
+                             .dur = tl_out_us((int64_t)gap->value),
+                             .duration = tl_out_us((int64_t)gap->value),
+                             .id = id,
                              .noise = true };
     return tl_out_idle_gap(w, first, &out, err);
 }
@@ -217,18 +221,19 @@ static tl_status add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_p
                           size_t *macro, size_t *noise, tl_out_words *detail, tl_error *err)
 {
     tl_status st = TL_OK;
+    int64_t id = 0;
     while (st == TL_OK) {
         const tl_gap *m = *macro < t->gaps->n ? tl_table_row(t->gaps, *macro) : NULL;
-        const tl_gap_noise *n = *noise < t->noise->n ? tl_table_row(t->noise, *noise) : NULL;
+        const tl_series_row *n = *noise < t->noise->n ? tl_table_row(t->noise, *noise) : NULL;
         m = m != NULL && m->device == p->device ? m : NULL;
         n = n != NULL && n->device == p->device ? n : NULL;
         if (m == NULL && n == NULL)
             break;
-        if (n == NULL || (m != NULL && m->start_ns < n->start_ns)) {
+        if (n == NULL || (m != NULL && m->start_ns < n->time_ns)) {
             st = put_macro(t, w, first, m, detail, err);
             (*macro)++;
         } else {
-            st = put_noise(t, w, first, n, err);
+            st = put_noise(t, w, first, n, --id, err);
             (*noise)++;
         }
     }

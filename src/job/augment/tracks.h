@@ -25,7 +25,7 @@ typedef struct tl_track_maker {
     void (*free)(void *tracks);          /* NULL is fine */
 } tl_track_maker;
 
-/* Idle time by its reasons: the tables gap and gap_noise. */
+/* Idle time by its reasons: table gap, and the short gaps of table series. */
 extern const tl_track_maker tl_idle_tracks;
 
 /* The same with TraceLens' numbers and words. */

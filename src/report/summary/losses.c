@@ -6,7 +6,7 @@
  *              3.2 %: exposed transfers (420 ms)
  *
  * Candidates are the parts of exposed communication, exposed copies, gaps too short to be classified, and each class of
- * idle time (table idle_job).  GPU time is the wall time of all ranks.
+ * idle time (table idle_summary).  GPU time is the wall time of all ranks.
  */
 #include "losses.h"
 #include "tlmpi/base/stats.h"
@@ -39,7 +39,7 @@ static const char *call_of(const char *key, const char *without)
 }
 
 /* What kept the device waiting, in words. */
-static void say_doing(char *out, size_t n, const tl_idle_job *c)
+static void say_doing(char *out, size_t n, const tl_idle_summary *c)
 {
     cell_text key = text_of(c->dominant_op, sizeof c->dominant_op);
 
@@ -84,7 +84,7 @@ static void say_doing(char *out, size_t n, const tl_idle_job *c)
 }
 
 /* Where the host was late: in which annotation most of it was, and whether it had just waited for the device. */
-static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
+static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 {
     double pct = tl_percent(c->annotation_ns, c->total_ns);
     bool host = c->cpu_during_gap == TL_DOING_CPU || c->cpu_during_gap == TL_DOING_RUNTIME ||
@@ -104,20 +104,41 @@ static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
     }
 }
 
-/* Which ranks: where the median of all has nearly as much as the worst, all; else those with at least half of it. */
-static void say_ranks(tl_wrap *w, const tl_idle_job *c)
+/* The two ranks that have most of the class after its worst, and its words; of equals the lower. */
+static void find_next(const tl_summary *s, const tl_idle_summary *c, const tl_idle_summary *next[2])
 {
-    bool second = c->second_rank >= 0 && c->second_ns >= c->worst_ns / 2;
-    bool third = second && c->third_rank >= 0 && c->third_ns >= c->worst_ns / 2;
+    next[0] = next[1] = NULL;
+    for (size_t i = 0; i < s->nclasses; i++) {
+        const tl_idle_summary *r = &s->classes[i];
+        if (r->rank == -1 || r->rank == c->worst_rank || r->device != -1 || r->step != -1 || r->place == 0 ||
+            r->drain_type != c->drain_type || r->cpu_during_gap != c->cpu_during_gap ||
+            memcmp(r->dominant_op, c->dominant_op, sizeof c->dominant_op) != 0)
+            continue;
+        if (next[0] == NULL || r->total_ns > next[0]->total_ns) {
+            next[1] = next[0];
+            next[0] = r;
+        } else if (next[1] == NULL || r->total_ns > next[1]->total_ns) {
+            next[1] = r;
+        }
+    }
+}
+
+/* Which ranks: where the median of all has nearly as much as the worst, all; else those with at least half of it. */
+static void say_ranks(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
+{
+    const tl_idle_summary *next[2];
+    find_next(s, c, next);
+    bool second = next[0] != NULL && next[0]->total_ns >= c->worst_ns / 2;
+    bool third = second && next[1] != NULL && next[1]->total_ns >= c->worst_ns / 2;
     char ranks[64];
 
     if (c->ranks > 1 && c->median_rank_ns >= c->worst_ns - c->worst_ns / 5)
         snprintf(ranks, sizeof ranks, "%" PRId32 " ranks alike", c->ranks);
     else if (third)
-        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,
-                 c->third_rank, c->ranks > 3 ? " most" : "");
+        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 ", %" PRId32 "%s", c->worst_rank, next[0]->rank,
+                 next[1]->rank, c->ranks > 3 ? " most" : "");
     else if (second)
-        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 "%s", c->worst_rank, c->second_rank,
+        snprintf(ranks, sizeof ranks, "ranks %" PRId32 ", %" PRId32 "%s", c->worst_rank, next[0]->rank,
                  c->ranks > 2 ? " most" : "");
     else
         snprintf(ranks, sizeof ranks, "rank %" PRId32 "%s", c->worst_rank, c->ranks > 1 ? " most" : "");
@@ -144,7 +165,7 @@ static size_t working_ranks(const tl_summary *s)
 typedef struct loss {
     int64_t ns;
     const char *words;       /* NULL: of ... */
-    const tl_idle_job *idle; /* ... a class of gaps */
+    const tl_idle_summary *idle; /* ... a class of gaps */
     int64_t gaps;            /* too short to be classified; 0: the loss is another */
     bool unknown;            /* waiting or transfer */
 } loss;
@@ -178,12 +199,13 @@ static size_t find_losses(const tl_summary *s, const tl_breakdown *all, const tl
         return n;
     }
     add(of, &n, (loss){ .ns = job->noise_ns, .gaps = job->noise_gaps });
-    for (size_t i = 0; i < s->ncauses; i++)
-        add(of, &n, (loss){ .ns = s->causes[i].total_ns, .idle = &s->causes[i] });
+    for (size_t i = 0; i < s->nclasses && s->classes[i].rank == -1; i++)
+        if (s->classes[i].place > 0)
+            add(of, &n, (loss){ .ns = s->classes[i].total_ns, .idle = &s->classes[i] });
     return n;
 }
 
-static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
+static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 {
     bool several = working_ranks(s) > 1;
     char doing[256];
@@ -195,7 +217,7 @@ static void say_class(tl_wrap *w, const tl_summary *s, const tl_idle_job *c)
     if (several && c->peer_ns > 0 && c->peer_ns >= c->total_ns - c->peer_ns)
         tl_wrap_words(w, "(mostly waiting for other ranks)");
     if (several)
-        say_ranks(w, c);
+        say_ranks(w, s, c);
 }
 
 static void say_loss(FILE *out, const tl_summary *s, const loss *of, int64_t wall_ns, bool first)

@@ -1,6 +1,7 @@
 /* test_idle.c - the gaps of drawn timelines: where they are, and what the host did; each label, each threshold from
  * both sides. */
 #include "idle_drawn.h"
+#include "tlmpi/model/work_tables.h"
 
 /* ------------------------------------------------------------------------------------------------------- timelines */
 
@@ -20,12 +21,15 @@ static void gaps_lie_between_work_of_all_streams(void)
     CU_ASSERT_EQUAL(gap(d, 1)->start_ns, 16 * US);
     CU_ASSERT_EQUAL(gap(d, 1)->step, 5);
     CU_ASSERT_EQUAL(gap(d, 1)->idle_id, 1);
-    const tl_table *noise = tl_tables_get(&d->out, &tl_gap_noise_schema);
+    const tl_table *noise = tl_tables_get(&d->out, &tl_series_row_schema);
+    CU_ASSERT_EQUAL(noise->n, 0); /* not asked for */
+    c.series = true;
+    CU_ASSERT_EQUAL_FATAL(run(d, &c), 2);
     CU_ASSERT_EQUAL_FATAL(noise->n, 1);
-    const tl_gap_noise *row = tl_table_row(noise, 0);
-    CU_ASSERT_EQUAL(row->start_ns, 7 * US);
-    CU_ASSERT_EQUAL(row->duration_ns, 1 * US);
-    CU_ASSERT_EQUAL(row->idle_id, -1);
+    const tl_series_row *row = tl_table_row(noise, 0);
+    CU_ASSERT_EQUAL(row->what, TL_SERIES_SHORT_GAP);
+    CU_ASSERT_EQUAL(row->time_ns, 7 * US);
+    CU_ASSERT_DOUBLE_EQUAL(row->value, 1 * US, 0);
     drawing_free(d);
 }
 

@@ -68,7 +68,8 @@ static void the_job_is_in_the_annotation_of_most_of_all_ranks(void)
         drawing_free(d);
     }
     CU_ASSERT_EQUAL_FATAL(tl_idle_analysis.reduce(&job->out, &err), TL_OK);
-    const tl_idle_job *mm = tl_table_row(tl_tables_get(&job->out, &tl_idle_job_schema), 0);
+    const tl_idle_summary *mm = summary_row(tl_tables_get(&job->out, &tl_idle_summary_schema), 1);
+    CU_ASSERT_EQUAL(mm->rank, -1);
     CU_ASSERT_EQUAL(mm->total_ns, 23 * US);
     CU_ASSERT_EQUAL(mm->worst_rank, 0);
     CU_ASSERT_EQUAL(mm->annotation, 0);

@@ -31,12 +31,13 @@ static void the_median_stands_in_the_middle(void)
     CU_ASSERT_EQUAL(tl_idle_measure(v, 0).median_ns, 0);
 }
 
-static const tl_idle_overview *overview_row(const tl_table *t, int rank, int step, uint8_t drain, uint8_t doing)
+/* The sum of those two axes. */
+static const tl_idle_summary *axes_row(const tl_table *t, int rank, int step, uint8_t drain, uint8_t doing)
 {
-    static const tl_idle_overview none = { .rank = -9 };
+    static const tl_idle_summary none = { .rank = -9 };
     for (size_t i = 0; i < t->n; i++) {
-        const tl_idle_overview *r = tl_table_row(t, i);
-        if (r->rank == rank && r->device == -1 && r->step == step && r->drain_type == drain &&
+        const tl_idle_summary *r = tl_table_row(t, i);
+        if (r->rank == rank && r->device == -1 && r->step == step && r->place == 0 && r->drain_type == drain &&
             r->cpu_during_gap == doing)
             return r;
     }
@@ -57,23 +58,29 @@ static void gaps_are_summed_by_label_and_step(void)
 {
     drawing *d = three_gaps();
     CU_ASSERT_EQUAL(run(d, &tl_config_default), 3);
-    const tl_table *t = tl_tables_get(&d->out, &tl_idle_overview_schema);
-    const tl_idle_overview *r = overview_row(t, 0, -1, TL_DRAIN_ALL, TL_DOING_ALL);
+    const tl_table *t = tl_tables_get(&d->out, &tl_idle_summary_schema);
+    const tl_idle_summary *r = axes_row(t, 0, -1, TL_DRAIN_ALL, TL_DOING_ALL);
     CU_ASSERT_EQUAL(r->count, 3);
     CU_ASSERT_EQUAL(r->total_ns, 24 * US);
-    CU_ASSERT_EQUAL(r->mean_ns, 8 * US);
     CU_ASSERT_EQUAL(r->median_ns, 8 * US);
     CU_ASSERT_EQUAL(r->min_ns, 6 * US);
     CU_ASSERT_EQUAL(r->max_ns, 10 * US);
     CU_ASSERT_DOUBLE_EQUAL(r->idle_pct, 100, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(r->trace_pct, 100.0 * 24 / 34, 1e-12);
-    CU_ASSERT_DOUBLE_EQUAL(r->utilization_pct, 100.0 * 10 / 34, 1e-12);
-    r = overview_row(t, 0, 4, TL_DRAIN_STARVED, TL_DOING_CPU);
+    CU_ASSERT_EQUAL(r->longest_id, 2);
+    CU_ASSERT_EQUAL(r->ranks, 1);
+    CU_ASSERT_EQUAL(r->worst_ns, 24 * US);
+    CU_ASSERT_EQUAL(r->peer_ns, 0);
+    const tl_idle *all = tl_table_row(tl_tables_get(&d->out, &tl_idle_schema), 0);
+    CU_ASSERT_DOUBLE_EQUAL(all->utilization_pct, 100.0 * 10 / 34, 1e-12);
+    r = axes_row(t, 0, 4, TL_DRAIN_STARVED, TL_DOING_CPU);
     CU_ASSERT_EQUAL(r->count, 2);
     CU_ASSERT_EQUAL(r->median_ns, 7 * US);
-    CU_ASSERT_EQUAL(overview_row(t, 0, 5, TL_DRAIN_ALL, TL_DOING_ALL)->total_ns, 10 * US);
-    CU_ASSERT_EQUAL(overview_row(t, 0, -1, TL_DRAIN_NOISE, TL_DOING_NOISE)->total_ns, 2 * US);
-    CU_ASSERT_EQUAL(overview_row(t, 0, 4, TL_DRAIN_NOISE, TL_DOING_NOISE)->count, 1);
+    CU_ASSERT_EQUAL(r->std_ns, 1 * US);
+    CU_ASSERT_DOUBLE_EQUAL(r->idle_pct, 100, 1e-12);
+    CU_ASSERT_EQUAL(r->peer_ns, -1); /* not summed by step */
+    CU_ASSERT_EQUAL(axes_row(t, 0, 5, TL_DRAIN_ALL, TL_DOING_ALL)->total_ns, 10 * US);
+    CU_ASSERT_EQUAL(axes_row(t, 0, -1, TL_DRAIN_NOISE, TL_DOING_NOISE)->total_ns, 2 * US);
+    CU_ASSERT_EQUAL(axes_row(t, 0, 4, TL_DRAIN_NOISE, TL_DOING_NOISE)->count, 1);
     drawing_free(d);
 }
 
@@ -94,7 +101,8 @@ static void gaps_are_summed_by_class(void)
     drawing *d = three_gaps();
     run(d, &tl_config_default);
     const tl_table *t = tl_tables_get(&d->out, &tl_idle_summary_schema);
-    CU_ASSERT_EQUAL_FATAL(t->n, 4); /* two classes, all, noise */
+    /* Two classes; all, one pair of labels and noise, of the whole and of step 4; all and the pair of step 5. */
+    CU_ASSERT_EQUAL_FATAL(t->n, 10);
     const tl_idle_summary *r = summary_row(t, 1);
     CU_ASSERT_STRING_EQUAL(r->dominant_op, "aten::mm");
     CU_ASSERT_EQUAL(r->count, 2);
@@ -105,7 +113,7 @@ static void gaps_are_summed_by_class(void)
     CU_ASSERT_DOUBLE_EQUAL(r->idle_pct, 200.0 / 3, 1e-12);
     r = summary_row(t, 2);
     CU_ASSERT_STRING_EQUAL(r->dominant_op, "aten::add");
-    CU_ASSERT_DOUBLE_EQUAL(r->cumulative_pct, 100, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r->idle_pct, 100.0 / 3, 1e-12);
     drawing_free(d);
 }
 
@@ -195,7 +203,7 @@ static void many_classes_are_cut_off(void)
     d->view.ops = (tl_ops){ start, dur, name, name, kind, GAPS, &thread, 1 };
     CU_ASSERT_EQUAL(run(d, &tl_config_default), GAPS);
     const tl_table *t = tl_tables_get(&d->out, &tl_idle_summary_schema);
-    CU_ASSERT_EQUAL(t->n, 1003);
+    CU_ASSERT_EQUAL(t->n, 1001 + 3); /* all, one pair of labels, noise */
     const tl_idle_summary *others = summary_row(t, 1001);
     CU_ASSERT_STRING_EQUAL(others->dominant_op, "(others)");
     CU_ASSERT_EQUAL(others->count, 200);
@@ -229,9 +237,11 @@ static void the_job_has_the_classes_of_all_ranks(void)
         drawing_free(d);
     }
     CU_ASSERT_EQUAL_FATAL(tl_idle_analysis.reduce(&job->out, &err), TL_OK);
-    const tl_table *t = tl_tables_get(&job->out, &tl_idle_job_schema);
-    CU_ASSERT_EQUAL_FATAL(t->n, 2);
-    const tl_idle_job *add = tl_table_row(t, 0), *mm = tl_table_row(t, 1);
+    const tl_table *t = tl_tables_get(&job->out, &tl_idle_summary_schema);
+    const tl_idle_summary *mm = summary_row(t, 1), *add = summary_row(t, 2); /* rank -1 stands first */
+    CU_ASSERT_EQUAL(mm->rank, -1);
+    CU_ASSERT_EQUAL(add->rank, -1);
+    CU_ASSERT_STRING_EQUAL(add->dominant_op, "aten::add");
     CU_ASSERT_STRING_EQUAL(mm->dominant_op, "aten::mm");
     CU_ASSERT_EQUAL(mm->place, 1);
     CU_ASSERT_EQUAL(mm->count, 3);
@@ -239,20 +249,20 @@ static void the_job_has_the_classes_of_all_ranks(void)
     CU_ASSERT_DOUBLE_EQUAL(mm->idle_pct, 100.0 * 26 / 34, 1e-12);
     CU_ASSERT_EQUAL(mm->ranks, 3);
     CU_ASSERT_EQUAL(mm->worst_rank, 0); /* as much as rank 3, which is higher */
-    CU_ASSERT_EQUAL(mm->second_rank, 3);
-    CU_ASSERT_EQUAL(mm->third_rank, 1);
-    CU_ASSERT_EQUAL(mm->third_ns, 6 * US);
+    CU_ASSERT_EQUAL(mm->worst_ns, 10 * US);
+    CU_ASSERT_EQUAL(mm->min_ns, 6 * US);
+    CU_ASSERT_EQUAL(mm->median_ns, -1);
     CU_ASSERT_EQUAL(mm->median_rank_ns, 8 * US); /* of 10, 10, 6 and none */
     CU_ASSERT_EQUAL(add->place, 2);
     CU_ASSERT_EQUAL(add->ranks, 1);
     CU_ASSERT_EQUAL(add->worst_rank, 2);
-    CU_ASSERT_EQUAL(add->second_rank, -1);
     CU_ASSERT_EQUAL(add->median_rank_ns, 0);
 
-    const tl_idle_overview *all =
-        overview_row(tl_tables_get(&job->out, &tl_idle_overview_schema), -1, -1, TL_DRAIN_ALL, TL_DOING_ALL);
+    const tl_idle_summary *all = axes_row(t, -1, -1, TL_DRAIN_ALL, TL_DOING_ALL);
     CU_ASSERT_EQUAL(all->count, 4);
     CU_ASSERT_EQUAL(all->total_ns, 34 * US);
+    CU_ASSERT_EQUAL(all->ranks, 4);
+    CU_ASSERT_EQUAL(all->worst_rank, 0);
     CU_ASSERT_EQUAL(all->median_ns, -1);
     CU_ASSERT_EQUAL(all->min_ns, 6 * US);
     const tl_idle *sum = tl_table_row(tl_tables_get(&job->out, &tl_idle_schema), 0);

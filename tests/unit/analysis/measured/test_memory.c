@@ -1,10 +1,11 @@
 /* test_memory.c - memory of a rank, by device. */
 #include "draw.h"
 #include "tlmpi/analysis/measured.h"
+#include "tlmpi/model/work_tables.h"
 #include "unit.h"
 #include <stdlib.h>
 
-static const tl_config config = { 0 };
+static const tl_config config = { .series = true };
 
 static const tl_memory_row *rows_of(drawing *d, const tl_memory *v, size_t n, size_t nrows)
 {
@@ -52,16 +53,17 @@ static void the_first_peak_counts(void)
     CU_ASSERT_TRUE(is_named(d, r[1].peak_operator, "addmm"));
     CU_ASSERT_TRUE(is_named(d, r[1].peak_annotation, "forward"));
 
-    const tl_table *table = tl_tables_get(&d->out, &tl_memory_series_schema);
-    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(v));
-    const tl_memory_series *s = (const tl_memory_series *)(const void *)table->rows;
+    const tl_table *table = tl_tables_get(&d->out, &tl_series_row_schema);
+    CU_ASSERT_EQUAL_FATAL(table->n, 3 * COUNT(v));
+    const tl_series_row *s = (const tl_series_row *)(const void *)table->rows;
     const int64_t bytes[] = { 16, 0, 310, 0, -350 }; /* as told, else by how much it changed */
     for (size_t i = 0; i < table->n; i++) {
-        CU_ASSERT_EQUAL(s[i].device, v[i].device);
-        CU_ASSERT_EQUAL(s[i].time_ns, v[i].at_ns);
-        CU_ASSERT_EQUAL(s[i].allocated_bytes, v[i].allocated);
-        CU_ASSERT_EQUAL(s[i].reserved_bytes, v[i].reserved);
-        CU_ASSERT_EQUAL(s[i].bytes, bytes[i]);
+        const tl_memory *m = &v[i % COUNT(v)];
+        const int64_t told[] = { bytes[i % COUNT(v)], m->allocated, m->reserved };
+        CU_ASSERT_EQUAL(s[i].what, TL_SERIES_MEMORY_GIVEN + i / COUNT(v));
+        CU_ASSERT_EQUAL(s[i].device, m->device);
+        CU_ASSERT_EQUAL(s[i].time_ns, m->at_ns);
+        CU_ASSERT_DOUBLE_EQUAL(s[i].value, (double)told[i / COUNT(v)], 0);
     }
     CU_ASSERT_TRUE(is_named(d, s[0].operator, "other"));
     CU_ASSERT_EQUAL(s[0].step, 3);
@@ -82,10 +84,11 @@ static void an_allocator_that_says_nothing_has_no_peak(void)
     CU_ASSERT_EQUAL(r->reserved_bytes, -1);
     CU_ASSERT_EQUAL(r->peak_ns, TL_TIME_UNKNOWN);
     CU_ASSERT_EQUAL(r->peak_operator, TL_NO_NAME);
-    const tl_memory_series *s = tl_table_row(tl_tables_get(&d->out, &tl_memory_series_schema), 0);
-    CU_ASSERT_EQUAL(s->allocated_bytes, -1);
-    CU_ASSERT_EQUAL(s->reserved_bytes, -1);
-    CU_ASSERT_EQUAL(s->bytes, 0);
+    const tl_table *series = tl_tables_get(&d->out, &tl_series_row_schema);
+    const tl_series_row *s = tl_table_row(series, 0);
+    CU_ASSERT_EQUAL_FATAL(series->n, 1); /* nothing of what is not told */
+    CU_ASSERT_EQUAL(s->what, TL_SERIES_MEMORY_GIVEN);
+    CU_ASSERT_DOUBLE_EQUAL(s->value, 0, 0);
     drawing_free(d);
 }
 

@@ -14,35 +14,27 @@ static void what_a_stream_waits_for_is_split_at_the_launch(void)
     tl_error err;
     config.idle.kernel_ns = 3 * US;
     CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
-    const tl_stream_idle *row = tl_table_row(tl_tables_get(&d->out, &tl_stream_idle_schema), 0);
-    CU_ASSERT_EQUAL(row->host_wait_ns, 2 * US + 4 * US);   /* before the launches of b and d */
-    CU_ASSERT_EQUAL(row->kernel_wait_ns, 3 * US + 3 * US); /* from there to b, and all before c */
-    CU_ASSERT_EQUAL(row->other_ns, 5 * US);                /* from the launch of d to d */
-    CU_ASSERT_EQUAL(row->unknown_ns, 2 * US);
-    CU_ASSERT_EQUAL(row->host_wait_ns + row->kernel_wait_ns + row->other_ns + row->unknown_ns,
-                    row->idle_device_idle_ns + row->idle_device_busy_ns);
-    CU_ASSERT_EQUAL(row->gaps, 4); /* of 2, 3, 5 and 9 us */
+    const tl_table *table = tl_tables_get(&d->out, &tl_stream_idle_schema);
+    const int64_t expected[][5] = { { TL_STREAM_ALL, 4, 19 * US, 2 * US, 9 * US }, /* of 2, 3, 5 and 9 us */
+                                    { TL_STREAM_HOST_WAIT, 2, 6 * US, 2 * US, 4 * US }, /* before the launches of b and d */
+                                    { TL_STREAM_KERNEL_WAIT, 2, 6 * US, 3 * US, 3 * US }, /* then to b, and all before c */
+                                    { TL_STREAM_OTHER, 1, 5 * US, 5 * US, 5 * US },     /* from the launch of d to d */
+                                    { TL_STREAM_UNKNOWN, 1, 2 * US, 2 * US, 2 * US } };
+    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(expected));
+    const tl_stream_idle *row = tl_table_row(table, 0), *waits = row + 1;
     CU_ASSERT_DOUBLE_EQUAL(row->p25_ns, 2.75 * US, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(row->median_ns, 4 * US, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(row->p75_ns, 6 * US, 1e-9);
-    CU_ASSERT_EQUAL(row->longest_ns, 9 * US);
-
-    const tl_table *table = tl_tables_get(&d->out, &tl_stream_gap_schema);
-    const int64_t expected[][5] = { { TL_STREAM_HOST_WAIT, 2, 6 * US, 2 * US, 4 * US },
-                                    { TL_STREAM_KERNEL_WAIT, 2, 6 * US, 3 * US, 3 * US },
-                                    { TL_STREAM_OTHER, 1, 5 * US, 5 * US, 5 * US },
-                                    { TL_STREAM_UNKNOWN, 1, 2 * US, 2 * US, 2 * US } };
-    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(expected));
-    const tl_stream_gap *waits = tl_table_row(table, 0);
+    CU_ASSERT_EQUAL(row->intervals, 5);
+    CU_ASSERT_EQUAL(waits->intervals, 0); /* said once */
     for (size_t i = 0; i < COUNT(expected); i++) {
-        CU_ASSERT_TRUE(waits[i].device == row->device && waits[i].stream == 7);
-        CU_ASSERT_EQUAL(waits[i].waited_for, expected[i][0]);
-        CU_ASSERT_EQUAL(waits[i].count, expected[i][1]);
-        CU_ASSERT_EQUAL(waits[i].total_ns, expected[i][2]);
-        CU_ASSERT_EQUAL(waits[i].min_ns, expected[i][3]);
-        CU_ASSERT_EQUAL(waits[i].max_ns, expected[i][4]);
+        CU_ASSERT_TRUE(row[i].device == row->device && row[i].stream == 7);
+        CU_ASSERT_EQUAL(row[i].waited_for, expected[i][0]);
+        CU_ASSERT_EQUAL(row[i].count, expected[i][1]);
+        CU_ASSERT_EQUAL(row[i].total_ns, expected[i][2]);
+        CU_ASSERT_EQUAL(row[i].min_ns, expected[i][3]);
+        CU_ASSERT_EQUAL(row[i].max_ns, expected[i][4]);
     }
-    CU_ASSERT_DOUBLE_EQUAL(waits[0].mean_ns, 3 * US, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(waits[0].std_ns, 1414.2135623731, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(waits[0].p25_ns, 2.5 * US, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(waits[0].median_ns, 3 * US, 1e-9);
@@ -60,12 +52,18 @@ static void no_more_than_a_gap_is_split(void)
                       "compute 7:                 .......CCCCCCC......", NULL);
     tl_error err;
     CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
-    const tl_stream_idle *row = tl_table_row(tl_tables_get(&d->out, &tl_stream_idle_schema), 0);
-    CU_ASSERT_EQUAL(row->gaps, 3);
-    CU_ASSERT_EQUAL(row->host_wait_ns, 1 * US + 1 * US);
-    CU_ASSERT_EQUAL(row->kernel_wait_ns, 1 * US);
-    CU_ASSERT_EQUAL(row->unknown_ns, 2 * US);
-    CU_ASSERT_EQUAL(row->other_ns, 0);
+    const tl_table *table = tl_tables_get(&d->out, &tl_stream_idle_schema);
+    const int64_t expected[][3] = { { TL_STREAM_ALL, 3, 5 * US },
+                                    { TL_STREAM_HOST_WAIT, 2, 1 * US + 1 * US },
+                                    { TL_STREAM_KERNEL_WAIT, 1, 1 * US },
+                                    { TL_STREAM_UNKNOWN, 1, 2 * US } };
+    CU_ASSERT_EQUAL_FATAL(table->n, COUNT(expected));
+    const tl_stream_idle *row = tl_table_row(table, 0);
+    for (size_t i = 0; i < COUNT(expected); i++) {
+        CU_ASSERT_EQUAL(row[i].waited_for, expected[i][0]);
+        CU_ASSERT_EQUAL(row[i].count, expected[i][1]);
+        CU_ASSERT_EQUAL(row[i].total_ns, expected[i][2]);
+    }
     drawing_free(d);
 }
 
@@ -76,19 +74,25 @@ static void a_stream_idles_with_its_device_or_beside_another(void)
     tl_error err;
     CU_ASSERT_EQUAL_FATAL(tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err), TL_OK);
     const tl_table *t = tl_tables_get(&d->out, &tl_stream_idle_schema);
-    CU_ASSERT_EQUAL_FATAL(t->n, 3);
-    const tl_stream_idle *seven = tl_table_row(t, 0), *nine = tl_table_row(t, 1), *other = tl_table_row(t, 2);
-    CU_ASSERT_EQUAL(seven->wall_ns, 16 * US);
-    CU_ASSERT_EQUAL(seven->busy_ns, 8 * US);
-    CU_ASSERT_EQUAL(seven->idle_device_busy_ns, 2 * US);
-    CU_ASSERT_EQUAL(seven->idle_device_idle_ns, 6 * US);
-    CU_ASSERT_EQUAL(seven->gaps, 2);
-    CU_ASSERT_EQUAL(seven->longest_ns, 4 * US);
-    CU_ASSERT_EQUAL(nine->wall_ns, 15 * US);
-    CU_ASSERT_EQUAL(nine->idle_device_busy_ns, 2 * US + 1 * US);
-    CU_ASSERT_EQUAL(nine->idle_device_idle_ns, 15 * US - 6 * US - 3 * US);
-    CU_ASSERT_EQUAL(other->device, 1);
-    CU_ASSERT_EQUAL(other->idle_device_busy_ns + other->idle_device_idle_ns, 0);
+    const tl_stream_idle *v[3] = { NULL }; /* their rows of all */
+    size_t n = 0;
+    for (size_t i = 0; i < t->n && n < COUNT(v); i++) {
+        const tl_stream_idle *row = tl_table_row(t, i);
+        if (row->waited_for == TL_STREAM_ALL)
+            v[n++] = row;
+    }
+    CU_ASSERT_EQUAL_FATAL(n, 3);
+    CU_ASSERT_EQUAL(v[0]->busy_ns, 8 * US);
+    CU_ASSERT_EQUAL(v[0]->total_ns, 8 * US);
+    CU_ASSERT_EQUAL(v[0]->idle_device_busy_ns, 2 * US);
+    CU_ASSERT_EQUAL(v[0]->count, 2);
+    CU_ASSERT_EQUAL(v[0]->max_ns, 4 * US);
+    CU_ASSERT_EQUAL(v[1]->busy_ns + v[1]->total_ns, 15 * US);
+    CU_ASSERT_EQUAL(v[1]->busy_ns, 6 * US);
+    CU_ASSERT_EQUAL(v[1]->idle_device_busy_ns, 2 * US + 1 * US);
+    CU_ASSERT_EQUAL(v[2]->device, 1);
+    CU_ASSERT_EQUAL(v[2]->total_ns, 0);
+    CU_ASSERT_TRUE(isnan(v[2]->median_ns));
     drawing_free(d);
 }
 

@@ -179,9 +179,9 @@ static void sums_are_of_devices_and_of_classes(void)
         CU_ASSERT_FATAL(whole != NULL && all != NULL && class != NULL);
         all = class - 1; /* the table may have moved */
         *whole = (tl_idle){ .rank = rank, .device = -1, .late_rank = -1, .busy_ns = 40 * US };
-        *all = (tl_idle_summary){ .rank = rank, .device = -1, .drain_type = TL_DRAIN_ALL };
+        *all = (tl_idle_summary){ .rank = rank, .device = -1, .step = -1, .drain_type = TL_DRAIN_ALL };
         memcpy(all->dominant_op, "ALL", 3);
-        *class = (tl_idle_summary){ .rank = rank, .device = -1 };
+        *class = (tl_idle_summary){ .rank = rank, .device = -1, .step = -1, .place = 1 };
         class->drain_type = TL_DRAIN_STARVED;
         class->cpu_during_gap = TL_DOING_CPU;
         memcpy(class->dominant_op, "aten::mm", 8);
@@ -194,6 +194,8 @@ static void sums_are_of_devices_and_of_classes(void)
     CU_ASSERT_EQUAL(((const tl_idle_summary *)tl_table_row(&summary, 3))->peer_ns, 0);
     /* A class that is among many others. */
     memset(((tl_idle_summary *)tl_table_row(&summary, 1))->dominant_op, 0, 8);
+    ((tl_idle_summary *)tl_table_row(&summary, 0))->place = 1;
+    ((tl_idle_summary *)tl_table_row(&summary, 1))->place = 0;
     ((tl_idle_summary *)tl_table_row(&summary, 1))->drain_type = TL_DRAIN_ALL;
     ((tl_idle_summary *)tl_table_row(&summary, 1))->cpu_during_gap = TL_DOING_ALL;
     ((tl_idle_summary *)tl_table_row(&summary, 1))->peer_ns = 0;

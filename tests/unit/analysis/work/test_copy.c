@@ -45,16 +45,16 @@ static void copies_that_run_at_once_add_up(void)
     tl_config config = { .series = true };
     tl_error err;
     CU_ASSERT_EQUAL_FATAL(tl_series_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
-    const tl_table *table = tl_tables_get(&d->out, &tl_copy_series_schema);
-    const tl_copy_series *s = (const tl_copy_series *)(const void *)table->rows;
-    static const int64_t at[] = { 1, 3, 5, 7, 11, 12, 7, 8 };
-    static const double gb_s[] = { 1, 2, 1, 0, 4, 0, 4, 0 };
+    const tl_table *table = tl_tables_get(&d->out, &tl_series_row_schema);
+    const tl_series_row *s = (const tl_series_row *)(const void *)table->rows;
+    static const int64_t at[] = { 7, 8, 1, 3, 5, 7, 11, 12 };
+    static const double gb_s[] = { 4, 0, 1, 2, 1, 0, 4, 0 };
     CU_ASSERT_EQUAL_FATAL(table->n, COUNT(at));
     for (size_t i = 0; i < COUNT(at); i++) {
-        CU_ASSERT_EQUAL(s[i].place, i < 6 ? 1 : 2);
-        CU_ASSERT_EQUAL(s[i].name, r[i < 6 ? 0 : 1].name);
+        CU_ASSERT_EQUAL(s[i].what, TL_SERIES_MEMCPY);
+        CU_ASSERT_EQUAL(s[i].name, r[i < 2 ? 1 : 0].name);
         CU_ASSERT_EQUAL(s[i].time_ns, at[i] * US);
-        CU_ASSERT_DOUBLE_EQUAL(s[i].gb_s, gb_s[i], 1e-12);
+        CU_ASSERT_DOUBLE_EQUAL(s[i].value, gb_s[i], 1e-12);
     }
     drawing_free(d);
 }

@@ -118,19 +118,20 @@ static void what_waits_is_told_over_time(void)
     tl_error err;
     config.series = true;
     CU_ASSERT_EQUAL_FATAL(tl_series_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
-    const tl_table *table = tl_tables_get(&d->out, &tl_queue_series_schema);
+    const tl_table *table = tl_tables_get(&d->out, &tl_series_row_schema);
     static const int64_t at[] = { 2, 3, 5, 6 }, length[] = { 1, 2, 1, 0 };
     CU_ASSERT_EQUAL_FATAL(table->n, COUNT(at));
-    const tl_queue_series *s = (const tl_queue_series *)(const void *)table->rows;
+    const tl_series_row *s = (const tl_series_row *)(const void *)table->rows;
     for (size_t i = 0; i < COUNT(at); i++) {
         CU_ASSERT_EQUAL(s[i].stream, 7);
         CU_ASSERT_EQUAL(s[i].time_ns, at[i] * US);
-        CU_ASSERT_EQUAL(s[i].length, length[i]);
+        CU_ASSERT_EQUAL(s[i].what, TL_SERIES_QUEUE);
+        CU_ASSERT_DOUBLE_EQUAL(s[i].value, (double)length[i], 0);
     }
     config = tl_config_default;
-    tl_tables_get(&d->out, &tl_queue_series_schema)->n = 0;
+    tl_tables_get(&d->out, &tl_series_row_schema)->n = 0;
     CU_ASSERT_EQUAL_FATAL(tl_series_analysis.per_rank(&d->view, &config, &d->out, &err), TL_OK);
-    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_queue_series_schema)->n, 0); /* nobody has asked for it */
+    CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_series_row_schema)->n, 0); /* nobody has asked for it */
     drawing_free(d);
 }
 

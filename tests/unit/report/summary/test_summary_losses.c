@@ -11,7 +11,7 @@ typedef struct job {
     tl_rank ranks[4];
     tl_breakdown rows[5];
     tl_idle idle[5];
-    tl_idle_job causes[8];
+    tl_idle_summary classes[11];
     tl_summary s;
     tl_names names;
     char text[8192];
@@ -30,7 +30,7 @@ static job *new_job(void)
                          .nbreakdown = 5,
                          .idle = j->idle,
                          .nidle = 5,
-                         .causes = j->causes,
+                         .classes = j->classes,
                          .names = &j->names,
                          .noise_ns = 5000,
                          .run = 1,
@@ -45,21 +45,31 @@ static job *new_job(void)
 }
 
 /* A class of gaps of that many ms. */
-static tl_idle_job *add(job *j, uint8_t drain, uint8_t doing, const char *key, int64_t ms, int32_t ranks)
+static tl_idle_summary *add(job *j, uint8_t drain, uint8_t doing, const char *key, int64_t ms, int32_t ranks)
 {
-    tl_idle_job *c = &j->causes[j->s.ncauses++];
-    *c = (tl_idle_job){ .drain_type = drain,
+    tl_idle_summary *c = &j->classes[j->s.nclasses++];
+    *c = (tl_idle_summary){ .rank = -1,
+                        .device = -1,
+                        .step = -1,
+                        .drain_type = drain,
                         .cpu_during_gap = doing,
-                        .place = (int32_t)j->s.ncauses,
+                        .place = (int32_t)j->s.nclasses,
                         .total_ns = ms * MS,
                         .ranks = ranks,
                         .annotation = TL_NO_NAME,
                         .worst_rank = 3,
-                        .worst_ns = 40 * MS,
-                        .second_rank = -1,
-                        .third_rank = -1 };
+                        .worst_ns = 40 * MS };
     memcpy(c->dominant_op, key, strlen(key));
     return c;
+}
+
+/* What a rank has of the class; all classes are there. */
+static void add_rank(job *j, const tl_idle_summary *class, int32_t rank, int64_t ns)
+{
+    tl_idle_summary *c = &j->classes[j->s.nclasses++];
+    *c = *class;
+    c->rank = c->worst_rank = rank;
+    c->total_ns = c->worst_ns = ns;
 }
 
 /* The lines from "lost" on; every line fits. */
@@ -90,13 +100,12 @@ static void expect(job *j, const char *lines)
 static void a_class_is_said_with_its_operator_place_and_ranks(void)
 {
     job *j = new_job();
-    tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "aten::copy_", 41, 4);
+    tl_idle_summary *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "aten::copy_", 41, 4);
     c->annotation = tl_names_intern(&j->names, "forward", 7);
     c->annotation_ns = c->total_ns;
-    c->second_rank = 1;
-    c->second_ns = 20 * MS;
-    c->third_rank = 0;
-    c->third_ns = 20 * MS - 1;
+    add_rank(j, c, 0, 20 * MS - 1);
+    add_rank(j, c, 1, 20 * MS);
+    add_rank(j, c, 3, 40 * MS);
     expect(j, FIRST "idle, host in aten::copy_ inside \"forward\"\n          - ranks 3, 1 most (41.0 ms)\n");
 }
 
@@ -113,7 +122,7 @@ static void a_place_is_told_with_its_share_of_the_class(void)
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         job *j = new_job();
-        tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "x", 41, 1);
+        tl_idle_summary *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "x", 41, 1);
         c->annotation = tl_names_intern(&j->names, "forward", 7);
         c->annotation_ns = cases[i].ns;
         CU_ASSERT_TRUE(says(losses(j), cases[i].words));
@@ -211,7 +220,7 @@ static void a_class_that_is_mostly_waiting_says_so(void)
 static void odd_names_stay_on_their_line(void)
 {
     job *j = new_job();
-    tl_idle_job *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "a\nb\033[31m", 41, 1);
+    tl_idle_summary *c = add(j, TL_DRAIN_STARVED, TL_DOING_CPU, "a\nb\033[31m", 41, 1);
     char name[200];
     memset(name, 'x', sizeof name);
     c->annotation = tl_names_intern(&j->names, name, sizeof name);
@@ -254,7 +263,7 @@ static void causes_give_way_to_the_screen(void)
         char *all = NULL;
         size_t n = 0;
         for (int i = 0; i < 3; i++) {
-            tl_idle_job *c = add(j, TL_DRAIN_SYNC, TL_DOING_CPU, "aten::an_operator_with_a_rather_long_name", 30 - i, 4);
+            tl_idle_summary *c = add(j, TL_DRAIN_SYNC, TL_DOING_CPU, "aten::an_operator_with_a_rather_long_name", 30 - i, 4);
             c->annotation = tl_names_intern(&j->names, name, sizeof name - 1);
             c->annotation_ns = c->total_ns;
         }
