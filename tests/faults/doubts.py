@@ -196,6 +196,16 @@ def a_trace_is_away(checks, job):
         os.rename(away, path[gone])
 
 
+def nothing_but_steps(checks, job):
+    """Marks of steps, kernels and their launches: a step is no place where a host is late in it."""
+    for rank in range(8):
+        job.edit(rank, lambda trace: keep(trace, lambda e: is_mark(e) or e.get("cat") in ("kernel", "cuda_runtime")))
+    said = job.answers()
+    first = said["culprits"][0] if said["culprits"] else {}
+    checks.that(first.get("rank") == 3 and first.get("cause") == "host_late", "steps and launches alone: who", said["culprits"])
+    checks.that("ProfilerStep" not in job.show("ask"), "steps and launches alone: a step is no place", job.show("ask"))
+
+
 CASES = (
     (two_traces_of_a_rank, ()), (no_device_work, ()), (waits_without_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
@@ -209,6 +219,7 @@ CASES = (
     (a_trace_is_away, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2", "--fault-pattern", "bounded",
                        "--fault-steps", "3-5")),
     (a_trace_is_away, ("--tp", "4", "--fault", "throttled", "--fault-rank", "3", "--fault-cost", "0.2")),
+    (nothing_but_steps, ("--fault", "host_late", "--fault-style", "pause", "--fault-rank", "3", "--fault-cost", "0.2")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

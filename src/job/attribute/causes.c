@@ -103,7 +103,7 @@ static tl_status name_places(const tl_details *details, place_text *places, size
         st = tl_par_share((void **)&asked, &n, sizeof *asked, err);
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         uint32_t id = asked[i].key != 0 ? tl_map_get(&details->names.map, asked[i].key) : TL_MAP_NONE;
-        if (id == TL_MAP_NONE)
+        if (id == TL_MAP_NONE || tl_is_step_mark(&details->names, id)) /* a step is no place in it */
             continue;
         tl_text text = tl_names_text(&details->names, id);
         text.n = text.n < sizeof asked[i].text ? text.n : sizeof asked[i].text;
