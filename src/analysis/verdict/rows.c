@@ -235,8 +235,7 @@ static bool add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         lateness l = lateness_of(w, &w->all, 0);
         snprintf(
             row.reason, sizeof row.reason,
-            "it is late in %zu of %zu steps, and communicates with unknown ranks without a trace: what that costs is "
-            "unknown",
+            "it is late in %zu of %zu steps, and communicates with ranks that are not known: what that costs is unknown",
             l.nup, l.nfull);
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     } else if (w->all.any) {

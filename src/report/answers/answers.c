@@ -281,8 +281,7 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
         out->most = verdict_on(tables, first->rank);
         out->most_ns = first->excess_ns;
     } else if (out->finding == TL_FOUND_NO_VERDICT) {
-        const tl_straggler *open = verdict_on(tables, first->rank);
-        out->why = open != NULL ? open->reason : NULL;
+        out->why = verdict_on(tables, first->rank);
     }
 }
 

@@ -163,6 +163,16 @@ static void say_reason(tl_wrap *w, const char *cell, size_t size)
     tl_say_phrase(w, reason);
 }
 
+/* "It" of a rank's reason is that rank. */
+static void say_why(tl_wrap *w, const tl_straggler *of)
+{
+    const char *words = of->reason;
+    size_t n = strncmp(words, "it ", 3) == 0 ? 3 : strncmp(words, "its ", 4) == 0 ? 4 : 0;
+    if (n > 0)
+        tl_wrap_printf(w, "rank %" PRId32 "%s", of->rank, n == 4 ? "'s" : "");
+    say_reason(w, words + n, sizeof of->reason - n);
+}
+
 static void say_waits(tl_wrap *w, const tl_answers *a)
 {
     if (!a->waits || a->nwaited_for == 0)
@@ -233,7 +243,7 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
     case TL_FOUND_NO_VERDICT:
         tl_wrap_words(w, "No verdict:");
         if (a->why != NULL)
-            say_reason(w, a->why, sizeof((const tl_straggler *)0)->reason);
+            say_why(w, a->why);
         else
             say_blur(w, a);
         say_waits(w, a);

@@ -86,8 +86,7 @@ typedef struct tl_answers {
     int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first, by what made it late */
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank whose own work exceeds that of its peers most; NULL: none */
     int64_t most_ns;          /* by how much, in all steps */
-    const char *why;          /* TL_FOUND_NO_VERDICT: the reason, not 0-terminated, of tl_straggler's size; NULL: the
-                               * clocks are it */
+    const tl_straggler *why;  /* TL_FOUND_NO_VERDICT: whose reason says why; NULL: the clocks are it */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
     int64_t links_gain_ns;    /* gain if all slow links were, where none of them alone gains nearly as much; else -1 */
     int64_t measured_ns;      /* wall time of the rank with the longest */

@@ -262,6 +262,10 @@ static void why_there_is_no_verdict_is_said(void)
                            "16 collectives (table clock). ");
     verdict_of(j, 0)->verdict = TL_VERDICT_INCONCLUSIVE;
     CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: no step in which it stands out among its peers. ");
+    snprintf(verdict_of(j, 0)->reason, 128, "it is late in 3 of 8 steps");
+    CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: rank 0 is late in 3 of 8 steps. ");
+    snprintf(verdict_of(j, 0)->reason, 128, "its time stamps are too far apart");
+    CU_ASSERT_STRING_EQUAL(verdict(j), "No verdict: rank 0's time stamps are too far apart. ");
     job_free(j);
 }
 
