@@ -24,15 +24,23 @@ static bool has_work(tl_tables *tables)
     return false;
 }
 
-/* Of the inconclusive the one that something was found of, and most; else the first. */
+/* Whether more was found of it than of the other: a pattern of its lateness, a gain, or waits of others. */
+static bool says_more(const tl_straggler *row, const tl_straggler *than)
+{
+    bool has = row->pattern != TL_PATTERN_NONE, had = than->pattern != TL_PATTERN_NONE;
+    if (has != had)
+        return has;
+    return row->gain_ns != than->gain_ns ? row->gain_ns > than->gain_ns : row->blame_ns > than->blame_ns;
+}
+
+/* Of the inconclusive the one that most was found of. */
 static const tl_straggler *most_inconclusive(const tl_table *stragglers, const tl_table *ranks)
 {
     const tl_straggler *most = NULL;
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         if (row->verdict == TL_VERDICT_INCONCLUSIVE && tl_rank_has_work(ranks, row->rank) &&
-            (most == NULL ||
-             (row->pattern != TL_PATTERN_NONE && (most->pattern == TL_PATTERN_NONE || row->gain_ns > most->gain_ns))))
+            (most == NULL || says_more(row, most)))
             most = row;
     }
     return most;

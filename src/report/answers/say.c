@@ -181,13 +181,20 @@ static void say_waits(tl_wrap *w, const tl_answers *a)
     tl_say_waited_for(w, a);
 }
 
+void tl_say_nobody_holds(tl_wrap *w, const tl_answers *a, const char *end)
+{
+    tl_wrap_words(w, a->trust.workless > 0  ? "No rank whose trace shows device work"
+                     : a->trust.missing > 0 ? "No rank that has a trace"
+                                            : "No rank");
+    tl_wrap_words(w, "holds the job");
+    tl_wrap_printf(w, "up%s", end);
+}
+
 static void say_nobody(tl_wrap *w, const tl_answers *a)
 {
     const tl_straggler *most = a->most;
 
-    tl_wrap_words(w, a->trust.workless > 0  ? "No rank whose trace shows device work holds the job up."
-                     : a->trust.missing > 0 ? "No rank that has a trace holds the job up."
-                                            : "No rank holds the job up.");
+    tl_say_nobody_holds(w, a, ".");
     if (most == NULL) {
         tl_wrap_words(w, "No rank has more work than its peers.");
         return;

@@ -343,10 +343,12 @@ static void persistence(const asking *q)
     fputs("Always, or only for a while?\n", q->out);
     tl_wrap w = answer_line(q);
     if (!has_culprit(q)) {
-        if (a->finding == TL_FOUND_NOBODY)
-            tl_wrap_words(&w, "No rank holds the job up, neither always nor for a while.");
-        else
+        if (a->finding == TL_FOUND_NOBODY) {
+            tl_say_nobody_holds(&w, a, ",");
+            tl_wrap_words(&w, "neither always nor for a while.");
+        } else {
             tl_say_no_culprit(&w, a);
+        }
         tl_wrap_end(&w);
         say_answer_confidence(q, &a->persistence, true);
         return;

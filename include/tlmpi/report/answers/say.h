@@ -31,6 +31,9 @@ void tl_say_file(tl_wrap *w, const tl_rank *row);
 /* A line for one that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
 void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
+/* "No rank that has a trace holds the job up", and `end`. */
+void tl_say_nobody_holds(tl_wrap *wrap, const tl_answers *answers, const char *end);
+
 /* "No rank holds the job up.  The others wait most for rank 3: 0.4 % of the time; ...", or why there is no answer. */
 void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 

@@ -256,7 +256,10 @@ static void where_nothing_can_be_told_the_answer_says_why(void)
     CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_NO_VERDICT);
     CU_ASSERT_EQUAL(j->answers.rank.confidence, TL_CONFIDENCE_LOW);
     CU_ASSERT_EQUAL(j->answers.persistence.confidence, TL_CONFIDENCE_LOW);
-    verdict_of(j, 1)->verdict = TL_VERDICT_OK;
+    verdict_of(j, 2)->verdict = TL_VERDICT_INCONCLUSIVE;
+    verdict_of(j, 2)->blame_ns = 5 * MS; /* of two that nothing else was found of, the one that others waited for */
+    CU_ASSERT_PTR_EQUAL(answers_of(j)->why, verdict_of(j, 2));
+    verdict_of(j, 1)->verdict = verdict_of(j, 2)->verdict = TL_VERDICT_OK;
 
     tl_quality *matched = tl_table_row(tl_tables_get(&j->tables, &tl_quality_schema), 0);
     matched->count = 0;

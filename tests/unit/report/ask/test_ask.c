@@ -149,6 +149,8 @@ static void nobody_is_answered_four_times_without_contradiction(void)
     expect(text, "  No single rank. All ranks: exposed communication 30.0 % of their time. Most: rank 0, exposed communication 30.0 % of its time.\n");
     expect(text, "  No: no wait is recorded.\n");
     expect(text, "  No rank holds the job up, neither always nor for a while.\n");
+    ((tl_rank *)tl_table_row(tl_tables_get(&j->tables, &tl_rank_schema), 0))->world_size = 5;
+    expect(asked(j), "  No rank that has a trace holds the job up, neither always nor for a while.\n");
     job_free(j);
 }
 
