@@ -17,7 +17,7 @@ extern const char *const tl_confidence_labels[]; /* "high", "medium", "low", NUL
 typedef enum tl_doubt {
     TL_DOUBT_ONE_STEP,       /* grave: a single step was recorded, or none */
     TL_DOUBT_FEW_STEPS,      /* fewer than 5 */
-    TL_DOUBT_CHANCE,         /* p is above 0.05 */
+    TL_DOUBT_CHANCE,         /* p is not far below the chance of one wrong name in a job */
     TL_DOUBT_ELSEWHERE,      /* most of what it gains lies in steps in which it does not stand out */
     TL_DOUBT_HARDLY_MATCHED, /* grave: less than half of the collectives, or there are none */
     TL_DOUBT_COMM_UNKNOWN,   /* of so much time it is unknown whether ranks waited or data moved */
@@ -36,9 +36,10 @@ typedef enum tl_doubt {
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,         /* the replay gains less than half of what the other ranks waited in its steps in the mean */
+    TL_DOUBT_GAIN,         /* in its steps it is late by twice what the replay gains, and other ranks waited as long in the mean */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
-    TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has most of all waiting and more work than its peers */
+    TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has more work than its peers, and most of all waiting or 5 % of
+                            * a step */
     TL_DOUBT_OTHER_STAGES, /* all ranks that do the same are late: they are compared with other stages of a pipeline */
     TL_DOUBT_HALF,         /* half of the ranks, those of a host, are late in all steps: the other half is all there is to
                             * compare with */

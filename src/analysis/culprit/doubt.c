@@ -3,6 +3,7 @@
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
 #define BIT(doubt) (1u << (doubt))
@@ -26,6 +27,12 @@ static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
 {
     size_t nranks = j->facts.trust.nranks;
     return nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(nranks - c->nmembers) : 0;
+}
+
+/* Both what it is late by and what others waited for it are twice what it gains: the replay may miss some of it. */
+static bool gains_too_little(const tl_judgement *j, const tl_suspect *c)
+{
+    return c->gain_ns >= 0 && c->gain_ns < tl_ns_min(waited_in_steps(j, c), c->excess_ns) / 2;
 }
 
 /* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
@@ -130,6 +137,42 @@ static bool one_is_in_excess(const tl_judgement *j)
     return alone || (others > 0 && blame_ns > j->facts.wait_ns / 2 && (double)excess_ns >= least_ns);
 }
 
+/* What the rank that waited longest for this one in a step waited for it; rows of blame from *at on, which is then behind
+ * them. */
+static int64_t longest_wait(const tl_table *blame, int32_t rank, int32_t step, size_t *at)
+{
+    int64_t most_ns = 0, ns = 0;
+    for (int32_t from = -1; *at < blame->n; ++*at) {
+        const tl_blame *row = tl_table_row(blame, *at);
+        if (row->to_rank > rank || (row->to_rank == rank && row->step > step))
+            break;
+        if (row->to_rank != rank || row->step != step)
+            continue;
+        bool several = row->from_rank < 0 && row->waiters > 0;
+        ns = tl_ns_add(row->from_rank == from ? ns : 0, several ? row->direct_ns / row->waiters : row->direct_ns);
+        from = row->from_rank;
+        most_ns = tl_ns_max(most_ns, ns);
+    }
+    return most_ns;
+}
+
+/* ... or in a step one is late by so much of it that this would be a large cost, and others wait for it as long: no delay
+ * costs more than that. */
+static bool one_is_late_in_a_step(const tl_judgement *j)
+{
+    const tl_table *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
+                   *blame = tl_tables_get(j->tables, &tl_blame_schema),
+                   *health = tl_tables_get(j->tables, &tl_health_schema);
+    for (size_t i = 0, at = 0; i < steps->n; i++) {
+        const tl_blame_step *row = tl_table_row(steps, i);
+        double late_ns = (double)tl_ns_min(row->excess_ns, longest_wait(blame, row->rank, row->step, &at));
+        if (row->step_ns > 0 && late_ns >= TL_VERDICT_LARGE_COST * (double)row->step_ns &&
+            !tl_step_is_left_out(health, row->step))
+            return true;
+    }
+    return false;
+}
+
 /* The answers: who it is, why, who waits, in which steps. */
 enum { WHO = 1, WHY = 2, WAITING = 4, STEPS = 8, ALL = WHO | WHY | WAITING | STEPS };
 
@@ -186,7 +229,7 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_UNMARKED, WHO | WAITING, t->unmarked > 0 },
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
-        { TL_DOUBT_EXCESS, WHO, c == NULL && one_is_in_excess(j) },
+        { TL_DOUBT_EXCESS, WHO, c == NULL && (one_is_in_excess(j) || one_is_late_in_a_step(j)) },
         { TL_DOUBT_OTHER_STAGES, WHO, c != NULL && c->rank != NULL && c->rank->other_stages },
         { TL_DOUBT_HALF, WHO,
           c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->pattern == TL_PATTERN_PERSISTENT },
@@ -201,11 +244,11 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
     bool ranked = row != NULL, unknown = ranked && row->cause == TL_CAUSE_UNKNOWN;
     bool mixed = ranked && (row->cause == TL_CAUSE_MIXED || !(row->cause_share >= TL_CAUSE_SHARE));
     const reason reasons[] = {
-        { TL_DOUBT_CHANCE, WHO | STEPS, c->p_value > TL_VERDICT_ALPHA },
+        { TL_DOUBT_CHANCE, WHO | STEPS, c->p_value > TL_VERDICT_SURE_CHANCE },
         /* The steps in which it stands out are not all that it costs. */
         { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2 },
         { TL_DOUBT_NOT_REPLAYED, WHO, c->gain_ns < 0 },
-        { TL_DOUBT_GAIN, WHO, ranked && c->gain_ns >= 0 && c->gain_ns < waited_in_steps(j, c) / 2 },
+        { TL_DOUBT_GAIN, WHO, ranked && gains_too_little(j, c) },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },
         { TL_DOUBT_UNKNOWN, WHY, unknown },
         /* Where all kernels are slower it is none of them. */

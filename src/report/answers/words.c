@@ -1,6 +1,7 @@
 #include "tlmpi/report/answers/words.h"
 
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <math.h>
@@ -327,7 +328,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_FEW_STEPS:
         return phrase("%zu steps are too few for a test of significance", t->nsteps);
     case TL_DOUBT_CHANCE:
-        return phrase("chance alone would do so with p = %.2f", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
+        return phrase("chance alone would do so with p = %.1g", a->nculprits > 0 ? a->culprits[0].p_value : NAN);
     case TL_DOUBT_ELSEWHERE:
         return elsewhere_in_words(a);
     case TL_DOUBT_HARDLY_MATCHED:
@@ -387,10 +388,9 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
                       a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_EXCESS:
-        return a->most == NULL ? phrase("%s", "")
-                               : phrase("rank %" PRId32 ", or its host, has most of all waiting, by work beyond its peers "
-                                        "that may be chance, or in the first or last step alone",
-                                        a->most->rank);
+        return phrase("others wait for work of a rank or a host beyond that of its peers, mostly, or for %g %% of a step "
+                      "(table blame_step): it may be chance, or in the first or last step alone",
+                      100 * TL_VERDICT_LARGE_COST);
     case TL_DOUBT_OTHER_STAGES:
         return phrase("all ranks that do the same are slow beside those of other stages, which run as many kernels of "
                       "these names: whether these do as much is unknown");

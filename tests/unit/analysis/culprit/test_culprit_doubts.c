@@ -136,7 +136,7 @@ static void events_without_durations_are_a_doubt(void)
         ((tl_rank *)tl_table_row(ranks, i))->kept = i == 2 ? 1000 : 5000;
     ((tl_rank *)tl_table_row(ranks, 2))->untimed = 2;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0); /* nobody is named, and of all they are too few */
-    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.000001;
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->rank.doubts, 1u << TL_DOUBT_UNTIMED);
     CU_ASSERT_EQUAL(a->phase.doubts, 1u << TL_DOUBT_UNTIMED);
@@ -155,7 +155,7 @@ static void where_clocks_hide_most_waiting_nobody_is_sure(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
-    hold_up(j, 2, 4, 4, 9 * MS, 20 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 4, 4, 9 * MS, 20 * MS)->p_value = 0.000001;
     count_check(j, TL_CHECK_CHARGED, 40 * MS, 240 * MS);
     count_check(j, TL_CHECK_UNCHARGED, 200 * MS, 240 * MS);
     CU_ASSERT_EQUAL(answers_of(j)->rank.confidence,
@@ -179,7 +179,7 @@ static void gains_in_other_steps_are_a_doubt(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
-    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.000001;
     for (int64_t ms = 25; ms <= 35; ms += 10) {
         gain_in_steps(j, ms * MS, 0);
         CU_ASSERT_EQUAL(answers_of(j)->persistence.doubts, ms < 30 ? 1u << TL_DOUBT_ELSEWHERE : 0);
@@ -189,13 +189,13 @@ static void gains_in_other_steps_are_a_doubt(void)
 
 static void what_is_missing_is_a_doubt(void)
 {
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.01), 0);
-    CU_ASSERT_EQUAL(doubts_with(50, 100, 4, TL_RANK_OK, 0.01), 0);
-    CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.01), 1u << TL_DOUBT_HARDLY_MATCHED);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.01), 1u << TL_DOUBT_MISSING);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.01), 1u << TL_DOUBT_DAMAGED);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_NO_GPU, 0.01), 1u << TL_DOUBT_NO_WORK);
-    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.06), 1u << TL_DOUBT_CHANCE);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.000001), 0);
+    CU_ASSERT_EQUAL(doubts_with(50, 100, 4, TL_RANK_OK, 0.000001), 0);
+    CU_ASSERT_EQUAL(doubts_with(49, 100, 4, TL_RANK_OK, 0.000001), 1u << TL_DOUBT_HARDLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 5, TL_RANK_OK, 0.000001), 1u << TL_DOUBT_MISSING);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_CUT, 0.000001), 1u << TL_DOUBT_DAMAGED);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_NO_GPU, 0.000001), 1u << TL_DOUBT_NO_WORK);
+    CU_ASSERT_EQUAL(doubts_with(90, 100, 4, TL_RANK_OK, 0.001), 1u << TL_DOUBT_CHANCE);
 }
 
 static void put_unknown(answer_job *j, int64_t ns)
@@ -216,7 +216,7 @@ static void communication_that_may_be_waiting_is_a_doubt(void)
     put_unknown(j, 20 * MS);
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_COMM_UNKNOWN);
     CU_ASSERT_EQUAL(j->answers.waiting.doubts, 1u << TL_DOUBT_COMM_UNKNOWN);
-    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.000001;
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
     put_unknown(j, 20 * MS + 1);
     CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_COMM_UNKNOWN);
@@ -240,7 +240,7 @@ static void what_is_unknown_in_steps_left_out_is_no_doubt(void)
 /* Nobody waits for a rank that meets none. */
 static void a_culprit_without_communication_is_a_grave_doubt(void)
 {
-    CU_ASSERT_EQUAL(doubts_with(0, 0, 4, TL_RANK_OK, 0.01), 1u << TL_DOUBT_HARDLY_MATCHED);
+    CU_ASSERT_EQUAL(doubts_with(0, 0, 4, TL_RANK_OK, 0.000001), 1u << TL_DOUBT_HARDLY_MATCHED);
 }
 
 /* Of 800 ms nothing explains 80, and each rank waits 10: somebody may be late in these. */
@@ -328,12 +328,50 @@ static void a_gain_far_below_the_wait_is_a_doubt(void)
     job_free(j);
 }
 
+/* Others wait for it anyway, and it is late by no more than it gains. */
+static void waits_beyond_the_lateness_are_not_set_against_the_gain(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 30 * MS, 80 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    for (size_t i = 0; i < steps->n; i++)
+        ((tl_blame_step *)tl_table_row(steps, i))->excess_ns /= 3;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
+/* In step 4 of 8, in which others wait for the rank as long: 5 ms of 100 are a large cost, and may be no chance. */
+static void who_is_late_in_a_step_is_not_denied_with_high_confidence(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    tl_straggler *row = hold_up(j, 2, 4, 4, 5 * MS, -1);
+    row->verdict = TL_VERDICT_OK;
+    tl_blame_step *step = tl_table_row(tl_tables_get(&j->tables, &tl_blame_step_schema), 2 * 8 + 3);
+    tl_blame other = { .to_rank = 1, .step = 4, .from_rank = 3, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 30 * MS };
+    put_row(j, &tl_blame_schema, &other); /* of another rank, which does no more than its peers */
+    CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
+    CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_NOBODY);
+    CU_ASSERT_EQUAL(j->answers.rank.doubts, 1u << TL_DOUBT_EXCESS);
+    CU_ASSERT_EQUAL(step->step, 4);
+    step->excess_ns = 5 * MS - 1; /* it does less, though others wait longer */
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    step->excess_ns = 7 * MS; /* it does more, and all others wait for less */
+    tl_table *blame = tl_tables_get(&j->tables, &tl_blame_schema);
+    for (size_t i = 0; i < blame->n; i++)
+        ((tl_blame *)tl_table_row(blame, i))->direct_ns = 5 * MS - 1;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    job_free(j);
+}
+
 /* Late in steps 1 and 2, it also was the last to come in the others, as any rank is at times. */
 static void waits_in_other_steps_are_not_set_against_the_gain(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
-    hold_up(j, 2, 1, 2, 30 * MS, 60 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 1, 2, 30 * MS, 60 * MS)->p_value = 0.000001;
     tl_blame other = { .to_rank = 2, .step = 7, .from_rank = 1, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 900 * MS };
     put_row(j, &tl_blame_schema, &other);
     CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
@@ -398,6 +436,8 @@ static const unit_test tests[] = {
     TEST(charges_that_speak_of_another_part_are_a_doubt),
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_gain_far_below_the_wait_is_a_doubt),
+    TEST(waits_beyond_the_lateness_are_not_set_against_the_gain),
+    TEST(who_is_late_in_a_step_is_not_denied_with_high_confidence),
     TEST(waits_in_other_steps_are_not_set_against_the_gain),
     TEST(clocks_may_hide_somebody),
     TEST(clocks_that_hide_most_arrivals_speak_against_a_culprit),

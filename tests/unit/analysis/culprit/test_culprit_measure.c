@@ -14,7 +14,7 @@ static void a_step_is_as_long_as_the_devices_take_for_it(void)
         step->end_ns = step->start_ns + (step->step == 8 ? 765 : 5) * MS;
     }
     replay(j, 800 * MS, 0.01);
-    hold_up(j, 2, 2, 5, 30 * MS, 80 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 2, 5, 30 * MS, 80 * MS)->p_value = 0.000001;
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 20 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_ns, 100 * MS);
@@ -30,7 +30,7 @@ static void what_costs_lies_in_the_steps_of_the_pattern(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
-    hold_up(j, 2, 5, 6, 30 * MS, 50 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 5, 6, 30 * MS, 50 * MS)->p_value = 0.000001;
     tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
     for (size_t i = 0; i < steps->n; i++) {
         tl_blame_step *step = tl_table_row(steps, i);
@@ -47,7 +47,7 @@ static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
-    hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 1, 8, 30 * MS, 400 * MS)->p_value = 0.000001;
     gain_in_steps(j, 25 * MS, 0);
     tl_blame after = {
         .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 200 * MS
@@ -65,7 +65,7 @@ static void what_is_gained_in_other_steps_is_no_cost_of_that_one(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
-    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 5, 5, 30 * MS, 60 * MS)->p_value = 0.000001;
     gain_in_steps(j, 25 * MS, 5 * MS);
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 60 * MS);
@@ -80,7 +80,7 @@ static void a_step_costs_no_more_than_it_is_long(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
-    hold_up(j, 2, 5, 5, 30 * MS, 120 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 5, 5, 30 * MS, 120 * MS)->p_value = 0.000001;
     tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
     CU_ASSERT_EQUAL(answers_of(j)->culprits[0].step_cost_ns, 100 * MS);
     for (size_t i = 0; i < steps->n; i++) {

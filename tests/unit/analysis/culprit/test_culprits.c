@@ -5,7 +5,7 @@ static void a_rank_that_holds_the_job_up_is_found_with_what_it_costs(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.01);
-    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.000001;
     const tl_answers *a = answers_of(j);
 
     CU_ASSERT_EQUAL(a->finding, TL_FOUND_STRAGGLER);
@@ -173,7 +173,7 @@ static tl_slow_link_row link_between(int32_t rank, int32_t peer)
                                .pattern = TL_PATTERN_PERSISTENT,
                                .first_step = 1,
                                .last_step = 8,
-                               .p_value = 0.0001,
+                               .p_value = 0.000001,
                                .ranks = "2,3" };
 }
 
@@ -328,7 +328,7 @@ static void each_culprit_is_doubted_for_itself(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
-    hold_up(j, 1, 1, 8, 10 * MS, 100 * MS)->p_value = 0.01;
+    hold_up(j, 1, 1, 8, 10 * MS, 100 * MS)->p_value = 0.000001;
     hold_up(j, 2, 1, 8, 10 * MS, 90 * MS)->p_value = 0.3;
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL_FATAL(a->nculprits, 2);

@@ -46,7 +46,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
     answer_job *j = job_of(4, 8);
     tl_straggler *row = hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
     replay(j, 800 * MS, 0.012);
-    row->p_value = 0.0001;
+    row->p_value = 0.000001;
     row->late_count = 15;
     verdict_of(j, 0)->late_count = 2;
     row->z = 48.37;
@@ -69,7 +69,7 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
                      "Confidence: high "
                      "Always, or only for a while? "
                      "persistent: in all 8 steps (1-8) "
-                     "Evidence: 8 of 8 steps flagged; p = 0.0001 (tlmpi show traces.h5 blame_step) "
+                     "Evidence: 8 of 8 steps flagged; p < 0.0001 (tlmpi show traces.h5 blame_step) "
                      "Confidence: high "
                      "What do the answers rest on? "
                      "Collectives: 16 of 16 matched across ranks, 1 clock (tlmpi show traces.h5 quality) "

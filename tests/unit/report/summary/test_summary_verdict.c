@@ -43,7 +43,7 @@ static void a_straggler_is_a_paragraph(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.012);
-    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.0001;
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS)->p_value = 0.000001;
     walk(j, -1, TL_ACTIVITY_HOST, 800 * MS, 0);
     walk(j, 2, TL_ACTIVITY_HOST, 572 * MS, 0);
     CU_ASSERT_STRING_EQUAL(verdict(j),
@@ -61,7 +61,7 @@ static void what_gains_nothing_has_no_cost(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0.012);
-    hold_up(j, 2, 1, 8, 30 * MS, 0)->p_value = 0.0001;
+    hold_up(j, 2, 1, 8, 30 * MS, 0)->p_value = 0.000001;
     CU_ASSERT_PTR_NOT_NULL(strstr(verdict(j), "Rank 2 (host node0, device 2) holds the job up in all 8 steps (1-8): others wait for it "
                            "- the simulation gains nothing cause "));
     job_free(j);
@@ -132,7 +132,7 @@ static void a_slow_link_is_a_verdict(void)
                               .pattern = TL_PATTERN_BOUNDED,
                               .first_step = 2,
                               .last_step = 5,
-                              .p_value = 0.0001 };
+                              .p_value = 0.000001 };
     replay(j, 800 * MS, 0);
     hold_up(j, 3, 2, 5, 20 * MS, 80 * MS)->cause = TL_CAUSE_SLOW_LINK;
     put_row(j, &tl_slow_link_row_schema, &link);
