@@ -329,3 +329,18 @@ tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_err
     *out = nrows;
     return TL_OK;
 }
+
+tl_status tl_h5_read_rows(hid_t dataset, const char *name, hid_t type, uint64_t first, size_t n, void *out,
+                          tl_error *err)
+{
+    tl_status st = TL_OK;
+    hsize_t start = first, count = n;
+    hid_t memory = -1, rows = H5Dget_space(dataset);
+    if (rows < 0 || H5Sselect_hyperslab(rows, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
+        (memory = H5Screate_simple(1, &count, NULL)) < 0 || H5Dread(dataset, type, memory, rows, H5P_DEFAULT, out) < 0)
+        st = tl_h5_fail(err, TL_EINPUT, dataset, "table %s, rows %llu to %llu", name, (unsigned long long)first,
+                        (unsigned long long)(first + n));
+    tl_h5_close(memory);
+    tl_h5_close(rows);
+    return st;
+}

@@ -53,6 +53,13 @@ herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts,
  * TL_EINPUT. */
 tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_error *err);
 
+/* Reads n > 0 rows of the table of that name, from row `first` on, as cells of that type. */
+tl_status tl_h5_read_rows(hid_t dataset, const char *name, hid_t type, uint64_t first, size_t n, void *out,
+                          tl_error *err);
+
+/* Opens a file whose seal is whole, to read it; *out is the caller's to close. */
+tl_status tl_h5_open_sealed(const char *path, hid_t *out, tl_error *err);
+
 /* Reads an attribute.  TL_EINPUT: absent, or of another kind.  *out is 0-terminated and the caller's to free. */
 tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err);
 

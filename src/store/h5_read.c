@@ -30,7 +30,7 @@ struct tl_result {
     tl_h5_name_list names;
 };
 
-static tl_status open_file(const char *path, hid_t *out, tl_error *err)
+tl_status tl_h5_open_sealed(const char *path, hid_t *out, tl_error *err)
 {
     struct stat there;
     if (stat(path, &there) != 0)
@@ -138,8 +138,8 @@ tl_status tl_result_open(const char *path, tl_result **out, tl_error *err)
         return tl_fail_memory(err, "a result file");
     result->file = -1;
 
-    if ((st = open_file(path, &result->file, err)) != TL_OK || (st = check_version(result->file, err)) != TL_OK ||
-        (st = open_tables(result, err)) != TL_OK ||
+    if ((st = tl_h5_open_sealed(path, &result->file, err)) != TL_OK ||
+        (st = check_version(result->file, err)) != TL_OK || (st = open_tables(result, err)) != TL_OK ||
         (st = tl_h5_names_read(&result->names, result->file, err)) != TL_OK) {
         tl_result_close(result);
         return st;
@@ -198,7 +198,6 @@ uint64_t tl_result_nrows(const tl_result *result, const tl_schema *schema)
 
 tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t first, size_t n, void *out, tl_error *err)
 {
-    tl_status st = TL_OK;
     read_table *table = table_of(result, schema);
     if (table == NULL || first > table->nrows || n > table->nrows - first)
         return tl_fail(err, TL_EINTERNAL, "rows %llu to %llu of table %s are not in the file",
@@ -206,18 +205,9 @@ tl_status tl_result_read(tl_result *result, const tl_schema *schema, uint64_t fi
     if (n == 0)
         return TL_OK;
 
-    hsize_t start = first, count = n;
-    hid_t memory = -1, rows = H5Dget_space(table->dataset);
-    if (table->row_type < 0)
-        table->row_type = tl_h5_row_type(&table->schema.schema);
-    if (table->row_type < 0 || rows < 0 || H5Sselect_hyperslab(rows, H5S_SELECT_SET, &start, NULL, &count, NULL) < 0 ||
-        (memory = H5Screate_simple(1, &count, NULL)) < 0 ||
-        H5Dread(table->dataset, table->row_type, memory, rows, H5P_DEFAULT, out) < 0)
-        st = tl_h5_fail(err, TL_EINPUT, table->dataset, "table %s, rows %llu to %llu", schema->name,
-                        (unsigned long long)first, (unsigned long long)(first + n));
-    tl_h5_close(memory);
-    tl_h5_close(rows);
-    return st;
+    if (table->row_type < 0 && (table->row_type = tl_h5_row_type(schema)) < 0)
+        return tl_h5_fail(err, TL_EINPUT, table->dataset, "table %s", schema->name);
+    return tl_h5_read_rows(table->dataset, schema->name, table->row_type, first, n, out, err);
 }
 
 tl_text tl_result_name(tl_result *result, uint32_t id)
