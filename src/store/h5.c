@@ -315,8 +315,9 @@ tl_status tl_h5_count_rows(hid_t dataset, size_t row_size, uint64_t *out, tl_err
     hid_t space = H5Dget_space(dataset), plist = H5Dget_create_plist(dataset);
     bool fits = H5Iget_name(dataset, name, sizeof name) >= 0 && space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
                 H5Sget_simple_extent_dims(space, &nrows, NULL) == 1 && plist >= 0 &&
-                H5Pget_layout(plist) == H5D_CHUNKED && H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0 &&
-                chunk <= MAX_CHUNK_BYTES / row_size;
+                (H5Pget_layout(plist) == H5D_COMPACT ||
+                 (H5Pget_layout(plist) == H5D_CHUNKED && H5Pget_chunk(plist, 1, &chunk) == 1 && chunk > 0 &&
+                  chunk <= MAX_CHUNK_BYTES / row_size));
     tl_h5_close(plist);
     tl_h5_close(space);
     if (!fits)

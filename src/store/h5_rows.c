@@ -4,19 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A table up to this length lies in the header of its dataset: the index of chunks alone takes 2 KiB. */
+enum { COMPACT_BYTES = 4096 };
+
 /* How the table lies in the file: chunks that grow with it, shuffled and deflated, each with a checksum. */
-static hid_t creation_plist(size_t chunk_rows)
+static bool set_chunks(hid_t plist, size_t chunk_rows)
 {
     hsize_t rows = chunk_rows;
-    hid_t plist = H5Pcreate(H5P_DATASET_CREATE);
-    /* Without times equal content gives equal bytes. */
-    if (plist >= 0 && (H5Pset_chunk(plist, 1, &rows) < 0 || H5Pset_shuffle(plist) < 0 ||
-                       H5Pset_deflate(plist, TL_DEFLATE_LEVEL) < 0 || H5Pset_fletcher32(plist) < 0 ||
-                       H5Pset_obj_track_times(plist, false) < 0)) {
-        H5Pclose(plist);
-        return -1;
-    }
-    return plist;
+    return H5Pset_chunk(plist, 1, &rows) >= 0 && H5Pset_shuffle(plist) >= 0 &&
+           H5Pset_deflate(plist, TL_DEFLATE_LEVEL) >= 0 && H5Pset_fletcher32(plist) >= 0;
 }
 
 void tl_h5_room_free(tl_h5_room *room)
@@ -35,15 +31,18 @@ void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, t
     table->room = room;
 }
 
-/* Makes the empty dataset, in chunks of so many rows. */
-static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, tl_error *err)
+/* Makes the dataset: empty and in chunks of so many rows; or compact (0), for so many rows for good. */
+static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t rows, tl_error *err)
 {
     tl_status st = TL_OK;
-    hsize_t none = 0, any = H5S_UNLIMITED;
+    hsize_t any = H5S_UNLIMITED;
     hid_t space = -1, plist = -1;
 
-    if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 && (space = H5Screate_simple(1, &none, &any)) >= 0 &&
-        (plist = creation_plist(chunk_rows)) >= 0)
+    /* Without times equal content gives equal bytes. */
+    if ((table->row_type = tl_h5_row_type(table->schema)) >= 0 &&
+        (space = H5Screate_simple(1, &rows, chunk_rows > 0 ? &any : NULL)) >= 0 &&
+        (plist = H5Pcreate(H5P_DATASET_CREATE)) >= 0 && H5Pset_obj_track_times(plist, false) >= 0 &&
+        (chunk_rows > 0 ? set_chunks(plist, chunk_rows) : H5Pset_layout(plist, H5D_COMPACT) >= 0))
         table->dataset =
             H5Dcreate2(table->group, table->schema->name, table->row_type, space, H5P_DEFAULT, plist, H5P_DEFAULT);
     if (table->dataset < 0 || tl_h5_describe(table->dataset, table->schema) < 0)
@@ -65,7 +64,7 @@ static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, con
                              tl_error *err)
 {
     hsize_t offset = chunk * table->chunk_rows, end = offset + rows;
-    tl_status st = table->dataset >= 0 ? TL_OK : create_dataset(table, table->chunk_rows, err);
+    tl_status st = table->dataset >= 0 ? TL_OK : create_dataset(table, table->chunk_rows, 0, err);
     if (st != TL_OK)
         return st;
     if (end > table->extent) {
@@ -175,13 +174,18 @@ tl_status tl_h5_rows_flush(tl_h5_rows *table, tl_error *err)
     if (table->given != table->end || table->partials.n > (rest > 0))
         return tl_fail(err, TL_EINTERNAL, "table %s: %llu rows came, but not the first so many", table->schema->name,
                        (unsigned long long)table->given);
+    bool compact = table->dataset < 0 && rest * table->row_size <= COMPACT_BYTES;
     if (table->dataset < 0) {
         /* All there is.  A whole chunk of mostly zeros would take longer to compress than all that is in it. */
         table->chunk_rows = rest > 0 ? rest : table->chunk_rows;
-        st = create_dataset(table, table->chunk_rows, err);
+        st = create_dataset(table, compact ? 0 : table->chunk_rows, compact ? rest : 0, err);
     }
     if (st == TL_OK && table->partials.n == 1) {
-        st = encode_chunk(table, table->partials.v[0].chunk, table->partials.v[0].rows, rest, err);
+        const unsigned char *rows = table->partials.v[0].rows;
+        if (!compact)
+            st = encode_chunk(table, table->partials.v[0].chunk, rows, rest, err);
+        else if (H5Dwrite(table->dataset, table->row_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0)
+            st = tl_h5_fail(err, TL_EOUTPUT, table->dataset, "table %s", table->schema->name);
         drop_partial(table, &table->partials.v[0]);
     }
     if (tl_h5_close(table->dataset) < 0 && st == TL_OK)

@@ -8,7 +8,7 @@
  * memory until both have sent their part of it, and what never gets full (chunk 2) is the table's last.
  *
  * The dataset is made with its first chunk.  Most tables of a small trace never fill one: they come to the file when
- * all their rows are there, as a chunk of just these.
+ * all their rows are there, as a chunk of just these; and a short one as no chunk at all, in the header of its dataset.
  */
 #ifndef TLMPI_STORE_H5_ROWS_H
 #define TLMPI_STORE_H5_ROWS_H

@@ -100,11 +100,6 @@ static const char *role_of(const tl_field *field)
     return tl_h5_role_words[field->role];
 }
 
-static const char *doc_of(const tl_field *field)
-{
-    return field->doc;
-}
-
 /* One attribute for all columns: an attribute each would take most of the time that a small result takes to write. */
 static const struct {
     const char *attribute;
@@ -113,9 +108,33 @@ static const struct {
     { TL_H5_TYPES, type_of },
     { TL_H5_UNITS, unit_of },
     { TL_H5_ROLES, role_of },
-    { TL_H5_DOCS, doc_of },
 };
 enum { NPARTS = sizeof parts / sizeof parts[0] };
+
+static size_t docs_length(const tl_schema *schema)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < schema->nfields; i++)
+        n += strlen(schema->fields[i].doc) + 1;
+    return n - 1;
+}
+
+/* A line a column: they differ in length. */
+static herr_t put_docs(hid_t dataset, const tl_schema *schema)
+{
+    char *lines = tl_malloc(docs_length(schema) + 1), *at = lines;
+    if (lines == NULL)
+        return tl_h5_no_memory();
+    for (size_t i = 0; i < schema->nfields; i++) {
+        size_t n = strlen(schema->fields[i].doc);
+        memcpy(at, schema->fields[i].doc, n);
+        at[n] = i + 1 < schema->nfields ? '\n' : '\0';
+        at += n + 1;
+    }
+    herr_t rc = tl_h5_put_text(dataset, TL_H5_DOCS, lines);
+    free(lines);
+    return rc;
+}
 
 static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
 {
@@ -131,7 +150,7 @@ static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
         rc = tl_h5_put_texts(dataset, parts[p].attribute, texts, schema->nfields);
     }
     free(texts);
-    return rc;
+    return rc >= 0 ? put_docs(dataset, schema) : rc;
 }
 
 /* What all attributes take in the header. */
@@ -141,7 +160,8 @@ static size_t attribute_bytes(const tl_schema *schema)
     size_t sum = tl_h5_attr_bytes("CLASS", sizeof "TABLE" - 1) + tl_h5_attr_bytes("VERSION", sizeof "3.0" - 1) +
                  tl_h5_attr_bytes("TITLE", strlen(schema->title)) +
                  tl_h5_attr_bytes("description", strlen(schema->question)) +
-                 tl_h5_attr_bytes("scope", strlen(tl_h5_scope_words[schema->scope]));
+                 tl_h5_attr_bytes("scope", strlen(tl_h5_scope_words[schema->scope])) +
+                 tl_h5_attr_bytes(TL_H5_DOCS, docs_length(schema));
     for (size_t p = 0; p < NPARTS; p++) {
         size_t widest = 1;
         for (size_t i = 0; i < schema->nfields; i++) {

@@ -2,7 +2,8 @@
  *
  *     CLASS, VERSION, TITLE                    mark a table, or a view of one, for PyTables and pandas
  *     description, scope                       the question that it answers; where its rows come from
- *     column_types, _units, _roles, _docs      a text per column; a time is ns since epoch_ns, a name a row of /names
+ *     column_types, _units, _roles             a text per column; a time is ns since epoch_ns, a name a row of /names
+ *     column_docs                              a line per column, which differ in length
  *     FIELD_i_NAME                             the name of a column, which its type has as well: so says the table
  *                                              specification of HDF5, and its readers take the type's
  */

@@ -91,7 +91,28 @@ static tl_status read_column_texts(tl_h5_schema *s, hid_t dataset, column_texts 
     return st;
 }
 
-enum { TYPES, UNITS, ROLES, DOCS, NPARTS };
+enum { TYPES, UNITS, ROLES, NPARTS };
+
+/* The lines that say what each column is. */
+static tl_status read_docs(tl_h5_schema *s, hid_t dataset, tl_error *err)
+{
+    char *line;
+    size_t n = 0;
+    tl_status st = tl_h5_get_text(dataset, TL_H5_DOCS, &line, err);
+    if (st != TL_OK)
+        return st;
+    if (!keep(s, line))
+        return tl_fail_memory(err, "a table's attributes");
+    for (char *next; line != NULL && n < s->schema.nfields; line = next) {
+        next = strchr(line, '\n');
+        if (next != NULL)
+            *next++ = '\0';
+        s->fields[n++].doc = line;
+    }
+    return line == NULL && n == s->schema.nfields
+               ? TL_OK
+               : tl_h5_fail(err, TL_EINPUT, dataset, "attribute %s has not a line a column", TL_H5_DOCS);
+}
 
 /* The labels of an enum whose values are 0, 1, 2 ... in any order; *out is NULL-terminated. */
 static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **out, tl_error *err)
@@ -167,7 +188,6 @@ static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned 
     field->type = (tl_type)type;
     field->role = (tl_role)role;
     field->unit = text_of(&parts[UNITS], i);
-    field->doc = text_of(&parts[DOCS], i);
     cell = H5Tget_member_type(row, i);
     if (cell < 0 || !cell_fits(cell, field->type)) {
         st = tl_h5_fail(err, TL_EINPUT, dataset, "column %s.%s is not of type %s", s->schema.name, field->name,
@@ -191,9 +211,7 @@ done:
 
 tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, tl_error *err)
 {
-    column_texts parts[NPARTS] = {
-        { TL_H5_TYPES, NULL, 0 }, { TL_H5_UNITS, NULL, 0 }, { TL_H5_ROLES, NULL, 0 }, { TL_H5_DOCS, NULL, 0 }
-    };
+    column_texts parts[NPARTS] = { { TL_H5_TYPES, NULL, 0 }, { TL_H5_UNITS, NULL, 0 }, { TL_H5_ROLES, NULL, 0 } };
     int nfields;
     tl_status st = TL_OK;
     hid_t row = H5Dget_type(dataset);
@@ -224,6 +242,8 @@ tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, 
     out->schema.nfields = (size_t)nfields;
     for (int p = 0; st == TL_OK && p < NPARTS; p++)
         st = read_column_texts(out, dataset, &parts[p], err);
+    if (st == TL_OK)
+        st = read_docs(out, dataset, err);
     for (unsigned i = 0; st == TL_OK && i < (unsigned)nfields; i++)
         st = read_field(out, dataset, row, i, parts, err);
 

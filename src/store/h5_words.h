@@ -12,7 +12,7 @@ static const char *const tl_h5_scope_words[] = { "event", "rank", "collective", 
 #define TL_H5_TYPES "column_types"
 #define TL_H5_UNITS "column_units"
 #define TL_H5_ROLES "column_roles"
-#define TL_H5_DOCS  "column_docs"
+#define TL_H5_DOCS  "column_docs" /* one text, a line a column */
 
 #define TL_H5_FIELD_NAME 40 /* room for the name of a column's attribute */
 

@@ -104,12 +104,26 @@ static void put_two_units(hid_t f)
     H5Dclose(d);
 }
 
+/* A line for one column alone. */
+static void put_one_doc(hid_t f)
+{
+    hid_t d = H5Dopen2(f, "/tables/sample", H5P_DEFAULT), type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR), a;
+    H5Tset_size(type, 4);
+    H5Adelete(d, "column_docs");
+    a = H5Acreate2(d, "column_docs", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    CU_ASSERT(H5Awrite(a, type, "rank") >= 0);
+    H5Aclose(a);
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Dclose(d);
+}
+
 static void a_file_that_lies_is_refused(void)
 {
     hid_t f = change();
     set_version(f, 7);
     seal(f);
-    refused(file, "has schema version 7, and this program reads version 4");
+    refused(file, "has schema version 7, and this program reads version 5");
 
     f = change();
     H5Adelete(f, "Conventions");
@@ -183,6 +197,11 @@ static void a_file_that_lies_is_refused(void)
     H5Adelete_by_name(f, "/tables/sample", "column_docs", H5P_DEFAULT);
     seal(f);
     refused(file, "no attribute column_docs");
+
+    f = change();
+    put_one_doc(f);
+    seal(f);
+    refused(file, "attribute column_docs has not a line a column");
 
     f = change();
     put_two_units(f);
