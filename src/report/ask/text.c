@@ -210,7 +210,7 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
         tl_wrap_printf(&w, "(rank %" PRId32 ")", c->rank);
     if (c->cause_share > 0)
         tl_say_phrase(&w, tl_cause_share_in_words(c));
-    if (c->place[0] != '\0') {
+    if (c->place[0] != '\0' && q->a->nexcess < 2) { /* several are told below, each with its part */
         tl_wrap_words(&w, "- most of it in");
         tl_say_place(&w, c);
     }

@@ -77,6 +77,21 @@ static void each_question_has_a_paragraph_with_evidence_and_confidence(void)
     job_free(j);
 }
 
+/* Two halves in two places: neither is most of it. */
+static void several_places_are_told_each_with_its_part(void)
+{
+    answer_job *j = job_of(4, 8);
+    hold_up(j, 2, 1, 8, 30 * MS, 200 * MS);
+    replay(j, 800 * MS, 0);
+    put_row(j, &tl_excess_row_schema, &(tl_excess_row){ .rank = 2, .place = "forward", .own_ns = 16 * MS, .peers_ns = MS });
+    expect(asked(j), "- most of it in \"forward\"");
+    put_row(j, &tl_excess_row_schema, &(tl_excess_row){ .rank = 2, .order = 1, .place = "backward", .own_ns = 15 * MS });
+    const char *text = asked(j);
+    CU_ASSERT_PTR_NULL(strstr(text, "most of it in"));
+    expect(text, "Where: 16.0 ms of a step in \"forward\", 1.00 ms on its peers; 15.0 ms in \"backward\", 0 us on its peers");
+    job_free(j);
+}
+
 static void parts_of_the_delay_are_named_largest_first(void)
 {
     answer_job *j = job_of(2, 4);
@@ -416,6 +431,7 @@ static void a_rank_that_is_numbered_by_order_has_a_file(void)
 
 static const unit_test tests[] = {
     TEST(each_question_has_a_paragraph_with_evidence_and_confidence),
+    TEST(several_places_are_told_each_with_its_part),
     TEST(parts_of_the_delay_are_named_largest_first),
     TEST(others_may_wait_for_those_that_wait),
     TEST(others_that_hold_the_job_up_are_named_too),
