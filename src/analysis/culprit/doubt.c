@@ -237,6 +237,15 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);
 }
 
+/* Whether anything stands out that the rank does longer than its peers. */
+static bool has_place(const tl_judgement *j, const tl_straggler *of)
+{
+    const tl_table *table = tl_tables_get(j->tables, &tl_excess_row_schema);
+    size_t at = tl_table_from_rank(table, of->rank);
+    return of->place[0] != '\0' ||
+           (at < table->n && ((const tl_excess_row *)tl_table_row(table, at))->rank == of->rank);
+}
+
 /* What speaks against this culprit alone. */
 static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
 {
@@ -252,7 +261,7 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },
         { TL_DOUBT_UNKNOWN, WHY, unknown },
         /* Where all kernels are slower it is none of them. */
-        { TL_DOUBT_NO_PLACE, WHY, ranked && row->place[0] == '\0' && row->cause != TL_CAUSE_THROTTLED },
+        { TL_DOUBT_NO_PLACE, WHY, ranked && !has_place(j, row) && row->cause != TL_CAUSE_THROTTLED },
         { TL_DOUBT_CHARGES, WHY, ranked && delay_costs_differ(j, c) },
     };
     return weigh(reasons, sizeof reasons / sizeof reasons[0]);

@@ -307,6 +307,10 @@ static void a_cause_has_doubts_of_its_own(void)
     CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE);
     row->cause_share = 0.79;
     CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 1u << TL_DOUBT_NO_PLACE | 1u << TL_DOUBT_MIXED);
+    row->cause_share = 1;
+    put_row(j, &tl_excess_row_schema, &(tl_excess_row){ .rank = 2, .place = "forward", .own_ns = 9 * MS });
+    CU_ASSERT_EQUAL(answers_of(j)->phase.doubts, 0); /* there it takes longer */
+    tl_tables_get(&j->tables, &tl_excess_row_schema)->n = 0;
     row->cause = TL_CAUSE_THROTTLED; /* all kernels are slower: none of them is the place */
     CU_ASSERT_EQUAL(answers_of(j)->phase.doubts & 1u << TL_DOUBT_NO_PLACE, 0);
     row->cause = TL_CAUSE_UNKNOWN;
