@@ -39,9 +39,11 @@ void tl_sentence_end(tl_sentence *s, tl_page *page)
 const tl_table *tl_page_hosts(const tl_page *page)
 {
     const tl_table *ranks = tl_tables_get(page->html->in.tables, &tl_rank_schema);
-    for (size_t i = 0; i < ranks->n; i++)
-        if (((const tl_rank *)tl_table_row(ranks, i))->host[0] != '\0')
+    for (size_t i = 0; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        if (row->host[0] != '\0' && !tl_is_host_of_pids(row->host, sizeof row->host))
             return ranks;
+    }
     return NULL;
 }
 

@@ -36,7 +36,7 @@ typedef struct tl_sentence {
 tl_wrap *tl_sentence_begin(tl_sentence *sentence);
 void tl_sentence_end(tl_sentence *sentence, tl_page *page);
 
-/* Table rank, where it knows of any host; else NULL. */
+/* Table rank, where a trace names any host; else NULL. */
 const tl_table *tl_page_hosts(const tl_page *page);
 
 /* "tlmpi show FILE TABLE"; and a sentence of where a picture's numbers stand, of which the second table may be NULL. */

@@ -211,6 +211,21 @@ static void the_answers_are_those_of_ask(void)
     job_free(p.job);
 }
 
+/* Process ids stand for a host that no trace names: they are none. */
+static void hosts_that_no_trace_names_have_no_column(void)
+{
+    page_job p = new_page(false);
+    tl_table *ranks = tl_tables_get(&p.job->tables, &tl_rank_schema);
+    for (int named = 1; named >= 0; named--) {
+        char *text = page_of(&p);
+        CU_ASSERT_EQUAL(count_in(text, "<th>host</th>"), (size_t)named);
+        free(text);
+        for (size_t i = 0; i < ranks->n; i++)
+            snprintf(((tl_rank *)tl_table_row(ranks, i))->host, sizeof((tl_rank *)0)->host, "pids 10-17");
+    }
+    job_free(p.job);
+}
+
 static void what_is_not_there_is_said(void)
 {
     page_job p = new_page(false);
@@ -228,7 +243,7 @@ static void what_is_not_there_is_said(void)
 
 static const unit_test tests[] = {
     TEST(every_part_is_there),       TEST(words_of_a_trace_do_nothing), TEST(the_answers_are_those_of_ask),
-    TEST(what_is_not_there_is_said),
+    TEST(hosts_that_no_trace_names_have_no_column), TEST(what_is_not_there_is_said),
 };
 
 int main(void)
