@@ -111,7 +111,7 @@ typedef struct assembled {
 } assembled;
 
 /* marks: by rank, tl_fold_mark (uint8_t) of its nodes; NULL: none. */
-static inline assembled assemble(const tl_baseline *b, const tl_changes *ranks, void **marks)
+static inline assembled assemble(const tl_baseline *b, tl_changes *ranks, void **marks)
 {
     const size_t n = b->graph->nranks;
     assembled a = { .b = b, .number_of = by_node(b, sizeof(uint32_t)), .step_ends = calloc(b->nsteps + 1, sizeof *a.step_ends) };
@@ -152,7 +152,7 @@ static inline void assembled_free(assembled *a)
 }
 
 /* When the job ends with these changes. */
-static inline int64_t ranks_end(const tl_baseline *b, const tl_changes *ranks)
+static inline int64_t ranks_end(const tl_baseline *b, tl_changes *ranks)
 {
     assembled a = assemble(b, ranks, NULL);
     int64_t end = assembled_end(&a);

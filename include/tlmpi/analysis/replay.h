@@ -93,8 +93,11 @@ typedef struct tl_changes {
     bool *gone;           /* [n]: the second of its two edges is; what released a wait */
     uint32_t *kind_of;    /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
     int64_t *baseline_ns; /* [n] what the piece of host work usually takes; 0: not known; likewise */
-    bool compared;
+    bool compared, laid_out, parted; /* parted: edges that are gone are not in the net below */
     size_t room;
+    uint32_t *order; /* [n] nodes; filled by tl_folded_make, and so is: */
+    uint32_t *at;    /* [n] the place of each in the net, after the origin */
+    tl_net net;      /* of the whole rank */
 } tl_changes;
 
 /* Unchanged.  False when memory is out. */
@@ -115,7 +118,7 @@ typedef struct tl_folded {
 
 /* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then
  * number_of[nodes] gets their numbers in the net.  False when memory is out; tl_folded_free ends it in any case. */
-bool tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
+bool tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
 /* As bytes, and back.  False: memory is out; tl_folded_free ends it in any case. */
@@ -277,7 +280,7 @@ typedef struct tl_taken {
 
 /* How a rank is changed. */
 typedef enum tl_change_kind {
-    TL_CHANGE_NONE,
+    TL_CHANGE_NONE,    /* it is folded as it is */
     TL_CHANGE_UNITS,   /* plans that it has been told */
     TL_CHANGE_IDEAL,   /* such plans, and its ideal where that is more; some parts of it */
     TL_CHANGE_BALANCE, /* computing by a factor */
@@ -290,8 +293,8 @@ typedef struct tl_change {
     double to;           /* BALANCE */
 } tl_change;
 
-/* After the folded rank in the answer to CHANGE: in which activities the ideal has changed anything, and what it takes
- * off members of collectives on links, which that does not have. */
+/* After the changed rank in the answer to an ideal with COMM: what it takes off members of collectives on links, which
+ * that does not have. */
 typedef struct tl_end_less {
     int64_t ns;
     uint32_t port, padding;
@@ -306,12 +309,16 @@ typedef struct tl_told {
 
 void tl_told_free(tl_told *told);
 
-/* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE: a tl_change,
- * and a list of which plans; answered by the folded rank, the parts, and a list of tl_end_less.  False: memory is
- * out. */
+/* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE, any number of
+ * times: a tl_change, and a list of which plans; each is answered by the changed rank, of IDEAL also by a list of
+ * tl_end_less.  False: memory is out. */
 bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
 bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
                       tl_bytes *out);
+
+/* The rank folded as it was changed; nothing is in *folded where the change takes nothing off it.  False: memory is out;
+ * tl_folded_free ends it in any case. */
+bool tl_changed_get(tl_folded *folded, tl_bytes *in);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 

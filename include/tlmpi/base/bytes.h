@@ -8,6 +8,7 @@
 #include "tlmpi/base/mem.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,32 @@ static inline bool tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t si
     tl_bytes_get(b, list, *n * size);
     memcpy(v, &list, sizeof list);
     return true;
+}
+
+/* A number, in the fewer bytes the nearer it is to 0: 7 bits a byte. */
+static inline void tl_bytes_put_number(tl_bytes *b, int64_t x)
+{
+    enum { LONGEST = 10 };
+    uint64_t bits = (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0); /* 0, -1, 1, -2, ...: 0, 1, 2, 3, ... */
+    if (b->cap - b->n < LONGEST)
+        (void)tl_grow((void **)&b->v, &b->cap, b->n + LONGEST, 1);
+    for (; bits > 0x7f; bits >>= 7)
+        b->v[b->n++] = (char)((bits & 0x7f) | 0x80);
+    b->v[b->n++] = (char)bits;
+}
+
+/* The next number. */
+static inline int64_t tl_bytes_get_number(tl_bytes *b)
+{
+    uint64_t bits = 0;
+    unsigned shift = 0;
+    for (uint8_t more = 0x80; more != 0; shift += 7) {
+        tl_bytes_skip(b, 1);
+        uint8_t byte = (uint8_t)b->v[b->at - 1];
+        bits |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        more = byte & 0x80;
+    }
+    return (int64_t)(bits >> 1 ^ ((bits & 1) != 0 ? UINT64_MAX : 0));
 }
 
 #endif

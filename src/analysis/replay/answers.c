@@ -137,7 +137,13 @@ bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *t
 
 /* ----------------------------------------------------------------------------------------------------------- change */
 
-typedef TL_VEC(tl_end_less) end_list;
+typedef struct changing {
+    const tl_told *told;
+    tl_changes c;
+    TL_VEC(tl_end_less) ends;
+    int64_t *less_ns; /* [nodes] of the whole ideal; NULL: nobody has asked for any of it; and so is: */
+    bool *gone;       /* [nodes] */
+} changing;
 
 static bool apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
 {
@@ -151,55 +157,106 @@ static bool apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
 }
 
 /* What is taken off the members of collectives on links is told apart. */
-static bool move_ends(const tl_rank_ideal *ideal, tl_changes *c, end_list *ends)
+static void move_ends(changing *a)
 {
+    const tl_rank_ideal *ideal = &a->told->ideal;
     for (uint32_t p = 0; p < ideal->nports; p++) {
-        uint32_t end = c->open.of->ports[p].arrival + 1;
-        if (!ideal->on_link[p] || c->less_ns[end] == 0)
+        uint32_t end = a->c.open.of->ports[p].arrival + 1;
+        if (!ideal->on_link[p] || a->c.less_ns[end] == 0)
             continue;
-        if (!tl_vec_room(ends))
-            return false;
-        ends->v[ends->n++] = (tl_end_less){ c->less_ns[end], p, 0 };
-        c->less_ns[end] = 0;
+        (void)tl_vec_room(&a->ends);
+        a->ends.v[a->ends.n++] = (tl_end_less){ a->c.less_ns[end], p, 0 };
+        a->c.less_ns[end] = 0;
     }
-    return true;
 }
 
-/* Only those activities, of a host all that it does if what has no name is among them; which of them are left. */
-static uint32_t mask(tl_changes *c, uint32_t activities)
+/* All parts of the ideal go with the same plans, so both are applied once. */
+static bool apply_ideal(changing *a, tl_bytes *in)
 {
-    uint32_t left = 0;
+    const size_t n = a->c.open.n;
+    if (a->less_ns == NULL) {
+        bool ok = apply_plans(a->told, in, &a->c) && tl_rank_ideal_apply(&a->told->ideal, &a->c);
+        move_ends(a);
+        a->less_ns = tl_malloc((n + 1) * sizeof *a->less_ns);
+        a->gone = tl_malloc((n + 1) * sizeof *a->gone);
+        memcpy(a->less_ns, a->c.less_ns, n * sizeof *a->less_ns);
+        memcpy(a->gone, a->c.gone, n * sizeof *a->gone);
+        return ok;
+    }
+    memcpy(a->c.less_ns, a->less_ns, n * sizeof *a->less_ns);
+    memcpy(a->c.gone, a->gone, n * sizeof *a->gone);
+    size_t nplans = 0;
+    bool ok = tl_bytes_get(in, &nplans, sizeof nplans);
+    in->at += ok ? nplans * sizeof(uint32_t) : 0;
+    return ok;
+}
+
+/* Only those activities, of a host all that it does if what has no name is among them. */
+static void mask(tl_changes *c, uint32_t activities)
+{
     activities |= (activities >> TL_ACTIVITY_HOST & 1U) != 0 ? TL_HOST_ACTIVITIES : 0;
     for (uint32_t v = 0; v < c->open.n; v++) {
-        uint32_t activity = 1U << c->open.nodes[v].activity;
-        c->less_ns[v] = (activity & activities) != 0 ? c->less_ns[v] : 0;
+        c->less_ns[v] = (activities >> c->open.nodes[v].activity & 1U) != 0 ? c->less_ns[v] : 0;
         c->gone[v] = c->gone[v] && (activities >> TL_ACTIVITY_SYNC & 1U) != 0;
-        activity = (activity & TL_HOST_ACTIVITIES) != 0 ? 1U << TL_ACTIVITY_HOST : activity;
-        left |= (c->less_ns[v] != 0 ? activity : 0) | (c->gone[v] ? 1U << TL_ACTIVITY_SYNC : 0);
     }
-    return left;
+}
+
+static bool is_changed(const tl_changes *c)
+{
+    bool any = false;
+    for (uint32_t v = 0; !any && v < c->open.n; v++)
+        any = c->less_ns[v] != 0 || c->gone[v];
+    return any;
+}
+
+/* Applies the next change of those that are asked. */
+static bool change(changing *a, tl_bytes *in, tl_change *how)
+{
+    tl_changes_reset(&a->c);
+    if (!tl_bytes_get(in, how, sizeof *how))
+        return false;
+    bool ok = how->kind == TL_CHANGE_IDEAL ? apply_ideal(a, in) : apply_plans(a->told, in, &a->c);
+    if (how->kind == TL_CHANGE_IDEAL)
+        mask(&a->c, how->activities);
+    else if (how->kind == TL_CHANGE_BALANCE)
+        tl_balance_rank(how->to, &a->c);
+    else if (how->kind == TL_CHANGE_HOST)
+        tl_free_host(&a->c);
+    return ok;
+}
+
+static bool put_changed(tl_changes *c, uint32_t kind, tl_bytes *out)
+{
+    tl_folded folded = { 0 };
+    const uint8_t any = kind == TL_CHANGE_NONE || is_changed(c);
+    bool ok = tl_bytes_put(out, &any, sizeof any);
+    if (ok && any)
+        ok = tl_folded_make(c, NULL, &folded, NULL) && tl_folded_put(&folded, c->open.of->graph.ncomms, out);
+    tl_folded_free(&folded);
+    return ok;
+}
+
+bool tl_changed_get(tl_folded *folded, tl_bytes *in)
+{
+    uint8_t any = 0;
+    *folded = (tl_folded){ 0 };
+    return tl_bytes_get(in, &any, sizeof any) && (any == 0 || tl_folded_get(folded, in));
 }
 
 bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
 {
-    tl_changes c = { 0 };
-    tl_folded folded = { 0 };
-    end_list ends = { 0 };
+    changing a = { .told = told };
     tl_change how;
-    uint32_t activities = 0;
-    bool ok = tl_bytes_get(in, &how, sizeof how) && tl_changes_open(rank, frame, &c) && apply_plans(told, in, &c);
-    if (ok && how.kind == TL_CHANGE_IDEAL) {
-        ok = tl_rank_ideal_apply(&told->ideal, &c) && move_ends(&told->ideal, &c, &ends);
-        activities = mask(&c, how.activities);
-    } else if (ok && how.kind == TL_CHANGE_BALANCE) {
-        tl_balance_rank(how.to, &c);
-    } else if (ok && how.kind == TL_CHANGE_HOST) {
-        tl_free_host(&c);
+    bool ok = tl_changes_open(rank, frame, &a.c);
+    while (ok && in->at < in->n) {
+        ok = change(&a, in, &how) && put_changed(&a.c, how.kind, out);
+        if (ok && how.kind == TL_CHANGE_IDEAL)
+            ok = tl_bytes_put_list(out, a.ends.v, (how.activities >> TL_ACTIVITY_COMM & 1U) != 0 ? a.ends.n : 0,
+                                   sizeof *a.ends.v);
     }
-    ok = ok && tl_folded_make(&c, NULL, &folded, NULL) && tl_folded_put(&folded, rank->of->graph.ncomms, out) &&
-         tl_bytes_put(out, &activities, sizeof activities) && tl_bytes_put_list(out, ends.v, ends.n, sizeof *ends.v);
-    tl_changes_free(&c);
-    tl_folded_free(&folded);
-    free(ends.v);
+    tl_changes_free(&a.c);
+    free(a.ends.v);
+    free(a.less_ns);
+    free(a.gone);
     return ok;
 }

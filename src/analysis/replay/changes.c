@@ -15,6 +15,8 @@ static bool make_room(tl_changes *c)
     c->baseline_ns = tl_arena_take(&c->arena, n, sizeof *c->baseline_ns);
     c->less_ns = tl_arena_take(&c->arena, n, sizeof *c->less_ns);
     c->gone = tl_arena_take(&c->arena, n, sizeof *c->gone);
+    c->order = tl_arena_take(&c->arena, n, sizeof *c->order);
+    c->at = tl_arena_take(&c->arena, n, sizeof *c->at);
     return !c->arena.failed;
 }
 
@@ -27,7 +29,8 @@ void tl_changes_reset(tl_changes *c)
 bool tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *c)
 {
     c->frame = frame;
-    c->compared = false;
+    c->compared = c->laid_out = false;
+    tl_net_free(&c->net);
     c->open = *rank;
     if (!make_room(c))
         return false;
@@ -75,5 +78,6 @@ void tl_changes_compare(tl_changes *c)
 void tl_changes_free(tl_changes *c)
 {
     tl_arena_free(&c->arena);
+    tl_net_free(&c->net);
     *c = (tl_changes){ 0 };
 }

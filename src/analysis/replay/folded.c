@@ -11,99 +11,97 @@
 #include <stdlib.h>
 
 typedef struct making {
-    const tl_changes *c;
+    tl_changes *c;
     tl_arena arena;
-    uint32_t *order;     /* nodes */
-    uint32_t *at;        /* by node: its place in the net, after the origin */
-    tl_net net;          /* of the whole rank */
     uint8_t *marks;      /* by node of the net */
     uint32_t *number_of; /* likewise: in the fold */
 } making;
 
-static bool start(making *m)
-{
-    const tl_open_rank *o = &m->c->open;
-    size_t n = o->n + (size_t)1;
-    m->order = tl_arena_take(&m->arena, o->n, sizeof *m->order);
-    m->at = tl_arena_take(&m->arena, o->n, sizeof *m->at);
-    m->marks = tl_arena_zeroed(&m->arena, n, sizeof *m->marks);
-    m->number_of = tl_arena_take(&m->arena, n, sizeof *m->number_of);
-    return !m->arena.failed && tl_net_new(n, o->nodes[o->n].first_edge + n, o->n, m->c->frame->nsteps, &m->net) &&
-           tl_open_order(o, m->order);
-}
+/* ---------------------------------------------------------------------------------------------------------- the net */
 
-static void put_edges(making *m, uint32_t v)
+static void put_edges(tl_changes *c, uint32_t v)
 {
-    const tl_open_rank *o = &m->c->open;
-    tl_net *net = &m->net;
+    const tl_open_rank *o = &c->open;
+    tl_net *net = &c->net;
     uint32_t e = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
     if (e == last) {
         net->from[net->nedges] = 0;
         net->lag_ns[net->nedges++] = 0;
         return;
     }
-    for (last -= m->c->gone[v]; e < last; e++) {
-        net->from[net->nedges] = m->at[o->edges[e].from];
+    for (last -= c->gone[v]; e < last; e++) {
+        net->from[net->nedges] = c->at[o->edges[e].from];
         net->lag_ns[net->nedges++] = o->edges[e].lag_ns;
     }
 }
 
-/* Where a node is followed by one of its step that is done no earlier whatever changes, it does not end the step. */
-static void find_ends(making *m, bool *ends)
+static void put_all_edges(tl_changes *c)
 {
-    const tl_open_rank *o = &m->c->open;
-    const tl_net *net = &m->net;
+    tl_net *net = &c->net;
+    net->nedges = 0;
+    net->first_edge[0] = net->first_edge[1] = 0;
+    for (uint32_t i = 0; i < c->open.n; i++) {
+        if (tl_port_of(&c->open, c->order[i]) == TL_NONE)
+            put_edges(c, c->order[i]);
+        net->first_edge[i + 2] = (uint32_t)net->nedges;
+    }
+}
+
+/* The net of the rank as it is changed: its edges are the same as long as none is gone. */
+static bool lay_out(tl_changes *c)
+{
+    const tl_open_rank *o = &c->open;
+    bool parted = false, ok = c->laid_out;
+    if (!ok)
+        ok = tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, c->frame->nsteps,
+                        &c->net) &&
+             tl_open_order(o, c->order);
+    for (uint32_t i = 0; ok && !c->laid_out && i < o->n; i++)
+        c->at[c->order[i]] = i + 1;
+    for (uint32_t v = 0; v < o->n && !parted; v++)
+        parted = c->gone[v];
+    if (ok && (!c->laid_out || parted || c->parted))
+        put_all_edges(c);
+    c->laid_out = ok;
+    c->parted = parted;
+    c->net.own_ns[0] = 0;
+    for (uint32_t v = 0; ok && v < o->n; v++) {
+        int64_t lag_ns = tl_port_of(o, v) != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0;
+        c->net.own_ns[c->at[v]] = o->nodes[v].work_ns + o->rest_ns[v] + lag_ns - c->less_ns[v];
+    }
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ends */
+
+/* Where a node is followed by one of its step that is done no earlier whatever changes, it does not end the step. */
+static void put_ends(making *m)
+{
+    const tl_changes *c = m->c;
+    tl_net *net = &m->c->net;
+    bool *ends = tl_malloc((net->n + 1) * sizeof *ends);
     for (uint32_t v = 0; v < net->n; v++)
         ends[v] = v > 0;
     for (uint32_t v = 1; v < net->n; v++)
         for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1] && m->marks[v] < TL_FOLD_WORK; e++) {
             uint32_t from = net->from[e];
             if (from > 0 && net->lag_ns[e] + net->own_ns[v] >= 0 &&
-                o->nodes[m->order[from - 1]].step == o->nodes[m->order[v - 1]].step)
+                c->open.nodes[c->order[from - 1]].step == c->open.nodes[c->order[v - 1]].step)
                 ends[from] = false;
         }
-}
-
-static bool put_ends(making *m)
-{
-    tl_net *net = &m->net;
-    bool *ends = tl_malloc((net->n + 1) * sizeof *ends);
-    if (ends == NULL)
-        return false;
-    find_ends(m, ends);
     net->nends = 0;
     for (uint32_t v = 0; v < net->n; v++) {
         net->first_end[v] = (uint32_t)net->nends;
         if (ends[v])
-            net->ends[net->nends++] = (tl_net_end){ 0, m->c->step_of[m->order[v - 1]] };
+            net->ends[net->nends++] = (tl_net_end){ 0, c->step_of[c->order[v - 1]] };
     }
     net->first_end[net->n] = (uint32_t)net->nends;
     free(ends);
-    return true;
-}
-
-static void put_nodes(making *m)
-{
-    const tl_open_rank *o = &m->c->open;
-    tl_net *net = &m->net;
-    net->nedges = 0;
-    net->own_ns[0] = 0;
-    net->first_edge[0] = net->first_edge[1] = 0;
-    for (uint32_t i = 0; i < o->n; i++) {
-        uint32_t v = m->order[i];
-        m->at[v] = i + 1;
-        net->own_ns[i + 1] = o->nodes[v].work_ns + o->rest_ns[v] - m->c->less_ns[v];
-        if (tl_port_of(o, v) != TL_NONE)
-            net->own_ns[i + 1] += o->edges[o->nodes[v].first_edge].lag_ns;
-        else
-            put_edges(m, v);
-        net->first_edge[i + 2] = (uint32_t)net->nedges;
-    }
 }
 
 static void mark(making *m, uint32_t node, tl_fold_mark how)
 {
-    tl_fold_mark_put(&m->marks[m->at[node]], how);
+    tl_fold_mark_put(&m->marks[m->c->at[node]], how);
 }
 
 static void mark_all(making *m, const uint8_t *marks)
@@ -131,7 +129,7 @@ static bool hand_out(const making *m, tl_folded *out, uint32_t *number_of)
         return false;
     out->done_ns[0] = 0;
     for (uint32_t v = 0; v < o->n; v++) {
-        uint32_t number = m->number_of[m->at[v]];
+        uint32_t number = m->number_of[m->c->at[v]];
         if (number != TL_NONE)
             out->done_ns[number] = o->nodes[v].done_ns;
         if (number_of != NULL)
@@ -139,24 +137,26 @@ static bool hand_out(const making *m, tl_folded *out, uint32_t *number_of)
     }
     for (size_t p = 0; p < nports; p++) {
         const tl_port *port = &o->of->ports[p];
-        out->came[p] = port->awaited ? m->number_of[m->at[port->arrival]] : TL_NONE;
-        out->met[p] = port->meeting != TL_NONE ? m->number_of[m->at[port->arrival + 1]] : TL_NONE;
+        out->came[p] = port->awaited ? m->number_of[m->c->at[port->arrival]] : TL_NONE;
+        out->met[p] = port->meeting != TL_NONE ? m->number_of[m->c->at[port->arrival + 1]] : TL_NONE;
     }
     return true;
 }
 
-bool tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
+bool tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
 {
+    size_t n = changes->open.n + (size_t)1;
     making m = { .c = changes };
+    m.marks = tl_arena_zeroed(&m.arena, n, sizeof *m.marks);
+    m.number_of = tl_arena_take(&m.arena, n, sizeof *m.number_of);
     *out = (tl_folded){ 0 };
-    bool ok = start(&m);
+    bool ok = !m.arena.failed && lay_out(changes);
     if (ok) {
-        put_nodes(&m);
         mark_all(&m, marks);
-        ok = put_ends(&m) && tl_net_fold(&m.net, m.marks, &out->net, m.number_of) && hand_out(&m, out, number_of);
+        put_ends(&m);
+        ok = tl_net_fold(&changes->net, m.marks, &out->net, m.number_of) && hand_out(&m, out, number_of);
     }
     tl_arena_free(&m.arena);
-    tl_net_free(&m.net);
     return ok;
 }
 
@@ -169,34 +169,73 @@ void tl_folded_free(tl_folded *folded)
     *folded = (tl_folded){ 0 };
 }
 
+/* ------------------------------------------------------------------------------------------------------------ bytes */
+
 bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
 {
     const tl_net *net = &folded->net;
-    return tl_bytes_put(out, &net->nsteps, sizeof net->nsteps) &&
-           tl_bytes_put_list(out, net->own_ns, net->n, sizeof *net->own_ns) &&
-           tl_bytes_put_list(out, net->first_edge, net->n + 1, sizeof *net->first_edge) &&
-           tl_bytes_put_list(out, net->from, net->nedges, sizeof *net->from) &&
-           tl_bytes_put_list(out, net->lag_ns, net->nedges, sizeof *net->lag_ns) &&
-           tl_bytes_put_list(out, net->first_end, net->n + 1, sizeof *net->first_end) &&
-           tl_bytes_put_list(out, net->ends, net->nends, sizeof *net->ends) &&
-           tl_bytes_put_list(out, folded->done_ns, net->n, sizeof *folded->done_ns) &&
-           tl_bytes_put_list(out, folded->came, nports, sizeof *folded->came) &&
-           tl_bytes_put_list(out, folded->met, nports, sizeof *folded->met);
+    tl_bytes_put_number(out, (int64_t)net->n);
+    tl_bytes_put_number(out, (int64_t)net->nedges);
+    tl_bytes_put_number(out, (int64_t)net->nends);
+    tl_bytes_put_number(out, (int64_t)net->nsteps);
+    tl_bytes_put_number(out, (int64_t)nports);
+    for (uint32_t v = 0; v < net->n; v++) {
+        tl_bytes_put_number(out, net->own_ns[v]);
+        tl_bytes_put_number(out, folded->done_ns[v] - (v > 0 ? folded->done_ns[v - 1] : 0));
+        tl_bytes_put_number(out, net->first_edge[v + 1] - net->first_edge[v]);
+        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
+            tl_bytes_put_number(out, v - net->from[e]);
+            tl_bytes_put_number(out, net->lag_ns[e]);
+        }
+        tl_bytes_put_number(out, net->first_end[v + 1] - net->first_end[v]);
+        for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
+            tl_bytes_put_number(out, net->ends[i].step);
+            tl_bytes_put_number(out, net->ends[i].ns);
+        }
+    }
+    for (size_t p = 0; p < nports; p++) {
+        tl_bytes_put_number(out, (int64_t)folded->came[p] - (p > 0 ? folded->came[p - 1] : 0));
+        tl_bytes_put_number(out, (int64_t)folded->met[p] - (p > 0 ? folded->met[p - 1] : 0));
+    }
+    return true;
+}
+
+static uint32_t get_small(tl_bytes *in)
+{
+    return (uint32_t)tl_bytes_get_number(in);
+}
+
+static void get_node(tl_folded *folded, uint32_t v, tl_bytes *in)
+{
+    tl_net *net = &folded->net;
+    net->own_ns[v] = tl_bytes_get_number(in);
+    folded->done_ns[v] = tl_bytes_get_number(in) + (v > 0 ? folded->done_ns[v - 1] : 0);
+    net->first_edge[v + 1] = net->first_edge[v] + get_small(in);
+    for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
+        net->from[e] = v - get_small(in);
+        net->lag_ns[e] = tl_bytes_get_number(in);
+    }
+    net->first_end[v + 1] = net->first_end[v] + get_small(in);
+    for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
+        net->ends[i].step = get_small(in);
+        net->ends[i].ns = tl_bytes_get_number(in);
+    }
 }
 
 bool tl_folded_get(tl_folded *folded, tl_bytes *in)
 {
-    tl_net *net = &folded->net;
-    size_t n;
-    *folded = (tl_folded){ 0 };
-    return tl_bytes_get(in, &net->nsteps, sizeof net->nsteps) &&
-           tl_bytes_get_list(in, (void **)&net->own_ns, &net->n, sizeof *net->own_ns) &&
-           tl_bytes_get_list(in, (void **)&net->first_edge, &n, sizeof *net->first_edge) &&
-           tl_bytes_get_list(in, (void **)&net->from, &net->nedges, sizeof *net->from) &&
-           tl_bytes_get_list(in, (void **)&net->lag_ns, &net->nedges, sizeof *net->lag_ns) &&
-           tl_bytes_get_list(in, (void **)&net->first_end, &n, sizeof *net->first_end) &&
-           tl_bytes_get_list(in, (void **)&net->ends, &net->nends, sizeof *net->ends) &&
-           tl_bytes_get_list(in, (void **)&folded->done_ns, &n, sizeof *folded->done_ns) &&
-           tl_bytes_get_list(in, (void **)&folded->came, &n, sizeof *folded->came) &&
-           tl_bytes_get_list(in, (void **)&folded->met, &n, sizeof *folded->met);
+    size_t n = get_small(in), nedges = get_small(in), nends = get_small(in), nsteps = get_small(in);
+    size_t nports = get_small(in);
+    *folded = (tl_folded){ .done_ns = tl_malloc((n + 1) * sizeof *folded->done_ns),
+                           .came = tl_malloc((nports + 1) * sizeof *folded->came),
+                           .met = tl_malloc((nports + 1) * sizeof *folded->met) };
+    bool ok = tl_net_new(n, nedges, nends, nsteps, &folded->net);
+    folded->net.first_edge[0] = folded->net.first_end[0] = 0;
+    for (uint32_t v = 0; v < n; v++)
+        get_node(folded, v, in);
+    for (size_t p = 0; p < nports; p++) {
+        folded->came[p] = get_small(in) + (p > 0 ? folded->came[p - 1] : 0);
+        folded->met[p] = get_small(in) + (p > 0 ? folded->met[p - 1] : 0);
+    }
+    return ok;
 }

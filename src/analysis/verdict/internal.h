@@ -119,11 +119,13 @@ typedef struct tl_scenario {
 
 typedef struct tl_trial tl_trial;
 
-/* NULL when memory is out. */
-tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline);
+/* Asks the ranks what stays of them in each of the scenarios; the first has all activities, where any has some.  NULL
+ * when memory is out. */
+tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline, const tl_scenario *scenarios,
+                       size_t n);
 void tl_trial_free(tl_trial *trial);
 
-/* False when memory is out. */
+/* Of each of the scenarios in their order.  False when memory is out. */
 bool tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
 
 /* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal;

@@ -18,10 +18,11 @@ typedef struct trying {
     const tl_findings *j;
     const tl_baseline *b;
     const tl_verdict_ranks *in;
-    tl_trial *trial;
-    bool *sorts; /* [nsorts] */
-    tl_table *whatif;
-    int64_t ideal_ns; /* what the ideal gains */
+    TL_VEC(tl_whatif_row) rows;
+    TL_VEC(tl_scenario) scenarios; /* one for each row */
+    int32_t *groups;               /* [nsorts] the lowest group of each sort; -1: its links have none */
+    bool *sorts;                   /* [nsorts] those of the scenario in hand */
+    tl_balance balance;
 } trying;
 
 static const tl_activity_kind causes[] = { TL_ACTIVITY_COMPUTE, TL_ACTIVITY_H2D, TL_ACTIVITY_COPY, TL_ACTIVITY_HOST,
@@ -47,18 +48,12 @@ bool tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, in
     return append(j, row, whatif);
 }
 
-static bool add(trying *t, tl_whatif_row row)
+static void add(trying *t, tl_whatif_row row, tl_scenario scenario)
 {
-    if (row.scenario == TL_SCENARIO_IDEAL)
-        t->ideal_ns = row.gain_ns;
-    return append(t->j, row, t->whatif);
-}
-
-/* A part of the ideal. */
-static bool add_ideal(trying *t, tl_whatif_row row, unsigned activities, const bool *sorts)
-{
-    const tl_scenario s = { .activities = activities, .sorts = sorts };
-    return tl_trial_gain(t->trial, &s, &row.gain_ns) && add(t, row);
+    (void)tl_vec_room(&t->rows);
+    (void)tl_vec_room(&t->scenarios);
+    t->rows.v[t->rows.n++] = row;
+    t->scenarios.v[t->scenarios.n++] = scenario;
 }
 
 /* Groups that are alike, and what moves between two of their ranks: the sorts that begin with one group. */
@@ -73,7 +68,6 @@ static int by_most(const void *a, const void *b)
     return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->group, y->group);
 }
 
-/* groups[nsorts]: the lowest group of each sort; -1: its links have none. */
 static void find_groups(const tl_baseline *b, int32_t *groups)
 {
     for (size_t q = 0; q < b->nsorts; q++)
@@ -121,40 +115,25 @@ static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kind
 static bool add_groups(trying *t)
 {
     kind *kinds = tl_malloc((t->b->nsorts + 1) * sizeof *kinds);
-    int32_t *groups = tl_malloc((t->b->nsorts + 1) * sizeof *groups);
-    bool ok = kinds != NULL && groups != NULL;
-    if (ok)
-        find_groups(t->b, groups);
-    size_t n = ok ? list_kinds(t->b, groups, kinds, &ok) : 0;
-    for (size_t i = 0; ok && i < n; i++) {
+    bool ok = true;
+    find_groups(t->b, t->groups);
+    size_t n = list_kinds(t->b, t->groups, kinds, &ok);
+    for (size_t i = 0; i < n; i++) {
         tl_whatif_row row = of_all;
         row.scenario = TL_SCENARIO_GROUPS;
         row.group = kinds[i].group;
-        for (size_t q = 0; q < t->b->nsorts; q++)
-            t->sorts[q] = groups[q] == kinds[i].group;
-        ok = add_ideal(t, row, 0, t->sorts);
+        add(t, row, (tl_scenario){ .sorts = t->sorts });
     }
-    free(groups);
     free(kinds);
     return ok;
 }
 
-static bool add_host(trying *t, uint64_t host, int32_t lowest)
-{
-    const tl_scenario s = { .host = host };
-    tl_whatif_row row = of_all;
-    row.scenario = TL_SCENARIO_HOST;
-    row.rank = lowest;
-    return tl_trial_gain(t->trial, &s, &row.gain_ns) && add(t, row);
-}
-
 /* Hosts of several ranks, one of which is a straggler, where there are several hosts: the lowest of them. */
-static bool add_hosts(trying *t)
+static void add_hosts(trying *t)
 {
     const tl_baseline *b = t->b;
     size_t nranks = b->graph->nranks;
-    bool ok = true;
-    for (size_t r = 0, n = 0; ok && b->host_of != NULL && r < nranks && n < TL_SCENARIO_HOSTS_MOST; r++) {
+    for (size_t r = 0, n = 0; b->host_of != NULL && r < nranks && n < TL_SCENARIO_HOSTS_MOST; r++) {
         size_t first = nranks, named = 0, ranks = 0;
         for (size_t q = 0; b->host_of[r] != 0 && q < nranks; q++) {
             if (b->host_of[q] != b->host_of[r])
@@ -165,56 +144,65 @@ static bool add_hosts(trying *t)
         }
         if (first != r || named == 0 || ranks < 2 || ranks == nranks)
             continue;
-        ok = add_host(t, b->host_of[r], t->in->ranks[r]);
+        tl_whatif_row row = of_all;
+        row.scenario = TL_SCENARIO_HOST;
+        row.rank = t->in->ranks[r];
+        add(t, row, (tl_scenario){ .host = b->host_of[r] });
         n++;
     }
-    return ok;
 }
 
 static bool add_balanced(trying *t)
 {
-    tl_balance balance;
-    const tl_scenario s = { .balance = &balance };
     tl_whatif_row row = of_all;
-    bool ok = tl_balance_find(t->b, &balance);
-    if (ok && balance.most != TL_NONE) {
+    bool ok = tl_balance_find(t->b, &t->balance);
+    if (ok && t->balance.most != TL_NONE) {
         row.scenario = TL_SCENARIO_BALANCED;
-        row.rank = t->in->ranks[t->b->members[t->b->roles[balance.most].first]];
-        row.slowdown = balance.times;
-        ok = tl_trial_gain(t->trial, &s, &row.gain_ns) && add(t, row);
+        row.rank = t->in->ranks[t->b->members[t->b->roles[t->balance.most].first]];
+        row.slowdown = t->balance.times;
+        add(t, row, (tl_scenario){ .balance = &t->balance });
     }
-    free(balance.to);
     return ok;
 }
 
-static bool add_free_hosts(trying *t)
-{
-    const tl_scenario s = { .free_hosts = true };
-    tl_whatif_row row = of_all;
-    row.scenario = TL_SCENARIO_HOST_FREE;
-    return tl_trial_gain(t->trial, &s, &row.gain_ns) && add(t, row);
-}
-
-static bool try_all(trying *t)
+static bool add_all(trying *t)
 {
     tl_whatif_row row = of_all;
     row.scenario = TL_SCENARIO_IDEAL; /* all of it, before any part */
-    for (size_t q = 0; q < t->b->nsorts; q++)
-        t->sorts[q] = true;
-    bool ok = add_ideal(t, row, ~0U, t->sorts);
-    for (size_t i = 0; ok && i < sizeof causes / sizeof *causes; i++) {
-        row = of_all;
+    add(t, row, (tl_scenario){ .activities = ~0U, .sorts = t->sorts });
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         row.scenario = TL_SCENARIO_CAUSE;
         row.cause = (uint8_t)causes[i];
-        ok = add_ideal(t, row, 1U << causes[i], NULL);
+        add(t, row, (tl_scenario){ .activities = 1U << causes[i] });
     }
-    return ok && add_groups(t) && add_hosts(t) && add_balanced(t) && add_free_hosts(t);
+    bool ok = add_groups(t);
+    add_hosts(t);
+    ok = ok && add_balanced(t);
+    row = of_all;
+    row.scenario = TL_SCENARIO_HOST_FREE;
+    add(t, row, (tl_scenario){ .free_hosts = true });
+    return ok;
 }
 
-static void compare_with_ideal(const trying *t, tl_whatif_row *row)
+/* What each gains. */
+static bool try_all(trying *t, tl_table *whatif)
 {
-    if (row->scenario == TL_SCENARIO_UNCHANGED && t->ideal_ns < t->j->whole_ns)
-        row->slowdown = (double)t->j->whole_ns / (double)(t->j->whole_ns - t->ideal_ns);
+    tl_trial *trial = tl_trial_new(t->j, t->b, t->scenarios.v, t->scenarios.n);
+    bool ok = trial != NULL;
+    for (size_t i = 0; ok && i < t->rows.n; i++) {
+        tl_whatif_row *row = &t->rows.v[i];
+        for (size_t q = 0; q < t->b->nsorts; q++)
+            t->sorts[q] = row->scenario == TL_SCENARIO_IDEAL || t->groups[q] == row->group;
+        ok = tl_trial_gain(trial, &t->scenarios.v[i], &row->gain_ns) && append(t->j, *row, whatif);
+    }
+    tl_trial_free(trial);
+    return ok;
+}
+
+static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif_row *row)
+{
+    if (row->scenario == TL_SCENARIO_UNCHANGED && ideal_ns < j->whole_ns)
+        row->slowdown = (double)j->whole_ns / (double)(j->whole_ns - ideal_ns);
 }
 
 bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
@@ -224,13 +212,15 @@ bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
     trying t = { .j = findings,
                  .b = baseline,
                  .in = ranks,
-                 .trial = tl_trial_new(findings, baseline),
-                 .sorts = tl_malloc(baseline->nsorts + 1),
-                 .whatif = whatif };
-    bool ok = t.trial != NULL && t.sorts != NULL && try_all(&t);
+                 .groups = tl_malloc((baseline->nsorts + 1) * sizeof *t.groups),
+                 .sorts = tl_malloc(baseline->nsorts + 1) };
+    bool ok = add_all(&t) && try_all(&t, whatif);
     for (size_t i = 0; ok && i < before; i++)
-        compare_with_ideal(&t, tl_table_row(whatif, i));
-    tl_trial_free(t.trial);
+        compare_with_ideal(findings, t.rows.v[0].gain_ns, tl_table_row(whatif, i));
+    free(t.rows.v);
+    free(t.scenarios.v);
+    free(t.groups);
     free(t.sorts);
+    free(t.balance.to);
     return ok;
 }

@@ -1,4 +1,5 @@
-/* trial.c - what a scenario gains: ranks are asked what stays of them then, and all of it is replayed once. */
+/* trial.c - what scenarios gain: ranks are asked once what stays of them in each, and all of it is replayed once a
+ * scenario. */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
@@ -7,10 +8,8 @@
 struct tl_trial {
     const tl_findings *j;
     const tl_baseline *b;
-    tl_ideal *ideal;
     tl_arena arena;
-    uint32_t
-        *parts_of; /* [nranks] bits of parts in which the ideal changes anything there, as far as it has been asked */
+    tl_asked asked;        /* what stays of each rank, read one scenario after the other */
     int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
     int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
     tl_folded *changed;    /* [nranks] of the scenario in hand */
@@ -21,7 +20,7 @@ struct tl_trial {
 /* ------------------------------------------------------------------------------------------------------------ links */
 
 /* As the ideal has it, and with what the repair of chosen links takes off, where that is more. */
-static bool find_transfers(tl_trial *t)
+static bool find_transfers(tl_trial *t, const tl_ideal *ideal)
 {
     const tl_graph *g = t->b->graph;
     tl_transfer_list list = { 0 };
@@ -32,14 +31,14 @@ static bool find_transfers(tl_trial *t)
             ok = tl_repair_link(t->b, &repair, &list);
     }
     for (uint32_t m = 0; m < g->nmeetings; m++)
-        t->meeting_less[m] = tl_ideal_of_transfer(t->ideal, m, g->meetings[m].work_ns);
+        t->meeting_less[m] = tl_ideal_of_transfer(ideal, m, g->meetings[m].work_ns);
     for (size_t r = 0; ok && r < g->nranks; r++) {
         size_t nports = g->ranks[r].nports;
         t->end_less[r] = tl_arena_zeroed(&t->arena, nports, sizeof **t->end_less);
         ok = t->end_less[r] != NULL;
         for (size_t p = 0; ok && p < nports; p++)
             t->end_less[r][p] =
-                tl_ideal_of_transfer(t->ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
+                tl_ideal_of_transfer(ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
     }
     for (size_t i = 0; ok && i < list.n; i++) {
         const tl_transfer_less *less = &list.v[i];
@@ -74,17 +73,23 @@ static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
 
 static tl_change change_of(const tl_trial *t, const tl_scenario *s, size_t rank)
 {
+    const tl_baseline *b = t->b;
+    bool late = t->j->rank_ns[rank] >= 0, alone = b->roles[b->role_of[rank]].n < 2;
+    tl_change change = { .kind = TL_CHANGE_NONE };
+    if (!tl_graph_has(b->graph, rank))
+        return change;
     if (s->balance != NULL) {
-        double to = s->balance->to[t->b->role_of[rank]];
-        return (tl_change){ .kind = to != 1 ? TL_CHANGE_BALANCE : TL_CHANGE_NONE, .to = to };
+        change.to = s->balance->to[b->role_of[rank]];
+        change.kind = change.to != 1 ? TL_CHANGE_BALANCE : TL_CHANGE_NONE;
+    } else if (s->free_hosts) {
+        change.kind = TL_CHANGE_HOST;
+    } else if (s->host != 0) {
+        change.kind = b->host_of[rank] == s->host && late ? TL_CHANGE_UNITS : TL_CHANGE_NONE;
+    } else if (s->activities != 0 && (late || !alone)) { /* else there is nobody like it */
+        change.kind = TL_CHANGE_IDEAL;
+        change.activities = s->activities;
     }
-    if (s->free_hosts)
-        return (tl_change){ .kind = TL_CHANGE_HOST };
-    if (s->host != 0)
-        return (tl_change){ .kind = t->b->host_of[rank] == s->host && t->j->rank_ns[rank] >= 0 ? TL_CHANGE_UNITS
-                                                                                               : TL_CHANGE_NONE };
-    return (tl_change){ .kind = (s->activities & t->parts_of[rank]) != 0 ? TL_CHANGE_IDEAL : TL_CHANGE_NONE,
-                        .activities = s->activities };
+    return change;
 }
 
 /* The chosen units of a rank, by their numbers there. */
@@ -103,59 +108,61 @@ static size_t list_chosen(const tl_trial *t, size_t rank, uint32_t *plans)
     return n;
 }
 
-static bool put_changes(tl_trial *t, const tl_scenario *s, tl_asked *asked)
+static bool put_changes(tl_trial *t, const tl_scenario *scenarios, size_t n)
 {
     uint32_t *plans = tl_malloc((t->j->units.n + 1) * sizeof *plans);
     bool ok = plans != NULL;
-    for (size_t r = 0; ok && r < asked->n; r++) {
-        tl_change change = change_of(t, s, r);
-        bool repaired = change.kind == TL_CHANGE_UNITS || change.kind == TL_CHANGE_IDEAL;
-        if (change.kind != TL_CHANGE_NONE && tl_graph_has(t->b->graph, r))
-            ok = tl_change_put(asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
-    }
+    for (size_t r = 0; r < t->asked.n; r++)
+        for (size_t s = 0; ok && s < n; s++) {
+            tl_change change = change_of(t, &scenarios[s], r);
+            bool repaired = change.kind == TL_CHANGE_UNITS || change.kind == TL_CHANGE_IDEAL;
+            if (change.kind != TL_CHANGE_NONE)
+                ok = tl_change_put(&t->asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
+        }
     free(plans);
     return ok;
 }
 
-static bool get_changed(tl_trial *t, const tl_scenario *s, size_t rank, tl_bytes *in)
+/* The next answer of a rank. */
+static bool get_changed(tl_trial *t, tl_change change, size_t rank)
 {
     tl_end_less *ends = NULL;
-    uint32_t activities = 0;
     size_t n = 0;
-    bool ok = tl_folded_get(&t->changed[rank], in) && tl_bytes_get(in, &activities, sizeof activities) &&
-              tl_bytes_get_list(in, (void **)&ends, &n, sizeof *ends);
+    bool ok = tl_changed_get(&t->changed[rank], &t->asked.out[rank]) &&
+              (change.kind != TL_CHANGE_IDEAL ||
+               tl_bytes_get_list(&t->asked.out[rank], (void **)&ends, &n, sizeof *ends));
     for (size_t i = 0; ok && i < n; i++)
         t->end_less[rank][ends[i].port] = tl_ns_max(t->end_less[rank][ends[i].port], ends[i].ns);
     free(ends);
-    if (ok && s->activities != 0)
-        t->parts_of[rank] &= activities | ~s->activities;
     return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ trial */
 
-tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b)
+static bool tell_ideal(tl_trial *t)
+{
+    size_t nranks = t->b->graph->nranks;
+    tl_asked asked = { 0 };
+    tl_ideal *ideal = tl_ideal_new(t->b);
+    bool ok = ideal != NULL && find_transfers(t, ideal) && tl_asked_new(nranks, &asked);
+    for (size_t r = 0; ok && r < nranks; r++)
+        ok = !tl_graph_has(t->b->graph, r) || tl_ideal_put(ideal, r, &asked.in[r]);
+    ok = ok && tl_ask_ranks(t->b->asker, TL_ASK_IDEAL, &asked);
+    tl_asked_free(&asked);
+    tl_ideal_free(ideal);
+    return ok;
+}
+
+tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b, const tl_scenario *scenarios, size_t n)
 {
     size_t nranks = b->graph->nranks;
     tl_trial *t = tl_calloc(1, sizeof *t);
-    tl_asked asked = { 0 };
-    if (t == NULL)
-        return NULL;
-    *t = (tl_trial){ .j = findings, .b = b, .ideal = tl_ideal_new(b) };
-    t->parts_of = tl_arena_take(&t->arena, nranks, sizeof *t->parts_of);
+    *t = (tl_trial){ .j = findings, .b = b };
     t->meeting_less = tl_arena_zeroed(&t->arena, b->graph->nmeetings, sizeof *t->meeting_less);
     t->end_less = tl_arena_zeroed(&t->arena, nranks, sizeof *t->end_less);
     t->changed = tl_arena_zeroed(&t->arena, nranks, sizeof *t->changed);
-    bool ok = t->ideal != NULL && !t->arena.failed && find_transfers(t) && tl_asked_new(nranks, &asked);
-    for (size_t r = 0; ok && r < nranks; r++) {
-        bool alone =
-            b->roles[b->role_of[r]].n < 2 && findings->rank_ns[r] < 0; /* there is nobody like it, and it is not late */
-        t->parts_of[r] = alone ? 0 : ~0U;
-        ok = !tl_graph_has(b->graph, r) || tl_ideal_put(t->ideal, r, &asked.in[r]);
-    }
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_IDEAL, &asked);
-    tl_asked_free(&asked);
-    if (ok)
+    if (tell_ideal(t) && tl_asked_new(nranks, &t->asked) && put_changes(t, scenarios, n) &&
+        tl_ask_ranks(b->asker, TL_ASK_CHANGE, &t->asked))
         return t;
     tl_trial_free(t);
     return NULL;
@@ -165,7 +172,7 @@ void tl_trial_free(tl_trial *t)
 {
     if (t == NULL)
         return;
-    tl_ideal_free(t->ideal);
+    tl_asked_free(&t->asked);
     tl_arena_free(&t->arena);
     tl_whole_free(&t->whole);
     free(t);
@@ -188,28 +195,20 @@ static bool replay(tl_trial *t, const bool *sorts, int64_t *gain_ns)
 
 bool tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
 {
-    tl_asked asked;
-    bool any = false, ok = tl_asked_new(t->b->graph->nranks, &asked) && put_changes(t, s, &asked);
-    for (size_t r = 0; ok && r < asked.n; r++)
-        any = any || asked.in[r].v != NULL;
+    bool any = false, ok = true;
+    for (size_t r = 0; ok && r < t->asked.n; r++) {
+        tl_change change = change_of(t, s, r);
+        ok = change.kind == TL_CHANGE_NONE || get_changed(t, change, r);
+        any = any || tl_folded_is(&t->changed[r]);
+    }
     *gain_ns = 0;
-    if (any) {
-        tl_whole_free(&t->whole);
-        t->same = false;
-    }
-    ok = ok && (!any || tl_ask_ranks(t->b->asker, TL_ASK_CHANGE, &asked));
-    for (size_t r = 0; ok && r < asked.n; r++) {
-        ok = asked.out[r].v == NULL || get_changed(t, s, r, &asked.out[r]);
-        tl_bytes_free(&asked.out[r]);
-    }
     if (ok && (any || (s->sorts != NULL && !t->same))) {
         tl_whole_free(&t->whole);
         ok = tl_whole_make(t->b, t->j->folded, t->changed, &t->whole);
         t->same = ok && !any;
     }
     ok = ok && ((!any && s->sorts == NULL) || replay(t, s->sorts, gain_ns));
-    for (size_t r = 0; r < asked.n; r++)
+    for (size_t r = 0; r < t->asked.n; r++)
         tl_folded_free(&t->changed[r]);
-    tl_asked_free(&asked);
     return ok;
 }

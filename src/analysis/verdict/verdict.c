@@ -31,7 +31,7 @@ static bool fold_ranks(const tl_baseline *b, tl_findings *out)
         ok = !tl_graph_has(b->graph, r) || tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
     ok = ok && tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
     for (size_t r = 0; ok && r < out->nranks; r++) {
-        ok = tl_graph_has(b->graph, r) ? tl_folded_get(&out->folded[r], &asked.out[r])
+        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&out->folded[r], &asked.out[r])
                                        : empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
     }

@@ -121,6 +121,24 @@ static void a_count_that_is_too_large_ends_the_run(void)
     }
 }
 
+static void a_number_takes_the_fewer_bytes_the_nearer_it_is_to_0(void)
+{
+    static const struct {
+        int64_t x;
+        size_t bytes;
+    } numbers[] = { { 0, 1 }, { -1, 1 }, { 63, 1 }, { -64, 1 }, { 64, 2 }, { -65, 2 }, { 8191, 2 }, { 8192, 3 }, { INT64_MAX, 10 }, { INT64_MIN, 10 } };
+    tl_bytes b = { 0 };
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        size_t before = b.n;
+        tl_bytes_put_number(&b, numbers[i].x);
+        CU_ASSERT_EQUAL(b.n - before, numbers[i].bytes);
+    }
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        CU_ASSERT_EQUAL(tl_bytes_get_number(&b), numbers[i].x);
+    CU_ASSERT_EQUAL(b.at, b.n);
+    tl_bytes_free(&b);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -129,6 +147,7 @@ int main(void)
         TEST(a_list_that_is_cut_short_ends_the_run),
         TEST(a_number_that_is_not_there_ends_the_run),
         TEST(a_count_that_is_too_large_ends_the_run),
+        TEST(a_number_takes_the_fewer_bytes_the_nearer_it_is_to_0),
     };
     return unit_main("bytes", tests, COUNT(tests));
 }

@@ -32,7 +32,7 @@ static int64_t same_host(size_t rank, size_t step)
 }
 
 /* What such changes gain. */
-static int64_t gain_of(const hand_job *h, const tl_changes *ranks)
+static int64_t gain_of(const hand_job *h, tl_changes *ranks)
 {
     tl_changes *unchanged = ranks_open(&h->baseline);
     int64_t gain = ranks_end(&h->baseline, unchanged) - ranks_end(&h->baseline, ranks);

@@ -85,26 +85,6 @@ static void a_repair_comes_back_as_it_was(void)
     graph_job_free(j);
 }
 
-static void of_a_repair_that_is_cut_short_there_is_none(void)
-{
-    graph_job *j = job_of_three();
-    tl_repair_plan plan = plan_of(j, TL_FAMILY_ADDITIONAL, true, true);
-    tl_bytes all = { 0 };
-    CU_ASSERT(plan.nsums > 0);
-    CU_ASSERT_FATAL(tl_repair_plan_put(&plan, &all));
-    for (size_t n = 0; n < all.n; n++) {
-        tl_bytes part = { 0 };
-        tl_repair_plan told;
-        CU_ASSERT_FATAL(tl_bytes_put(&part, all.v, n));
-        CU_ASSERT_FALSE(tl_repair_plan_get(&told, &part));
-        tl_repair_plan_free(&told);
-        tl_bytes_free(&part);
-    }
-    tl_bytes_free(&all);
-    tl_repair_plan_free(&plan);
-    graph_job_free(j);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
 static bool same_net(const tl_net *a, const tl_net *b)
@@ -160,25 +140,6 @@ static void a_piece_comes_back_as_it_was(void)
     graph_job_free(j);
 }
 
-static void of_a_piece_that_is_cut_short_there_is_none(void)
-{
-    graph_job *j = job_of_three();
-    tl_folded piece = piece_of(j, 2, 4);
-    tl_bytes all = { 0 };
-    CU_ASSERT_FATAL(tl_folded_put(&piece, 2, &all));
-    for (size_t n = 0; n < all.n; n++) {
-        tl_bytes part = { 0 };
-        tl_folded back;
-        CU_ASSERT_FATAL(tl_bytes_put(&part, all.v, n));
-        CU_ASSERT_FALSE(tl_folded_get(&back, &part));
-        tl_folded_free(&back);
-        tl_bytes_free(&part);
-    }
-    tl_bytes_free(&all);
-    tl_folded_free(&piece);
-    graph_job_free(j);
-}
-
 /* In place of the rank's own. */
 static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
 {
@@ -211,14 +172,73 @@ static void a_changed_piece_takes_the_place_of_the_unchanged_one(void)
     graph_job_free(j);
 }
 
+/* ---------------------------------------------------------------------------------------------------------- changes */
+
+/* The answer of rank 2 to changes from..to-1, each with the one plan that it has been told. */
+static tl_bytes answer_of(const graph_job *j, const tl_told *told, const tl_change *changes, size_t from, size_t to)
+{
+    const uint32_t which = 0;
+    tl_held_rank *of = held_rank(j->baseline.asker, 2);
+    tl_open_rank open = { 0 };
+    tl_bytes in = { 0 }, out = { 0 };
+    for (size_t i = from; i < to; i++) {
+        bool planned = changes[i].kind == TL_CHANGE_UNITS || changes[i].kind == TL_CHANGE_IDEAL;
+        CU_ASSERT_FATAL(tl_bytes_put(&in, &changes[i], sizeof *changes) && tl_bytes_put_list(&in, &which, planned, sizeof which));
+    }
+    CU_ASSERT_FATAL(tl_rank_open(&of->settled, &open) && tl_change_answer(&open, &of->frame, told, &in, &out));
+    tl_open_free(&open);
+    tl_bytes_free(&in);
+    return out;
+}
+
+/* Whatever comes before a change in the same question, also waits that go and come back, its answer is the same. */
+static void changes_asked_together_are_answered_as_each_alone(void)
+{
+    static const tl_change changes[] = {
+        { .kind = TL_CHANGE_IDEAL, .activities = ~0U },
+        { .kind = TL_CHANGE_NONE },
+        { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_COMPUTE },
+        { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_SYNC },
+        { .kind = TL_CHANGE_UNITS },
+        { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_HOST },
+        { .kind = TL_CHANGE_BALANCE, .to = 0.5 },
+        { .kind = TL_CHANGE_HOST },
+        { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_H2D }, /* it has none */
+    };
+    graph_job *j = job_of_three();
+    tl_repair_plan plan = plan_of(j, TL_FAMILY_DEVICE, false, false);
+    tl_told told = { .plans = &plan, .nplans = 1 };
+    tl_ideal *ideal = tl_ideal_new(&j->baseline);
+    tl_bytes bytes = { 0 };
+    CU_ASSERT_FATAL(tl_ideal_put(ideal, 2, &bytes) && tl_rank_ideal_get(&told.ideal, &bytes));
+    tl_bytes all = answer_of(j, &told, changes, 0, COUNT(changes));
+    size_t at = 0;
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        tl_bytes one = answer_of(j, &told, changes, i, i + 1);
+        tl_folded folded;
+        CU_ASSERT(at + one.n <= all.n && memcmp(all.v + at, one.v, one.n) == 0);
+        at += one.n;
+        CU_ASSERT_FATAL(tl_changed_get(&folded, &one));
+        CU_ASSERT_EQUAL(tl_folded_is(&folded), i + 1 < COUNT(changes));
+        tl_folded_free(&folded);
+        tl_bytes_free(&one);
+    }
+    CU_ASSERT_EQUAL(at, all.n);
+    tl_bytes_free(&all);
+    tl_bytes_free(&bytes);
+    tl_rank_ideal_free(&told.ideal);
+    tl_ideal_free(ideal);
+    tl_repair_plan_free(&plan);
+    graph_job_free(j);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
         TEST(a_repair_comes_back_as_it_was),
-        TEST(of_a_repair_that_is_cut_short_there_is_none),
         TEST(a_piece_comes_back_as_it_was),
-        TEST(of_a_piece_that_is_cut_short_there_is_none),
         TEST(a_changed_piece_takes_the_place_of_the_unchanged_one),
+        TEST(changes_asked_together_are_answered_as_each_alone),
     };
     return unit_main("what ranks are told", tests, COUNT(tests));
 }
