@@ -132,6 +132,66 @@ static int compare_rows(const tl_schema *schema, const unsigned char *a, const u
     return 0;
 }
 
+/* What rows are compared by first: the bytes of their leading keys, so that they compare as two numbers. */
+typedef struct place {
+    uint64_t prefix[2];
+    size_t row;
+} place;
+
+enum { PREFIX = sizeof((place *)0)->prefix };
+
+/* Appends a number of so many bytes, the highest first. */
+static size_t put_number(unsigned char *prefix, size_t n, uint64_t x, size_t size)
+{
+    for (size_t i = 0; i < size && n < PREFIX; i++)
+        prefix[n++] = (unsigned char)(x >> 8 * (size - 1 - i));
+    return n;
+}
+
+static size_t put_key(unsigned char *prefix, size_t n, const tl_field *f, const unsigned char *at)
+{
+    uint32_t small = 0;
+    uint64_t large = 0;
+    if (f->type == TL_TYPE_I64 || f->type == TL_TYPE_TIME) {
+        memcpy(&large, at, sizeof large);
+        return put_number(prefix, n, large ^ UINT64_C(1) << 63, sizeof large); /* below 0 stands first */
+    }
+    if (f->type == TL_TYPE_I32 || f->type == TL_TYPE_NAME) {
+        memcpy(&small, at, sizeof small);
+        return put_number(prefix, n, small ^ (f->type == TL_TYPE_I32 ? UINT32_C(1) << 31 : 0), sizeof small);
+    }
+    for (size_t i = 0; i < f->size && n < PREFIX; i++)
+        prefix[n++] = at[i];
+    return n;
+}
+
+static place place_of(const tl_table *table, size_t row)
+{
+    const tl_schema *schema = table->schema;
+    unsigned char prefix[PREFIX] = { 0 };
+    place p = { .row = row };
+    size_t n = 0;
+    for (size_t i = 0; i < schema->nfields && n < PREFIX; i++) {
+        const tl_field *f = &schema->fields[i];
+        if (f->role == TL_ROLE_KEY && f->type == TL_TYPE_F64)
+            break;
+        if (f->role == TL_ROLE_KEY)
+            n = put_key(prefix, n, f, (const unsigned char *)tl_table_row(table, row) + f->offset);
+    }
+    for (size_t i = 0; i < PREFIX; i++)
+        p.prefix[i / 8] = p.prefix[i / 8] << 8 | prefix[i];
+    return p;
+}
+
+static int compare_places(const tl_table *table, const place *a, const place *b)
+{
+    if (a->prefix[0] != b->prefix[0])
+        return TL_COMPARE(a->prefix[0], b->prefix[0]);
+    if (a->prefix[1] != b->prefix[1])
+        return TL_COMPARE(a->prefix[1], b->prefix[1]);
+    return compare_rows(table->schema, tl_table_row(table, a->row), tl_table_row(table, b->row));
+}
+
 static bool in_order(const tl_table *table)
 {
     for (size_t i = 1; i < table->n; i++)
@@ -140,20 +200,18 @@ static bool in_order(const tl_table *table)
     return true;
 }
 
-/* Merges the sorted runs from[a, b) and from[b, c) of row numbers into to[a, c); of equal rows the left goes first. */
-static void merge(const tl_table *table, const size_t *from, size_t *to, size_t a, size_t b, size_t c)
+/* Merges the sorted runs from[a, b) and from[b, c) into to[a, c); of equal rows the left goes first. */
+static void merge(const tl_table *table, const place *from, place *to, size_t a, size_t b, size_t c)
 {
     size_t i = a, j = b;
     for (size_t k = a; k < c; k++) {
-        bool left = j == c || (i < b && compare_rows(table->schema, tl_table_row(table, from[i]),
-                                                     tl_table_row(table, from[j])) <= 0);
+        bool left = j == c || (i < b && compare_places(table, &from[i], &from[j]) <= 0);
         to[k] = from[left ? i++ : j++];
     }
 }
 
-/* Sorts row numbers by merging runs of 1, 2, 4 ... of them from one array to the other and back; returns the one that
- * holds the result. */
-static size_t *sort_numbers(const tl_table *table, size_t *from, size_t *to)
+/* Sorts by merging runs of 1, 2, 4 ... from one array to the other and back; returns the one that holds the result. */
+static place *sort_places(const tl_table *table, place *from, place *to)
 {
     size_t n = table->n;
     for (size_t width = 1; width < n; width *= 2) {
@@ -162,7 +220,7 @@ static size_t *sort_numbers(const tl_table *table, size_t *from, size_t *to)
             size_t c = n - b > width ? b + width : n;
             merge(table, from, to, a, b, c);
         }
-        size_t *other = from;
+        place *other = from;
         from = to;
         to = other;
     }
@@ -176,25 +234,19 @@ bool tl_table_sort(tl_table *table)
         return true;
 
     size_t n = table->n, size = table->schema->row_size;
-    size_t *from = tl_calloc(n, sizeof *from), *to = tl_calloc(n, sizeof *to);
-    unsigned char *rows = tl_calloc(n, size);
-    bool done = from != NULL && to != NULL && rows != NULL;
-
-    if (done) {
-        for (size_t i = 0; i < n; i++)
-            from[i] = i;
-        const size_t *sorted = sort_numbers(table, from, to);
-        for (size_t i = 0; i < n; i++)
-            memcpy(rows + i * size, tl_table_row(table, sorted[i]), size);
-        free(table->rows);
-        table->rows = rows;
-        table->cap = n;
-        rows = NULL;
-    }
-    free(rows);
+    place *from = tl_malloc(n * sizeof *from), *to = tl_malloc(n * sizeof *to);
+    unsigned char *rows = tl_malloc(n * size);
+    for (size_t i = 0; i < n; i++)
+        from[i] = place_of(table, i);
+    const place *sorted = sort_places(table, from, to);
+    for (size_t i = 0; i < n; i++)
+        memcpy(rows + i * size, tl_table_row(table, sorted[i].row), size);
+    free(table->rows);
+    table->rows = rows;
+    table->cap = n;
     free(to);
     free(from);
-    return done;
+    return true;
 }
 
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name)

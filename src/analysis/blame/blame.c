@@ -133,6 +133,8 @@ static bool cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter
         const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
         int64_t left = b->due[i];
         for (int activity = 0; left > 0 && activity < TL_NACTIVITIES; activity++) {
+            if (a->share[activity] == 0)
+                continue;
             int64_t ns = tl_portion(b->due[i], a->share[activity], TL_SHARE_ONE);
             left -= ns;
             if (activity == TL_ACTIVITY_COMM && b->waited[i] > 0)

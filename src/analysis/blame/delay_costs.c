@@ -70,12 +70,16 @@ static void count_late(charging *a)
     }
 }
 
+enum { ACTIVITY_BITS = 4 };
+_Static_assert(TL_NACTIVITIES < 1 << ACTIVITY_BITS, "an activity, or none, has so many bits");
+
 static bool take_cost(void *arg, const tl_delay_cost *cost)
 {
     charging *a = arg;
     tl_table *blame = a->blame;
-    uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)cost->from << 32 | cost->to, (uint64_t)(int64_t)cost->step),
-                               (uint64_t)cost->activity);
+    /* Activities of the same two ranks and step lie side by side in the map. */
+    uint64_t pair = tl_hash_mix((uint64_t)cost->from << 32 | cost->to, (uint64_t)(int64_t)cost->step);
+    uint64_t key = pair << ACTIVITY_BITS | (uint64_t)cost->activity;
     uint32_t at = tl_map_get(&a->index_of, key);
 
     if (at == TL_MAP_NONE) {
