@@ -187,7 +187,7 @@ static bool apply_ideal(changing *a, tl_bytes *in)
     memcpy(a->c.gone, a->gone, n * sizeof *a->gone);
     size_t nplans = 0;
     bool ok = tl_bytes_get(in, &nplans, sizeof nplans);
-    in->at += ok ? nplans * sizeof(uint32_t) : 0;
+    tl_bytes_skip(in, nplans * sizeof(uint32_t));
     return ok;
 }
 

@@ -25,9 +25,10 @@ struct tl_costing {
     tl_arena arena;
     taken_list *taken; /* by unit */
     tl_net net;
+    bool *repaired;     /* by unit: in the net as it is */
     int64_t *done_ns;   /* [net.n] of the last replay */
     int64_t *ends_ns;   /* [nsteps] unchanged */
-    int64_t *step_ends; /* [nsteps] of the last replay */
+    int64_t *step_ends; /* [nsteps] scratch */
     int64_t end_ns;     /* of the job, unchanged */
 };
 
@@ -208,6 +209,7 @@ tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
     c->findings = findings;
     c->nunits = findings->units.n;
     c->taken = tl_arena_zeroed(&c->arena, c->nunits, sizeof *c->taken);
+    c->repaired = tl_arena_zeroed(&c->arena, c->nunits, sizeof *c->repaired);
     c->ends_ns = tl_arena_take(&c->arena, b->nsteps, sizeof *c->ends_ns);
     c->step_ends = tl_arena_take(&c->arena, b->nsteps, sizeof *c->step_ends);
     if (!c->arena.failed && make_net(c)) {
@@ -261,20 +263,34 @@ bool tl_cost_has_part(const tl_costing *c, const bool *chosen, const tl_cost_par
     return false;
 }
 
-static void apply(tl_costing *c, const bool *chosen, const tl_cost_part *part, int64_t sign)
+/* From one question to the next few units change. */
+static void repair(tl_costing *c, const bool *chosen)
 {
-    for (size_t u = 0; u < c->nunits; u++)
-        for (size_t i = 0; chosen[u] && i < c->taken[u].of.n; i++)
-            if (is_of(&c->findings->units.v[u], &c->taken[u].of.v[i], part))
+    for (size_t u = 0; u < c->nunits; u++) {
+        for (size_t i = 0; chosen[u] != c->repaired[u] && i < c->taken[u].of.n; i++)
+            take(&c->net, &c->taken[u].of.v[i], chosen[u] ? 1 : -1);
+        c->repaired[u] = chosen[u];
+    }
+}
+
+/* What is none of the part, of the units that are repaired. */
+static void take_rest(tl_costing *c, const tl_cost_part *part, int64_t sign)
+{
+    for (size_t u = 0; part != NULL && u < c->nunits; u++) {
+        const tl_unit *unit = &c->findings->units.v[u];
+        bool whole = !c->repaired[u] || (part->rank != TL_NONE && unit->rank != part->rank);
+        for (size_t i = 0; !whole && i < c->taken[u].of.n; i++)
+            if (!is_of(unit, &c->taken[u].of.v[i], part))
                 take(&c->net, &c->taken[u].of.v[i], sign);
+    }
 }
 
 int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *part)
 {
-    apply(c, chosen, part, 1);
+    repair(c, chosen);
+    take_rest(c, part, -1);
     int64_t end = tl_net_replay(&c->net, c->done_ns);
-    tl_net_step_ends(&c->net, c->done_ns, c->step_ends);
-    apply(c, chosen, part, -1);
+    take_rest(c, part, 1);
     return c->end_ns - end;
 }
 
@@ -286,6 +302,7 @@ int64_t tl_cost_of(tl_costing *c, const bool *chosen)
 void tl_cost_by_step(const tl_costing *c, int64_t *step_ns)
 {
     int64_t before = 0;
+    tl_net_step_ends(&c->net, c->done_ns, c->step_ends);
     for (size_t s = 0; s < c->b->nsteps; s++) {
         int64_t gained = c->ends_ns[s] - c->step_ends[s];
         step_ns[s] = gained - before;
