@@ -94,37 +94,47 @@ void tl_clock_bounds_free(tl_clock_bounds *b)
 
 /* ----------------------------------------------------------------------------------------------------------- offsets */
 
-/* Last arrival and first end of a bound, arrivals on clocks that are ahead by `come`, ends by `gone`. */
-static void extent_of(const tl_clock_bounds *b, const tl_rank_clock *tried, const tl_clock_bound *bound,
-                      const int64_t *come, const int64_t *gone, int64_t *last_ns, int64_t *left_ns)
+/* Last arrival and first end of a bound, and whose clock that arrival is on. */
+typedef struct extent {
+    int64_t last_ns, left_ns;
+    int32_t last;
+} extent;
+
+/* Arrivals on clocks that are ahead by `come`, ends by `gone`. */
+static extent extent_of(const tl_clock_bounds *b, const tl_rank_clock *tried, const tl_clock_bound *bound,
+                        const int64_t *come, const int64_t *gone)
 {
-    *last_ns = INT64_MIN;
-    *left_ns = INT64_MAX;
+    extent x = { INT64_MIN, INT64_MAX, -1 };
     for (uint32_t i = 0; i < bound->n; i++) {
         const tl_participant *p = &b->participants[bound->first + i];
         const tl_rank_clock *t = &tried[b->rank_clock[bound->first + i]];
-        if (arrives(bound, i))
-            *last_ns = tl_ns_max(*last_ns, tl_ns_between(tl_clock_steady(t, p->start_ns), come[t->clock]));
+        int64_t start_ns = tl_ns_between(tl_clock_steady(t, p->start_ns), come[t->clock]);
+        if (arrives(bound, i) && start_ns > x.last_ns) {
+            x.last_ns = start_ns;
+            x.last = t->clock;
+        }
         if (leaves(bound, i))
-            *left_ns = tl_ns_min(*left_ns, tl_ns_between(tl_clock_steady(t, p->end_ns), gone[t->clock]));
+            x.left_ns = tl_ns_min(x.left_ns, tl_ns_between(tl_clock_steady(t, p->end_ns), gone[t->clock]));
     }
+    return x;
 }
 
-bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, int64_t *low, int64_t *high)
+bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, int64_t *low, int64_t *high,
+                          int64_t *low_from)
 {
     bool settled = true;
 
     for (size_t k = 0; k < b->all.n; k++) {
         const tl_clock_bound *bound = &b->all.v[k];
-        int64_t last_ns, left_ns;
-        extent_of(b, tried, bound, low, high, &last_ns, &left_ns);
+        const extent x = extent_of(b, tried, bound, low, high);
         for (uint32_t i = 0; i < bound->n; i++) {
             const tl_participant *p = &b->participants[bound->first + i];
             const tl_rank_clock *t = &tried[b->rank_clock[bound->first + i]];
-            int64_t most = tl_ns_sum(tl_ns_between(tl_clock_steady(t, p->end_ns), last_ns), TL_CLOCK_ERROR_NS);
-            int64_t least = tl_ns_between(tl_ns_between(tl_clock_steady(t, p->start_ns), left_ns), TL_CLOCK_ERROR_NS);
+            int64_t most = tl_ns_sum(tl_ns_between(tl_clock_steady(t, p->end_ns), x.last_ns), TL_CLOCK_ERROR_NS);
+            int64_t least = tl_ns_between(tl_ns_between(tl_clock_steady(t, p->start_ns), x.left_ns), TL_CLOCK_ERROR_NS);
             if (leaves(bound, i) && most < low[t->clock]) {
                 low[t->clock] = most;
+                low_from[t->clock] = x.last;
                 settled = false;
             }
             if (arrives(bound, i) && least > high[t->clock]) {
@@ -140,9 +150,8 @@ int64_t tl_clock_bounds_broken(const tl_clock_bounds *b, const tl_rank_clock *tr
 {
     int64_t n = 0;
     for (size_t k = 0; k < b->all.n; k++) {
-        int64_t last_ns, left_ns;
-        extent_of(b, tried, &b->all.v[k], offset, offset, &last_ns, &left_ns);
-        n += tl_ns_between(last_ns, left_ns) > TL_CLOCK_ERROR_NS;
+        const extent x = extent_of(b, tried, &b->all.v[k], offset, offset);
+        n += tl_ns_between(x.last_ns, x.left_ns) > TL_CLOCK_ERROR_NS;
     }
     return n;
 }

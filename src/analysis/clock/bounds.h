@@ -28,9 +28,10 @@ bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl
 void tl_clock_bounds_free(tl_clock_bounds *b);
 
 /* Lowers low[] and raises high[] to what the bounds allow, once: the most that a clock may be ahead follows from the
- * most of those that it waits for, and the least the other way round.  Both are by clock, and `tried`, by rank_clock,
- * has drifts and steps.  True where nothing changed. */
-bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, int64_t *low, int64_t *high);
+ * most of those that it waits for, and the least the other way round; low_from[] has the clock from which low[] followed
+ * last.  All are by clock, and `tried`, by rank_clock, has drifts and steps.  True where nothing changed. */
+bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, int64_t *low, int64_t *high,
+                          int64_t *low_from);
 
 /* How many bounds are broken by more than TL_CLOCK_ERROR_NS on clocks that are ahead by offset[]. */
 int64_t tl_clock_bounds_broken(const tl_clock_bounds *b, const tl_rank_clock *tried, const int64_t *offset);

@@ -19,6 +19,7 @@ typedef struct search {
     uint32_t *rank, *clock, *tie;      /* by end */
     int64_t *component, *solved;       /* by node */
     int64_t *low, *high, *offset;      /* by clock; after low and high: whether nothing changed */
+    int64_t *low_from, *own;           /* by clock: which low followed from; what this proc has of low, of low_from */
     int64_t *value, *values;           /* by end; by rank */
     double *sigma, *apart, *uncertain; /* by end; by node; by clock: of drift and offset together */
     tl_clock_ties g;
@@ -152,27 +153,60 @@ static tl_status solve_clocks(search *s, tl_error *err)
     return st == TL_OK && failed != 0 ? tl_fail_memory(err, "the clocks") : st;
 }
 
+/* Whether what low follows from leads from some clock back to it: then no offsets keep the bounds on that way, and low
+ * would be lowered along it for ever.  scratch: [nclocks]. */
+static bool goes_round(const search *s, int64_t *scratch)
+{
+    bool round = false;
+    for (size_t c = 0; c < s->g.nclocks; c++)
+        scratch[c] = -1;
+    for (size_t c = 0; c < s->g.nclocks && !round; c++) {
+        int64_t at = (int64_t)c;
+        for (; at >= 0 && scratch[at] < 0; at = s->low_from[at])
+            scratch[at] = (int64_t)c;
+        round = at >= 0 && scratch[at] == (int64_t)c;
+    }
+    return round;
+}
+
+/* One pass over the bounds of all procs.  *round as above. */
+static tl_status follow_bounds(search *s, bool *settled, bool *round, tl_error *err)
+{
+    size_t n = s->g.nclocks;
+    s->high[n] = tl_clock_bounds_pass(s->b, s->tried, s->low, s->high, s->low_from) ? 1 : 0;
+    memcpy(s->own, s->low, n * sizeof *s->own);
+    for (size_t i = 0; i < n; i++)
+        s->high[i] = -s->high[i];
+    tl_status st = s->procs->least(s->low, 2 * n + 1, err);
+    for (size_t i = 0; i < n; i++) {
+        s->high[i] = -s->high[i];
+        s->low_from[i] = s->own[i] == s->low[i] ? s->low_from[i] : INT64_MAX; /* another proc knows */
+    }
+    if (st == TL_OK)
+        st = s->procs->least(s->low_from, n, err);
+    *settled = s->high[n] != 0;
+    *round = st == TL_OK && goes_round(s, s->own);
+    return st;
+}
+
 /* The feasible offsets nearest to those that are there, if there are any: following bounds comes to an end then. */
 static tl_status keep_bounds(search *s, tl_error *err)
 {
     size_t n = s->g.nclocks;
-    bool far_off = false, feasible = false;
+    bool far_off = false, settled = false, round = false;
     tl_status st = TL_OK;
 
     s->high = s->low + n;
     memcpy(s->low, s->offset, n * sizeof *s->low);
     memcpy(s->high, s->offset, n * sizeof *s->high);
-    for (size_t round = 0; st == TL_OK && !feasible && !far_off && round <= n; round++) {
-        s->high[n] = tl_clock_bounds_pass(s->b, s->tried, s->low, s->high) ? 1 : 0;
+    for (size_t c = 0; c < n; c++)
+        s->low_from[c] = -1;
+    for (size_t k = 0; st == TL_OK && !settled && !far_off && !round && k <= n; k++) {
+        st = follow_bounds(s, &settled, &round, err);
         for (size_t i = 0; i < n; i++)
-            s->high[i] = -s->high[i];
-        st = s->procs->least(s->low, 2 * n + 1, err);
-        for (size_t i = 0; i < n; i++) {
-            s->high[i] = -s->high[i];
             far_off |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
-        }
-        feasible = s->high[n] != 0 && !far_off;
     }
+    bool feasible = settled && !far_off;
     for (size_t c = 0; feasible && c < n; c++)
         s->offset[c] = tl_mean_of_two(s->low[c], s->high[c]);
     return st;
@@ -283,6 +317,8 @@ static bool make_room(search *s, tl_arena *arena)
     s->rank = tl_arena_take(arena, 3 * s->nends + 1, sizeof *s->rank);
     s->component = tl_arena_take(arena, 2 * nnodes + 3 * s->nranks + 2, sizeof *s->component);
     s->offset = tl_arena_take(arena, 2 * s->nranks + s->nends + 1, sizeof *s->offset);
+    s->low_from = tl_arena_take(arena, s->nranks, sizeof *s->low_from);
+    s->own = tl_arena_take(arena, s->nranks, sizeof *s->own);
     s->sigma = tl_arena_take(arena, s->nends + nnodes + s->nranks + 1, sizeof *s->sigma);
     if (arena->failed)
         return false;
