@@ -170,7 +170,8 @@ typedef struct tl_judged {
     size_t nranks;
 } tl_judged;
 
-/* On proc 0.  rows: of all collectives of the job, in order; where ranks mark no steps they get numbers of steps.
+/* On proc 0.  rows: of all collectives of the job, in order; where ranks mark no steps they get numbers of steps, and
+ * they are freed.
  * `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
  * TL_ENOMEM. */
 tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basis, tl_tables *tables, tl_judged *out,

@@ -15,13 +15,14 @@
 
 typedef struct judging {
     tl_tables *tables;
-    const tl_late_row *rows;
+    tl_late_row *rows; /* until links are known */
     size_t nrows;
     int32_t *ranks; /* ascending */
     int64_t *late_counts;
     size_t nranks;
     int32_t *marked; /* those with marks of steps that tell the same as most others' */
     size_t nmarked;
+    bool *meets;              /* [nranks] in a step: a collective that fits */
     tl_steps_from where_none; /* whose steps are those of the others */
     uint32_t *roles;
 } judging;
@@ -31,6 +32,7 @@ static bool list_ranks(judging *a)
     const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
     a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
     a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
+    a->meets = tl_calloc(table->n + 1, sizeof *a->meets);
     if (a->ranks == NULL || a->late_counts == NULL)
         return false;
     for (size_t i = 0; i < table->n; i++) {
@@ -47,8 +49,9 @@ static bool is_marked(const judging *a, int32_t rank)
 }
 
 /* Steps that are not marked. */
-static tl_status number_steps(judging *a, tl_late_row *rows, const tl_rank_graphs *graphs, tl_error *err)
+static tl_status number_steps(judging *a, const tl_rank_graphs *graphs, tl_error *err)
 {
+    tl_late_row *rows = a->rows;
     const tl_table *steps = tl_tables_get(a->tables, &tl_step_schema);
     size_t nsteps = 0;
     bool follow = false, some = false, whole = tl_marked_list(steps, rows, a->nrows, &a->marked, &a->nmarked);
@@ -59,6 +62,11 @@ static tl_status number_steps(judging *a, tl_late_row *rows, const tl_rank_graph
     else if (whole && some)
         whole = tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, graphs, &follow);
     a->where_none = follow ? TL_STEPS_MET : nsteps > 0 ? TL_STEPS_RETURNED : TL_STEPS_NONE;
+    for (size_t i = 0; follow && i < a->nrows; i++) {
+        size_t r = tl_index_of(a->ranks, a->nranks, rows[i].rank);
+        if (r < a->nranks && rows[i].fits && rows[i].step >= 0)
+            a->meets[r] = true;
+    }
     return whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
 }
 
@@ -67,18 +75,12 @@ static void tell_steps(const judging *a, tl_table *stragglers)
 {
     for (size_t i = 0; i < stragglers->n; i++) {
         tl_straggler *row = tl_table_row(stragglers, i);
-        if (tl_index_of(a->ranks, a->nranks, row->rank) == a->nranks)
+        size_t r = tl_index_of(a->ranks, a->nranks, row->rank);
+        if (r == a->nranks)
             continue; /* it has no trace */
-        row->steps_from = (uint8_t)(is_marked(a, row->rank)         ? TL_STEPS_MARKED
-                                    : a->where_none == TL_STEPS_MET ? TL_STEPS_NONE
-                                                                    : a->where_none);
-    }
-    for (size_t i = 0; a->where_none == TL_STEPS_MET && i < a->nrows; i++) {
-        size_t r = tl_index_of(a->ranks, a->nranks, a->rows[i].rank);
-        if (r == a->nranks || !a->rows[i].fits || a->rows[i].step < 0)
-            continue;
-        tl_straggler *row = tl_table_row(stragglers, r);
-        row->steps_from = row->steps_from == TL_STEPS_NONE ? TL_STEPS_MET : row->steps_from;
+        row->steps_from = (uint8_t)(is_marked(a, row->rank)                         ? TL_STEPS_MARKED
+                                    : a->where_none == TL_STEPS_MET && !a->meets[r] ? TL_STEPS_NONE
+                                                                                    : a->where_none);
     }
 }
 
@@ -127,6 +129,8 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
         st = tl_fail_memory(err, "what is usual");
     if (st == TL_OK)
         st = tl_baseline_add_links(&baseline, &links, err);
+    free(a->rows); /* the most that judging is told: it needs the room */
+    a->rows = NULL;
     if (st == TL_OK)
         st = tl_verdict_find(&baseline, &basis->options, &findings, err);
     findings.whole_ns = tl_recorded_by_all_ns(health, findings.whole_ns);
@@ -169,11 +173,13 @@ tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basi
     tl_status st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
 
     if (st == TL_OK)
-        st = number_steps(&a, rows, basis->graphs, err);
+        st = number_steps(&a, basis->graphs, err);
     if (st == TL_OK)
         st = tl_delay_costs_find(&(tl_delay_cost_input){ rows, nrows, a.ranks, a.nranks }, a.late_counts, tables, err);
     if (st == TL_OK)
         st = judge(&a, basis, err);
+    free(a.rows);
+    free(a.meets);
     free(a.marked);
     free(a.late_counts);
     *out = (tl_judged){ a.ranks, a.roles, a.nranks };

@@ -8,7 +8,7 @@
 #include "tlmpi/par/par.h"
 #include <stdlib.h>
 
-/* Proc 0 judges, and asks the others. */
+/* Proc 0 judges, and asks the others.  rows are freed. */
 static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrows, const tl_rank_graphs *heads,
                        tl_held *held, tl_tables *tables, tl_judged *judged, tl_error *err)
 {
@@ -17,10 +17,12 @@ static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrow
     if (st == TL_OK && tl_par_proc() == 0) {
         st = tl_job_judge(rows, nrows, &(tl_job_basis){ heads, tl_procs_asker(&procs), own->judge }, tables, judged,
                           err);
+        rows = NULL;
         tl_ask_nothing();
     } else if (st == TL_OK) {
         tl_answer_questions(&procs);
     }
+    free(rows);
     tl_rank_procs_free(&procs);
     return tl_par_agree(st, err);
 }
@@ -42,6 +44,8 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
         st = tl_par_agree(tl_held_take(own->graphs, &held) ? TL_OK : tl_fail_memory(err, "the graphs of ranks"), err);
     if (st == TL_OK)
         st = judge(own, all, nall, &heads, &held, tables, &judged, err);
+    else
+        free(all);
     tl_rank_graphs_free(&heads);
     tl_held_free(&held);
     if (st == TL_OK)
@@ -50,6 +54,5 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
         st = tl_verdict_finish(tables, err);
     st = tl_par_agree(st, err);
     tl_judged_free(&judged);
-    free(all);
     return st;
 }

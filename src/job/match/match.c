@@ -61,13 +61,13 @@ tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t wo
         st = tl_match_by_time(&m, &runs, &nruns, &first, err);
     if (st == TL_OK)
         st = tl_par_agree(analyse(&m, runs, nruns, first, tables, late, err), err);
+    tl_participants_free(set);
     if (st == TL_OK)
         st = tl_match_peers(&m, exposures, late, tables, err);
     free(runs);
     free(m.fates);
     free(m.groups);
     free(m.ranks);
-    tl_participants_free(set);
     free(exposures->v);
     *exposures = (tl_exposures){ 0 };
     return st;
