@@ -39,9 +39,10 @@ def rows_of(tlmpi, path, table, *where):
 
 
 def ranks_of(text):
-    """"0-2,5" as a list."""
-    ends = [part.split("-") for part in text.split(",") if part]
-    return [r for e in ends for r in range(int(e[0]), int(e[-1]) + 1)]
+    """"0-2,5,8-12/2" as a list."""
+    runs = [part.partition("/") for part in text.split(",") if part]
+    ends = [(run.split("-"), int(by or 1)) for run, _, by in runs]
+    return [r for e, by in ends for r in range(int(e[0]), int(e[-1]) + 1, by)]
 
 
 class Said:

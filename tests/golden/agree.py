@@ -182,7 +182,7 @@ def rank_answers(c, job, culprit):
     # In a pipeline the schedule makes some wait in any step; for the end of the last one nobody waits.
     ends = max(int(r["step"]) for r in job.blame_step) in {int(r["step"]) for r in flagged}
     c.that("most that waited for it did in its steps, or it says so", waited >= 0.4 * int(row["blame_ns"]) or ends or "--pp 2" in c.name or
-           {"gain_in_other_steps", "gain_below_wait"} & {*doubts, *job.answers["which_rank"]["doubts"]},
+           {"gain_in_other_steps", "gain_unlike_wait"} & {*doubts, *job.answers["which_rank"]["doubts"]},
            f"{waited} of {row['blame_ns']}")
     beside = sum(r["flagged"] == "1" for r in job.blame_step if int(r["rank"]) == culprit["rank"]) - len(flagged)
     c.same("steps beside", job.answers["persistent"]["evidence"]["steps_not_counted"], beside)

@@ -36,7 +36,7 @@ typedef enum tl_doubt {
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,         /* in its steps it is late by twice what the replay gains, and other ranks waited as long in the mean */
+    TL_DOUBT_GAIN,         /* it is late, and waited for, by twice what the replay gains; or gains twice either */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
     TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has more work than its peers, and most of all waiting or 5 % of
                             * a step */

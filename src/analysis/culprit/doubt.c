@@ -29,10 +29,16 @@ static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
     return nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(nranks - c->nmembers) : 0;
 }
 
-/* Both what it is late by and what others waited for it are twice what it gains: the replay may miss some of it. */
-static bool gains_too_little(const tl_judgement *j, const tl_suspect *c)
+/* It is late, and waited for, by twice what it gains: the replay may miss some of it. */
+static bool gains_too_little(const tl_suspect *c)
 {
-    return c->gain_ns >= 0 && c->gain_ns < tl_ns_min(waited_in_steps(j, c), c->excess_ns) / 2;
+    return c->gain_ns >= 0 && c->gain_ns < c->late_ns / 2;
+}
+
+/* In its steps it gains twice what it is late by there, and what others waited for it at all. */
+static bool gains_too_much(const tl_judgement *j, const tl_suspect *c)
+{
+    return c->in_steps_ns / 2 > tl_ns_max(c->excess_ns, tl_waited_for(j, c));
 }
 
 /* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
@@ -257,7 +263,7 @@ static tl_doubts doubts_of_culprit(const tl_judgement *j, const tl_suspect *c)
         /* The steps in which it stands out are not all that it costs. */
         { TL_DOUBT_ELSEWHERE, STEPS, c->in_steps_ns > 0 && c->in_steps_ns < c->gain_ns / 2 },
         { TL_DOUBT_NOT_REPLAYED, WHO, c->gain_ns < 0 },
-        { TL_DOUBT_GAIN, WHO, ranked && gains_too_little(j, c) },
+        { TL_DOUBT_GAIN, WHO, ranked && (gains_too_little(c) || gains_too_much(j, c)) },
         { TL_DOUBT_MIXED, WHY, mixed && !unknown },
         { TL_DOUBT_UNKNOWN, WHY, unknown },
         /* Where all kernels are slower it is none of them. */

@@ -26,6 +26,7 @@ typedef struct tl_suspect {
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* how much less time the job takes without the delay, simulated; -1: not simulated */
     int64_t excess_ns;
+    int64_t late_ns;         /* step by step what it is late by and others waited for it in the mean, the less, of ranks */
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* for each flagged step, and their length; 0 of a link */
@@ -63,6 +64,7 @@ typedef struct tl_step_cost {
     bool flagged, beside; /* in the pattern, and not in it */
     int64_t length_ns;
     int64_t cost_ns;
+    int64_t late_ns, blame_ns; /* of the member that is late by most; what others waited for all members */
 } tl_step_cost;
 
 /* Zero-initialise; tl_measures_free ends it. */

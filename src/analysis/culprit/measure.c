@@ -77,9 +77,11 @@ static void take_costs(tl_measures *m, int32_t rank)
         const tl_blame_step *row = tl_table_row(table, i);
         if (row->rank != rank)
             break;
+        tl_step_cost *step = step_of(m, row->step);
+        step->late_ns = tl_ns_max(step->late_ns, row->excess_ns);
+        step->blame_ns = tl_ns_add(step->blame_ns, row->blame_ns);
         if (!row->flagged)
             continue;
-        tl_step_cost *step = step_of(m, row->step);
         if (!is_of_pattern(m, row)) {
             step->beside = true;
             continue;
@@ -119,16 +121,17 @@ static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
 
 static void measure_steps(tl_measures *m, tl_suspect *c)
 {
+    const size_t nranks = m->of->facts.trust.nranks;
+    const int64_t others = nranks > c->nmembers ? (int64_t)(nranks - c->nmembers) : 1;
     int64_t sum_ns = 0;
 
-    for (size_t s = 0; s <= m->nsteps; s++) {
-        m->steps[s].flagged = m->steps[s].beside = false;
-        m->steps[s].cost_ns = 0;
-    }
+    for (size_t s = 0; s <= m->nsteps; s++)
+        m->steps[s] = (tl_step_cost){ .step = m->steps[s].step, .length_ns = m->steps[s].length_ns };
     for (size_t i = 0; i < c->nmembers; i++)
         take_costs(m, c->members[i]);
     for (size_t s = 0; s <= m->nsteps; s++) {
         c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
+        c->late_ns = tl_ns_add(c->late_ns, tl_ns_min(m->steps[s].late_ns, m->steps[s].blame_ns / others));
         if (!m->steps[s].flagged)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];

@@ -300,11 +300,13 @@ static tl_phrase missing_in_words(const tl_trust *t)
 }
 
 /* What others wait, and what of it would be saved. */
-static tl_phrase small_gain_in_words(const tl_answers *a)
+static tl_phrase unlike_gain_in_words(const tl_answers *a)
 {
     if (a->nculprits == 0 || a->culprits[0].gain_ns < 0)
         return phrase("%s", "");
     const tl_culprit *c = &a->culprits[0];
+    if (c->gain_ns > c->waited_ns)
+        return phrase("its delay, and what others wait for it, is less than half of what would be saved");
     return phrase("others wait %s each for %s, but only %s would be saved: the rest is hidden, or would be waited "
                   "anyway",
                   tl_duration(c->waited_ns).text, tl_is_several(c) ? "them" : "it", tl_duration(c->gain_ns).text);
@@ -383,7 +385,7 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
     case TL_DOUBT_NOT_REPLAYED:
         return phrase("the cost could not be simulated");
     case TL_DOUBT_GAIN:
-        return small_gain_in_words(a);
+        return unlike_gain_in_words(a);
     case TL_DOUBT_UNEXPLAINED:
         return phrase("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
                       a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");

@@ -370,12 +370,40 @@ static void who_is_late_in_a_step_is_not_denied_with_high_confidence(void)
     job_free(j);
 }
 
+/* In step 7 it is as late as in step 3, and others wait as long; its pattern has step 3 alone. */
+static void a_delay_of_which_half_is_repaired_is_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 3, 3, 30 * MS, 30 * MS);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    tl_blame_step *step = tl_table_row(tl_tables_get(&j->tables, &tl_blame_step_schema), 2 * 8 + 6);
+    step->excess_ns = 31 * MS;
+    step->blame_ns = 3 * 31 * MS;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    job_free(j);
+}
+
+/* Nothing that it has more than its peers, and no wait for it, is as long as what its repair gains. */
+static void a_gain_far_above_the_lateness_is_a_doubt(void)
+{
+    answer_job *j = job_of(4, 8);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 1, 8, 10 * MS, 160 * MS);
+    gain_in_steps(j, 20 * MS, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    gain_in_steps(j, 21 * MS, 0);
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    job_free(j);
+}
+
 /* Late in steps 1 and 2, it also was the last to come in the others, as any rank is at times. */
 static void waits_in_other_steps_are_not_set_against_the_gain(void)
 {
     answer_job *j = job_of(4, 8);
     replay(j, 800 * MS, 0);
     hold_up(j, 2, 1, 2, 30 * MS, 60 * MS)->p_value = 0.000001;
+    ((tl_blame_step *)tl_table_row(tl_tables_get(&j->tables, &tl_blame_step_schema), 2 * 8 + 6))->blame_ns = 900 * MS;
     tl_blame other = { .to_rank = 2, .step = 7, .from_rank = 1, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 900 * MS };
     put_row(j, &tl_blame_schema, &other);
     CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
@@ -440,6 +468,8 @@ static const unit_test tests[] = {
     TEST(charges_that_speak_of_another_part_are_a_doubt),
     TEST(a_cause_has_doubts_of_its_own),
     TEST(a_gain_far_below_the_wait_is_a_doubt),
+    TEST(a_delay_of_which_half_is_repaired_is_a_doubt),
+    TEST(a_gain_far_above_the_lateness_is_a_doubt),
     TEST(waits_beyond_the_lateness_are_not_set_against_the_gain),
     TEST(who_is_late_in_a_step_is_not_denied_with_high_confidence),
     TEST(waits_in_other_steps_are_not_set_against_the_gain),
