@@ -210,12 +210,12 @@ if [ "$made" = no ]; then
     summary
     exit
 fi
-limit "check, no Python frames" plain 1145 check
-limit "check, half Python frames, indented" python 1110 check
+limit "check, no Python frames" plain 960 check
+limit "check, half Python frames, indented" python 795 check
 limit "check, yajl alone" plain 5400 check --parser yajl
-limit "run, no Python frames" plain 2480 run
-limit "run, half Python frames, indented" python 1525 run
-whole "run of next to nothing" 96 run
+limit "run, no Python frames" plain 2300 run
+limit "run, half Python frames, indented" python 1200 run
+whole "run of next to nothing" 70 run
 share "classifying idle time, no Python frames" plain 35
 share "classifying idle time, host too slow" starved 50
 linear "operators nested in a gap" nested 10000 22 idle_per_rank

@@ -334,7 +334,7 @@ static const char *read_piece(const char *p, bool first, bool in_args, tl_hook_k
  * and all are forgotten.  A key "args" may have an object the next time. */
 static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n, const tl_piece *piece)
 {
-    if (n > TL_PIECE_MAX || piece->key == TL_KEY_ARGS)
+    if (last == NULL || n > TL_PIECE_MAX || piece->key == TL_KEY_ARGS)
         return NULL;
     if (l->n == TL_PIECES) {
         *l = (tl_layouts){ .n = 0 };
@@ -353,17 +353,16 @@ static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n
  * none. */
 static inline tl_piece *expected(tl_piece *last, const char *p)
 {
-    tl_piece **link = &last->next;
+    tl_piece *first = last->next, *before = first;
 
-    for (int i = 0; i < TRIES && *link != NULL; i++, link = &(*link)->other) {
-        tl_piece *piece = *link;
+    if (first == NULL || stands_at(p, first))
+        return first;
+    for (int i = 1; i < TRIES && before->other != NULL; i++, before = before->other) {
+        tl_piece *piece = before->other;
         if (stands_at(p, piece)) {
-            if (i > 0) {
-                *link = piece->other;
-                piece->other = last->next;
-                last->next = piece;
-            }
-            return piece;
+            before->other = piece->other;
+            piece->other = first;
+            return last->next = piece;
         }
     }
     return NULL;
@@ -371,8 +370,7 @@ static inline tl_piece *expected(tl_piece *last, const char *p)
 
 size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *key_of, tl_fields *f)
 {
-    tl_piece *last = &layouts->root, *piece, fresh;
-    bool in_args = false;
+    tl_piece fresh, *piece = &layouts->root, *last = piece; /* last: NULL after a piece that is not remembered */
     const char *p = start + 1;
 
     f->seen = 0;
@@ -381,16 +379,16 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
         return 0;
     for (;;) {
         const char *begin = p;
-        piece = last != NULL ? expected(last, p) : NULL;
-        if (piece != NULL) {
-            p = skip_space(p + piece->n);
-            last = piece;
+        tl_piece *known = last != NULL ? expected(last, p) : NULL;
+        if (known != NULL) {
+            p = skip_space(p + known->n);
+            piece = last = known;
         } else {
-            piece = &fresh;
-            p = read_piece(p, p == start + 1, in_args, key_of, piece);
+            p = read_piece(p, p == start + 1, piece->in_args, key_of, &fresh);
             if (p == NULL)
                 return 0;
-            last = last != NULL ? remember(layouts, last, begin, (size_t)(p - begin), piece) : NULL;
+            piece = &fresh;
+            last = remember(layouts, last, begin, (size_t)(p - begin), piece);
         }
         if (piece->brackets) {
             if (piece->args_at > 0)
@@ -400,7 +398,6 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
             if (piece->over)
                 return (size_t)(p - start);
         }
-        in_args = piece->in_args;
 
         tl_value value;
         p = read_value(p, &value);
