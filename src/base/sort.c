@@ -26,24 +26,32 @@ static void merge(uint32_t *v, size_t from, size_t mid, size_t to, uint32_t *roo
     memcpy(v + out, room + i, (n - i) * sizeof *v);
 }
 
+/* Puts in order what begins at `from`, as far as 2^depth runs reach; where that ends. */
+static size_t sort_runs(uint32_t *v, size_t from, size_t n, int depth, uint32_t *room, tl_compare *compare,
+                        const void *context)
+{
+    if (depth == 0)
+        return run_end(v, from, n, compare, context);
+    size_t mid = sort_runs(v, from, n, depth - 1, room, compare, context);
+    if (mid == n)
+        return n;
+    size_t to = sort_runs(v, mid, n, depth - 1, room, compare, context);
+    merge(v, from, mid, to, room, compare, context);
+    return to;
+}
+
 bool tl_sort_index(uint32_t *v, size_t n, tl_compare *compare, const void *context)
 {
-    if (n < 2 || run_end(v, 0, n, compare, context) == n)
+    size_t end = n < 2 ? n : run_end(v, 0, n, compare, context);
+    if (end == n)
         return true;
     uint32_t *room = tl_malloc(n * sizeof *room);
     if (room == NULL)
         return false;
-    for (bool sorted = false; !sorted;) {
-        sorted = true;
-        for (size_t from = 0; from < n;) {
-            size_t mid = run_end(v, from, n, compare, context);
-            if (mid == n)
-                break;
-            size_t to = run_end(v, mid, n, compare, context);
-            merge(v, from, mid, to, room, compare, context);
-            sorted = sorted && from == 0 && to == n;
-            from = to;
-        }
+    for (int depth = 0; end < n; depth++) {
+        size_t to = sort_runs(v, end, n, depth, room, compare, context);
+        merge(v, 0, end, to, room, compare, context);
+        end = to;
     }
     free(room);
     return true;
