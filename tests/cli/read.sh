@@ -334,7 +334,7 @@ for option in "" --compare --each --kernels; do
     check "every column of reps $option has its line" sh -c 'test -s columns && while read -r c; do grep -q "^  $c " page || exit 1; done < columns'
 done
 echo "-- describe, of words"
-for word in host_late throttled waiting trust gain untraced gain_ns drain; do
+for word in host_late throttled waiting trust gain untraced gain_ns drain late lost; do
     status 0 "$tlmpi" describe "$word"
     check "$word has a meaning" test "$(wc -w < out)" -gt 8
     check "$word is told in 80 columns" awk 'length > 80 { exit 1 }' out
