@@ -38,6 +38,7 @@ const char *const tl_cause_labels[] = {
     [TL_CAUSE_SLOW_LINK] = "slow_link",
     [TL_CAUSE_OTHER_GROUP] = "other_group",
     [TL_CAUSE_MIXED] = "mixed",
+    [TL_CAUSE_COPY] = "copy",
     NULL,
 };
 

@@ -25,7 +25,8 @@ typedef enum tl_cause {
     TL_CAUSE_ALLOCATOR,
     TL_CAUSE_SLOW_LINK, /* nobody comes late, but data move slowly: table link */
     TL_CAUSE_OTHER_GROUP,
-    TL_CAUSE_MIXED
+    TL_CAUSE_MIXED,
+    TL_CAUSE_COPY /* but for those to the device, which are H2D */
 } tl_cause;
 extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
 

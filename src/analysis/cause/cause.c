@@ -107,6 +107,8 @@ static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
         return (tl_cause_found){ .cause = cause, .place = tl_cause_of_host(all, activity_of(cause)) };
     if (cause == TL_CAUSE_H2D)
         return (tl_cause_found){ .cause = cause, .place = tl_cause_largest_of(all, TL_ACTIVITY_H2D) };
+    if (cause == TL_CAUSE_COPY)
+        return (tl_cause_found){ .cause = cause, .place = tl_cause_largest_of(all, TL_ACTIVITY_COPY) };
     if (cause == TL_CAUSE_COMPUTE_SLOW)
         cause = tl_cause_of_compute(all);
     else if (cause == TL_CAUSE_MORE_WORK && !tl_cause_has_more(all))

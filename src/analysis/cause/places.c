@@ -22,7 +22,7 @@ static bool fits(const tl_cause_entry *e, tl_cause cause)
         return false;
     if (e->activity == TL_ACTIVITY_COMPUTE)
         return mixed || cause == TL_CAUSE_COMPUTE_SLOW || cause == TL_CAUSE_MORE_WORK;
-    return mixed || cause == TL_CAUSE_H2D;
+    return mixed || cause == (e->activity == TL_ACTIVITY_H2D ? TL_CAUSE_H2D : TL_CAUSE_COPY);
 }
 
 /* Whether `a` is told before `b`: largest excess first, of equals the lower key. */

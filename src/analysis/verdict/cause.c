@@ -24,7 +24,7 @@ static const struct thing {
     tl_cause cause;
     unsigned families, activities;
 } things[] = {
-    { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COPY) },
+    { TL_CAUSE_COPY, FAMILY(DEVICE), ACTIVITY(COPY) },
     { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COMM) },
     { TL_CAUSE_COMPUTE_SLOW, FAMILY(DEVICE), ACTIVITY(COMPUTE) },
     { TL_CAUSE_H2D, FAMILY(DEVICE) | FAMILY(ADDITIONAL) | FAMILY(WAIT), ACTIVITY(H2D) },

@@ -18,6 +18,7 @@ static const char *const by_cause[] = {
     [TL_CAUSE_ALLOCATOR] = "do not empty the cache in the step; try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
     [TL_CAUSE_SLOW_LINK] = "run nccl-tests between the ranks at its ends, and look at counters of their links",
     [TL_CAUSE_OTHER_GROUP] = "record all members of its groups, so that this communication can be matched",
+    [TL_CAUSE_COPY] = "compare these copies with a peer's (tlmpi show ... copy): sizes, pinned memory, the bus of that device",
     [TL_CAUSE_MIXED] = "begin with the largest of its causes; table excess has the places",
 };
 

@@ -172,6 +172,7 @@ const char *tl_cause_in_words(unsigned cause)
         [TL_CAUSE_SLOW_LINK] = "no rank is late, but data move slowly",
         [TL_CAUSE_OTHER_GROUP] = "communication that could not be matched",
         [TL_CAUSE_MIXED] = "several causes",
+        [TL_CAUSE_COPY] = "copies from its device, within it or to another one take longer than its peers'",
     };
     return cause < sizeof words / sizeof words[0] ? words[cause] : "";
 }

@@ -140,6 +140,13 @@ static void work_of_the_device_has_its_name(void)
     tl_cause_found f = found(&s, TL_CAUSE_H2D);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_H2D);
     CU_ASSERT_EQUAL(f.place, 5);
+    for (int32_t rank = 0; rank < NRANKS; rank++)
+        row_of(&s, rank, TL_DETAIL_WORK, TL_ACTIVITY_COPY, 6, rank == 0 ? 900 : 100);
+    f = found(&s, TL_CAUSE_COPY);
+    CU_ASSERT_EQUAL(f.cause, TL_CAUSE_COPY);
+    CU_ASSERT_EQUAL(f.place, 6);
+    CU_ASSERT_EQUAL_FATAL(f.nplaces, 1);
+    CU_ASSERT_EQUAL(f.places[0].own_ns, 900 * US);
     f = found(&s, TL_CAUSE_MORE_WORK);
     CU_ASSERT_EQUAL(f.cause, TL_CAUSE_MORE_WORK);
     CU_ASSERT_EQUAL(f.place, 1); /* 200 of 300 us */

@@ -13,6 +13,24 @@ static void what_takes_long_is_the_cause(void)
     hand_free(h);
 }
 
+/* Copies to the device have a cause of their own, and so have others. */
+static void slow_copies_are_the_cause(void)
+{
+    static const struct {
+        tl_activity_kind kind;
+        tl_cause cause;
+    } cases[] = { { TL_ACTIVITY_H2D, TL_CAUSE_H2D }, { TL_ACTIVITY_COPY, TL_CAUSE_COPY } };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        hand_job *h = hand_new(8, 8, usual_host, slow_device);
+        for (size_t r = 0; r < 8; r++)
+            for (size_t s = 0; s < 8; s++)
+                hand_node(h, r, s, 1)->activity = (uint8_t)cases[i].kind;
+        hand_judge(h, alpha, least_cost);
+        CU_ASSERT_EQUAL(h->judgement.causes[3].cause, cases[i].cause);
+        hand_free(h);
+    }
+}
+
 static int64_t late_host(size_t rank, size_t step)
 {
     return usual_host(rank, step) + (rank == 3 ? DEVICE / 4 : 0);
@@ -69,6 +87,7 @@ static void who_hides_another_has_its_cause(void)
 
 static const unit_test tests[] = {
     TEST(what_takes_long_is_the_cause),
+    TEST(slow_copies_are_the_cause),
     TEST(a_host_is_late_for_what_it_did),
     TEST(two_things_that_cost_alike_are_mixed),
     TEST(who_hides_another_has_its_cause),
