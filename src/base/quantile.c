@@ -55,6 +55,17 @@ void tl_ns_sort(int64_t *values, size_t n)
     free(room);
 }
 
+size_t tl_ns_distinct(int64_t *values, size_t n)
+{
+    size_t kept = 0;
+
+    tl_ns_sort(values, n);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || values[i] != values[kept - 1])
+            values[kept++] = values[i];
+    return kept;
+}
+
 int64_t tl_median(int64_t *values, size_t n)
 {
     tl_ns_sort(values, n);

@@ -139,6 +139,29 @@ tl_group_stats tl_pandas_stats(const double *all, size_t n)
     return stats;
 }
 
+double *tl_column(const uint32_t *order, size_t n, const double *first, size_t size)
+{
+    double *v = tl_malloc(n * sizeof *v);
+    for (size_t i = 0; i < n; i++)
+        memcpy(&v[i], (const char *)first + (order != NULL ? order[i] : i) * size, sizeof v[i]);
+    return v;
+}
+
+double tl_column_sum(const uint32_t *order, size_t n, const double *first, size_t size)
+{
+    double *v = tl_column(order, n, first, size), sum = tl_numpy_sum(v, n, 1);
+    free(v);
+    return sum;
+}
+
+tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *first, size_t size)
+{
+    double *v = tl_column(order, n, first, size);
+    tl_group_stats stats = tl_pandas_stats(v, n);
+    free(v);
+    return stats;
+}
+
 double tl_numpy_median(double *v, size_t n)
 {
     if (n == 0)

@@ -82,26 +82,21 @@ static tl_more more_of(tl_events *e, const tl_fields *f)
 /* ---------------------------------------------------------------------------------------------------- the columns */
 
 /* Room for as many rows as the columns of the trace have. */
-static bool reserve(tl_verbatim *words, size_t n, bool more)
+static void reserve(tl_verbatim *words, size_t n, bool more)
 {
-    size_t of_ts = words->cap, of_dur = words->cap, of_more = words->cap;
-
     if (n <= words->cap)
-        return true;
-    if (!tl_grow((void **)&words->ts, &of_ts, n, sizeof *words->ts) ||
-        !tl_grow((void **)&words->dur, &of_dur, n, sizeof *words->dur) ||
-        (more && !tl_grow((void **)&words->more, &of_more, n, sizeof *words->more)))
-        return false;
+        return;
+    words->ts = tl_realloc(words->ts, n * sizeof *words->ts);
+    words->dur = tl_realloc(words->dur, n * sizeof *words->dur);
+    words->more = more ? tl_realloc(words->more, n * sizeof *words->more) : NULL;
     words->cap = n;
-    return true;
 }
 
 static bool keep_times(void *arg, tl_events *events, const tl_fields *fields, uint32_t i)
 {
     tl_verbatim *words = arg;
 
-    if (!reserve(words, events->cap, false))
-        return false;
+    reserve(words, events->cap, false);
     words->ts[i] = tl_value_double(tl_fields_get(fields, TL_KEY_TS));
     words->dur[i] = tl_value_double(tl_fields_get(fields, TL_KEY_DUR));
     return true;
@@ -111,8 +106,7 @@ static bool keep_all(void *arg, tl_events *events, const tl_fields *fields, uint
 {
     tl_verbatim *words = arg;
 
-    if (!reserve(words, events->cap, true))
-        return false;
+    reserve(words, events->cap, true);
     words->more[i] = more_of(events, fields);
     return keep_times(arg, events, fields, i);
 }

@@ -5,6 +5,8 @@
  *         to = tl_group_end(order, from, n, by_name, rows);     rows order[from .. to) have one name
  *     }
  *     free(order);
+ *
+ *     TL_GROUPS (from, to, order, n, by_name, rows) ...         the same loop
  */
 #ifndef TLMPI_BASE_GROUP_H
 #define TLMPI_BASE_GROUP_H
@@ -18,7 +20,13 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
 /* Where the group ends that begins at `from` < n. */
 size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context);
 
+#define TL_GROUPS(from, to, order, n, compare, context)                                                                \
+    for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)
+
 /* Appends a value to a TL_VEC; all but the first argument is the value. */
 #define tl_vec_push(vec, ...) ((void)tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
+
+/* For each element x of a TL_VEC, a T: a loop; T may be const. */
+#define TL_EACH(T, x, vec) for (T *x = (vec).v, *const x##_end = (vec).n > 0 ? x + (vec).n : x; x != x##_end; x++)
 
 #endif

@@ -46,6 +46,9 @@ static inline size_t tl_upper_quarter(size_t n)
 /* Puts n numbers in order, smallest first; NULL for none. */
 void tl_ns_sort(int64_t *values, size_t n);
 
+/* The same, each number once; how many are left. */
+size_t tl_ns_distinct(int64_t *values, size_t n);
+
 /* The mean of two, rounded down; no sum that might not fit. */
 static inline int64_t tl_mean_of_two(int64_t low, int64_t high)
 {

@@ -2,7 +2,7 @@
  * double, nothing for NaN.
  *
  *     tl_csv csv = tl_csv_open(&folder, "profiler_steps.csv", "step,name");
- *     TL_ROW(&csv, tl_int(5), tl_words("forward"));
+ *     TL_ROW(&csv, 5, "forward");
  *     tl_csv_close(&csv);
  *
  * Nothing here returns a failure: the first one stays in the folder's error, and every later table of that folder is
@@ -63,6 +63,16 @@ static inline tl_cell tl_real(double real)
     return (tl_cell){ .kind = TL_CELL_REAL, .real = real };
 }
 
+static inline tl_cell tl_count(size_t n)
+{
+    return tl_int((int64_t)n);
+}
+
+static inline tl_cell tl_as_it_is(tl_cell cell)
+{
+    return cell;
+}
+
 /* A double that stands for an integer where `whole`. */
 static inline tl_cell tl_number(double real, bool whole)
 {
@@ -102,16 +112,55 @@ void tl_csv_end_head(tl_csv *csv);
 void tl_csv_cells(tl_csv *csv, const tl_cell *cells, size_t n);
 void tl_csv_end_row(tl_csv *csv);
 
-/* The next cells of a row; the last cells of a row. */
+/* The next cells of a row; the last cells of a row: numbers, doubles, words, texts or cells, 20 at most. */
 #define TL_CELLS(csv, ...)                                                                                             \
-    tl_csv_cells(csv, (const tl_cell[]){ __VA_ARGS__ }, sizeof((const tl_cell[]){ __VA_ARGS__ }) / sizeof(tl_cell))
+    tl_csv_cells(csv, (const tl_cell[]){ TL_CELL_LIST(__VA_ARGS__) },                                                  \
+                 sizeof((const tl_cell[]){ TL_CELL_LIST(__VA_ARGS__) }) / sizeof(tl_cell))
 #define TL_ROW(csv, ...) (TL_CELLS(csv, __VA_ARGS__), tl_csv_end_row(csv))
+
+#define TL_CELL(x)                                                                                                     \
+    _Generic((x), tl_cell: tl_as_it_is, double: tl_real, char *: tl_words, const char *: tl_words, tl_text: tl_string,  \
+             tl_bytes *: tl_bytes_cell, const tl_bytes *: tl_bytes_cell, size_t: tl_count, default: tl_int)(x)
+#define TL_CELL_LIST(...)                                                                                              \
+    TL_CELL_NTH(__VA_ARGS__, TL_CELLS_20, TL_CELLS_19, TL_CELLS_18, TL_CELLS_17, TL_CELLS_16, TL_CELLS_15,             \
+                TL_CELLS_14, TL_CELLS_13, TL_CELLS_12, TL_CELLS_11, TL_CELLS_10, TL_CELLS_9, TL_CELLS_8, TL_CELLS_7,   \
+                TL_CELLS_6, TL_CELLS_5, TL_CELLS_4, TL_CELLS_3, TL_CELLS_2, TL_CELLS_1, 0)                             \
+    (__VA_ARGS__)
+#define TL_CELL_NTH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, _19, _20, nth,    \
+                    ...)                                                                                               \
+    nth
+#define TL_CELLS_1(x)       TL_CELL(x)
+#define TL_CELLS_2(x, ...)  TL_CELL(x), TL_CELLS_1(__VA_ARGS__)
+#define TL_CELLS_3(x, ...)  TL_CELL(x), TL_CELLS_2(__VA_ARGS__)
+#define TL_CELLS_4(x, ...)  TL_CELL(x), TL_CELLS_3(__VA_ARGS__)
+#define TL_CELLS_5(x, ...)  TL_CELL(x), TL_CELLS_4(__VA_ARGS__)
+#define TL_CELLS_6(x, ...)  TL_CELL(x), TL_CELLS_5(__VA_ARGS__)
+#define TL_CELLS_7(x, ...)  TL_CELL(x), TL_CELLS_6(__VA_ARGS__)
+#define TL_CELLS_8(x, ...)  TL_CELL(x), TL_CELLS_7(__VA_ARGS__)
+#define TL_CELLS_9(x, ...)  TL_CELL(x), TL_CELLS_8(__VA_ARGS__)
+#define TL_CELLS_10(x, ...) TL_CELL(x), TL_CELLS_9(__VA_ARGS__)
+#define TL_CELLS_11(x, ...) TL_CELL(x), TL_CELLS_10(__VA_ARGS__)
+#define TL_CELLS_12(x, ...) TL_CELL(x), TL_CELLS_11(__VA_ARGS__)
+#define TL_CELLS_13(x, ...) TL_CELL(x), TL_CELLS_12(__VA_ARGS__)
+#define TL_CELLS_14(x, ...) TL_CELL(x), TL_CELLS_13(__VA_ARGS__)
+#define TL_CELLS_15(x, ...) TL_CELL(x), TL_CELLS_14(__VA_ARGS__)
+#define TL_CELLS_16(x, ...) TL_CELL(x), TL_CELLS_15(__VA_ARGS__)
+#define TL_CELLS_17(x, ...) TL_CELL(x), TL_CELLS_16(__VA_ARGS__)
+#define TL_CELLS_18(x, ...) TL_CELL(x), TL_CELLS_17(__VA_ARGS__)
+#define TL_CELLS_19(x, ...) TL_CELL(x), TL_CELLS_18(__VA_ARGS__)
+#define TL_CELLS_20(x, ...) TL_CELL(x), TL_CELLS_19(__VA_ARGS__)
 
 /* Gives the table its name when every byte of it is on disk; else it leaves nothing behind. */
 void tl_csv_close(tl_csv *csv);
 
 /* There is no such table: it is not there afterwards, nor is an older one of its name. */
 void tl_csv_drop(tl_csv *csv);
+
+/* Closes it if there is any, else drops it. */
+static inline void tl_csv_end(tl_csv *csv, bool any)
+{
+    (any ? tl_csv_close : tl_csv_drop)(csv);
+}
 
 /* DIR/notes.txt: lines. */
 void tl_csv_write_notes(tl_csv_folder *folder, const tl_bytes *lines);

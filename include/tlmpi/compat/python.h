@@ -32,6 +32,15 @@ typedef struct tl_group_stats {
 tl_group_stats tl_pandas_stats(const double *v, size_t n);
 double tl_pandas_sum(const double *v, size_t n);
 
+/* A column of the rows order[0 .. n), or of the first n without an order: a field of their struct.  An array to be freed;
+ * its sum as numpy has it; what pandas tells of it. */
+#define TL_COLUMN(order, n, rows, field) tl_column(order, n, &(rows)->field, sizeof *(rows))
+#define TL_SUM(order, n, rows, field)    tl_column_sum(order, n, &(rows)->field, sizeof *(rows))
+#define TL_STATS(order, n, rows, field)  tl_column_stats(order, n, &(rows)->field, sizeof *(rows))
+double *tl_column(const uint32_t *order, size_t n, const double *first, size_t size);
+double tl_column_sum(const uint32_t *order, size_t n, const double *first, size_t size);
+tl_group_stats tl_column_stats(const uint32_t *order, size_t n, const double *first, size_t size);
+
 /* The median of n doubles, which it sorts; NaN without one. */
 double tl_numpy_median(double *v, size_t n);
 

@@ -1,45 +1,44 @@
-/* hta.c - files in, HTA's tables out. */
+/* hta.c - files in, HTA's tables out; and the rank that HTA gives a file. */
 #include "tlmpi/compat/hta/hta.h"
 #include "tlmpi/compat/hta/kernels.h"
 #include "tlmpi/compat/hta/load.h"
 #include "tlmpi/compat/hta/stacks.h"
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/base/part_file.h"
+#include "tlmpi/trace/text/source.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static tl_hta_table *const tables[] = {
-    tl_hta_load_summary,
-    tl_hta_events_by_category,
-    tl_hta_events_by_iteration,
-    tl_hta_gpu_events,
-    tl_hta_profiler_steps,
-    tl_hta_profiler_step_windows,
-    tl_hta_filter_counts,
-    tl_hta_names,
-    tl_hta_temporal_breakdown,
-    tl_hta_comm_comp_overlap,
-    tl_hta_kernel_types,
-    tl_hta_kernel_breakdown,
-    tl_hta_timeline_gpu,
-    tl_hta_launch_stats,
-    tl_hta_potential_stragglers,
-    tl_hta_user_annotations,
-    tl_hta_kernels_of_annotations,
-    tl_hta_op_delays,
-    tl_hta_idle_time,
-    tl_hta_queues,
-    tl_hta_bandwidths,
-    tl_hta_counter_events,
-    tl_hta_call_graphs,
-    tl_hta_frequent_patterns,
-    tl_hta_cupti_counters,
-    tl_hta_call_stacks,
-    tl_hta_execution_trace_links,
-};
+static tl_hta_table *const tables[] = { tl_hta_load_summary,
+                                        tl_hta_events_by_category,
+                                        tl_hta_events_by_iteration,
+                                        tl_hta_gpu_events,
+                                        tl_hta_profiler_steps,
+                                        tl_hta_profiler_step_windows,
+                                        tl_hta_filter_counts,
+                                        tl_hta_names,
+                                        tl_hta_temporal_breakdown,
+                                        tl_hta_comm_comp_overlap,
+                                        tl_hta_kernel_types,
+                                        tl_hta_kernel_breakdown,
+                                        tl_hta_timeline_gpu,
+                                        tl_hta_launch_stats,
+                                        tl_hta_potential_stragglers,
+                                        tl_hta_user_annotations,
+                                        tl_hta_kernels_of_annotations,
+                                        tl_hta_op_delays,
+                                        tl_hta_idle_time,
+                                        tl_hta_queues,
+                                        tl_hta_bandwidths,
+                                        tl_hta_counter_events,
+                                        tl_hta_call_graphs,
+                                        tl_hta_frequent_patterns,
+                                        tl_hta_cupti_counters,
+                                        tl_hta_call_stacks,
+                                        tl_hta_execution_trace_links };
 
 /* Tables of a rank, or of an operator, that are there from an earlier job, and that this one may have none of. */
 static void remove_older(const char *dir)
@@ -85,4 +84,75 @@ tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_erro
     *incomplete = job.incomplete;
     tl_hta_job_free(&job);
     return st;
+}
+
+/* ------------------------------------------------------------------------------------------------- the rank of a file
+ *
+ * HTA reads lines and searches each for "rank":\s+(\d+).  The text alone counts: compact JSON, without white space
+ * after the colon, has no rank, and the "rank" of something else that comes first is taken for it. */
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+
+static const char key[] = "\"rank\":";
+enum { KEY = sizeof key - 1, QUOTE_2 = 6 };
+
+/* What has been seen of the pattern: `seen` characters of the key, then blanks, then digits. */
+typedef struct search {
+    size_t seen;
+    bool blanks, digits;
+    int64_t rank;
+} search;
+
+/* White space within a line. */
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+/* Takes one character; true when the number is over. */
+static bool take(search *s, char c)
+{
+    if (s->seen == KEY) {
+        if (s->blanks && c >= '0' && c <= '9') {
+            s->digits = true;
+            s->rank = s->rank < INT64_MAX / 10 ? 10 * s->rank + (c - '0') : s->rank;
+            return false;
+        }
+        if (s->digits)
+            return true;
+        if (is_blank(c)) {
+            s->blanks = true;
+            return false;
+        }
+        *s = (search){ 0 };
+    }
+    /* After a mismatch the second quote of the key may be the first of another one. */
+    if (s->seen == QUOTE_2 && c == key[1])
+        s->seen = 2;
+    else if (c == key[s->seen])
+        s->seen++;
+    else
+        s->seen = c == key[0];
+    return false;
+}
+
+tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err)
+{
+    search s = { 0 };
+    tl_source *source;
+    size_t n;
+    bool found = false;
+    tl_status st = tl_source_open(path, &source, err);
+
+    if (st != TL_OK)
+        return st;
+    /* What is wrong with the bytes is told when the trace itself is read. */
+    char *block = tl_malloc(BLOCK_BYTES);
+    while (!found && tl_source_read(source, block, BLOCK_BYTES, &n, NULL) == TL_OK && n > 0)
+        for (size_t i = 0; i < n && !found; i++)
+            found = take(&s, block[i]);
+    *rank = found || s.digits ? s.rank : 0;
+    tl_source_close(source);
+    free(block);
+    return TL_OK;
 }

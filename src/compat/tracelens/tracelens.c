@@ -18,33 +18,18 @@ typedef struct share_head {
 
 void tl_tracelens_clear(const char *dir)
 {
-    static const char *const names[] = {
-        "idle_overview",
-        "idle_summary",
-        "idle_intervals",
-        "idle_noise",
-        "gpu_timeline",
-        "gpu_timeline_micro5",
-        "gpu_timeline_all_events",
-        "gpu_timeline_all_events_micro5",
-        "kernel_summary",
-        "short_kernel_histogram",
-        "short_kernels_summary",
-        "coll_analysis",
-        "nccl_long",
-        "nccl_summary_long",
-        "nccl_implicit_sync",
-        "nccl_summary_implicit_sync",
-        "nccl_straggler_summary",
-        "nccl_all2allv",
-        "nccl_summary_all2allv",
-        "nccl_all2allv_heatmap",
-    };
+    static const char names[] =
+        "idle_overview,idle_summary,idle_intervals,idle_noise,gpu_timeline,gpu_timeline_micro5,gpu_timeline_all_events,"
+        "gpu_timeline_all_events_micro5,kernel_summary,short_kernel_histogram,short_kernels_summary,coll_analysis,"
+        "nccl_long,nccl_summary_long,nccl_implicit_sync,nccl_summary_implicit_sync,nccl_straggler_summary,"
+        "nccl_all2allv,nccl_summary_all2allv,nccl_all2allv_heatmap";
     char path[4096];
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (snprintf(path, sizeof path, "%s/%s.csv", dir, names[i]) < (int)sizeof path)
+    for (const char *at = names, *end; *at != '\0'; at = end + (*end == ',')) {
+        end = at + strcspn(at, ",");
+        if (snprintf(path, sizeof path, "%s/%.*s.csv", dir, (int)(end - at), at) < (int)sizeof path)
             (void)unlink(path);
+    }
 }
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
@@ -203,8 +188,7 @@ tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node
 
     *incomplete = false;
     (void)tl_make_folders(dir, &folder.error);
-    for (size_t i = 0; i < all.n; i++) {
-        const part *p = &all.v[i];
+    TL_EACH (const part, p, all) {
         const char *rows = p->at + p->head.nnotes;
         *incomplete |= p->head.incomplete != 0;
         if (p->head.incomplete != 0)

@@ -81,11 +81,10 @@ static inline size_t tl_coll_nrows(const tl_colls *colls, size_t collective)
     return colls->first[collective + 1] - colls->first[collective];
 }
 
-/* The ranks of some collectives: add those of each, then keep each once, ascending.  Zero-initialise; free(ranks.v)
+/* The ranks of some collectives: add those of each, then keep each once (tl_ns_distinct).  Zero-initialise; free(ranks.v)
  * ends it. */
 typedef TL_VEC(int64_t) tl_coll_ranks;
 void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
-void tl_coll_ranks_distinct(tl_coll_ranks *ranks);
 
 /* The row of a rank in a collective, NULL where it takes no part.  Ranks are asked for in ascending order: *k, at first
  * 0, counts those that do. */
@@ -102,6 +101,9 @@ static inline tl_cell tl_coll_number(int64_t number, bool whole)
 {
     return number == TL_COLL_NO_NUMBER ? tl_blank() : tl_number((double)number, whole);
 }
+
+/* Names of columns of each rank: rank_3_ts, rank_3_dur of "ts,dur". */
+void tl_coll_head_ranks(tl_csv *csv, const tl_coll_ranks *ranks, const char *words);
 
 /* Ends a header, and a row, with the columns of nodes, which are there where gpus_per_node is known: the node of a rank;
  * whether the ranks of a group share one. */
@@ -121,6 +123,5 @@ uint32_t tl_coll_write_sync(const tl_colls *colls, tl_csv_folder *folder);
 
 /* nccl_all2allv, nccl_summary_all2allv, nccl_all2allv_heatmap. */
 void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder);
-void tl_coll_write_heat(const tl_colls *colls, tl_csv_folder *folder);
 
 #endif

@@ -30,8 +30,7 @@ static void find_cut(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *sy
     bool any_step = false;
 
     c->last_start = c->last_end = -INFINITY;
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
+    TL_EACH (const tl_hta_row, row, frame->rows) {
         if (tl_hta_on_device(row, symbols))
             continue;
         c->any_host = true;
@@ -60,8 +59,7 @@ static uint32_t copies_of(const cut *c, const tl_hta_row *row, bool on_device)
 
 static void count_launches(cut *c, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
+    TL_EACH (const tl_hta_row, row, frame->rows) {
         if (tl_hta_on_device(row, symbols) || copies_of(c, row, false) == 0)
             continue;
         uint32_t n = tl_map_get(&c->launches, (uint64_t)row->correlation);
@@ -75,8 +73,7 @@ static size_t gather(tl_hta_row *left, const cut *c, const tl_hta_frame *frame, 
     size_t n = 0;
 
     for (int device = 1; device >= 0; device--)
-        for (size_t i = 0; i < frame->rows.n; i++) {
-            const tl_hta_row *row = &frame->rows.v[i];
+        TL_EACH (const tl_hta_row, row, frame->rows) {
             if (tl_hta_on_device(row, symbols) != device)
                 continue;
             for (uint32_t copies = copies_of(c, row, device); copies > 0; copies--)

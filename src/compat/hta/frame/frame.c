@@ -87,11 +87,9 @@ static void take_external(tl_hta_frame *frame, tl_ref id, uint32_t index)
 
 static void take_copies(tl_hta_frame *frame, const tl_events *events)
 {
-    for (size_t i = 0; i < events->copies.n; i++) {
-        const tl_copy_args *copy = &events->copies.v[i];
+    TL_EACH (const tl_copy_args, copy, events->copies)
         if (isfinite(copy->gb_per_s))
             tl_vec_push(&frame->copies, (tl_hta_copy){ events->uid[copy->event], copy->gb_per_s });
-    }
 }
 
 /* What the frame knows of all its rows. */
@@ -102,8 +100,7 @@ static void describe(tl_hta_frame *frame, const tl_meta *meta, const tl_hta_symb
     frame->nloaded = frame->rows.n;
     frame->raw_min_ts = INFINITY;
     frame->raw_max_ts = -INFINITY;
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
+    TL_EACH (const tl_hta_row, row, frame->rows) {
         frame->raw_min_ts = fmin(frame->raw_min_ts, row->ts);
         frame->raw_max_ts = fmax(frame->raw_max_ts, row->ts);
         launches[symbols->v.v[row->name].launch] = true;

@@ -17,8 +17,8 @@ const tl_hta_parameters tl_hta_defaults = {
 
 void tl_hta_job_free(tl_hta_job *job)
 {
-    for (size_t i = 0; i < job->frames.n; i++)
-        tl_hta_frame_free(&job->frames.v[i]);
+    TL_EACH (tl_hta_frame, frame, job->frames)
+        tl_hta_frame_free(frame);
     free(job->frames.v);
     tl_bytes_free(&job->notes);
     tl_hta_symbols_free(&job->symbols);
@@ -115,13 +115,13 @@ static size_t count_step_names(const tl_hta_symbols *symbols)
 void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
 {
     job->zero = INFINITY;
-    for (size_t i = 0; i < job->frames.n; i++)
-        if (job->frames.v[i].raw_min_ts < job->zero) {
-            job->zero = job->frames.v[i].raw_min_ts;
-            job->zero_whole = job->frames.v[i].ts_whole;
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        if (frame->raw_min_ts < job->zero) {
+            job->zero = frame->raw_min_ts;
+            job->zero_whole = frame->ts_whole;
         }
-    for (size_t i = 0; i < job->frames.n; i++)
-        tl_hta_frame_align(&job->frames.v[i], job->zero, job->zero_whole);
+    TL_EACH (tl_hta_frame, frame, job->frames)
+        tl_hta_frame_align(frame, job->zero, job->zero_whole);
 
     if (count_step_names(&job->symbols) < 2)
         return;
@@ -132,4 +132,12 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step)
     }
     for (size_t i = 0; i < job->frames.n && !tl_csv_failed(&job->out); i++)
         (void)tl_hta_frame_cut(&job->frames.v[i], include_last_step, &job->symbols, &job->out.error);
+}
+
+void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows)
+{
+    tl_csv csv = tl_csv_open(&job->out, file, header);
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        rows(&csv, job, frame);
+    tl_csv_close(&csv);
 }

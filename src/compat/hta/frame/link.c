@@ -5,6 +5,7 @@
  *     stream  ................[ kernel 12 ]....[ kernel 13 ]...      both kernels belong to step 7
  */
 #include "tlmpi/compat/hta/frame/frame.h"
+#include "tlmpi/base/components.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/group.h"
@@ -35,7 +36,7 @@ typedef struct step_line {
     tl_arena arena;
     double *from;
     int64_t *step;
-    size_t *free_from; /* the first interval from this one on that has no step yet, as far as is known */
+    uint32_t *free_from; /* the first interval from this one on that has no step yet, as far as is known */
     size_t n;
 } step_line;
 
@@ -45,15 +46,6 @@ static size_t interval_at(const step_line *line, double ts)
     size_t low = 0;
     TL_BISECT(low, line->n, mid, line->from[mid] <= ts);
     return low - 1;
-}
-
-static size_t first_free(step_line *line, size_t i)
-{
-    while (line->free_from[i] != i) {
-        line->free_from[i] = line->free_from[line->free_from[i]];
-        i = line->free_from[i];
-    }
-    return i;
 }
 
 static bool is_window(const tl_hta_row *row, const tl_hta_symbols *symbols)
@@ -82,14 +74,14 @@ static void draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_
     tl_real_sort(line->from, line->n);
     for (size_t i = 0; i < line->n; i++) {
         line->step[i] = TL_HTA_NO_STEP;
-        line->free_from[i] = i;
+        line->free_from[i] = (uint32_t)i;
     }
-    line->free_from[line->n] = line->n;
+    line->free_from[line->n] = (uint32_t)line->n;
 
     for (size_t i = frame->rows.n; i-- > 0;)
         if (is_window(&rows[i], symbols)) {
-            size_t beyond = interval_at(line, rows[i].end);
-            for (size_t k = first_free(line, interval_at(line, rows[i].ts)); k < beyond; k = first_free(line, k)) {
+            uint32_t k = (uint32_t)interval_at(line, rows[i].ts);
+            for (size_t beyond = interval_at(line, rows[i].end); (k = tl_component_of(line->free_from, k)) < beyond;) {
                 line->step[k] = symbols->v.v[rows[i].name].step;
                 line->free_from[k] = k + 1;
             }

@@ -92,56 +92,33 @@ static pairs find_pairs(const tl_hta_frame *frame, const tl_hta_symbols *symbols
 
 static void write_pairs(tl_csv *csv, const tl_hta_frame *frame, const pairs *all)
 {
-    for (size_t i = 0; i < all->n; i++)
-        TL_ROW(csv, tl_int(frame->rank), tl_int(all->v[i].correlation), tl_number(all->v[i].host, frame->dur_whole),
-               tl_number(all->v[i].device, frame->dur_whole),
-               tl_number(all->v[i].delay, frame->ts_whole && frame->dur_whole));
+    TL_EACH (const pair, p, *all)
+        TL_ROW(csv, frame->rank, p->correlation, tl_number(p->host, frame->dur_whole),
+               tl_number(p->device, frame->dur_whole), tl_number(p->delay, frame->ts_whole && frame->dur_whole));
 }
 
-static void write_summary(tl_csv *csv, const tl_hta_parameters *parameters, const tl_hta_frame *frame, const pairs *all,
+static void write_summary(tl_csv *csv, const tl_hta_parameters *cutoff, const tl_hta_frame *frame, const pairs *all,
                           bool copies)
 {
-    const double runtime_cutoff = (double)parameters->runtime_cutoff;
-    const size_t stride = sizeof *all->v / sizeof(double);
+    const size_t n = all->n;
     const bool dur_whole = frame->dur_whole, delay_whole = frame->ts_whole && frame->dur_whole;
     int64_t nshort = 0, nslow = 0, nlate = 0;
-    double host = 0, device = 0, delay = 0, max_delay = all->n > 0 ? 0 : NAN;
+    double max_delay = n > 0 ? 0 : NAN;
 
-    for (size_t i = 0; i < all->n; i++) {
-        const pair *p = &all->v[i];
-        nshort += p->host <= runtime_cutoff && p->device < p->host;
-        nslow += p->host > runtime_cutoff;
-        nlate += p->delay > (double)parameters->launch_delay_cutoff;
+    TL_EACH (const pair, p, *all) {
+        bool slow = p->host > (double)cutoff->runtime_cutoff;
+        nshort += !slow && p->device < p->host;
+        nslow += slow;
+        nlate += p->delay > (double)cutoff->launch_delay_cutoff;
         max_delay = fmax(max_delay, p->delay);
     }
-    if (all->n > 0) {
-        host = tl_numpy_sum(&all->v->host, all->n, stride);
-        device = tl_numpy_sum(&all->v->device, all->n, stride);
-        delay = tl_numpy_sum(&all->v->delay, all->n, stride);
-    }
-    TL_ROW(csv, tl_int(frame->rank), tl_words(copies ? "True" : "False"), tl_int(parameters->runtime_cutoff),
-           tl_int(parameters->launch_delay_cutoff), tl_int((int64_t)all->n), tl_int(nshort), tl_int(nslow),
-           tl_int(nlate), tl_number(host, dur_whole), tl_number(device, dur_whole), tl_number(delay, delay_whole),
-           tl_number(max_delay, delay_whole));
+    TL_ROW(csv, frame->rank, copies ? "True" : "False", cutoff->runtime_cutoff, cutoff->launch_delay_cutoff, n, nshort,
+           nslow, nlate, tl_number(n > 0 ? TL_SUM(NULL, n, all->v, host) : 0, dur_whole),
+           tl_number(n > 0 ? TL_SUM(NULL, n, all->v, device) : 0, dur_whole),
+           tl_number(n > 0 ? TL_SUM(NULL, n, all->v, delay) : 0, delay_whole), tl_number(max_delay, delay_whole));
 }
 
-/* The two lines of a rank, and its pairs where copies count.  False: there are too many pairs. */
-static bool write_rank(tl_csv *each, tl_csv *summary, const tl_hta_job *job, const tl_hta_frame *frame)
-{
-    bool too_many = false;
-
-    for (int copies = 1; copies >= 0 && !too_many; copies--) {
-        pairs all = find_pairs(frame, &job->symbols, copies);
-        too_many = all.too_many;
-        if (copies && !too_many)
-            write_pairs(each, frame, &all);
-        if (!too_many)
-            write_summary(summary, job->parameters, frame, &all, copies);
-        free(all.v);
-    }
-    return !too_many;
-}
-
+/* Two lines of a rank, and its pairs where copies count. */
 void tl_hta_launch_stats(tl_hta_job *job)
 {
     tl_csv each = tl_csv_open(&job->out, "launch_stats.csv", "rank,correlation,cpu_duration,gpu_duration,launch_delay");
@@ -149,10 +126,21 @@ void tl_hta_launch_stats(tl_hta_job *job)
                                  "rank,include_memory_events,runtime_cutoff,launch_delay_cutoff,pairs,short_kernels,"
                                  "runtime_outliers,launch_delay_outliers,sum_cpu,sum_gpu,sum_delay,max_delay");
 
-    for (size_t i = 0; i < job->frames.n; i++)
-        if (!write_rank(&each, &summary, job, &job->frames.v[i]))
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        bool too_many = false;
+        for (int copies = 1; copies >= 0 && !too_many; copies--) {
+            pairs all = find_pairs(frame, &job->symbols, copies);
+            too_many = all.too_many;
+            if (copies && !too_many)
+                write_pairs(&each, frame, &all);
+            if (!too_many)
+                write_summary(&summary, job->parameters, frame, &all, copies);
+            free(all.v);
+        }
+        if (too_many)
             tl_hta_note(job, "launch_stats: rank %lld: left out: too many calls and kernels have the same correlation",
-                        (long long)job->frames.v[i].rank);
+                        (long long)frame->rank);
+    }
     tl_csv_close(&each);
     tl_csv_close(&summary);
 }

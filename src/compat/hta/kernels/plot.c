@@ -19,9 +19,8 @@ static unsigned char *find_places(const tl_hta_job *job)
 {
     unsigned char *places = tl_calloc(job->symbols.v.n, 1);
 
-    for (size_t i = 0; i < job->frames.n; i++)
-        for (size_t k = 0; k < job->frames.v[i].rows.n; k++) {
-            const tl_hta_row *row = &job->frames.v[i].rows.v[k];
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        TL_EACH (const tl_hta_row, row, frame->rows) {
             places[row->name] |= tl_hta_on_stream(row) ? ON_STREAM : ON_HOST;
         }
     return places;
@@ -46,9 +45,8 @@ static void write_name(tl_csv *csv, const tl_hta_symbols *symbols, uint32_t id, 
 
     tl_hta_short_name(&shorter, name);
     tl_hta_timeline_name(&plotted, name);
-    TL_ROW(csv, tl_words(on_stream ? "gpu" : "cpu"), tl_string(name),
-           tl_words(on_stream ? tl_hta_class_labels[symbols->v.v[id].class] : ""), tl_bytes_cell(&shorter),
-           tl_bytes_cell(&plotted));
+    TL_ROW(csv, on_stream ? "gpu" : "cpu", name, on_stream ? tl_hta_class_labels[symbols->v.v[id].class] : "", &shorter,
+           &plotted);
     tl_bytes_free(&shorter);
     tl_bytes_free(&plotted);
 }
@@ -74,12 +72,9 @@ void tl_hta_names(tl_hta_job *job)
     }
     free(places);
     free(ids);
-    if (any) {
-        tl_csv_close(&csv);
-    } else {
-        tl_csv_drop(&csv);
+    tl_csv_end(&csv, any);
+    if (!any)
         tl_hta_note(job, "names: all ranks: no name is shortened and none is a kernel's");
-    }
 }
 
 /* ------------------------------------------------------------------------------------------------------- the bars */
@@ -172,9 +167,9 @@ static void write_bars(tl_csv *csv, const bars *b, const labels *l)
         char label[LABEL];
 
         write_label(label, b, row);
-        TL_ROW(csv, tl_int(row->index), tl_words(label), tl_number(start, frame->ts_whole),
-               tl_number(start + fmax(row->dur, SHORTEST_US), end_whole),
-               tl_string(tl_names_text(&l->texts, l->of[row->name])), tl_int(frame->rank));
+        TL_ROW(csv, row->index, label, tl_number(start, frame->ts_whole),
+               tl_number(start + fmax(row->dur, SHORTEST_US), end_whole), tl_names_text(&l->texts, l->of[row->name]),
+               frame->rank);
     }
 }
 
@@ -185,18 +180,15 @@ void tl_hta_timeline_gpu(tl_hta_job *job)
     tl_csv csv = tl_csv_open(&job->out, "timeline_gpu.csv",
                              "index,task,calibrated_start_global,calibrated_end_global,name,rank");
 
-    for (size_t i = 0; i < job->frames.n; i++) {
-        bars b = find_bars(&job->frames.v[i]);
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        bars b = find_bars(frame);
         any |= b.n > 0;
         write_bars(&csv, &b, &l);
         free(b.rows);
     }
     tl_names_free(&l.texts);
     free(l.of);
-    if (any) {
-        tl_csv_close(&csv);
-    } else {
-        tl_csv_drop(&csv);
+    tl_csv_end(&csv, any);
+    if (!any)
         tl_hta_note(job, "timeline_gpu: all ranks: no GPU events, where HTA has no timeline");
-    }
 }

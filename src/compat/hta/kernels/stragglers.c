@@ -43,9 +43,9 @@ typedef struct search {
 
 static void find_steps(search *s)
 {
-    for (size_t i = 0; i < s->job->frames.n; i++)
-        for (size_t k = 0; k < s->job->frames.v[i].rows.n; k++) {
-            int64_t step = s->job->symbols.v.v[s->job->frames.v[i].rows.v[k].name].step;
+    TL_EACH (const tl_hta_frame, frame, s->job->frames)
+        for (size_t k = 0; k < frame->rows.n; k++) {
+            int64_t step = s->job->symbols.v.v[frame->rows.v[k].name].step;
             if (step >= 0 && tl_ranges_has(&s->job->parameters->profiler_steps, step))
                 tl_map_put(&s->steps, (uint64_t)step, 0);
         }
@@ -63,9 +63,8 @@ static void measure_steps(search *s)
     double last_end = -INFINITY;
 
     s->first_ts = INFINITY;
-    for (size_t i = 0; i < s->job->frames.n; i++)
-        for (size_t k = 0; k < s->job->frames.v[i].rows.n; k++) {
-            const tl_hta_row *row = &s->job->frames.v[i].rows.v[k];
+    TL_EACH (const tl_hta_frame, frame, s->job->frames)
+        TL_EACH (const tl_hta_row, row, frame->rows) {
             if (!in_steps(s, row))
                 continue;
             s->first_ts = fmin(s->first_ts, row->ts);
@@ -87,13 +86,11 @@ static void find_long(search *s)
     double least_us = s->step_us * LONG_SHARE;
 
     for (size_t i = 0; i < s->job->frames.n; i++)
-        for (size_t k = 0; k < s->job->frames.v[i].rows.n; k++) {
-            const tl_hta_row *row = &s->job->frames.v[i].rows.v[k];
+        TL_EACH (const tl_hta_row, row, s->job->frames.v[i].rows)
             if (row->stream > 0 && row->iteration > 0 && row->dur >= least_us && collective[row->name] &&
                 in_steps(s, row))
                 tl_vec_push(&s->kernels, (kernel){ i, row->stream, row->iteration, row->name,
                                                    (row->ts - s->first_ts) / s->step_us, row->dur / s->step_us });
-        }
     free(collective);
 }
 
@@ -205,8 +202,8 @@ static void write_candidates(tl_csv *csv, const search *s)
     tl_numpy_argsort(order, times, n);
     for (size_t i = 0; i < n && i < s->ncandidates; i++) {
         size_t frame = ranks[order[n - 1 - i]];
-        TL_ROW(csv, tl_int(s->job->frames.v[frame].rank), tl_int((int64_t)s->times[frame]), tl_int(first->stream),
-               tl_string(tl_hta_text(&s->job->symbols, first->name)), tl_real(s->scatter));
+        TL_ROW(csv, s->job->frames.v[frame].rank, tl_int((int64_t)s->times[frame]), first->stream,
+               tl_hta_text(&s->job->symbols, first->name), s->scatter);
     }
     free(ranks);
     free(times);
@@ -237,13 +234,11 @@ void tl_hta_potential_stragglers(tl_hta_job *job)
     tl_csv csv = tl_csv_open(&job->out, "potential_stragglers.csv", "rank,count,stream,name,mean_std");
     const char *why = find_candidates(&s);
 
-    if (why == NULL) {
+    if (why == NULL)
         write_candidates(&csv, &s);
-        tl_csv_close(&csv);
-    } else {
-        tl_csv_drop(&csv);
+    else
         tl_hta_note(job, "potential_stragglers: all ranks: %s; HTA gives up", why);
-    }
+    tl_csv_end(&csv, why == NULL);
     tl_map_free(&s.steps);
     free(s.kernels.v);
     free(s.times);

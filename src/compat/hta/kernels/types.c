@@ -94,16 +94,15 @@ static void write_types(tl_hta_job *job, const char *table, bool copies)
     double total = 0;
     tl_csv csv = tl_csv_open(&job->out, table, "kernel_type,sum,percentage");
 
-    for (size_t i = 0; i < job->frames.n; i++)
-        add_rank(&s, &job->frames.v[i], &job->symbols, copies);
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        add_rank(&s, frame, &job->symbols, copies);
     uint32_t *order = tl_sorted_index(NLABELS, by_time, &s);
     for (size_t i = 0; i < NLABELS; i++)
         total += s.us[sets[i].set];
     for (size_t i = 0; i < NLABELS; i++) {
         double us = s.us[sets[order[i]].set];
         if (s.seen[sets[order[i]].set])
-            TL_ROW(&csv, tl_words(sets[order[i]].label), tl_number(us, true),
-                   tl_real(rint(100 * us / total * 10) / 10));
+            TL_ROW(&csv, sets[order[i]].label, tl_number(us, true), rint(100 * us / total * 10) / 10);
     }
     free(order);
     tl_csv_close(&csv);

@@ -44,41 +44,35 @@ static bool is_balanced(const division *d)
     return d->idle <= d->kernel && d->compute <= d->kernel && d->other >= 0;
 }
 
-static tl_cell percent(const division *d, double part)
+static double percent(const division *d, double part)
 {
-    return tl_real(tl_numpy_round2(100 * part / d->kernel));
+    return tl_numpy_round2(100 * part / d->kernel);
 }
 
-static void write_division(tl_csv *csv, const tl_hta_frame *frame, const division *d)
+static void write_division(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
-    bool whole = frame->ts_whole && frame->dur_whole;
+    const bool whole = frame->ts_whole && frame->dur_whole;
+    const division d = divide(frame, &job->symbols);
 
-    TL_ROW(csv, tl_int(frame->rank), tl_number(d->idle, whole), tl_number(d->compute, whole),
-           tl_number(d->other, whole), tl_number(d->kernel, whole), percent(d, d->idle), percent(d, d->compute),
-           percent(d, d->other));
+    if (!d.any)
+        tl_hta_note(job, "temporal_breakdown: rank %lld: no GPU events; HTA gives up all ranks",
+                    (long long)frame->rank);
+    else if (!is_balanced(&d))
+        tl_hta_note(job,
+                    "temporal_breakdown: rank %lld: the books do not balance: idle %g, compute %g, non-compute %g "
+                    "of %g us; HTA gives up all ranks",
+                    (long long)frame->rank, d.idle, d.compute, d.other, d.kernel);
+    else
+        TL_ROW(csv, frame->rank, tl_number(d.idle, whole), tl_number(d.compute, whole), tl_number(d.other, whole),
+               tl_number(d.kernel, whole), percent(&d, d.idle), percent(&d, d.compute), percent(&d, d.other));
 }
 
 void tl_hta_temporal_breakdown(tl_hta_job *job)
 {
-    tl_csv csv = tl_csv_open(&job->out, "temporal_breakdown.csv",
-                             "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
-                             "idle_time_pctg,compute_time_pctg,non_compute_time_pctg");
-
-    for (size_t i = 0; i < job->frames.n; i++) {
-        const tl_hta_frame *frame = &job->frames.v[i];
-        const division d = divide(frame, &job->symbols);
-        if (!d.any)
-            tl_hta_note(job, "temporal_breakdown: rank %lld: no GPU events; HTA gives up all ranks",
-                        (long long)frame->rank);
-        else if (!is_balanced(&d))
-            tl_hta_note(job,
-                        "temporal_breakdown: rank %lld: the books do not balance: idle %g, compute %g, non-compute %g "
-                        "of %g us; HTA gives up all ranks",
-                        (long long)frame->rank, d.idle, d.compute, d.other, d.kernel);
-        else
-            write_division(&csv, frame, &d);
-    }
-    tl_csv_close(&csv);
+    tl_hta_write_ranks(job, "temporal_breakdown.csv",
+                       "rank,idle_time(us),compute_time(us),non_compute_time(us),kernel_time(us),"
+                       "idle_time_pctg,compute_time_pctg,non_compute_time_pctg",
+                       write_division);
 }
 
 /* Percent of the communication time that is under compute; NaN without communication. */
@@ -99,10 +93,10 @@ void tl_hta_comm_comp_overlap(tl_hta_job *job)
     tl_csv rounded = tl_csv_open(&job->out, "comm_comp_overlap.csv", header);
     tl_csv exact = tl_csv_open(&job->out, "comm_comp_overlap_unrounded.csv", header);
 
-    for (size_t i = 0; i < job->frames.n; i++) {
-        double overlap = overlap_of(&job->frames.v[i], &job->symbols);
-        TL_ROW(&rounded, tl_int(job->frames.v[i].rank), tl_real(tl_numpy_round2(overlap)));
-        TL_ROW(&exact, tl_int(job->frames.v[i].rank), tl_real(overlap));
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        double overlap = overlap_of(frame, &job->symbols);
+        TL_ROW(&rounded, frame->rank, tl_numpy_round2(overlap));
+        TL_ROW(&exact, frame->rank, overlap);
     }
     tl_csv_close(&rounded);
     tl_csv_close(&exact);

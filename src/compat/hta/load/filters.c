@@ -117,37 +117,30 @@ static void name_filter(char name[96], filter f, const limits *l)
         snprintf(name, 96, "%s", names[f]);
 }
 
-static void write_rank(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
+static void write_rank(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
+    if (frame->rows.n == 0) {
+        tl_hta_note(job, "filter_counts: rank %lld: no row is left, where HTA finds no first step",
+                    (long long)frame->rank);
+        return;
+    }
     double *room = tl_malloc(frame->rows.n * sizeof *room);
     const limits l = limits_of(frame, room);
-
     for (filter f = DEVICE; f < NFILTERS; f++) {
         size_t n = 0;
         char name[96];
         if (f == STEP && l.lowest_step == TL_HTA_NO_STEP)
             continue;
-        for (size_t i = 0; i < frame->rows.n; i++)
-            if (passes(f, &frame->rows.v[i], &l, symbols))
-                room[n++] = frame->rows.v[i].dur;
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            if (passes(f, row, &l, &job->symbols))
+                room[n++] = row->dur;
         name_filter(name, f, &l);
-        TL_ROW(csv, tl_int(frame->rank), tl_words(name), tl_int((int64_t)n),
-               tl_number(tl_numpy_sum(room, n, 1), frame->dur_whole));
+        TL_ROW(csv, frame->rank, name, n, tl_number(tl_numpy_sum(room, n, 1), frame->dur_whole));
     }
     free(room);
 }
 
 void tl_hta_filter_counts(tl_hta_job *job)
 {
-    tl_csv csv = tl_csv_open(&job->out, "filter_counts.csv", "rank,filter,events,sum_dur");
-
-    for (size_t i = 0; i < job->frames.n; i++) {
-        const tl_hta_frame *frame = &job->frames.v[i];
-        if (frame->rows.n > 0)
-            write_rank(&csv, frame, &job->symbols);
-        else
-            tl_hta_note(job, "filter_counts: rank %lld: no row is left, where HTA finds no first step",
-                        (long long)frame->rank);
-    }
-    tl_csv_close(&csv);
+    tl_hta_write_ranks(job, "filter_counts.csv", "rank,filter,events,sum_dur", write_rank);
 }

@@ -1,4 +1,4 @@
-/* load.c - what was loaded: a row a rank, a row a category, a row a profiler step. */
+/* load.c - what was loaded, by rank, category and step, and row by row. */
 #include "tlmpi/compat/hta/load.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/group.h"
@@ -6,10 +6,7 @@
 #include <stdlib.h>
 
 static const char *const vendor_labels[] = {
-    [TL_HTA_NO_LAUNCH] = "UNKNOWN GPU",
-    [TL_HTA_NVIDIA] = "NVIDIA GPU",
-    [TL_HTA_AMD] = "AMD GPU",
-    [TL_HTA_MTIA] = "MTIA",
+    [TL_HTA_NO_LAUNCH] = "UNKNOWN GPU", [TL_HTA_NVIDIA] = "NVIDIA GPU", [TL_HTA_AMD] = "AMD GPU", [TL_HTA_MTIA] = "MTIA"
 };
 
 typedef TL_VEC(int64_t) numbers;
@@ -21,17 +18,6 @@ static void add_step(numbers *steps, int64_t step)
         tl_vec_push(steps, step);
 }
 
-static void sort_distinct(numbers *steps)
-{
-    size_t n = 0;
-
-    tl_ns_sort(steps->v, steps->n);
-    for (size_t i = 0; i < steps->n; i++)
-        if (n == 0 || steps->v[i] != steps->v[n - 1])
-            steps->v[n++] = steps->v[i];
-    steps->n = n;
-}
-
 /* The steps that rows belong to, ascending, with a blank between. */
 static void list_iterations(tl_bytes *cell, const tl_hta_frame *frame)
 {
@@ -39,7 +25,7 @@ static void list_iterations(tl_bytes *cell, const tl_hta_frame *frame)
 
     for (size_t i = 0; i < frame->rows.n; i++)
         add_step(&steps, frame->rows.v[i].iteration);
-    sort_distinct(&steps);
+    steps.n = tl_ns_distinct(steps.v, steps.n);
     for (size_t i = 0; i < steps.n; i++) {
         char number[TL_PYTHON_REPR_SIZE];
         if (frame->iteration_whole)
@@ -71,20 +57,17 @@ void tl_hta_load_summary(tl_hta_job *job)
                              "ts_dtype,duration,iterations,world_size,base_time_ns,start_unix_ns,symbols");
 
     csv.as_is = true;
-    for (size_t i = 0; i < job->frames.n; i++) {
-        const tl_hta_frame *frame = &job->frames.v[i];
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
         const char *slash = strrchr(frame->path, '/');
         tl_bytes steps = { 0 };
 
         list_iterations(&steps, frame);
-        TL_ROW(&csv, tl_int(frame->rank), tl_words(slash != NULL ? slash + 1 : frame->path),
-               tl_words(vendor_labels[job->frames.v[0].vendor]), tl_int((int64_t)frame->nloaded),
-               tl_real(frame->raw_min_ts), tl_real(frame->raw_max_ts), tl_int((int64_t)frame->rows.n),
-               tl_number(job->zero, job->zero_whole), tl_words(frame->ts_whole ? "int64" : "float64"),
-               tl_number(tl_hta_frame_duration(frame), frame->ts_whole), tl_bytes_cell(&steps),
+        TL_ROW(&csv, frame->rank, slash != NULL ? slash + 1 : frame->path, vendor_labels[job->frames.v[0].vendor],
+               frame->nloaded, frame->raw_min_ts, frame->raw_max_ts, frame->rows.n,
+               tl_number(job->zero, job->zero_whole), frame->ts_whole ? "int64" : "float64",
+               tl_number(tl_hta_frame_duration(frame), frame->ts_whole), &steps,
                frame->world_size >= 0 ? tl_int(frame->world_size) : tl_blank(),
-               frame->has_base ? tl_int(frame->base_ns) : tl_blank(), start_cell(job, frame),
-               tl_int((int64_t)job->symbols.v.n));
+               frame->has_base ? tl_int(frame->base_ns) : tl_blank(), start_cell(job, frame), job->symbols.v.n);
         tl_bytes_free(&steps);
     }
     tl_csv_close(&csv);
@@ -116,49 +99,34 @@ static int by_text(const void *context, uint32_t a, uint32_t b)
     return tl_text_compare(tl_hta_text(context, a), tl_hta_text(context, b));
 }
 
-static void write_category(tl_csv *csv, const tl_hta_frame *frame, tl_text name, const uint32_t *rows, size_t n)
+static void write_categories(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
     const bool ts = frame->ts_whole, dur = frame->dur_whole;
-    category c = { .min_ts = INFINITY, .max_ts = -INFINITY, .max_end = -INFINITY };
-    double *durs = tl_malloc(n * sizeof *durs);
+    tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_CATEGORY, job->symbols.v.n, NULL, NULL);
+    uint32_t *cats = tl_sorted_index(g.n, by_text, &job->symbols);
 
-    for (size_t i = 0; i < n; i++) {
-        durs[i] = frame->rows.v[rows[i]].dur;
-        count_row(&c, &frame->rows.v[rows[i]]);
+    for (size_t k = 0; k < g.n; k++) {
+        const uint32_t *rows = g.order + g.first[cats[k]];
+        const size_t n = g.first[cats[k] + 1] - g.first[cats[k]];
+        category c = { .min_ts = INFINITY, .max_ts = -INFINITY, .max_end = -INFINITY };
+        for (size_t i = 0; i < n; i++)
+            count_row(&c, &frame->rows.v[rows[i]]);
+        if (n > 0)
+            TL_ROW(csv, frame->rank, tl_hta_text(&job->symbols, cats[k]), n,
+                   tl_number(TL_SUM(rows, n, frame->rows.v, dur), dur), c.negative, c.zero, tl_number(c.min_ts, ts),
+                   tl_number(c.max_ts, ts), tl_number(c.max_end, ts && dur), c.no_stream, c.stream_0, c.linked,
+                   c.unlinked, c.not_linkable, c.no_step, c.step_unknown);
     }
-    TL_ROW(csv, tl_int(frame->rank), tl_string(name), tl_int((int64_t)n), tl_number(tl_numpy_sum(durs, n, 1), dur),
-           tl_int(c.negative), tl_int(c.zero), tl_number(c.min_ts, ts), tl_number(c.max_ts, ts),
-           tl_number(c.max_end, ts && dur), tl_int(c.no_stream), tl_int(c.stream_0), tl_int(c.linked),
-           tl_int(c.unlinked), tl_int(c.not_linkable), tl_int(c.no_step), tl_int(c.step_unknown));
-    free(durs);
-}
-
-static void write_categories(tl_csv *csv, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
-{
-    tl_hta_groups g = tl_hta_groups_of(frame, TL_HTA_BY_CATEGORY, symbols->v.n, NULL, NULL);
-    uint32_t *cats = tl_malloc(g.n * sizeof *cats);
-    size_t n = 0;
-
-    for (size_t k = 0; k < g.n; k++)
-        if (g.first[k + 1] > g.first[k])
-            cats[n++] = (uint32_t)k;
-    (void)tl_sort_index(cats, n, by_text, symbols);
-    for (size_t i = 0; i < n; i++)
-        write_category(csv, frame, tl_hta_text(symbols, cats[i]), g.order + g.first[cats[i]],
-                       g.first[cats[i] + 1] - g.first[cats[i]]);
     free(cats);
     tl_hta_groups_free(&g);
 }
 
 void tl_hta_events_by_category(tl_hta_job *job)
 {
-    tl_csv csv = tl_csv_open(&job->out, "events_by_category.csv",
-                             "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,"
-                             "stream_0,linked,unlinked,not_linkable,iteration_minus_1,iteration_nan");
-
-    for (size_t i = 0; i < job->frames.n; i++)
-        write_categories(&csv, &job->frames.v[i], &job->symbols);
-    tl_csv_close(&csv);
+    tl_hta_write_ranks(job, "events_by_category.csv",
+                       "rank,cat,count,sum_dur,negative_dur,zero_dur,min_ts,max_ts,max_end,stream_minus_1,stream_0,"
+                       "linked,unlinked,not_linkable,iteration_minus_1,iteration_nan",
+                       write_categories);
 }
 
 /* The numbers of the step rows that are left, of any category and rank. */
@@ -167,12 +135,85 @@ void tl_hta_profiler_steps(tl_hta_job *job)
     numbers steps = { 0 };
     tl_csv csv = tl_csv_open(&job->out, "profiler_steps.csv", "step");
 
-    for (size_t i = 0; i < job->frames.n; i++)
-        for (size_t k = 0; k < job->frames.v[i].rows.n; k++)
-            add_step(&steps, job->symbols.v.v[job->frames.v[i].rows.v[k].name].step);
-    sort_distinct(&steps);
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        TL_EACH (const tl_hta_row, row, frame->rows)
+            add_step(&steps, job->symbols.v.v[row->name].step);
+    steps.n = tl_ns_distinct(steps.v, steps.n);
     for (size_t i = 0; i < steps.n; i++)
-        TL_ROW(&csv, tl_int(steps.v[i]));
+        TL_ROW(&csv, steps.v[i]);
     free(steps.v);
     tl_csv_close(&csv);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- row by row */
+
+/* Ascending, the rows of no value last. */
+static int by_step(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_hta_row *rows = context;
+    int64_t x = rows[a].iteration, y = rows[b].iteration;
+    if (x == TL_HTA_STEP_UNKNOWN || y == TL_HTA_STEP_UNKNOWN)
+        return (x == TL_HTA_STEP_UNKNOWN) - (y == TL_HTA_STEP_UNKNOWN);
+    return TL_COMPARE(x, y);
+}
+
+static void write_steps(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    const tl_hta_row *rows = frame->rows.v;
+    const size_t n = frame->rows.n;
+    uint32_t *order = tl_sorted_index(n, by_step, rows);
+    double *durs = tl_malloc(n * sizeof *durs); /* of the rows on a stream */
+
+    (void)job;
+    TL_GROUPS (from, to, order, n, by_step, rows) {
+        size_t ndevice = 0;
+        for (size_t i = from; i < to; i++)
+            if (tl_hta_on_stream(&rows[order[i]]))
+                durs[ndevice++] = rows[order[i]].dur;
+        TL_ROW(csv, frame->rank, tl_hta_step(frame, rows[order[from]].iteration), to - from - ndevice, ndevice,
+               tl_number(tl_numpy_sum(durs, ndevice, 1), frame->dur_whole));
+    }
+    free(order);
+    free(durs);
+}
+
+void tl_hta_events_by_iteration(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "events_by_iteration.csv", "rank,iteration,cpu_events,gpu_events,gpu_dur", write_steps);
+}
+
+static void write_device(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    const tl_hta_symbols *symbols = &job->symbols;
+
+    TL_EACH (const tl_hta_row, row, frame->rows)
+        if (tl_hta_on_stream(row))
+            TL_ROW(csv, frame->rank, row->index, tl_number(row->ts, frame->ts_whole),
+                   tl_number(row->dur, frame->dur_whole), row->stream, row->correlation, row->link,
+                   tl_hta_step(frame, row->iteration), tl_hta_pid(frame, row->track), tl_hta_tid(frame, row->track),
+                   tl_hta_text(symbols, row->cat), tl_hta_class_labels[symbols->v.v[row->name].class],
+                   tl_hta_text(symbols, row->name));
+}
+
+void tl_hta_gpu_events(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "gpu_events.csv",
+                       "rank,index,ts,dur,stream,correlation,index_correlation,iteration,pid,tid,cat,kernel_type,name",
+                       write_device);
+}
+
+/* The rows that are left of those that make the steps, on the host and on the device. */
+static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
+{
+    TL_EACH (const tl_hta_row, row, frame->rows) {
+        int64_t step = job->symbols.v.v[row->name].step;
+        if (step >= 0)
+            TL_ROW(csv, frame->rank, step, tl_number(row->ts, frame->ts_whole), tl_number(row->dur, frame->dur_whole),
+                   tl_number(row->ts + row->dur, frame->ts_whole && frame->dur_whole));
+    }
+}
+
+void tl_hta_profiler_step_windows(tl_hta_job *job)
+{
+    tl_hta_write_ranks(job, "profiler_step_windows.csv", "rank,iter,ts,dur,end", write_windows);
 }

@@ -4,11 +4,18 @@
  *               [ aten::cudnn_convolution     ]
  *                [ launch ]      [ launch ]            the i-th launch by time has
  *     ranges     [ range ]     [ range ]               the i-th range by time
+ *
+ * The counters are in the args of the ranges, as they are written: a second look at the file finds these by their places
+ * in traceEvents.
  */
 #include "graph.h"
-#include "ranges.h"
 #include "tlmpi/compat/hta/stacks.h"
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/compat/python.h"
+#include "tlmpi/trace/text/json.h"
+#include "tlmpi/trace/text/source.h"
+#include "tlmpi/trace/text/split.h"
 #include <stdlib.h>
 
 /* Of the names over and under all launches, which each of them lists: no trace makes a table as large. */
@@ -25,12 +32,17 @@ typedef struct counting {
     const tl_hta_graph *graph;
     const tl_hta_frame *frame;
     const tl_hta_symbols *symbols;
+    tl_arena arena;
     uint32_t *ranges, *launches; /* positions; launches by time */
     size_t nranges, nlaunches;
     TL_VEC(pair) pairs;
     uint32_t *order; /* of pairs: by launch, and by time */
     size_t *first;   /* of each launch in order, by its number, and where the last one's end */
-    char why[128];   /* there is no table, because ... */
+    uint32_t *args;  /* of each range: id of its object in `texts`; TL_NO_NAME: it was not found */
+    size_t next;     /* the range that is looked for */
+    tl_names texts;
+    tl_names keys; /* of counters: those that are no columns of every row, in order of first sight */
+    char why[128]; /* there is no table, because ... */
 } counting;
 
 static int by_time(const void *context, uint32_t a, uint32_t b)
@@ -59,8 +71,8 @@ static void find_rows(counting *c)
 {
     size_t n = c->frame->rows.n;
 
-    c->ranges = tl_malloc(n * sizeof *c->ranges);
-    c->launches = tl_malloc(n * sizeof *c->launches);
+    c->ranges = tl_arena_take(&c->arena, n, sizeof *c->ranges);
+    c->launches = tl_arena_take(&c->arena, n, sizeof *c->launches);
     for (uint32_t i = 0; i < n; i++) {
         if (tl_text_is(cat_of(c, i), "cuda_profiler_range"))
             c->ranges[c->nranges++] = i;
@@ -82,8 +94,8 @@ static void find_pairs(counting *c)
 {
     const tl_hta_graph *g = c->graph;
     const size_t n = c->frame->rows.n;
-    uint32_t *number = tl_malloc(n * sizeof *number); /* of a row that is a launch, else NONE */
-    uint32_t *above = tl_malloc(n * sizeof *above);   /* the nearest launch that a row stands in */
+    uint32_t *number = tl_arena_take(&c->arena, n, sizeof *number); /* of a row that is a launch, else NONE */
+    uint32_t *above = tl_arena_take(&c->arena, n, sizeof *above);   /* the nearest launch that a row stands in */
     size_t nbytes = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -109,8 +121,6 @@ static void find_pairs(counting *c)
     if (nbytes > MOST_BYTES)
         snprintf(c->why, sizeof c->why, "the operators around the launches have more than %zu bytes of names",
                  MOST_BYTES);
-    free(number);
-    free(above);
 }
 
 static int by_launch(const void *context, uint32_t a, uint32_t b)
@@ -125,7 +135,7 @@ static void find_ops(counting *c)
 {
     find_pairs(c);
     c->order = tl_sorted_index(c->pairs.n, by_launch, c);
-    c->first = tl_malloc((c->nlaunches + 1) * sizeof *c->first);
+    c->first = tl_arena_take(&c->arena, c->nlaunches + 1, sizeof *c->first);
     for (size_t k = 0, i = 0; k < c->nlaunches; k++) {
         c->first[k] = i;
         while (i < c->pairs.n && c->pairs.v[c->order[i]].launch == k)
@@ -150,9 +160,159 @@ static void put_ops(const counting *c, size_t launch, tl_csv *csv)
         tl_bytes_put(&stack, "|", i > c->first[launch]);
         tl_bytes_put(&stack, op_name(c, i).p, op_name(c, i).n);
     }
-    TL_ROW(csv, tl_bytes_cell(&stack), tl_string(op_name(c, c->first[launch])),
-           tl_string(op_name(c, c->first[launch + 1] - 1)));
+    TL_ROW(csv, &stack, op_name(c, c->first[launch]), op_name(c, c->first[launch + 1] - 1));
     tl_bytes_free(&stack);
+}
+
+/* ------------------------------------------------------------------------------------------------- the args of ranges */
+
+/* A profiler takes some tens of counters at once. */
+#define MOST_COUNTERS 512
+
+/* Which columns every row has from its args, and what stands there without them. */
+static const struct {
+    const char *column, *key, *absent;
+} columns[] = {
+    { "bytes", "bytes", "-1" },
+    { "memory_bw_gbps", "memory bandwidth (GB/s)", "0.0" },
+    { "wait_on_stream", "wait_on_stream", "-1" },
+    { "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_record_corr_id", "-1" },
+    { "input_dims", "Input Dims", "\"-1\"" },
+    { "input_type", "Input type", "\"-1\"" },
+    { "input_strides", "Input Strides", "\"-1\"" },
+    { "external_id", "External id", "-1" },
+    { "python_id", "Python id", "-1" },
+    { "python_parent_id", "Python parent id", "-1" },
+    { "collective_name", "Collective name", "\"\"" },
+    { "in_msg_nelems", "In msg nelems", "0" },
+    { "out_msg_nelems", "Out msg nelems", "0" },
+    { "msg_dtype", "dtype", "\"\"" },
+    { "group_size", "Group size", "0" },
+    { "process_rank", "Rank", "-1" },
+    { "in_split_size", "In split size", "\"[]\"" },
+    { "out_split_size", "Out split size", "\"[]\"" },
+};
+#define NCOLUMNS (sizeof columns / sizeof columns[0])
+
+static bool is_column(tl_text key)
+{
+    for (size_t i = 0; i < NCOLUMNS; i++)
+        if (tl_text_is(key, columns[i].key))
+            return true;
+    return tl_text_is(key, "stream") || tl_text_is(key, "correlation");
+}
+
+/* Notes where the args of the range stand, and the keys that are not known yet. */
+static void take_entry(counting *c, const tl_split_item *item)
+{
+    const tl_hta_row *rows = c->frame->rows.v;
+
+    while (c->next < c->nranges && rows[c->ranges[c->next]].index < item->uid)
+        c->next++;
+    if (c->next == c->nranges || rows[c->ranges[c->next]].index != item->uid ||
+        !tl_text_is(tl_json_string(tl_json_value(item->text, "cat")), "cuda_profiler_range"))
+        return;
+    tl_text args = tl_json_value(item->text, "args"), rest = tl_json_inside(args), key, value;
+    c->args[c->next] = tl_names_intern(&c->texts, args.p, args.n);
+    while (c->keys.n <= MOST_COUNTERS && tl_json_member(&rest, &key, &value))
+        if (!is_column(key))
+            tl_names_intern(&c->keys, key.p, key.n);
+}
+
+static void forget(counting *c)
+{
+    c->next = 0;
+    tl_names_free(&c->keys);
+    for (size_t i = 0; i < c->nranges; i++)
+        c->args[i] = TL_NO_NAME;
+}
+
+static void read_more(tl_split *split, tl_source *source)
+{
+    size_t cap, n = 0;
+    tl_error err;
+    char *space = tl_split_space(split, &cap);
+
+    if (tl_source_read(source, space, cap, &n, &err) != TL_OK)
+        n = 0;
+    tl_split_fill(split, n);
+    if (n == 0)
+        tl_split_eof(split);
+}
+
+/* Where the file cannot be read again, the args are not found. */
+static void find_args(counting *c)
+{
+    bool over = false;
+    tl_source *source;
+    tl_split split;
+    tl_split_item item;
+    tl_error err;
+
+    c->args = tl_arena_take(&c->arena, c->nranges, sizeof *c->args);
+    forget(c);
+    if (tl_source_open(c->frame->path, &source, &err) != TL_OK)
+        return;
+    tl_split_init(&split);
+    while (!over && c->keys.n <= MOST_COUNTERS) {
+        tl_split_result what = tl_split_next(&split, &item);
+        if (what == TL_SPLIT_MORE)
+            read_more(&split, source);
+        else if (what == TL_SPLIT_ENTRY)
+            take_entry(c, &item);
+        else if (what == TL_SPLIT_RESTART)
+            forget(c);
+        over = what == TL_SPLIT_END || what == TL_SPLIT_NO_MEMORY;
+    }
+    tl_split_free(&split);
+    tl_source_close(source);
+}
+
+/* ------------------------------------------------------------------------------------------------------- the table */
+
+static void put_value(tl_csv *csv, tl_text value)
+{
+    tl_bytes words = { 0 };
+    int64_t whole;
+    double real;
+    bool fraction = memchr(value.p, '.', value.n) != NULL || memchr(value.p, 'e', value.n) != NULL ||
+                    memchr(value.p, 'E', value.n) != NULL;
+
+    if (value.p[0] == '"' || value.p[0] == '[') {
+        if (value.p[0] == '"')
+            tl_python_string(tl_json_string(value), &words);
+        else
+            tl_python_list(value, &words);
+        TL_CELLS(csv, &words);
+        tl_bytes_free(&words);
+    } else if (!fraction && tl_decimal_to_int(value.p, value.n, &whole)) {
+        TL_CELLS(csv, whole);
+    } else if (tl_decimal_to_double(value.p, value.n, &real)) {
+        TL_CELLS(csv, real);
+    } else {
+        TL_CELLS(csv, value);
+    }
+}
+
+/* The columns that HTA takes from args, but for stream and correlation: those of every row, then the counters. */
+static void put_args(const counting *c, size_t range, tl_csv *csv)
+{
+    tl_text args = tl_names_text(&c->texts, c->args[range]), rest = tl_json_inside(args), key, value;
+    tl_text counters[MOST_COUNTERS];
+
+    for (size_t i = 0; i < NCOLUMNS; i++) {
+        value = tl_json_value(args, columns[i].key);
+        put_value(csv, value.n > 0 ? value : (tl_text){ columns[i].absent, strlen(columns[i].absent) });
+    }
+    for (size_t i = 0; i < c->keys.n; i++)
+        counters[i] = TL_TEXT("-1");
+    while (tl_json_member(&rest, &key, &value)) {
+        uint32_t id = tl_names_find(&c->keys, key.p, key.n);
+        if (id != TL_NO_NAME)
+            counters[id] = value;
+    }
+    for (size_t i = 0; i < c->keys.n; i++)
+        put_value(csv, counters[i]);
 }
 
 static int by_time_of_range(const void *context, uint32_t a, uint32_t b)
@@ -161,7 +321,7 @@ static int by_time_of_range(const void *context, uint32_t a, uint32_t b)
     return by_time(c->frame->rows.v, c->ranges[a], c->ranges[b]);
 }
 
-static void put_rows(const counting *c, const tl_hta_ranges *ranges, tl_csv *csv)
+static void put_rows(const counting *c, tl_csv *csv)
 {
     const tl_hta_frame *frame = c->frame;
     uint32_t *order = tl_sorted_index(c->nranges, by_time_of_range, c);
@@ -170,14 +330,14 @@ static void put_rows(const counting *c, const tl_hta_ranges *ranges, tl_csv *csv
         uint32_t at = c->ranges[order[i]];
         const tl_hta_row *row = &frame->rows.v[at];
 
-        TL_CELLS(csv, tl_int(row->index), tl_string(cat_of(c, at)), tl_string(tl_hta_text(c->symbols, row->name)),
-                 tl_hta_pid(frame, row->track), tl_hta_tid(frame, row->track), tl_number(row->ts, frame->ts_whole),
-                 tl_number(row->dur, frame->dur_whole), tl_int(row->stream), tl_int(row->correlation));
-        tl_hta_ranges_cells(ranges, order[i], csv);
-        TL_CELLS(csv, tl_int(row->link), tl_hta_step(frame, row->iteration),
+        TL_CELLS(csv, row->index, cat_of(c, at), tl_hta_text(c->symbols, row->name), tl_hta_pid(frame, row->track),
+                 tl_hta_tid(frame, row->track), tl_number(row->ts, frame->ts_whole),
+                 tl_number(row->dur, frame->dur_whole), row->stream, row->correlation);
+        put_args(c, order[i], csv);
+        TL_CELLS(csv, row->link, tl_hta_step(frame, row->iteration),
                  tl_number(row->end, frame->ts_whole && frame->dur_whole));
         tl_hta_graph_cells(c->graph, at, csv);
-        TL_CELLS(csv, tl_int(frame->rows.v[c->launches[i]].index));
+        TL_CELLS(csv, frame->rows.v[c->launches[i]].index);
         put_ops(c, i, csv);
     }
     free(order);
@@ -185,25 +345,25 @@ static void put_rows(const counting *c, const tl_hta_ranges *ranges, tl_csv *csv
 
 static void write_table(counting *c, tl_csv_folder *folder)
 {
-    tl_hta_ranges ranges = { .args = NULL };
-
-    tl_hta_ranges_read(&ranges, c->frame, c->ranges, c->nranges);
-    if (ranges.too_many)
+    find_args(c);
+    if (c->keys.n > MOST_COUNTERS)
         snprintf(c->why, sizeof c->why, "there are too many counters");
     for (size_t i = 0; i < c->nranges && c->why[0] == '\0'; i++)
-        if (ranges.args[i] == TL_NO_NAME)
+        if (c->args[i] == TL_NO_NAME)
             snprintf(c->why, sizeof c->why, "entry %u was not found again", c->frame->rows.v[c->ranges[i]].index);
-    if (c->why[0] == '\0') {
-        tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", c->frame->rank, NULL);
-        tl_csv_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
-        tl_hta_ranges_head(&ranges, &csv);
-        tl_csv_head(&csv, "index_correlation,iteration,end,depth,height,parent,num_kernels,kernel_dur_sum,kernel_span,"
-                          "first_kernel_start,last_kernel_end,index_runtime,op_stack,top_level_op,bottom_level_op");
-        tl_csv_end_head(&csv);
-        put_rows(c, &ranges, &csv);
-        tl_csv_close(&csv);
-    }
-    tl_hta_ranges_free(&ranges);
+    if (c->why[0] != '\0')
+        return;
+    tl_csv csv = tl_csv_open_rank(folder, "cupti_counters", c->frame->rank, NULL);
+    tl_csv_head(&csv, "index,cat,name,pid,tid,ts,dur,stream,correlation");
+    for (size_t i = 0; i < NCOLUMNS; i++)
+        TL_CELLS(&csv, columns[i].column);
+    for (uint32_t i = 0; i < c->keys.n; i++)
+        TL_CELLS(&csv, tl_names_text(&c->keys, i));
+    tl_csv_head(&csv, "index_correlation,iteration,end," TL_HTA_GRAPH_HEADER
+                      ",index_runtime,op_stack,top_level_op,bottom_level_op");
+    tl_csv_end_head(&csv);
+    put_rows(c, &csv);
+    tl_csv_close(&csv);
 }
 
 static void write_rank(tl_hta_job *job, const tl_hta_frame *frame)
@@ -223,11 +383,11 @@ static void write_rank(tl_hta_job *job, const tl_hta_frame *frame)
     if (c.why[0] != '\0')
         tl_hta_note(job, "cupti_counters: rank %lld: no table: %s", (long long)frame->rank, c.why);
     tl_hta_graph_free(&graph);
-    free(c.ranges);
-    free(c.launches);
+    tl_names_free(&c.texts);
+    tl_names_free(&c.keys);
     free(c.pairs.v);
     free(c.order);
-    free(c.first);
+    tl_arena_free(&c.arena);
 }
 
 static bool is_range(tl_text text)

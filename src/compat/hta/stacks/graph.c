@@ -1,5 +1,7 @@
 /* graph.c - threads nested, work put under its launches, and what a row holds summed up. */
 #include "graph.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/compat/hta/frame/peaks.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -97,6 +99,71 @@ static void place_kernels(tl_hta_graph *g)
     free(at_of);
 }
 
+/* --------------------------------------------------------------------------------- the backward pass under the steps
+ *
+ *     main       [ ProfilerStep#5             ][ ProfilerStep#6             ]
+ *     backward      [ autograd:: ][ autograd:: ]   [ autograd:: ]     [ autograd:: ]      the last one stays outside
+ *
+ * Of several steps that a row lies in the first in file order takes it. */
+
+static int by_start(const void *context, uint32_t a, uint32_t b)
+{
+    const tl_hta_row *rows = context;
+    return TL_COMPARE(rows[a].ts, rows[b].ts);
+}
+
+/* Positions of the rows that the backward thread may go under, the last in file order first. */
+static size_t find_steps(uint32_t *steps, const tl_hta_graph *g, const tl_hta_thread *main,
+                         const tl_hta_symbols *symbols)
+{
+    size_t n = 0;
+    for (int backward_pass = 1; backward_pass >= 0 && n == 0; backward_pass--)
+        for (size_t i = main->n; i-- > 0;) {
+            const tl_hta_symbol *symbol = &symbols->v.v[g->frame->rows.v[main->at[i]].name];
+            if (g->node[main->at[i]].depth >= 0 && (backward_pass ? symbol->backward_mark : symbol->step_mark))
+                steps[n++] = main->at[i];
+        }
+    return n;
+}
+
+/* By their starts steps enter the list of ends, each at its place, and a row asks for the last that ends with it or later. */
+static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack *backward,
+                        const tl_hta_symbols *symbols)
+{
+    const tl_hta_row *rows = g->frame->rows.v;
+    const size_t most = backward->to - backward->from;
+    tl_arena arena = { 0 };
+    uint32_t *steps = tl_arena_take(&arena, main->thread->n, sizeof *steps);
+    uint32_t *outer = tl_arena_take(&arena, most, sizeof *outer);
+    size_t nsteps = find_steps(steps, g, main->thread, symbols), nouter = 0, nmoved = 0;
+    tl_hta_peaks ends = { 0 };
+
+    tl_hta_peaks_make(&ends, nsteps);
+    uint32_t *started = tl_arena_take(&arena, nsteps, sizeof *started);
+    memcpy(started, steps, nsteps * sizeof *started);
+    (void)tl_sort_index(started, nsteps, by_start, rows);
+    for (size_t i = backward->from; i < backward->to; i++)
+        if (g->node[g->opened[i]].parent == TL_HTA_TOP)
+            outer[nouter++] = g->opened[i];
+    (void)tl_sort_index(outer, nouter, by_start, rows);
+    for (size_t i = 0, next = 0; i < nouter; i++) {
+        for (; next < nsteps && rows[started[next]].ts <= rows[outer[i]].ts; next++) {
+            size_t place = 0; /* positions descend in `steps` */
+            TL_BISECT(place, nsteps, mid, steps[mid] > started[next]);
+            tl_hta_peaks_set(&ends, place, rows[started[next]].end);
+        }
+        size_t step = tl_hta_peaks_last(&ends, nsteps, rows[outer[i]].end);
+        if (step != TL_HTA_NO_PEAK) {
+            g->node[outer[i]].parent = steps[step];
+            nmoved++;
+        }
+    }
+    if (nmoved > 0 && nmoved == nouter)
+        backward->root = main->own_root;
+    tl_hta_peaks_free(&ends);
+    tl_arena_free(&arena);
+}
+
 static tl_hta_stack *only_stack(tl_hta_graph *g, bool main)
 {
     tl_hta_stack *only = NULL;
@@ -176,7 +243,7 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame, const tl_hta_symbols *sy
     tl_hta_stack *main = only_stack(&g, true), *backward = only_stack(&g, false);
     place_kernels(&g);
     if (main != NULL && backward != NULL) {
-        tl_hta_graph_join(&g, main, backward, symbols);
+        join_stacks(&g, main, backward, symbols);
         open_last(&g, backward);
     }
     sum_up(&g);
@@ -198,10 +265,9 @@ void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_csv *csv)
     const tl_hta_node *node = &g->node[at];
     bool any = node->nkernels > 0;
 
-    TL_CELLS(csv, tl_int(node->depth), tl_int(node->depth < 0 ? -1 : (int64_t)node->height), tl_int(parent_of(g, at)),
-             tl_int(node->nkernels), tl_real(node->kernel_dur_sum),
-             tl_real(any ? node->last_kernel_end - node->first_kernel_start : 0),
-             tl_real(any ? node->first_kernel_start : -1), tl_real(any ? node->last_kernel_end : -1));
+    TL_CELLS(csv, node->depth, node->depth < 0 ? -1 : (int64_t)node->height, parent_of(g, at), node->nkernels,
+             node->kernel_dur_sum, any ? node->last_kernel_end - node->first_kernel_start : 0,
+             any ? node->first_kernel_start : -1, any ? node->last_kernel_end : -1);
 }
 
 void tl_hta_graph_free(tl_hta_graph *g)

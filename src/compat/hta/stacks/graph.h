@@ -51,11 +51,9 @@ typedef struct tl_hta_graph {
 tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols);
 void tl_hta_graph_free(tl_hta_graph *graph);
 
-/* The cells of a row at its position: depth, height, parent, num_kernels, kernel_dur_sum, kernel_span,
- * first_kernel_start, last_kernel_end. */
+/* Columns of a graph, and their cells for a row at its position. */
+#define TL_HTA_GRAPH_HEADER                                                                                            \
+    "depth,height,parent,num_kernels,kernel_dur_sum,kernel_span,first_kernel_start,last_kernel_end"
 void tl_hta_graph_cells(const tl_hta_graph *graph, size_t at, tl_csv *csv);
-
-/* Puts the outermost rows of the stack `backward` under the steps of `main`. */
-void tl_hta_graph_join(tl_hta_graph *graph, tl_hta_stack *main, tl_hta_stack *backward, const tl_hta_symbols *symbols);
 
 #endif

@@ -40,8 +40,7 @@ static extent extent_of_nodes(const tl_exec *exec)
 /* The first rank with a row of the process that the execution trace is of; where it names none the first. */
 static const tl_hta_frame *frame_of(const tl_hta_job *job, const tl_exec *exec)
 {
-    for (size_t i = 0; i < job->frames.n; i++) {
-        const tl_hta_frame *frame = &job->frames.v[i];
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
         if (!exec->has_pid)
             return frame;
         for (size_t t = 0; t < frame->tracks.n; t++)
@@ -62,7 +61,7 @@ static const int64_t *external_of(const tl_hta_frame *frame, uint32_t index)
 static void write_row(tl_csv *csv, tl_text name, const tl_hta_row *row, int64_t external, const tl_exec *exec,
                       const tl_exec_node *node)
 {
-    TL_CELLS(csv, tl_int(row->index), tl_string(name), tl_int(external), tl_real((double)node->id));
+    TL_CELLS(csv, row->index, name, external, (double)node->id);
     for (int k = 0; k < TL_EXEC_NTEXTS; k++) {
         tl_text json = tl_names_text(&exec->texts, node->texts[k]);
         tl_bytes words = { 0 };
@@ -70,7 +69,7 @@ static void write_row(tl_csv *csv, tl_text name, const tl_hta_row *row, int64_t 
             tl_python_string(tl_json_string(json), &words);
         else
             tl_python_list(json, &words);
-        TL_CELLS(csv, tl_bytes_cell(&words));
+        TL_CELLS(csv, &words);
         tl_bytes_free(&words);
     }
     tl_csv_end_row(csv);
@@ -82,8 +81,7 @@ static void write_links(tl_hta_job *job, const tl_hta_frame *frame, const tl_exe
                              "index,s_name,external_id,et_node,et_node_name,op_schema,input_shapes,input_types,"
                              "output_shapes,output_types");
 
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
+    TL_EACH (const tl_hta_row, row, frame->rows) {
         const int64_t *external = external_of(frame, row->index);
         if (external == NULL || !tl_exec_links(tl_hta_text(&job->symbols, row->cat)))
             continue;

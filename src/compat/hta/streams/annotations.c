@@ -8,7 +8,7 @@
  * Of the annotations on a kernel's track that overlap it, the shortest has it.  HTA keeps that by the times of kernels:
  * those with the same start and end, wherever they are, have one annotation, which the last track that has any decides.
  */
-#include "peaks.h"
+#include "tlmpi/compat/hta/frame/peaks.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/compat/python.h"
@@ -23,7 +23,8 @@ typedef struct claims {
     uint32_t *time;                            /* of a kernel: one number for those with the same start and end */
     uint32_t *owner;                           /* of such a time: symbol of the annotation, or TL_NO_NAME */
     uint32_t *notes_order;                     /* by track, the last one first; of a track the shortest first */
-    tl_hta_peaks ends;                         /* of the kernels of one track that are not claimed yet */
+    tl_arena arena;
+    tl_hta_peaks ends; /* of the kernels of one track that are not claimed yet */
 } claims;
 
 static double end_of(const tl_hta_row *row)
@@ -31,16 +32,15 @@ static double end_of(const tl_hta_row *row)
     return row->ts + row->dur;
 }
 
+/* Numbers before texts. */
 static int compare_ids(const tl_hta_frame *frame, int64_t x, uint32_t x_text, int64_t y, uint32_t y_text)
 {
-    if (x_text == TL_NO_NAME && y_text == TL_NO_NAME)
-        return TL_COMPARE(x, y);
     if (x_text == TL_NO_NAME || y_text == TL_NO_NAME)
-        return x_text == TL_NO_NAME ? -1 : 1;
+        return x_text == y_text ? TL_COMPARE(x, y) : x_text == TL_NO_NAME ? -1 : 1;
     return strcmp(tl_names_text(&frame->track_names, x_text).p, tl_names_text(&frame->track_names, y_text).p);
 }
 
-/* By pid, then tid; numbers before texts. */
+/* By pid, then tid. */
 static int compare_tracks(const tl_hta_frame *frame, uint32_t a, uint32_t b)
 {
     const tl_track *x = &frame->tracks.v[a], *y = &frame->tracks.v[b];
@@ -77,8 +77,7 @@ static bool find_rows(claims *c, const tl_hta_symbols *symbols)
     const uint32_t cat = tl_names_find(&symbols->texts, "gpu_user_annotation", sizeof "gpu_user_annotation" - 1);
     bool negative = false;
 
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
+    TL_EACH (const tl_hta_row, row, frame->rows) {
         bool kernel = tl_hta_on_device(row, symbols), note = row->cat == cat;
         if (kernel)
             tl_vec_push(&c->kernels, row);
@@ -96,8 +95,8 @@ static void order_kernels(claims *c)
     uint32_t ntimes = 0;
 
     c->by_track = tl_sorted_index(n, by_times, c);
-    c->time = tl_malloc(n * sizeof *c->time);
-    c->owner = tl_malloc(n * sizeof *c->owner);
+    c->time = tl_arena_take(&c->arena, n, sizeof *c->time);
+    c->owner = tl_arena_take(&c->arena, n, sizeof *c->owner);
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && by_times(c, c->by_track[i - 1], c->by_track[i]) != 0)
             ntimes++;
@@ -111,12 +110,12 @@ static void order_kernels(claims *c)
 static void order_notes(claims *c)
 {
     const size_t n = c->notes.n;
-    uint32_t *group = tl_sorted_index(n, by_track_of_note, c), *order = tl_malloc(n * sizeof *order);
-    double *durs = tl_malloc(n * sizeof *durs);
+    uint32_t *group = tl_sorted_index(n, by_track_of_note, c);
+    uint32_t *order = tl_arena_take(&c->arena, n, sizeof *order);
+    double *durs = tl_arena_take(&c->arena, n, sizeof *durs);
 
-    c->notes_order = tl_malloc(n * sizeof *c->notes_order);
-    for (size_t from = 0, to; from < n; from = to) {
-        to = tl_group_end(group, from, n, by_track_of_note, c);
+    c->notes_order = tl_arena_take(&c->arena, n, sizeof *c->notes_order);
+    TL_GROUPS (from, to, group, n, by_track_of_note, c) {
         for (size_t i = from; i < to; i++) /* a descending sort is an ascending one of the reversed column */
             durs[i - from] = c->notes.v[group[to - 1 - (i - from)]]->dur;
         tl_numpy_argsort(order, durs, to - from);
@@ -124,8 +123,6 @@ static void order_notes(claims *c)
             c->notes_order[i] = group[to - 1 - order[i - from]];
     }
     free(group);
-    free(order);
-    free(durs);
 }
 
 /* The kernels [from, to) of by_track are those of a track.  Each is taken from `ends` when it is claimed. */
@@ -163,12 +160,6 @@ static void claim_all(claims *c)
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
-typedef struct annotation_tables {
-    tl_hta_job *job;
-    tl_csv kernels, sums;
-    bool any, any_notes; /* a rank could be told; has annotations */
-} annotation_tables;
-
 static uint32_t owner_of(const claims *c, uint32_t kernel)
 {
     return c->owner[c->time[kernel]];
@@ -183,9 +174,8 @@ static void write_kernels(tl_csv *csv, const claims *c)
 {
     for (uint32_t i = 0; i < c->kernels.n; i++) {
         const tl_hta_row *row = c->kernels.v[i];
-        TL_ROW(csv, tl_int(row->index), tl_number(row->ts, c->frame->ts_whole),
-               tl_number(row->dur, c->frame->dur_whole), tl_int(row->stream), tl_hta_tid(c->frame, row->track),
-               tl_string(owner_name(c, i)), tl_int(c->frame->rank));
+        TL_ROW(csv, row->index, tl_number(row->ts, c->frame->ts_whole), tl_number(row->dur, c->frame->dur_whole),
+               row->stream, tl_hta_tid(c->frame, row->track), owner_name(c, i), c->frame->rank);
     }
 }
 
@@ -202,57 +192,47 @@ static void write_sums(tl_csv *csv, const claims *c)
     uint32_t *order = tl_sorted_index(n, by_owner, c);
     double *durs = tl_malloc(n * sizeof *durs);
 
-    for (size_t from = 0, to; from < n; from = to) {
-        to = tl_group_end(order, from, n, by_owner, c);
+    TL_GROUPS (from, to, order, n, by_owner, c) {
         for (size_t i = from; i < to; i++)
             durs[i - from] = c->kernels.v[order[i]]->dur;
-        TL_ROW(csv, tl_int(c->frame->rank), tl_string(owner_name(c, order[from])), tl_int((int64_t)(to - from)),
+        TL_ROW(csv, c->frame->rank, owner_name(c, order[from]), to - from,
                tl_number(tl_pandas_sum(durs, to - from), c->frame->dur_whole));
     }
     free(order);
     free(durs);
 }
 
-static void write_rank(annotation_tables *t, const tl_hta_frame *frame)
-{
-    claims c = { .frame = frame, .symbols = &t->job->symbols };
-    bool negative = find_rows(&c, &t->job->symbols);
-
-    t->any_notes = t->any_notes || c.notes.n > 0;
-    if (c.notes.n > 0 && negative) {
-        tl_hta_note(t->job,
-                    "gpu_kernels_with_user_annotation: rank %lld: rounding has made durations negative; HTA gives up "
-                    "the rank",
-                    (long long)frame->rank);
-    } else if (c.notes.n > 0) {
-        t->any = true;
-        order_kernels(&c);
-        order_notes(&c);
-        claim_all(&c);
-        write_kernels(&t->kernels, &c);
-        write_sums(&t->sums, &c);
-    }
-    free(c.kernels.v);
-    free(c.notes.v);
-    free(c.by_track);
-    free(c.time);
-    free(c.owner);
-    free(c.notes_order);
-}
-
 void tl_hta_kernels_of_annotations(tl_hta_job *job)
 {
-    annotation_tables t = {
-        .job = job,
-        .kernels = tl_csv_open(&job->out, "gpu_kernels_with_user_annotation.csv",
-                               "index,ts,dur,stream,tid,s_user_annotation,rank"),
-        .sums = tl_csv_open(&job->out, "gpu_kernels_by_user_annotation.csv", "rank,s_user_annotation,count,sum"),
-    };
+    tl_csv kernels = tl_csv_open(&job->out, "gpu_kernels_with_user_annotation.csv",
+                                 "index,ts,dur,stream,tid,s_user_annotation,rank");
+    tl_csv sums = tl_csv_open(&job->out, "gpu_kernels_by_user_annotation.csv", "rank,s_user_annotation,count,sum");
+    bool any = false, any_notes = false;
 
-    for (size_t i = 0; i < job->frames.n; i++)
-        write_rank(&t, &job->frames.v[i]);
-    (t.any ? tl_csv_close : tl_csv_drop)(&t.kernels);
-    (t.any ? tl_csv_close : tl_csv_drop)(&t.sums);
-    if (!t.any_notes)
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
+        claims c = { .frame = frame, .symbols = &job->symbols };
+        bool negative = find_rows(&c, &job->symbols);
+        any_notes |= c.notes.n > 0;
+        if (c.notes.n > 0 && negative) {
+            tl_hta_note(job,
+                        "gpu_kernels_with_user_annotation: rank %lld: rounding has made durations negative; HTA gives "
+                        "up the rank",
+                        (long long)frame->rank);
+        } else if (c.notes.n > 0) {
+            any = true;
+            order_kernels(&c);
+            order_notes(&c);
+            claim_all(&c);
+            write_kernels(&kernels, &c);
+            write_sums(&sums, &c);
+        }
+        free(c.kernels.v);
+        free(c.notes.v);
+        free(c.by_track);
+        tl_arena_free(&c.arena);
+    }
+    tl_csv_end(&kernels, any);
+    tl_csv_end(&sums, any);
+    if (!any_notes)
         tl_hta_note(job, "gpu_kernels_with_user_annotation: no rank has annotations of the device to tell kernels by");
 }

@@ -11,7 +11,7 @@
  * Kernels of operators of one name that start at one time on one thread are one run; runs with the same operator and
  * kernels are a row.
  */
-#include "peaks.h"
+#include "tlmpi/compat/hta/frame/peaks.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/compat/hta/streams.h"
 #include "tlmpi/compat/python.h"
@@ -137,10 +137,7 @@ static bool find_launched(delays *d)
 static int by_run(const void *context, uint32_t a, uint32_t b)
 {
     const launched *x = (const launched *)context + a, *y = (const launched *)context + b;
-    int order = TL_COMPARE(x->tid, y->tid);
-    order = order != 0 ? order : TL_COMPARE(x->tid_text, y->tid_text);
-    order = order != 0 ? order : TL_COMPARE(x->op, y->op);
-    return order != 0 ? order : TL_COMPARE(x->op_ts, y->op_ts);
+    return TL_ORDER(x, y, tid, tid_text, op, op_ts);
 }
 
 /* The launches of a run are together, in row order. */
@@ -151,9 +148,8 @@ static void find_runs(delays *d)
     uint32_t *order = tl_sorted_index(n, by_run, all);
     tl_bytes list = { 0 };
 
-    for (size_t from = 0, to; from < n; from = to) {
+    TL_GROUPS (from, to, order, n, by_run, all) {
         const launched *first = &all[order[from]];
-        to = tl_group_end(order, from, n, by_run, all);
         list.n = 0;
         for (size_t i = from; i < to; i++) {
             tl_text name = tl_hta_text(d->symbols, all[order[i]].kernel);
@@ -170,8 +166,7 @@ static void find_runs(delays *d)
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
     const run *x = (const run *)context + a, *y = (const run *)context + b;
-    int order = TL_COMPARE(x->op, y->op);
-    return order != 0 ? order : TL_COMPARE(x->kernels, y->kernels);
+    return TL_ORDER(x, y, op, kernels);
 }
 
 /* Runs of the same operator with the same kernels: a row of the table. */
@@ -201,27 +196,18 @@ static void write_groups(tl_csv *csv, const delays *d)
     const run *runs = d->runs.v;
     const size_t n = d->runs.n;
     uint32_t *order = tl_sorted_index(n, by_group, runs);
-    double *op_us = tl_malloc(n * sizeof *op_us), *runtime_us = tl_malloc(n * sizeof *runtime_us);
     TL_VEC(row) rows = { 0 };
 
-    for (size_t from = 0, to; from < n; from = to) {
+    TL_GROUPS (from, to, order, n, by_group, runs) {
         const run *first = &runs[order[from]];
-        to = tl_group_end(order, from, n, by_group, runs);
-        for (size_t i = from; i < to; i++) {
-            op_us[i - from] = runs[order[i]].op_us;
-            runtime_us[i - from] = runs[order[i]].runtime_us;
-        }
         tl_vec_push(&rows, (row){ tl_hta_text(d->symbols, first->op), tl_names_text(&d->lists, first->kernels),
-                                  (int64_t)(to - from), round3(tl_pandas_stats(op_us, to - from).mean),
-                                  round3(tl_pandas_stats(runtime_us, to - from).mean) });
+                                  (int64_t)(to - from), round3(TL_STATS(order + from, to - from, runs, op_us).mean),
+                                  round3(TL_STATS(order + from, to - from, runs, runtime_us).mean) });
     }
     qsort(rows.v, rows.n, sizeof *rows.v, by_count);
-    for (size_t i = 0; i < rows.n; i++)
-        TL_ROW(csv, tl_int(d->frame->rank), tl_string(rows.v[i].op), tl_string(rows.v[i].kernels), tl_int(rows.v[i].n),
-               tl_real(rows.v[i].op_us), tl_real(rows.v[i].runtime_us));
+    TL_EACH (const row, r, rows)
+        TL_ROW(csv, d->frame->rank, r->op, r->kernels, r->n, r->op_us, r->runtime_us);
     free(rows.v);
-    free(op_us);
-    free(runtime_us);
     free(order);
 }
 
@@ -255,7 +241,7 @@ void tl_hta_op_delays(tl_hta_job *job)
                              "avg_runtime_delay");
     bool any = false;
 
-    for (size_t i = 0; i < job->frames.n; i++)
-        any |= write_rank(&csv, job, &job->frames.v[i]);
-    (any ? tl_csv_close : tl_csv_drop)(&csv);
+    TL_EACH (const tl_hta_frame, frame, job->frames)
+        any |= write_rank(&csv, job, frame);
+    tl_csv_end(&csv, any);
 }

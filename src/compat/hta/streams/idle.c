@@ -32,7 +32,8 @@ typedef struct stream {
 typedef struct idle_tables {
     tl_hta_job *job;
     TL_VEC(stream) streams; /* of all ranks, each in order of first appearance */
-    double *room;           /* for as many gaps as a stream has at most */
+    tl_arena arena;
+    double *room; /* for as many gaps as a stream has at most */
 } idle_tables;
 
 static bool is_work(tl_text cat)
@@ -60,12 +61,11 @@ static double *starts_by_index(const tl_hta_frame *frame, size_t *n)
     return starts;
 }
 
-/* Rows of work by stream, and by time in a stream. */
+/* By time, the streams in order of their numbers. */
 typedef struct placed {
     const tl_hta_row *rows;
-    const uint32_t *number; /* of the stream, by position of a row; NO_STREAM: the row is no work */
+    const uint32_t *number; /* of the stream, by position of a row */
 } placed;
-#define NO_STREAM UINT32_MAX
 
 static int by_stream(const void *context, uint32_t a, uint32_t b)
 {
@@ -75,10 +75,11 @@ static int by_stream(const void *context, uint32_t a, uint32_t b)
 }
 
 /* A kernel whose link is 0, "none", is taken to be launched by the event that has index 0. */
-static void find_gaps(stream *s, const tl_hta_row *rows, const uint32_t *kernels, const double *starts, size_t nstarts)
+static void find_gaps(idle_tables *t, stream *s, const tl_hta_row *rows, const uint32_t *kernels, const double *starts,
+                      size_t nstarts)
 {
-    s->gap = tl_malloc(s->n * sizeof *s->gap);
-    s->waited = tl_malloc(s->n * sizeof *s->waited);
+    s->gap = tl_arena_take(&t->arena, s->n, sizeof *s->gap);
+    s->waited = tl_arena_take(&t->arena, s->n, sizeof *s->waited);
     for (size_t i = 1; i < s->n; i++) {
         const tl_hta_row *before = &rows[kernels[i - 1]], *row = &rows[kernels[i]];
         double end = before->ts + before->dur;
@@ -88,48 +89,34 @@ static void find_gaps(stream *s, const tl_hta_row *rows, const uint32_t *kernels
     }
 }
 
-/* Numbers the streams of the work in order of first appearance. */
-static uint32_t *number_streams(idle_tables *t, const tl_hta_frame *frame, const bool *works)
-{
-    tl_map seen = { 0 }; /* stream -> its number */
-    uint32_t *number = tl_malloc(frame->rows.n * sizeof *number);
-    const size_t before = t->streams.n;
-
-    for (size_t i = 0; i < frame->rows.n; i++) {
-        const tl_hta_row *row = &frame->rows.v[i];
-        number[i] = NO_STREAM;
-        if (!tl_hta_on_stream(row) || !works[row->cat])
-            continue;
-        number[i] = tl_map_get(&seen, (uint64_t)row->stream);
-        if (number[i] == TL_MAP_NONE) {
-            number[i] = (uint32_t)(t->streams.n - before);
-            tl_map_put(&seen, (uint64_t)row->stream, number[i]);
-            tl_vec_push(&t->streams, (stream){ .rank = frame->rank, .id = row->stream });
-        }
-    }
-    tl_map_free(&seen);
-    return number;
-}
-
+/* Numbers the streams of the work in order of first appearance, and looks at each. */
 static void find_idle(idle_tables *t, const tl_hta_frame *frame, const bool *works)
 {
     const size_t first = t->streams.n;
+    const tl_hta_row *rows = frame->rows.v;
     size_t nstarts, n = 0;
-    uint32_t *number = number_streams(t, frame, works), *kernels = tl_malloc(frame->rows.n * sizeof *kernels);
+    tl_map seen = { 0 }; /* stream -> its number */
+    uint32_t *number = tl_malloc(frame->rows.n * sizeof *number), *kernels = tl_malloc(frame->rows.n * sizeof *kernels);
     double *starts = starts_by_index(frame, &nstarts);
-    const placed by = { frame->rows.v, number };
+    const placed by = { rows, number };
 
-    for (size_t i = 0; i < frame->rows.n; i++)
-        if (number[i] != NO_STREAM)
-            kernels[n++] = (uint32_t)i;
-    (void)tl_sort_index(kernels, n, by_stream, &by);
-    for (size_t from = 0, to = 0; from < n; from = to) {
-        stream *s = &t->streams.v[first + number[kernels[from]]];
-        while (to < n && number[kernels[to]] == number[kernels[from]])
-            to++;
-        s->n = to - from;
-        find_gaps(s, frame->rows.v, kernels + from, starts, nstarts);
+    for (uint32_t i = 0; i < frame->rows.n; i++) {
+        if (!tl_hta_on_stream(&rows[i]) || !works[rows[i].cat])
+            continue;
+        number[i] = tl_map_get(&seen, (uint64_t)rows[i].stream);
+        if (number[i] == TL_MAP_NONE) {
+            number[i] = (uint32_t)(t->streams.n - first);
+            tl_map_put(&seen, (uint64_t)rows[i].stream, number[i]);
+            tl_vec_push(&t->streams, (stream){ .rank = frame->rank, .id = rows[i].stream });
+        }
+        kernels[n++] = i;
+        t->streams.v[first + number[i]].n++;
     }
+    (void)tl_sort_index(kernels, n, by_stream, &by);
+    n = 0;
+    for (size_t k = first; k < t->streams.n; n += t->streams.v[k++].n)
+        find_gaps(t, &t->streams.v[k], rows, kernels + n, starts, nstarts);
+    tl_map_free(&seen);
     free(number);
     free(kernels);
     free(starts);
@@ -152,22 +139,20 @@ static size_t gaps_of(double *out, bool *any, const stream *s, int cause, int64_
 /* with_threshold: the first column has it. */
 static void write_times(const idle_tables *t, tl_csv *csv, int64_t threshold_us, bool with_threshold)
 {
-    for (size_t k = 0; k < t->streams.n; k++) {
-        const stream *s = &t->streams.v[k];
+    TL_EACH (const stream, s, t->streams) {
         double time[NCAUSES], total = 0;
         bool any[NCAUSES];
         for (int cause = 0; cause < NCAUSES; cause++) {
             time[cause] = tl_pandas_sum(t->room, gaps_of(t->room, &any[cause], s, cause, threshold_us));
             total += time[cause];
         }
-        for (int cause = 0; cause < NCAUSES; cause++) {
-            if (!any[cause])
-                continue;
-            if (with_threshold)
-                TL_CELLS(csv, tl_int(threshold_us));
-            TL_ROW(csv, tl_int(s->rank), tl_int(s->id), tl_words(cause_names[cause]),
-                   tl_real(tl_numpy_round2(time[cause])), tl_real(tl_numpy_round2(time[cause] / total)));
-        }
+        for (int cause = 0; cause < NCAUSES; cause++)
+            if (any[cause]) {
+                if (with_threshold)
+                    TL_CELLS(csv, threshold_us);
+                TL_ROW(csv, s->rank, s->id, cause_names[cause], tl_numpy_round2(time[cause]),
+                       tl_numpy_round2(time[cause] / total));
+            }
     }
 }
 
@@ -182,55 +167,44 @@ static void write_stats(const idle_tables *t, tl_csv *csv, int64_t threshold_us)
             if (!any)
                 continue;
             tl_pandas_describe(described, t->room, n);
-            TL_CELLS(csv, tl_words(cause_names[cause]), tl_int(s->rank), tl_int(s->id));
+            TL_CELLS(csv, cause_names[cause], s->rank, s->id);
             for (size_t i = 0; i < TL_NDESCRIBED; i++)
-                TL_CELLS(csv, tl_real(tl_numpy_round2(described[i])));
+                TL_CELLS(csv, tl_numpy_round2(described[i]));
             tl_csv_end_row(csv);
         }
 }
 
-static void write_tables(const idle_tables *t)
-{
-    const int64_t asked_us = t->job->parameters->consecutive_kernel_delay;
-    tl_csv times =
-        tl_csv_open(&t->job->out, "idle_time_breakdown.csv", "rank,stream,idle_category,idle_time,idle_time_ratio");
-    tl_csv more = tl_csv_open(&t->job->out, "idle_time_breakdown_thresholds.csv",
-                              "consecutive_kernel_delay,rank,stream,idle_category,idle_time,idle_time_ratio");
-    tl_csv stats = tl_csv_open(&t->job->out, "idle_interval_stats.csv",
-                               "idle_category,rank,stream,count,mean,std,min,25%,50%,75%,max");
-
-    write_times(t, &times, asked_us, false);
-    for (size_t i = 0; i < sizeof thresholds_us / sizeof thresholds_us[0]; i++)
-        write_times(t, &more, thresholds_us[i], true);
-    write_stats(t, &stats, asked_us);
-    tl_csv_close(&times);
-    tl_csv_close(&more);
-    tl_csv_close(&stats);
-}
-
 void tl_hta_idle_time(tl_hta_job *job)
 {
+    const int64_t asked_us = job->parameters->consecutive_kernel_delay;
     idle_tables t = { .job = job };
     bool *works = tl_hta_symbols_that(&job->symbols, is_work);
     size_t longest = 0;
+    tl_csv times =
+        tl_csv_open(&job->out, "idle_time_breakdown.csv", "rank,stream,idle_category,idle_time,idle_time_ratio");
+    tl_csv more = tl_csv_open(&job->out, "idle_time_breakdown_thresholds.csv",
+                              "consecutive_kernel_delay,rank,stream,idle_category,idle_time,idle_time_ratio");
+    tl_csv stats = tl_csv_open(&job->out, "idle_interval_stats.csv",
+                               "idle_category,rank,stream,count,mean,std,min,25%,50%,75%,max");
 
-    for (size_t i = 0; i < job->frames.n; i++) {
+    TL_EACH (const tl_hta_frame, frame, job->frames) {
         size_t before = t.streams.n;
-        find_idle(&t, &job->frames.v[i], works);
+        find_idle(&t, frame, works);
         if (t.streams.n == before)
             tl_hta_note(job, "idle_time_breakdown: rank %lld: no kernel is on a stream; HTA gives up all ranks",
-                        (long long)job->frames.v[i].rank);
+                        (long long)frame->rank);
     }
-    for (size_t k = 0; k < t.streams.n; k++)
-        longest = t.streams.v[k].n > longest ? t.streams.v[k].n : longest;
-    t.room = tl_malloc(longest * sizeof *t.room);
-    if (t.streams.n > 0)
-        write_tables(&t);
-    for (size_t k = 0; k < t.streams.n; k++) {
-        free(t.streams.v[k].gap);
-        free(t.streams.v[k].waited);
-    }
+    TL_EACH (const stream, s, t.streams)
+        longest = s->n > longest ? s->n : longest;
+    t.room = tl_arena_take(&t.arena, longest, sizeof *t.room);
+    write_times(&t, &times, asked_us, false);
+    for (size_t i = 0; i < sizeof thresholds_us / sizeof thresholds_us[0]; i++)
+        write_times(&t, &more, thresholds_us[i], true);
+    write_stats(&t, &stats, asked_us);
+    tl_csv_end(&times, t.streams.n > 0);
+    tl_csv_end(&more, t.streams.n > 0);
+    tl_csv_end(&stats, t.streams.n > 0);
     free(t.streams.v);
-    free(t.room);
+    tl_arena_free(&t.arena);
     free(works);
 }

@@ -26,9 +26,9 @@ static bool take(void *arg, const tl_memory_state *state)
     }
     if (t->csv == NULL)
         return true;
-    TL_CELLS(t->csv, tl_int(state->time_ns < 0 ? t->earliest_ns : state->time_ns));
+    TL_CELLS(t->csv, state->time_ns < 0 ? t->earliest_ns : state->time_ns);
     for (size_t i = 0; i < TL_MEMORY_CATEGORIES; i++)
-        TL_CELLS(t->csv, tl_int(state->bytes[i]));
+        TL_CELLS(t->csv, state->bytes[i]);
     tl_csv_end_row(t->csv);
     return true;
 }
@@ -64,6 +64,6 @@ void tl_hta_memory_timeline(const char *path, tl_csv_folder *folder)
     write_rows(&t, path, folder);
     tl_csv csv = tl_csv_open(folder, "memory_timeline_summary.csv", "category,max_bytes,min_bytes,last_bytes");
     for (size_t i = 0; i < TL_MEMORY_SUMS && report.entries > 0; i++)
-        TL_ROW(&csv, tl_words(names[i]), tl_int(t.max[i]), tl_int(t.min[i]), tl_int(t.last[i]));
+        TL_ROW(&csv, names[i], t.max[i], t.min[i], t.last[i]);
     tl_csv_close(&csv);
 }

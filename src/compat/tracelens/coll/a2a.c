@@ -1,8 +1,12 @@
-/* a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are not. */
+/* a2a.c - all-to-all-v: each rank sends what it likes to each, so that sizes are summed up, and waits are not; and the bytes
+ * that each rank sent to each. */
+#include "tlmpi/base/decimal.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/tracelens/coll.h"
 #include <stddef.h>
+#include <stdlib.h>
 
 /* One collective.  Times in us, NaN where unknown. */
 typedef struct exchange {
@@ -85,7 +89,7 @@ static void collect(exchanges *s)
     s->whole_times = colls->whole_ts && colls->whole_dur;
     if (s->v.n > 0)
         qsort(s->v.v, s->v.n, sizeof *s->v.v, most_first);
-    tl_coll_ranks_distinct(&s->ranks);
+    s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
 }
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
@@ -93,13 +97,12 @@ static void collect(exchanges *s)
 static void put_rank(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
 {
     if (row == NULL)
-        TL_CELLS(csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_words(""),
-                 tl_words(""));
+        TL_CELLS(csv, tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), tl_blank(), "", "");
     else
         TL_CELLS(csv, tl_number(row->ts, colls->whole_ts), tl_number(row->dur, colls->whole_dur),
                  tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_number(row->out_nelems, colls->whole_out),
-                 tl_real(tl_coll_in_mb(colls, row)), tl_real(tl_coll_out_mb(colls, row)),
-                 tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split));
+                 tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), tl_coll_text(colls, row->in_split),
+                 tl_coll_text(colls, row->out_split));
 }
 
 static void put_exchange(tl_csv *csv, const exchanges *s, const exchange *x)
@@ -110,11 +113,10 @@ static void put_exchange(tl_csv *csv, const exchanges *s, const exchange *x)
     tl_coll_put_id(csv, colls, row);
     TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
              tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
-             tl_coll_number(row->stream, colls->whole_stream), tl_real(x->mb), tl_number(x->nelems, colls->whole_in),
+             tl_coll_number(row->stream, colls->whole_stream), x->mb, tl_number(x->nelems, colls->whole_in),
              tl_number(x->wall, s->whole_times), tl_number(x->max_dur, colls->whole_dur),
-             tl_number(x->min_dur, colls->whole_dur), tl_real(x->mean_dur), tl_real(x->throughput), tl_real(x->most),
-             tl_real(x->least), tl_real(x->imbalance), tl_number(x->start_skew, colls->whole_ts),
-             tl_number(x->end_skew, s->whole_times));
+             tl_number(x->min_dur, colls->whole_dur), x->mean_dur, x->throughput, x->most, x->least, x->imbalance,
+             tl_number(x->start_skew, colls->whole_ts), tl_number(x->end_skew, s->whole_times));
     for (size_t i = 0, k = 0; i < s->ranks.n; i++)
         put_rank(csv, colls, tl_coll_row_of(colls, x->collective, s->ranks.v[i], &k));
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
@@ -125,36 +127,18 @@ static void put_exchange(tl_csv *csv, const exchanges *s, const exchange *x)
     tl_coll_end_row(csv, colls, TL_COLL_SPAN, 0, row->ranks);
 }
 
-static void put_rank_words(tl_csv *csv, int64_t rank, const char *const *what, size_t n)
-{
-    char word[64];
-    for (size_t i = 0; i < n; i++) {
-        snprintf(word, sizeof word, "rank_%lld_%s", (long long)rank, what[i]);
-        tl_csv_head(csv, word);
-    }
-}
-
 static void write_exchanges(const exchanges *s, tl_csv_folder *folder)
 {
-    static const char *const own[] = { "ts",
-                                       "dur",
-                                       "In msg nelems",
-                                       "Out msg nelems",
-                                       "In msg size (MB)",
-                                       "Out msg size (MB)",
-                                       "In split size",
-                                       "Out split size" };
-    static const char *const skews[] = { "skew in start time", "skew in end time" };
     tl_csv csv = tl_csv_open(folder, "nccl_all2allv.csv", NULL);
 
     tl_csv_head(&csv, "collective_id,Process Group Name,Process Group Ranks,Collective name,Group size,dtype,stream,"
                       "total data communicated (MB),total nelems communicated,wall_time (us),max_rank_dur (us),"
                       "min_rank_dur (us),avg_rank_dur (us),throughput (GB/s),max_rank_throughput (GB/s),"
                       "min_rank_throughput (GB/s),size_imbalance,skew in start time,skew in end time");
-    for (size_t i = 0; i < s->ranks.n; i++)
-        put_rank_words(&csv, s->ranks.v[i], own, sizeof own / sizeof own[0]);
-    for (size_t i = 0; i < s->ranks.n; i++)
-        put_rank_words(&csv, s->ranks.v[i], skews, sizeof skews / sizeof skews[0]);
+    tl_coll_head_ranks(&csv, &s->ranks,
+                       "ts,dur,In msg nelems,Out msg nelems,In msg size (MB),Out msg size (MB),In split size,"
+                       "Out split size");
+    tl_coll_head_ranks(&csv, &s->ranks, "skew in start time,skew in end time");
     tl_coll_end_head(&csv, s->colls, TL_COLL_SPAN);
     for (size_t i = 0; i < s->v.n; i++)
         put_exchange(&csv, s, &s->v.v[i]);
@@ -166,8 +150,7 @@ static void write_exchanges(const exchanges *s, tl_csv_folder *folder)
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
     const tl_coll_row *x = ((const exchange *)context)[a].row, *y = ((const exchange *)context)[b].row;
-    int order = TL_COMPARE(x->group, y->group);
-    return order != 0 ? order : TL_COMPARE(x->dtype, y->dtype);
+    return TL_ORDER(x, y, group, dtype);
 }
 
 /* In a group in order of first appearance. */
@@ -186,15 +169,11 @@ typedef struct measured {
 
 static tl_group_stats put_measure(tl_csv *csv, const exchange *all, const uint32_t *order, size_t n, measured m)
 {
-    double *v = tl_malloc(n * sizeof *v);
-
-    for (size_t i = 0; i < n; i++)
-        memcpy(&v[i], (const char *)&all[order[i]] + m.of, sizeof v[i]);
-    tl_group_stats stats = tl_pandas_stats(v, n);
-    free(v);
-    TL_CELLS(csv, tl_real(stats.mean));
+    tl_group_stats stats =
+        tl_column_stats(order, n, (const double *)(const void *)((const char *)all + m.of), sizeof *all);
+    TL_CELLS(csv, stats.mean);
     if (m.spread)
-        TL_CELLS(csv, tl_real(stats.std), tl_number(stats.min, m.whole));
+        TL_CELLS(csv, stats.std, tl_number(stats.min, m.whole));
     TL_CELLS(csv, tl_number(stats.max, m.whole));
     return stats;
 }
@@ -216,8 +195,8 @@ static void put_sum(tl_csv *csv, const exchanges *s, const uint32_t *order, size
     put_measure(csv, all, order, n, (measured){ offsetof(exchange, throughput), true, false });
     for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
         put_measure(csv, all, order, n, peaks[i]);
-    TL_ROW(csv, tl_int((int64_t)n), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-           tl_coll_number(row->group_size, colls->whole_group_size), tl_real(total / 1000));
+    TL_ROW(csv, n, tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
+           tl_coll_number(row->group_size, colls->whole_group_size), total / 1000);
 }
 
 #define SPREAD(of) of "_mean," of "_std," of "_min," of "_max,"
@@ -235,12 +214,75 @@ static void write_sums(const exchanges *s, tl_csv_folder *folder)
                     "skew in end time") "count,Process Group Ranks,Collective name,Group size,Total wall_time (ms)");
 
     csv.as_is = true;
-    for (size_t from = 0, to; from < n; from = to) {
-        to = tl_group_end(order, from, n, by_group, s->v.v);
+    TL_GROUPS (from, to, order, n, by_group, s->v.v) {
         put_sum(&csv, s, order + from, to - from);
     }
     free(order);
     tl_csv_close(&csv);
+}
+
+/* ------------------------------------------------------------------------------------------ what each sent to each */
+
+typedef TL_VEC(int64_t) numbers;
+
+/* "[256, 512, 768]" to *split.  False: it is no list of whole numbers. */
+static bool read_split(numbers *split, tl_text text)
+{
+    split->n = 0;
+    if (text.n < 2 || text.p[0] != '[' || text.p[text.n - 1] != ']')
+        return false;
+    for (size_t at = 1; at < text.n - 1;) {
+        int64_t number;
+        size_t from = at;
+        while (at < text.n - 1 && text.p[at] != ',')
+            at++;
+        size_t to = at++;
+        while (from < to && text.p[from] == ' ')
+            from++;
+        while (to > from && text.p[to - 1] == ' ')
+            to--;
+        if (!tl_decimal_to_int(text.p + from, to - from, &number))
+            return false;
+        tl_vec_push(split, number);
+    }
+    return true;
+}
+
+/* What the rank at hand sent to the j-th of its group. */
+typedef struct flow {
+    double mb;
+    int64_t n;
+} flow;
+
+static void write_heat(const tl_colls *colls, tl_csv_folder *folder)
+{
+    tl_csv csv = tl_csv_open(folder, "nccl_all2allv_heatmap.csv", "src_rank,dst_rank,total_sent_MB,avg_sent_MB,count");
+    const tl_coll_row *rows = colls->rows.v;
+    numbers split = { 0 };
+    TL_VEC(flow) to = { 0 };
+    bool any = false;
+
+    for (size_t i = 0; i < colls->rows.n; i++) {
+        const tl_coll_row *row = &rows[i];
+        if (tl_text_is(tl_names_text(&colls->texts, row->name), "all_to_allv") &&
+            read_split(&split, tl_names_text(&colls->texts, row->in_split)) && (int64_t)split.n == row->group_size &&
+            !isnan(tl_coll_mb(colls, row, 1)))
+            for (size_t k = 0; k < split.n; k++) {
+                if (k == to.n)
+                    tl_vec_push(&to, (flow){ 0 });
+                to.v[k].mb += tl_coll_mb(colls, row, split.v[k]);
+                to.v[k].n++;
+            }
+        if (i + 1 < colls->rows.n && rows[i + 1].rank == row->rank)
+            continue;
+        any |= to.n > 0;
+        TL_EACH (const flow, f, to)
+            TL_ROW(&csv, row->rank, f - to.v, f->mb, f->mb / (double)f->n, f->n);
+        to.n = 0;
+    }
+    tl_csv_end(&csv, any);
+    free(split.v);
+    free(to.v);
 }
 
 void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
@@ -251,7 +293,7 @@ void tl_coll_write_all_to_all(const tl_colls *colls, tl_csv_folder *folder)
     if (s.v.n > 0) {
         write_exchanges(&s, folder);
         write_sums(&s, folder);
-        tl_coll_write_heat(colls, folder);
+        write_heat(colls, folder);
     }
     free(s.v.v);
     free(s.ranks.v);

@@ -28,17 +28,6 @@ void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t colle
     }
 }
 
-void tl_coll_ranks_distinct(tl_coll_ranks *ranks)
-{
-    size_t n = 0;
-
-    tl_ns_sort(ranks->v, ranks->n);
-    for (size_t i = 0; i < ranks->n; i++)
-        if (n == 0 || ranks->v[i] != ranks->v[n - 1])
-            ranks->v[n++] = ranks->v[i];
-    ranks->n = n;
-}
-
 const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int64_t rank, size_t *k)
 {
     const tl_coll_row *row = *k < tl_coll_nrows(colls, collective) ? tl_coll_nth(colls, collective, *k) : NULL;
@@ -55,12 +44,12 @@ void tl_coll_put_id(tl_csv *csv, const tl_colls *colls, const tl_coll_row *row)
     tl_bytes id = { 0 };
 
     if (colls->plain) {
-        TL_CELLS(csv, tl_int(row->index));
+        TL_CELLS(csv, row->index);
         return;
     }
     tl_bytes_put(&id, group.p, group.n);
     tl_bytes_put(&id, number, (size_t)snprintf(number, sizeof number, "_%u", row->index));
-    TL_CELLS(csv, tl_bytes_cell(&id));
+    TL_CELLS(csv, &id);
     tl_bytes_free(&id);
 }
 
@@ -82,6 +71,17 @@ static const char *span_of(tl_text ranks, int64_t gpus_per_node)
     return node >= 0 && !tl_text_has(ranks, "...") ? "intra_node" : "unknown";
 }
 
+void tl_coll_head_ranks(tl_csv *csv, const tl_coll_ranks *ranks, const char *words)
+{
+    for (size_t i = 0; i < ranks->n; i++)
+        for (const char *at = words, *end; *at != '\0'; at = end + (*end == ',')) {
+            char word[64];
+            end = at + strcspn(at, ",");
+            snprintf(word, sizeof word, "rank_%lld_%.*s", (long long)ranks->v[i], (int)(end - at), at);
+            tl_csv_head(csv, word);
+        }
+}
+
 void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes)
 {
     if (colls->gpus_per_node > 0 && (nodes & TL_COLL_NODE))
@@ -94,8 +94,8 @@ void tl_coll_end_head(tl_csv *csv, const tl_colls *colls, unsigned nodes)
 void tl_coll_end_row(tl_csv *csv, const tl_colls *colls, unsigned nodes, int64_t rank, uint32_t ranks)
 {
     if (colls->gpus_per_node > 0 && (nodes & TL_COLL_NODE))
-        TL_CELLS(csv, tl_int(rank / colls->gpus_per_node));
+        TL_CELLS(csv, rank / colls->gpus_per_node);
     if (colls->gpus_per_node > 0 && (nodes & TL_COLL_SPAN))
-        TL_CELLS(csv, tl_words(span_of(tl_names_text(&colls->texts, ranks), colls->gpus_per_node)));
+        TL_CELLS(csv, span_of(tl_names_text(&colls->texts, ranks), colls->gpus_per_node));
     tl_csv_end_row(csv);
 }

@@ -12,15 +12,13 @@ void tl_coll_write_long(const tl_colls *colls, tl_csv_folder *folder)
                       "Collective name,Group size,dtype,In msg nelems,In msg size (MB),Out msg nelems,"
                       "Out msg size (MB),In split size,Out split size,stream,ts,dur");
     tl_coll_end_head(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN);
-    for (size_t i = 0; i < colls->rows.n; i++) {
-        const tl_coll_row *row = &colls->rows.v[i];
+    TL_EACH (const tl_coll_row, row, colls->rows) {
         tl_coll_put_id(&csv, colls, row);
-        TL_CELLS(&csv, tl_int(row->index), tl_int(row->rank), tl_coll_text(colls, row->group),
-                 tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-                 tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
-                 tl_coll_number(row->in_nelems, colls->whole_in), tl_real(tl_coll_in_mb(colls, row)),
-                 tl_coll_number(row->out_nelems, colls->whole_out), tl_real(tl_coll_out_mb(colls, row)),
-                 tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
+        TL_CELLS(&csv, row->index, row->rank, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks),
+                 tl_coll_text(colls, row->name), tl_coll_number(row->group_size, colls->whole_group_size),
+                 tl_coll_text(colls, row->dtype), tl_coll_number(row->in_nelems, colls->whole_in),
+                 tl_coll_in_mb(colls, row), tl_coll_number(row->out_nelems, colls->whole_out),
+                 tl_coll_out_mb(colls, row), tl_coll_text(colls, row->in_split), tl_coll_text(colls, row->out_split),
                  tl_coll_number(row->stream, colls->whole_stream), tl_number(row->ts, colls->whole_ts),
                  tl_number(row->dur, colls->whole_dur));
         tl_coll_end_row(&csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
@@ -41,17 +39,8 @@ static bool is_complete(const tl_coll_row *r)
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
     const tl_coll_row *x = &((const tl_coll_row *)context)[a], *y = &((const tl_coll_row *)context)[b];
-    int order = TL_COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
-    order = order != 0 ? order : TL_COMPARE(x->ranks, y->ranks);
-    order = order != 0 ? order : TL_COMPARE(x->name, y->name);
-    order = order != 0 ? order : TL_COMPARE(x->group_size, y->group_size);
-    order = order != 0 ? order : TL_COMPARE(x->dtype, y->dtype);
-    order = order != 0 ? order : TL_COMPARE(x->in_nelems, y->in_nelems);
-    order = order != 0 ? order : TL_COMPARE(x->out_nelems, y->out_nelems);
-    order = order != 0 ? order : TL_COMPARE(x->in_split, y->in_split);
-    order = order != 0 ? order : TL_COMPARE(x->out_split, y->out_split);
-    return order != 0 ? order : TL_COMPARE(x->stream, y->stream);
+    return TL_ORDER(x, y, rank, group, ranks, name, group_size, dtype, in_nelems, out_nelems, in_split, out_split,
+                    stream);
 }
 
 typedef struct sum {
@@ -70,14 +59,13 @@ static void put_sum(tl_csv *csv, const tl_colls *colls, const sum *s)
     const tl_coll_row *row = s->row;
     const bool whole = colls->whole_dur;
 
-    TL_CELLS(csv, tl_int(row->rank), tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks),
+    TL_CELLS(csv, row->rank, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks),
              tl_coll_text(colls, row->name), tl_coll_number(row->group_size, colls->whole_group_size),
              tl_coll_text(colls, row->dtype), tl_coll_number(row->in_nelems, colls->whole_in),
              tl_coll_number(row->out_nelems, colls->whole_out), tl_coll_text(colls, row->in_split),
              tl_coll_text(colls, row->out_split), tl_coll_number(row->stream, colls->whole_stream),
-             tl_real(tl_coll_in_mb(colls, row)), tl_real(tl_coll_out_mb(colls, row)), tl_number(s->durs.sum, whole),
-             tl_real(s->durs.mean), tl_real(s->durs.std), tl_number(s->durs.min, whole), tl_number(s->durs.max, whole),
-             tl_int((int64_t)s->durs.n));
+             tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), tl_number(s->durs.sum, whole), s->durs.mean,
+             s->durs.std, tl_number(s->durs.min, whole), tl_number(s->durs.max, whole), s->durs.n);
     tl_coll_end_row(csv, colls, TL_COLL_NODE | TL_COLL_SPAN, row->rank, row->ranks);
 }
 
@@ -85,7 +73,6 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
 {
     const tl_coll_row *rows = colls->rows.v;
     uint32_t *order = tl_malloc(colls->rows.n * sizeof *order);
-    double *durs = tl_malloc(colls->rows.n * sizeof *durs);
     TL_VEC(sum) sums = { 0 };
     size_t n = 0;
 
@@ -93,11 +80,8 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
         if (is_complete(&rows[i]))
             order[n++] = (uint32_t)i;
     (void)tl_sort_index(order, n, by_group, rows);
-    for (size_t from = 0, to; from < n; from = to) {
-        to = tl_group_end(order, from, n, by_group, rows);
-        for (size_t i = from; i < to; i++)
-            durs[i - from] = rows[order[i]].dur;
-        tl_vec_push(&sums, (sum){ &rows[order[from]], tl_pandas_stats(durs, to - from) });
+    TL_GROUPS (from, to, order, n, by_group, rows) {
+        tl_vec_push(&sums, (sum){ &rows[order[from]], TL_STATS(order + from, to - from, rows, dur) });
     }
     if (sums.n > 0) {
         qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
@@ -112,6 +96,5 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
         tl_csv_close(&csv);
     }
     free(order);
-    free(durs);
     free(sums.v);
 }

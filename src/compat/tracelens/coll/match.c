@@ -35,38 +35,33 @@ static int64_t number(int64_t x)
 /* The row of an event; texts are ids of the trace's names. */
 static tl_coll_row row_of(const tl_lens *lens, uint32_t i, int64_t rank)
 {
+    static const tl_coll_args none = { .group_size = -1,
+                                       .in_nelems = -1,
+                                       .out_nelems = -1,
+                                       .pg_name = TL_NO_NAME,
+                                       .pg_ranks = TL_NO_NAME,
+                                       .name = TL_NO_NAME,
+                                       .dtype = TL_NO_NAME,
+                                       .in_split = TL_NO_NAME,
+                                       .out_split = TL_NO_NAME };
     const tl_events *e = lens->e;
-    const tl_coll_args *args = tl_events_coll(e, i);
+    const tl_coll_args *args = tl_events_coll(e, i) != NULL ? tl_events_coll(e, i) : &none;
     const tl_lane *lane = &e->lanes.v[e->lane[i]];
-    tl_coll_row row = {
-        .rank = rank,
-        .ts = tl_lens_ts(lens, i),
-        .dur = tl_lens_dur(lens, i),
-        .group_size = TL_COLL_NO_NUMBER,
-        .in_nelems = TL_COLL_NO_NUMBER,
-        .out_nelems = TL_COLL_NO_NUMBER,
-        .stream = lane->stream == TL_LANE_ABSENT ? TL_COLL_NO_NUMBER : lane->stream,
-        .group = TL_NO_NAME,
-        .ranks = TL_NO_NAME,
-        .name = TL_NO_NAME,
-        .dtype = TL_NO_NAME,
-        .in_split = TL_NO_NAME,
-        .out_split = TL_NO_NAME,
-        .whole_ts = tl_lens_whole(lens, i, TL_MORE_WHOLE_TS),
-        .whole_dur = tl_lens_whole(lens, i, TL_MORE_WHOLE_DUR),
-    };
-    if (args == NULL)
-        return row;
-    row.group_size = number(args->group_size);
-    row.in_nelems = number(args->in_nelems);
-    row.out_nelems = number(args->out_nelems);
-    row.group = args->pg_name;
-    row.ranks = args->pg_ranks;
-    row.name = args->name;
-    row.dtype = args->dtype;
-    row.in_split = args->in_split;
-    row.out_split = args->out_split;
-    return row;
+    return (tl_coll_row){ .rank = rank,
+                          .ts = tl_lens_ts(lens, i),
+                          .dur = tl_lens_dur(lens, i),
+                          .group_size = number(args->group_size),
+                          .in_nelems = number(args->in_nelems),
+                          .out_nelems = number(args->out_nelems),
+                          .stream = lane->stream == TL_LANE_ABSENT ? TL_COLL_NO_NUMBER : lane->stream,
+                          .group = args->pg_name,
+                          .ranks = args->pg_ranks,
+                          .name = args->name,
+                          .dtype = args->dtype,
+                          .in_split = args->in_split,
+                          .out_split = args->out_split,
+                          .whole_ts = tl_lens_whole(lens, i, TL_MORE_WHOLE_TS),
+                          .whole_dur = tl_lens_whole(lens, i, TL_MORE_WHOLE_DUR) };
 }
 
 static uint32_t intern(tl_names *texts, tl_text text)
@@ -77,11 +72,9 @@ static uint32_t intern(tl_names *texts, tl_text text)
 /* A custom all-reduce does not say what it is; nothing else is read out of a kernel's name. */
 void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
 {
+    TL_VEC(tl_coll_row) rows = { 0 };
     tl_names texts = { 0 };
-    uint64_t nrows = 0, ntexts;
-    size_t position = out->n;
 
-    tl_bytes_put(out, &nrows, sizeof nrows);
     for (uint32_t i = 0; i < lens->e->n; i++) {
         if (!is_collective(lens, i))
             continue;
@@ -92,51 +85,47 @@ void tl_colls_pack(const tl_lens *lens, int64_t rank, tl_bytes *out)
                 *ids[k] = intern(&texts, tl_names_text(&lens->e->names, *ids[k]));
         if (row.name == TL_NO_NAME && (tl_lens_says(lens, i) & TL_LENS_CUSTOM_REDUCE))
             row.name = intern(&texts, TL_TEXT("allreduce"));
-        tl_bytes_put(out, &row, sizeof row);
-        nrows++;
+        tl_vec_push(&rows, row);
     }
-    ntexts = texts.n;
-    tl_bytes_put(out, &ntexts, sizeof ntexts);
-    for (uint32_t i = 0; i < texts.n; i++) {
-        tl_text text = tl_names_text(&texts, i);
-        uint64_t n = text.n;
-        tl_bytes_put(out, &n, sizeof n);
-        tl_bytes_put(out, text.p, text.n);
-    }
-    memcpy(out->v + position, &nrows, sizeof nrows);
+    tl_bytes_put_list(out, rows.v, rows.n, sizeof *rows.v);
+    tl_bytes_put(out, &texts.n, sizeof texts.n);
+    for (uint32_t i = 0; i < texts.n; i++)
+        tl_bytes_put_list(out, tl_names_text(&texts, i).p, tl_names_text(&texts, i).n, 1);
     tl_names_free(&texts);
+    free(rows.v);
 }
 
-static uint64_t get(const char **at)
+/* The next number of items, and moves *at after it. */
+static size_t get(const char **at)
 {
-    uint64_t x;
-    memcpy(&x, *at, sizeof x);
-    *at += sizeof x;
-    return x;
+    size_t n;
+    memcpy(&n, *at, sizeof n);
+    *at += sizeof n;
+    return n;
 }
 
 void tl_colls_unpack(tl_colls *colls, const char **at)
 {
-    size_t before = colls->rows.n;
-    uint64_t nrows = get(at);
+    size_t nrows = get(at), before = colls->rows.n;
 
-    (void)tl_grow((void **)&colls->rows.v, &colls->rows.cap, before + nrows + 1, sizeof *colls->rows.v);
-    memcpy(&colls->rows.v[before], *at, nrows * sizeof *colls->rows.v);
-    *at += nrows * sizeof *colls->rows.v;
-    uint64_t ntexts = get(at);
-    uint32_t *id = tl_malloc((ntexts + 1) * sizeof *id);
-    for (uint64_t i = 0; i < ntexts; i++) {
+    for (; colls->rows.n < before + nrows; *at += sizeof(tl_coll_row)) {
+        tl_coll_row row;
+        memcpy(&row, *at, sizeof row);
+        tl_vec_push(&colls->rows, row);
+    }
+    size_t ntexts = get(at);
+    uint32_t *id = tl_malloc(ntexts * sizeof *id);
+    for (size_t i = 0; i < ntexts; i++) {
         tl_text text = { .n = get(at) };
         text.p = *at;
         *at += text.n;
         id[i] = intern(&colls->texts, text);
     }
-    for (size_t i = before; i < before + nrows; i++) {
+    for (size_t i = before; i < colls->rows.n; i++) {
         uint32_t *ids[] = TEXTS(&colls->rows.v[i]);
         for (size_t k = 0; k < sizeof ids / sizeof ids[0]; k++)
             *ids[k] = *ids[k] != TL_NO_NAME ? id[*ids[k]] : TL_NO_NAME;
     }
-    colls->rows.n += nrows;
     free(id);
 }
 
@@ -151,9 +140,7 @@ static int by_rank(const void *context, uint32_t a, uint32_t b)
 static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
 {
     const tl_coll_row *x = &((const tl_colls *)context)->rows.v[a], *y = &((const tl_colls *)context)->rows.v[b];
-    int order = TL_COMPARE(x->rank, y->rank);
-    order = order != 0 ? order : TL_COMPARE(x->group, y->group);
-    return order != 0 ? order : TL_COMPARE(x->ts, y->ts);
+    return TL_ORDER(x, y, rank, group, ts);
 }
 
 /* The rows in the order of ranks; those of a rank came together and stay in file order. */
@@ -209,8 +196,7 @@ static void gather(tl_colls *colls)
 {
     tl_map known = { 0 };
 
-    for (size_t i = 0; i < colls->rows.n; i++) {
-        tl_coll_row *row = &colls->rows.v[i];
+    TL_EACH (tl_coll_row, row, colls->rows) {
         uint64_t key = (uint64_t)row->group << 32 | row->index;
         row->collective = tl_map_get(&known, key);
         if (row->collective == TL_MAP_NONE) {
@@ -234,8 +220,7 @@ static void judge_columns(tl_colls *colls)
 {
     colls->whole_ts = colls->whole_dur = colls->whole_group_size = true;
     colls->whole_in = colls->whole_out = colls->whole_stream = true;
-    for (size_t i = 0; i < colls->rows.n; i++) {
-        const tl_coll_row *row = &colls->rows.v[i];
+    TL_EACH (const tl_coll_row, row, colls->rows) {
         colls->whole_ts &= row->whole_ts != 0;
         colls->whole_dur &= row->whole_dur != 0;
         colls->whole_group_size &= row->group_size != TL_COLL_NO_NUMBER;

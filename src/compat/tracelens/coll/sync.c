@@ -4,10 +4,34 @@
  *     rank 1          [ wait |           ]
  *     rank 2                 [           ]        the straggler; its duration is the latency
  */
-#include "sync.h"
 #include "tlmpi/base/group.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/compat/python.h"
+#include "tlmpi/compat/tracelens/coll.h"
 #include <stddef.h>
+
+/* One collective.  Times in us; NaN where unknown. */
+typedef struct sync {
+    size_t collective;
+    const tl_coll_row *row; /* the first rank's */
+    double last;            /* when the last rank came */
+    double latency, start_skew, mean_wait, end_skew;
+    double mb, algo, bus; /* 2^20 bytes; 2^30 bytes a second */
+    int64_t earliest;     /* the rank that waited longest; of several the largest */
+} sync;
+
+typedef struct syncs {
+    const tl_colls *colls;
+    TL_VEC(sync) v;      /* in order of first appearance */
+    tl_coll_ranks ranks; /* that take part, ascending */
+    bool whole_times;    /* ts and dur are integers */
+    bool has_bandwidth;
+} syncs;
+
+static double wait_of(const sync *s, const tl_coll_row *row)
+{
+    return s->last - row->ts;
+}
 
 /* What a name of a collective means; other names do not synchronise. */
 typedef enum meaning { NO_KIND, ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL } meaning;
@@ -15,19 +39,17 @@ typedef enum meaning { NO_KIND, ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, ALL_TO_A
 static const struct {
     const char *name;
     meaning kind;
-} names[] = {
-    { "allreduce", ALL_REDUCE },
-    { "allreduce_coalesced", ALL_REDUCE },
-    { "reducescatter", REDUCE_SCATTER },
-    { "_reduce_scatter_base", REDUCE_SCATTER },
-    { "reduce_scatter_tensor_coalesced", REDUCE_SCATTER },
-    { "allgather", ALL_GATHER },
-    { "all_gather", ALL_GATHER },
-    { "_allgather_base", ALL_GATHER },
-    { "all_gather_into_tensor_coalesced", ALL_GATHER },
-    { "allgather_into_tensor_coalesced", ALL_GATHER },
-    { "all_to_all", ALL_TO_ALL },
-};
+} names[] = { { "allreduce", ALL_REDUCE },
+              { "allreduce_coalesced", ALL_REDUCE },
+              { "reducescatter", REDUCE_SCATTER },
+              { "_reduce_scatter_base", REDUCE_SCATTER },
+              { "reduce_scatter_tensor_coalesced", REDUCE_SCATTER },
+              { "allgather", ALL_GATHER },
+              { "all_gather", ALL_GATHER },
+              { "_allgather_base", ALL_GATHER },
+              { "all_gather_into_tensor_coalesced", ALL_GATHER },
+              { "allgather_into_tensor_coalesced", ALL_GATHER },
+              { "all_to_all", ALL_TO_ALL } };
 
 static meaning kind_of(tl_text name)
 {
@@ -50,13 +72,11 @@ static bool ranks_agree(const tl_colls *colls, size_t collective)
     return true;
 }
 
-static tl_coll_sync measure(const tl_colls *colls, size_t collective, meaning kind)
+static sync measure(const tl_colls *colls, size_t collective, meaning kind)
 {
     const tl_coll_row *row = tl_coll_nth(colls, collective, 0);
     size_t n = tl_coll_nrows(colls, collective);
-    tl_coll_sync s = {
-        .collective = collective, .row = row, .last = row->ts, .latency = row->dur, .earliest = row->rank
-    };
+    sync s = { .collective = collective, .row = row, .last = row->ts, .latency = row->dur, .earliest = row->rank };
     double first_end = row->ts + row->dur, last_end = first_end, waits = 0;
 
     for (size_t k = 0; k < n; k++) {
@@ -69,7 +89,7 @@ static tl_coll_sync measure(const tl_colls *colls, size_t collective, meaning ki
     s.start_skew = -INFINITY;
     for (size_t k = 0; k < n; k++) {
         const tl_coll_row *r = tl_coll_nth(colls, collective, k);
-        double wait = tl_coll_wait(&s, r);
+        double wait = wait_of(&s, r);
         waits += wait;
         if (wait >= s.start_skew) {
             s.start_skew = wait;
@@ -87,7 +107,7 @@ static tl_coll_sync measure(const tl_colls *colls, size_t collective, meaning ki
 }
 
 /* The first collective that ranks do not agree on; TL_NONE: there is none. */
-static uint32_t collect(tl_coll_syncs *s)
+static uint32_t collect(syncs *s)
 {
     const tl_colls *colls = s->colls;
 
@@ -103,13 +123,13 @@ static uint32_t collect(tl_coll_syncs *s)
         tl_coll_ranks_add(&s->ranks, colls, c);
     }
     s->whole_times = colls->whole_ts && colls->whole_dur;
-    tl_coll_ranks_distinct(&s->ranks);
+    s->ranks.n = tl_ns_distinct(s->ranks.v, s->ranks.n);
     return TL_NONE;
 }
 
 /* ------------------------------------------------------------------------------------------------------ a row each */
 
-static void put_sync(tl_csv *csv, const tl_coll_syncs *s, const tl_coll_sync *one)
+static void put_sync(tl_csv *csv, const syncs *s, const sync *one)
 {
     const tl_colls *colls = s->colls;
     const tl_coll_row *row = one->row;
@@ -118,10 +138,9 @@ static void put_sync(tl_csv *csv, const tl_coll_syncs *s, const tl_coll_sync *on
     TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
              tl_coll_number(row->group_size, colls->whole_group_size), tl_coll_text(colls, row->dtype),
              tl_coll_number(row->in_nelems, colls->whole_in), tl_coll_number(row->out_nelems, colls->whole_out),
-             tl_real(tl_coll_in_mb(colls, row)), tl_real(tl_coll_out_mb(colls, row)), tl_real(one->mb),
-             tl_number(one->latency, colls->whole_dur), tl_number(one->start_skew, colls->whole_ts),
-             tl_int(one->earliest), tl_real(one->mean_wait), tl_number(one->end_skew, s->whole_times),
-             tl_real(one->algo), tl_real(one->bus));
+             tl_coll_in_mb(colls, row), tl_coll_out_mb(colls, row), one->mb, tl_number(one->latency, colls->whole_dur),
+             tl_number(one->start_skew, colls->whole_ts), one->earliest, one->mean_wait,
+             tl_number(one->end_skew, s->whole_times), one->algo, one->bus);
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
         const tl_coll_row *r = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
         TL_CELLS(csv, tl_number(r != NULL ? r->ts : NAN, colls->whole_ts),
@@ -129,19 +148,12 @@ static void put_sync(tl_csv *csv, const tl_coll_syncs *s, const tl_coll_sync *on
     }
     for (size_t i = 0, k = 0; i < s->ranks.n; i++) {
         const tl_coll_row *r = tl_coll_row_of(colls, one->collective, s->ranks.v[i], &k);
-        TL_CELLS(csv, tl_number(r != NULL ? tl_coll_wait(one, r) : NAN, colls->whole_ts));
+        TL_CELLS(csv, tl_number(r != NULL ? wait_of(one, r) : NAN, colls->whole_ts));
     }
     tl_coll_end_row(csv, colls, TL_COLL_SPAN, 0, row->ranks);
 }
 
-static void put_rank_word(tl_csv *csv, int64_t rank, const char *what)
-{
-    char word[64];
-    snprintf(word, sizeof word, "rank_%lld_%s", (long long)rank, what);
-    tl_csv_head(csv, word);
-}
-
-static void write_syncs(const tl_coll_syncs *s, tl_csv_folder *folder)
+static void write_syncs(const syncs *s, tl_csv_folder *folder)
 {
     tl_csv csv = tl_csv_open(folder, "nccl_implicit_sync.csv", NULL);
 
@@ -149,12 +161,8 @@ static void write_syncs(const tl_coll_syncs *s, tl_csv_folder *folder)
                       "In msg nelems,Out msg nelems,In msg size (MB),Out msg size (MB),Full msg size (MB),"
                       "comm_latency,skew in start time,earliest arrival rank,avg_wait_time,skew in end time,"
                       "algo bw (GB/s),bus bw (GB/s)");
-    for (size_t i = 0; i < s->ranks.n; i++) {
-        put_rank_word(&csv, s->ranks.v[i], "ts");
-        put_rank_word(&csv, s->ranks.v[i], "dur");
-    }
-    for (size_t i = 0; i < s->ranks.n; i++)
-        put_rank_word(&csv, s->ranks.v[i], "wait_time");
+    tl_coll_head_ranks(&csv, &s->ranks, "ts,dur");
+    tl_coll_head_ranks(&csv, &s->ranks, "wait_time");
     tl_coll_end_head(&csv, s->colls, TL_COLL_SPAN);
     for (size_t i = 0; i < s->v.n; i++)
         put_sync(&csv, s, &s->v.v[i]);
@@ -166,10 +174,8 @@ static void write_syncs(const tl_coll_syncs *s, tl_csv_folder *folder)
 /* What is missing is a group of its own. */
 static int by_group(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_coll_row *x = ((const tl_coll_sync *)context)[a].row, *y = ((const tl_coll_sync *)context)[b].row;
-    int order = TL_COMPARE(x->name, y->name);
-    order = order != 0 ? order : TL_COMPARE(x->dtype, y->dtype);
-    return order != 0 ? order : TL_COMPARE(x->in_nelems, y->in_nelems);
+    const tl_coll_row *x = ((const sync *)context)[a].row, *y = ((const sync *)context)[b].row;
+    return TL_ORDER(x, y, name, dtype, in_nelems);
 }
 
 typedef struct sum {
@@ -185,19 +191,17 @@ static int largest_first(const void *a, const void *b)
 }
 
 /* Mean, median, smallest and largest of what is known of a measure: the offset of a double. */
-static void put_statistics(tl_csv *csv, const tl_coll_syncs *s, const sum *g, size_t measure, bool whole)
+static void put_statistics(tl_csv *csv, const syncs *s, const sum *g, size_t measure, bool whole)
 {
-    double *v = tl_malloc(g->n * sizeof *v);
+    double *v =
+        tl_column(g->order, g->n, (const double *)(const void *)((const char *)s->v.v + measure), sizeof *s->v.v);
     size_t n = 0;
 
-    for (size_t i = 0; i < g->n; i++) {
-        memcpy(&v[n], (const char *)&s->v.v[g->order[i]] + measure, sizeof v[n]);
-        if (!isnan(v[n]))
-            n++;
-    }
+    for (size_t i = 0; i < g->n; i++)
+        if (!isnan(v[i]))
+            v[n++] = v[i];
     tl_group_stats stats = tl_pandas_stats(v, n);
-    TL_CELLS(csv, tl_real(stats.mean), tl_real(tl_numpy_median(v, n)), tl_number(stats.min, whole),
-             tl_number(stats.max, whole));
+    TL_CELLS(csv, stats.mean, tl_numpy_median(v, n), tl_number(stats.min, whole), tl_number(stats.max, whole));
     free(v);
 }
 
@@ -206,7 +210,7 @@ static tl_cell known_text(const tl_colls *colls, uint32_t text)
     return text != TL_NO_NAME ? tl_coll_text(colls, text) : tl_words("Unknown");
 }
 
-static void put_sum(tl_csv *csv, const tl_coll_syncs *s, const sum *g)
+static void put_sum(tl_csv *csv, const syncs *s, const sum *g)
 {
     const tl_colls *colls = s->colls;
     const tl_coll_row *row = s->v.v[g->order[0]].row;
@@ -214,36 +218,35 @@ static void put_sum(tl_csv *csv, const tl_coll_syncs *s, const sum *g)
     double mb = NAN;
 
     for (size_t i = 0; i < g->n; i++) {
-        const tl_coll_sync *one = &s->v.v[g->order[i]];
+        const sync *one = &s->v.v[g->order[i]];
         size = size == TL_COLL_NO_NUMBER ? one->row->group_size : size;
         mb = isnan(mb) ? one->mb : mb;
     }
     TL_CELLS(csv, known_text(colls, row->name), known_text(colls, row->dtype),
              row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems, colls->whole_in)
                                                  : tl_words("Unknown"),
-             tl_coll_text(colls, row->group), tl_coll_number(size, colls->whole_group_size), tl_real(mb));
-    put_statistics(csv, s, g, offsetof(tl_coll_sync, latency), colls->whole_dur);
-    put_statistics(csv, s, g, offsetof(tl_coll_sync, start_skew), colls->whole_ts);
-    put_statistics(csv, s, g, offsetof(tl_coll_sync, end_skew), s->whole_times);
+             tl_coll_text(colls, row->group), tl_coll_number(size, colls->whole_group_size), mb);
+    put_statistics(csv, s, g, offsetof(sync, latency), colls->whole_dur);
+    put_statistics(csv, s, g, offsetof(sync, start_skew), colls->whole_ts);
+    put_statistics(csv, s, g, offsetof(sync, end_skew), s->whole_times);
     if (s->has_bandwidth) {
-        put_statistics(csv, s, g, offsetof(tl_coll_sync, algo), false);
-        put_statistics(csv, s, g, offsetof(tl_coll_sync, bus), false);
+        put_statistics(csv, s, g, offsetof(sync, algo), false);
+        put_statistics(csv, s, g, offsetof(sync, bus), false);
     }
-    TL_ROW(csv, tl_int((int64_t)g->n), tl_real(g->total / 1000));
+    TL_ROW(csv, g->n, g->total / 1000);
 }
 
 #define STATISTICS(of) of "_mean," of "_median," of "_min," of "_max"
 
-static void write_sums(const tl_coll_syncs *s, tl_csv_folder *folder)
+static void write_sums(const syncs *s, tl_csv_folder *folder)
 {
     const size_t n = s->v.n;
     uint32_t *order = tl_sorted_index(n, by_group, s->v.v);
     TL_VEC(sum) sums = { 0 };
     tl_csv csv = tl_csv_open(folder, "nccl_summary_implicit_sync.csv", NULL);
 
-    for (size_t from = 0, to; from < n; from = to) {
+    TL_GROUPS (from, to, order, n, by_group, s->v.v) {
         double total = 0;
-        to = tl_group_end(order, from, n, by_group, s->v.v);
         for (size_t i = from; i < to; i++)
             total += s->v.v[order[i]].latency;
         tl_vec_push(&sums, (sum){ order + from, to - from, total });
@@ -264,15 +267,97 @@ static void write_sums(const tl_coll_syncs *s, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
+/* ------------------------------------------------------------------------------- which rank the others waited for */
+
+/* Place of a rank among s->ranks. */
+static size_t place_of(const syncs *s, int64_t rank)
+{
+    size_t at = 0;
+    TL_BISECT(at, s->ranks.n, mid, s->ranks.v[mid] < rank);
+    return at;
+}
+
+/* A rank, over the collectives above. */
+typedef struct standing {
+    int64_t rank;
+    size_t order; /* of its first appearance: decides who was last where two came at once */
+    double waits, durs;
+    uint64_t n, last, first;
+} standing;
+
+static int least_wait_first(const void *a, const void *b)
+{
+    const standing *x = a, *y = b;
+    double p = tl_python_round(x->waits, 1), q = tl_python_round(y->waits, 1);
+    return p != q ? TL_COMPARE(p, q) : TL_COMPARE(x->rank, y->rank);
+}
+
+static void count(const syncs *s, standing *v)
+{
+    size_t nseen = 0;
+
+    TL_EACH (const sync, one, s->v) {
+        standing *last = NULL;
+        double least = INFINITY;
+        for (size_t k = 0; k < tl_coll_nrows(s->colls, one->collective); k++) {
+            const tl_coll_row *row = tl_coll_nth(s->colls, one->collective, k);
+            standing *r = &v[place_of(s, row->rank)];
+            double wait = wait_of(one, row);
+            if (r->n++ == 0)
+                r->order = nseen++;
+            r->waits += wait;
+            if (last == NULL || wait < least || (wait == least && r->order < last->order)) {
+                least = wait;
+                last = r;
+            }
+        }
+        if (last != NULL)
+            last->last++;
+        v[place_of(s, one->earliest)].first++;
+    }
+}
+
+static tl_cell tenths(double x)
+{
+    return tl_real(tl_python_round(x, 1));
+}
+
+/* By its waits: who waits least came last. */
+static void write_stragglers(const syncs *s, tl_csv_folder *folder)
+{
+    standing *v = tl_calloc(s->ranks.n, sizeof *v);
+
+    for (size_t i = 0; i < s->ranks.n; i++)
+        v[i].rank = s->ranks.v[i];
+    count(s, v);
+    TL_EACH (const tl_coll_row, row, s->colls->rows) {
+        size_t at = place_of(s, row->rank);
+        if (at < s->ranks.n && v[at].rank == row->rank)
+            v[at].durs += row->dur;
+    }
+    qsort(v, s->ranks.n, sizeof *v, least_wait_first);
+    tl_csv csv = tl_csv_open(folder, "nccl_straggler_summary.csv", NULL);
+    tl_csv_head(&csv, "rank,total_wait_time_us,mean_wait_time_us,times_arrived_last,times_arrived_first,"
+                      "pct_arrived_last,num_collectives,total_nccl_dur_us");
+    tl_coll_end_head(&csv, s->colls, TL_COLL_NODE);
+    for (size_t i = 0; i < s->ranks.n; i++) {
+        TL_CELLS(&csv, v[i].rank, tenths(v[i].waits), tenths(v[i].waits / (double)v[i].n), v[i].last, v[i].first,
+                 tenths(100.0 * (double)v[i].last / (double)s->v.n), s->v.n, tenths(v[i].durs));
+        tl_coll_end_row(&csv, s->colls, TL_COLL_NODE, v[i].rank, TL_NO_NAME);
+    }
+    free(v);
+    tl_csv_close(&csv);
+}
+
 uint32_t tl_coll_write_sync(const tl_colls *colls, tl_csv_folder *folder)
 {
-    tl_coll_syncs s = { .colls = colls };
+    syncs s = { .colls = colls };
     uint32_t differ = collect(&s);
 
     if (differ == TL_NONE && s.v.n > 0) {
         write_syncs(&s, folder);
         write_sums(&s, folder);
-        tl_coll_write_stragglers(&s, folder);
+        write_stragglers(&s, folder);
     }
     free(s.v.v);
     free(s.ranks.v);

@@ -13,9 +13,10 @@
  *     CPU_UNTRACED            operators have less than dur / 5 in all
  *     CPU_DOMINATED           else
  *
- * Threads are mixed: sums run over all.
+ * Threads are mixed: sums run over all, and an operator within another in time is taken for its child.
  */
-#include "self.h"
+#include "cover.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/compat/tracelens/idle.h"
 #include <stdlib.h>
 
@@ -27,14 +28,35 @@
 #define TRACED_SHARE      0.20
 #define TOLD_NAMES        3
 #define MICRO             "\302\265"
+#define STEPS             64 /* a frame, before it is taken for a crowd in which many cross */
+
+/* Events of one sort, and those of them that overlap the gap at hand. */
+typedef struct sweep {
+    uint32_t *all;  /* by ts */
+    size_t n, next; /* those before `next` have begun before the last gap asked for ended */
+    TL_VEC(uint32_t) now;
+} sweep;
+
+typedef struct share {
+    uint32_t name; /* of the trace; TL_NO_NAME: none */
+    double us;
+} share;
+
+/* An operator in a gap: as it is, and clipped to the gap. */
+typedef struct frame {
+    double ts, end, from, to;
+    uint32_t name;
+    size_t later, sooner; /* the next frame that ends later than this one; that ends as soon, or sooner */
+} frame;
 
 struct tl_lens_host {
     const tl_lens *lens;
     tl_names *words;
-    tl_lens_sweep calls;
-    uint8_t *class; /* of each event that is a call */
-    tl_lens_self self;
-    tl_lens_shares shares;
+    sweep calls, ops;
+    uint8_t *class;       /* of each event that is a call */
+    TL_VEC(frame) frames; /* operators of the gap at hand */
+    TL_VEC(share) shares; /* of the gap at hand by name, in order of first sight */
+    uint32_t *position;   /* name -> its place in shares, plus one; TL_NO_NAME stands at the end */
     tl_bytes text;
 };
 
@@ -57,6 +79,11 @@ static uint8_t class_of(const tl_lens *lens, uint32_t call)
     return tl_lens_sync_of(lens, call, TL_NONE) != TL_LENS_NO_SYNC ? SYNC_CALL : OTHER_RUNTIME;
 }
 
+static bool is_op(const tl_lens *lens, uint32_t i)
+{
+    return (lens->set[i] == TL_LENS_CPU_OP || lens->set[i] == TL_LENS_PYTHON) && tl_lens_is_complete(lens, i);
+}
+
 tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
 {
     tl_lens_host *host = tl_calloc(1, sizeof *host);
@@ -64,9 +91,9 @@ tl_lens_host *tl_lens_host_new(const tl_lens *lens, tl_names *words)
     host->lens = lens;
     host->words = words;
     host->calls.all = tl_lens_pick(lens, is_call, false, &host->calls.n);
+    host->ops.all = tl_lens_pick(lens, is_op, true, &host->ops.n);
     host->class = tl_calloc(lens->e->n, sizeof *host->class);
-    host->self = tl_lens_self_of(lens);
-    host->shares = tl_lens_shares_of(lens);
+    host->position = tl_calloc(lens->e->names.n + 1, sizeof *host->position);
     for (size_t i = 0; i < host->calls.n; i++)
         host->class[host->calls.all[i]] = class_of(lens, host->calls.all[i]);
     return host;
@@ -76,11 +103,65 @@ void tl_lens_host_free(tl_lens_host *host)
 {
     free(host->calls.all);
     free(host->calls.now.v);
-    tl_lens_self_free(&host->self);
-    tl_lens_shares_free(&host->shares);
+    free(host->ops.all);
+    free(host->ops.now.v);
+    free(host->frames.v);
+    free(host->shares.v);
+    free(host->position);
     free(host->class);
     tl_bytes_free(&host->text);
     free(host);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- of a gap */
+
+/* Brings sweep->now to those that overlap the gap, in the order of sweep->all.  Gaps only go forward. */
+static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)
+{
+    size_t kept = 0;
+
+    for (; s->next < s->n && tl_lens_ts(lens, s->all[s->next]) < gap->hi; s->next++)
+        tl_vec_push(&s->now, s->all[s->next]);
+    for (size_t i = 0; i < s->now.n; i++)
+        if (tl_lens_end(lens, s->now.v[i]) > gap->lo)
+            s->now.v[kept++] = s->now.v[i];
+    s->now.n = kept;
+}
+
+static uint32_t *position_of(const tl_lens_host *host, uint32_t name)
+{
+    return &host->position[name == TL_NO_NAME ? host->lens->e->names.n : name];
+}
+
+static void clear_shares(tl_lens_host *host)
+{
+    TL_EACH (const share, s, host->shares)
+        *position_of(host, s->name) = 0;
+    host->shares.n = 0;
+}
+
+static void add_share(tl_lens_host *host, uint32_t name, double us)
+{
+    uint32_t *position = position_of(host, name);
+    if (*position == 0) {
+        tl_vec_push(&host->shares, (share){ name, 0.0 });
+        *position = (uint32_t)host->shares.n;
+    }
+    host->shares.v[*position - 1].us += us;
+}
+
+/* The largest share, of equal ones the first, that is none of the n in `but`; NULL: none. */
+static const share *largest_share(const tl_lens_host *host, const share *const *but, size_t n)
+{
+    const share *best = NULL;
+    TL_EACH (const share, s, host->shares) {
+        bool told = false;
+        for (size_t k = 0; k < n; k++)
+            told |= but[k] == s;
+        if (!told && (best == NULL || s->us > best->us))
+            best = s;
+    }
+    return best;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- texts */
@@ -157,8 +238,8 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
     int met[NCLASSES], nmet = 0, best = -1;
     bool seen[NCLASSES] = { false };
 
-    tl_lens_shares_clear(&host->shares);
-    tl_lens_sweep_to(&host->calls, lens, gap);
+    clear_shares(host);
+    sweep_to(&host->calls, lens, gap);
     for (size_t i = 0; i < host->calls.now.n; i++) {
         uint32_t call = host->calls.now.v[i];
         double us = fmin(tl_lens_end(lens, call), gap->hi) - fmax(tl_lens_ts(lens, call), gap->lo);
@@ -168,7 +249,7 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
             met[nmet++] = class;
         seen[class] = true;
         sum[class] += us;
-        tl_lens_shares_add(&host->shares, lens->e->name[call], us);
+        add_share(host, lens->e->name[call], us);
     }
     for (int i = 0; i < nmet; i++)
         if (best < 0 || sum[met[i]] > sum[best])
@@ -178,35 +259,144 @@ static bool label_runtime(tl_lens_host *host, tl_lens_gap *gap)
 
     gap->cpu = TL_LENS_RUNTIME_DOMINATED;
     say(host, class_words[best]);
-    say_name(host, tl_lens_shares_largest(&host->shares, NULL, 0)->name, "unknown");
+    say_name(host, largest_share(host, NULL, 0)->name, "unknown");
     gap->key = gap->detail = take_word(host);
     return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- operators */
 
+static void take_frames(tl_lens_host *host, const tl_lens_gap *gap)
+{
+    const tl_lens *lens = host->lens;
+
+    host->frames.n = 0;
+    sweep_to(&host->ops, lens, gap);
+    for (size_t i = 0; i < host->ops.now.n; i++) {
+        uint32_t op = host->ops.now.v[i];
+        frame f = { .ts = tl_lens_ts(lens, op), .end = tl_lens_end(lens, op), .name = lens->e->name[op] };
+        f.from = fmax(f.ts, gap->lo);
+        f.to = fmin(f.end, gap->hi);
+        if (f.to > f.from)
+            tl_vec_push(&host->frames, f);
+    }
+    for (size_t i = host->frames.n; i-- > 0;) {
+        frame *v = host->frames.v;
+        for (v[i].later = i + 1; v[i].later < host->frames.n && v[v[i].later].end <= v[i].end;)
+            v[i].later = v[v[i].later].later;
+        for (v[i].sooner = i + 1; v[i].sooner < host->frames.n && v[v[i].sooner].end > v[i].end;)
+            v[i].sooner = v[v[i].sooner].sooner;
+    }
+}
+
+/* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
+ * its end. After one of them, all up to the next that ends later lie within it, too, and add nothing; after one that
+ * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
+ * of descendants, and of those that cross it.  False: that is more than *steps, which grow less. */
+static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *steps, double *us)
+{
+    const frame *v = host->frames.v;
+    double sum = 0, from = 0, to = 0;
+    bool open = false;
+
+    for (size_t k = first; k < host->frames.n && v[k].ts <= v[i].end;) {
+        if (--*steps == 0)
+            return false;
+        if (v[k].end > v[i].end) {
+            k = v[k].sooner;
+            continue;
+        }
+        if (open && v[k].from <= to) {
+            to = fmax(to, v[k].to);
+        } else {
+            sum += open ? to - from : 0;
+            from = v[k].from;
+            to = v[k].to;
+            open = true;
+        }
+        k = v[k].later;
+    }
+    *us = sum + (open ? to - from : 0);
+    return true;
+}
+
+/* After all frames of the extent of frame i: these stand side by side and do not contain each other. */
+static size_t after_extent(const tl_lens_host *host, size_t i)
+{
+    const frame *v = host->frames.v;
+    size_t next = i + 1;
+    while (next < host->frames.n && v[next].ts == v[i].ts && v[next].end == v[i].end)
+        next++;
+    return next;
+}
+
+/* The self times of all frames at once, in integers, where a pair at a time would take too long.  Sums then differ in
+ * their last digits from those in order.  The caller frees them. */
+static int64_t *self_times_of_crowd(const tl_lens_host *host, const tl_lens_gap *gap, double scale)
+{
+    const frame *v = host->frames.v;
+    size_t n = host->frames.n;
+    tl_cover_span *spans = tl_malloc(n * sizeof *spans);
+    int64_t *own = tl_malloc(n * sizeof *own);
+
+    for (size_t i = 0, next; i < n; i = next) {
+        next = after_extent(host, i);
+        for (size_t k = i; k < next; k++)
+            spans[k] = (tl_cover_span){ (int64_t)llround((v[k].from - gap->lo) * scale),
+                                        (int64_t)llround((v[k].to - gap->lo) * scale), v[k].end, next };
+    }
+    tl_cover_find(spans, n, own);
+    for (size_t i = 0; i < n; i++)
+        own[i] = spans[i].to - spans[i].from - own[i];
+    free(spans);
+    return own;
+}
+
+/* Self times of the operators in the gap, by name.  Ask in order of time. */
+static void share_self_times(tl_lens_host *host, const tl_lens_gap *gap)
+{
+    take_frames(host, gap);
+    const frame *v = host->frames.v;
+    /* Millionths of a microsecond, or as many as there is room for. */
+    const double scale = fmin(1e6, 0x1p60 / (gap->hi - gap->lo));
+    size_t steps = STEPS * (host->frames.n + 1);
+    int64_t *crowd = NULL;
+
+    clear_shares(host);
+    for (size_t i = 0, next; i < host->frames.n; i = next) {
+        double us = 0;
+        next = after_extent(host, i);
+        if (crowd == NULL && !covered(host, i, next, &steps, &us))
+            crowd = self_times_of_crowd(host, gap, scale);
+        double own = crowd != NULL ? (double)crowd[i] / scale : (v[i].to - v[i].from) - us;
+        for (size_t k = i; own > 0 && k < next; k++)
+            add_share(host, v[k].name, own);
+    }
+    free(crowd);
+}
+
 static void label_operators(tl_lens_host *host, tl_lens_gap *gap)
 {
     double dur = gap->hi - gap->lo, all = 0;
-    const tl_lens_share *told[TOLD_NAMES] = { NULL };
+    const share *told[TOLD_NAMES] = { NULL };
 
-    tl_lens_self_times(&host->self, gap, &host->shares);
+    share_self_times(host, gap);
     gap->cpu = TL_LENS_CPU_UNTRACED;
-    if (host->shares.rows.n == 0) {
+    if (host->shares.n == 0) {
         gap->op = gap->key = word_of(host, "(no_cpu_op_overlap)");
         gap->detail = word_of(host, "no cpu_op/python_function events overlap this gap");
         return;
     }
-    for (size_t i = 0; i < host->shares.rows.n; i++)
-        all += host->shares.rows.v[i].us;
-    told[0] = tl_lens_shares_largest(&host->shares, NULL, 0);
+    for (size_t i = 0; i < host->shares.n; i++)
+        all += host->shares.v[i].us;
+    told[0] = largest_share(host, NULL, 0);
     say_name(host, told[0]->name, "?");
     gap->key = gap->op = take_word(host);
     if (all / dur < TRACED_SHARE) {
         say_number(host, "self_time_coverage=", 0, all / dur * 100, "% of gap");
     } else {
         gap->cpu = TL_LENS_CPU_DOMINATED;
-        for (size_t n = 0; n < TOLD_NAMES && (told[n] = tl_lens_shares_largest(&host->shares, told, n)) != NULL; n++) {
+        for (size_t n = 0; n < TOLD_NAMES && (told[n] = largest_share(host, told, n)) != NULL; n++) {
             say(host, n > 0 ? ", " : "");
             say_name(host, told[n]->name, "?");
             say_number(host, ": ", 0, told[n]->us / dur * 100, "%");

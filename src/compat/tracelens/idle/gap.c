@@ -132,8 +132,7 @@ static void name_neighbours(const tl_lens *lens, tl_lens_idle *idle)
             tl_map_put(&ends, (uint64_t)tl_lens_thousandths(tl_lens_end(lens, i)), i);
             tl_map_put(&starts, (uint64_t)tl_lens_thousandths(tl_lens_ts(lens, i)), i);
         }
-    for (size_t k = 0; k < idle->gaps.n; k++) {
-        tl_lens_gap *gap = &idle->gaps.v[k];
+    TL_EACH (tl_lens_gap, gap, idle->gaps) {
         gap->before = tl_map_get(&ends, (uint64_t)tl_lens_thousandths(gap->lo));
         gap->after = tl_map_get(&starts, (uint64_t)tl_lens_thousandths(gap->hi));
     }
@@ -263,8 +262,7 @@ tl_lens_idle tl_lens_idle_of(const tl_lens *lens)
     w.gpu = tl_lens_pick(lens, is_complete_gpu, false, &w.ngpu);
     w.calls = tl_lens_pick(lens, is_waiting_call, false, &w.ncalls);
     tl_lens_host *host = tl_lens_host_new(lens, &idle.words);
-    for (size_t i = 0; i < idle.gaps.n; i++) {
-        tl_lens_gap *gap = &idle.gaps.v[i];
+    TL_EACH (tl_lens_gap, gap, idle.gaps) {
         if (tl_lens_is_noise(gap))
             continue;
         find_next(&w, gap);

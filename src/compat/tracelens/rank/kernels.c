@@ -18,6 +18,7 @@ typedef struct kernel {
     uint32_t name;
     int64_t stream; /* TL_LANE_ABSENT: none */
     uint32_t event; /* in file order */
+    double us;
 } kernel;
 
 typedef struct row {
@@ -43,13 +44,7 @@ static bool is_kernel(const tl_lens *lens, uint32_t i)
 static int by_key(const void *context, uint32_t a, uint32_t b)
 {
     const kernel *x = (const kernel *)context + a, *y = (const kernel *)context + b;
-    int order = TL_COMPARE(x->source, y->source);
-    order = order != 0 ? order : TL_COMPARE(x->parent, y->parent);
-    order = order != 0 ? order : TL_COMPARE(x->dims, y->dims);
-    order = order != 0 ? order : TL_COMPARE(x->strides, y->strides);
-    order = order != 0 ? order : TL_COMPARE(x->inputs, y->inputs);
-    order = order != 0 ? order : TL_COMPARE(x->name, y->name);
-    return order != 0 ? order : TL_COMPARE(x->stream, y->stream);
+    return TL_ORDER(x, y, source, parent, dims, strides, inputs, name, stream);
 }
 
 static int largest_first(const void *a, const void *b)
@@ -65,17 +60,12 @@ static void make_rows(summing *s)
     const kernel *v = s->kernels.v;
     const size_t n = s->kernels.n;
     uint32_t *order = tl_sorted_index(n, by_key, v);
-    double *durs = tl_malloc(n * sizeof *durs);
 
     s->rows.n = 0;
-    for (size_t from = 0, to; from < n; from = to) {
-        to = tl_group_end(order, from, n, by_key, v);
-        for (size_t i = from; i < to; i++)
-            durs[i - from] = tl_lens_dur(s->lens, v[order[i]].event);
-        tl_vec_push(&s->rows, (row){ &v[order[from]], tl_pandas_stats(durs, to - from) });
+    TL_GROUPS (from, to, order, n, by_key, v) {
+        tl_vec_push(&s->rows, (row){ &v[order[from]], TL_STATS(order + from, to - from, v, us) });
     }
     free(order);
-    free(durs);
     if (s->rows.n > 0)
         qsort(s->rows.v, s->rows.n, sizeof *s->rows.v, largest_first);
 }
@@ -104,23 +94,12 @@ static void take_all(summing *s)
             .name = e->name[i],
             .stream = e->lanes.v[e->lane[i]].stream,
             .event = i,
+            .us = tl_lens_dur(s->lens, i),
         };
         tl_vec_push(&s->kernels, k);
     }
     for (size_t i = 0; i < s->kernels.n && !s->has_ops; i++)
         s->kernels.v[i].parent = TL_NO_NAME;
-}
-
-/* The time of all kernels, in file order. */
-static double sum_all(const summing *s)
-{
-    double *durs = tl_malloc(s->kernels.n * sizeof *durs);
-
-    for (size_t i = 0; i < s->kernels.n; i++)
-        durs[i] = tl_lens_dur(s->lens, s->kernels.v[i].event);
-    double sum = tl_numpy_sum(durs, s->kernels.n, 1);
-    free(durs);
-    return sum;
 }
 
 static tl_cell name_cell(const summing *s, uint32_t name)
@@ -133,26 +112,24 @@ static tl_cell name_cell(const summing *s, uint32_t name)
 static void write_summary(summing *s, tl_csv_folder *folder)
 {
     take_all(s);
-    double all = sum_all(s);
     make_rows(s);
     if (s->rows.n == 0)
         return;
+    double all = TL_SUM(NULL, s->kernels.n, s->kernels.v, us); /* in file order */
     tl_csv csv = tl_csv_open(folder, "kernel_summary.csv", NULL);
     tl_csv_head(&csv, s->has_ops ? "Parent op category,Parent cpu_op" : "Parent op category");
     tl_csv_head(&csv, "Kernel name,Kernel stream,Kernel duration " US "_sum,Kernel duration " US "_count,"
                       "Kernel duration " US "_mean,Kernel duration " US "_min,Kernel duration " US "_max,"
                       "Percent of kernels time (%),Percent of total time (%)");
     tl_csv_end_head(&csv);
-    for (size_t i = 0; i < s->rows.n; i++) {
-        const row *r = &s->rows.v[i];
-        TL_CELLS(&csv, tl_words(source_words[r->first->source]));
+    TL_EACH (const row, r, s->rows) {
+        TL_CELLS(&csv, source_words[r->first->source]);
         if (s->has_ops)
             TL_CELLS(&csv, name_cell(s, r->first->parent));
         TL_ROW(&csv, name_cell(s, r->first->name),
                r->first->stream != TL_LANE_ABSENT ? tl_int(r->first->stream) : tl_blank(),
-               tl_number(r->durs.sum, s->whole), tl_int((int64_t)r->durs.n), tl_real(r->durs.mean),
-               tl_number(r->durs.min, s->whole), tl_number(r->durs.max, s->whole), tl_real(r->durs.sum / all * 100),
-               tl_real(r->durs.sum / s->total * 100));
+               tl_number(r->durs.sum, s->whole), r->durs.n, r->durs.mean, tl_number(r->durs.min, s->whole),
+               tl_number(r->durs.max, s->whole), r->durs.sum / all * 100, r->durs.sum / s->total * 100);
     }
     tl_csv_close(&csv);
 }
@@ -194,7 +171,7 @@ static void write_histogram(const tl_lens *lens, tl_csv_folder *folder)
 
     tl_csv csv = tl_csv_open(folder, "short_kernel_histogram.csv", "bin_start,bin_end,count");
     for (int i = 0; i < NBINS; i++)
-        TL_ROW(&csv, tl_real(edge[i]), tl_real(edge[i + 1]), tl_int(count[i]));
+        TL_ROW(&csv, edge[i], edge[i + 1], count[i]);
     tl_csv_close(&csv);
 }
 
@@ -205,7 +182,7 @@ static void take_short(summing *s)
 
     s->kernels.n = 0;
     for (uint32_t i = 0; i < e->n; i++) {
-        kernel k = { .source = FROM_OP, .name = e->name[i], .event = i };
+        kernel k = { .source = FROM_OP, .name = e->name[i], .event = i, .us = tl_lens_dur(s->lens, i) };
         if (!is_short(s->lens, i))
             continue;
         if (s->has_ops) {
@@ -228,7 +205,7 @@ static void put_tuple(tl_csv *csv, const summing *s, uint32_t json)
 {
     tl_bytes text = { 0 };
     tl_python_tuple(tl_names_text(&s->lens->e->names, json), &text);
-    TL_CELLS(csv, tl_bytes_cell(&text));
+    TL_CELLS(csv, &text);
     tl_bytes_free(&text);
 }
 
@@ -245,16 +222,15 @@ static void write_short(summing *s, tl_csv_folder *folder)
                       "Short Kernel duration " US " mean,Short Kernel duration " US " percent of total time");
     tl_csv_end_head(&csv);
     csv.as_is = true;
-    for (size_t i = 0; i < s->rows.n; i++) {
-        const row *r = &s->rows.v[i];
+    TL_EACH (const row, r, s->rows) {
         if (s->has_ops) {
             TL_CELLS(&csv, name_cell(s, r->first->parent));
             put_tuple(&csv, s, r->first->dims);
             put_tuple(&csv, s, r->first->strides);
             put_tuple(&csv, s, r->first->inputs);
         }
-        TL_ROW(&csv, name_cell(s, r->first->name), tl_number(r->durs.sum, s->whole), tl_int((int64_t)r->durs.n),
-               tl_real(r->durs.mean), tl_real(r->durs.sum / s->total * 100));
+        TL_ROW(&csv, name_cell(s, r->first->name), tl_number(r->durs.sum, s->whole), r->durs.n, r->durs.mean,
+               r->durs.sum / s->total * 100);
     }
     tl_csv_close(&csv);
 }

@@ -140,7 +140,7 @@ static void write_timeline(const tl_lens_timeline *t, bool micro, tl_csv_folder 
     tl_csv csv = tl_csv_open(folder, name, "type,time ms,percent");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].shown)
-            TL_ROW(&csv, tl_words(rows[i].type), tl_real(rows[i].us / 1000), tl_real(rows[i].us / t->total * 100));
+            TL_ROW(&csv, rows[i].type, rows[i].us / 1000, rows[i].us / t->total * 100);
     tl_csv_close(&csv);
 }
 

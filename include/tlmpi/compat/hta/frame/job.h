@@ -73,4 +73,8 @@ void tl_hta_job_align(tl_hta_job *job, bool include_last_step);
  * written, and a line of the notes tells why. */
 typedef void tl_hta_table(tl_hta_job *job);
 
+/* A table to which each rank adds its rows. */
+typedef void tl_hta_rows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame);
+void tl_hta_write_ranks(tl_hta_job *job, const char *file, const char *header, tl_hta_rows *rows);
+
 #endif

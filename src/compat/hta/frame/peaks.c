@@ -1,4 +1,4 @@
-#include "peaks.h"
+#include "tlmpi/compat/hta/frame/peaks.h"
 #include "tlmpi/base/mem.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* peaks.h - the last number of a list, before some place, that is at least as large as a bound; numbers may change. */
-#ifndef TLMPI_COMPAT_HTA_STREAMS_PEAKS_H
-#define TLMPI_COMPAT_HTA_STREAMS_PEAKS_H
+#ifndef TLMPI_COMPAT_HTA_FRAME_PEAKS_H
+#define TLMPI_COMPAT_HTA_FRAME_PEAKS_H
 
 #include <stddef.h>
 #include <stdint.h>
