@@ -73,7 +73,9 @@ static void say_lost(tl_phrase *p, const total *t, bool at_end)
         snprintf(idle, sizeof idle, "; %.32s of idle time may be work", tl_duration(t->time_ns).text);
     snprintf(p->text, sizeof p->text, "%" PRId64 " of %" PRId64 " launches of %s%s %s%s%s", t->count, t->of, t->ranks,
              t->steps, at_end ? "had not run when the recording ended, or were not recorded" : "were not recorded, or not whole",
-             t->nsteps > 0 ? (t->nranks > 1 ? ": these ranks are not judged there" : ": this rank is not judged there") : "",
+             t->nsteps == 0  ? ""
+             : t->nranks > 1 ? ": there these ranks are called late only if they are so without that work"
+                             : ": there this rank is called late only if it is so without that work",
              idle);
 }
 

@@ -1,5 +1,6 @@
 /* test_answers.c - what is told is what table culprit says. */
 #include "answer_job.h"
+#include "tlmpi/report/answers/health.h"
 
 /* No other table would name rank 3, or doubt it. */
 static void who_it_is_stands_in_the_table_alone(void)
@@ -109,7 +110,19 @@ static void a_trace_that_is_not_there_has_the_name_of_its_family(void)
     CU_ASSERT_STRING_EQUAL(called("", ""), "");
 }
 
+/* The verdict may call a rank late all the same: the words do not contradict it. */
+static void a_rank_with_lost_work_may_be_late_without_it(void)
+{
+    tl_health row = { .rank = 6, .defect = TL_DEFECT_LOST, .step = 11, .count = 5, .of = 8, .done = TL_REMEDY_NOT_JUDGED };
+    const tl_table health = { .schema = &tl_health_schema, .rows = (unsigned char *)&row, .n = 1 };
+    tl_phrase said;
+    CU_ASSERT_TRUE_FATAL(tl_health_in_words(&health, TL_DEFECT_LOST, &said));
+    CU_ASSERT_STRING_EQUAL(said.text, "5 of 8 launches of rank 6 in step 11 were not recorded, or not whole: there this rank "
+                                      "is called late only if it is so without that work");
+}
+
 static const unit_test tests[] = {
+    TEST(a_rank_with_lost_work_may_be_late_without_it),
     TEST(who_it_is_stands_in_the_table_alone),
     TEST(nobody_stands_in_the_table_too),
     TEST(without_rows_there_is_nothing_to_tell),
