@@ -179,8 +179,11 @@ static bool read_one(const uint8_t *data, size_t n, const way *how, reading *r)
     case WHOLE:
         r->status = tl_trace_read(file_of(data, n), &options, &r->trace, &err);
         return true;
-    case PIPED:                 /* inflating reads on without a tick; an empty pipe is waited for */
-        if (gzip || n == 0 || n > LONGEST_PIPED)
+    case PIPED:
+        /* Inflating reads on without a tick; an empty pipe is waited for; and the beginning of a pipe, by which foreign
+         * formats are known, is not seen before it is read. */
+        if (gzip || n == 0 || n > LONGEST_PIPED ||
+            tl_reader_among(tl_readers, file_of(data, n))->kind == TL_INPUT_OTHER)
             return false;
         r->status = read_piped(data, n, options, &r->trace, &err);
         return true;
