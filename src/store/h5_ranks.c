@@ -7,7 +7,8 @@
  * A view is a virtual dataset; its source is /tables/interval of the file ".", which is the file itself, however it is
  * called.  h5py, PyTables and HDFView read it like any other; a reader of HDF5 1.8 knows no virtual datasets and sees
  * the rest of the file.  A view is marked as a table but neither described nor are its columns named outside its type:
- * the same words a thousand times would be some megabytes, and most of the time that writing them takes.
+ * the same words a thousand times would be some megabytes, and most of the time that writing them takes.  The views of
+ * a table share one type in the file.
  */
 #include "h5_ranks.h"
 #include "h5_schema.h"
@@ -83,8 +84,8 @@ fail:
     return -1;
 }
 
-static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t source, const tl_h5_range *range, hid_t links,
-                            tl_error *err)
+static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t type, hid_t source, const tl_h5_range *range,
+                            hid_t links, tl_error *err)
 {
     char path[300], view[320];
     tl_status st = TL_OK;
@@ -94,7 +95,7 @@ static tl_status write_view(hid_t file, const tl_h5_rows *table, hid_t source, c
     snprintf(path, sizeof path, "/tables/%s", table->schema->name);
     snprintf(view, sizeof view, "/ranks/%05d/%s", (int)range->rank, table->schema->name);
     if (space < 0 || (plist = view_plist(path, source, space, range)) < 0 ||
-        (dataset = H5Dcreate2(file, view, table->row_type, space, links, plist, H5P_DEFAULT)) < 0 ||
+        (dataset = H5Dcreate2(file, view, type, space, links, plist, H5P_DEFAULT)) < 0 ||
         tl_h5_mark_table(dataset, table->schema) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, file, "%s", view);
     if (tl_h5_close(dataset) < 0 && st == TL_OK)
@@ -111,11 +112,15 @@ tl_status tl_h5_write_views(hid_t file, const tl_h5_rows *table, const tl_h5_ran
     if (ranks->ranges.n > TL_H5_MAX_VIEWS)
         return TL_OK;
 
-    hid_t source = H5Screate_simple(1, &extent, NULL), links = H5Pcreate(H5P_LINK_CREATE);
-    if (source < 0 || links < 0 || H5Pset_create_intermediate_group(links, 1) < 0)
+    /* One type in the file for all views, which has no name there. */
+    hid_t source = H5Screate_simple(1, &extent, NULL), links = H5Pcreate(H5P_LINK_CREATE),
+          type = H5Tcopy(table->row_type);
+    if (source < 0 || links < 0 || H5Pset_create_intermediate_group(links, 1) < 0 || type < 0 ||
+        H5Tcommit_anon(file, type, H5P_DEFAULT, H5P_DEFAULT) < 0)
         st = tl_h5_fail(err, TL_EOUTPUT, file, "views of table %s", table->schema->name);
     for (size_t i = 0; st == TL_OK && i < ranks->ranges.n; i++)
-        st = write_view(file, table, source, &ranks->ranges.v[i], links, err);
+        st = write_view(file, table, type, source, &ranks->ranges.v[i], links, err);
+    tl_h5_close(type);
     tl_h5_close(links);
     tl_h5_close(source);
     return st;
