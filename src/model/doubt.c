@@ -29,6 +29,7 @@ const char *const tl_doubt_labels[] = {
     [TL_DOUBT_GAIN] = "gain_unlike_wait",
     [TL_DOUBT_UNEXPLAINED] = "unexplained",
     [TL_DOUBT_EXCESS] = "excess",
+    [TL_DOUBT_ENDS] = "ends_unknown",
     [TL_DOUBT_OTHER_STAGES] = "other_stages",
     [TL_DOUBT_HALF] = "half_of_ranks",
     [TL_DOUBT_MIXED] = "mixed_cause",

@@ -36,10 +36,12 @@ typedef enum tl_doubt {
     TL_DOUBT_UNMARKED,       /* grave: ranks have no steps, though others have: nobody is compared with them */
     TL_DOUBT_FOLLOWING,    /* ranks mark no steps, or number them otherwise: theirs are those of ranks that they meet */
     TL_DOUBT_NOT_REPLAYED, /* the replay misses the measured time by more than 5 %, or there is none */
-    TL_DOUBT_GAIN,         /* it is late, and waited for, by twice what the replay gains; or gains twice either */
+    TL_DOUBT_GAIN,         /* it is late by twice what the replay gains, and others waited as long, or steps are as much longer;
+                            * or the replay gains twice what it is late by and others waited */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
     TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has more work than its peers, and most of all waiting or 5 % of
-                            * a step */
+                            * a step; or a step takes 5 % longer than others */
+    TL_DOUBT_ENDS,         /* which ranks are at the ends of the link is not known */
     TL_DOUBT_OTHER_STAGES, /* all ranks that do the same are late: they are compared with other stages of a pipeline */
     TL_DOUBT_HALF,         /* half of the ranks, those of a host, are late in all steps: the other half is all there is to
                             * compare with */

@@ -3,6 +3,7 @@
 
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/health_table.h"
@@ -90,6 +91,24 @@ static bool find_excess(tl_judgement *j)
         }
     }
     return j->excess_ns != NULL;
+}
+
+/* Whether a step takes so much longer than is usual as would be a large cost.  False when memory is out, too. */
+static bool one_step_is_long(const tl_judgement *j)
+{
+    const tl_table *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
+                   *health = tl_tables_get(j->tables, &tl_health_schema);
+    const tl_blame_step *rows = tl_table_row(steps, 0);
+    int64_t *lengths = tl_malloc((steps->n + 1) * sizeof *lengths), most_ns = 0;
+    size_t n = 0;
+    for (size_t i = 0; lengths != NULL && i < steps->n && rows[i].rank == rows[0].rank; i++)
+        if (rows[i].step >= 0 && !tl_step_is_left_out(health, rows[i].step)) {
+            lengths[n++] = rows[i].step_ns;
+            most_ns = tl_ns_max(most_ns, rows[i].step_ns);
+        }
+    double usual_ns = n > 0 ? (double)tl_median(lengths, n) : 0;
+    free(lengths);
+    return n > 0 && (double)most_ns - usual_ns >= TL_VERDICT_LARGE_COST * (double)most_ns;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
@@ -280,6 +299,7 @@ tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
     bool ok = find_excess(&j);
     j.open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
     j.nobody = why_nobody(&j);
+    j.one_is_long = one_step_is_long(&j);
     j.work_lost = work_is_lost(tables);
     j.comm_unnamed = kernels_are_taken(tables);
     tl_status st = ok && tl_suspects_find(&j, &measures) ? fill(&j, &measures, err) : tl_fail_memory(err, "the verdict");

@@ -29,7 +29,7 @@ static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
     return nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(nranks - c->nmembers) : 0;
 }
 
-/* It is late, and waited for, by twice what it gains: the replay may miss some of it. */
+/* It is late, and that shows, by twice what it gains: the replay may miss some of it. */
 static bool gains_too_little(const tl_suspect *c)
 {
     return c->gain_ns >= 0 && c->gain_ns < c->late_ns / 2;
@@ -235,7 +235,8 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_UNMARKED, WHO | WAITING, t->unmarked > 0 },
         { TL_DOUBT_FOLLOWING, WHO | WAITING, t->following > 0 },
         { TL_DOUBT_UNEXPLAINED, WHO, is_unexplained(a, c) },
-        { TL_DOUBT_EXCESS, WHO, c == NULL && (one_is_in_excess(j) || one_is_late_in_a_step(j)) },
+        { TL_DOUBT_EXCESS, WHO, c == NULL && (j->one_is_long || one_is_in_excess(j) || one_is_late_in_a_step(j)) },
+        { TL_DOUBT_ENDS, WHO, c != NULL && c->rank == NULL && c->nmembers == 0 },
         { TL_DOUBT_OTHER_STAGES, WHO, c != NULL && c->rank != NULL && c->rank->other_stages },
         { TL_DOUBT_HALF, WHO,
           c != NULL && c->nmembers > 1 && 2 * c->nmembers >= t->nranks && c->pattern == TL_PATTERN_PERSISTENT },

@@ -26,7 +26,7 @@ typedef struct tl_suspect {
     double p_value;                /* NaN below 5 steps */
     int64_t gain_ns;               /* how much less time the job takes without the delay, simulated; -1: not simulated */
     int64_t excess_ns;
-    int64_t late_ns;         /* step by step what it is late by and others waited for it in the mean, the less, of ranks */
+    int64_t late_ns;         /* what it is late by and shows: measure.c; of a link 0 */
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* for each flagged step, and their length; 0 of a link */
@@ -54,6 +54,7 @@ typedef struct tl_judgement {
     int64_t most_ns;          /* by how much, in all steps */
     const tl_straggler *open; /* whose verdict is inconclusive; NULL: nobody's */
     tl_culprit_kind nobody;   /* where there are no culprits: why */
+    bool one_is_long;         /* a step takes so much longer than others as would be a large cost */
     bool work_lost;           /* launches of a rank have no work in its trace */
     bool comm_unnamed;        /* kernels that no rule names are taken for communication */
 } tl_judgement;
@@ -76,6 +77,7 @@ typedef struct tl_measures {
     tl_step_cost *flagged; /* scratch, as many */
     int64_t *waits;        /* [ranks]: by row of table rank: what the rank waited for the culprit measured last */
     int32_t *waiters;      /* [ranks]: scratch */
+    int64_t *lengths;      /* [nsteps]: scratch */
 } tl_measures;
 
 /* The steps of the job.  False when memory is out. */

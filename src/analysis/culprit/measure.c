@@ -4,6 +4,7 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
+#include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <math.h>
@@ -34,6 +35,7 @@ bool tl_measures_begin(tl_measures *m)
     m->flagged = tl_arena_zeroed(&m->arena, table->n + 1, sizeof *m->flagged);
     m->waits = tl_arena_take(&m->arena, ranks->n, sizeof *m->waits);
     m->waiters = tl_arena_take(&m->arena, ranks->n, sizeof *m->waiters);
+    m->lengths = tl_arena_take(&m->arena, table->n + 1, sizeof *m->lengths);
     if (m->arena.failed)
         return false;
     for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
@@ -119,10 +121,32 @@ static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
     return sum > 0 && sum < c->gain_ns ? sum : c->gain_ns;
 }
 
-static void measure_steps(tl_measures *m, tl_suspect *c)
+/* How long a step is in which it does not stand out, the median; INT64_MAX: there is none. */
+static int64_t usual_length(tl_measures *m)
+{
+    size_t n = 0;
+    for (size_t s = 0; s < m->nsteps; s++)
+        if (!m->steps[s].flagged)
+            m->lengths[n++] = m->steps[s].length_ns;
+    return n > 0 ? tl_median(m->lengths, n) : INT64_MAX;
+}
+
+/* Step by step what it is late by, where others waited as long in the mean or the step is as much longer than usual. */
+static int64_t late_in_steps(tl_measures *m, const tl_suspect *c)
 {
     const size_t nranks = m->of->facts.trust.nranks;
-    const int64_t others = nranks > c->nmembers ? (int64_t)(nranks - c->nmembers) : 1;
+    const int64_t others = nranks > c->nmembers ? (int64_t)(nranks - c->nmembers) : 1, usual_ns = usual_length(m);
+    int64_t sum_ns = 0;
+    for (size_t s = 0; s <= m->nsteps; s++) {
+        const tl_step_cost *step = &m->steps[s];
+        int64_t longer_ns = s < m->nsteps ? tl_ns_between(step->length_ns, usual_ns) : 0;
+        sum_ns = tl_ns_add(sum_ns, tl_ns_min(step->late_ns, tl_ns_max(step->blame_ns / others, longer_ns)));
+    }
+    return sum_ns;
+}
+
+static void measure_steps(tl_measures *m, tl_suspect *c)
+{
     int64_t sum_ns = 0;
 
     for (size_t s = 0; s <= m->nsteps; s++)
@@ -131,13 +155,13 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
         take_costs(m, c->members[i]);
     for (size_t s = 0; s <= m->nsteps; s++) {
         c->nbeside += m->steps[s].beside && !m->steps[s].flagged;
-        c->late_ns = tl_ns_add(c->late_ns, tl_ns_min(m->steps[s].late_ns, m->steps[s].blame_ns / others));
         if (!m->steps[s].flagged)
             continue;
         m->flagged[c->nflagged++] = m->steps[s];
         sum_ns = tl_ns_add(sum_ns, m->steps[s].length_ns);
         c->excess_ns = tl_ns_add(c->excess_ns, m->steps[s].cost_ns);
     }
+    c->late_ns = late_in_steps(m, c);
     if (c->nflagged == 0)
         return;
     qsort(m->flagged, c->nflagged, sizeof *m->flagged, by_cost);

@@ -391,9 +391,11 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
         return phrase("%s of the critical path is unexplained%s", tl_duration(a->path.unexplained_ns).text,
                       a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_EXCESS:
-        return phrase("others wait for work of a rank or a host beyond that of its peers, mostly, or for %g %% of a step "
-                      "(table blame_step): it may be chance, or in the first or last step alone",
+        return phrase("a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a step "
+                      "takes so much longer than others (table blame_step): it may be chance, or the first or last step",
                       100 * TL_VERDICT_LARGE_COST);
+    case TL_DOUBT_ENDS:
+        return phrase("which of its ranks are at the ends of the link is unknown");
     case TL_DOUBT_OTHER_STAGES:
         return phrase("all ranks that do the same are slow beside those of other stages, which run as many kernels of "
                       "these names: whether these do as much is unknown");

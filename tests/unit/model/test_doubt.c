@@ -23,10 +23,10 @@ static void a_set_is_a_text_and_back(void)
 /* All that may speak against one answer at once: of those that exclude each other the longer. */
 static void what_may_come_together_fits_a_cell(void)
 {
-    const unsigned all = (1u << TL_NDOUBTS) - 1,
+    const unsigned all = ~0u >> (32 - TL_NDOUBTS),
                    never = 1u << TL_DOUBT_ONE_STEP | 1u << TL_DOUBT_CHANCE | 1u << TL_DOUBT_ELSEWHERE | 1u << TL_DOUBT_COMM_UNKNOWN |
                            1u << TL_DOUBT_CLOCKS | 1u << TL_DOUBT_NOT_REPLAYED | 1u << TL_DOUBT_GAIN | 1u << TL_DOUBT_HALF |
-                           1u << TL_DOUBT_OTHER_STAGES |
+                           1u << TL_DOUBT_OTHER_STAGES | 1u << TL_DOUBT_ENDS |
                            1u << TL_DOUBT_MIXED | 1u << TL_DOUBT_UNKNOWN | 1u << TL_DOUBT_NO_PLACE |
                            1u << TL_DOUBT_CHARGES | 1u << TL_DOUBT_NO_VERDICT;
     char cell[256];

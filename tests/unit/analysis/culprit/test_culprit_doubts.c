@@ -397,6 +397,40 @@ static void a_gain_far_above_the_lateness_is_a_doubt(void)
     job_free(j);
 }
 
+/* Nobody waits for the last stage of a pipeline; its late steps are the longer by what it is late by. */
+static void longer_steps_are_set_against_the_gain(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    replay(j, 800 * MS, 0);
+    hold_up(j, 2, 3, 5, 30 * MS, 40 * MS);
+    for (size_t i = 0; i < steps->n; i++)
+        ((tl_blame_step *)tl_table_row(steps, i))->blame_ns = 0;
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 0);
+    for (size_t i = 0; i < steps->n; i++) {
+        tl_blame_step *step = tl_table_row(steps, i);
+        step->step_ns += step->step >= 3 && step->step <= 5 ? 30 * MS : 0;
+    }
+    CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, 1u << TL_DOUBT_GAIN);
+    job_free(j);
+}
+
+/* All of a stage may have more work there: of what its ranks do none is known to be too much. */
+static void a_long_step_is_not_denied_with_high_confidence(void)
+{
+    answer_job *j = job_of(4, 8);
+    tl_table *steps = tl_tables_get(&j->tables, &tl_blame_step_schema);
+    replay(j, 800 * MS, 0);
+    for (int64_t ms = 105; ms <= 106; ms++) {
+        for (size_t i = 0; i < steps->n; i++) {
+            tl_blame_step *step = tl_table_row(steps, i);
+            step->step_ns = step->step == 4 ? ms * MS : 100 * MS;
+        }
+        CU_ASSERT_EQUAL(answers_of(j)->rank.doubts, ms > 105 ? 1u << TL_DOUBT_EXCESS : 0);
+    }
+    job_free(j);
+}
+
 /* Late in steps 1 and 2, it also was the last to come in the others, as any rank is at times. */
 static void waits_in_other_steps_are_not_set_against_the_gain(void)
 {
@@ -470,6 +504,8 @@ static const unit_test tests[] = {
     TEST(a_gain_far_below_the_wait_is_a_doubt),
     TEST(a_delay_of_which_half_is_repaired_is_a_doubt),
     TEST(a_gain_far_above_the_lateness_is_a_doubt),
+    TEST(longer_steps_are_set_against_the_gain),
+    TEST(a_long_step_is_not_denied_with_high_confidence),
     TEST(waits_beyond_the_lateness_are_not_set_against_the_gain),
     TEST(who_is_late_in_a_step_is_not_denied_with_high_confidence),
     TEST(waits_in_other_steps_are_not_set_against_the_gain),

@@ -209,6 +209,7 @@ static void a_slow_link_without_ranks_is_a_verdict_of_its_own(void)
     put_row(j, &tl_slow_link_row_schema, &link);
     CU_ASSERT_EQUAL(answers_of(j)->finding, TL_FOUND_LINK);
     CU_ASSERT_STRING_EQUAL(j->answers.culprits[0].host, "");
+    CU_ASSERT_EQUAL(j->answers.rank.doubts & 1u << TL_DOUBT_ENDS, 1u << TL_DOUBT_ENDS);
     job_free(j);
 }
 
