@@ -165,8 +165,8 @@ def compare_sums(what, program, oracle, macro, noise):
     rows = program.table("idle")
     whole = next(r for r in rows if (r["rank"], r["device"]) != ("-1", "-1") and r["device"] == "-1")
     total = sum(r["duration_ns"] for r in macro)
-    facts = {"busy_ns": sum(busy.values()), "macro_ns": total, "noise_ns": sum(n[3] for n in noise), "macro_gaps": len(macro),
-             "noise_gaps": len(noise), "longest_ns": max((r["duration_ns"] for r in macro), default=0),
+    facts = {"busy_ns": sum(busy.values()), "macro_ns": total, "noise_ns": sum(n[3] for n in noise),
+             "noise_gaps": len(noise),
              "unlinked": sum(r["launch_uid"] == -1 for r in macro), "overruns": oracle.overruns,
              "overrun_ns": oracle.overrun_ns,
              "calls": len(oracle.t.calls), "operators": sum(o.kind == "op" for o in oracle.t.ops),

@@ -219,7 +219,7 @@ class Oracle:
         prev = max((k for k in before if k.stop == lo), key=lambda k: (k.start, k.uid))
         row = {"device": device, "idle_id": number, "start_ns": lo, "end_ns": hi, "duration_ns": hi - lo,
                "step": self.t.step_at(lo), "following": following.name, "following_uid": following.uid,
-               "preceding": prev.name, "preceding_uid": prev.uid,
+               "preceding": prev.name,
                "launch": launch.name if launch else None, "launch_uid": launch.uid if launch else -1,
                "prequeued": "unknown", "launch_to_exec_ns": 0}
         later_node = launch is not None and self.word(launch.name).graph and launch.work[0] is not following

@@ -88,8 +88,8 @@ def launches(trace, limits):
         steps = collections.Counter(trace.step_at(c.start) for c in calls)
         steps = sorted(steps[s] for _, _, s in trace.steps)
         rows.append({"calls": len(calls), "kernels": sum(len(c.work) for c in calls), "host_ns": sum(c.dur for c in calls),
-                     "host_mean_ns": Fraction(sum(c.dur for c in calls), len(calls)), "host_max_ns": max(c.dur for c in calls),
-                     "device_ns": sum(work), "delay_ns": sum(delays), "delay_mean_ns": Fraction(sum(delays), len(calls)),
+                     "host_max_ns": max(c.dur for c in calls),
+                     "device_ns": sum(work), "delay_ns": sum(delays), 
                      "delay_median_ns": math.ceil(statistics.median([Fraction(d) for d in delays])), "delay_max_ns": max(delays),
                      "short_calls": sum(c.dur <= limits["runtime"] * 1000 and w < c.dur for c, w in zip(calls, work)),
                      "slow_calls": sum(c.dur > limits["runtime"] * 1000 for c in calls),
@@ -118,7 +118,7 @@ def queues(trace, limits):
                      "before_launch": sum(k.start < k.launch.start for k in launched), "wall_ns": wall,
                      "mean_length": ratio(sum((b - a) * n for a, b, n in lengths), wall),
                      "max_length": max((n for _, _, n in lengths), default=0),
-                     "empty_ns": wall - sum(b - a for a, b, n in lengths if n), "full_ns": full, "full_share": ratio(full, wall)})
+                     "empty_ns": wall - sum(b - a for a, b, n in lengths if n), "full_ns": full})
     return rows
 
 

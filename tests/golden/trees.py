@@ -267,10 +267,11 @@ def by_name(ranges):
 
 def compare_ranges(name, trace, rows):
     of = by_name(trace.ranges)
-    got = {r["name"]: tuple(real(r[c]) for c in ("count", "total_ns", "mean_ns", "std_ns", "min_ns", "max_ns")) for r in rows}
+    got = {r["name"]: tuple(real(r[c]) for c in ("count", "total_ns", "std_ns", "min_ns", "max_ns")) for r in rows}
     check(f"{name}: annotations on the device", got.keys() == of.keys(), set(got) ^ set(of))
     for key, v in of.items():
-        want = (len(v), *spread(v))
+        total, _, *rest = spread(v)
+        want = (len(v), total, *rest)
         check(f"{name}: {key} on the device", all(close(a, b) for a, b in zip(got.get(key, ()), want)), (got.get(key), want))
     order = sorted((-sum(v), key.encode()) for key, v in of.items())
     check(f"{name}: their order", [r["name"].encode() for r in rows] == [key for _, key in order])
@@ -300,7 +301,8 @@ def compare_with_hta(name, hta, trace, rows):
         check(f"{name}: with what it left out", int(row["total_ns"]) == total + sum(gone[g["name"]]), (row, gone[g["name"]]))
         if not gone[g["name"]]:
             counts["hta"] += 1
-            mine = [real(row[c]) for c in ("total_ns", "mean_ns", "std_ns", "min_ns", "max_ns")]
+            mine = [real(row[c]) for c in ("total_ns", "std_ns", "min_ns", "max_ns")]
+            mine.insert(1, mine[0] / int(row["count"]))
             check(f"{name}: row of {g['name']} as HTA's", all(abs(a - b) <= 1e-6 * b + 0.01 for a, b in
                   zip(said, (0 if math.isnan(x) else x for x in mine))), (g, row))
 

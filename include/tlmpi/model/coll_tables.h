@@ -200,8 +200,7 @@ extern const char *const tl_check_labels[];         /* "collective_matched", ...
     F(T, I32, loose, LABEL, "", "1: ranks may leave before all have come (all-to-all, broadcast, send ...), so ends and "  \
                                 "waits say less")                                                                      \
     F(T, NODES, span, LABEL, "", "intra_node: all ranks of the group (of a pair: both) on one host; inter_node; unknown")   \
-    F(T, F64, algbw_gb_s, MEASURE, "GB/s", "algorithm bandwidth, 10^9 byte/s: bytes / transfer, where state is whole") \
-    F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth: algorithm bandwidth times the factor of nccl-tests")
+    F(T, F64, busbw_gb_s, MEASURE, "GB/s", "bus bandwidth, 10^9 byte/s, where state is whole: bytes / transfer times the factor of nccl-tests")
 TL_TABLE(collective_row, TL_COLLECTIVE_FIELDS);
 
 /* One row a rank and collective. */
@@ -299,8 +298,7 @@ TL_TABLE(exposed, TL_EXPOSED_FIELDS);
     F(T, I64, bubble_ns, MEASURE, "ns",                                                                                \
       "exposed waiting in sends and receives of pipelines: no rank's idle time, and no waiting in collectives")        \
     F(T, I64, unknown_ns, MEASURE, "ns", "exposed time in these that may be waiting or transfer")                      \
-    F(T, I64, wall_ns, MEASURE, "ns", "as in table breakdown")                                                         \
-    F(T, F64, share, MEASURE, "", "bubble_ns / wall_ns")
+    F(T, I64, wall_ns, MEASURE, "ns", "as in table breakdown")
 TL_TABLE(bubble, TL_BUBBLE_FIELDS);
 
 /* One row a rank: what its clock was found to be. */

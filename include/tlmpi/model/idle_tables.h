@@ -129,7 +129,6 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
     F(T, NAME, preceding, LABEL, "", "the device work before the gap")                                                 \
     F(T, NAME, following, LABEL, "", "the device work that ended it")                                                  \
     F(T, NAME, launch, LABEL, "", "the call that queued the following work")                                           \
-    F(T, I32, preceding_uid, SOURCE, "", "its place in traceEvents; -1 for none")                                      \
     F(T, I32, following_uid, SOURCE, "", "its place in traceEvents")                                                   \
     F(T, I32, launch_uid, SOURCE, "", "its place in traceEvents; -1 for none")                                         \
     F(T, I64, launch_to_exec_ns, MEASURE, "ns",                                                                        \
@@ -172,9 +171,7 @@ TL_TABLE(gap_peer, TL_GAP_PEER_FIELDS);
     F(T, I64, macro_ns, MEASURE, "ns", "idle time in gaps that are classified")                                        \
     F(T, I64, noise_ns, MEASURE, "ns", "idle time in shorter gaps")                                                    \
     F(T, F64, utilization_pct, MEASURE, "%", "busy of busy + macro")                                                   \
-    F(T, I64, macro_gaps, MEASURE, "", "gaps that are classified")                                                     \
     F(T, I64, noise_gaps, MEASURE, "", "shorter gaps")                                                                 \
-    F(T, I64, longest_ns, MEASURE, "ns", "the longest gap")                                                            \
     F(T, I64, peer_ns, MEASURE, "ns",                                                                                  \
       "part of macro_ns in which the device, or the host in its stead, waited for other ranks: table gap_peer; the "   \
       "rest is the rank's own")                                                                                        \

@@ -22,7 +22,6 @@ extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown
     F(T, I64, count, MEASURE, "", "ranges that have it")                                                               \
     F(T, F64, sum, MEASURE, "", "sum of its values")                                                                   \
     F(T, F64, min, MEASURE, "", "smallest")                                                                            \
-    F(T, F64, mean, MEASURE, "", "mean")                                                                               \
     F(T, F64, max, MEASURE, "", "largest")                                                                             \
     F(T, F64, flop, MEASURE, "",                                                                                       \
       "floating-point operations that the sum stands for: of a fused multiply-add two, of an addition or a "          \

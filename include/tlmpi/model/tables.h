@@ -145,7 +145,6 @@ enum { TL_WHOLE_STEPS = -2 };
     F(T, I64, busy_ns, MEASURE, "ns", "time with any device work")                                                     \
     F(T, I64, compute_ns, MEASURE, "ns", "time with a compute kernel running")                                         \
     F(T, I64, comm_ns, MEASURE, "ns", "time with communication running")                                               \
-    F(T, I64, comm_overlapped_ns, MEASURE, "ns", "communication under compute")                                        \
     F(T, I64, comm_exposed_ns, MEASURE, "ns",                                                                          \
       "communication without compute: comm_waiting + comm_transfer + comm_unknown, which table exposed has by group")  \
     F(T, I64, comm_waiting_ns, MEASURE, "ns", "the part of it that is known to be waiting for other ranks")            \

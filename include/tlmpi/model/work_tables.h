@@ -130,7 +130,6 @@ TL_TABLE(annotation_ranks, TL_HOST_WORK_RANKS_FIELDS);
     F(T, I64, count, MEASURE, "", "ranges of that name: one for each stream that the annotation launched work to")     \
     F(T, I64, total_ns, MEASURE, "ns",                                                                                 \
       "sum of their durations: a range is from the first start to the last end of the work, with what was between")    \
-    F(T, F64, mean_ns, MEASURE, "ns", "mean duration")                                                                 \
     F(T, F64, std_ns, MEASURE, "ns", "standard deviation; NaN of a single one")                                        \
     F(T, I64, min_ns, MEASURE, "ns", "shortest")                                                                       \
     F(T, I64, max_ns, MEASURE, "ns", "longest")                                                                        \
@@ -144,12 +143,10 @@ TL_TABLE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS);
     F(T, I64, calls, MEASURE, "", "calls that queued device work")                                                     \
     F(T, I64, kernels, MEASURE, "", "device work that they queued; one launch of a graph queues many")                 \
     F(T, I64, host_ns, MEASURE, "ns", "time of the host in them")                                                      \
-    F(T, F64, host_mean_ns, MEASURE, "ns", "mean time in one")                                                         \
     F(T, I64, host_max_ns, MEASURE, "ns", "longest")                                                                   \
     F(T, I64, device_ns, MEASURE, "ns", "sum of the durations of their work")                                          \
     F(T, I64, delay_ns, MEASURE, "ns",                                                                                 \
       "launch delays: from the end of a call to the first start of its work, not below 0; summed over calls")          \
-    F(T, F64, delay_mean_ns, MEASURE, "ns", "mean delay")                                                              \
     F(T, I64, delay_median_ns, MEASURE, "ns",                                                                          \
       "median delay, of an even count the mean of the middle two, rounded up")                                                    \
     F(T, I64, delay_max_ns, MEASURE, "ns", "longest delay")                                                            \
@@ -194,8 +191,7 @@ TL_TABLE(launch_step, TL_LAUNCH_STEP_FIELDS);
     F(T, I64, median_length, MEASURE, "", "for half of wall_ns there was no more in it")                               \
     F(T, I64, p95_length, MEASURE, "", "for 95 % of wall_ns there was no more in it")                                  \
     F(T, I64, empty_ns, MEASURE, "ns", "of wall_ns with nothing in the queue")                                         \
-    F(T, I64, full_ns, MEASURE, "ns", "of wall_ns with the threshold full or more in it: a launch has to wait")        \
-    F(T, F64, full_share, MEASURE, "", "full_ns / wall_ns")
+    F(T, I64, full_ns, MEASURE, "ns", "of wall_ns with the threshold full or more in it: a launch has to wait")
 TL_TABLE(queue_row, TL_QUEUE_FIELDS);
 
 /* Copies and memsets by name. */

@@ -61,7 +61,6 @@ static void describe(tl_idle_rank *k, const tl_idle_gap *g, tl_gap *row)
     const tl_kernel *prev = &k->view->kernels[g->prev], *next = &k->view->kernels[g->next];
 
     row->preceding = prev->name;
-    row->preceding_uid = uid_of(prev->uid);
     row->following = next->name;
     row->following_uid = uid_of(next->uid);
     row->launch = TL_NO_NAME;
@@ -118,11 +117,10 @@ static void add_macro(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps, int64_
     row->start_ns = lo;
     row->end_ns = hi;
     row->duration_ns = hi - lo;
-    row->idle_id = (int32_t)d->sums.macro_gaps++;
+    row->idle_id = (int32_t)(d->gaps.n - 1);
     row->step = step_at(k, d, lo);
     describe(k, &g, row);
     d->sums.macro_ns += hi - lo;
-    d->sums.longest_ns = hi - lo > d->sums.longest_ns ? hi - lo : d->sums.longest_ns;
     d->sums.unlinked += g.launch == TL_NONE;
 }
 

@@ -105,10 +105,8 @@ void tl_idle_add(tl_idle *sum, const tl_idle *row)
     sum->macro_ns = tl_ns_add(sum->macro_ns, row->macro_ns);
     sum->noise_ns = tl_ns_add(sum->noise_ns, row->noise_ns);
     sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_ns_add(sum->busy_ns, sum->macro_ns));
-    sum->macro_gaps += row->macro_gaps;
     sum->noise_gaps += row->noise_gaps;
     sum->peer_ns = tl_ns_add(sum->peer_ns, row->peer_ns);
-    sum->longest_ns = row->longest_ns > sum->longest_ns ? row->longest_ns : sum->longest_ns;
     sum->unlinked += row->unlinked;
     sum->overruns += row->overruns;
     sum->overrun_ns = tl_ns_add(sum->overrun_ns, row->overrun_ns);

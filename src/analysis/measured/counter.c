@@ -251,7 +251,6 @@ static bool add_rows(counting *c, tl_table *table)
     for (size_t i = 0; ok && i < c->rows.n; i++) {
         tl_counter_row *row = &c->rows.v[order[i]];
         row->place = (int32_t)i + 1;
-        row->mean = row->sum / (double)row->count;
         row->flop = row->sum * operations_of(tl_names_text(c->view->names, row->counter));
         ok = tl_table_append(table, row, 1);
     }

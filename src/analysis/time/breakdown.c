@@ -34,7 +34,6 @@ static void add_to(tl_breakdown *sum, const tl_breakdown *row)
     sum->busy_ns = tl_ns_add(sum->busy_ns, row->busy_ns);
     sum->compute_ns = tl_ns_add(sum->compute_ns, row->compute_ns);
     sum->comm_ns = tl_ns_add(sum->comm_ns, row->comm_ns);
-    sum->comm_overlapped_ns = tl_ns_add(sum->comm_overlapped_ns, row->comm_overlapped_ns);
     sum->comm_exposed_ns = tl_ns_add(sum->comm_exposed_ns, row->comm_exposed_ns);
     sum->comm_waiting_ns = tl_ns_add(sum->comm_waiting_ns, row->comm_waiting_ns);
     sum->comm_transfer_ns = tl_ns_add(sum->comm_transfer_ns, row->comm_transfer_ns);

@@ -83,7 +83,6 @@ static bool measure(const tl_spans *compute, const tl_spans *comm, const tl_span
     row->compute_ns = tl_spans_total(compute);
     row->comm_ns = tl_spans_total(comm);
     row->comm_exposed_ns = tl_spans_total(&c->exposed);
-    row->comm_overlapped_ns = row->comm_ns - row->comm_exposed_ns;
     row->copy_ns = tl_spans_total(copy);
     row->copy_exposed_ns = tl_spans_total(&c->exposed_copy);
     row->busy_ns = row->compute_ns + row->comm_exposed_ns + row->copy_exposed_ns;
@@ -116,7 +115,6 @@ void tl_mix_measure(unsigned mix, int64_t ns, tl_breakdown *row)
     row->wall_ns = row->busy_ns = ns;
     row->compute_ns = compute ? ns : 0;
     row->comm_ns = comm ? ns : 0;
-    row->comm_overlapped_ns = comm && compute ? ns : 0;
     row->comm_exposed_ns = comm && !compute ? ns : 0;
     row->copy_ns = copy ? ns : 0;
     row->copy_exposed_ns = copy && !compute && !comm ? ns : 0;

@@ -116,12 +116,10 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
     row->transfer_ns = row->loose ? x->shortest : tl_ns_max(tl_ns_between(x->e_first, x->s_last), 0);
     row->late_rank = c->n > 1 ? x->late_rank : -1;
     row->second_margin_ns = c->n > 1 ? tl_ns_between(x->s_last, x->s_second) : 0;
-    row->algbw_gb_s = row->busbw_gb_s = NAN;
-    if (c->n > 1 && c->state == TL_COLL_WHOLE && row->bytes >= 0 && row->transfer_ns > 0) {
-        row->algbw_gb_s = (double)row->bytes / (double)row->transfer_ns; /* byte/ns is 10^9 byte/s */
-        row->busbw_gb_s =
-            row->algbw_gb_s * tl_bus_factor((tl_collective)c->kind, c->size > 0 ? c->size : (int32_t)c->n);
-    }
+    row->busbw_gb_s = NAN;
+    if (c->n > 1 && c->state == TL_COLL_WHOLE && row->bytes >= 0 && row->transfer_ns > 0)
+        row->busbw_gb_s = (double)row->bytes / (double)row->transfer_ns * /* byte/ns is 10^9 byte/s */
+                          tl_bus_factor((tl_collective)c->kind, c->size > 0 ? c->size : (int32_t)c->n);
 }
 
 static tl_status arrival_per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)

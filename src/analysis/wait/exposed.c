@@ -288,10 +288,6 @@ static bool add_job_bubbles(tl_table *bubbles)
         }
     }
     bubbles->n = kept;
-    for (size_t i = 0; i < kept; i++) {
-        tl_bubble *row = tl_table_row(bubbles, i);
-        row->share = share_of(row->bubble_ns, row->wall_ns);
-    }
     return tl_table_sort(bubbles);
 }
 

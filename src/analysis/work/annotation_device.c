@@ -29,7 +29,6 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, i
     *row = (tl_annotation_device){ .rank = view->rank,
                                    .count = (int64_t)n,
                                    .total_ns = d.total,
-                                   .mean_ns = d.mean,
                                    .std_ns = d.std,
                                    .min_ns = d.min,
                                    .max_ns = d.max,

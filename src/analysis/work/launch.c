@@ -148,8 +148,6 @@ static bool add_row(launching *l, const slot *s, tl_table *table)
         row->delay_max_ns = tl_ns_max(row->delay_max_ns, cost.delay_ns);
         row->late_calls += cost.is_late;
     }
-    row->host_mean_ns = (double)row->host_ns / (double)s->n;
-    row->delay_mean_ns = (double)row->delay_ns / (double)s->n;
     row->delay_median_ns = tl_median_up(l->delays, s->n);
     fill_steps(l, s, row);
     return true;

@@ -89,7 +89,6 @@ static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->max_length = tl_series_max(&c->series);
     row->empty_ns = row->wall_ns - tl_series_ns(&c->series, 1);
     row->full_ns = full > 0 ? tl_series_ns(&c->series, full) : row->wall_ns;
-    row->full_share = (double)row->full_ns / wall;
     return find_lengths(c, row);
 }
 

@@ -32,11 +32,9 @@ static void calls_of_a_name_are_one_row_the_most_time_first(void)
     CU_ASSERT_EQUAL(r[0].calls, 2);
     CU_ASSERT_EQUAL(r[0].kernels, 2);
     CU_ASSERT_EQUAL(r[0].host_ns, 5 * US);
-    CU_ASSERT_DOUBLE_EQUAL(r[0].host_mean_ns, 2.5e3, 0);
     CU_ASSERT_EQUAL(r[0].host_max_ns, 3 * US);
     CU_ASSERT_EQUAL(r[0].device_ns, 5 * US);
     CU_ASSERT_EQUAL(r[0].delay_ns, 5 * US); /* 2 3 */
-    CU_ASSERT_DOUBLE_EQUAL(r[0].delay_mean_ns, 2.5e3, 0);
     CU_ASSERT_EQUAL(r[0].delay_median_ns, 2500);
     CU_ASSERT_EQUAL(r[0].delay_max_ns, 3 * US);
     CU_ASSERT_EQUAL(r[0].short_calls, 1); /* b: 3 us for 2 us of work */

@@ -45,7 +45,7 @@ static inline tl_rank *add_rank(job *j, int64_t compute, int64_t comm_exposed, i
         j->s.nbreakdown = 1;
     tl_breakdown row = { .rank = (int32_t)i, .device = -1, .step = -1, .wall_ns = wall * MS,
                          .busy_ns = (wall - idle) * MS, .compute_ns = compute * MS,
-                         .comm_ns = 2 * comm_exposed * MS, .comm_overlapped_ns = comm_exposed * MS,
+                         .comm_ns = 2 * comm_exposed * MS,
                          .comm_exposed_ns = comm_exposed * MS, .comm_transfer_ns = comm_exposed * MS,
                          .copy_ns = copy_exposed * MS,
                          .copy_exposed_ns = copy_exposed * MS, .idle_ns = idle * MS };
@@ -53,7 +53,6 @@ static inline tl_rank *add_rank(job *j, int64_t compute, int64_t comm_exposed, i
     j->rows[0].wall_ns += row.wall_ns;
     j->rows[0].compute_ns += row.compute_ns;
     j->rows[0].comm_ns += row.comm_ns;
-    j->rows[0].comm_overlapped_ns += row.comm_overlapped_ns;
     j->rows[0].comm_exposed_ns += row.comm_exposed_ns;
     j->rows[0].comm_transfer_ns += row.comm_transfer_ns;
     j->rows[0].copy_exposed_ns += row.copy_exposed_ns;
