@@ -110,10 +110,12 @@ void tl_changes_free(tl_changes *changes);
 
 /* What stays of a rank when it is folded.  Zero-initialise; tl_folded_free ends it. */
 typedef struct tl_folded {
-    tl_net net;
-    int64_t *done_ns; /* [net.n] as measured */
+    tl_net net;       /* packed: no more than how large it is */
+    int64_t *done_ns; /* [net.n] as measured; packed: NULL */
     uint32_t *came;   /* [ports] ARRIVALs that meetings wait for, as nodes of the net; TL_NONE */
     uint32_t *met;    /* [ports] ENDs that wait for meetings, likewise; these have no edge here */
+    size_t norigin;   /* ends of the net that are of its node 0 */
+    tl_bytes packed;  /* net and done_ns, a third as large */
 } tl_folded;
 
 /* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then
@@ -121,9 +123,12 @@ typedef struct tl_folded {
 bool tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
-/* As bytes, and back.  False: memory is out; tl_folded_free ends it in any case. */
+/* As bytes, and back, packed.  False: memory is out; tl_folded_free ends it in any case. */
 bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
 bool tl_folded_get(tl_folded *folded, tl_bytes *in);
+
+/* What is packed, into a net and done_ns that are the caller's. */
+void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns);
 
 /* Folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
 typedef struct tl_whole {
@@ -141,7 +146,7 @@ void tl_whole_free(tl_whole *whole);
 /* Whether it is there. */
 static inline bool tl_folded_is(const tl_folded *folded)
 {
-    return folded->done_ns != NULL;
+    return folded->came != NULL;
 }
 
 /* A rank as it is in such a whole. */

@@ -128,6 +128,7 @@ static bool hand_out(const making *m, tl_folded *out, uint32_t *number_of)
     if (out->done_ns == NULL || out->came == NULL || out->met == NULL)
         return false;
     out->done_ns[0] = 0;
+    out->norigin = out->net.first_end[1];
     for (uint32_t v = 0; v < o->n; v++) {
         uint32_t number = m->number_of[m->c->at[v]];
         if (number != TL_NONE)
@@ -166,38 +167,48 @@ void tl_folded_free(tl_folded *folded)
     free(folded->done_ns);
     free(folded->came);
     free(folded->met);
+    tl_bytes_free(&folded->packed);
     *folded = (tl_folded){ 0 };
 }
 
 /* ------------------------------------------------------------------------------------------------------------ bytes */
 
+static void put_node(const tl_folded *folded, uint32_t v, tl_bytes *out)
+{
+    const tl_net *net = &folded->net;
+    tl_bytes_put_number(out, net->own_ns[v]);
+    tl_bytes_put_number(out, folded->done_ns[v] - (v > 0 ? folded->done_ns[v - 1] : 0));
+    tl_bytes_put_number(out, net->first_edge[v + 1] - net->first_edge[v]);
+    for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
+        tl_bytes_put_number(out, v - net->from[e]);
+        tl_bytes_put_number(out, net->lag_ns[e]);
+    }
+    tl_bytes_put_number(out, net->first_end[v + 1] - net->first_end[v]);
+    for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
+        tl_bytes_put_number(out, net->ends[i].step);
+        tl_bytes_put_number(out, net->ends[i].ns);
+    }
+}
+
 bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
 {
     const tl_net *net = &folded->net;
+    tl_bytes nodes = { 0 };
     tl_bytes_put_number(out, (int64_t)net->n);
     tl_bytes_put_number(out, (int64_t)net->nedges);
     tl_bytes_put_number(out, (int64_t)net->nends);
     tl_bytes_put_number(out, (int64_t)net->nsteps);
+    tl_bytes_put_number(out, (int64_t)folded->norigin);
     tl_bytes_put_number(out, (int64_t)nports);
-    for (uint32_t v = 0; v < net->n; v++) {
-        tl_bytes_put_number(out, net->own_ns[v]);
-        tl_bytes_put_number(out, folded->done_ns[v] - (v > 0 ? folded->done_ns[v - 1] : 0));
-        tl_bytes_put_number(out, net->first_edge[v + 1] - net->first_edge[v]);
-        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
-            tl_bytes_put_number(out, v - net->from[e]);
-            tl_bytes_put_number(out, net->lag_ns[e]);
-        }
-        tl_bytes_put_number(out, net->first_end[v + 1] - net->first_end[v]);
-        for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
-            tl_bytes_put_number(out, net->ends[i].step);
-            tl_bytes_put_number(out, net->ends[i].ns);
-        }
-    }
     for (size_t p = 0; p < nports; p++) {
         tl_bytes_put_number(out, (int64_t)folded->came[p] - (p > 0 ? folded->came[p - 1] : 0));
         tl_bytes_put_number(out, (int64_t)folded->met[p] - (p > 0 ? folded->met[p - 1] : 0));
     }
-    return true;
+    for (uint32_t v = 0; v < net->n; v++)
+        put_node(folded, v, &nodes);
+    bool ok = tl_bytes_put_list(out, nodes.v, nodes.n, 1);
+    tl_bytes_free(&nodes);
+    return ok;
 }
 
 static uint32_t get_small(tl_bytes *in)
@@ -205,11 +216,25 @@ static uint32_t get_small(tl_bytes *in)
     return (uint32_t)tl_bytes_get_number(in);
 }
 
-static void get_node(tl_folded *folded, uint32_t v, tl_bytes *in)
+bool tl_folded_get(tl_folded *folded, tl_bytes *in)
 {
-    tl_net *net = &folded->net;
+    size_t n = get_small(in), nedges = get_small(in), nends = get_small(in), nsteps = get_small(in);
+    size_t norigin = get_small(in), nports = get_small(in);
+    *folded = (tl_folded){ .net = { .n = n, .nedges = nedges, .nends = nends, .nsteps = nsteps },
+                           .norigin = norigin,
+                           .came = tl_malloc((nports + 1) * sizeof *folded->came),
+                           .met = tl_malloc((nports + 1) * sizeof *folded->met) };
+    for (size_t p = 0; p < nports; p++) {
+        folded->came[p] = get_small(in) + (p > 0 ? folded->came[p - 1] : 0);
+        folded->met[p] = get_small(in) + (p > 0 ? folded->met[p - 1] : 0);
+    }
+    return tl_bytes_get_list(in, (void **)&folded->packed.v, &folded->packed.n, 1);
+}
+
+static void get_node(tl_net *net, int64_t *done_ns, uint32_t v, tl_bytes *in)
+{
     net->own_ns[v] = tl_bytes_get_number(in);
-    folded->done_ns[v] = tl_bytes_get_number(in) + (v > 0 ? folded->done_ns[v - 1] : 0);
+    done_ns[v] = tl_bytes_get_number(in) + (v > 0 ? done_ns[v - 1] : 0);
     net->first_edge[v + 1] = net->first_edge[v] + get_small(in);
     for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
         net->from[e] = v - get_small(in);
@@ -222,20 +247,12 @@ static void get_node(tl_folded *folded, uint32_t v, tl_bytes *in)
     }
 }
 
-bool tl_folded_get(tl_folded *folded, tl_bytes *in)
+void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns)
 {
-    size_t n = get_small(in), nedges = get_small(in), nends = get_small(in), nsteps = get_small(in);
-    size_t nports = get_small(in);
-    *folded = (tl_folded){ .done_ns = tl_malloc((n + 1) * sizeof *folded->done_ns),
-                           .came = tl_malloc((nports + 1) * sizeof *folded->came),
-                           .met = tl_malloc((nports + 1) * sizeof *folded->met) };
-    bool ok = tl_net_new(n, nedges, nends, nsteps, &folded->net);
-    folded->net.first_edge[0] = folded->net.first_end[0] = 0;
-    for (uint32_t v = 0; v < n; v++)
-        get_node(folded, v, in);
-    for (size_t p = 0; p < nports; p++) {
-        folded->came[p] = get_small(in) + (p > 0 ? folded->came[p - 1] : 0);
-        folded->met[p] = get_small(in) + (p > 0 ? folded->met[p - 1] : 0);
-    }
-    return ok;
+    tl_bytes in = folded->packed;
+    tl_net_new(folded->net.n, folded->net.nedges, folded->net.nends, folded->net.nsteps, net);
+    *done_ns = tl_malloc((net->n + 1) * sizeof **done_ns);
+    net->first_edge[0] = net->first_end[0] = 0;
+    for (uint32_t v = 0; v < net->n; v++)
+        get_node(net, *done_ns, v, &in);
 }

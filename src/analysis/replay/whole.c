@@ -11,7 +11,8 @@ typedef struct assembling {
     const tl_folded *folded;
     tl_folded *changed;
     tl_whole *out;
-    tl_net *net; /* out's */
+    tl_net *net;      /* out's */
+    size_t end_of_origin; /* where its next end stands */
 } assembling;
 
 static const tl_folded *folded_of(const assembling *a, size_t rank)
@@ -59,12 +60,30 @@ static void begin_node(assembling *a, size_t v, int64_t own_ns, int64_t done_ns)
 }
 
 /* meets[n] by node of the folded rank: the meeting that it waits for, TL_NONE. */
+static void put_net(assembling *a, size_t rank, const tl_net *of, const int64_t *done_ns, const uint32_t *meets)
+{
+    tl_net *net = a->net;
+    uint32_t base = a->out->base[rank];
+    for (uint32_t i = 0; i < of->first_end[1]; i++)
+        net->ends[a->end_of_origin++] = of->ends[i];
+    for (uint32_t v = 1; v < of->n; v++) {
+        begin_node(a, base + v, of->own_ns[v], done_ns[v]);
+        for (uint32_t e = of->first_edge[v]; e < of->first_edge[v + 1]; e++)
+            put_edge(net, of->from[e] > 0 ? base + of->from[e] : 0, of->lag_ns[e]);
+        if (meets[v] != TL_NONE)
+            put_edge(net, a->out->meetings + meets[v], 0);
+        for (uint32_t i = of->first_end[v]; i < of->first_end[v + 1]; i++)
+            net->ends[net->nends++] = of->ends[i];
+    }
+}
+
 static bool put_rank(assembling *a, size_t rank)
 {
     const tl_folded *folded = folded_of(a, rank);
     const tl_job_rank *of = &a->b->graph->ranks[rank];
-    tl_net *net = a->net;
-    uint32_t base = a->out->base[rank], *meets = tl_malloc((folded->net.n + 1) * sizeof *meets);
+    uint32_t *meets = tl_malloc((folded->net.n + 1) * sizeof *meets);
+    tl_net own = { 0 };
+    int64_t *done_ns = NULL;
     if (meets == NULL)
         return false;
     for (size_t v = 0; v < folded->net.n; v++)
@@ -72,15 +91,11 @@ static bool put_rank(assembling *a, size_t rank)
     for (size_t p = 0; p < of->nports; p++)
         if (folded->met[p] != TL_NONE)
             meets[folded->met[p]] = of->ports[p].meeting;
-    for (uint32_t v = 1; v < folded->net.n; v++) {
-        begin_node(a, base + v, folded->net.own_ns[v], folded->done_ns[v]);
-        for (uint32_t e = folded->net.first_edge[v]; e < folded->net.first_edge[v + 1]; e++)
-            put_edge(net, folded->net.from[e] > 0 ? base + folded->net.from[e] : 0, folded->net.lag_ns[e]);
-        if (meets[v] != TL_NONE)
-            put_edge(net, a->out->meetings + meets[v], 0);
-        for (uint32_t i = folded->net.first_end[v]; i < folded->net.first_end[v + 1]; i++)
-            net->ends[net->nends++] = folded->net.ends[i];
-    }
+    if (folded->packed.v != NULL)
+        tl_folded_unpack(folded, &own, &done_ns);
+    put_net(a, rank, done_ns != NULL ? &own : &folded->net, done_ns != NULL ? done_ns : folded->done_ns, meets);
+    tl_net_free(&own);
+    free(done_ns);
     free(meets);
     if (folded != &a->folded[rank])
         tl_net_free(&a->changed[rank].net);
@@ -105,11 +120,8 @@ static void put_meeting(assembling *a, uint32_t m)
 static void put_origin(assembling *a)
 {
     begin_node(a, 0, 0, 0);
-    for (size_t r = 0; r < a->b->graph->nranks; r++) {
-        const tl_net *net = &folded_of(a, r)->net;
-        for (uint32_t i = net->first_end[0]; i < net->first_end[1]; i++)
-            a->net->ends[a->net->nends++] = net->ends[i];
-    }
+    for (size_t r = 0; r < a->b->graph->nranks; r++)
+        a->net->nends += folded_of(a, r)->norigin; /* which come with the rank */
 }
 
 static bool put_all(assembling *a)
