@@ -117,6 +117,11 @@ typedef struct tl_untraced {
     int64_t gain_ns;
 } tl_untraced;
 
+/* A round of backward elimination among n units: of the chosen units that are needed for less than least_cost the one
+ * needed least is chosen no more, or of very many the half needed least.  share[n]: what each is needed for, as a part of
+ * its steps; scratch[n].  Whether any was dropped. */
+bool tl_drop_least_needed(bool *chosen, const double *share, size_t n, double least_cost, double *scratch);
+
 /* Zero-initialise; tl_findings_free ends it. */
 typedef struct tl_findings {
     TL_VEC(tl_unit) units, slight; /* significant ones; by rank, then family; then by link.  slight: what they are late

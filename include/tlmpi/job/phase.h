@@ -1,12 +1,8 @@
 /* phase.h - phases that were timed without a profiler: from their files to the tables phase_file, phase_step, phase and
  * phase_verdict (analysis/phase.h).
  *
- *     every proc          reads its share of the files              -> cells
- *     owners of steps     a stretch of steps of all ranks           -> rows of phase_step, which stay there
- *     owners of ranks     all steps of some ranks                   -> units: when is a rank late?
- *     proc 0              rows a rank and phase, a step, a unit     -> verdict, from what owners of steps say of units
- *
- * No step brings to one proc what is proportional to ranks times steps.  May use transport.
+ * Every proc reads its share of the files; cells of all go to proc 0, which judges as it does ranks of traces.  May use
+ * par.
  */
 #ifndef TLMPI_JOB_PHASE_H
 #define TLMPI_JOB_PHASE_H

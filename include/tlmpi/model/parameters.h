@@ -158,12 +158,6 @@
       "phases of a rank that together are shorter than on others by so much of what one is longer make up for it, and " \
       "none is shorter by more than what is longer over so much: levelled, they make up for all; stages of a pipeline, " \
       "which wait in sends and receives, differ by anything (of 14 healthy pipelines 9 were misread with 0.5 alone)")   \
-    P(int64_t, PHASE_UNITS_MOST, 3, "", STATISTICAL,                                                                   \
-      "a rank is late in a phase in so many ways at most, each of its own steps: each more is a test more of what "    \
-      "is left")                                                                                                       \
-    P(double, PHASE_STEP_MOST, 6, "", STATISTICAL,                                                                     \
-      "one step of a phase proves no more than so many scales of noise: any host stalls now and then. Then one in 20 "  \
-      "steps of 8 ranks is nothing, and three in a row are something")                                                 \
     P(double, VERDICT_ALPHA, 0.01, "", USER, "--alpha: chance of one wrong name in a job, all tests together")         \
     P(double, VERDICT_LEAST_COST, 0.01, "step", USER,                                                                  \
       "--least-cost: of the steps in which a rank is late, what is worth acting upon")                                 \

@@ -80,7 +80,7 @@ TL_TABLE(phase_step, TL_PHASE_STEP_FIELDS);
 
 #define TL_PHASE_FIELDS(F, T)                                                                                          \
     F(T, I32, rank, KEY, "", "rank")                                                                                   \
-    F(T, TEXT64, phase, KEY, "", "name of the phase")                                                                  \
+    F(T, NAME, phase, KEY, "", "name of the phase, in order of texts")                                                 \
     F(T, HOLDS, collectives, LABEL, "",                                                                                \
       "what the name says of collectives in it: none (host_to_device, data ...), some (training_step, backward ...), " \
       "only (all_reduce, barrier ...), unknown")                                                                       \
@@ -100,7 +100,7 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
 #define TL_PHASE_VERDICT_FIELDS(F, T)                                                                                  \
     F(T, I32, place, KEY, "", "0: the answer for the job; then what was found, stragglers first, what costs most first") \
     F(T, I32, rank, LABEL, "", "rank; of the job that of the first straggler, -1 without one")                         \
-    F(T, TEXT64, phase, LABEL, "", "phase that takes it longer than others; of the job that of the first straggler")   \
+    F(T, TEXT128, phase, LABEL, "", "phase that takes it longer than others; of the job that of the first straggler")   \
     F(T, PHASE_ANSWER, verdict, MEASURE, "",                                                                           \
       "straggler: it holds the others up; waiting: it is shorter in what it does alone, and waits for others here; "   \
       "longer: nothing that was recorded shows that others wait for it; open: as much shorter in another phase, and "  \
@@ -109,7 +109,7 @@ TL_TABLE(phase, TL_PHASE_FIELDS);
     F(T, I64, excess_ns, MEASURE, "ns",                                                                                \
       "what it takes longer than its peers in its steps, together; of stragglers: than the ranks that are not named")  \
     F(T, F64, share, MEASURE, "", "excess_ns / what the rank takes longer in all its rows here: the phase of the largest is why it is late") \
-    F(T, TEXT64, waits_in, MEASURE, "", "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown") \
+    F(T, TEXT128, waits_in, MEASURE, "", "phase in which the others wait for it; of waiting the phase in which it is shorter; empty: not shown") \
     F(T, I32, nwaiters, MEASURE, "", "ranks that take longer there by half of excess_ns, or of which so much waiting was measured") \
     F(T, I64, waited_ns, MEASURE, "ns", "what those take longer, in the mean")                                         \
     F(T, PATTERN, pattern, MEASURE, "", "as in table straggler")                                                       \

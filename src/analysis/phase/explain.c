@@ -10,26 +10,32 @@
  *
  * What levels a delay makes the rank shorter by as much as it was longer, not by more.
  */
-#include "tlmpi/analysis/phase.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
-#include "tlmpi/model/parameters.h"
+#include "internal.h"
+#include "tlmpi/base/quantile.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a unit, by class and last of measured waits: what the rank is shorter by than the others when these may wait for it,
+ * and by how much longer the others are in each of its steps than in its other steps. */
+typedef struct evidence {
+    int64_t *shorter_ns, *others_longer_ns; /* [nclasses + 1] */
+} evidence;
 
 /* What makes up for a unit, of one sort. */
 typedef struct makes_up {
     int64_t ns, most_ns;
-    uint32_t phase; /* that of the most */
+    uint32_t class; /* that of the most */
 } makes_up;
 
-static void count(makes_up *m, uint32_t phase, int64_t shorter_ns)
+static void count(makes_up *m, uint32_t class, int64_t shorter_ns)
 {
     if (shorter_ns <= 0)
         return;
     m->ns = tl_ns_add(m->ns, shorter_ns);
     if (shorter_ns > m->most_ns) {
         m->most_ns = shorter_ns;
-        m->phase = phase;
+        m->class = class;
     }
 }
 
@@ -39,33 +45,183 @@ int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those)
     return not_known ? 0 : TL_COMPARE(these, those);
 }
 
-tl_phase_answer tl_phase_explain(const tl_phase_unit *unit, const tl_phase_holds *holds, size_t ncolumns,
-                                 const tl_phase_evidence *e, uint32_t *in)
+static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_unit *u, const evidence *e, uint32_t *in)
 {
-    makes_up more = { .phase = UINT32_MAX }, fewer = more, equal = more;
-    double enough = TL_PHASE_MAKES_UP * (double)unit->late_ns, longer = 0;
+    const uint32_t nclasses = (uint32_t)j->nclasses;
+    makes_up more = { .class = UINT32_MAX }, fewer = more, equal = more;
+    double enough = TL_PHASE_MAKES_UP * (double)u->late_ns, longer = 0;
 
-    for (uint32_t c = 0; c < ncolumns; c++)
-        if (holds[c] != TL_HOLDS_ONLY) /* there it waits */
+    for (uint32_t c = 0; c < nclasses; c++) {
+        if (j->classes[c].holds != TL_HOLDS_ONLY) /* there it waits */
             longer += (double)tl_ns_max(0, -e->shorter_ns[c]);
-    for (uint32_t c = 0; c < ncolumns; c++) {
-        int order = tl_phase_holds_compare(holds[c], holds[unit->phase]);
-        if (c != unit->phase)
+        int order = tl_phase_holds_compare(j->classes[c].holds, j->classes[u->class].holds);
+        if (c != u->class)
             count(order > 0 ? &more : order < 0 ? &fewer : &equal, c, e->shorter_ns[c]);
     }
-    count(&more, (uint32_t)ncolumns, e->shorter_ns[ncolumns]);
-    bool levelled = TL_PHASE_MAKES_UP * (double)more.most_ns <= fmax(longer, (double)unit->late_ns);
+    count(&more, nclasses, e->shorter_ns[nclasses]);
+    bool levelled = TL_PHASE_MAKES_UP * (double)more.most_ns <= fmax(longer, (double)u->late_ns);
     if ((double)more.ns >= enough && more.ns >= fewer.ns && levelled) {
-        *in = more.phase;
+        *in = more.class;
         return TL_PHASE_STRAGGLER;
     }
     if ((double)fewer.ns >= enough) {
-        *in = fewer.phase;
+        *in = fewer.class;
         return TL_PHASE_WAITING;
     }
-    *in = equal.phase;
+    *in = equal.class;
     if ((double)equal.ns < enough)
         return TL_PHASE_LONGER;
-    bool waited = unit->nup < unit->n && (double)e->others_longer_ns[equal.phase] * unit->nup >= enough;
+    bool waited = u->shape.nup < u->nsteps && (double)e->others_longer_ns[equal.class] * (double)u->shape.nup >= enough;
     return waited ? TL_PHASE_STRAGGLER : TL_PHASE_OPEN;
+}
+
+/* The middle of the measured waits of the group. */
+static int64_t median_wait(const tl_phase_group *g, int64_t *scratch)
+{
+    for (size_t i = 0; i < g->n; i++)
+        scratch[i] = g->rows[i].wait_ns;
+    return tl_median(scratch, g->n);
+}
+
+/* That others are longer outside of phases is not measured: there they may as well be idle while phases of theirs run
+ * beside each other. */
+static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, int64_t *scratch)
+{
+    memset(e->shorter_ns, 0, (j->nclasses + 1) * sizeof *e->shorter_ns);
+    for (size_t c = 0; c < j->nclasses; c++) {
+        int64_t ns[2] = { 0 }, n[2] = { 0 }; /* of baselines, in its other steps and in its steps */
+        for (size_t at = j->classes[c].first; at < j->classes[c].first + j->classes[c].n; at++) {
+            const tl_phase_group *g = &j->groups[at];
+            const tl_phase_step *row = tl_phase_is_compared(j, g) ? tl_phase_row_of(g, j->ranks[u->rank]) : NULL;
+            if (row == NULL)
+                continue;
+            ns[u->on[g->step]] = tl_ns_sum(ns[u->on[g->step]], row->baseline_ns);
+            n[u->on[g->step]]++;
+            if (!tl_phase_is_after(u, g->step))
+                continue;
+            e->shorter_ns[c] = tl_ns_sum(e->shorter_ns[c], -row->excess_ns);
+            if (row->wait_ns >= 0)
+                e->shorter_ns[j->nclasses] += median_wait(g, scratch) - row->wait_ns;
+        }
+        e->others_longer_ns[c] = n[0] > 0 && n[1] > 0 ? ns[1] / n[1] - ns[0] / n[0] : 0;
+    }
+    const size_t outside = j->nclasses - 1;
+    e->shorter_ns[outside] = tl_ns_min(0, e->shorter_ns[outside]);
+    e->others_longer_ns[outside] = 0;
+}
+
+/* Of two groups of ranks, as two ranks are, each is longer where the other one is shorter: where one of both readings is
+ * open the other is, too. */
+static void open_mirrored(tl_phase_job *j)
+{
+    tl_phase_unit *u = j->units.v;
+    for (size_t a = 0; a < j->units.n; a++)
+        for (size_t b = 0; b < j->units.n; b++)
+            if (u[a].answer == TL_PHASE_STRAGGLER && u[b].answer == TL_PHASE_OPEN && u[a].rank != u[b].rank &&
+                u[a].in == u[b].class && u[b].in == u[a].class)
+                u[a].answer = TL_PHASE_OPEN;
+}
+
+void tl_phase_units_explain(tl_phase_job *j)
+{
+    tl_arena arena = { 0 };
+    evidence e = { tl_arena_take(&arena, j->nclasses + 1, sizeof *e.shorter_ns),
+                   tl_arena_take(&arena, j->nclasses + 1, sizeof *e.others_longer_ns) };
+    int64_t *scratch = tl_arena_take(&arena, j->nranks, sizeof *scratch);
+    for (size_t i = 0; i < j->units.n; i++) {
+        tl_phase_unit *u = &j->units.v[i];
+        gather(j, u, &e, scratch);
+        u->answer = answer(j, u, &e, &u->in);
+        u->shorter_ns = u->in <= j->nclasses ? e.shorter_ns[u->in] : 0;
+        u->by_history = u->answer == TL_PHASE_STRAGGLER && u->in < j->nclasses &&
+                        tl_phase_holds_compare(j->classes[u->in].holds, j->classes[u->class].holds) == 0;
+    }
+    open_mirrored(j);
+    tl_arena_free(&arena);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- measure */
+
+/* What the rank takes in the group beyond the middle of the ranks that are not named; these are its peers.  Without any:
+ * of all ranks.  named[nranks]. */
+static int64_t beside_peers(const tl_phase_job *j, const tl_phase_group *g, const tl_phase_step *row, const bool *named,
+                            int64_t *scratch)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n; i++)
+        if (!named[tl_index_of(j->ranks, j->nranks, g->rows[i].rank)])
+            scratch[n++] = tl_phase_own_ns(&g->rows[i]);
+    int64_t middle_ns = j->classes[g->class].alone >= 0 ? 0 : n > 0 ? tl_median(scratch, n) : row->baseline_ns;
+    if (g->class == j->nclasses - 1) /* who is early is no measure of who is late */
+        middle_ns = tl_ns_max(0, middle_ns);
+    return tl_ns_between(tl_phase_own_ns(row), middle_ns);
+}
+
+/* longer_ns[nranks]: what each rank takes longer than the unit's where others may wait for it. */
+static void find_waiters(const tl_phase_job *j, tl_phase_unit *u, int64_t *longer_ns)
+{
+    int64_t sum_ns = 0;
+    memset(longer_ns, 0, j->nranks * sizeof *longer_ns);
+    for (size_t at = 0; at < tl_phase_ngroups(j); at++) {
+        const tl_phase_group *g = &j->groups[at];
+        bool asked = tl_phase_is_after(u, g->step) && (g->class == u->in || g->rows[0].wait_ns >= 0);
+        const tl_phase_step *own = asked ? tl_phase_row_of(g, j->ranks[u->rank]) : NULL;
+        for (size_t i = 0; own != NULL && i < g->n; i++) {
+            int64_t *ns = &longer_ns[tl_index_of(j->ranks, j->nranks, g->rows[i].rank)];
+            if (g->class == u->in)
+                *ns = tl_ns_sum(*ns, tl_phase_own_ns(&g->rows[i]) - tl_phase_own_ns(own));
+            if (own->wait_ns >= 0)
+                *ns = tl_ns_sum(*ns, g->rows[i].wait_ns - own->wait_ns);
+        }
+    }
+    for (size_t r = 0; r < j->nranks; r++)
+        if (longer_ns[r] > 0 && (double)longer_ns[r] >= TL_PHASE_MAKES_UP * (double)u->late_ns) {
+            u->nwaiters++;
+            sum_ns = tl_ns_sum(sum_ns, longer_ns[r]);
+        }
+    u->waited_ns = u->nwaiters > 0 ? sum_ns / u->nwaiters : 0;
+}
+
+static void measure(const tl_phase_job *j, tl_phase_unit *u, const bool *named, int64_t *scratch)
+{
+    int64_t late_ns = 0, shorter_ns = 0;
+    for (size_t at = 0; at < tl_phase_ngroups(j); at++) {
+        const tl_phase_group *g = &j->groups[at];
+        bool late = g->class == u->class && u->on[g->step],
+             shorter = g->class == u->in && tl_phase_is_after(u, g->step);
+        const tl_phase_step *row = late || shorter ? tl_phase_row_of(g, j->ranks[u->rank]) : NULL;
+        if (row == NULL)
+            continue;
+        int64_t ns = beside_peers(j, g, row, named, scratch);
+        late_ns = tl_ns_sum(late_ns, late ? ns : 0);
+        if (late)
+            u->excess_ns[g->step] = tl_ns_max(0, ns);
+        shorter_ns = tl_ns_sum(shorter_ns, shorter ? -ns : 0);
+    }
+    u->late_ns = late_ns;
+    u->shorter_ns = u->in < j->nclasses ? shorter_ns : u->shorter_ns;
+}
+
+void tl_phase_units_measure(tl_phase_job *j)
+{
+    tl_arena arena = { 0 };
+    bool *named = tl_arena_zeroed(&arena, j->nranks, sizeof *named), peers = false;
+    int64_t *scratch = tl_arena_take(&arena, j->nranks, sizeof *scratch);
+    for (size_t i = 0; i < j->units.n; i++)
+        named[j->units.v[i].rank] |= j->units.v[i].answer == TL_PHASE_STRAGGLER;
+    for (size_t r = 0; r < j->nranks; r++)
+        peers = peers || !named[r];
+    for (size_t i = 0; i < j->units.n && peers; i++)
+        if (j->units.v[i].answer == TL_PHASE_STRAGGLER)
+            measure(j, &j->units.v[i], named, scratch);
+    tl_arena_free(&arena);
+}
+
+void tl_phase_waiters_find(tl_phase_job *j)
+{
+    int64_t *scratch = tl_calloc(j->nranks, sizeof *scratch);
+    for (size_t i = 0; i < j->units.n; i++)
+        if (j->units.v[i].answer == TL_PHASE_STRAGGLER)
+            find_waiters(j, &j->units.v[i], scratch);
+    free(scratch);
 }

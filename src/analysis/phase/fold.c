@@ -1,12 +1,12 @@
-/* fold.c - records to one cell a step, phase and rank, and cells to rows.
+/* fold.c - records to one cell by step, phase and rank.
  *
  *     micro_step 0, 1, 2 of a step          summed
  *     the same line twice                   counts once
  *     a step that was run again             the last session, or file, counts
  */
 #include "tlmpi/analysis/phase.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 static int by_place(const tl_phase_line *x, const tl_phase_line *y)
@@ -48,7 +48,7 @@ static void fold_cell(const tl_phase_line *v, size_t n, tl_phase_cell *cell, int
     }
 }
 
-bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
+void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
                    int64_t *superseded)
 {
     if (n > 1)
@@ -56,15 +56,12 @@ bool tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells
     for (size_t from = 0, to; from < n; from = to) {
         for (to = from + 1; to < n && by_place(&lines[to], &lines[from]) == 0; to++)
             ;
-        if (!tl_vec_room(out))
-            return false;
-        tl_phase_cell *cell = &out->v[out->n++];
-        *cell = (tl_phase_cell){
+        tl_phase_cell cell = {
             .rank = lines[from].rank, .step = lines[from].step, .phase = lines[from].phase, .file = file
         };
-        fold_cell(lines + from, to - from, cell, repeated, superseded);
+        fold_cell(lines + from, to - from, &cell, repeated, superseded);
+        tl_vec_push(out, cell);
     }
-    return true;
 }
 
 static int same_cell(const tl_phase_cell *x, const tl_phase_cell *y)
@@ -88,38 +85,24 @@ static bool are_equal(const tl_phase_cell *x, const tl_phase_cell *y)
     return x->duration_ns == y->duration_ns && x->records == y->records && x->metadata == y->metadata;
 }
 
-size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_again *again)
+size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files)
 {
     size_t kept = 0;
     if (n > 1)
         qsort(cells, n, sizeof *cells, by_cell);
     for (size_t i = 0; i < n; i++) {
         const tl_phase_cell *next = i + 1 < n ? &cells[i + 1] : NULL;
-        uint32_t file = cells[i].file;
+        tl_phase_file *file = &files[cells[i].file];
         if (next == NULL || same_cell(&cells[i], next) != 0) {
             cells[kept++] = cells[i];
         } else if (are_equal(&cells[i], next)) {
-            again->repeated[file] += cells[i].records;
+            file->repeated += cells[i].records;
         } else {
-            again->replaced[file] += cells[i].records;
-            again->replaced_by[file] = next->file < again->replaced_by[file] ? next->file : again->replaced_by[file];
+            file->superseded += cells[i].records;
+            file->replaced += cells[i].records;
+            file->replaced_by = file->replaced_by < 0 || (int32_t)next->file < file->replaced_by ? (int32_t)next->file
+                                                                                                 : file->replaced_by;
         }
     }
     return kept;
-}
-
-int64_t tl_phase_own_ns(const tl_phase_step *row)
-{
-    return row->wait_ns > 0 ? tl_ns_max(0, row->duration_ns - row->wait_ns) : row->duration_ns;
-}
-
-void tl_phase_compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scratch)
-{
-    for (size_t i = 0; i < n; i++)
-        scratch[i] = tl_phase_own_ns(&rows[i]);
-    int64_t median = n > 2 ? tl_median(scratch, n) : 0;
-    for (size_t i = 0; i < n; i++) {
-        rows[i].baseline_ns = n > 2 || alone ? median : tl_phase_own_ns(&rows[n - 1 - i]);
-        rows[i].excess_ns = tl_phase_own_ns(&rows[i]) - rows[i].baseline_ns;
-    }
 }

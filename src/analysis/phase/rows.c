@@ -1,12 +1,12 @@
-/* rows.c - the rows of phase_verdict: the answer for the job, and what was found, each with its reason in words. */
-#include "tlmpi/analysis/phase/rows.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
-#include "tlmpi/model/parameters.h"
+/* rows.c - the rows of phase, and of phase_verdict: the answer for the job, and what was found, each with its reason. */
+#include "internal.h"
+#include "tlmpi/base/quantile.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define TL_NS_IN_MS 1000000
 
 typedef struct words {
     char text[sizeof((tl_phase_verdict *)0)->reason];
@@ -17,62 +17,63 @@ static void put_reason(tl_phase_verdict *row, const words *w)
     tl_cell_text(row->reason, sizeof row->reason, w->text, strlen(w->text));
 }
 
-static bool is_outside(const tl_phase_found *f, uint32_t column)
+static bool is_outside(const tl_phase_job *j, uint32_t class)
 {
-    return column == 2 * f->nphases;
+    return class == j->nclasses - 1;
 }
 
-static const char *name_of(const tl_phase_found *f, uint32_t column)
+/* As a cell of phase_verdict has it. */
+static words name_of(const tl_phase_job *j, uint32_t class)
 {
-    return is_outside(f, column)   ? "time outside of phases"
-           : column < f->ncolumns  ? f->titles[column % f->nphases].text
-           : column == f->ncolumns ? "waits in Kineto traces"
-                                   : "";
+    words w = { "" };
+    tl_text name = class < j->nclasses - 1 ? tl_names_text(j->names, class)
+                   : is_outside(j, class)  ? TL_TEXT("time outside of phases")
+                   : class == j->nclasses  ? TL_TEXT("waits in Kineto traces")
+                                           : TL_TEXT("");
+    tl_cell_text(w.text, sizeof((tl_phase_verdict *)0)->phase, name.p, name.n);
+    return w;
 }
 
-#define TL_NS_IN_MS 1000000
-
-static double ms(int64_t ns, uint32_t steps)
+static words explain(const tl_phase_job *j, const tl_phase_unit *u)
 {
-    return (double)ns / steps / (double)TL_NS_IN_MS;
-}
-
-static void explain(const tl_phase_found *f, const tl_phase_unit *unit, const tl_phase_reading *r, words *w)
-{
-    double longer = ms(unit->late_ns, unit->nup), shorter = ms(r->shorter_ns, unit->nup);
-    const char *in = name_of(f, r->in);
-    switch (r->answer) {
+    const double steps = (double)u->shape.nup * TL_NS_IN_MS, longer = (double)u->late_ns / steps,
+                 shorter = (double)u->shorter_ns / steps;
+    const words in = name_of(j, u->in);
+    words w = { "" };
+    switch (u->answer) {
     case TL_PHASE_STRAGGLER:
-        if (r->in == f->ncolumns)
-            snprintf(w->text, sizeof w->text, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer",
+        if (u->in == j->nclasses)
+            snprintf(w.text, sizeof w.text, "%.3g ms a step longer, waits taken off; the others wait %.3g ms longer",
                      longer, shorter);
-        else if (r->by_history)
-            snprintf(w->text, sizeof w->text,
-                     "%.3g ms a step longer; as long as that lasts, the others are longer in %s, and as short as it "
-                     "elsewhere",
-                     longer, in);
+        else if (u->by_history)
+            snprintf(
+                w.text, sizeof w.text,
+                "%.3g ms a step longer; as long as that lasts, the others are longer in %.120s, and as short as it "
+                "elsewhere",
+                longer, in.text);
         else
-            snprintf(w->text, sizeof w->text,
-                     "%.3g ms a step longer here, %.3g ms shorter in %s, where collectives level the ranks", longer,
-                     shorter, in);
+            snprintf(w.text, sizeof w.text,
+                     "%.3g ms a step longer here, %.3g ms shorter in %.120s, where collectives level the ranks", longer,
+                     shorter, in.text);
         break;
     case TL_PHASE_WAITING:
-        snprintf(w->text, sizeof w->text,
-                 "%.3g ms a step longer here, %.3g ms shorter in %s: it is early, and waits for the others", longer,
-                 shorter, in);
+        snprintf(w.text, sizeof w.text,
+                 "%.3g ms a step longer here, %.3g ms shorter in %.120s: it is early, and waits for the others", longer,
+                 shorter, in.text);
         break;
     case TL_PHASE_OPEN:
-        snprintf(w->text, sizeof w->text,
-                 "%.3g ms a step longer here, %.3g ms shorter in %s: durations do not tell in which of both it, or the "
-                 "others, wait; capture a Kineto window",
-                 longer, shorter, in);
+        snprintf(
+            w.text, sizeof w.text,
+            "%.3g ms a step longer here, %.3g ms shorter in %.90s: durations do not tell in which of both it, or the "
+            "others, wait; capture a Kineto window",
+            longer, shorter, in.text);
         break;
     case TL_PHASE_CHEAP:
-        snprintf(w->text, sizeof w->text, "%.3g ms a step longer, but another rank is nearly as late", longer);
+        snprintf(w.text, sizeof w.text, "%.3g ms a step longer, but another rank is nearly as late", longer);
         break;
     case TL_PHASE_LONGER:
         snprintf(
-            w->text, sizeof w->text,
+            w.text, sizeof w.text,
             "%.3g ms a step longer, and in no phase as much shorter: nothing recorded shows that others wait for it",
             longer);
         break;
@@ -80,125 +81,127 @@ static void explain(const tl_phase_found *f, const tl_phase_unit *unit, const tl
     case TL_PHASE_ONE_RANK:
         break;
     }
+    return w;
 }
 
-static tl_confidence confidence_of(const tl_phase_found *f, const tl_phase_unit *unit, const tl_phase_reading *r)
+static tl_confidence confidence_of(const tl_phase_job *j, const tl_phase_unit *u)
 {
-    if (r->answer == TL_PHASE_OPEN || r->answer == TL_PHASE_LONGER)
+    if (u->answer == TL_PHASE_OPEN || u->answer == TL_PHASE_LONGER)
         return TL_CONFIDENCE_LOW;
-    bool doubt = unit->n < TL_PATTERN_LEAST_STEPS || f->nranks < (size_t)TL_SPREAD_LEAST || r->by_history;
+    bool doubt = u->nsteps < (size_t)TL_PATTERN_LEAST_STEPS || j->nranks < (size_t)TL_SPREAD_LEAST || u->by_history;
     return doubt ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH;
 }
 
-/* Outside of phases only whoever is waited for is told: that somebody waits there is nothing new. */
-static bool is_told(const tl_phase_found *f, size_t u)
+/* Outside of phases only a rank that is waited for is told: that ranks wait there is nothing new. */
+static bool is_told(const tl_phase_job *j, const tl_phase_unit *u)
 {
-    return !is_outside(f, f->units[u].phase) || f->readings[u].answer == TL_PHASE_STRAGGLER ||
-           f->readings[u].answer == TL_PHASE_CHEAP;
+    return !is_outside(j, u->class) || u->answer == TL_PHASE_STRAGGLER || u->answer == TL_PHASE_CHEAP;
 }
 
-static tl_phase_verdict row_of(const tl_phase_found *f, size_t u)
+static tl_phase_verdict row_of(const tl_phase_job *j, const tl_phase_unit *u)
 {
-    const tl_phase_unit *unit = &f->units[u];
-    const tl_phase_reading *r = &f->readings[u];
-    tl_phase_verdict row = { .rank = unit->rank,
-                             .verdict = (uint8_t)r->answer,
-                             .excess_ns = unit->late_ns,
-                             .nwaiters = r->nwaiters,
-                             .waited_ns = r->waited_ns,
-                             .pattern = unit->pattern,
-                             .first_step = f->steps[unit->first],
-                             .last_step = f->steps[unit->last],
-                             .steps_flagged = unit->nup,
-                             .steps = unit->n,
-                             .z = unit->z,
-                             .p_value = unit->p,
-                             .cost_ns = unit->cost_ns,
-                             .time_ns = unit->time_ns,
-                             .confidence = (uint8_t)confidence_of(f, unit, r) };
+    tl_phase_verdict row = { .rank = j->ranks[u->rank],
+                             .verdict = (uint8_t)u->answer,
+                             .excess_ns = u->late_ns,
+                             .nwaiters = u->nwaiters,
+                             .waited_ns = u->waited_ns,
+                             .pattern = (uint8_t)u->shape.pattern,
+                             .first_step = j->steps[u->shape.first],
+                             .last_step = j->steps[u->shape.last],
+                             .steps_flagged = (int64_t)u->shape.nup,
+                             .steps = (int64_t)u->nsteps,
+                             .z = u->z,
+                             .p_value = u->p,
+                             .cost_ns = u->cost_ns,
+                             .time_ns = u->time_ns,
+                             .confidence = (uint8_t)confidence_of(j, u) };
+    const words phase = name_of(j, u->class), in = name_of(j, u->in), reason = explain(j, u);
     int64_t all_ns = 0;
-    for (size_t i = 0; i < f->nunits; i++)
-        all_ns = tl_ns_sum(all_ns, f->units[i].rank == unit->rank && is_told(f, i) ? f->units[i].late_ns : 0);
-    row.share = all_ns > 0 ? (double)unit->late_ns / (double)all_ns : 0;
-    const char *name = name_of(f, unit->phase), *in = name_of(f, r->in);
-    tl_cell_text(row.phase, sizeof row.phase, name, strlen(name));
-    tl_cell_text(row.waits_in, sizeof row.waits_in, in, strlen(in));
-    words w = { "" };
-    explain(f, unit, r, &w);
-    put_reason(&row, &w);
+    for (size_t i = 0; i < j->units.n; i++) {
+        const tl_phase_unit *other = &j->units.v[i];
+        all_ns = tl_ns_sum(all_ns, other->rank == u->rank && is_told(j, other) ? other->late_ns : 0);
+    }
+    row.share = all_ns > 0 ? (double)u->late_ns / (double)all_ns : 0;
+    memcpy(row.phase, phase.text, sizeof row.phase);
+    memcpy(row.waits_in, in.text, sizeof row.waits_in);
+    put_reason(&row, &reason);
     return row;
 }
 
-/* The phase that hides most: it holds, or may hold, collectives, and nobody is found in it; UINT32_MAX: none, or
+/* The phase that hides most: it holds, or may hold, collectives, and no rank is found in it; UINT32_MAX: none, or
  * collectives are phases of their own. */
-static uint32_t hiding(const tl_phase_found *f)
+static uint32_t hiding(const tl_phase_job *j)
 {
     uint32_t best = UINT32_MAX;
-    for (uint32_t c = 0; c < f->nphases; c++) {
-        bool compared = f->norms[c].ranks > 1;
-        if (compared && f->holds[c] == TL_HOLDS_ONLY)
+    for (uint32_t c = 0; c < j->nclasses - 1; c++) {
+        bool compared = j->classes[c].members > 1;
+        if (compared && j->classes[c].holds == TL_HOLDS_ONLY)
             return UINT32_MAX;
-        bool found = !compared || f->holds[c] == TL_HOLDS_NONE;
-        for (size_t u = 0; u < f->nunits; u++)
-            found = found || f->units[u].phase == c;
-        if (!found && (best == UINT32_MAX || f->holds[c] > f->holds[best]))
+        bool found = !compared || j->classes[c].holds == TL_HOLDS_NONE;
+        for (size_t u = 0; u < j->units.n; u++)
+            found = found || j->units.v[u].class == c;
+        if (!found && (best == UINT32_MAX || j->classes[c].holds > j->classes[best].holds))
             best = c;
     }
     return best;
 }
 
-static void say_hidden(const tl_phase_found *f, uint32_t column, int64_t time_ns, words *w)
+static words say_hidden(const tl_phase_job *j, uint32_t class, double step_ns)
 {
-    double step_ns = (double)time_ns / (double)f->nsteps, widest = f->norms[column].widest;
-    const char *name = name_of(f, column);
+    const double widest = j->classes[class].widest;
+    const words name = name_of(j, class);
+    words w;
     if (widest >= TL_VERDICT_LEAST_COST * step_ns)
-        snprintf(w->text, sizeof w->text,
-                 "ranks differ by up to %.3g ms a step in %s, and nothing recorded shows that others wait for one of "
-                 "them; capture a Kineto window",
-                 widest / (double)TL_NS_IN_MS, name);
-    else if (f->holds[column] == TL_HOLDS_SOME)
         snprintf(
-            w->text, sizeof w->text,
-            "%s equal on all ranks: collectives in it, of which its name speaks, hide who is slow; capture a Kineto "
-            "window",
-            name);
+            w.text, sizeof w.text,
+            "ranks differ by up to %.3g ms a step in %.100s, and nothing recorded shows that others wait for one of "
+            "them; capture a Kineto window",
+            widest / TL_NS_IN_MS, name.text);
+    else if (j->classes[class].holds == TL_HOLDS_SOME)
+        snprintf(w.text, sizeof w.text,
+                 "%.120s equal on all ranks: collectives in it, of which its name speaks, hide who is slow; capture a "
+                 "Kineto window",
+                 name.text);
     else
-        snprintf(w->text, sizeof w->text,
-                 "%s takes no rank longer: should it hold a collective, that hides who is slow; then capture a Kineto "
-                 "window",
-                 name);
+        snprintf(
+            w.text, sizeof w.text,
+            "%.120s takes no rank longer: should it hold a collective, that hides who is slow; then capture a Kineto "
+            "window",
+            name.text);
+    return w;
 }
 
 /* The answer for the job; first: the first straggler's row, NULL without one. */
-static tl_phase_verdict job_row(const tl_phase_found *f, const tl_phase_verdict *first, bool open)
+static tl_phase_verdict job_row(const tl_phase_job *j, const tl_phase_verdict *first, bool open)
 {
     tl_phase_verdict row = { .rank = -1, .first_step = -1, .last_step = -1, .z = NAN, .p_value = NAN };
-    uint32_t hides = hiding(f);
+    const uint32_t hides = hiding(j);
     words w = { "" };
 
     if (first != NULL)
         row = *first;
-    row.cost_ns = f->cost_ns;
-    row.steps = (int64_t)f->nsteps;
+    row.place = 0;
+    row.cost_ns = j->cost_ns;
+    row.steps = (int64_t)j->nsteps;
     row.time_ns = 0;
-    for (size_t s = 0; s < f->nsteps; s++)
-        row.time_ns = tl_ns_add(row.time_ns, f->step_ns[s]);
+    for (size_t s = 0; s < j->nsteps; s++)
+        row.time_ns = tl_ns_add(row.time_ns, j->step_ns[s]);
     if (first != NULL)
         return row;
-    row.verdict = (uint8_t)(f->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NOBODY);
-    bool blind = open || f->nranks < 2 || f->nsteps < 2 || hides != UINT32_MAX;
-    bool few = f->nranks < (size_t)TL_SPREAD_LEAST; /* of two any may have its turn */
+    row.verdict = (uint8_t)(j->nranks < 2 ? TL_PHASE_ONE_RANK : open ? TL_PHASE_OPEN : TL_PHASE_NOBODY);
+    bool blind = open || j->nranks < 2 || j->nsteps < 2 || hides != UINT32_MAX;
+    bool few = j->nranks < (size_t)TL_SPREAD_LEAST; /* of two any may have its turn */
     row.confidence = (uint8_t)(blind ? TL_CONFIDENCE_LOW : few ? TL_CONFIDENCE_MEDIUM : TL_CONFIDENCE_HIGH);
-    if (f->nranks < 2)
+    if (j->nranks < 2)
         snprintf(w.text, sizeof w.text, "one rank alone: there is none to compare with");
-    else if (f->nsteps < 2)
+    else if (j->nsteps < 2)
         snprintf(w.text, sizeof w.text, "one step: nobody can be told from chance");
     else if (open)
         snprintf(w.text, sizeof w.text,
                  "a rank is longer in one phase and shorter in another, and durations do not tell who waits; capture a "
                  "Kineto window");
     else if (hides != UINT32_MAX)
-        say_hidden(f, hides, row.time_ns, &w);
+        w = say_hidden(j, hides, (double)row.time_ns / (double)j->nsteps);
     put_reason(&row, &w);
     return row;
 }
@@ -212,32 +215,101 @@ static int by_weight(const void *rows, uint32_t a, uint32_t b)
     return x->cost_ns != y->cost_ns ? TL_COMPARE(y->cost_ns, x->cost_ns) : TL_COMPARE(y->excess_ns, x->excess_ns);
 }
 
-bool tl_phase_verdict_rows(const tl_phase_found *f, tl_table *table)
+static void verdict_rows(tl_phase_job *j, tl_table *table)
 {
-    tl_phase_verdict *rows = tl_calloc(f->nunits + 1, sizeof *rows);
-    uint32_t *order = tl_calloc(f->nunits + 1, sizeof *order);
-    bool ok = rows != NULL && order != NULL, open = false;
+    tl_phase_verdict *rows = tl_calloc(j->units.n, sizeof *rows), job;
+    bool open = false;
     size_t n = 0;
-
-    for (size_t u = 0; ok && u < f->nunits; u++) {
-        if (!is_told(f, u))
+    for (size_t u = 0; u < j->units.n; u++) {
+        if (!is_told(j, &j->units.v[u]))
             continue;
-        rows[n] = row_of(f, u);
-        order[n] = (uint32_t)n;
-        open = open || rows[n++].verdict == TL_PHASE_OPEN;
+        rows[n] = row_of(j, &j->units.v[u]);
+        open = open || rows[n].verdict == TL_PHASE_OPEN;
+        n++;
     }
-    ok = ok && tl_sort_index(order, n, by_weight, rows);
-    if (ok) {
-        const tl_phase_verdict *first = n > 0 ? &rows[order[0]] : NULL;
-        bool named = first != NULL && first->verdict == TL_PHASE_STRAGGLER;
-        tl_phase_verdict job = job_row(f, named ? first : NULL, open);
-        ok = tl_table_append(table, &job, 1);
-    }
-    for (size_t i = 0; ok && i < n; i++) {
+    uint32_t *order = tl_sorted_index(n, by_weight, rows);
+    const tl_phase_verdict *first = n > 0 ? &rows[order[0]] : NULL;
+    job = job_row(j, first != NULL && first->verdict == TL_PHASE_STRAGGLER ? first : NULL, open);
+    (void)tl_table_append(table, &job, 1);
+    for (size_t i = 0; i < n; i++) {
         rows[order[i]].place = (int32_t)i + 1;
-        ok = tl_table_append(table, &rows[order[i]], 1);
+        (void)tl_table_append(table, &rows[order[i]], 1);
     }
     free(rows);
     free(order);
-    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ phase */
+
+static int by_rank_and_phase(const void *rows, uint32_t a, uint32_t b)
+{
+    const tl_phase_step *x = (const tl_phase_step *)rows + a, *y = (const tl_phase_step *)rows + b;
+    return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->phase, y->phase);
+}
+
+/* Whether most ranks have a row of the phase in the step. */
+static bool is_common(const tl_phase_job *j, const tl_phase_step *row)
+{
+    const tl_phase_class *class = &j->classes[row->phase];
+    size_t at = class->first;
+    TL_BISECT(at, class->first + class->n, mid, j->steps[j->groups[mid].step] < row->step);
+    return 2 * j->groups[at].n > j->nranks;
+}
+
+/* Of one rank and phase, rows[order[0 .. n)]. */
+static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, const uint32_t *order, size_t n,
+                          int64_t *scratch)
+{
+    const uint32_t class = rows[order[0]].phase;
+    tl_phase row = { .rank = rows[order[0]].rank,
+                     .phase = class,
+                     .collectives = (uint8_t)j->classes[class].holds,
+                     .steps = (int64_t)n,
+                     .missing = j->classes[class].common };
+    for (size_t i = 0; i < n; i++) {
+        row.excess_ns = tl_ns_sum(row.excess_ns, rows[order[i]].excess_ns);
+        row.missing -= is_common(j, &rows[order[i]]);
+        scratch[i] = rows[order[i]].duration_ns;
+    }
+    for (size_t u = 0; u < j->units.n; u++)
+        if (j->units.v[u].class == class && j->ranks[j->units.v[u].rank] == row.rank)
+            row.late_steps += (int64_t)j->units.v[u].shape.nup;
+    tl_spread spread = tl_spread_of(scratch, n);
+    row.total_ns = spread.total;
+    row.mean_ns = spread.mean;
+    row.min_ns = spread.min;
+    row.p25_ns = spread.p25;
+    row.median_ns = spread.median;
+    row.p75_ns = spread.p75;
+    row.max_ns = spread.max;
+    return row;
+}
+
+static void phase_rows(const tl_phase_job *j, const tl_table *steps, tl_table *table)
+{
+    const tl_phase_step *rows = tl_table_row(steps, 0);
+    uint32_t *order = tl_sorted_index(steps->n, by_rank_and_phase, rows);
+    int64_t *scratch = tl_malloc(j->nsteps * sizeof *scratch);
+    for (size_t from = 0, to; from < steps->n; from = to) {
+        to = tl_group_end(order, from, steps->n, by_rank_and_phase, rows);
+        tl_phase row = phase_row(j, rows, order + from, to - from, scratch);
+        (void)tl_table_append(table, &row, 1);
+    }
+    free(order);
+    free(scratch);
+}
+
+void tl_phase_rows(tl_phase_job *j, tl_tables *tables)
+{
+    tl_table *steps = tl_tables_get(tables, &tl_phase_step_schema), *phases = tl_tables_get(tables, &tl_phase_schema);
+    uint32_t *name_rows = tl_calloc(j->nclasses, sizeof *name_rows);
+    phase_rows(j, steps, phases);
+    verdict_rows(j, tl_tables_get(tables, &tl_phase_verdict_schema));
+    for (uint32_t c = 0; c + 1 < j->nclasses && tables->names != NULL; c++) {
+        tl_text name = tl_names_text(j->names, c);
+        name_rows[c] = tl_names_intern(tables->names, name.p, name.n);
+    }
+    tl_table_set_name_rows(steps, name_rows);
+    tl_table_set_name_rows(phases, name_rows);
+    free(name_rows);
 }

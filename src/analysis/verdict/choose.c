@@ -17,7 +17,7 @@ typedef struct choosing {
     bool *chosen;   /* by unit */
     bool *some;     /* by unit, scratch */
     double *share;  /* by unit: needed_ns of its steps */
-    double *shares; /* the same of those chosen, ascending */
+    double *shares; /* by unit, scratch */
     double least_cost;
 } choosing;
 
@@ -44,24 +44,22 @@ static void find_needed(choosing *c)
     }
 }
 
-/* Drops the one that is needed least, or of many the half that is; nobody who costs enough.  Whether anybody was. */
-static bool drop(choosing *c)
+bool tl_drop_least_needed(bool *chosen, const double *share, size_t n, double least_cost, double *scratch)
 {
-    size_t n = 0;
+    size_t nchosen = 0;
     bool any = false;
-    for (size_t u = 0; u < c->out->units.n; u++)
-        if (c->chosen[u])
-            c->shares[n++] = c->share[u];
-    if (n == 0)
+    for (size_t u = 0; u < n; u++)
+        if (chosen[u])
+            scratch[nchosen++] = share[u];
+    if (nchosen == 0)
         return false;
-    bool many = n > (size_t)TL_CHOICE_MANY;
-    tl_real_sort(c->shares, n);
-    double most = c->shares[many ? tl_lower_middle(n) : 0];
-    for (size_t u = 0; u < c->out->units.n && (many || !any); u++) {
-        if (!c->chosen[u] || c->share[u] > most || c->share[u] >= c->least_cost)
+    bool many = nchosen > (size_t)TL_CHOICE_MANY;
+    tl_real_sort(scratch, nchosen);
+    double most = scratch[many ? tl_lower_middle(nchosen) : 0];
+    for (size_t u = 0; u < n && (many || !any); u++) {
+        if (!chosen[u] || share[u] > most || share[u] >= least_cost)
             continue;
-        c->chosen[u] = false;
-        c->out->units.v[u].needed_ns = 0;
+        chosen[u] = false;
         any = true;
     }
     return any;
@@ -74,7 +72,9 @@ static void eliminate(choosing *c)
     do {
         c->out->together_ns = tl_cost_of(c->costing, c->chosen);
         find_needed(c);
-    } while (drop(c));
+    } while (tl_drop_least_needed(c->chosen, c->share, c->out->units.n, c->least_cost, c->shares));
+    for (size_t u = 0; u < c->out->units.n; u++)
+        c->out->units.v[u].needed_ns = c->chosen[u] ? c->out->units.v[u].needed_ns : 0;
 }
 
 /* What is of links in units of ranks, too. */

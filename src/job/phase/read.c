@@ -22,27 +22,24 @@ typedef struct file_reading {
     tl_map session_of;
 } file_reading;
 
-/* The index of what the key has; UINT32_MAX: memory is out. */
+/* The index of what the key has. */
 static uint32_t place_of(file_reading *f, uint64_t key)
 {
     uint32_t at = tl_map_get(&f->session_of, key);
     if (at == TL_MAP_NONE) {
         at = (uint32_t)f->sessions.n;
-        if (!tl_vec_room(&f->sessions) || tl_map_put(&f->session_of, key, at) != 0)
-            return UINT32_MAX;
-        f->sessions.v[f->sessions.n++] = (session){ .step = -1 };
+        (void)tl_map_put(&f->session_of, key, at);
+        tl_vec_push(&f->sessions, (session){ .step = -1 });
     }
     return at;
 }
 
-/* The number of the session that a record is of; UINT32_MAX: memory is out.  A phase that goes back begins another of
+/* The number of the session that a record is of.  A phase that goes back begins another of
  * its rank: also for phases that few steps have.  A phase may be ahead of another, as copies for the next step are. */
 static uint32_t session_of(file_reading *f, int32_t rank, uint32_t phase, int32_t step)
 {
     uint64_t key = tl_hash_mix(0, (uint64_t)rank);
     uint32_t of_rank = place_of(f, key), of_phase = place_of(f, tl_hash_mix(key, phase));
-    if (of_rank == UINT32_MAX || of_phase == UINT32_MAX)
-        return UINT32_MAX;
     session *all = &f->sessions.v[of_rank], *own = &f->sessions.v[of_phase];
     all->number += own->number == all->number && step < own->step;
     *own = (session){ .number = all->number, .step = step };
@@ -60,22 +57,18 @@ static bool take(void *arg, const tl_phase_record *record)
         return true;
     }
     uint32_t phase = tl_names_intern(&f->p->names, record->name.p, record->name.n);
-    uint32_t number = phase != TL_NO_NAME ? session_of(f, rank, phase, record->step) : UINT32_MAX;
-    if (number == UINT32_MAX)
-        return false;
+    uint32_t number = session_of(f, rank, phase, record->step);
     f->row->rank = !f->ranked || f->row->rank == rank ? rank : -1;
     f->ranked = true;
     if (!tl_ranges_has(&f->p->options->ranks, rank) || !tl_ranges_has(&f->p->options->steps, record->step))
         return true;
-    if (!tl_vec_room(&f->lines))
-        return false;
-    f->lines.v[f->lines.n++] = (tl_phase_line){ .rank = rank,
-                                                .step = record->step,
-                                                .phase = phase,
-                                                .session = number,
-                                                .duration_ns = record->duration_ns,
-                                                .line = record->line,
-                                                .metadata = record->metadata };
+    tl_vec_push(&f->lines, (tl_phase_line){ .rank = rank,
+                                            .step = record->step,
+                                            .phase = phase,
+                                            .session = number,
+                                            .duration_ns = record->duration_ns,
+                                            .line = record->line,
+                                            .metadata = record->metadata });
     return true;
 }
 
@@ -100,42 +93,32 @@ static void fill_row(tl_phase_file *row, const tl_phases_report *report)
                                 : TL_PHASE_FILE_OK;
 }
 
-static tl_status read_file(tl_phasing *p, const char *path, size_t number, tl_error *err)
+static void read_file(tl_phasing *p, const char *path, size_t number)
 {
-    tl_phase_file row = { .file = (int32_t)number, .rank = -1, .first_bad_byte = -1 };
+    tl_phase_file row = { .file = (int32_t)number, .rank = -1, .first_bad_byte = -1, .replaced_by = -1 };
     int64_t by_name = tl_rank_of_name(path);
     file_reading f = { .p = p, .row = &row, .named_rank = by_name <= INT32_MAX ? (int32_t)by_name : -1 };
     tl_phases_report report;
     tl_error why = { 0 };
 
     tl_cell_path(row.path, sizeof row.path, path);
-    tl_status st = tl_phases_read(path, take, &f, &report, &why);
-    if (st == TL_OK) {
+    if (tl_phases_read(path, take, &f, &report, &why) == TL_OK) {
         fill_row(&row, &report);
-        if (!tl_phase_fold(f.lines.v, f.lines.n, (uint32_t)number, &p->cells, &row.repeated, &row.superseded))
-            st = TL_ENOMEM;
-    } else if (st == TL_EINPUT) {
+        tl_phase_fold(f.lines.v, f.lines.n, (uint32_t)number, &p->cells, &row.repeated, &row.superseded);
+    } else {
         row.status = TL_PHASE_FILE_UNREADABLE;
         tl_cell_text(row.error, sizeof row.error, why.text, strlen(why.text));
-        st = TL_OK;
     }
-    if (st == TL_OK && !tl_table_append(tl_tables_get(p->tables, &tl_phase_file_schema), &row, 1))
-        st = TL_ENOMEM;
+    tl_vec_push(&p->files, row);
     free(f.lines.v);
     free(f.sessions.v);
     tl_map_free(&f.session_of);
-    return st == TL_OK ? TL_OK : tl_fail_memory(err, "durations of phases");
 }
 
-tl_status tl_phase_files_read(const tl_plan *plan, tl_phasing *p, tl_error *err)
+void tl_phase_files_read(const tl_plan *plan, tl_phasing *p)
 {
     size_t number = 0;
-    for (size_t at = 0; at < plan->phases_bytes; at += strlen(plan->phases + at) + 1)
-        number++;
-    tl_status st = tl_phase_files_begin(p, number) ? TL_OK : tl_fail_memory(err, "the files of phases");
-    number = 0;
-    for (size_t at = 0; st == TL_OK && at < plan->phases_bytes; at += strlen(plan->phases + at) + 1, number++)
+    for (size_t at = 0; at < plan->phases_bytes; at += strlen(plan->phases + at) + 1, number++)
         if (number % (size_t)tl_par_nprocs() == (size_t)tl_par_proc())
-            st = read_file(p, plan->phases + at, number, err);
-    return st;
+            read_file(p, plan->phases + at, number);
 }

@@ -226,7 +226,7 @@ static void put_others_named(tl_page *page)
 void tl_part_phases(tl_page *page)
 {
     const tl_timed *t = &page->html->timed;
-    if (t->ndrawn == 0 || t->steps.n == 0) {
+    if (t->ndrawn == 0 || t->steps.seen == 0) {
         fputs("<p>Nothing to draw: the result has no durations of phases, which libtlmpi_record writes without a "
               "profiler "
               "(.jsonl). Where the time of traces went, step by step: ",

@@ -1,50 +1,39 @@
-/* timed.c - phases gathered from their tables, in three passes. */
+/* timed.c - phases gathered from their tables, in two passes. */
 #include "timed.h"
 
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/table.h"
 #include <stdlib.h>
-
-/* What the second pass reads of phase_step. */
-#define PLACE_FIELDS(F, T)                                                                                             \
-    F(T, I32, step, KEY, "", "step, as the records number them")                                                       \
-    F(T, NAME, phase, KEY, "", "name of the phase")
-TL_TABLE(phase_place, PLACE_FIELDS);
-TL_TABLE_DEFINE_AS(phase_place, "phase_step", PLACE_FIELDS, TL_SCOPE_JOB, "steps and phases", "which are there?");
 
 /* ----------------------------------------------------------------------------------------------------- 1. table phase */
 
-/* Of the phase with that title, or of a new one; SIZE_MAX when memory is out.  Rows come rank by rank, with the phases of
- * each in one order, so it mostly is the one after that of the row before. */
-static size_t phase_of(tl_timed *t, const char *title)
+/* Which phase has that name, or the number of phases.  Rows come with the phases in one order, so it mostly is the one
+ * after that of the row before. */
+static size_t phase_of(tl_timed *t, uint32_t name)
 {
     for (size_t i = 0; i < t->phases.n; i++) {
-        size_t at = (t->at_phase + 1 + i) % t->phases.n;
-        if (memcmp(t->phases.v[at].title, title, sizeof t->phases.v->title) == 0)
-            return at;
+        size_t at = (t->at_phase + i) % t->phases.n;
+        if (t->phases.v[at].name == name)
+            return t->at_phase = at;
     }
-    if (!tl_vec_room(&t->phases))
-        return SIZE_MAX;
-    tl_timed_phase *phase = &t->phases.v[t->phases.n];
-    *phase = (tl_timed_phase){ .first_verdict = SIZE_MAX, .name = TL_NO_NAME, .heat = -1 };
-    memcpy(phase->title, title, sizeof phase->title);
-    return t->phases.n++;
+    return t->phases.n;
 }
 
-static bool take_phase(tl_timed *t, const tl_phase *row)
+static void take_phase(tl_timed *t, const tl_phase *row)
 {
-    t->at_phase = phase_of(t, row->phase);
-    if (t->at_phase == SIZE_MAX || !tl_vec_room(&t->rows))
-        return false;
-    t->phases.v[t->at_phase].total_ns = tl_ns_sum(t->phases.v[t->at_phase].total_ns, row->total_ns);
-    t->rows.v[t->rows.n++] = (tl_timed_row){ (uint32_t)t->at_phase, row->rank, row->excess_ns };
-    if (t->ranks.n > 0 && t->ranks.v[t->ranks.n - 1] == row->rank)
-        return true;
-    if (!tl_vec_room(&t->ranks))
-        return false;
-    t->ranks.v[t->ranks.n++] = row->rank;
-    return true;
+    size_t at = phase_of(t, row->phase);
+    if (at == t->phases.n) {
+        tl_timed_phase phase = { .name = row->phase, .first_verdict = SIZE_MAX, .heat = -1 };
+        tl_text title = t->name(t->name_arg, row->phase);
+        tl_cell_text(phase.title, sizeof phase.title, title.p, title.n);
+        tl_vec_push(&t->phases, phase);
+        t->at_phase = at;
+    }
+    t->phases.v[at].total_ns = tl_ns_sum(t->phases.v[at].total_ns, row->total_ns);
+    tl_vec_push(&t->rows, (tl_timed_row){ (uint32_t)at, row->rank, row->excess_ns });
+    if (t->ranks.n == 0 || t->ranks.v[t->ranks.n - 1] != row->rank)
+        tl_vec_push(&t->ranks, row->rank);
 }
 
 bool tl_timed_is_of(const tl_phase_verdict *verdict, const tl_timed_phase *phase)
@@ -80,28 +69,7 @@ static bool choose_phases(tl_timed *t)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------------- 2. steps and names */
-
-static bool take_place(tl_timed *t, const tl_phase_place *row)
-{
-    if (t->nsteps == 0 || row->step != t->step)
-        t->nsteps++;
-    t->step = row->step;
-    for (size_t i = 0; i < t->names.n; i++) {
-        size_t at = (t->at_name + i) % t->names.n;
-        if (t->names.v[at].id == row->phase) {
-            t->at_name = at;
-            return true;
-        }
-    }
-    if (!tl_vec_room(&t->names))
-        return false;
-    t->at_name = t->names.n;
-    t->names.v[t->names.n++] = (tl_timed_name){ row->phase, -1 };
-    return true;
-}
-
-/* --------------------------------------------------------------------------------------------------------- 3. cells */
+/* --------------------------------------------------------------------------------------------------------- 2. cells */
 
 static void keep_named(const tl_timed *t, const tl_timed_phase *phase, bool *keep)
 {
@@ -116,7 +84,7 @@ static void keep_named(const tl_timed *t, const tl_timed_phase *phase, bool *kee
 static bool begin_heats(tl_timed *t)
 {
     int64_t *excess = tl_calloc(t->ranks.n + 1, sizeof *excess);
-    bool ok = excess != NULL && tl_heat_steps_init(&t->steps, t->nsteps);
+    bool ok = excess != NULL && tl_heat_steps_init(&t->steps, t->nverdicts > 0 ? (size_t)t->verdicts[0].steps : 0);
     for (size_t i = 0; ok && i < t->ndrawn; i++) {
         t->keep[i] = tl_calloc(t->ranks.n + 1, sizeof *t->keep[i]);
         ok = t->keep[i] != NULL;
@@ -151,12 +119,8 @@ static void take_cell(tl_timed *t, const tl_phase_step *row)
         for (size_t i = 0; i < t->ndrawn; i++)
             tl_heat_close(&t->heats[i]);
     tl_heat_steps_enter(&t->steps, row->step);
-    size_t tried = 0, rank = rank_of(t, row->rank);
-    while (tried < t->names.n && t->names.v[t->at_name].id != row->phase) {
-        t->at_name = (t->at_name + 1) % t->names.n;
-        tried++;
-    }
-    int heat = tried < t->names.n ? t->names.v[t->at_name].heat : -1;
+    size_t at = phase_of(t, row->phase), rank = rank_of(t, row->rank);
+    int heat = at < t->phases.n ? t->phases.v[at].heat : -1;
     if (heat >= 0 && rank < t->ranks.n)
         tl_heat_add(&t->heats[heat], rank, row->excess_ns, row->baseline_ns, false);
 }
@@ -170,12 +134,8 @@ bool tl_timed_next(tl_timed *t, const tl_schema **table)
     switch (t->pass) {
     case TL_TIMED_PHASES:
         t->ranks.n = tl_heat_ranks(t->ranks.v, t->ranks.n);
-        ok = choose_phases(t);
-        t->pass = t->phases.n > 0 ? TL_TIMED_NAMES : TL_TIMED_DONE;
-        break;
-    case TL_TIMED_NAMES:
-        ok = tl_timed_match_names(t) && begin_heats(t);
-        t->pass = TL_TIMED_CELLS;
+        ok = choose_phases(t) && begin_heats(t);
+        t->pass = t->phases.n > 0 ? TL_TIMED_CELLS : TL_TIMED_DONE;
         break;
     case TL_TIMED_CELLS:
         for (size_t i = 0; i < t->ndrawn; i++)
@@ -187,21 +147,18 @@ bool tl_timed_next(tl_timed *t, const tl_schema **table)
     default:
         t->pass = TL_TIMED_PHASES;
     }
-    t->at_name = 0;
+    t->at_phase = 0;
     if (t->pass != TL_TIMED_DONE)
-        *table = t->pass == TL_TIMED_PHASES  ? &tl_phase_schema
-                 : t->pass == TL_TIMED_NAMES ? &tl_phase_place_schema
-                                             : &tl_phase_step_schema;
+        *table = t->pass == TL_TIMED_PHASES ? &tl_phase_schema : &tl_phase_step_schema;
     return ok;
 }
 
 bool tl_timed_take(tl_timed *t, const void *row)
 {
     if (t->pass == TL_TIMED_PHASES)
-        return take_phase(t, row);
-    if (t->pass == TL_TIMED_NAMES)
-        return take_place(t, row);
-    take_cell(t, row);
+        take_phase(t, row);
+    else
+        take_cell(t, row);
     return true;
 }
 
@@ -210,7 +167,6 @@ void tl_timed_free(tl_timed *t)
     free(t->phases.v);
     free(t->rows.v);
     free(t->ranks.v);
-    free(t->names.v);
     tl_heat_steps_free(&t->steps);
     for (size_t i = 0; i < TL_HEATS_OF_PHASES; i++) {
         tl_heat_free(&t->heats[i]);

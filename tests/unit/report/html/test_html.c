@@ -43,16 +43,11 @@ static tl_status feed(const page_job *p, tl_html *html, tl_error *err)
             for (uint32_t f = 0; f < p->nphases && st == TL_OK; f++)
                 for (int32_t r = 0; r < p->nranks && st == TL_OK; r++) {
                     tl_phase_step row = cell_of(s, f, r);
-                    struct {
-                        int32_t step;
-                        uint32_t phase;
-                    } place = { s, f };
-                    st = tl_html_take(html, table == &tl_phase_step_schema ? (void *)&row : (void *)&place, err);
+                    st = tl_html_take(html, &row, err);
                 }
         for (int32_t r = 0; r < p->nranks && !steps && st == TL_OK; r++)
-            for (size_t f = 0; f < p->nphases && st == TL_OK; f++) {
-                tl_phase row = { .rank = r, .steps = p->nsteps, .total_ns = p->nsteps * (int64_t)(100 - f) * MS };
-                tl_cell_text(row.phase, sizeof row.phase, phase_names[f], strlen(phase_names[f]));
+            for (uint32_t f = 0; f < p->nphases && st == TL_OK; f++) {
+                tl_phase row = { .rank = r, .phase = f, .steps = p->nsteps, .total_ns = p->nsteps * (int64_t)(100 - f) * MS };
                 row.excess_ns = f == 1 && r == 2 ? 15 * MS : 0;
                 st = tl_html_take(html, &row, err);
             }

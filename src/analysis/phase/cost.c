@@ -1,0 +1,153 @@
+/* cost.c - what the job would gain without units that are named, and which of them cost enough.
+ *
+ * Where the others wait the rank that all wait for is the shortest; repaired, it comes earlier by its excess, and another
+ * rank may be the last:
+ *
+ *     compute      rank 3 [###########]      others [######] [#######] [#####]     5 more than the middle
+ *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: it costs 2
+ */
+#include "internal.h"
+#include "tlmpi/base/mem.h"
+#include <string.h>
+
+/* Where a unit's cost is told. */
+typedef struct place {
+    uint32_t class; /* nclasses: in waits that were measured */
+    bool late;      /* in the class in which it is late, where no one class makes up for it */
+    bool next;      /* in the step after that in which it is late: it ends a step late */
+} place;
+
+typedef struct costing {
+    tl_phase_job *j;
+    place *places;           /* [units] */
+    bool *chosen;            /* [units] */
+    double *share, *scratch; /* [units] */
+    int64_t *arrive_ns;      /* [nranks] when a rank comes, repaired; INT64_MIN: it does not */
+    int64_t *gain_ns;        /* [nsteps] */
+} costing;
+
+static bool is_at(const costing *a, const tl_phase_group *g, const place *p)
+{
+    return p->class == a->j->nclasses ? g->rows[0].wait_ns >= 0 : g->class == p->class;
+}
+
+/* How late a rank comes. */
+static int64_t arrival(const costing *a, const tl_phase_step *row, const place *p)
+{
+    return p->late ? tl_phase_own_ns(row) : p->class == a->j->nclasses ? -row->wait_ns : -tl_phase_own_ns(row);
+}
+
+/* In the class that makes up for it; in which of both steps it is shorter there by more, tells when it comes late. */
+static place place_of(const costing *a, const tl_phase_unit *u)
+{
+    place p = { .class = u->in };
+    int64_t shorter_ns[2] = { 0 };
+    if ((double)u->shorter_ns < TL_CAUSE_SHARE * (double)u->late_ns)
+        return (place){ .class = u->class, .late = true };
+    for (size_t i = 0; i < tl_phase_ngroups(a->j); i++) {
+        const tl_phase_group *g = &a->j->groups[i];
+        const tl_phase_step *row = is_at(a, g, &p) ? tl_phase_row_of(g, a->j->ranks[u->rank]) : NULL;
+        int64_t ns = row == NULL ? 0 : p.class == a->j->nclasses ? -row->wait_ns : -row->excess_ns;
+        if (u->on[g->step])
+            shorter_ns[0] = tl_ns_sum(shorter_ns[0], ns);
+        if (g->step > 0 && u->on[g->step - 1])
+            shorter_ns[1] = tl_ns_sum(shorter_ns[1], ns);
+    }
+    p.next = shorter_ns[1] > shorter_ns[0];
+    return p;
+}
+
+/* What the unit's repair takes off in a step. */
+static int64_t repair_ns(const tl_phase_unit *u, const place *p, size_t step)
+{
+    return !p->next ? u->excess_ns[step] : step > 0 ? u->excess_ns[step - 1] : 0;
+}
+
+static bool is_same(const place *x, const place *y)
+{
+    return x->class == y->class && x->late == y->late;
+}
+
+/* All chosen units of one place are repaired; each is needed by what the last of the ranks would come later without its
+ * repair. */
+static void cost_in(costing *a, const tl_phase_group *g, const place *p)
+{
+    tl_phase_job *j = a->j;
+    const bool spared = p->late && j->classes[g->class].alone >= 0;
+    int64_t before_ns = INT64_MIN, after_ns = INT64_MIN;
+    for (size_t r = 0; r < j->nranks; r++)
+        a->arrive_ns[r] = spared ? 0 : INT64_MIN;
+    for (size_t i = 0; i < g->n; i++) {
+        int64_t ns = arrival(a, &g->rows[i], p);
+        a->arrive_ns[tl_index_of(j->ranks, j->nranks, g->rows[i].rank)] = ns;
+        before_ns = tl_ns_max(before_ns, ns);
+    }
+    const int64_t last_ns = before_ns;
+    for (size_t i = 0; i < j->units.n; i++) {
+        const tl_phase_unit *u = &j->units.v[i];
+        if (!a->chosen[i] || !is_same(&a->places[i], p))
+            continue;
+        int64_t ns = repair_ns(u, &a->places[i], g->step);
+        if (a->arrive_ns[u->rank] == INT64_MIN) /* not recorded: later than the last by as much as it is late */
+            a->arrive_ns[u->rank] = tl_ns_sum(last_ns, ns);
+        before_ns = tl_ns_max(before_ns, a->arrive_ns[u->rank]);
+        a->arrive_ns[u->rank] -= ns;
+    }
+    for (size_t r = 0; r < j->nranks; r++)
+        after_ns = tl_ns_max(after_ns, a->arrive_ns[r]);
+    a->gain_ns[g->step] = tl_ns_max(a->gain_ns[g->step], tl_ns_between(before_ns, after_ns));
+    for (size_t i = 0; i < j->units.n; i++) {
+        tl_phase_unit *u = &j->units.v[i];
+        if (!a->chosen[i] || !is_same(&a->places[i], p))
+            continue;
+        int64_t without_ns = a->arrive_ns[u->rank] + repair_ns(u, &a->places[i], g->step);
+        u->cost_ns = tl_ns_add(u->cost_ns, tl_ns_max(0, tl_ns_between(without_ns, after_ns)));
+    }
+}
+
+/* The gain of all chosen units, and what each is needed for. */
+static void cost_all(costing *a)
+{
+    tl_phase_job *j = a->j;
+    memset(a->gain_ns, 0, j->nsteps * sizeof *a->gain_ns);
+    for (size_t i = 0; i < j->units.n; i++)
+        j->units.v[i].cost_ns = 0;
+    for (size_t i = 0; i < j->units.n; i++) {
+        bool done = !a->chosen[i];
+        for (size_t k = 0; k < i && !done; k++)
+            done = a->chosen[k] && is_same(&a->places[k], &a->places[i]);
+        for (size_t at = 0; at < tl_phase_ngroups(j) && !done; at++)
+            if (is_at(a, &j->groups[at], &a->places[i]))
+                cost_in(a, &j->groups[at], &a->places[i]);
+    }
+    j->cost_ns = 0;
+    for (size_t s = 0; s < j->nsteps; s++)
+        j->cost_ns = tl_ns_add(j->cost_ns, a->gain_ns[s]);
+    for (size_t i = 0; i < j->units.n; i++)
+        a->share[i] = j->units.v[i].time_ns > 0 ? (double)j->units.v[i].cost_ns / (double)j->units.v[i].time_ns : 0;
+}
+
+void tl_phase_units_cost(tl_phase_job *j)
+{
+    const size_t n = j->units.n;
+    tl_arena arena = { 0 };
+    costing a = { .j = j,
+                  .places = tl_arena_take(&arena, n, sizeof *a.places),
+                  .chosen = tl_arena_zeroed(&arena, n, sizeof *a.chosen),
+                  .share = tl_arena_take(&arena, n, sizeof *a.share),
+                  .scratch = tl_arena_take(&arena, n, sizeof *a.scratch),
+                  .arrive_ns = tl_arena_take(&arena, j->nranks, sizeof *a.arrive_ns),
+                  .gain_ns = tl_arena_take(&arena, j->nsteps, sizeof *a.gain_ns) };
+    for (size_t i = 0; i < n; i++) {
+        a.chosen[i] = j->units.v[i].answer == TL_PHASE_STRAGGLER;
+        if (a.chosen[i])
+            a.places[i] = place_of(&a, &j->units.v[i]);
+    }
+    do {
+        cost_all(&a);
+    } while (tl_drop_least_needed(a.chosen, a.share, n, j->options->least_cost, a.scratch));
+    for (size_t i = 0; i < n; i++)
+        if (j->units.v[i].answer == TL_PHASE_STRAGGLER && !a.chosen[i])
+            j->units.v[i].answer = TL_PHASE_CHEAP;
+    tl_arena_free(&arena);
+}

@@ -1,0 +1,113 @@
+/* internal.h - from rows of phase_step to verdicts, a file for each step of the way. */
+#ifndef ANALYSIS_PHASE_INTERNAL_H
+#define ANALYSIS_PHASE_INTERNAL_H
+
+#include "tlmpi/analysis/phase.h"
+#include "tlmpi/base/group.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/parameters.h"
+
+/* The rows of one step and class, by rank. */
+typedef struct tl_phase_group {
+    tl_phase_step *rows;
+    size_t n, step; /* step: index */
+    uint32_t class;
+} tl_phase_group;
+
+/* What ranks are compared in: a phase; or, the last, time outside of phases. */
+typedef struct tl_phase_class {
+    tl_phase_holds holds;
+    int32_t alone;   /* the rank that has it while the others are spared, as a checkpoint; -1: none */
+    size_t first, n; /* groups[first .. first + n), by step */
+    size_t members;  /* ranks with a row that is compared */
+    int64_t common;  /* steps in which most ranks have it */
+    double centre;   /* ns: median of the ranks' mean excess; medians of skewed durations lie below their means */
+    double widest;   /* ns: the most that a rank's mean excess is away from it */
+} tl_phase_class;
+
+/* A rank that is late in a class. */
+typedef struct tl_phase_unit {
+    uint32_t rank, class; /* rank: index */
+    tl_shape shape;       /* its first and last are indices of steps */
+    bool *on;             /* [nsteps] steps in which it is late */
+    size_t nsteps;        /* that were compared */
+    double z, p;
+    int64_t late_ns, time_ns; /* its excess in these steps, and how long these are */
+    int64_t *excess_ns;       /* [nsteps] excess of a step in which it is late, at least 0 */
+    tl_phase_answer answer;
+    uint32_t in;        /* class that makes up for it; nclasses: waits that were measured; UINT32_MAX: none */
+    bool by_history;    /* told by the steps in which it is not late */
+    int64_t shorter_ns; /* what it is shorter by there */
+    int32_t nwaiters;   /* ranks that wait there, and how long in the mean */
+    int64_t waited_ns;
+    int64_t cost_ns;
+} tl_phase_unit;
+
+typedef struct tl_phase_job {
+    const tl_names *names;
+    const tl_verdict_options *options;
+    tl_arena arena;
+    size_t nsteps, nranks, nclasses; /* nclasses - 1: number of names */
+    int32_t *steps, *ranks;          /* ascending */
+    int64_t *step_ns;                /* [nsteps] */
+    tl_phase_class *classes;
+    tl_phase_group *groups; /* by class, then step */
+    TL_VEC(tl_phase_step) outside;
+    TL_VEC(tl_phase_unit) units;
+    int64_t cost_ns; /* of all units that are named together */
+} tl_phase_job;
+
+/* A rank is shorter where `these` are, and as much longer where `those` are.  1: it comes late to what these hold; -1:
+ * it was early, and waits in what those hold; 0: it may be either. */
+int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those);
+
+/* What the rank itself took: the duration, less what it waited where that is measured. */
+static inline int64_t tl_phase_own_ns(const tl_phase_step *row)
+{
+    return row->wait_ns > 0 ? tl_ns_max(0, row->duration_ns - row->wait_ns) : row->duration_ns;
+}
+
+/* The rank's row of the group; NULL: it has none. */
+static inline const tl_phase_step *tl_phase_row_of(const tl_phase_group *g, int32_t rank)
+{
+    size_t at = 0;
+    TL_BISECT(at, g->n, mid, g->rows[mid].rank < rank);
+    return at < g->n && g->rows[at].rank == rank ? &g->rows[at] : NULL;
+}
+
+/* Whether rows of the group are compared with each other. */
+static inline bool tl_phase_is_compared(const tl_phase_job *j, const tl_phase_group *g)
+{
+    return g->n > 1 || (g->n > 0 && j->classes[g->class].alone >= 0);
+}
+
+/* Whether others may wait for the unit then: a rank that ends a step late begins the next one late. */
+static inline bool tl_phase_is_after(const tl_phase_unit *u, size_t step)
+{
+    return u->on[step] || (step > 0 && u->on[step - 1]);
+}
+
+static inline size_t tl_phase_ngroups(const tl_phase_job *j)
+{
+    return j->classes[j->nclasses - 1].first + j->classes[j->nclasses - 1].n;
+}
+
+/* compare.c: the rows of phase_step, and their groups. */
+void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *job, tl_tables *tables);
+
+/* units.c: who is late. */
+void tl_phase_units_find(tl_phase_job *job);
+
+/* explain.c: where do others wait?  Then, beside the ranks that no unit names: by how much is each unit late?  And which
+ * ranks wait for it? */
+void tl_phase_units_explain(tl_phase_job *job);
+void tl_phase_units_measure(tl_phase_job *job);
+void tl_phase_waiters_find(tl_phase_job *job);
+
+/* cost.c: what each unit that is named costs, and all together; who costs too little is CHEAP. */
+void tl_phase_units_cost(tl_phase_job *job);
+
+/* rows.c: the rows of phase and phase_verdict. */
+void tl_phase_rows(tl_phase_job *job, tl_tables *tables);
+
+#endif

@@ -1,0 +1,211 @@
+/* units.c - when is a rank late in a phase, and could it be chance?  The test is that of verdict.h. */
+#include "internal.h"
+#include "tlmpi/base/quantile.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct finding {
+    tl_phase_job *j;
+    tl_lateness_test t;
+    double *x;           /* t.x */
+    uint32_t *member_of; /* [nranks] TL_NONE: the rank is not compared in the class */
+    uint32_t *rank_of;   /* [members] */
+    uint32_t *steps;     /* [t.nsteps] indices */
+    double *means;       /* [members] */
+    double least;        /* the least scale of noise */
+} finding;
+
+/* Of rank and step of each row that is compared; what a rank has alone the others take no time for, in any step. */
+static void take_class(finding *f, uint32_t c)
+{
+    tl_phase_job *j = f->j;
+    tl_phase_class *class = &j->classes[c];
+    const bool alone = class->alone >= 0;
+    class->members = f->t.nsteps = 0;
+    for (size_t r = 0; r < j->nranks; r++)
+        f->member_of[r] = TL_NONE;
+    for (size_t s = 0; alone && s < j->nsteps; s++)
+        f->steps[s] = (uint32_t)s;
+    for (size_t g = class->first; g < class->first + class->n; g++) {
+        if (!tl_phase_is_compared(j, &j->groups[g]))
+            continue;
+        if (!alone)
+            f->steps[f->t.nsteps++] = (uint32_t)j->groups[g].step;
+        for (size_t i = 0; i < j->groups[g].n && !alone; i++)
+            f->member_of[tl_index_of(j->ranks, j->nranks, j->groups[g].rows[i].rank)] = 0;
+    }
+    for (uint32_t r = 0; r < j->nranks; r++)
+        if (alone || f->member_of[r] != TL_NONE) {
+            f->rank_of[class->members] = r;
+            f->member_of[r] = (uint32_t) class->members++;
+        }
+    f->t.nsteps = alone ? j->nsteps : f->t.nsteps;
+    f->t.chance.members = class->members;
+    f->t.chance.nsteps = f->t.nsteps;
+    for (size_t i = 0; i < class->members * f->t.nsteps; i++)
+        f->x[i] = alone ? 0 : NAN;
+    for (size_t g = class->first, at = 0; g < class->first + class->n; g++) {
+        const tl_phase_group *group = &j->groups[g];
+        if (!tl_phase_is_compared(j, group))
+            continue;
+        for (size_t i = 0; i < group->n; i++) {
+            size_t m = f->member_of[tl_index_of(j->ranks, j->nranks, group->rows[i].rank)];
+            f->x[m * f->t.nsteps + (alone ? group->step : at)] = (double)group->rows[i].excess_ns;
+        }
+        at++;
+    }
+}
+
+/* Lateness is told from the ranks' middle; of what is outside of phases only what is late. */
+static void centre(finding *f, tl_phase_class *class, bool outside)
+{
+    for (size_t m = 0; m < class->members; m++) {
+        double sum = 0, n = 0;
+        for (size_t s = 0; s < f->t.nsteps; s++) {
+            double x = f->x[m * f->t.nsteps + s];
+            sum += isnan(x) ? 0 : x;
+            n += !isnan(x);
+        }
+        f->means[m] = f->t.worst[m] = sum / n;
+    }
+    class->centre = class->members > 0 && class->alone < 0 ? tl_real_median(f->t.worst, class->members) : 0;
+    class->centre = outside ? fmax(0, class->centre) : class->centre;
+    for (size_t m = 0; m < class->members; m++)
+        class->widest = fmax(class->widest, fabs(f->means[m] - class->centre));
+    for (size_t i = 0; i < class->members * f->t.nsteps; i++)
+        f->x[i] -= class->centre;
+}
+
+/* The unit of the steps that are up. */
+static void add(finding *f, uint32_t c, size_t member, tl_phase_unit unit)
+{
+    tl_phase_job *j = f->j;
+    double late = 0;
+    unit.on = tl_arena_zeroed(&j->arena, j->nsteps, sizeof *unit.on);
+    unit.excess_ns = tl_arena_zeroed(&j->arena, j->nsteps, sizeof *unit.excess_ns);
+    unit.rank = f->rank_of[member];
+    unit.class = c;
+    unit.in = UINT32_MAX;
+    unit.shape.nup = 0;
+    for (size_t s = 0; s < f->t.nsteps; s++) {
+        double x = f->x[member * f->t.nsteps + s];
+        unit.nsteps += isnan(x) ? 0 : 1;
+        if (!f->t.up[s])
+            continue;
+        size_t step = f->steps[s];
+        unit.shape.first = unit.shape.nup++ == 0 ? step : unit.shape.first;
+        unit.shape.last = step;
+        unit.on[step] = true;
+        unit.excess_ns[step] = (int64_t)fmax(0, fmin(x, 0x1p62));
+        unit.time_ns = tl_ns_add(unit.time_ns, j->step_ns[step]);
+        late += x;
+    }
+    unit.late_ns = (int64_t)fmin(late, 0x1p62); /* of durations of months it may be more than an integer holds */
+    if (late >= j->options->least_cost * (double)unit.time_ns)
+        tl_vec_push(&j->units, unit);
+}
+
+/* One run of steps, and little outside of it: the run alone is up. */
+static void keep_run(finding *f, tl_shape *shape)
+{
+    size_t best = 0, end = 0, length = 0;
+    for (size_t s = 0; s < f->t.nsteps; s++) {
+        length = f->t.up[s] ? length + 1 : 0;
+        best = length > best ? length : best;
+        end = length == best && length > 0 ? s + 1 : end;
+    }
+    if (shape->pattern != TL_PATTERN_SPORADIC || (double)best < TL_PERSISTENT_SHARE * (double)shape->nup)
+        return;
+    for (size_t s = 0; s < f->t.nsteps; s++)
+        f->t.up[s] = s + best >= end && s < end;
+    shape->pattern = TL_PATTERN_BOUNDED;
+}
+
+/* The chance that a member has so many stalls like its unit's, in some steps here and there, when each may be any member's:
+ * any rank may be stalled more often than others. */
+static double chance_by_turns(const finding *f, size_t member, const tl_shape *shape, double late)
+{
+    size_t own = 0, all = 0;
+    for (size_t i = 0; i < f->t.chance.members * f->t.nsteps; i++)
+        if (f->x[i] >= late / (double)shape->nup / 2) {
+            own += i / f->t.nsteps == member;
+            all++;
+        }
+    return tl_chance_by_turns(&f->t.chance, own, all);
+}
+
+/* A rank is late in several ways, each in steps of its own.  One step or two prove nothing: any host stalls now and then;
+ * but a rank that does alone what the others are spared does it on purpose. */
+static void look_at(finding *f, uint32_t c, size_t member)
+{
+    const bool alone = f->j->classes[c].alone >= 0;
+    bool more = true;
+    for (size_t s = 0; s < f->t.nsteps; s++)
+        f->t.taken[s] = isnan(f->x[member * f->t.nsteps + s]);
+    while (more) {
+        tl_phase_unit unit = { 0 };
+        tl_late_sums sums = tl_late_shape(&f->t, member, &unit.shape);
+        if (unit.shape.nup == 0 || sums.tx <= 0)
+            return;
+        keep_run(f, &unit.shape);
+        bool enough = alone || unit.shape.nup >= (size_t)TL_SPREAD_LEAST;
+        unit.p = tl_late_chance(&f->t, member, &unit.shape, &sums, sums.t1 * sums.t1 / sums.t2, &unit.z);
+        if (unit.shape.pattern == TL_PATTERN_SPORADIC && !alone)
+            unit.p = fmax(unit.p, chance_by_turns(f, member, &unit.shape, sums.late));
+        if (enough && unit.p < f->t.alpha)
+            add(f, c, member, unit);
+        more = !enough || unit.p < f->t.alpha;
+        for (size_t s = 0; s < f->t.nsteps; s++)
+            f->t.taken[s] = f->t.taken[s] || f->t.up[s];
+    }
+}
+
+/* Whether ranks may be late in it: in what holds collectives alone they wait. */
+static bool is_judged(const tl_phase_class *class)
+{
+    return class->holds != TL_HOLDS_ONLY;
+}
+
+void tl_phase_units_find(tl_phase_job *j)
+{
+    tl_arena arena = { 0 };
+    size_t most = 0, nsteps = j->nsteps, nranks = j->nranks;
+    for (size_t c = 0; c < j->nclasses; c++)
+        if (j->classes[c].alone >= 0 || j->classes[c].n > most)
+            most = j->classes[c].alone >= 0 ? nsteps : j->classes[c].n;
+    finding f = { .j = j,
+                  .t = { .alpha = j->options->alpha,
+                         .chance = { .efficiency = 1, .degrees = TL_TAIL_DEGREES },
+                         .taken = tl_arena_take(&arena, nsteps, sizeof *f.t.taken),
+                         .up = tl_arena_take(&arena, nsteps, sizeof *f.t.up),
+                         .rest_up = tl_arena_take(&arena, nsteps, sizeof *f.t.rest_up),
+                         .rest = tl_arena_take(&arena, nsteps, sizeof *f.t.rest),
+                         .column = tl_arena_take(&arena, nranks * most + nsteps, sizeof *f.t.column),
+                         .worst = tl_arena_take(&arena, nranks, sizeof *f.t.worst) },
+                  .x = tl_arena_take(&arena, nranks * most, sizeof *f.x),
+                  .member_of = tl_arena_take(&arena, nranks, sizeof *f.member_of),
+                  .rank_of = tl_arena_take(&arena, nranks, sizeof *f.rank_of),
+                  .steps = tl_arena_take(&arena, nsteps, sizeof *f.steps),
+                  .means = tl_arena_take(&arena, nranks, sizeof *f.means) };
+    f.t.x = f.x;
+    for (size_t s = 0; s < nsteps; s++)
+        f.t.rest[s] = (double)j->step_ns[s];
+    f.least = fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f.t.rest, nsteps));
+    for (uint32_t c = 0; c < j->nclasses; c++) {
+        take_class(&f, c);
+        f.t.chance.tries += is_judged(&j->classes[c]) ? (double)j->classes[c].members : 0;
+        f.t.chance.largest += is_judged(&j->classes[c]) && j->classes[c].members > 0;
+    }
+    for (uint32_t c = 0; c < j->nclasses; c++) {
+        tl_phase_class *class = &j->classes[c];
+        take_class(&f, c);
+        centre(&f, class, c == j->nclasses - 1);
+        if (!is_judged(class) || class->members < 2 || f.t.nsteps < 2)
+            continue;
+        f.t.sigma = fmax(f.least, tl_noise_of(f.x, class->members, f.t.nsteps, f.t.column, f.t.rest));
+        for (size_t m = 0; m < class->members && isfinite(f.t.sigma); m++)
+            look_at(&f, c, m);
+    }
+    tl_arena_free(&arena);
+}
