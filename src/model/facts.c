@@ -25,6 +25,12 @@ uint64_t tl_host_key(const tl_rank *row)
     return row->host[0] != 0 ? tl_hash_bytes(row->host, strnlen(row->host, sizeof row->host)) | 1 : 0;
 }
 
+bool tl_is_host_of_pids(const char *name, size_t size)
+{
+    static const char start[] = "pids ";
+    return size >= sizeof start && strncmp(name, start, sizeof start - 1) == 0;
+}
+
 void tl_delay_costs_by_activity(const tl_table *blame, const int32_t *ranks, size_t n,
                                 int64_t activities[TL_NACTIVITIES + 1])
 {
@@ -98,11 +104,25 @@ static int64_t count_stood_in(tl_tables *tables)
     return n;
 }
 
+/* The largest offset that is not corrected, where it is more than the clocks leave open. */
+static int64_t surely_off(const tl_table *clocks)
+{
+    int64_t off_ns = 0, sigma_ns = 0;
+    for (size_t i = 0; i < clocks->n; i++) {
+        const tl_clock *row = tl_table_row(clocks, i);
+        int64_t offset_ns = row->applied ? 0 : tl_ns_within(row->offset_ns, INT64_MAX);
+        off_ns = tl_ns_max(off_ns, offset_ns < 0 ? -offset_ns : offset_ns);
+        sigma_ns = row->sigma_ns < INT64_MAX ? tl_ns_max(sigma_ns, row->sigma_ns) : sigma_ns;
+    }
+    return (double)off_ns > fmax(TL_CLOCK_SURE * (double)sigma_ns, TL_CLOCK_ERROR_NS) ? off_ns : 0;
+}
+
 /* Of clocks that can be compared: as far as the worst of several is off, or may be. */
 static void look_at_clocks(tl_tables *tables, tl_trust *t)
 {
     const tl_table *clocks = tl_tables_get(tables, &tl_clock_schema);
 
+    t->clock_off_ns = t->clocks > 1 ? surely_off(clocks) : 0;
     for (size_t i = 0; t->clocks > 1 && i < clocks->n; i++) {
         const tl_clock *row = tl_table_row(clocks, i);
         int64_t offset = row->applied ? 0 : row->offset_ns < 0 ? tl_ns_between(0, row->offset_ns) : row->offset_ns;

@@ -206,6 +206,18 @@ def nothing_but_steps(checks, job):
     checks.that("ProfilerStep" not in job.show("ask"), "steps and launches alone: a step is no place", job.show("ask"))
 
 
+def clocks_without_hosts(checks, job):
+    """No trace names its host: process ids follow upon one another, and every other clock is ahead by 375 us."""
+    for rank in range(8):
+        def change(trace, rank=rank):
+            trace.pop("host_name", None)
+            for e in trace["traceEvents"]:
+                e["ts"] = e.get("ts", 0) + (375 if rank % 2 == 0 else 0)
+        job.edit(rank, change)
+    said = job.answers()["which_rank"]
+    checks.that(said["confidence"] != "high" and "clocks" in said["doubts"], "clocks of unnamed hosts", said)
+
+
 CASES = (
     (two_traces_of_a_rank, ()), (no_device_work, ()), (waits_without_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
@@ -220,6 +232,7 @@ CASES = (
                        "--fault-steps", "3-5")),
     (a_trace_is_away, ("--tp", "4", "--fault", "throttled", "--fault-rank", "3", "--fault-cost", "0.2")),
     (nothing_but_steps, ("--fault", "host_late", "--fault-style", "pause", "--fault-rank", "3", "--fault-cost", "0.2")),
+    (clocks_without_hosts, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.3")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

@@ -10,7 +10,7 @@
  * step show in it, too.  Least squares over the graph of all clocks and of the ranks that meet give each clock its own
  * (solve.h), and the lines above keep it feasible, to TL_CLOCK_ERROR_NS:
  *
- *     an offset a host      the ranks of a host read one clock
+ *     an offset a host      the ranks of a host read one clock; of a host that process ids alone tell, where ends agree
  *     an offset a rank      where hosts are unknown, or their ranks disagree
  *
  * Recorded clocks are corrected where that breaks fewer lines, or where the ends of several ranks a clock agree that it

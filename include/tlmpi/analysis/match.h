@@ -53,7 +53,7 @@ typedef struct tl_rank_clock {
     int64_t sigma_ns;   /* how far the clock may still be off; INT64_MAX: nothing tells */
     int64_t middle_ns;  /* when the offset holds; the drift counts from there */
     int32_t component; /* clocks of one number can be compared */
-    int32_t padding;
+    int32_t guessed;   /* 1: process ids alone tell the host, which is no proof of one clock */
 } tl_rank_clock;
 
 /* What is known of all groups and ranks; borrowed. */

@@ -30,6 +30,7 @@ typedef struct tl_trust {
     int64_t clocks, shifted;      /* clocks of the job; ranks whose times were shifted */
     bool untied;                  /* nothing compares the clocks of some hosts with others' */
     int64_t clock_uncertainty_ns; /* how far two of them may be apart; 0 of a single one */
+    int64_t clock_off_ns;         /* by how much one of them is surely off, uncorrected, at most; 0: none is */
     int64_t clock_step_ns;        /* by how much one of them steps in the middle of the recording, at most; 0: none does */
     int64_t blurred;              /* collectives whose arrivals are nearer together than that */
     int64_t hidden_wait_ns;       /* waiting of which clocks cannot tell for whom it was ... */
@@ -63,6 +64,9 @@ const tl_rank *tl_rank_row(tl_tables *tables, int32_t rank);
 
 /* The same for the ranks of one host, and for no others; 0: the trace does not tell the host. */
 uint64_t tl_host_key(const tl_rank *row);
+
+/* A host that no trace names: "pids A-B", made of the process ids of its ranks. */
+bool tl_is_host_of_pids(const char *name, size_t size);
 
 /* What others waited for these ranks (ascending), by activity; TL_NACTIVITIES: by none.  What they waited for each
  * other is left out. */

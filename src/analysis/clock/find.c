@@ -232,12 +232,22 @@ static void set_zero(search *s, int64_t *value)
     }
 }
 
+/* Whether two times of ranks are surely read from clocks that far apart. */
+static bool is_surely_apart(int64_t apart_ns, double sigma_ns)
+{
+    return fabs((double)apart_ns) > fmax(TL_CLOCK_SURE * sigma_ns, TL_CLOCK_ERROR_NS);
+}
+
 /* What was tried, as found; shift: times are corrected by it. */
 static void keep(search *s, bool shift)
 {
     bool stepped = false;
-    for (size_t i = 0; i < s->nranks; i++)
+    double unsure_ns = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        double sigma_ns = s->uncertain[s->tried[i].clock];
         stepped |= s->tried[i].step_ns != 0;
+        unsure_ns = sigma_ns < (double)TL_CLOCK_FAR ? fmax(unsure_ns, sigma_ns) : unsure_ns;
+    }
     for (size_t i = 0; i < s->nranks; i++)
         s->low[s->tried[i].clock] = s->tried[i].drift_ppb;
     set_zero(s, s->low);
@@ -249,8 +259,9 @@ static void keep(search *s, bool shift)
         t->component = (int32_t)s->component[t->clock];
         t->sigma_ns = s->uncertain[t->clock] < (double)TL_CLOCK_FAR ? llround(s->uncertain[t->clock]) : INT64_MAX;
         t->applied = shift && (t->offset_ns != 0 || t->drift_ppb != 0 || t->step_ns != 0);
-        /* Ranks of unknown hosts, whose clocks are possible as recorded, may well share one: unless one steps. */
-        if (!shift && t->host < 0 && !stepped)
+        /* Ranks of unknown hosts, whose clocks are possible as recorded, may well share one: unless one steps or its ends
+         * tell that it is off. */
+        if (!shift && t->host < 0 && !stepped && !is_surely_apart(t->offset_ns, unsure_ns))
             t->drift_ppb = t->offset_ns = t->sigma_ns = 0;
         s->found[i] = *t;
     }
@@ -262,8 +273,7 @@ static bool is_beyond_scatter(const search *s)
 {
     bool beyond = false;
     for (size_t c = 0; 2 * s->g.nclocks <= s->nranks && c < s->g.nclocks; c++)
-        beyond |= fabs((double)tl_ns_between(s->offset[c], s->offset[s->component[c]])) >
-                  fmax(TL_CLOCK_SURE * s->uncertain[c], TL_CLOCK_ERROR_NS);
+        beyond |= is_surely_apart(tl_ns_between(s->offset[c], s->offset[s->component[c]]), s->uncertain[c]);
     for (size_t i = 0; i < s->nranks; i++)
         beyond |= s->tried[i].step_ns != 0;
     return beyond;
@@ -292,6 +302,25 @@ static tl_status try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t
     return st;
 }
 
+/* Where the ends of two ranks of a guessed host tell that their clocks are apart, no guessed host is taken for one. */
+static tl_status doubt_guessed_hosts(search *s, tl_error *err)
+{
+    bool guessed = false, apart = false;
+    for (size_t i = 0; i < s->nranks; i++)
+        guessed |= s->tried[i].guessed != 0;
+    if (!guessed)
+        return TL_OK;
+    number_clocks(s, false);
+    tl_status st = solve_clocks(s, err);
+    for (size_t i = 0; st == TL_OK && i < s->nranks; i++)
+        for (size_t k = 0; s->tried[i].guessed != 0 && k < i; k++)
+            apart |= s->tried[k].host == s->tried[i].host && s->component[i] == s->component[k] &&
+                     is_surely_apart(tl_ns_between(s->offset[i], s->offset[k]), hypot(s->uncertain[i], s->uncertain[k]));
+    for (size_t i = 0; apart && i < s->nranks; i++)
+        s->tried[i].host = s->tried[i].guessed != 0 ? -1 : s->tried[i].host;
+    return st;
+}
+
 static tl_status find(search *s, tl_clock_mode mode, tl_error *err)
 {
     int64_t extent[] = { s->b->first_ns, -s->b->last_ns }, least = INT64_MAX;
@@ -299,6 +328,8 @@ static tl_status find(search *s, tl_clock_mode mode, tl_error *err)
 
     s->first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
     s->last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
+    if (st == TL_OK)
+        st = doubt_guessed_hosts(s, err);
     if (st == TL_OK)
         st = try_clocks(s, mode, true, &least, err);
     if (st == TL_OK && least > 0 && s->g.nclocks < s->nranks) /* else each rank has had a clock of its own */

@@ -21,6 +21,15 @@ bool tl_clocks_blur(const tl_facts *a)
     return a->trust.blurred > 0 && hidden >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
+/* A clock that is off moves what is waited in each collective: in all of them by a part of what is found. */
+static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
+{
+    double moved_ns = (double)a->trust.clock_off_ns * (double)a->trust.matched;
+    double found_ns = c != NULL && c->gain_ns > 0 ? (double)(c->gain_ns / TL_LITTLE_PART)
+                                                  : TL_VERDICT_LEAST_COST * (double)a->wall_ns;
+    return moved_ns > 0 && moved_ns >= found_ns;
+}
+
 /* What each of the other ranks is known to have waited for the culprit, in the mean, in the steps in which it stands
  * out. */
 static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
@@ -220,6 +229,7 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         /* Where clocks hide most arrivals, nobody is seen to wait for it. */
         { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,
           blurred && !hidden && (c == NULL || t->blurred > t->matched / 2) },
+        { TL_DOUBT_CLOCKS, WHO | WAITING, clocks_move_waits(a, c) },
         /* Work between the collectives before and after a step is as unsure as the step is large. */
         { TL_DOUBT_CLOCKS, ALL, t->clock_step_ns > 0 },
         { TL_DOUBT_HIDDEN, WHO, hidden },

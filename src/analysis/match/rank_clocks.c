@@ -23,8 +23,10 @@ bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, siz
             host = (uint32_t)i;
             ok = tl_map_put(&hosts, key, host) == 0;
         }
-        (*rank_clocks)[(*n)++] =
-            (tl_rank_clock){ .rank = row->rank, .host = key != 0 ? (int32_t)host : -1, .clock = (int32_t)i };
+        (*rank_clocks)[(*n)++] = (tl_rank_clock){ .rank = row->rank,
+                                                  .host = key != 0 ? (int32_t)host : -1,
+                                                  .clock = (int32_t)i,
+                                                  .guessed = tl_is_host_of_pids(row->host, sizeof row->host) };
     }
     tl_map_free(&hosts);
     return ok;

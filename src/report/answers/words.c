@@ -287,6 +287,9 @@ static tl_phrase clocks_in_words(const tl_trust *t)
                       tl_grouped(t->blurred).text);
     if (t->clock_step_ns > 0)
         return phrase("a clock steps by %s in the middle of the recording", tl_duration(t->clock_step_ns).text);
+    if (t->clock_off_ns > 0)
+        return phrase("collectives end as if a clock were off by %s, which is not corrected",
+                      tl_duration(t->clock_off_ns).text);
     return phrase("clocks are uncertain by %s: who came last is unknown in %s collectives",
                   tl_duration(t->clock_uncertainty_ns).text, tl_grouped(t->blurred).text);
 }

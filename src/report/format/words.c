@@ -48,12 +48,6 @@ size_t tl_host_length(const char *name, size_t size)
     return letters ? label : n;
 }
 
-bool tl_is_host_of_pids(const char *name, size_t size)
-{
-    static const char start[] = "pids ";
-    return size >= sizeof start && strncmp(name, start, sizeof start - 1) == 0;
-}
-
 const char *tl_plural(int64_t n)
 {
     return n == 1 ? "" : "s";

@@ -20,9 +20,6 @@ tl_digits tl_bytes_in_words(int64_t value);
 /* How much of a host's name is said: its first label ("node0" of "node0.cluster.local"), of an address all. */
 size_t tl_host_length(const char *name, size_t size);
 
-/* A host that no trace names: "pids A-B", made of the process ids of its ranks. */
-bool tl_is_host_of_pids(const char *name, size_t size);
-
 /* What makes a word that stands after n the plural: "s", or nothing. */
 const char *tl_plural(int64_t n);
 

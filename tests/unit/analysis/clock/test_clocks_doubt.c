@@ -167,6 +167,34 @@ static void a_clock_ages_off_leaves_the_others_alone(void)
     CU_ASSERT_FALSE(j.rank_clocks[2].applied);
 }
 
+/* Four ranks end all-reduces of 1 ms together, but for rank 3, whose clock is off by so much. */
+static void end_together_but_for(int64_t off_ns, bool guessed)
+{
+    begin(4, guessed ? 4 : 0);
+    j.ahead[3] = off_ns;
+    for (size_t i = 0; i < j.nrank_clocks; i++)
+        j.rank_clocks[i].guessed = guessed;
+    for (int k = 0; k < 20; k++, j.key++)
+        for (int32_t r = 0; r < 4; r++)
+            add(r, TL_ALL_REDUCE, TL_NO_PEER, k * 5 * MS, k * 5 * MS + MS);
+    CU_ASSERT_EQUAL(find(TL_CLOCK_AUTO), TL_OK);
+}
+
+/* Recorded times are possible: nothing is corrected, but who is off is told. */
+static void process_ids_are_no_proof_of_one_clock(void)
+{
+    for (int guessed = 0; guessed < 2; guessed++) {
+        end_together_but_for(0, guessed);
+        CU_ASSERT_EQUAL(j.rank_clocks[3].offset_ns, 0);
+        CU_ASSERT_TRUE((j.rank_clocks[3].clock == j.rank_clocks[0].clock) == guessed);
+        end_together_but_for(400 * US, guessed);
+        CU_ASSERT_TRUE(llabs(j.rank_clocks[3].offset_ns - 400 * US) <= 10 * US);
+        CU_ASSERT_NOT_EQUAL(j.rank_clocks[3].clock, j.rank_clocks[0].clock);
+        CU_ASSERT_FALSE(j.rank_clocks[3].applied);
+        CU_ASSERT_EQUAL(j.rank_clocks[1].offset_ns, 0);
+    }
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -177,6 +205,7 @@ int main(void)
         TEST(what_is_found_stands_in_the_table),
         TEST(clocks_years_apart_do_not_depend_on_the_order),
         TEST(a_clock_ages_off_leaves_the_others_alone),
+        TEST(process_ids_are_no_proof_of_one_clock),
     };
     return unit_main("clocks_doubt", tests, COUNT(tests));
 }
