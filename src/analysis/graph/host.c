@@ -181,14 +181,14 @@ static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, ui
     return copy != TL_NONE ? tl_activity_of_work(b->view, &b->view->kernels[copy]) : TL_ACTIVITY_DEVICE;
 }
 
-/* A pause counts as work, as long as it is not known to be a wait: of the step that it ends in, or that ends with it, as
- * what is launched next, for a peer's may be too short to be one. */
+/* A pause counts as work, as long as it is not known to be a wait: of the step and the stretch that it ends in, or that
+ * end with it, as what is launched next, for a peer's may be too short to be one. */
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
     bool pause = tl_may_have_waited(w->call);
     tl_node node = { .done_ns = at->ns,
-                     .segment = segment_at(b, at->ns),
+                     .segment = segment_at(b, pause ? at->ns - 1 : at->ns),
                      .step = step_at(b, pause ? at->ns - 1 : w->start_ns),
                      .kind = TL_NODE_WAIT_END,
                      .activity = (uint8_t)waits_as(b, w, at->launch) };

@@ -112,6 +112,18 @@ static void what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends(vo
     tl_rank_graph_free(&g);
 }
 
+/* A collective is launched after the pause: the work before it is of the stretch that it ends, as a shorter pause's is. */
+static void what_the_host_does_before_a_launch_is_work_of_the_same_stretch(void)
+{
+    tl_rank_graph g = drawn_graph(stretched(draw("launch 1 cudaLaunchKernel: a........b...c.",
+                                                 "compute 7:                 .AA...........",
+                                                 "comm 9:                    ..........BB.C", NULL), 100));
+    const tl_node *pause = &g.nodes[node_at(&g, TL_NODE_WAIT_END, 900)], *b = &g.nodes[node_at(&g, TL_NODE_LAUNCH, 999)];
+    CU_ASSERT_EQUAL(pause->work_ns, 800 * US);
+    CU_ASSERT_EQUAL(pause->segment, b->segment);
+    tl_rank_graph_free(&g);
+}
+
 /* d comes after c, which has come after b. */
 static void what_the_host_does_most_of_the_time_before_a_launch_is_its_work(void)
 {
@@ -288,6 +300,7 @@ int main(void)
         TEST(a_launch_comes_after_what_any_thread_did_last),
         TEST(what_was_launched_before_the_recording_is_of_no_step),
         TEST(what_the_host_does_before_a_mark_is_work_of_the_step_that_it_ends),
+        TEST(what_the_host_does_before_a_launch_is_work_of_the_same_stretch),
         TEST(what_the_host_does_most_of_the_time_before_a_launch_is_its_work),
     TEST(what_its_own_thread_came_after_is_no_edge_of_its_own),
         TEST(the_first_step_begins_with_its_mark),
