@@ -218,6 +218,19 @@ def clocks_without_hosts(checks, job):
     checks.that(said["confidence"] != "high" and "clocks" in said["doubts"], "clocks of unnamed hosts", said)
 
 
+def steps_lost(checks, job):
+    """Rank 3 has lost all device work of steps 5 and 6, in which it is as late as before: what it costs is the least."""
+    def lose(trace):
+        events = trace["traceEvents"]
+        begin = min(e["ts"] for e in events if is_mark(e) and e["name"] in ("ProfilerStep#5", "ProfilerStep#6"))
+        lost = {e["args"]["correlation"] for e in events if e.get("cat") == "cuda_runtime" and e["ts"] >= begin}
+        keep(trace, lambda e: e.get("cat") not in ("kernel", "gpu_memcpy", "gpu_memset") or
+             e["args"]["correlation"] not in lost)
+    job.edit(3, lose)
+    said = " ".join(job.analyse().split())
+    checks.that("Rank 3" in said and "it costs at least" in said and "gain at least" in said, "steps lost", said)
+
+
 CASES = (
     (two_traces_of_a_rank, ()), (no_device_work, ()), (waits_without_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
@@ -233,6 +246,7 @@ CASES = (
     (a_trace_is_away, ("--tp", "4", "--fault", "throttled", "--fault-rank", "3", "--fault-cost", "0.2")),
     (nothing_but_steps, ("--fault", "host_late", "--fault-style", "pause", "--fault-rank", "3", "--fault-cost", "0.2")),
     (clocks_without_hosts, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.3")),
+    (steps_lost, ("--steps", "6", "--fault", "compute_slow", "--fault-rank", "3", "--fault-cost", "0.6")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

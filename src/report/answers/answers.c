@@ -306,6 +306,16 @@ static void find_excess(tl_tables *tables, tl_answers *out)
     out->nexcess = end - first;
 }
 
+bool tl_is_least(const tl_answers *a, const tl_culprit *c)
+{
+    bool lost = false;
+    for (size_t i = 0; c->kind == TL_CULPRIT_RANK && a->health != NULL && i < a->health->n; i++) {
+        const tl_health *row = tl_table_row(a->health, i);
+        lost |= row->rank == c->rank && row->defect == TL_DEFECT_LOST;
+    }
+    return lost || tl_is_untraced(c);
+}
+
 void tl_answers_read(tl_tables *tables, tl_answers *out)
 {
     tl_facts facts;

@@ -61,7 +61,7 @@ static void say_step_cost(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_words(w, "- the simulation gains nothing");
         return;
     }
-    tl_wrap_words(w, tl_is_several(c) ? "they cost" : tl_is_untraced(c) ? "it costs at least" : "it costs");
+    tl_wrap_words(w, tl_is_several(c) ? "they cost" : tl_is_least(a, c) ? "it costs at least" : "it costs");
     tl_wrap_printf(w, "%s", tl_duration(c->step_cost_ns).text);
     if (c->step_ns > 0)
         tl_wrap_printf(w, "(%s)", tl_share_in_words((double)c->step_cost_ns / (double)c->step_ns).text);
@@ -145,7 +145,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
     if (c->gain_ns == 0)
         tl_wrap_words(w, "no gain in the simulation");
     else if (c->gain_ns > 0)
-        tl_wrap_printf(w, "gain %s%s (%s)", tl_is_untraced(c) ? "at least " : "", tl_duration(c->gain_ns).text,
+        tl_wrap_printf(w, "gain %s%s (%s)", tl_is_least(a, c) ? "at least " : "", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
         tl_wrap_printf(w, "cost %s", tl_duration(c->excess_ns).text);

@@ -130,6 +130,9 @@ static inline bool tl_is_untraced(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_UNTRACED;
 }
 
+/* What the culprit costs is the least: a rank that has no trace, or has lost work in it. */
+bool tl_is_least(const tl_answers *answers, const tl_culprit *culprit);
+
 /* Several ranks together. */
 static inline bool tl_is_several(const tl_culprit *culprit)
 {
