@@ -370,7 +370,8 @@ static inline tl_piece *expected(tl_piece *last, const char *p)
 
 size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *key_of, tl_fields *f)
 {
-    tl_piece fresh, *piece = &layouts->root, *last = piece; /* last: NULL after a piece that is not remembered */
+    tl_piece fresh, *piece, *last = &layouts->root; /* last: NULL after a piece that is not remembered */
+    bool in_args = false;
     const char *p = start + 1;
 
     f->seen = 0;
@@ -379,15 +380,15 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
         return 0;
     for (;;) {
         const char *begin = p;
-        tl_piece *known = last != NULL ? expected(last, p) : NULL;
-        if (known != NULL) {
-            p = skip_space(p + known->n);
-            piece = last = known;
+        piece = last != NULL ? expected(last, p) : NULL;
+        if (piece != NULL) {
+            p = skip_space(p + piece->n);
+            last = piece;
         } else {
-            p = read_piece(p, p == start + 1, piece->in_args, key_of, &fresh);
+            piece = &fresh;
+            p = read_piece(p, p == start + 1, in_args, key_of, piece);
             if (p == NULL)
                 return 0;
-            piece = &fresh;
             last = remember(layouts, last, begin, (size_t)(p - begin), piece);
         }
         if (piece->brackets) {
@@ -397,6 +398,7 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
                 f->args.n = (size_t)(begin + piece->args_end - f->args.p);
             if (piece->over)
                 return (size_t)(p - start);
+            in_args = piece->in_args;
         }
 
         tl_value value;
