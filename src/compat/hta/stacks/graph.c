@@ -204,11 +204,6 @@ static void add_to_parent(tl_hta_graph *g, const tl_hta_node *node)
     parent->height = parent->height > node->height + 1 ? parent->height : node->height + 1;
 }
 
-static bool is_kernel(const tl_hta_graph *g, size_t at)
-{
-    return g->node[at].depth >= 0 && tl_hta_on_stream(&g->frame->rows.v[at]);
-}
-
 static void sum_up(tl_hta_graph *g)
 {
     size_t n = g->frame->rows.n;
@@ -219,7 +214,7 @@ static void sum_up(tl_hta_graph *g)
         node->depth = node->parent == TL_HTA_TOP ? 0 : g->node[node->parent].depth + 1;
     }
     for (size_t i = 0; i < n; i++)
-        if (is_kernel(g, i)) {
+        if (g->node[i].depth >= 0 && tl_hta_on_stream(&g->frame->rows.v[i])) {
             g->node[i].depth = g->node[g->node[i].parent].depth + 1;
             add_to_parent(g, &g->node[i]);
         }
@@ -250,22 +245,17 @@ tl_hta_graph tl_hta_graph_of(const tl_hta_frame *frame, const tl_hta_symbols *sy
     return g;
 }
 
-/* The index of what the row stands in, or the number of its thread's root. */
-static int64_t parent_of(const tl_hta_graph *g, size_t at)
-{
-    const tl_hta_row *rows = g->frame->rows.v;
-    if (g->node[at].depth < 0)
-        return -1;
-    return g->node[at].parent != TL_HTA_TOP ? rows[g->node[at].parent].index
-                                            : root_of(&g->frame->tracks.v[rows[at].track]);
-}
-
+/* The parent is the index of what the row stands in, or the number of its thread's root. */
 void tl_hta_graph_cells(const tl_hta_graph *g, size_t at, tl_csv *csv)
 {
+    const tl_hta_row *rows = g->frame->rows.v;
     const tl_hta_node *node = &g->node[at];
     bool any = node->nkernels > 0;
+    int64_t parent = node->depth < 0              ? -1
+                     : node->parent != TL_HTA_TOP ? rows[node->parent].index
+                                                  : root_of(&g->frame->tracks.v[rows[at].track]);
 
-    TL_CELLS(csv, node->depth, node->depth < 0 ? -1 : (int64_t)node->height, parent_of(g, at), node->nkernels,
+    TL_CELLS(csv, node->depth, node->depth < 0 ? -1 : (int64_t)node->height, parent, node->nkernels,
              node->kernel_dur_sum, any ? node->last_kernel_end - node->first_kernel_start : 0,
              any ? node->first_kernel_start : -1, any ? node->last_kernel_end : -1);
 }

@@ -9,7 +9,7 @@
 static int by_number(const void *a, const void *b)
 {
     const tl_track *x = ((const tl_hta_thread *)a)->track, *y = ((const tl_hta_thread *)b)->track;
-    return x->pid != y->pid ? TL_COMPARE(x->pid, y->pid) : TL_COMPARE(x->tid, y->tid);
+    return TL_ORDER(x, y, pid, tid);
 }
 
 static int by_first_row(const void *a, const void *b)

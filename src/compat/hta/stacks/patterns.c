@@ -111,9 +111,7 @@ static int by_occurrence(const void *context, uint32_t a, uint32_t b)
 {
     const finding *f = context;
     const tl_hta_row *x = &f->graph->frame->rows.v[a], *y = &f->graph->frame->rows.v[b];
-    return f->of[a] != f->of[b] ? TL_COMPARE(f->of[a], f->of[b])
-           : x->ts != y->ts     ? TL_COMPARE(x->ts, y->ts)
-                                : TL_COMPARE(x->index, y->index);
+    return f->of[a] != f->of[b] ? TL_COMPARE(f->of[a], f->of[b]) : TL_ORDER(x, y, ts, index);
 }
 
 /* ------------------------------------------------------------------------------------------------------- patterns */

@@ -5,7 +5,6 @@
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/tracelens/coll.h"
-#include <stddef.h>
 #include <stdlib.h>
 
 /* One collective.  Times in us, NaN where unknown. */
@@ -161,21 +160,14 @@ static int by_group_and_order(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(v[a].collective, v[b].collective);
 }
 
-/* A measure of the exchanges of a group: the offset of a double. */
-typedef struct measured {
-    size_t of;
-    bool spread, whole; /* spread: with std and min */
-} measured;
-
-static tl_group_stats put_measure(tl_csv *csv, const exchange *all, const uint32_t *order, size_t n, measured m)
+static void put_peak(tl_csv *csv, tl_group_stats s, bool whole)
 {
-    tl_group_stats stats =
-        tl_column_stats(order, n, (const double *)(const void *)((const char *)all + m.of), sizeof *all);
-    TL_CELLS(csv, stats.mean);
-    if (m.spread)
-        TL_CELLS(csv, stats.std, tl_number(stats.min, m.whole));
-    TL_CELLS(csv, tl_number(stats.max, m.whole));
-    return stats;
+    TL_CELLS(csv, s.mean, tl_number(s.max, whole));
+}
+
+static void put_spread(tl_csv *csv, tl_group_stats s, bool whole)
+{
+    TL_CELLS(csv, s.mean, s.std, tl_number(s.min, whole), tl_number(s.max, whole));
 }
 
 static void put_sum(tl_csv *csv, const exchanges *s, const uint32_t *order, size_t n)
@@ -183,20 +175,19 @@ static void put_sum(tl_csv *csv, const exchanges *s, const uint32_t *order, size
     const tl_colls *colls = s->colls;
     const exchange *all = s->v.v;
     const tl_coll_row *row = all[order[0]].row;
-    const measured peaks[] = { { offsetof(exchange, imbalance), false, false },
-                               { offsetof(exchange, max_dur), false, colls->whole_dur },
-                               { offsetof(exchange, start_skew), false, colls->whole_ts },
-                               { offsetof(exchange, end_skew), false, s->whole_times } };
+    const tl_group_stats wall = TL_STATS(order, n, all, wall);
 
     TL_CELLS(csv, tl_coll_text(colls, row->group), tl_coll_text(colls, row->dtype));
-    put_measure(csv, all, order, n, (measured){ offsetof(exchange, mb), true, false });
-    double total = put_measure(csv, all, order, n, (measured){ offsetof(exchange, wall), true, s->whole_times }).sum;
-    TL_CELLS(csv, tl_number(total, s->whole_times));
-    put_measure(csv, all, order, n, (measured){ offsetof(exchange, throughput), true, false });
-    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
-        put_measure(csv, all, order, n, peaks[i]);
+    put_spread(csv, TL_STATS(order, n, all, mb), false);
+    put_spread(csv, wall, s->whole_times);
+    TL_CELLS(csv, tl_number(wall.sum, s->whole_times));
+    put_spread(csv, TL_STATS(order, n, all, throughput), false);
+    put_peak(csv, TL_STATS(order, n, all, imbalance), false);
+    put_peak(csv, TL_STATS(order, n, all, max_dur), colls->whole_dur);
+    put_peak(csv, TL_STATS(order, n, all, start_skew), colls->whole_ts);
+    put_peak(csv, TL_STATS(order, n, all, end_skew), s->whole_times);
     TL_ROW(csv, n, tl_coll_text(colls, row->ranks), tl_coll_text(colls, row->name),
-           tl_coll_number(row->group_size, colls->whole_group_size), total / 1000);
+           tl_coll_number(row->group_size, colls->whole_group_size), wall.sum / 1000);
 }
 
 #define SPREAD(of) of "_mean," of "_std," of "_min," of "_max,"

@@ -8,7 +8,6 @@
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/compat/python.h"
 #include "tlmpi/compat/tracelens/coll.h"
-#include <stddef.h>
 
 /* One collective.  Times in us; NaN where unknown. */
 typedef struct sync {
@@ -190,11 +189,10 @@ static int largest_first(const void *a, const void *b)
     return x->total != y->total ? TL_COMPARE(y->total, x->total) : TL_COMPARE(x->order[0], y->order[0]);
 }
 
-/* Mean, median, smallest and largest of what is known of a measure: the offset of a double. */
-static void put_statistics(tl_csv *csv, const syncs *s, const sum *g, size_t measure, bool whole)
+/* Mean, median, smallest and largest of what is known of a measure, whose first one is given. */
+static void put_statistics(tl_csv *csv, const sum *g, const double *first, bool whole)
 {
-    double *v =
-        tl_column(g->order, g->n, (const double *)(const void *)((const char *)s->v.v + measure), sizeof *s->v.v);
+    double *v = tl_column(g->order, g->n, first, sizeof(sync));
     size_t n = 0;
 
     for (size_t i = 0; i < g->n; i++)
@@ -226,12 +224,12 @@ static void put_sum(tl_csv *csv, const syncs *s, const sum *g)
              row->in_nelems != TL_COLL_NO_NUMBER ? tl_coll_number(row->in_nelems, colls->whole_in)
                                                  : tl_words("Unknown"),
              tl_coll_text(colls, row->group), tl_coll_number(size, colls->whole_group_size), mb);
-    put_statistics(csv, s, g, offsetof(sync, latency), colls->whole_dur);
-    put_statistics(csv, s, g, offsetof(sync, start_skew), colls->whole_ts);
-    put_statistics(csv, s, g, offsetof(sync, end_skew), s->whole_times);
+    put_statistics(csv, g, &s->v.v->latency, colls->whole_dur);
+    put_statistics(csv, g, &s->v.v->start_skew, colls->whole_ts);
+    put_statistics(csv, g, &s->v.v->end_skew, s->whole_times);
     if (s->has_bandwidth) {
-        put_statistics(csv, s, g, offsetof(sync, algo), false);
-        put_statistics(csv, s, g, offsetof(sync, bus), false);
+        put_statistics(csv, g, &s->v.v->algo, false);
+        put_statistics(csv, g, &s->v.v->bus, false);
     }
     TL_ROW(csv, g->n, g->total / 1000);
 }
