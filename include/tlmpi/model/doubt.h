@@ -40,7 +40,8 @@ typedef enum tl_doubt {
                             * or the replay gains twice what it is late by and others waited */
     TL_DOUBT_UNEXPLAINED,  /* more of the critical path than it gains, or than matters */
     TL_DOUBT_EXCESS,       /* no rank is named, and one, or a host, has more work than its peers, and most of all waiting or 5 % of
-                            * a step; or a step takes 5 % longer than others */
+                            * a step; or a step takes 5 % longer than others, by time that a rank does not spend
+                            * communicating */
     TL_DOUBT_ENDS,         /* which ranks are at the ends of the link is not known */
     TL_DOUBT_OTHER_STAGES, /* all ranks that do the same are late: they are compared with other stages of a pipeline */
     TL_DOUBT_HALF,         /* half of the ranks, those of a host, are late in all steps: the other half is all there is to

@@ -4,6 +4,7 @@
 #include "internal.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/quantile.h"
+#include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/health_table.h"
@@ -93,22 +94,70 @@ static bool find_excess(tl_judgement *j)
     return j->excess_ns != NULL;
 }
 
-/* Whether a step takes so much longer than is usual as would be a large cost.  False when memory is out, too. */
-static bool one_step_is_long(const tl_judgement *j)
+/* Steps of the job, ascending by number, and by how much each is longer than usual where that would be a large cost; else 0. */
+typedef struct long_steps {
+    int32_t *step;
+    int64_t *longer_ns, *scratch;
+    size_t n;
+} long_steps;
+
+static void find_long_steps(const tl_judgement *j, long_steps *out)
 {
     const tl_table *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
                    *health = tl_tables_get(j->tables, &tl_health_schema);
     const tl_blame_step *rows = tl_table_row(steps, 0);
-    int64_t *lengths = tl_malloc((steps->n + 1) * sizeof *lengths), most_ns = 0;
-    size_t n = 0;
-    for (size_t i = 0; lengths != NULL && i < steps->n && rows[i].rank == rows[0].rank; i++)
+    for (size_t i = 0; i < steps->n && rows[i].rank == rows[0].rank; i++)
         if (rows[i].step >= 0 && !tl_step_is_left_out(health, rows[i].step)) {
-            lengths[n++] = rows[i].step_ns;
-            most_ns = tl_ns_max(most_ns, rows[i].step_ns);
+            out->step[out->n] = rows[i].step;
+            out->scratch[out->n] = out->longer_ns[out->n] = rows[i].step_ns;
+            out->n++;
         }
-    double usual_ns = n > 0 ? (double)tl_median(lengths, n) : 0;
-    free(lengths);
-    return n > 0 && (double)most_ns - usual_ns >= TL_VERDICT_LARGE_COST * (double)most_ns;
+    int64_t usual_ns = out->n > 0 ? tl_median(out->scratch, out->n) : 0;
+    for (size_t s = 0; s < out->n; s++) {
+        int64_t longer_ns = tl_ns_between(out->longer_ns[s], usual_ns);
+        bool large = longer_ns > 0 && (double)longer_ns >= TL_VERDICT_LARGE_COST * (double)out->longer_ns[s];
+        out->longer_ns[s] = large ? longer_ns : 0;
+    }
+}
+
+/* Whether the rank whose rows of breakdown begin at *at spends more of its own in a long step than it usually does, by half
+ * of what that is longer: all but communication.  Then *at is behind them. */
+static bool spends_more(const tl_table *breakdown, size_t *at, const long_steps *steps)
+{
+    const tl_breakdown *first = tl_table_row(breakdown, *at), *row;
+    size_t n = 0, begin = *at;
+    for (; *at < breakdown->n && (row = tl_table_row(breakdown, *at))->rank == first->rank; ++*at)
+        if (row->device == -1 && tl_index_of(steps->step, steps->n, row->step) < steps->n && n < steps->n)
+            steps->scratch[n++] = row->wall_ns - row->comm_exposed_ns;
+    const int64_t usual_ns = n > 0 ? tl_median(steps->scratch, n) : 0;
+    for (size_t i = begin; n > 0 && i < *at; i++) {
+        row = tl_table_row(breakdown, i);
+        size_t s = row->device == -1 ? tl_index_of(steps->step, steps->n, row->step) : steps->n;
+        if (s < steps->n && steps->longer_ns[s] > 0 &&
+            row->wall_ns - row->comm_exposed_ns - usual_ns >= steps->longer_ns[s] / 2)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a step takes so much longer than is usual as would be a large cost, and a rank spends more of its own there: all
+ * ranks of a stage may, and have no peers that do not. */
+static bool one_step_is_long(const tl_judgement *j)
+{
+    const tl_table *breakdown = tl_tables_get(j->tables, &tl_breakdown_schema);
+    const size_t n = tl_tables_get(j->tables, &tl_blame_step_schema)->n;
+    tl_arena arena = { 0 };
+    long_steps steps = { tl_arena_take(&arena, n + 1, sizeof *steps.step),
+                         tl_arena_take(&arena, n + 1, sizeof *steps.longer_ns),
+                         tl_arena_take(&arena, n + 1, sizeof *steps.scratch), 0 };
+    bool found = false;
+    if (!arena.failed) {
+        find_long_steps(j, &steps);
+        for (size_t at = 0; !found && at < breakdown->n;)
+            found = spends_more(breakdown, &at, &steps);
+    }
+    tl_arena_free(&arena);
+    return found;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */

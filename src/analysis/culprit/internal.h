@@ -54,7 +54,7 @@ typedef struct tl_judgement {
     int64_t most_ns;          /* by how much, in all steps */
     const tl_straggler *open; /* whose verdict is inconclusive; NULL: nobody's */
     tl_culprit_kind nobody;   /* where there are no culprits: why */
-    bool one_is_long;         /* a step takes so much longer than others as would be a large cost */
+    bool one_is_long;         /* a step takes much longer than others, and a rank spends more of its own in it */
     bool work_lost;           /* launches of a rank have no work in its trace */
     bool comm_unnamed;        /* kernels that no rule names are taken for communication */
 } tl_judgement;

@@ -395,7 +395,8 @@ tl_phrase tl_doubt_in_words(const tl_answers *a, tl_doubt doubt)
                       a->nculprits > 0 ? ", which is more than the gain" : ": a delay may hide there");
     case TL_DOUBT_EXCESS:
         return phrase("a rank or a host does more than its peers, for which others wait most or %g %% of a step, or a step "
-                      "takes so much longer than others (table blame_step): it may be chance, or the first or last step",
+                      "takes so much longer, on ranks without peers that do not (table blame_step): it may be chance, or the first or "
+                      "last step",
                       100 * TL_VERDICT_LARGE_COST);
     case TL_DOUBT_ENDS:
         return phrase("which of its ranks are at the ends of the link is unknown");
