@@ -231,6 +231,23 @@ def steps_lost(checks, job):
     checks.that("Rank 3" in said and "it costs at least" in said and "gain at least" in said, "steps lost", said)
 
 
+def first_collective_lost(checks, job):
+    """Rank 3 has lost its first collective of three steps, which no number tells: what is left is not counted as the first."""
+    def lose(trace):
+        events, lost = trace["traceEvents"], set()
+        called = {e["args"]["correlation"]: e["ts"] for e in events if e.get("cat") == "cuda_runtime"}
+        for name in ("ProfilerStep#2", "ProfilerStep#5", "ProfilerStep#7"):
+            begin = next(e["ts"] for e in events if is_mark(e) and e["name"] == name)
+            lost.add(min((called[e["args"]["correlation"]], e["args"]["correlation"]) for e in events
+                         if e.get("cat") == "kernel" and "nccl" in e["name"] and called[e["args"]["correlation"]] >= begin)[1])
+        keep(trace, lambda e: e.get("cat") != "kernel" or e["args"]["correlation"] not in lost)
+    job.edit(3, lose)
+    said = job.answers()["culprits"]
+    checks.that([c["rank"] for c in said] == [5] and abs(said[0]["gain_share"] - 0.3 / 1.3) < 0.01, "first collective lost", said)
+    ends = next(row for row in job.table("quality") if row["check"] == "suspect_ends")
+    checks.that(ends["count"] == "0", "first collective lost: the others end together", ends)
+
+
 CASES = (
     (two_traces_of_a_rank, ()), (no_device_work, ()), (waits_without_work, ()),
     (first_step, ("--seed", "3", "--fault", "host_late", "--fault-rank", "3", "--fault-pattern", "one_off", "--fault-steps", "1-1",
@@ -247,6 +264,7 @@ CASES = (
     (nothing_but_steps, ("--fault", "host_late", "--fault-style", "pause", "--fault-rank", "3", "--fault-cost", "0.2")),
     (clocks_without_hosts, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.3")),
     (steps_lost, ("--steps", "6", "--fault", "compute_slow", "--fault-rank", "3", "--fault-cost", "0.6")),
+    (first_collective_lost, ("--layers", "4", "--no-seq", "--fault", "host_late", "--fault-rank", "5", "--fault-cost", "0.3")),
     (one_without_marks, ("--fault", "host_late", "--fault-rank", "3", "--fault-cost", "0.2")),
 )
 

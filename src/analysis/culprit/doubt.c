@@ -25,7 +25,7 @@ bool tl_clocks_blur(const tl_facts *a)
 static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
 {
     double moved_ns = (double)a->trust.clock_off_ns * (double)a->trust.matched;
-    double found_ns = c != NULL && c->gain_ns > 0 ? (double)(c->gain_ns / TL_LITTLE_PART)
+    double found_ns = c != NULL && c->gain_ns > 0 ? (double)c->gain_ns / (double)TL_LITTLE_PART
                                                   : TL_VERDICT_LEAST_COST * (double)a->wall_ns;
     return moved_ns > 0 && moved_ns >= found_ns;
 }

@@ -4,6 +4,7 @@
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/model/health_table.h"
 #include "tlmpi/job/read/execution.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/tables.h"
@@ -97,13 +98,38 @@ static void own_work_free(own_work *own)
 }
 
 /* The rank's parts in collectives, what it did between them, and under which names. */
-static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_error *err)
+static bool loses_work(const tl_health *row, const tl_rank_view *view)
+{
+    return row->rank == view->rank && row->step >= 0 && row->defect == TL_DEFECT_LOST;
+}
+
+/* Where work of a step is lost, the k-th collective that is left need not be the k-th: when it ended tells which it is,
+ * as far as most steps are whole and tell how ends of this rank compare. */
+static void forget_order(tl_participants *set, size_t first, const tl_rank_view *view, tl_tables *tables)
+{
+    const tl_table *health = tl_tables_get(tables, &tl_health_schema);
+    size_t nlost = 0;
+    for (size_t i = 0; i < health->n; i++)
+        nlost += loses_work(tl_table_row(health, i), view);
+    for (size_t i = 0; 2 * nlost < view->nsteps && i < health->n; i++) {
+        const tl_health *row = tl_table_row(health, i);
+        for (size_t k = first; loses_work(row, view) && k < set->participants.n; k++) {
+            tl_participant *p = &set->participants.v[k];
+            p->nth = p->step == row->step && p->peer == TL_NO_PEER ? -1 : p->nth;
+        }
+    }
+}
+
+static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how, own_work *own, tl_tables *tables,
+                           tl_error *err)
 {
     tl_participants *set = how->participants;
     size_t first = set->participants.n;
     tl_status st = tl_participants_collect(view, set, err);
     tl_participant *mine = set->participants.n > first ? set->participants.v + first : NULL;
 
+    if (st == TL_OK)
+        forget_order(set, first, view, tables);
     if (st == TL_OK)
         st = tl_host_calls_find(view, &own->calls, err);
     if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_host_spans_find(&own->spans, view) &&
@@ -155,7 +181,7 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
     if (st == TL_OK)
         st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
-        st = take_part(&linked.view, how, &own, err);
+        st = take_part(&linked.view, how, &own, &out->tables, err);
     if (st == TL_OK)
         st = tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables, err);
     tl_linked_free_host(&linked);
