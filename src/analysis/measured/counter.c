@@ -7,7 +7,7 @@
 #include "around.h"
 #include "tlmpi/analysis/measured.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/model/call.h"
 #include <math.h>
 #include <stdio.h>
@@ -242,12 +242,8 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
 
 static bool add_rows(counting *c, tl_table *table)
 {
-    uint32_t *order = tl_malloc((c->rows.n + 1) * sizeof *order);
-    bool ok = order != NULL;
-
-    for (size_t i = 0; ok && i < c->rows.n; i++)
-        order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, c->rows.n, by_place, c) && tl_table_reserve(table, c->rows.n);
+    uint32_t *order = tl_sorted_index(c->rows.n, by_place, c);
+    bool ok = tl_table_reserve(table, c->rows.n);
     for (size_t i = 0; ok && i < c->rows.n; i++) {
         tl_counter_row *row = &c->rows.v[order[i]];
         row->place = (int32_t)i + 1;

@@ -5,7 +5,7 @@
  *     edges     . ^  ^ ^     ^^   ^  ^  ^  ^ ^ .     between two of them nothing changes
  */
 #include "device_work.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
@@ -24,13 +24,10 @@ void tl_work_free(tl_work *w)
 
 bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
 {
-    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
-    bool ok = order != NULL;
+    uint32_t *order = tl_sorted_index(n, tl_kernel_by_start, kernels);
+    bool ok = true;
 
     *w = (tl_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, n, tl_kernel_by_start, kernels);
     for (size_t i = 0; ok && i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
         w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;

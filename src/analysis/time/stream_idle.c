@@ -32,12 +32,8 @@ static bool spans_of(const tl_kernel *v, size_t n, tl_spans *out)
 /* All of one device. */
 static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 {
-    uint32_t *index = tl_malloc((n + 1) * sizeof *index);
-    bool ok = index != NULL;
-
-    for (size_t i = 0; ok && i < n; i++)
-        index[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(index, n, tl_kernel_by_start, v);
+    uint32_t *index = tl_sorted_index(n, tl_kernel_by_start, v);
+    bool ok = true;
     for (size_t i = 0; ok && i < n; i++)
         ok = tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
     free(index);

@@ -6,9 +6,9 @@
  */
 #include "places.h"
 #include "tlmpi/analysis/work.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include <stdlib.h>
 
 static int by_name(const void *ranges, uint32_t a, uint32_t b)
 {
@@ -40,22 +40,16 @@ static bool add_rows(const tl_rank_view *view, tl_arena *arena, tl_table *table)
 {
     static const char *const measures[] = { "total_ns", NULL };
     size_t first = table->n, n = view->nranges;
-    uint32_t *order = tl_arena_take(arena, n, sizeof *order);
+    uint32_t *order = tl_sorted_index(n, by_name, view->ranges);
     int64_t *ns = tl_arena_take(arena, n, sizeof *ns);
 
-    if (arena->failed)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    if (!tl_sort_index(order, n, by_name, view->ranges))
-        return false;
-    for (size_t i = 0, m; i < n; i += m) {
-        for (m = 1; i + m < n && view->ranges[order[i + m]].name == view->ranges[order[i]].name; m++)
-            ;
-        if (!add_row(view, order + i, m, ns, table))
-            return false;
+    bool ok = true;
+    for (size_t from = 0, to; ok && from < n; from = to) {
+        to = tl_group_end(order, from, n, by_name, view->ranges);
+        ok = add_row(view, order + from, to - from, ns, table);
     }
-    return tl_places_number(table, first, view->names, measures);
+    free(order);
+    return ok && tl_places_number(table, first, view->names, measures);
 }
 
 static tl_status annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out,

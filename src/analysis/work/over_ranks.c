@@ -6,9 +6,8 @@
 #include "over_ranks.h"
 #include "apart.h"
 #include "places.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/quantile.h"
-#include "tlmpi/base/sort.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,8 +63,9 @@ static double real_at(const void *row, size_t offset)
     return value;
 }
 
-static int compare_names(const columns *c, uint32_t a, uint32_t b)
+static int compare_names(const void *context, uint32_t a, uint32_t b)
 {
+    const columns *c = context;
     const unsigned char *x = row_of(c, a), *y = row_of(c, b);
     uint32_t of_x = (uint32_t)int32_at(x, c->name), of_y = (uint32_t)int32_at(y, c->name);
     if (of_x != of_y)
@@ -160,28 +160,22 @@ static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n,
 static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_arena *arena, tl_table *out)
 {
     size_t n = c->table->n;
-    uint32_t *order = tl_arena_take(arena, n, sizeof *order);
+    uint32_t *order = tl_sorted_index(n, by_name, c);
     const void **rows = tl_arena_take(arena, n, sizeof *rows);
     const rooms room = { .means = tl_arena_take(arena, n, sizeof *room.means),
                          .values = tl_arena_take(arena, n, sizeof *room.values),
                          .numbers = tl_arena_take(arena, n, sizeof *room.numbers) };
 
-    if (arena->failed)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        order[i] = (uint32_t)i;
-    if (!tl_sort_index(order, n, by_name, c))
-        return false;
+    bool ok = true;
     for (size_t i = 0; i < n; i++)
         rows[i] = row_of(c, order[i]);
-    for (size_t i = 0, m; i < n; i += m) {
-        for (m = 1; i + m < n && compare_names(c, order[i], order[i + m]) == 0; m++)
-            ;
-        const tl_over_ranks of = sum_up(c, rows + i, m, &room);
-        if (!add(arg, &of, out))
-            return false;
+    for (size_t from = 0, to; ok && from < n; from = to) {
+        to = tl_group_end(order, from, n, compare_names, c);
+        const tl_over_ranks of = sum_up(c, rows + from, to - from, &room);
+        ok = add(arg, &of, out);
     }
-    return true;
+    free(order);
+    return ok;
 }
 
 bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,

@@ -1,7 +1,6 @@
 /* places.c - rows by name in the order of their time. */
 #include "places.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,19 +46,15 @@ bool tl_places_number(tl_table *table, size_t first, const tl_names *names, cons
                   .name = tl_schema_field(schema, "name")->offset,
                   .kind = tl_schema_field(schema, "kind"),
                   .names = names };
-    uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     unsigned char *rows = tl_malloc(n * size + 1);
-    bool ok = order != NULL && rows != NULL;
 
     for (; measures[p.nmeasures] != NULL; p.nmeasures++)
         p.measure[p.nmeasures] = tl_schema_field(schema, measures[p.nmeasures])->offset;
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = (uint32_t)i;
-    if (ok && n > 0)
+    if (n > 0)
         memcpy(rows, tl_table_row(table, first), n * size);
     p.rows = rows;
-    ok = ok && tl_sort_index(order, n, by_place, &p);
-    for (size_t i = 0; ok && i < n; i++) {
+    uint32_t *order = tl_sorted_index(n, by_place, &p);
+    for (size_t i = 0; i < n; i++) {
         unsigned char *row = tl_table_row(table, first + i);
         int32_t number = (int32_t)i + 1;
         memcpy(row, rows + order[i] * size, size);
@@ -67,5 +62,5 @@ bool tl_places_number(tl_table *table, size_t first, const tl_names *names, cons
     }
     free(order);
     free(rows);
-    return ok;
+    return true;
 }

@@ -6,8 +6,7 @@
  */
 #include "page.h"
 
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/report/format/markup.h"
 #include <inttypes.h>
@@ -76,13 +75,10 @@ static void find_named(blame *b)
 static bool gather(blame *b)
 {
     size_t n = b->table->n, nsteps = 0;
-    uint32_t *index = tl_calloc(n + 1, sizeof *index);
-    bool ok = index != NULL && find_ranks(b);
+    uint32_t *index = tl_sorted_index(n, compare_steps, b->table);
+    bool ok = find_ranks(b);
     int64_t *most = ok ? tl_calloc(b->nranks + 1, sizeof *most) : NULL;
 
-    for (size_t i = 0; ok && i < n; i++)
-        index[i] = (uint32_t)i;
-    ok = ok && most != NULL && tl_sort_index(index, n, compare_steps, b->table);
     for (size_t i = 0; ok && i < n; i++) {
         const tl_blame_step *row = row_at(b->table, i);
         size_t at = tl_index_of(b->ranks, b->nranks, row->rank);
