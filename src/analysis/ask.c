@@ -3,10 +3,9 @@
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
-bool tl_asked_new(size_t n, tl_asked *out)
+void tl_asked_new(size_t n, tl_asked *out)
 {
     *out = (tl_asked){ n, tl_calloc(n + 1, sizeof *out->in), tl_calloc(n + 1, sizeof *out->out) };
-    return out->in != NULL && out->out != NULL;
 }
 
 void tl_asked_free(tl_asked *a)
@@ -22,7 +21,7 @@ void tl_asked_free(tl_asked *a)
     *a = (tl_asked){ 0 };
 }
 
-bool tl_ask_ranks(const tl_asker *asker, tl_question question, tl_asked *a)
+void tl_ask_ranks(const tl_asker *asker, tl_question question, tl_asked *a)
 {
-    return asker->ask(asker->of, asker->ranks, question, a);
+    asker->ask(asker->of, asker->ranks, question, a);
 }

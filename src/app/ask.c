@@ -45,8 +45,7 @@ static tl_status load(asked *a, const char *path, tl_error *err)
     tl_status st = tl_result_open(path, &a->result, err);
     if (st != TL_OK)
         return st;
-    if (!tl_tables_init(&a->tables, schemas, n))
-        return tl_fail_memory(err, "the tables");
+    tl_tables_init(&a->tables, schemas, n);
     st = in_file(a, tl_result_load(a->result, &a->tables, required, &why), &why, err);
     if (st == TL_OK)
         st = in_file(a, tl_result_attr_text(a->result, "selection", &a->selection, &why), &why, err);
@@ -113,25 +112,23 @@ static tl_status feed(asked *a, tl_html *html, tl_error *err)
 {
     const tl_schema *table = NULL;
     tl_error why;
-    tl_status st = tl_html_next(html, &table, err);
+    tl_status st = tl_html_next(html, &table);
     while (st == TL_OK && table != NULL) {
         if (tl_result_find(a->result, table->name) != NULL)
             st = in_file(a, tl_result_each(a->result, table, tl_html_take, html, &why), &why, err);
         if (st == TL_OK)
-            st = tl_html_next(html, &table, err);
+            st = tl_html_next(html, &table);
     }
     return st;
 }
 
-/* "a/traces.html" of "a/traces.h5"; NULL when memory is out. */
+/* "a/traces.html" of "a/traces.h5". */
 static char *page_of(const char *path)
 {
     size_t n = strlen(path), stem = n > 3 && strcmp(path + n - 3, ".h5") == 0 ? n - 3 : n;
     char *name = tl_malloc(stem + sizeof ".html");
-    if (name != NULL) {
-        memcpy(name, path, stem);
-        memcpy(name + stem, ".html", sizeof ".html");
-    }
+    memcpy(name, path, stem);
+    memcpy(name + stem, ".html", sizeof ".html");
     return name;
 }
 
@@ -149,7 +146,7 @@ static tl_status write_page(const tl_cli *cli, const char *output, tl_error *err
             .file = a.path, .answers = &a.answers, .tables = &a.tables, .name = name_of, .name_arg = a.result
         };
         html = tl_html_new(&input);
-        st = html != NULL ? feed(&a, html, err) : tl_fail_memory(err, "the page");
+        st = feed(&a, html, err);
         if (st == TL_OK)
             st = tl_html_write(html, file.out, err);
         st = tl_outfile_close(&file, st, err);
@@ -165,12 +162,8 @@ int tl_html_page(const tl_cli *cli)
     char *name = NULL;
     bool ok = one_word(cli, &err);
 
-    if (ok && cli->run.output == NULL) {
+    if (ok && cli->run.output == NULL)
         name = page_of(cli->words[0]);
-        ok = name != NULL;
-        if (!ok)
-            tl_fail_memory(&err, "a file's name");
-    }
     ok = ok && write_page(cli, name != NULL ? name : cli->run.output, &err) == TL_OK;
     free(name);
     return ok ? TL_EXIT_DONE : tl_cli_complain(cli, &err);

@@ -188,10 +188,7 @@ static char *join_words(int argc, char **argv)
     size_t n = 0, cap = 0;
     for (int i = 0; i < argc; i++) {
         bool quoted = argv[i][strspn(argv[i], plain)] != '\0' || argv[i][0] == '\0';
-        if (!tl_grow((void **)&text, &cap, n + 4 * strlen(argv[i]) + 4, 1)) {
-            free(text);
-            return NULL;
-        }
+        tl_grow((void **)&text, &cap, n + 4 * strlen(argv[i]) + 4, 1);
         if (i > 0)
             text[n++] = ' ';
         if (quoted)
@@ -216,8 +213,6 @@ tl_status tl_cli_parse(tl_cli *cli, int argc, char **argv, tl_error *err)
     int first = argc;
     *cli = (tl_cli){ .command = find_command("run") };
     cli->words = tl_calloc((size_t)argc + 1, sizeof *cli->words);
-    if (cli->words == NULL)
-        return tl_fail_memory(err, "command line");
 
     tl_status st = tl_options_default(cli, err);
     if (st == TL_OK)

@@ -151,10 +151,10 @@ tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_
         *left_out += input->kind == TL_INPUT_UNREADABLE || input->named;
     }
     size_t looked_at = inventory->inputs.n;
-    st = tl_inventory_close(inventory, err);
+    tl_inventory_close(inventory);
     for (size_t i = looked_at; i < inventory->inputs.n; i++, ++*left_out)
         tl_input_warn(&inventory->inputs.v[i], "", "");
-    return st == TL_OK && cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
+    return cli->compat_run != TL_ALL_RUNS ? choose_run(inventory, cli->compat_run, left_out, err) : st;
 }
 
 /* The profiler's name of a raw memory timeline ends so. */
@@ -203,10 +203,6 @@ static tl_status write_hta(tl_cli *cli, bool *incomplete, tl_error *err)
         goto done;
 
     files = tl_calloc(inventory.inputs.n + 1, sizeof *files);
-    if (files == NULL) {
-        st = tl_fail_memory(err, "files of a job");
-        goto done;
-    }
     for (size_t i = 0; i < inventory.inputs.n; i++) {
         const tl_input *input = &inventory.inputs.v[i];
         bool nodes;

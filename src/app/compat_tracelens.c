@@ -82,18 +82,17 @@ static int largest_first(const void *a, const void *b)
 }
 
 /* The largest file first, each to the proc with the fewest bytes so far. */
-static bool deal(trace_files *files)
+static void deal(trace_files *files)
 {
     size_t nprocs = (size_t)tl_par_nprocs();
     trace_file **order = tl_malloc((files->n + 1) * sizeof *order);
     uint64_t *load = tl_calloc(nprocs, sizeof *load);
-    bool ok = order != NULL && load != NULL;
 
-    for (size_t i = 0; ok && i < files->n; i++)
+    for (size_t i = 0; i < files->n; i++)
         order[i] = &files->v[i];
-    if (ok && files->n > 0)
+    if (files->n > 0)
         qsort(order, files->n, sizeof *order, largest_first);
-    for (size_t i = 0; ok && i < files->n; i++) {
+    for (size_t i = 0; i < files->n; i++) {
         size_t least = 0;
         for (size_t p = 1; p < nprocs; p++)
             least = load[p] < load[least] ? p : least;
@@ -102,7 +101,6 @@ static bool deal(trace_files *files)
     }
     free(order);
     free(load);
-    return ok;
 }
 
 /* The traces that the command line names, ready to be dealt with. */
@@ -116,8 +114,7 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
         const tl_input *input = &inventory->inputs.v[i];
         if (input->kind != TL_INPUT_TRACE)
             continue;
-        if (!tl_vec_room(files))
-            return tl_fail_memory(err, "files of a job");
+        tl_vec_room(files);
         files->v[files->n++] = (trace_file){ .path = input->path, .bytes = input->bytes };
     }
     if (st != TL_OK)
@@ -128,36 +125,29 @@ static tl_status list_files(const tl_cli *cli, tl_inventory *inventory, trace_fi
     tl_tracelens_clear(cli->run.output);
     number_files(files, inventory);
     drop_duplicates(files, left_out);
-    return deal(files) ? TL_OK : tl_fail_memory(err, "files of a job");
+    deal(files);
+    return TL_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------------- all procs */
 
 /* Collective: proc 0's list to all.  The paths are those of *text then. */
-static tl_status share_files(trace_files *files, tl_bytes *text, tl_error *err)
+static void share_files(trace_files *files, tl_bytes *text)
 {
-    bool ok = true;
-
-    for (size_t i = 0; tl_par_proc() == 0 && ok && i < files->n; i++)
-        ok = tl_bytes_put(text, &files->v[i], sizeof files->v[i]) &&
-                tl_bytes_put(text, files->v[i].path, strlen(files->v[i].path) + 1);
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
-    if (st != TL_OK)
-        return st;
-    st = tl_par_share((void **)&text->v, &text->n, 1, err);
-    if (st != TL_OK)
-        return st;
+    for (size_t i = 0; tl_par_proc() == 0 && i < files->n; i++) {
+        tl_bytes_put(text, &files->v[i], sizeof files->v[i]);
+        tl_bytes_put(text, files->v[i].path, strlen(files->v[i].path) + 1);
+    }
+    tl_par_share((void **)&text->v, &text->n, 1);
     files->n = 0;
-    for (size_t at = 0; ok && at < text->n;) {
+    for (size_t at = 0; at < text->n;) {
         trace_file file;
         memcpy(&file, text->v + at, sizeof file);
         file.path = text->v + at + sizeof file;
         at += sizeof file + strlen(file.path) + 1;
-        ok = tl_vec_room(files);
-        if (ok)
-            files->v[files->n++] = file;
+        tl_vec_room(files);
+        files->v[files->n++] = file;
     }
-    return tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "files of a job"), err);
 }
 
 /* This proc's share of the files: their own tables, and what they have to say to the others. */
@@ -165,7 +155,7 @@ static tl_status do_share(const trace_files *files, const char *folder, tl_bytes
 {
     size_t size = strlen(folder) + 32;
     char *dir = tl_malloc(size);
-    tl_status st = dir != NULL ? TL_OK : tl_fail_memory(err, "the path of a table");
+    tl_status st = TL_OK;
 
     for (size_t i = 0; st == TL_OK && i < files->n; i++) {
         const trace_file *file = &files->v[i];
@@ -193,11 +183,11 @@ static tl_status write_tables(const tl_cli *cli, bool *incomplete, tl_error *err
     tl_status st = first ? list_files(cli, &inventory, &files, &left_out, err) : TL_OK;
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = share_files(&files, &text, err);
+        share_files(&files, &text);
     if (st == TL_OK)
         st = tl_par_agree(do_share(&files, cli->run.output, &share, err), err);
     if (st == TL_OK)
-        st = tl_par_gather(share.v, share.n, &all, &nall, NULL, err);
+        tl_par_gather(share.v, share.n, &all, &nall, NULL);
     if (st == TL_OK && first)
         st = tl_tracelens_ranks(all, nall, cli->gpus_per_node, cli->run.output, incomplete, err);
     st = tl_par_agree(st, err);

@@ -262,8 +262,6 @@ static entry *list_entries(size_t *n)
     entry *v = tl_calloc(2 + 2 * ntables + NREPS + npages, sizeof *v);
 
     *n = 0;
-    if (v == NULL)
-        return NULL;
     add(v, n, "tables", "", "all that can be described");
     for (size_t i = 0; i < ntables; i++) {
         add_table(v, n, schemas[i], schemas[i]->name, "");
@@ -286,9 +284,9 @@ static void describe_parameters(FILE *out)
 {
     const tl_schema *const schemas[] = { &tl_parameter_schema };
     tl_tables tables = { 0 };
-    bool ok = tl_tables_init(&tables, schemas, 1) &&
-              tl_parameters_list(&tables.v[0], TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
-    for (size_t i = 0; ok && i < tables.v[0].n; i++) {
+    tl_tables_init(&tables, schemas, 1);
+    tl_parameters_list(&tables.v[0], TL_VERDICT_ALPHA, TL_VERDICT_LEAST_COST);
+    for (size_t i = 0; i < tables.v[0].n; i++) {
         const tl_parameter *row = tl_table_row(&tables.v[0], i);
         char doc[sizeof row->reason + 128];
         bool part = strcmp(row->unit, "1 in") == 0;
@@ -326,8 +324,6 @@ static const entry *find_entry(const entry *v, size_t n, const char *name)
 static tl_status fail_unknown(const entry *v, size_t n, const char *name, tl_error *err)
 {
     const char **names = tl_calloc(n + 1, sizeof *names);
-    if (names == NULL)
-        return tl_fail_memory(err, "names of tables");
     for (size_t i = 0; i < n; i++)
         names[i] = v[i].name;
     tl_status st = tl_fail_unknown(err, "table", name, "a result file", names, n);
@@ -342,8 +338,6 @@ int tl_describe(const tl_cli *cli)
     tl_status st = TL_OK;
     entry *v = list_entries(&n);
 
-    if (v == NULL)
-        st = tl_fail_memory(&err, "the list of tables");
     for (size_t i = 0; i < cli->nwords && st == TL_OK; i++)
         if (find_entry(v, n, cli->words[i]) == NULL && !tl_describe_word(NULL, cli->words[i]))
             st = fail_unknown(v, n, cli->words[i], &err);

@@ -39,8 +39,7 @@ static bool store_texts(const char *text, void *at)
     tl_texts *texts = at;
     if (*text == '\0')
         return true;
-    if (!tl_vec_room(texts))
-        return false;
+    tl_vec_room(texts);
     texts->v[texts->n++] = text;
     return true;
 }

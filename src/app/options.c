@@ -342,7 +342,7 @@ void tl_options_help(FILE *out, unsigned bits)
 char *tl_options_record(const tl_cli *cli, unsigned bits)
 {
     char *text = tl_strndup("", 0), value[4200];
-    size_t n = 0, cap = text != NULL ? 1 : 0;
+    size_t n = 0, cap = 1;
     for (const tl_option *o = options; o < options + NOPTIONS; o++) {
         if ((o->bits & bits) == 0 || o->offset == OFFSET(help) || o->offset == OFFSET(version))
             continue;
@@ -352,10 +352,11 @@ char *tl_options_record(const tl_cli *cli, unsigned bits)
         if (cli->run.reproducible && o->decides == TABLES_BY_FILE && *value != '\0')
             snprintf(value, sizeof value, "given");
         size_t need = n + strlen(o->name) + strlen(value) + 3;
-        if (text == NULL || !tl_grow((void **)&text, &cap, need, 1)) {
+        if (text == NULL) {
             free(text);
             return NULL;
         }
+        tl_grow((void **)&text, &cap, need, 1);
         n += (size_t)snprintf(text + n, cap - n, "%s=%s\n", o->name, value);
     }
     return text;

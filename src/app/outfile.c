@@ -33,8 +33,6 @@ tl_status tl_outfile_open(tl_outfile *file, const char *input, const char *path,
     if (is_file) {
         size_t n = strlen(path);
         file->part = tl_malloc(n + sizeof ".part");
-        if (file->part == NULL)
-            return tl_fail_memory(err, "a file's name");
         memcpy(file->part, path, n);
         memcpy(file->part + n, ".part", sizeof ".part");
     }

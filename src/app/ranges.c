@@ -109,8 +109,8 @@ static fault parse(const char *text, read_part *read, tl_ranges *out, const char
         if (*text != '\0' && !more && f != BACKWARDS)
             f = MALFORMED;
         text += more;
-        if (f == FINE && !tl_vec_room(out))
-            f = NO_MEMORY;
+        if (f == FINE)
+            tl_vec_room(out);
         if (f == FINE)
             out->v[out->n++] = range;
     }

@@ -24,8 +24,6 @@ static tl_status find_table(tl_result *result, const char *name, const char *fil
 
     size_t n = tl_result_ntables(result);
     const char **names = tl_calloc(n + 1, sizeof *names);
-    if (names == NULL)
-        return tl_fail_memory(err, "names of tables");
     for (size_t i = 0; i < n; i++)
         names[i] = tl_result_table(result, i)->name;
     tl_status st = tl_fail_unknown(err, "table", name, file, names, n);
@@ -42,8 +40,6 @@ static tl_status find_column(const tl_schema *table, const char *name, const tl_
     char place[80];
     snprintf(place, sizeof place, "table %.60s", table->name);
     const char **names = tl_calloc(table->nfields + 1, sizeof *names);
-    if (names == NULL)
-        return tl_fail_memory(err, "names of columns");
     for (size_t i = 0; i < table->nfields; i++)
         names[i] = table->fields[i].name;
     tl_status st = tl_fail_unknown(err, "column", name, place, names, table->nfields);
@@ -57,10 +53,7 @@ static tl_status add_column(tl_select *select, const char *name, size_t n, tl_er
 {
     const tl_field *field;
     char *word = tl_strndup(name, n);
-    if (word == NULL || !tl_vec_room(&select->columns)) {
-        free(word);
-        return tl_fail_memory(err, "names of columns");
-    }
+    tl_vec_room(&select->columns);
     tl_status st = find_column(select->table, word, &field, err);
     free(word);
     if (st == TL_OK)
@@ -85,8 +78,6 @@ static tl_status set_sort(tl_select *select, const char *text, tl_error *err)
 {
     const char *way = strchr(text, ':');
     char *name = tl_strndup(text, way != NULL ? (size_t)(way - text) : strlen(text));
-    if (name == NULL)
-        return tl_fail_memory(err, "name of a column");
     tl_status st = find_column(select->table, name, &select->sort, err);
     free(name);
     if (st != TL_OK)
@@ -150,10 +141,7 @@ static tl_status add_condition(tl_select *select, const char *text, tl_error *er
     const tl_field *field;
     size_t n = tl_where_column(text);
     char *name = tl_strndup(text, n);
-    if (name == NULL || !tl_vec_room(&select->where)) {
-        free(name);
-        return tl_fail_memory(err, "conditions");
-    }
+    tl_vec_room(&select->where);
     tl_status st = find_column(select->table, name, &field, err);
     free(name);
     if (st == TL_OK) /* it is freed with the others also where it fails */
@@ -202,13 +190,12 @@ static int64_t int_cell(const tl_field *field, const unsigned char *row)
     return small;
 }
 
-/* *st is TL_ENOMEM when memory is out. */
-static bool is_asked_for(tl_select *s, const unsigned char *row, tl_status *st)
+static bool is_asked_for(tl_select *s, const unsigned char *row)
 {
     bool asked = (s->rank == NULL || tl_ranges_has(s->ranks, int_cell(s->rank, row))) &&
                  (s->step == NULL || tl_ranges_has(s->steps, int_cell(s->step, row)));
     for (size_t i = 0; asked && i < s->where.n; i++)
-        asked = tl_where_holds(&s->where.v[i], row, st);
+        asked = tl_where_holds(&s->where.v[i], row);
     return asked;
 }
 
@@ -238,7 +225,7 @@ static tl_status walk_rows(walk *w, uint64_t first, uint64_t n, tl_error *err)
         size_t now = n < w->block_rows ? (size_t)n : w->block_rows, kept = 0;
         st = tl_result_read(s->result, s->table, first, now, w->block, err);
         for (size_t i = 0; i < now && st == TL_OK; i++)
-            if (is_asked_for(s, w->block + i * size, &st)) {
+            if (is_asked_for(s, w->block + i * size)) {
                 if (kept != i)
                     memcpy(w->block + kept * size, w->block + i * size, size);
                 kept++;
@@ -277,8 +264,6 @@ static tl_status walk_ranks(walk *w, const tl_schema *index, const tl_field *con
     size_t block_rows;
     unsigned char *block = new_block(index, &block_rows);
     tl_status st = TL_OK;
-    if (block == NULL)
-        return tl_fail_memory(err, "rows of an index");
 
     for (uint64_t at = 0; at < n && st == TL_OK && !w->enough; at += block_rows) {
         size_t now = n - at < block_rows ? (size_t)(n - at) : block_rows;
@@ -304,8 +289,6 @@ tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_er
     const tl_field *fields[3] = { NULL };
     walk w = { .select = select, .take = take, .arg = arg };
     w.block = new_block(select->table, &w.block_rows);
-    if (w.block == NULL)
-        return tl_fail_memory(err, "rows of a table");
 
     const tl_schema *index = select->rank != NULL ? find_index(select, fields) : NULL;
     tl_status st = index != NULL ? walk_ranks(&w, index, fields, err)
@@ -324,14 +307,14 @@ typedef struct rank_list {
 
 static tl_status take_ranks(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err)
 {
+    (void)err;
     rank_list *list = arg;
     (void)enough;
     for (size_t i = 0; i < n; i++) {
         int64_t rank = int_cell(list->rank, rows + i * list->row_size);
         if (list->ranks.n > 0 && list->ranks.v[list->ranks.n - 1] == rank)
             continue;
-        if (!tl_vec_room(&list->ranks))
-            return tl_fail_memory(err, "the ranks of a table");
+        tl_vec_room(&list->ranks);
         list->ranks.v[list->ranks.n++] = rank;
     }
     return TL_OK;
@@ -353,10 +336,8 @@ static tl_status list_ranks(const tl_select *select, char *out, size_t size, tl_
     for (size_t i = 0; st == TL_OK && i < list.ranks.n; i++) {
         int64_t rank = list.ranks.v[i];
         asked = asked || tl_ranges_has(select->ranks, rank);
-        if (tl_vec_room(&runs))
-            runs.v[runs.n++] = (tl_range){ rank, rank };
-        else
-            st = tl_fail_memory(err, "the ranks of a table");
+        tl_vec_room(&runs);
+        runs.v[runs.n++] = (tl_range){ rank, rank };
     }
     runs.n = st == TL_OK && !asked ? runs.n : 0;
     tl_ranges_text(&runs, out, size);

@@ -110,10 +110,11 @@ typedef struct show {
     tl_others others;
 } show;
 
-static bool leave_out(void *arg, const void *row)
+static void leave_out(void *arg, const void *row)
 {
     show *s = arg;
-    return !s->sums || tl_others_add(&s->others, row);
+    if (s->sums)
+        tl_others_add(&s->others, row);
 }
 
 /* Whether what is left out is a row: of lists of kernels, and only beside a name, which says what it is. */
@@ -131,7 +132,7 @@ static tl_status print_block(void *arg, const unsigned char *rows, size_t n, boo
     size_t shown = s->limit > 0 && n > s->limit - s->printed ? (size_t)(s->limit - s->printed) : n;
     bool ok = tl_print_rows(&s->printer, rows, shown);
     for (size_t i = shown; i < n && ok; i++)
-        ok = leave_out(s, rows + i * s->printer.schema->row_size);
+        leave_out(s, rows + i * s->printer.schema->row_size);
     s->printed += shown;
     *enough = !ok || (s->printed == s->limit && !s->sums);
     return status_of(&s->printer, ok, err);
@@ -145,8 +146,7 @@ static tl_status keep_block(void *arg, const unsigned char *rows, size_t n, bool
         if (s->may_grow && s->top.n == s->top.limit)
             return tl_fail(err, TL_EUSAGE, "--sort of more than %zu rows: say with --top how many of them to print",
                            s->top.limit);
-        if (!tl_top_add(&s->top, rows + i * s->printer.schema->row_size))
-            return tl_fail_memory(err, "rows to sort");
+        tl_top_add(&s->top, rows + i * s->printer.schema->row_size);
     }
     return TL_OK;
 }
@@ -194,7 +194,12 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
         tl_top_sort(&s->top);
     size_t shown = ok && s->share > 0 ? rows_of_share(&s->top, select->time, s->share) : s->top.n;
     for (size_t i = 0; i < s->top.n && ok; i++)
-        ok = i < shown ? tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1) : leave_out(s, tl_top_row(&s->top, i));
+        if (i < shown) {
+            ok = tl_print_rows(&s->printer, tl_top_row(&s->top, i), 1);
+        } else {
+            leave_out(s, tl_top_row(&s->top, i));
+            ok = true;
+        }
     s->printed = shown;
     tl_top_free(&s->top);
     return st != TL_OK ? st : status_of(&s->printer, ok, err);

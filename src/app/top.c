@@ -115,28 +115,29 @@ static void rise(tl_top *top, size_t i)
         swap(&top->heap[(i - 1) / 2], &top->heap[i]);
 }
 
-bool tl_top_add(tl_top *top, const void *row)
+void tl_top_add(tl_top *top, const void *row)
 {
     uint64_t order = top->seen++;
     size_t size = top->table->row_size;
 
     if (top->n == top->limit) {
-        if (!stands_before(top, row, order, &top->heap[0]))
-            return top->drop == NULL || top->drop(top->drop_arg, row);
-        if (top->drop != NULL && !top->drop(top->drop_arg, top->rows + top->heap[0].slot * size))
-            return false;
+        if (!stands_before(top, row, order, &top->heap[0])) {
+            if (top->drop != NULL)
+                top->drop(top->drop_arg, row);
+            return;
+        }
+        if (top->drop != NULL)
+            top->drop(top->drop_arg, top->rows + top->heap[0].slot * size);
         memcpy(top->rows + top->heap[0].slot * size, row, size);
         top->heap[0].order = order;
         sink(top, top->n);
-        return true;
+        return;
     }
-    if (!tl_grow((void **)&top->heap, &top->cap, top->n + 1, sizeof *top->heap) ||
-        !tl_grow((void **)&top->rows, &top->rows_cap, top->n + 1, size))
-        return false;
+    tl_grow((void **)&top->heap, &top->cap, top->n + 1, sizeof *top->heap);
+    tl_grow((void **)&top->rows, &top->rows_cap, top->n + 1, size);
     memcpy(top->rows + top->n * size, row, size);
     top->heap[top->n] = (entry){ order, top->n };
     rise(top, top->n++);
-    return true;
 }
 
 void tl_top_sort(tl_top *top)

@@ -15,8 +15,8 @@ typedef struct tl_top {
     size_t limit;               /* N, at least 1 */
     tl_text (*name)(void *arg, uint32_t id);
     void *name_arg;
-    bool (*drop)(void *arg, const void *row); /* takes each row that is not among the first N, or no longer; false when
-                                               * memory is out.  NULL: nobody asks for them */
+    void (*drop)(void *arg, const void *row); /* takes each row that is not among the first N, or no longer.  NULL:
+                                               * nobody asks for them */
     void *drop_arg;
     /* private: */
     uint64_t seen;              /* rows offered */
@@ -29,8 +29,8 @@ typedef struct tl_top {
     size_t rows_cap;
 } tl_top;
 
-/* Offers a row; it is copied when it is among the first N so far.  False when memory is out. */
-bool tl_top_add(tl_top *top, const void *row);
+/* Offers a row; it is copied when it is among the first N so far. */
+void tl_top_add(tl_top *top, const void *row);
 
 /* Puts the rows in order: tl_top_row(top, i) for i < top->n.  Nothing may be added after. */
 void tl_top_sort(tl_top *top);

@@ -133,11 +133,8 @@ tl_status tl_where_init(tl_where *w, tl_result *result, const tl_field *field, c
             continue;
         w->test = signs[i].test;
         tl_status st = read_value(w, rest + n, err);
-        if (st == TL_OK && field->type == TL_TYPE_NAME && tl_result_nnames(result) > 0) {
+        if (st == TL_OK && field->type == TL_TYPE_NAME && tl_result_nnames(result) > 0)
             w->known = tl_calloc(tl_result_nnames(result), 1);
-            if (w->known == NULL)
-                st = tl_fail_memory(err, "names to compare");
-        }
         return st;
     }
     return tl_fail(err, TL_EUSAGE, "--where: after '%s' stands '%s'; %s", field->name, rest, form);
@@ -190,30 +187,28 @@ static bool real_holds(const tl_where *w, double value)
     return order_holds(w->test, (value > w->real) - (value < w->real));
 }
 
-static bool text_holds(tl_where *w, tl_text text, bool none, tl_status *st)
+static bool text_holds(tl_where *w, tl_text text, bool none)
 {
     if (w->none || none)
         return w->none && (w->test == TL_IS) == none;
     if (!w->has_pattern)
         return (w->test == TL_IS) == tl_text_is(text, w->text);
     w->copy.n = 0;
-    if (!tl_bytes_put(&w->copy, text.p, text.n) || !tl_bytes_put(&w->copy, "", 1)) {
-        *st = TL_ENOMEM;
-        return false;
-    }
+    tl_bytes_put(&w->copy, text.p, text.n);
+    tl_bytes_put(&w->copy, "", 1);
     return (w->test == TL_FINDS) == (regexec(&w->pattern, w->copy.v, 0, NULL, 0) == 0);
 }
 
-static bool name_holds(tl_where *w, uint32_t id, tl_status *st)
+static bool name_holds(tl_where *w, uint32_t id)
 {
     if (id >= tl_result_nnames(w->result))
-        return text_holds(w, TL_TEXT(""), true, st);
+        return text_holds(w, TL_TEXT(""), true);
     if (w->known[id] == 0)
-        w->known[id] = text_holds(w, tl_result_name(w->result, id), false, st) ? 1 : -1;
+        w->known[id] = text_holds(w, tl_result_name(w->result, id), false) ? 1 : -1;
     return w->known[id] > 0;
 }
 
-bool tl_where_holds(tl_where *w, const unsigned char *row, tl_status *st)
+bool tl_where_holds(tl_where *w, const unsigned char *row)
 {
     const unsigned char *cell = row + w->field->offset;
     tl_text text = { (const char *)cell, 0 };
@@ -238,14 +233,14 @@ bool tl_where_holds(tl_where *w, const unsigned char *row, tl_status *st)
         if (!w->has_pattern)
             return number_holds(w, *cell, false);
         label = tl_field_label(w->field, *cell);
-        return text_holds(w, (tl_text){ label, label != NULL ? strlen(label) : 0 }, false, st);
+        return text_holds(w, (tl_text){ label, label != NULL ? strlen(label) : 0 }, false);
     case TL_TYPE_TEXT:
         while (text.n < w->field->size && text.p[text.n] != '\0')
             text.n++;
-        return text_holds(w, text, text.n == 0, st);
+        return text_holds(w, text, text.n == 0);
     case TL_TYPE_NAME:
         memcpy(&id, cell, sizeof id);
-        return name_holds(w, id, st);
+        return name_holds(w, id);
     }
     return false;
 }

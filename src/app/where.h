@@ -41,6 +41,6 @@ tl_status tl_where_init(tl_where *w, tl_result *result, const tl_field *field, c
 void tl_where_free(tl_where *w);
 
 /* Whether the row fulfils it; *st is TL_ENOMEM when memory is out. */
-bool tl_where_holds(tl_where *w, const unsigned char *row, tl_status *st);
+bool tl_where_holds(tl_where *w, const unsigned char *row);
 
 #endif

@@ -6,7 +6,7 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context)
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
-    (void)tl_sort_index(order, n, compare, context);
+    tl_sort_index(order, n, compare, context);
     return order;
 }
 

@@ -115,18 +115,11 @@ uint32_t *tl_map_at(tl_map *map, uint64_t key)
     return value != NULL && *value != TL_MAP_NONE ? value : NULL;
 }
 
-static bool widen(tl_map *map)
+static void widen(tl_map *map)
 {
     tl_map wide = { .n = map->n, .cap = map->cap > 0 ? map->cap * 2 : 64 };
-    if (wide.cap <= map->cap)
-        return false;
-
     wide.keys = tl_calloc(wide.cap, sizeof *wide.keys);
     wide.values = tl_calloc(wide.cap, sizeof *wide.values);
-    if (wide.keys == NULL || wide.values == NULL) {
-        tl_map_free(&wide);
-        return false;
-    }
     for (size_t i = 0; i < wide.cap; i++)
         wide.values[i] = TL_MAP_NONE;
     for (size_t i = 0; i < map->cap; i++) {
@@ -139,13 +132,12 @@ static bool widen(tl_map *map)
     tl_map narrow = *map;
     *map = wide;
     tl_map_free(&narrow);
-    return true;
 }
 
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value)
 {
-    if (map->n >= map->cap / 2 && !widen(map))
-        return -1;
+    if (map->n >= map->cap / 2)
+        widen(map);
     size_t i = slot_of(map, key);
     if (map->values[i] == TL_MAP_NONE)
         map->n++;

@@ -76,6 +76,12 @@ _Noreturn void tl_fault(const char *what)
     end_run();
 }
 
+void tl_mem_indexable(size_t n)
+{
+    if (n >= UINT32_MAX - 1)
+        tl_mem_out(n);
+}
+
 /* An array of n bytes that was asked for. */
 static void *there(void *array, size_t n)
 {
@@ -188,10 +194,10 @@ void tl_arena_free(tl_arena *arena)
     *arena = (tl_arena){ 0 };
 }
 
-bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
+void tl_grow(void **array, size_t *capacity, size_t need, size_t size)
 {
     if (need <= *capacity)
-        return true;
+        return;
     if (size == 0 || need > SIZE_MAX / size)
         tl_mem_out(SIZE_MAX);
 
@@ -209,7 +215,6 @@ bool tl_grow(void **array, size_t *capacity, size_t need, size_t size)
     new = tl_realloc(old, cap * size);
     memcpy(array, &new, sizeof new);
     *capacity = cap;
-    return true;
 }
 
 char *tl_strndup(const char *text, size_t n)

@@ -61,17 +61,14 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(o->when_ns[a], o->when_ns[b]);
 }
 
-/* The earliest of those that are left.  False when memory is out. */
-static bool break_circle(ordering *o)
+/* The earliest of those that are left. */
+static void break_circle(ordering *o)
 {
     if (o->by_time == NULL) {
         o->by_time = tl_arena_take(&o->arena, o->n, sizeof *o->by_time);
-        if (o->by_time == NULL)
-            return false;
         for (uint32_t v = 0; v < o->n; v++)
             o->by_time[v] = v;
-        if (!tl_sort_index(o->by_time, o->n, by_time, o))
-            return false;
+        tl_sort_index(o->by_time, o->n, by_time, o);
         memset(o->dropped, 0, o->first_edge[o->n] * sizeof *o->dropped);
     }
     while (o->degree[o->by_time[o->next]] == PLACED)
@@ -83,10 +80,9 @@ static bool break_circle(ordering *o)
             o->ndropped++;
         }
     place(o, v);
-    return true;
 }
 
-bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
+void tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
                     bool *dropped, size_t *ndropped)
 {
     ordering o = {
@@ -95,16 +91,12 @@ bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, 
     o.degree = tl_arena_take(&o.arena, n, sizeof *o.degree);
     o.first_to = tl_arena_zeroed(&o.arena, n + 2, sizeof *o.first_to);
     o.to = tl_arena_take(&o.arena, first_edge[n], sizeof *o.to);
-    bool ok = !o.arena.failed;
-    if (ok) {
-        start(&o);
-        go_on(&o);
-    }
-    while (ok && o.tail < n) {
-        ok = break_circle(&o);
+    start(&o);
+    go_on(&o);
+    while (o.tail < n) {
+        break_circle(&o);
         go_on(&o);
     }
     *ndropped = o.ndropped;
     tl_arena_free(&o.arena);
-    return ok;
 }

@@ -41,8 +41,6 @@ tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, t
     part->force = force;
     part->path = tl_strndup(path, n);
     part->part = tl_malloc(n + sizeof ".part");
-    if (part->path == NULL || part->part == NULL)
-        return tl_fail_memory(err, "a file's name");
     memcpy(part->part, path, n);
     memcpy(part->part + n, ".part", sizeof ".part");
 
@@ -93,8 +91,6 @@ static tl_status sync_folder(const char *path, tl_error *err)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? tl_strndup(".", 1) : tl_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-    if (folder == NULL)
-        return tl_fail_memory(err, "a folder's name");
     tl_status st = TL_OK;
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
@@ -147,8 +143,6 @@ tl_status tl_make_folders(const char *path, tl_error *err)
     struct stat there;
     tl_status st = TL_OK;
     char *part = tl_strndup(path, strlen(path));
-    if (part == NULL)
-        return tl_fail_memory(err, "a folder's name");
 
     for (char *p = part; st == TL_OK && *p != '\0';) {
         p += strspn(p, "/");

@@ -36,14 +36,12 @@ static double unlike(const int64_t *pause_ns, size_t n, size_t period)
     return sum / (double)(n - period);
 }
 
-bool tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period)
+void tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period)
 {
     int64_t *pause_ns = tl_malloc((n + 1) * sizeof *pause_ns);
     size_t p = 1;
 
     *period = 0;
-    if (pause_ns == NULL)
-        return false;
     n = n < TOKENS_MOST ? n : TOKENS_MOST;
     while (p < PERIOD_MOST && is_seen(p, n) && !repeats(tokens, n, p))
         p++;
@@ -62,5 +60,4 @@ bool tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, siz
             }
     }
     free(pause_ns);
-    return true;
 }

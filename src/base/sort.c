@@ -40,21 +40,18 @@ static size_t sort_runs(uint32_t *v, size_t from, size_t n, int depth, uint32_t 
     return to;
 }
 
-bool tl_sort_index(uint32_t *v, size_t n, tl_compare *compare, const void *context)
+void tl_sort_index(uint32_t *v, size_t n, tl_compare *compare, const void *context)
 {
     size_t end = n < 2 ? n : run_end(v, 0, n, compare, context);
     if (end == n)
-        return true;
+        return;
     uint32_t *room = tl_malloc(n * sizeof *room);
-    if (room == NULL)
-        return false;
     for (int depth = 0; end < n; depth++) {
         size_t to = sort_runs(v, end, n, depth, room, compare, context);
         merge(v, 0, end, to, room, compare, context);
         end = to;
     }
     free(room);
-    return true;
 }
 
 static int by_value(const void *a, const void *b)

@@ -20,10 +20,10 @@ void tl_spans_free(tl_spans *set)
 }
 
 /* Empties the set and makes room for n spans. */
-static bool start_over(tl_spans *set, size_t n)
+static void start_over(tl_spans *set, size_t n)
 {
     set->n = 0;
-    return tl_grow((void **)&set->v, &set->cap, n, sizeof *set->v);
+    tl_grow((void **)&set->v, &set->cap, n, sizeof *set->v);
 }
 
 static void push(tl_spans *set, int64_t start_ns, int64_t end_ns)
@@ -31,20 +31,18 @@ static void push(tl_spans *set, int64_t start_ns, int64_t end_ns)
     set->v[set->n++] = (tl_span){ start_ns, end_ns };
 }
 
-bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
+void tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns)
 {
     if (start_ns >= end_ns)
-        return true;
+        return;
     if (set->n > 0 && start_ns <= set->v[set->n - 1].end_ns) {
         tl_span *last = &set->v[set->n - 1];
         if (last->end_ns < end_ns)
             last->end_ns = end_ns;
-        return true;
+        return;
     }
-    if (!tl_vec_room(set))
-        return false;
+    tl_vec_room(set);
     push(set, start_ns, end_ns);
-    return true;
 }
 
 static int by_start(const void *a, const void *b)
@@ -53,20 +51,17 @@ static int by_start(const void *a, const void *b)
     return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
-bool tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)
+void tl_spans_add_all(tl_spans *set, tl_span *v, size_t n)
 {
     if (n > 1)
         qsort(v, n, sizeof *v, by_start);
     for (size_t i = 0; i < n; i++)
-        if (!tl_spans_add(set, v[i].start_ns, v[i].end_ns))
-            return false;
-    return true;
+        tl_spans_add(set, v[i].start_ns, v[i].end_ns);
 }
 
-bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
+void tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
 {
-    if (!start_over(out, a->n + b->n))
-        return false;
+    start_over(out, a->n + b->n);
 
     size_t i = 0, j = 0;
     while (i < a->n || j < b->n) {
@@ -78,13 +73,11 @@ bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b)
         else if (s->end_ns > out->v[out->n - 1].end_ns)
             out->v[out->n - 1].end_ns = s->end_ns;
     }
-    return true;
 }
 
-bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
+void tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
 {
-    if (!start_over(out, a->n + b->n))
-        return false;
+    start_over(out, a->n + b->n);
 
     size_t j = 0;
     for (size_t i = 0; i < a->n; i++) {
@@ -102,7 +95,6 @@ bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b)
         if (from_ns < to_ns)
             push(out, from_ns, to_ns);
     }
-    return true;
 }
 
 /* How many spans of the set end at or before the instant. */
@@ -113,14 +105,13 @@ static size_t ended_by(const tl_spans *set, int64_t ns)
     return low;
 }
 
-bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns)
+void tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns)
 {
     /* Steps clip the same large set again and again: only the spans inside the window are touched. */
     size_t first = ended_by(a, from_ns), last = first;
     while (last < a->n && a->v[last].start_ns < to_ns)
         last++;
-    if (!start_over(out, last - first))
-        return false;
+    start_over(out, last - first);
 
     for (size_t i = first; i < last; i++) {
         int64_t start_ns = a->v[i].start_ns > from_ns ? a->v[i].start_ns : from_ns;
@@ -128,7 +119,6 @@ bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to
         if (start_ns < end_ns)
             push(out, start_ns, end_ns);
     }
-    return true;
 }
 
 int64_t tl_spans_total(const tl_spans *set)

@@ -39,7 +39,7 @@ static tl_ref ref_of(tl_events *e, const tl_value *v)
     if (number && tl_decimal_to_int(v->text.p, v->text.n, &x) && x < TL_REF_NUMBER && x > -TL_REF_NUMBER)
         return x;
     uint32_t text = tl_value_keep(e, v->text, TL_TEXT_MAX);
-    return text != TL_NO_NAME ? TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text : TL_REF_NONE;
+    return TL_REF_TEXT | (number ? TL_REF_NUMBER : 0) | text;
 }
 
 /* The value as JSON or a string's text; TL_NO_NAME where it is a bare word or absent. */

@@ -9,10 +9,8 @@ tl_status tl_job_prepare(tl_job *j, tl_error *err)
 {
     size_t n;
     const tl_schema *const *schemas = tl_all_schemas(&n);
-    tl_status st = tl_tables_init(&j->tables, schemas, n) ? TL_OK : tl_fail_memory(err, "the tables");
-
-    if (st == TL_OK)
-        st = tl_output_check(j->options, err);
+    tl_tables_init(&j->tables, schemas, n);
+    tl_status st = tl_output_check(j->options, err);
     if (st == TL_OK && j->options->rules != NULL)
         st = tl_rules_read(j->options->rules, &j->rules, err);
     st = tl_par_agree(st, err);
@@ -45,7 +43,7 @@ tl_status tl_job_open_output(tl_job *j, tl_error *err)
     tl_status st = TL_OK;
     if (tl_is_first()) {
         j->output = tl_output_path(j->options);
-        st = j->output != NULL ? spare_inputs(j, err) : tl_fail_memory(err, "the output's name");
+        st = spare_inputs(j, err);
         if (st == TL_OK)
             st = tl_store_create(j->output, j->options->force, &j->store, err);
         if (st == TL_OK)

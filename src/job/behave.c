@@ -19,20 +19,18 @@ static bool can_reread(const tl_inventory *inventory)
 }
 
 /* The names that communicate, to the rules of every proc. */
-static tl_status decide(tl_job *j, tl_error *err)
+static void decide(tl_job *j)
 {
     tl_behaviour *all = NULL;
     size_t n = 0;
 
-    tl_status st = tl_collect_rows(j->behaviours.v, j->behaviours.n, sizeof *all, (void **)&all, &n, NULL, err);
-    if (st == TL_OK && tl_is_first() && n > 0 && can_reread(&j->plan.inventory) &&
-        !tl_behaviours_decide(all, n, &j->rules.behave, &j->rules.nbehave))
-        st = tl_fail_memory(err, "which kernels communicate");
+    tl_collect_rows(j->behaviours.v, j->behaviours.n, sizeof *all, (void **)&all, &n, NULL);
+    if (tl_is_first() && n > 0 && can_reread(&j->plan.inventory))
+        tl_behaviours_decide(all, n, &j->rules.behave, &j->rules.nbehave);
     free(all);
     free(j->behaviours.v);
     j->behaviours = (tl_behaviours){ 0 };
-    st = tl_par_agree(st, err);
-    return st == TL_OK ? tl_par_share((void **)&j->rules.behave, &j->rules.nbehave, sizeof *j->rules.behave, err) : st;
+    tl_par_share((void **)&j->rules.behave, &j->rules.nbehave, sizeof *j->rules.behave);
 }
 
 /* Drops all that came of reading; the output begins anew. */
@@ -54,15 +52,15 @@ static tl_status begin_again(tl_job *j, tl_error *err)
     tl_rank_graphs_free(&j->graphs);
     tl_found_free(&j->found);
     tl_tables_free(&j->tables);
-    bool ok = tl_tables_init(&j->tables, schemas, n);
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the tables"), err);
-    return st == TL_OK ? tl_job_open_output(j, err) : st;
+    tl_tables_init(&j->tables, schemas, n);
+    return tl_job_open_output(j, err);
 }
 
 tl_status tl_job_reread(tl_job *j, tl_error *err)
 {
-    tl_status st = decide(j, err);
-    if (st != TL_OK || j->rules.nbehave == 0)
+    decide(j);
+    tl_status st = TL_OK;
+    if (j->rules.nbehave == 0)
         return st;
     st = begin_again(j, err);
     return st == TL_OK ? tl_job_read(j, true, err) : st;

@@ -5,14 +5,13 @@
 #include <stdio.h>
 
 /* Keeps what is not an event table of a rank that has been read. */
-static bool keep_rows(tl_job *j, tl_rank_result *result)
+static void keep_rows(tl_job *j, tl_rank_result *result)
 {
     for (size_t t = 0; t < j->tables.n; t++) {
         const tl_table *from = &result->tables.v[t];
-        if (from->schema->scope != TL_SCOPE_EVENT && !tl_table_append(&j->tables.v[t], from->rows, from->n))
-            return false;
+        if (from->schema->scope != TL_SCOPE_EVENT)
+            tl_table_append(&j->tables.v[t], from->rows, from->n);
     }
-    return true;
 }
 
 tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
@@ -20,13 +19,8 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
     tl_endpoint endpoint;
     tl_status st = TL_OK;
 
-    if (tl_is_first()) {
+    if (tl_is_first())
         j->writer = tl_writer_open(&j->plan, j->store, j->options->reproducible, !j->options->quiet);
-        st = j->writer != NULL ? TL_OK : tl_fail_memory(err, "the queue of ranks");
-    }
-    st = tl_par_agree(st, err);
-    if (st != TL_OK)
-        return st;
 
     tl_endpoint_open(&endpoint, j->writer);
     const tl_rank_reading how = { .options = j->options,
@@ -58,15 +52,14 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
             tl_par_abort(TL_EXIT_FAULT);
         }
         tl_work_queue_deliver(&endpoint, task.item, &result);
-        if (!keep_rows(j, &result) && st == TL_OK)
-            st = tl_fail_memory(err, "the rows of a rank");
+        keep_rows(j, &result);
         tl_rank_result_free(&result);
     }
     if (tl_is_first()) {
         tl_writer_serve_out(j->writer);
         j->tables.names = tl_writer_names(j->writer);
-        tl_status written = tl_writer_status(j->writer, st == TL_OK ? err : NULL);
-        st = st == TL_OK ? written : st;
+        tl_status written = tl_writer_status(j->writer, err);
+        st = written;
     }
     tl_unexpected_free(&endpoint.unexpected);
     return tl_par_agree(st, err);

@@ -18,15 +18,14 @@
 #include <stdlib.h>
 
 /* The rows of the ranks to proc 0, and what they tell of the job. */
-static tl_status gather_ranks(tl_job *j, tl_error *err)
+static void gather_ranks(tl_job *j)
 {
-    tl_status st = tl_gather_tables(&j->tables, TL_SCOPE_RANK, err);
+    tl_gather_tables(&j->tables, TL_SCOPE_RANK);
 
-    if (st == TL_OK && tl_is_first()) {
+    if (tl_is_first()) {
         tl_table *ranks = tl_tables_get(&j->tables, &tl_rank_schema);
-        st = tl_plan_learn(&j->plan, (tl_rank *)(void *)ranks->rows, ranks->n, err);
+        tl_plan_learn(&j->plan, (tl_rank *)(void *)ranks->rows, ranks->n);
     }
-    return tl_par_agree(st, err);
 }
 
 static void job_free(tl_job *j)
@@ -84,16 +83,16 @@ int tl_run(const tl_options *options)
     if (st == TL_OK)
         st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
     if (st == TL_OK)
-        st = gather_ranks(&j, &err);
+        gather_ranks(&j);
     if (st == TL_OK)
         st = tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
                           &j.tables, &j.late, &err);
     if (st == TL_OK)
-        st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
+        tl_gather_tables(&j.tables, TL_SCOPE_JOB);
     if (st == TL_OK)
         st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.details, options->judge }, &j.tables, &err);
     if (st == TL_OK)
-        st = tl_phase_run(&j.plan, options, true, &j.tables, &err);
+        tl_phase_run(&j.plan, options, true, &j.tables);
     if (st == TL_OK)
         st = tl_stream_tables(j.store, j.writer != NULL ? tl_writer_epoch(j.writer) : 0, &j.tables, &err);
     if (st == TL_OK) {
@@ -119,15 +118,15 @@ int tl_check(const tl_options *options)
     if (st == TL_OK)
         st = tl_job_read(&j, false, &err);
     if (st == TL_OK)
-        st = gather_ranks(&j, &err);
+        gather_ranks(&j);
     if (st == TL_OK)
-        st = tl_phase_run(&j.plan, options, false, &j.tables, &err);
+        tl_phase_run(&j.plan, options, false, &j.tables);
     if (st == TL_OK)
         st = tl_job_read_memory(&j, &err);
     if (st == TL_OK)
         st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
     if (st == TL_OK)
-        st = tl_gather_tables(&j.tables, TL_SCOPE_JOB, &err);
+        tl_gather_tables(&j.tables, TL_SCOPE_JOB);
     if (st == TL_OK && tl_is_first()) {
         code = tl_exit_of_input(&j.plan, &j.tables);
         tl_tell_inventory(&j.plan, &j.tables);

@@ -34,19 +34,18 @@ static tl_status look_at(const tl_plan_item *item, const tl_options *options, in
 }
 
 /* Collective: the least of what the procs have found, everywhere; 0 where none has found anything. */
-static tl_status agree_on_least(int64_t *ns, tl_error *err)
+static void agree_on_least(int64_t *ns)
 {
     void *all = NULL;
     size_t n;
-    tl_status st = tl_par_gather(ns, sizeof *ns, &all, &n, NULL, err);
+    tl_par_gather(ns, sizeof *ns, &all, &n, NULL);
     const int64_t *v = all;
 
-    for (size_t i = 0; st == TL_OK && tl_is_first() && i < n / sizeof *v; i++)
+    for (size_t i = 0; tl_is_first() && i < n / sizeof *v; i++)
         *ns = tl_ns_min(*ns, v[i]);
     free(all);
     *ns = *ns != INT64_MAX ? *ns : 0;
     tl_par_bcast(ns, sizeof *ns);
-    return st;
 }
 
 static tl_status find_origin(tl_job *j, tl_error *err)
@@ -59,7 +58,7 @@ static tl_status find_origin(tl_job *j, tl_error *err)
             st = look_at(&j->plan.items[i], j->options, &begin_ns, err);
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = agree_on_least(&begin_ns, err);
+        agree_on_least(&begin_ns);
     j->selection.origin_ns = begin_ns;
     return st;
 }
@@ -78,40 +77,38 @@ tl_status tl_job_select(tl_job *j, tl_error *err)
 }
 
 /* Collective: the ranges of all procs on proc 0, sorted. */
-static tl_status gather_ranges(tl_ranges *ranges, tl_error *err)
+static void gather_ranges(tl_ranges *ranges)
 {
     void *all = NULL;
     size_t n = 0;
-    tl_status st = tl_par_gather(ranges->v, ranges->n * sizeof *ranges->v, &all, &n, NULL, err);
+    tl_par_gather(ranges->v, ranges->n * sizeof *ranges->v, &all, &n, NULL);
 
-    if (st != TL_OK || !tl_is_first())
-        return st;
+    if (!tl_is_first())
+        return;
     free(ranges->v);
     *ranges = (tl_ranges){ .v = all, .n = n / sizeof *ranges->v, .cap = n / sizeof *ranges->v };
     tl_ranges_sort(ranges);
-    return st;
 }
 
 /* Collective: what all procs have found on proc 0. */
-static tl_status gather_found(tl_found *found, tl_error *err)
+static void gather_found(tl_found *found)
 {
     tl_found own = { found->events, found->selected, found->first_ns, found->last_ns, { 0 }, { 0 }, { 0 } };
     void *all = NULL;
     size_t n = 0;
-    tl_status st = tl_par_gather(&own, sizeof own, &all, &n, NULL, err);
+    tl_par_gather(&own, sizeof own, &all, &n, NULL);
 
-    if (st == TL_OK && tl_is_first()) {
+    if (tl_is_first()) {
         const tl_found *v = all;
         found->events = found->selected = 0;
+        /* numbers alone */
         for (size_t i = 0; i < n / sizeof *v; i++)
-            (void)tl_found_add(found, &v[i]); /* numbers alone */
+            tl_found_add(found, &v[i]); /* numbers alone */
     }
     free(all);
-    if (st == TL_OK)
-        st = gather_ranges(&found->steps, err);
-    if (st == TL_OK)
-        st = gather_ranges(&found->taken, err);
-    return st == TL_OK ? gather_ranges(&found->times, err) : st;
+    gather_ranges(&found->steps);
+    gather_ranges(&found->taken);
+    gather_ranges(&found->times);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- in words */
@@ -138,45 +135,42 @@ static void add_asked(char out[TL_SELECTION_BYTES], const tl_ranges *ranks, cons
         add_words(out, "time ", times, tl_times_text);
 }
 
-/* Those of what was asked for that have nothing in common with what there is; false when memory is out. */
-static bool find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges *unmet)
+/* Those of what was asked for that have nothing in common with what there is. */
+static void find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges *unmet)
 {
     for (size_t i = 0; i < asked->n; i++) {
         if (tl_ranges_meet(there, asked->v[i]))
             continue;
-        if (!tl_vec_room(unmet))
-            return false;
+        tl_vec_room(unmet);
         unmet->v[unmet->n++] = asked->v[i];
     }
-    return true;
 }
 
-static bool find_ranks(const tl_plan *plan, tl_ranges *ranks)
+static void find_ranks(const tl_plan *plan, tl_ranges *ranks)
 {
     for (size_t i = 0; i < plan->n; i++) {
-        if (!tl_vec_room(ranks))
-            return false;
+        tl_vec_room(ranks);
         ranks->v[ranks->n++] = (tl_range){ plan->items[i].rank, plan->items[i].rank };
     }
-    return true;
 }
 
 /* Proc 0: what is selected, as far as it is there, and which parts of what was asked for nothing is of.  `ranks` are those
  * that are read. */
-static tl_status describe(tl_job *j, const tl_ranges *ranks, tl_error *err)
+static void describe(tl_job *j, const tl_ranges *ranks)
 {
     const tl_options *o = j->options;
     const tl_found *found = &j->found;
     tl_ranges no_rank = { 0 }, no_step = { 0 }, no_time = { 0 };
-    bool ok = find_unmet(&o->ranks, ranks, &no_rank) && find_unmet(&o->steps, &found->taken, &no_step) &&
-              find_unmet(&o->times, &found->times, &no_time);
+    find_unmet(&o->ranks, ranks, &no_rank);
+    find_unmet(&o->steps, &found->taken, &no_step);
+    find_unmet(&o->times, &found->times, &no_time);
 
     add_asked(j->selected_words, o->ranks.n > 0 ? ranks : &o->ranks, &found->taken, &o->times);
     if (o->times.n > 0) {
         size_t used = strlen(j->selected_words);
         snprintf(j->selected_words + used, TL_SELECTION_BYTES - used, " from %" PRId64 " ns", j->selection.origin_ns);
     }
-    if (ok && no_rank.n + no_step.n + no_time.n > 0) {
+    if (no_rank.n + no_step.n + no_time.n > 0) {
         const tl_selection of_unmet = { .steps = &no_step, .times = &no_time, .origin_ns = j->selection.origin_ns };
         char parts[TL_SELECTION_BYTES] = "", there[TL_SELECTION_BYTES] = "", rest[120];
         add_asked(parts, &no_rank, &no_step, &no_time);
@@ -189,7 +183,6 @@ static tl_status describe(tl_job *j, const tl_ranges *ranks, tl_error *err)
     free(no_rank.v);
     free(no_step.v);
     free(no_time.v);
-    return ok ? TL_OK : tl_fail_memory(err, "what is selected");
 }
 
 /* Proc 0: what there is, where nothing of it is selected. */
@@ -205,15 +198,16 @@ static tl_status refuse(const tl_job *j, tl_error *err)
 
 tl_status tl_job_check_selection(tl_job *j, tl_error *err)
 {
-    tl_status st = j->selected ? gather_found(&j->found, err) : TL_OK;
-    if (st == TL_OK && tl_is_first()) {
+    if (j->selected)
+        gather_found(&j->found);
+    tl_status st = TL_OK;
+    if (tl_is_first()) {
         tl_ranges ranks = { 0 };
-        if (!find_ranks(&j->plan, &ranks))
-            st = tl_fail_memory(err, "the ranks that are selected");
-        else if (j->selected && j->found.events > 0 && j->found.selected == 0)
+        find_ranks(&j->plan, &ranks);
+        if (j->selected && j->found.events > 0 && j->found.selected == 0)
             st = refuse(j, err);
         else if (ranks.n > 0)
-            st = describe(j, &ranks, err);
+            describe(j, &ranks);
         else
             add_asked(j->selected_words, &j->options->ranks, &j->options->steps, &j->options->times);
         free(ranks.v);

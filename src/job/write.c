@@ -48,10 +48,8 @@ char *tl_output_path(const tl_options *options)
         }
     }
     char *path = tl_malloc(n + 4);
-    if (path != NULL) {
-        memcpy(path, prefix, n);
-        memcpy(path + n, ".h5", 4);
-    }
+    memcpy(path, prefix, n);
+    memcpy(path + n, ".h5", 4);
     return path;
 }
 
@@ -85,7 +83,7 @@ static tl_status write_table(tl_store *store, const tl_table *table, int64_t epo
     size_t size = tl_packed_size(table->schema), most = BLOCK_BYTES / size + 1;
     size_t block = table->n < most ? table->n : most;
     char *packed = tl_malloc(block * size);
-    tl_status st = packed != NULL ? TL_OK : tl_fail_memory(err, table->schema->name);
+    tl_status st = TL_OK;
 
     for (size_t i = 0; st == TL_OK && i < table->n; i += block) {
         size_t n = table->n - i < block ? table->n - i : block;

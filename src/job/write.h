@@ -7,8 +7,7 @@
 #include "tlmpi/store/store.h"
 
 /* The path of the result file: PREFIX.h5.  Without -o PREFIX is the last part of the path given, less .json, .json.gz
- * and .pt.trace; "tlmpi" where there are several paths or the one has no name (".", "..", "/").  The caller frees; NULL
- * when memory is out. */
+ * and .pt.trace; "tlmpi" where there are several paths or the one has no name (".", "..", "/").  The caller frees. */
 char *tl_output_path(const tl_options *options);
 
 /* TL_EUSAGE: -o is given and names no file: it is "-", or ends in '/', ".", ".." or nothing. */

@@ -27,17 +27,17 @@ static inline uint32_t on_chain(const tl_names *names, uint32_t id, const char *
 /* Adds a text that is not there; `first` starts the chain of its key, or is TL_NO_NAME. */
 static uint32_t add(tl_names *names, uint64_t key, uint32_t first, const char *text, size_t n)
 {
-    if (n >= UINT32_MAX || names->n >= TL_NO_NAME)
-        return TL_NO_NAME;
-    if (!tl_vec_room(names) || !tl_grow((void **)&names->bytes, &names->bytes_cap, names->nbytes + n + 1, 1))
-        return TL_NO_NAME;
+    tl_mem_indexable(n);
+    tl_mem_indexable(names->n);
+    tl_vec_room(names);
+    tl_grow((void **)&names->bytes, &names->bytes_cap, names->nbytes + n + 1, 1);
 
     uint32_t id = (uint32_t)names->n, next = TL_NO_NAME;
     if (first != TL_NO_NAME) {
         next = names->v[first].next;
         names->v[first].next = id;
-    } else if (tl_map_put(&names->map, key, id) != 0) {
-        return TL_NO_NAME;
+    } else {
+        tl_map_put(&names->map, key, id);
     }
 
     if (n > 0)

@@ -32,7 +32,7 @@ static void put_name(char *cell, size_t size, const char *name)
         cell[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
 }
 
-bool tl_parameters_list(tl_table *table, double alpha, double least_cost)
+void tl_parameters_list(tl_table *table, double alpha, double least_cost)
 {
     for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++) {
         const listed *p = &parameters[i];
@@ -43,10 +43,9 @@ bool tl_parameters_list(tl_table *table, double alpha, double least_cost)
         row.value = strcmp(p->name, "VERDICT_ALPHA") == 0        ? alpha
                     : strcmp(p->name, "VERDICT_LEAST_COST") == 0 ? least_cost
                                                                  : row.value;
-        if (!tl_table_append(table, &row, 1))
-            return false;
+        tl_table_append(table, &row, 1);
     }
-    return tl_table_sort(table);
+    tl_table_sort(table);
 }
 
 double tl_parameter_value(const tl_table *table, const char *name, double otherwise)

@@ -7,34 +7,30 @@
 #include <string.h>
 
 /* Room for n more rows. */
-static bool room(tl_table *table, size_t n)
+static void room(tl_table *table, size_t n)
 {
-    return n <= SIZE_MAX - table->n &&
-           tl_grow((void **)&table->rows, &table->cap, table->n + n, table->schema->row_size);
+    tl_grow((void **)&table->rows, &table->cap, table->n + n, table->schema->row_size);
 }
 
-bool tl_table_reserve(tl_table *table, size_t n)
+void tl_table_reserve(tl_table *table, size_t n)
 {
-    return room(table, n);
+    room(table, n);
 }
 
 void *tl_table_add(tl_table *table)
 {
-    if (!room(table, 1))
-        return NULL;
+    room(table, 1);
     /* Zeroed with its padding, so that the bytes of a row are a function of its cells. */
     return memset(tl_table_row(table, table->n++), 0, table->schema->row_size);
 }
 
-bool tl_table_append(tl_table *table, const void *rows, size_t n)
+void tl_table_append(tl_table *table, const void *rows, size_t n)
 {
     if (n == 0)
-        return true;
-    if (!room(table, n))
-        return false;
+        return;
+    room(table, n);
     memcpy(tl_table_row(table, table->n), rows, n * table->schema->row_size);
     table->n += n;
-    return true;
 }
 
 size_t tl_table_from_rank(const tl_table *table, int32_t rank)
@@ -227,11 +223,11 @@ static place *sort_places(const tl_table *table, place *from, place *to)
     return from;
 }
 
-bool tl_table_sort(tl_table *table)
+void tl_table_sort(tl_table *table)
 {
     /* Rows mostly come in order, and then it costs one look at each. */
     if (in_order(table))
-        return true;
+        return;
 
     size_t n = table->n, size = table->schema->row_size;
     place *from = tl_malloc(n * sizeof *from), *to = tl_malloc(n * sizeof *to);
@@ -246,7 +242,6 @@ bool tl_table_sort(tl_table *table)
     table->cap = n;
     free(to);
     free(from);
-    return true;
 }
 
 const tl_field *tl_schema_field(const tl_schema *schema, const char *name)
@@ -297,13 +292,12 @@ void tl_cell_path(char *cell, size_t size, const char *path)
     memcpy(cell + sizeof mark - 1, end, strlen(end));
 }
 
-bool tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n)
+void tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n)
 {
     *tables = (tl_tables){ .v = tl_calloc(n, sizeof *tables->v) };
-    tables->n = tables->v != NULL ? n : 0;
+    tables->n = n;
     for (size_t i = 0; i < tables->n; i++)
         tables->v[i].schema = schemas[i];
-    return tables->v != NULL;
 }
 
 void tl_tables_free(tl_tables *tables)

@@ -73,10 +73,10 @@ static const uint8_t remedies[] = { TL_DEFECTS(REMEDY) };
 TL_TABLE_DEFINE(health, TL_HEALTH_FIELDS, TL_SCOPE_RANK, "what is wrong with the recording",
                 "Which ranks, in which steps, did the profiler not record as they were, and what was done about it?");
 
-bool tl_health_add(tl_table *health, tl_health row)
+void tl_health_add(tl_table *health, tl_health row)
 {
     row.done = remedies[row.defect];
-    return tl_table_append(health, &row, 1);
+    tl_table_append(health, &row, 1);
 }
 
 int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns)

@@ -32,13 +32,11 @@ size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns)
     return open->stack.n;
 }
 
-bool tl_open_ops_push(tl_open_ops *open, uint32_t op)
+void tl_open_ops_push(tl_open_ops *open, uint32_t op)
 {
     (void)tl_open_ops_innermost(open, open->ops->start_ns[op]);
-    if (!tl_vec_room(&open->stack))
-        return false;
+    tl_vec_room(&open->stack);
     open->stack.v[open->stack.n++] = op;
-    return true;
 }
 
 bool tl_is_step_mark(const tl_names *names, uint32_t name)
@@ -64,16 +62,15 @@ const tl_thread *tl_main_thread(const tl_ops *ops)
     return found;
 }
 
-bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
+void tl_launching_tracks(const tl_rank_view *view, tl_map *tracks)
 {
     const tl_launch *l = view->launches;
     for (size_t i = 0; i < view->nlaunches; i++)
-        if ((i == 0 || l[i].track != l[i - 1].track) && tl_map_put(tracks, l[i].track, 1) != 0)
-            return false;
-    return true;
+        if (i == 0 || l[i].track != l[i - 1].track)
+            tl_map_put(tracks, l[i].track, 1);
 }
 
-bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out)
+void tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out)
 {
     const tl_launch *l = view->launches;
     size_t n = view->nlaunches, ntracks = 0;
@@ -84,8 +81,6 @@ bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_
     uint32_t *v = tl_arena_take(arena, n, sizeof *v);
     size_t *end = tl_arena_zeroed(arena, ntracks + 2, sizeof *end);
     *out = (tl_thread_launches){ v, end, ntracks };
-    if (arena->failed)
-        return false;
     /* end[t + 1] is where the next launch of t goes, and at last where those of t + 1 begin. */
     for (size_t i = 0; i < n; i++)
         end[l[i].track + 2]++;
@@ -93,7 +88,6 @@ bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_
         end[t + 2] += end[t + 1];
     for (size_t i = 0; i < n; i++)
         v[end[l[i].track + 1]++] = (uint32_t)i;
-    return true;
 }
 
 uint32_t tl_call_track(const tl_calls *calls, size_t call)

@@ -7,28 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-tl_status tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+void tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
 {
     *out = tl_malloc(n);
-    *nout = *out != NULL ? n : 0;
-    if (*out == NULL)
-        return tl_fail_memory(err, "gathering tables");
+    *nout = n;
     if (n > 0)
         memcpy(*out, bytes, n);
     if (sizes != NULL)
         sizes[0] = n;
-    return TL_OK;
 }
 
-tl_status tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout, tl_error *err)
+void tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout)
 {
     *out = tl_calloc(n, size);
-    *nout = *out != NULL ? n : 0;
-    if (*out == NULL)
-        return tl_fail_memory(err, "rows on their way");
+    *nout = n;
     if (n > 0)
         memcpy(*out, rows, n * size);
-    return TL_OK;
 }
 
 long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns)
@@ -88,17 +82,14 @@ struct message {
 
 static struct message *oldest, **end = &oldest;
 
-bool tl_local_send(int tag, const void *bytes, size_t n)
+void tl_local_send(int tag, const void *bytes, size_t n)
 {
-    struct message *message = n <= SIZE_MAX - sizeof *message ? tl_malloc(sizeof *message + n) : NULL;
-    if (message == NULL)
-        return false;
+    struct message *message = tl_malloc(sizeof *message + n);
     *message = (struct message){ .n = n, .tag = tag };
     if (n > 0)
         memcpy(message->bytes, bytes, n);
     *end = message;
     end = &message->next;
-    return true;
 }
 
 bool tl_local_probe(tl_envelope *envelope)

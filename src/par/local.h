@@ -11,15 +11,15 @@ int tl_local_copies(void);
 bool tl_local_first(void);
 
 /* tl_par_gather and tl_par_shuffle of one proc: a copy of what it has. */
-tl_status tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err);
-tl_status tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout, tl_error *err);
+void tl_local_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes);
+void tl_local_shuffle(const void *rows, size_t n, size_t size, void **out, size_t *nout);
 
 /* The next of a row of naps (*spins, start with 0): they double.  So a proc sleeps through little more than it has
  * waited already. */
 long tl_local_nap_ns(unsigned *spins, long first_ns, long longest_ns);
 
-/* Messages of a proc to itself: copied, and taken in the order in which they were sent.  False when memory is out. */
-bool tl_local_send(int tag, const void *bytes, size_t n);
+/* Messages of a proc to itself: copied, and taken in the order in which they were sent. */
+void tl_local_send(int tag, const void *bytes, size_t n);
 bool tl_local_probe(tl_envelope *envelope);
 void tl_local_take(void *bytes);
 void tl_local_drop_all(void);

@@ -47,18 +47,15 @@ static card make_card(const void *bytes, size_t n)
 }
 
 /* Memory for all bytes, once all cards are here. */
-static bool make_room(gathering *g)
+static void make_room(gathering *g)
 {
     for (int i = 0; i < g->nprocs; i++) {
         size_t n = (size_t)g->cards[i].n;
-        if (n > SIZE_MAX - g->total)
-            return false;
         g->total += n;
         if (n > CARD_BYTES && n > g->longest)
             g->longest = n;
     }
     g->bytes = tl_malloc(g->total);
-    return g->bytes != NULL;
 }
 
 /* The k-th chunk of every proc that has one. */
@@ -86,14 +83,11 @@ static void take_cards(gathering *g, const card *mine)
     tl_wait_for(g->nprocs, g->requests, sizeof *g->cards);
 }
 
-static tl_status gather_here(const void *bytes, const card *mine, void **out, size_t *nout, size_t *sizes)
+static void gather_here(const void *bytes, const card *mine, void **out, size_t *nout, size_t *sizes)
 {
     all.total = all.longest = 0;
     take_cards(&all, mine);
-    char go = make_room(&all);
-    tl_par_bcast(&go, 1);
-    if (!go)
-        return TL_ENOMEM;
+    make_room(&all);
 
     char *to = all.bytes;
     for (int i = 0; i < all.nprocs; i++) {
@@ -109,48 +103,47 @@ static tl_status gather_here(const void *bytes, const card *mine, void **out, si
     *out = all.bytes;
     *nout = all.total;
     all.bytes = NULL;
-    return TL_OK;
 }
 
-static tl_status gather_there(const void *bytes, const card *mine)
+static void gather_there(const void *bytes, const card *mine)
 {
     MPI_Request request;
-    char go = 0;
     size_t n = (size_t)mine->n;
 
     MPI_Isend(mine, (int)card_size(mine), MPI_BYTE, 0, CARD_TAG, tl_tree_comm(), &request);
     tl_ring(0);
     tl_wait_sent(1, &request);
-    tl_par_bcast(&go, 1);
-    for (size_t at = 0; go && n > CARD_BYTES && at < n; at += TL_PIECE_BYTES) {
+    for (size_t at = 0; n > CARD_BYTES && at < n; at += TL_PIECE_BYTES) {
         MPI_Isend((const char *)bytes + at, (int)tl_slice_size(n, at), MPI_BYTE, 0, PIECE_TAG, tl_tree_comm(),
                   &request);
         tl_ring(0);
         tl_wait_with(0, &request, tl_slice_size(n, at));
     }
-    return go ? TL_OK : TL_ENOMEM;
 }
 
-tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
 {
-    if (tl_par_nprocs() == 1)
-        return tl_local_gather(bytes, n, out, nout, sizes, err);
+    if (tl_par_nprocs() == 1) {
+        tl_local_gather(bytes, n, out, nout, sizes);
+        return;
+    }
 
     const card mine = make_card(bytes, n);
     *out = NULL;
     *nout = 0;
-    tl_status st = tl_par_proc() == 0 ? gather_here(bytes, &mine, out, nout, sizes) : gather_there(bytes, &mine);
-    return st == TL_OK ? TL_OK : tl_fail_memory(err, "gathering tables");
+    if (tl_par_proc() == 0)
+        gather_here(bytes, &mine, out, nout, sizes);
+    else
+        gather_there(bytes, &mine);
 }
 
-bool tl_gather_start(void)
+void tl_gather_start(void)
 {
     if (tl_par_proc() != 0)
-        return true;
+        return;
     all.nprocs = tl_par_nprocs();
     all.cards = tl_calloc((size_t)all.nprocs, sizeof *all.cards);
     all.requests = tl_calloc((size_t)all.nprocs, sizeof *all.requests);
-    return all.cards != NULL && all.requests != NULL;
 }
 
 void tl_gather_end(void)

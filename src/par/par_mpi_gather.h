@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 /* After tl_tree_start.  False: memory is out. */
-bool tl_gather_start(void);
+void tl_gather_start(void);
 void tl_gather_end(void);
 
 #endif

@@ -127,7 +127,7 @@ static void sort_rows(exchange *x, size_t n, const int32_t *to)
         x->first[p] -= (size_t)x->give[p];
 }
 
-static bool make_room(exchange *x, size_t n)
+static void make_room(exchange *x, size_t n)
 {
     size_t procs = (size_t)x->nprocs;
     x->nout = 0;
@@ -138,10 +138,9 @@ static bool make_room(exchange *x, size_t n)
     x->order = tl_arena_zeroed(&x->arena, n, sizeof *x->order);
     x->out = tl_calloc(x->nout + 1, x->size);
     x->blocks = tl_arena_zeroed(&x->arena, BLOCKS_OUT * x->block_rows, x->size);
-    return !x->arena.failed && x->out != NULL;
 }
 
-static bool make_counts(exchange *x)
+static void make_counts(exchange *x)
 {
     size_t procs = (size_t)x->nprocs;
     x->give = tl_arena_zeroed(&x->arena, procs, sizeof *x->give);
@@ -151,7 +150,6 @@ static bool make_counts(exchange *x)
     x->taken = tl_arena_zeroed(&x->arena, procs, sizeof *x->taken);
     x->requests = tl_arena_zeroed(&x->arena, 2 * procs + BLOCKS_OUT, sizeof *x->requests);
     x->done = tl_arena_zeroed(&x->arena, procs + BLOCKS_OUT, sizeof *x->done);
-    return !x->arena.failed;
 }
 
 static void count_rows(exchange *x, size_t n, const int32_t *to)
@@ -168,13 +166,7 @@ static void count_rows(exchange *x, size_t n, const int32_t *to)
     tl_wait_for(x->nprocs, x->requests, sizeof *x->take);
 }
 
-static tl_status agree_on(bool room, tl_error *err)
-{
-    return tl_par_agree(room ? TL_OK : tl_fail_memory(err, "rows on their way"), err);
-}
-
-tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
-                         tl_error *err)
+void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout)
 {
     exchange x = { .rows = rows,
                    .size = size,
@@ -184,21 +176,18 @@ tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t 
 
     *out = NULL;
     *nout = 0;
-    if (x.nprocs == 1)
-        return tl_local_shuffle(rows, n, size, out, nout, err);
-    tl_status st = agree_on(make_counts(&x), err);
-    if (st == TL_OK) {
-        count_rows(&x, n, to);
-        st = agree_on(make_room(&x, n), err);
+    if (x.nprocs == 1) {
+        tl_local_shuffle(rows, n, size, out, nout);
+        return;
     }
-    if (st == TL_OK) {
-        sort_rows(&x, n, to);
-        move_rows(&x);
-        *out = x.out;
-        *nout = x.nout;
-        x.out = NULL;
-    }
+    make_counts(&x);
+    count_rows(&x, n, to);
+    make_room(&x, n);
+    sort_rows(&x, n, to);
+    move_rows(&x);
+    *out = x.out;
+    *nout = x.nout;
+    x.out = NULL;
     tl_arena_free(&x.arena);
     free(x.out);
-    return st;
 }

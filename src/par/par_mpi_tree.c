@@ -14,7 +14,7 @@ static int boss, first, nreporting; /* -1: none; procs first .. first + nreporti
 static MPI_Request *requests;       /* an entry for each of them */
 static tl_tree_vote *votes;
 
-bool tl_tree_start(int proc, int nprocs)
+void tl_tree_start(int proc, int nprocs)
 {
     /* 64 * proc + 1 may pass an int's end where there are so many procs that nobody is below. */
     int64_t below = (int64_t)REPORTING * proc + 1, left = nprocs - below;
@@ -24,7 +24,6 @@ bool tl_tree_start(int proc, int nprocs)
     requests = tl_calloc((size_t)nreporting + 1, sizeof *requests);
     votes = tl_calloc((size_t)nreporting + 1, sizeof *votes);
     MPI_Comm_dup(MPI_COMM_WORLD, &ours);
-    return requests != NULL && votes != NULL;
 }
 
 void tl_tree_end(void)

@@ -24,7 +24,7 @@ static inline size_t tl_slice_size(size_t n, size_t at)
 }
 
 /* False: memory is out. */
-bool tl_tree_start(int proc, int nprocs);
+void tl_tree_start(int proc, int nprocs);
 void tl_tree_end(void);
 
 /* Where messages travel that tl_par_probe does not see; the first three tags are the tree's own. */

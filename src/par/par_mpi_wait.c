@@ -57,7 +57,7 @@ static bool find_places(int nprocs)
     MPI_Group world, group;
     int *procs = tl_calloc((size_t)nprocs, sizeof *procs);
     node_rank_of = tl_calloc((size_t)nprocs, sizeof *node_rank_of);
-    if (procs == NULL || node_rank_of == NULL) {
+    if (node_rank_of == NULL) {
         free(procs);
         return false;
     }

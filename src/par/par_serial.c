@@ -54,16 +54,15 @@ void tl_par_bcast(void *bytes, size_t n)
     (void)n;
 }
 
-tl_status tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes, tl_error *err)
+void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t *sizes)
 {
-    return tl_local_gather(bytes, n, out, nout, sizes, err);
+    tl_local_gather(bytes, n, out, nout, sizes);
 }
 
-tl_status tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout,
-                         tl_error *err)
+void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout)
 {
     (void)to;
-    return tl_local_shuffle(rows, n, size, out, nout, err);
+    tl_local_shuffle(rows, n, size, out, nout);
 }
 
 void tl_par_barrier(void)
@@ -75,10 +74,7 @@ void tl_par_send(int to, int tag, const void *bytes, size_t n, void (*idle)(void
     (void)to;
     (void)idle;
     (void)arg;
-    if (!tl_local_send(tag, bytes, n)) {
-        fputs("tlmpi: memory is out (a message)\n", stderr);
-        tl_par_abort(70);
-    }
+    tl_local_send(tag, bytes, n);
 }
 
 bool tl_par_probe(tl_envelope *envelope)

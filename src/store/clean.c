@@ -4,14 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 
-static bool append(tl_bytes *out, const char *p, size_t n)
+static void append(tl_bytes *out, const char *p, size_t n)
 {
-    if (n > SIZE_MAX - out->n || !tl_grow((void **)&out->v, &out->cap, out->n + n, 1))
-        return false;
+    tl_grow((void **)&out->v, &out->cap, out->n + n, 1);
     if (n > 0)
         memcpy(out->v + out->n, p, n);
     out->n += n;
-    return true;
 }
 
 /* Length of the longest prefix that may stay as it is. */
@@ -22,27 +20,19 @@ static size_t clean_prefix(tl_text t)
     return zero != NULL ? (size_t)(zero - t.p) : n;
 }
 
-bool tl_clean_append(tl_bytes *out, const char *text, size_t n)
+void tl_clean_append(tl_bytes *out, const char *text, size_t n)
 {
     static const char unknown[] = "\xef\xbf\xbd";
-    size_t before = out->n;
     tl_text left = { text, n };
 
     for (;;) {
         size_t good = clean_prefix(left);
-        if (!append(out, left.p, good))
-            goto fail;
+        append(out, left.p, good);
         if (good == left.n)
             break;
-        if (!append(out, unknown, sizeof unknown - 1))
-            goto fail;
+        append(out, unknown, sizeof unknown - 1);
         left.p += good + 1;
         left.n -= good + 1;
     }
-    if (append(out, "", 1))
-        return true;
-
-fail:
-    out->n = before;
-    return false;
+    append(out, "", 1);
 }

@@ -157,8 +157,7 @@ static hid_t text_type_of(size_t size)
 herr_t tl_h5_put_text(hid_t object, const char *name, const char *text)
 {
     tl_bytes clean = { 0 };
-    if (!tl_clean_append(&clean, text, strlen(text)))
-        return tl_h5_no_memory();
+    tl_clean_append(&clean, text, strlen(text));
 
     size_t n = clean.n - 1;
     if (n > ATTR_TEXT_MAX) {
@@ -214,8 +213,6 @@ herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts,
         return -1;
 
     char *cells = tl_calloc(n, size);
-    if (cells == NULL)
-        return tl_h5_no_memory();
     for (size_t i = 0; i < n; i++)
         memcpy(cells + i * size, texts[i], strlen(texts[i]));
     hid_t type = text_type_of(size), space = H5Screate_simple(1, &count, NULL);
@@ -265,10 +262,6 @@ tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, 
         goto done;
     }
     text = tl_calloc(n, size + 1);
-    if (text == NULL) {
-        st = tl_fail_memory(err, "an attribute");
-        goto done;
-    }
     /* As they lie there: to have the library make room for a 0 after each takes longer than to read them. */
     if (H5Aread(attr, type, text) < 0) {
         st = tl_h5_fail(err, TL_EINPUT, object, "attribute %s", name);

@@ -54,8 +54,8 @@ static tl_status create_both(tl_h5_names *names, tl_error *err)
 tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err)
 {
     size_t start = names->bytes.n;
-    if (!tl_vec_room(&names->starts) || !tl_clean_append(&names->bytes, text, n))
-        return tl_fail_memory(err, "names");
+    tl_vec_room(&names->starts);
+    tl_clean_append(&names->bytes, text, n);
     names->starts.v[names->starts.n++] = start;
     return names->starts.n < BLOCK_ROWS && names->bytes.n < BLOCK_BYTES ? TL_OK : tl_h5_names_flush(names, err);
 }
@@ -85,8 +85,6 @@ tl_status tl_h5_names_flush(tl_h5_names *names, tl_error *err)
     if (st != TL_OK || n == 0)
         return st;
     const char **texts = tl_calloc(n, sizeof *texts);
-    if (texts == NULL)
-        return tl_fail_memory(err, "names");
     for (size_t i = 0; i < n; i++)
         texts[i] = names->bytes.v + names->starts.v[i];
     st = append(names->texts, names->type, texts, n, &names->nwritten, err);
@@ -121,8 +119,7 @@ static tl_status read_bytes(tl_bytes *bytes, hid_t dataset, tl_error *err)
     tl_status st = tl_h5_count_rows(dataset, 1, &n, err);
     if (st != TL_OK)
         return st;
-    if (!tl_grow((void **)&bytes->v, &bytes->cap, (size_t)n, 1))
-        return tl_fail_memory(err, "names");
+    tl_grow((void **)&bytes->v, &bytes->cap, (size_t)n, 1);
     if (n > 0 && H5Dread(dataset, H5T_STD_U8LE, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes->v) < 0)
         return tl_h5_fail(err, TL_EINPUT, dataset, "/name_bytes");
     bytes->n = (size_t)n;
@@ -135,10 +132,8 @@ tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err)
     tl_status st =
         dataset >= 0 ? read_bytes(&list->bytes, dataset, err) : tl_h5_fail(err, TL_EINPUT, file, "/name_bytes");
     for (size_t at = 0; st == TL_OK && at < list->bytes.n; at += strlen(list->bytes.v + at) + 1) {
-        if (tl_vec_room(&list->starts))
-            list->starts.v[list->starts.n++] = at;
-        else
-            st = tl_fail_memory(err, "names");
+        tl_vec_room(&list->starts);
+        list->starts.v[list->starts.n++] = at;
     }
     tl_h5_close(dataset);
     return st;

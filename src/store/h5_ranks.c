@@ -22,10 +22,8 @@ static char *index_name(const char *table)
 {
     size_t n = strlen(table);
     char *name = tl_malloc(n + sizeof "_index");
-    if (name != NULL) {
-        memcpy(name, table, n);
-        memcpy(name + n, "_index", sizeof "_index");
-    }
+    memcpy(name, table, n);
+    memcpy(name + n, "_index", sizeof "_index");
     return name;
 }
 
@@ -39,10 +37,6 @@ tl_status tl_h5_write_index(const tl_h5_rows *table, tl_h5_ranks *ranks, tl_erro
     void *packed = tl_calloc(n, tl_packed_size(&schema));
 
     ranks->index_name = index_name(table->schema->name);
-    if (rows == NULL || packed == NULL || ranks->index_name == NULL) {
-        st = tl_fail_memory(err, "the index of a table");
-        goto done;
-    }
     schema.name = ranks->index_name;
     for (size_t i = 0; i < n; i++) {
         const tl_h5_range *p = &ranks->ranges.v[i];

@@ -108,10 +108,6 @@ static tl_status open_tables(tl_result *result, tl_error *err)
         goto done;
     }
     result->tables = tl_calloc((size_t)info.nlinks, sizeof *result->tables);
-    if (result->tables == NULL) {
-        st = tl_fail_memory(err, "tables");
-        goto done;
-    }
     for (hsize_t i = 0; st == TL_OK && i < info.nlinks; i++) {
         char name[256];
         ssize_t n = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
@@ -134,8 +130,6 @@ tl_status tl_result_open(const char *path, tl_result **out, tl_error *err)
     tl_status st;
     tl_h5_start();
     tl_result *result = tl_calloc(1, sizeof *result);
-    if (result == NULL)
-        return tl_fail_memory(err, "a result file");
     result->file = -1;
 
     if ((st = tl_h5_open_sealed(path, &result->file, err)) != TL_OK ||

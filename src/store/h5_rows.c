@@ -82,8 +82,8 @@ static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *pac
 {
     tl_h5_room *room = table->room;
     size_t nbytes = 0;
-    if (tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema, table->chunk_rows), 1))
-        nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
+    tl_grow((void **)&room->encoded, &room->cap, tl_chunk_bound(table->schema, table->chunk_rows), 1);
+    nbytes = tl_chunk_encode(table->schema, packed, rows, table->chunk_rows, room->encoded, &room->work);
     if (nbytes == 0)
         return tl_fail_memory(err, "compressing a chunk");
     return write_chunk(table, chunk, rows, room->encoded, nbytes, err);
@@ -95,24 +95,21 @@ static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
     for (size_t i = 0; i < table->partials.n; i++)
         if (table->partials.v[i].chunk == chunk)
             return &table->partials.v[i];
-    if (!tl_vec_room(&table->partials))
-        return NULL;
+    tl_vec_room(&table->partials);
     tl_h5_partial *p = &table->partials.v[table->partials.n++];
     *p = (tl_h5_partial){ .chunk = chunk };
     return p;
 }
 
 /* Room for n rows of a waiting chunk: for all of it, once the table is known to have more than one. */
-static bool partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
+static void partial_room(const tl_h5_rows *table, tl_h5_partial *p, size_t n)
 {
     size_t before = p->room;
     if (p->rows != NULL && n <= before)
-        return true;
+        return;
     n = table->dataset >= 0 ? table->chunk_rows : n;
-    if (!tl_grow((void **)&p->rows, &p->room, n, table->row_size))
-        return false;
+    tl_grow((void **)&p->rows, &p->room, n, table->row_size);
     memset(p->rows + before * table->row_size, 0, (p->room - before) * table->row_size);
-    return true;
 }
 
 static void drop_partial(tl_h5_rows *table, tl_h5_partial *p)
@@ -126,10 +123,9 @@ static tl_status add_part(tl_h5_rows *table, uint64_t chunk, size_t at, const vo
 {
     tl_status st = TL_OK;
     tl_h5_partial *p = partial_of(table, chunk);
-    if (p != NULL && n > table->chunk_rows - p->filled)
+    if (n > table->chunk_rows - p->filled)
         return tl_fail(err, TL_EINTERNAL, "table %s: rows came twice", table->schema->name);
-    if (p == NULL || !partial_room(table, p, at + n))
-        return tl_fail_memory(err, "rows that wait for their neighbours");
+    partial_room(table, p, at + n);
     memcpy(p->rows + at * table->row_size, packed, n * table->row_size);
     p->filled += n;
     if (p->filled == table->chunk_rows) {

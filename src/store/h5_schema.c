@@ -123,8 +123,6 @@ static size_t docs_length(const tl_schema *schema)
 static herr_t put_docs(hid_t dataset, const tl_schema *schema)
 {
     char *lines = tl_malloc(docs_length(schema) + 1), *at = lines;
-    if (lines == NULL)
-        return tl_h5_no_memory();
     for (size_t i = 0; i < schema->nfields; i++) {
         size_t n = strlen(schema->fields[i].doc);
         memcpy(at, schema->fields[i].doc, n);
@@ -139,8 +137,6 @@ static herr_t put_docs(hid_t dataset, const tl_schema *schema)
 static herr_t put_meaning(hid_t dataset, const tl_schema *schema)
 {
     const char **texts = tl_calloc(schema->nfields, sizeof *texts);
-    if (texts == NULL)
-        return tl_h5_no_memory();
     herr_t rc = tl_h5_put_text(dataset, "description", schema->question);
     if (rc >= 0)
         rc = tl_h5_put_text(dataset, "scope", tl_h5_scope_words[schema->scope]);

@@ -22,14 +22,10 @@ void tl_h5_free_schema(tl_h5_schema *s)
 }
 
 /* The schema owns p from here on, or p is freed (false). */
-static bool keep(tl_h5_schema *s, void *p)
+static void keep(tl_h5_schema *s, void *p)
 {
-    if (!tl_vec_room(&s->owned)) {
-        free(p);
-        return false;
-    }
+    tl_vec_room(&s->owned);
     s->owned.v[s->owned.n++] = p;
-    return true;
 }
 
 static tl_status read_text(tl_h5_schema *s, hid_t dataset, const char *name, const char **out, tl_error *err)
@@ -38,8 +34,7 @@ static tl_status read_text(tl_h5_schema *s, hid_t dataset, const char *name, con
     tl_status st = tl_h5_get_text(dataset, name, &text, err);
     if (st != TL_OK)
         return st;
-    if (!keep(s, text))
-        return tl_fail_memory(err, "a table's attributes");
+    keep(s, text);
     *out = text;
     return TL_OK;
 }
@@ -86,8 +81,8 @@ static const char *text_of(const column_texts *texts, size_t column)
 static tl_status read_column_texts(tl_h5_schema *s, hid_t dataset, column_texts *texts, tl_error *err)
 {
     tl_status st = tl_h5_get_texts(dataset, texts->attribute, s->schema.nfields, &texts->first, &texts->stride, err);
-    if (st == TL_OK && !keep(s, texts->first))
-        st = tl_fail_memory(err, "a table's attributes");
+    if (st == TL_OK)
+        keep(s, texts->first);
     return st;
 }
 
@@ -101,8 +96,7 @@ static tl_status read_docs(tl_h5_schema *s, hid_t dataset, tl_error *err)
     tl_status st = tl_h5_get_text(dataset, TL_H5_DOCS, &line, err);
     if (st != TL_OK)
         return st;
-    if (!keep(s, line))
-        return tl_fail_memory(err, "a table's attributes");
+    keep(s, line);
     for (char *next; line != NULL && n < s->schema.nfields; line = next) {
         next = strchr(line, '\n');
         if (next != NULL)
@@ -121,8 +115,7 @@ static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **ou
     if (n <= 0 || n > UINT8_MAX + 1)
         return tl_fail(err, TL_EINPUT, "an enum of %d labels", n);
     const char **labels = tl_calloc((size_t)n + 1, sizeof *labels);
-    if (labels == NULL || !keep(s, labels))
-        return tl_fail_memory(err, "labels");
+    keep(s, labels);
     for (unsigned i = 0; i < (unsigned)n; i++) {
         uint8_t value = 0;
         char *name = H5Tget_member_name(type, i);
@@ -132,8 +125,7 @@ static tl_status read_labels(tl_h5_schema *s, hid_t type, const char *const **ou
         }
         char *copy = tl_strndup(name, strlen(name));
         H5free_memory(name);
-        if (copy == NULL || !keep(s, copy))
-            return tl_fail_memory(err, "labels");
+        keep(s, copy);
         labels[value] = copy;
     }
     *out = labels;
@@ -175,8 +167,7 @@ static tl_status read_field(tl_h5_schema *s, hid_t dataset, hid_t row, unsigned 
         return tl_h5_fail(err, TL_EINPUT, dataset, "column %u of table %s", i, s->schema.name);
     char *copy = tl_strndup(member, strlen(member));
     H5free_memory(member);
-    if (copy == NULL || !keep(s, copy))
-        return tl_fail_memory(err, "a column's name");
+    keep(s, copy);
     field->name = copy;
 
     tl_status st = find_word(dataset, TL_H5_TYPES, text_of(&parts[TYPES], i), tl_h5_type_words, &type, err);
@@ -217,10 +208,7 @@ tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, 
     hid_t row = H5Dget_type(dataset);
 
     char *copy = tl_strndup(name, strlen(name));
-    if (copy == NULL || !keep(out, copy)) {
-        st = tl_fail_memory(err, "a table's name");
-        goto done;
-    }
+    keep(out, copy);
     out->schema.name = copy;
 
     nfields = row >= 0 && H5Tget_class(row) == H5T_COMPOUND ? H5Tget_nmembers(row) : 0;
@@ -234,10 +222,6 @@ tl_status tl_h5_read_schema(hid_t dataset, const char *name, tl_h5_schema *out, 
         goto done;
 
     out->fields = tl_calloc((size_t)nfields, sizeof *out->fields);
-    if (out->fields == NULL) {
-        st = tl_fail_memory(err, "columns");
-        goto done;
-    }
     out->schema.fields = out->fields;
     out->schema.nfields = (size_t)nfields;
     for (int p = 0; st == TL_OK && p < NPARTS; p++)

@@ -220,7 +220,7 @@ void tl_chunk_room_free(tl_chunk_room *room)
     *room = (tl_chunk_room){ 0 };
 }
 
-/* A stream that is about to begin; NULL when memory is out.  Most of what a small one costs is the making.
+/* A stream that is about to begin.  Most of what a small one costs is the making.
  *
  * zlib's fastest: ISA-L takes half its time, but finds other matches in one process of some 200, and equal rows are to
  * give equal bytes. */
@@ -229,7 +229,7 @@ static z_stream *deflate_stream(tl_chunk_room *room)
     if (room->deflate != NULL)
         return deflateReset(room->deflate) == Z_OK ? room->deflate : NULL;
     z_stream *stream = tl_calloc(1, sizeof *stream);
-    if (stream == NULL || deflateInit(stream, Z_BEST_SPEED) != Z_OK) {
+    if (deflateInit(stream, Z_BEST_SPEED) != Z_OK) {
         free(stream);
         return NULL;
     }
@@ -243,8 +243,9 @@ size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, si
     size_t size = tl_packed_size(schema);
     z_stream *stream = deflate_stream(room);
 
-    if (stream == NULL || !tl_grow((void **)&room->bytes, &room->cap, rows * size, 1))
+    if (stream == NULL)
         return 0;
+    tl_grow((void **)&room->bytes, &room->cap, rows * size, 1);
     shuffle(packed, n, rows, size, room->bytes);
     stream->next_in = room->bytes;
     stream->avail_in = (uInt)(rows * size);

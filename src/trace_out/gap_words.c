@@ -12,11 +12,9 @@ typedef struct words {
 
 static void add_text(words *w, tl_text text)
 {
-    if (w->failed || text.n == 0)
+    if (text.n == 0)
         return;
-    w->failed = !tl_grow((void **)&w->out->v, &w->out->cap, w->out->n + text.n, 1);
-    if (w->failed)
-        return;
+    tl_grow((void **)&w->out->v, &w->out->cap, w->out->n + text.n, 1);
     memcpy(w->out->v + w->out->n, text.p, text.n);
     w->out->n += text.n;
 }
@@ -104,10 +102,9 @@ static void add_detail(words *w, const tl_names *names, const tl_gap *gap)
     }
 }
 
-bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap)
+void tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap)
 {
     words w = { .out = out };
     out->n = 0;
     add_detail(&w, names, gap);
-    return !w.failed;
 }

@@ -90,8 +90,6 @@ static char *name_of(int64_t id, tl_text a, tl_text b, size_t *n)
     size_t nhead = (size_t)snprintf(head, sizeof head, "idle#%" PRId64 " ", id), nb = b.n > 0 ? b.n + 2 : 0;
     char *text = tl_malloc(nhead + a.n + nb + 1);
 
-    if (text == NULL)
-        return NULL;
     memcpy(text, head, nhead);
     if (a.n > 0)
         memcpy(text + nhead, a.p, a.n);
@@ -112,7 +110,7 @@ static void put_macro(tl_out_writer *w, const tl_out_track *first, const tl_out_
     put(w, first, MACRO, gap, (tl_text){ name, strlen(name) }, args, 2);
 }
 
-tl_status tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_gap *gap, tl_error *err)
+void tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_out_gap *gap)
 {
     const tl_text none = TL_TEXT("none");
     const tl_out_arg drain[] = { { "idle_id", tl_out_int(gap->id) },
@@ -127,15 +125,11 @@ tl_status tl_out_idle_gap(tl_out_writer *w, const tl_out_track *first, const tl_
 
     put_macro(w, first, gap);
     if (gap->noise)
-        return TL_OK;
+        return;
     char *drain_name = name_of(gap->id, gap->drain, drained ? gap->sync : (tl_text){ "", 0 }, &ndrain);
     char *cpu_name = name_of(gap->id, gap->label, gap->detail, &ncpu);
-    if (drain_name != NULL && cpu_name != NULL) {
-        put(w, first, DRAIN, gap, (tl_text){ drain_name, ndrain }, drain, 3);
-        put(w, first, CPU, gap, (tl_text){ cpu_name, ncpu }, cpu, 3);
-    }
-    bool whole = drain_name != NULL && cpu_name != NULL;
+    put(w, first, DRAIN, gap, (tl_text){ drain_name, ndrain }, drain, 3);
+    put(w, first, CPU, gap, (tl_text){ cpu_name, ncpu }, cpu, 3);
     free(drain_name);
     free(cpu_name);
-    return whole ? TL_OK : tl_fail_memory(err, "the name of a gap");
 }

@@ -23,7 +23,7 @@ static bool is_same(const share *a, const share *b)
     return a->device == b->device && a->pid == b->pid && a->pid_text == b->pid_text;
 }
 
-static bool count(shares *s, const share *one)
+static void count(shares *s, const share *one)
 {
     uint64_t key = tl_hash_mix(tl_hash_mix(tl_hash_mix(0, (uint64_t)one->device), (uint64_t)one->pid), one->pid_text);
     uint32_t at;
@@ -31,15 +31,14 @@ static bool count(shares *s, const share *one)
     while ((at = tl_map_get(&s->map, key)) != TL_MAP_NONE) {
         if (at < s->v.n && is_same(&s->v.v[at], one)) {
             s->v.v[at].nevents++;
-            return true;
+            return;
         }
         key = tl_hash_mix(key, 1);
     }
-    if (!tl_vec_room(&s->v) || tl_map_put(&s->map, key, (uint32_t)s->v.n) != 0)
-        return false;
+    tl_vec_room(&s->v);
+    tl_map_put(&s->map, key, (uint32_t)s->v.n);
     s->v.v[s->v.n] = *one;
     s->v.v[s->v.n++].nevents = 1;
-    return true;
 }
 
 static bool is_work(const tl_events *e, size_t i)
@@ -47,17 +46,15 @@ static bool is_work(const tl_events *e, size_t i)
     return (TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK) != 0 && (e->flags[i] & TL_EVENT_HAS_TS) != 0;
 }
 
-static bool count_work(shares *s, const tl_events *e, const tl_out_search *search)
+static void count_work(shares *s, const tl_events *e, const tl_out_search *search)
 {
     for (size_t i = 0; i < e->n; i++) {
         if (search->counts != NULL ? !search->counts(search->arg, (uint32_t)i) : !is_work(e, i))
             continue;
         const tl_track *track = &e->tracks.v[e->track[i]];
         const share one = { search->apart ? tl_event_device(e, i) : -1, track->pid, track->pid_text, 0 };
-        if (!count(s, &one))
-            return false;
+        count(s, &one);
     }
-    return true;
 }
 
 /* By device; of one device the largest first, then as they were met. */
@@ -88,20 +85,18 @@ static uint32_t number_at(const tl_map *map, uint64_t key)
     return n != TL_MAP_NONE ? n : 0;
 }
 
-static bool note_used(tids *t, const tl_events *e, int64_t first, int64_t size)
+static void note_used(tids *t, const tl_events *e, int64_t first, int64_t size)
 {
     for (size_t i = 0; i < e->tracks.n; i++) {
         const tl_track *track = &e->tracks.v[i];
         if (track->tid_text != TL_NO_NAME || track->tid < first)
             continue;
         uint64_t block = ((uint64_t)track->tid - (uint64_t)first) / (uint64_t)size;
-        if (tl_map_put(&t->used, tl_hash_mix(key_of(track->pid, track->pid_text), block), 1) != 0)
-            return false;
+        tl_map_put(&t->used, tl_hash_mix(key_of(track->pid, track->pid_text), block), 1);
     }
-    return true;
 }
 
-static bool take_tids(tids *t, tl_out_process *p, int64_t first, int64_t size)
+static void take_tids(tids *t, tl_out_process *p, int64_t first, int64_t size)
 {
     uint64_t key = key_of(p->pid, p->pid_text);
     uint32_t block = number_at(&t->next, key);
@@ -110,12 +105,12 @@ static bool take_tids(tids *t, tl_out_process *p, int64_t first, int64_t size)
         block++;
     p->tid = first + (int64_t)block * size;
     p->shared = number_at(&t->ndevices, key) > 1;
-    return tl_map_put(&t->next, key, block + 1) == 0;
+    tl_map_put(&t->next, key, block + 1);
 }
 
 /* The largest share of each device: its process.  Work of no known device, where any is known, makes none: the view has
  * it on one of these. */
-static bool choose(const shares *s, const uint32_t *order, tids *t, tl_out_processes *out)
+static void choose(const shares *s, const uint32_t *order, tids *t, tl_out_processes *out)
 {
     bool known = s->v.n > 0 && s->v.v[order[s->v.n - 1]].device >= 0;
 
@@ -124,28 +119,27 @@ static bool choose(const shares *s, const uint32_t *order, tids *t, tl_out_proce
         if ((known && v->device < 0) || (out->n > 0 && out->v[out->n - 1].device == v->device))
             continue;
         uint64_t key = key_of(v->pid, v->pid_text);
-        if (!tl_vec_room(out) || tl_map_put(&t->ndevices, key, number_at(&t->ndevices, key) + 1) != 0)
-            return false;
+        tl_vec_room(out);
+        tl_map_put(&t->ndevices, key, number_at(&t->ndevices, key) + 1);
         out->v[out->n++] = (tl_out_process){ .device = v->device, .pid = v->pid, .pid_text = v->pid_text };
     }
-    return true;
 }
 
-tl_status tl_out_processes_find(const tl_events *e, const tl_out_search *search, tl_out_processes *out, tl_error *err)
+void tl_out_processes_find(const tl_events *e, const tl_out_search *search, tl_out_processes *out)
 {
     shares s = { .v = { 0 } };
     tids t = { .used = { 0 } };
     uint32_t *order = NULL;
 
-    bool whole = count_work(&s, e, search);
-    if (whole)
-        order = tl_malloc((s.v.n + 1) * sizeof *order);
-    for (size_t i = 0; order != NULL && i < s.v.n; i++)
+    count_work(&s, e, search);
+    order = tl_malloc((s.v.n + 1) * sizeof *order);
+    for (size_t i = 0; i < s.v.n; i++)
         order[i] = (uint32_t)i;
-    whole = order != NULL && tl_sort_index(order, s.v.n, by_device, s.v.v) && choose(&s, order, &t, out) &&
-            note_used(&t, e, search->first_tid, search->ntids);
-    for (size_t i = 0; whole && i < out->n; i++)
-        whole = take_tids(&t, &out->v[i], search->first_tid, search->ntids);
+    tl_sort_index(order, s.v.n, by_device, s.v.v);
+    choose(&s, order, &t, out);
+    note_used(&t, e, search->first_tid, search->ntids);
+    for (size_t i = 0; i < out->n; i++)
+        take_tids(&t, &out->v[i], search->first_tid, search->ntids);
 
     free(order);
     free(s.v.v);
@@ -153,7 +147,6 @@ tl_status tl_out_processes_find(const tl_events *e, const tl_out_search *search,
     tl_map_free(&t.used);
     tl_map_free(&t.next);
     tl_map_free(&t.ndevices);
-    return whole ? TL_OK : tl_fail_memory(err, "the processes of a trace");
 }
 
 tl_out_track tl_out_process_track(const tl_out_process *p, const tl_names *names)

@@ -142,8 +142,6 @@ static void drain(tl_sink *s, bool last)
     while (p.more && is_whole(s)) {
         p = deflate_run(s, last);
         write_all(s, s->out, p.n);
-        if (p.failed && is_whole(s))
-            (void)tl_fail(&s->fault, TL_EINTERNAL, "%s: cannot be compressed", s->name);
     }
     s->n = 0;
 }
@@ -173,8 +171,6 @@ tl_status tl_sink_end(tl_sink *s, tl_error *err)
 tl_status tl_sink_open(int fd, const char *name, bool gzip, tl_sink **out, tl_error *err)
 {
     tl_sink *s = tl_calloc(1, sizeof *s);
-    if (s == NULL)
-        return tl_fail_memory(err, "writing a file");
     s->fd = fd;
     s->name = name;
     s->gzip = gzip;

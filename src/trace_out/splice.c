@@ -114,8 +114,6 @@ tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sin
 {
     uint64_t added = 0;
     copying *c = tl_calloc(1, sizeof *c);
-    if (c == NULL)
-        return tl_fail_memory(err, "copying a trace");
     c->path = path;
     c->sink = sink;
 

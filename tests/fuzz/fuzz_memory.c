@@ -34,7 +34,7 @@ static _Noreturn void differ(const char *what, int64_t a, int64_t b)
     abort();
 }
 
-static bool take(void *arg, const tl_memory_state *state)
+static void take(void *arg, const tl_memory_state *state)
 {
     reading *r = arg;
     int64_t sum = 0;
@@ -44,10 +44,8 @@ static bool take(void *arg, const tl_memory_state *state)
         differ("a total that is none", sum, state->bytes[TL_MEMORY_TOTAL]);
     if (r->states.n > 0 && state->time_ns <= r->states.v[r->states.n - 1].time_ns)
         differ("times that do not ascend", r->states.v[r->states.n - 1].time_ns, state->time_ns);
-    if (!tl_vec_room(&r->states))
-        return false;
+    tl_vec_room(&r->states);
     r->states.v[r->states.n++] = *state;
-    return true;
 }
 
 static void read_bytes(const void *data, size_t n, reading *r)
@@ -136,10 +134,12 @@ static int end_of_array(void *arg)
     if (now.time_ns > 0 && now.time_ns < o->r.report.earliest_ns)
         o->r.report.earliest_ns = now.time_ns;
     o->r.report.entries++;
-    if (last != NULL && last->time_ns == now.time_ns)
+    if (last != NULL && last->time_ns == now.time_ns) {
         *last = now;
-    else if (tl_vec_room(&o->r.states))
+    } else {
+        tl_vec_room(&o->r.states);
         o->r.states.v[o->r.states.n++] = now;
+    }
     return 1;
 }
 

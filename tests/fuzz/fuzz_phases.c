@@ -34,20 +34,19 @@ static _Noreturn void differ(const char *what, int64_t a, int64_t b)
     abort();
 }
 
-static bool take(void *arg, const tl_phase_record *record)
+static void take(void *arg, const tl_phase_record *record)
 {
     reading *r = arg;
     if (record->step < 0 || record->duration_ns < 0 || record->rank < -1)
         differ("a record that cannot be", record->step, record->duration_ns);
-    if (!tl_vec_room(&r->found) || !tl_vec_room(&r->names))
-        return false;
+    tl_vec_room(&r->found);
+    tl_vec_room(&r->names);
     r->names.v[r->names.n++] = tl_hash_bytes(record->name.p, record->name.n);
     r->found.v[r->found.n++] = (tl_phase_line){ .rank = record->rank,
                                                 .step = record->step,
                                                 .duration_ns = record->duration_ns,
                                                 .line = record->line,
                                                 .metadata = record->metadata };
-    return true;
 }
 
 /* Adds what a file with these bytes has. */

@@ -223,9 +223,8 @@ static void analyse(const tl_rank_view *view, unsigned needs, tl_tables *out)
 {
     tl_error err;
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
-        if ((*a)->per_rank != NULL && (*a)->needs == needs &&
-            (*a)->per_rank(view, &tl_config_default, out, &err) != TL_OK)
-            broken(err.text);
+        if ((*a)->per_rank != NULL && (*a)->needs == needs)
+            (*a)->per_rank(view, &tl_config_default, out, &err);
 }
 
 static void link_and_analyse(tl_trace *trace)
@@ -243,15 +242,14 @@ static void link_and_analyse(tl_trace *trace)
     if (tl_participants_collect(&linked.view, &set, &err) != TL_OK || set.participants.n != linked.view.ncolls)
         broken("parts in collectives");
     tl_participants_free(&set);
-    if (!tl_tables_init(&out, schemas, nschemas))
-        broken("tables");
+    tl_tables_init(&out, schemas, nschemas);
     out.names = &trace->events.names;
     analyse(&linked.view, TL_NEEDS_HOST, &out);
     tl_linked_free_host(&linked);
     analyse(&linked.view, 0, &out);
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
-        if ((*a)->reduce != NULL && (*a)->reduce(&out, &err) != TL_OK)
-            broken(err.text);
+        if ((*a)->reduce != NULL)
+            (*a)->reduce(&out, &err);
     tl_tables_free(&out);
     tl_linked_free(&linked);
 }

@@ -63,7 +63,7 @@ static inline void check_gather(size_t unit)
     unsigned char *bytes = bytes_of(me, mine), *out = NULL;
     CU_ASSERT(sizes != NULL);
 
-    CU_ASSERT_EQUAL(tl_par_gather(bytes, mine, (void **)&out, &n, sizes, NULL), TL_OK);
+    tl_par_gather(bytes, mine, (void **)&out, &n, sizes);
     if (me == 0) {
         size_t at = 0;
         for (int p = 0; p < all && sizes != NULL; p++) {

@@ -86,8 +86,7 @@ typedef struct small_job {
 
 static inline void small_add(small_rank *r, small_op op)
 {
-    if (!tl_vec_room(&r->script))
-        abort();
+    tl_vec_room(&r->script);
     r->script.v[r->script.n++] = op;
 }
 
@@ -99,8 +98,7 @@ static inline int small_meeting_new(small_job *j, int first, int stride, int n, 
                         .loose = kind == TL_SEND_RECV };
     for (int i = 0; i < n; i++)
         m.members[i] = first + i * stride;
-    if (!tl_vec_room(&j->meetings))
-        abort();
+    tl_vec_room(&j->meetings);
     j->meetings.v[j->meetings.n] = m;
     return (int)j->meetings.n++;
 }
@@ -121,8 +119,7 @@ static inline bool small_hit(const small_job *j, int rank, int step)
 
 static inline uint32_t small_launch(small_rank *r, int64_t ns)
 {
-    if (!tl_vec_room(&r->launches))
-        abort();
+    tl_vec_room(&r->launches);
     r->launches.v[r->launches.n] = (tl_launch){ r->host_ns, r->host_ns + ns, TL_NO_NAME, (uint32_t)r->launches.n, 0, 1,
                                                        TL_LAUNCH_OF_NOTHING };
     r->host_ns += ns;
@@ -131,8 +128,7 @@ static inline uint32_t small_launch(small_rank *r, int64_t ns)
 
 static inline tl_kernel *small_kernel(small_rank *r, uint32_t launch, uint8_t kind, int stream)
 {
-    if (!tl_vec_room(&r->kernels))
-        abort();
+    tl_vec_room(&r->kernels);
     r->kernels.v[r->kernels.n] = (tl_kernel){ .launch = launch, .launch_ns = r->launches.v[launch].start_ns,
                                               .correlation = launch, .bytes = -1, .name = TL_NO_NAME,
                                               .uid = (uint32_t)r->kernels.n, .stream = stream, .kind = kind, .step = -1 };
@@ -147,8 +143,7 @@ static inline int64_t small_later(int64_t a, int64_t b)
 static inline void small_wait(small_rank *r, int64_t until_ns, tl_wait_kind kind)
 {
     int64_t end = small_later(until_ns, r->host_ns) + 3 * US;
-    if (!tl_vec_room(&r->waits))
-        abort();
+    tl_vec_room(&r->waits);
     r->waits.v[r->waits.n++] = (tl_host_wait){ r->host_ns, end, 0, kind == TL_WAIT_STREAM ? 0 : -1, kind };
     r->host_ns = end;
 }
@@ -178,8 +173,7 @@ static inline bool small_run_rank(small_job *j, int rank)
         if (op->what == SMALL_STEP) {
             r->step++;
             r->pause = 0;
-            if (!tl_vec_room(&r->steps))
-                abort();
+            tl_vec_room(&r->steps);
             if (r->steps.n > 0)
                 r->steps.v[r->steps.n - 1].end_ns = r->host_ns;
             r->steps.v[r->steps.n++] = (tl_step_window){ r->host_ns, INT64_MAX, r->step, TL_NO_NAME };

@@ -38,17 +38,17 @@ typedef struct tl_asked {
 } tl_asked;
 
 /* False: memory is out; tl_asked_free ends it in any case. */
-bool tl_asked_new(size_t n, tl_asked *out);
+void tl_asked_new(size_t n, tl_asked *out);
 void tl_asked_free(tl_asked *asked);
 
 /* Who knows where ranks are: the i-th that is asked is ranks[i].  Questions are used up.  False: memory was out
  * somewhere. */
 typedef struct tl_asker {
-    bool (*ask)(void *of, const int32_t *ranks, tl_question question, tl_asked *asked);
+    void (*ask)(void *of, const int32_t *ranks, tl_question question, tl_asked *asked);
     void *of;
     const int32_t *ranks; /* set by who asks */
 } tl_asker;
 
-bool tl_ask_ranks(const tl_asker *asker, tl_question question, tl_asked *asked);
+void tl_ask_ranks(const tl_asker *asker, tl_question question, tl_asked *asked);
 
 #endif

@@ -99,15 +99,15 @@ typedef struct tl_baseline {
     double *heavy;            /* [2 * nsteps] of DEVICE and HOST: how heavy a step is for all, 1 as others are */
 } tl_baseline;
 
-/* Asks CELLS and HOST_PIECES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input.
- * TL_ENOMEM. */
-tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
-                           size_t nrows, tl_baseline *out, tl_error *err);
+/* Asks CELLS and HOST_PIECES.  Graph and asker stay the caller's, and have to stay.  rows: as of tl_graph_input. */
+void tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
+                      size_t nrows, tl_baseline *out);
 void tl_baseline_free(tl_baseline *baseline);
 
 /* Of ranks of which table health says that work is lost in a step, what bounds tell: they are judged there if they are
- * late whatever that work was, and count as their peers otherwise.  Once, after tl_baseline_make, with the same ranks.  False when memory is out. */
-bool tl_baseline_leave_out(tl_baseline *baseline, const int32_t *ranks, const tl_table *health);
+ * late whatever that work was, and count as their peers otherwise.  Once, after tl_baseline_make, with the same ranks.
+ */
+void tl_baseline_leave_out(tl_baseline *baseline, const int32_t *ranks, const tl_table *health);
 
 static inline bool tl_is_unjudged(const tl_baseline *b, size_t rank, size_t step)
 {
@@ -132,7 +132,7 @@ typedef struct tl_link_input {
     const tl_table *hosts;
 } tl_link_input;
 
-tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input, tl_error *err);
+void tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input);
 
 /* By how much a link exceeds its baseline in the steps that are `on`, as far as no clock can be at fault: where two are
  * apart, transfers look longer whenever the last to arrive is on one of them.  scratch: as above. */
@@ -214,13 +214,13 @@ int64_t tl_baseline_of_amount(const tl_baseline *b, const tl_work_class *class, 
                               int64_t *own_ns, int64_t *scratch);
 
 /* late_ns, by cell of the class: by how much its work exceeds what is usual in the same step of its role, or of links
- * like it; 0 of who has none.  scratch: likewise.  False when memory is out. */
-bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
+ * like it; 0 of who has none.  scratch: likewise. */
+void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);
 
 /* late_ns[members * nsteps]: by how much the work of a family exceeds that of peers in the same step, summed over
  * classes, less the median over the ranks of the role; of two ranks that of the other one.  Of waits, how long those
- * are that peers do not have.  scratch: likewise.  False when memory is out. */
-bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
+ * are that peers do not have.  scratch: likewise. */
+void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch);
 
 /* Whether ranks of the role talk to both sides, as those of the inner stages of a pipeline do. */
 static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)
@@ -228,9 +228,9 @@ static inline bool tl_is_inner_stage(const tl_baseline *b, uint32_t role)
     return b->talks[b->members[b->roles[role].first]] == (TL_TALKS_UP | TL_TALKS_DOWN);
 }
 
-/* across.c: late_ns[nroles * nsteps]: by how much the ranks of an inner stage are slower than those of others in kernels
- * of which both have as many.  False when memory is out. */
-bool tl_lateness_across(const tl_baseline *b, double *late_ns);
+/* across.c: late_ns[nroles * nsteps]: by how much the ranks of an inner stage are slower than those of others in
+ * kernels of which both have as many. */
+void tl_lateness_across(const tl_baseline *b, double *late_ns);
 
 /* What is usual across roles of what takes a member of the class own_ns in the steps that are `on`; own_ns where no other
  * role has the same.  same[nroles], scratch[nranks + nroles]. */

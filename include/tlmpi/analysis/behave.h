@@ -30,12 +30,11 @@ typedef struct tl_behaviour {
 typedef TL_VEC(tl_behaviour) tl_behaviours;
 
 /* Appends the rank's sightings: of each of its kernels' names that may communicate (collective of tl_kernel; all, where
- * none communicates by its name) and that takes enough of its time some tens, the same on all ranks.  False when memory
- * is out. */
-bool tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
+ * none communicates by its name) and that takes enough of its time some tens, the same on all ranks. */
+void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
 
 /* The names whose kernels communicate, ascending by key.  Puts `all`, the sightings of all ranks, in order.
  * The caller frees *names, also where memory is out: false. */
-bool tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames);
+void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames);
 
 #endif

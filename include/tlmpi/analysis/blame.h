@@ -22,8 +22,7 @@ typedef struct tl_delay_cost_input {
     size_t nranks;
 } tl_delay_cost_input;
 
-/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last.
- * TL_ENOMEM. */
+/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last. */
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
 /* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), added to

@@ -53,9 +53,8 @@ typedef struct tl_cause_question {
     int64_t least_ns; /* the least excess that a place is told for */
 } tl_cause_question;
 
-/* rows: of the rank and its peers, in any order; sorted here by (kind, name, rank); no two with the same of these.
- * False when memory is out. */
-bool tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *question, tl_cause_found *found);
+/* rows: of the rank and its peers, in any order; sorted here by (kind, name, rank); no two with the same of these. */
+void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *question, tl_cause_found *found);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
@@ -85,11 +84,11 @@ typedef struct tl_rank_run {
 
 typedef TL_VEC(tl_rank_run) tl_rank_runs;
 
-bool tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs);
+void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs);
 
 /* This proc's rows of what is asked, all steps together; other steps as many times as there are steps.  *rows is the
- * caller's to free.  False when memory is out. */
-bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *asking, tl_cause_row **rows,
+ * caller's to free. */
+void tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *asking, tl_cause_row **rows,
                       size_t *n);
 
 /* The ranks of the job; of proc 0 alone. */
@@ -101,10 +100,10 @@ typedef struct tl_cause_input {
 } tl_cause_input;
 
 /* Rows of the ranks that are late for something of their own in the table of stragglers; *suspects is the caller's to
- * free.  False when memory is out. */
-bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n);
+ * free. */
+void tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n);
 
-/* Asks about one: its flagged steps; without peers the others, or else all ranks.  False when memory is out. */
-bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking);
+/* Asks about one: its flagged steps; without peers the others, or else all ranks. */
+void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking);
 
 #endif

@@ -35,8 +35,8 @@ typedef enum tl_clock_mode {
 
 /* How several procs that each have some of the job's collectives agree: each call leaves the same n values with all. */
 typedef struct tl_clock_procs {
-    tl_status (*least)(int64_t *values, size_t n, tl_error *err); /* the least of each */
-    tl_status (*sum)(int64_t *values, size_t n, tl_error *err);
+    void (*least)(int64_t *values, size_t n, tl_error *err); /* the least of each */
+    void (*sum)(int64_t *values, size_t n, tl_error *err);
 } tl_clock_procs;
 
 /* By how much one rank's end of one collective is after the mean end of all its members, on recorded clocks. */
@@ -52,8 +52,8 @@ typedef struct tl_clock_sample {
 typedef TL_VEC(tl_clock_sample) tl_clock_samples;
 
 /* Appends those of participants in the order of tl_participants_sort: of so many collectives of each group as make them
- * sure, the same ones on any number of procs.  False when memory is out. */
-bool tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job,
+ * sure, the same ones on any number of procs. */
+void tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job,
                            tl_clock_samples *out);
 
 /* What the ends of one rank in all collectives of a tie say. */
@@ -75,8 +75,8 @@ typedef struct tl_clock_end {
 typedef TL_VEC(tl_clock_end) tl_clock_ends;
 
 /* Appends the ends of the samples, of which all of a tie are there; puts the samples in order.  cut_ns: a clock steps
- * then, on the mean clock; TL_TIME_UNKNOWN: none is known to.  False when memory is out. */
-bool tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_clock_ends *out);
+ * then, on the mean clock; TL_TIME_UNKNOWN: none is known to. */
+void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_clock_ends *out);
 
 /* Puts the ends of all procs in order. */
 void tl_clock_ends_sort(tl_clock_end *ends, size_t n);
@@ -85,8 +85,8 @@ void tl_clock_ends_sort(tl_clock_end *ends, size_t n);
 int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n);
 
 /* Of `participants`, in the order of tl_participants_sort, and the ends of all procs, in order: finds the clocks of the
- * job, the same on every proc.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns and
- * sigma_ns of the rank_clocks; the last is how far off the offset may be, INT64_MAX: nothing tells.  TL_ENOMEM. */
+ * job, the same on every proc.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns
+ * and sigma_ns of the rank_clocks; the last is how far off the offset may be, INT64_MAX: nothing tells. */
 tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
                          tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks,
                          size_t nrank_clocks, tl_error *err);
@@ -100,9 +100,9 @@ int64_t tl_clock_correct(const tl_rank_clock *clock, int64_t ns);
 /* Puts the times of participants on it. */
 void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job);
 
-/* A row of table clock for each rank, which all have a row in table rank; false when memory is out.  And what the
- * memberships say of host and device clocks into them. */
-bool tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table);
+/* A row of table clock for each rank, which all have a row in table rank.  And what the memberships say of host and
+ * device clocks into them. */
+void tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table);
 void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table);
 
 /* Fills the rows of table clock, one a rank, from what was found and the ends that it was found by. */

@@ -160,19 +160,19 @@ typedef struct tl_rank_graph {
  * used when these are gone.  Zero-initialise; tl_host_calls_free ends it. */
 typedef struct tl_host_calls tl_host_calls;
 
-/* *out is the caller's.  TL_ENOMEM. */
-tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_error *err);
+/* *out is the caller's. */
+void tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out);
 void tl_host_calls_free(tl_host_calls *calls);
 
-/* The graph of the view's rank, whose host spans are known, into *out, which tl_rank_graph_free ends, also after a failure.  A view without device
- * work gives one without nodes, and so does one that spans more than 19 hours: its times are wrong.  TL_ENOMEM. */
-tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
-                             tl_rank_graph *out, tl_error *err);
+/* The graph of the view's rank, whose host spans are known, into *out, which tl_rank_graph_free ends, also after a
+ * failure.  A view without device work gives one without nodes, and so does one that spans more than 19 hours: its
+ * times are wrong. */
+void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
+                        tl_rank_graph *out);
 void tl_rank_graph_free(tl_rank_graph *graph);
 
-/* Nodes and edges become bytes, a fourth of what they were, to be kept until they are joined.  False when memory is
- * out. */
-bool tl_rank_graph_pack(tl_rank_graph *graph);
+/* Nodes and edges become bytes, a fourth of what they were, to be kept until they are joined. */
+void tl_rank_graph_pack(tl_rank_graph *graph);
 
 /* What was packed, into nodes[nnodes + 1] and edges[nedges]. */
 void tl_rank_graph_unpack(const tl_rank_graph *graph, tl_node *nodes, tl_edge *edges);
@@ -188,9 +188,8 @@ typedef struct tl_rank_graphs {
     TL_VEC(tl_rank_graph) of;
 } tl_rank_graphs;
 
-/* Room for one more, of[n]; the last one is packed for that if those that are not are too large.  False when memory is
- * out. */
-bool tl_rank_graphs_room(tl_rank_graphs *graphs);
+/* Room for one more, of[n]; the last one is packed for that if those that are not are too large. */
+void tl_rank_graphs_room(tl_rank_graphs *graphs);
 void tl_rank_graphs_free(tl_rank_graphs *graphs);
 
 /* ----------------------------------------------------------------------------------------------------------- a job */
@@ -269,13 +268,13 @@ typedef struct tl_graph_input {
     int32_t world;          /* ranks of the job; 0: not known */
 } tl_graph_input;
 
-/* Asks SETTLE, and where ranks have no trace WAYS.  *out is tl_graph_free's, also after a failure.  TL_ENOMEM. */
-tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out, tl_error *err);
+/* Asks SETTLE, and where ranks have no trace WAYS.  *out is tl_graph_free's, also after a failure. */
+void tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out);
 void tl_graph_free(tl_graph *graph);
 
 /* The answer to SETTLE, of a rank's own graph, which settles for good and is not packed then.  False: memory is out. */
-bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
-bool tl_settled_pack(tl_settled *rank);
+void tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
+void tl_settled_pack(tl_settled *rank);
 void tl_settled_free(tl_settled *rank);
 
 /* The key of ENDs in all-to-alls of a kind (tl_collective): how long a member stays in one is compared. */
@@ -309,15 +308,14 @@ typedef struct tl_open_rank {
     size_t node_room, edge_room, rest_room;
 } tl_open_rank;
 
-/* False when memory is out. */
-bool tl_rank_open(const tl_settled *rank, tl_open_rank *out);
+void tl_rank_open(const tl_settled *rank, tl_open_rank *out);
 void tl_open_free(tl_open_rank *open);
 
 /* The answer to WAYS.  False: memory is out. */
-bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
+void tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 
-/* order[n]: each node comes after all that it waits for, an END after its ARRIVAL.  False when memory is out. */
-bool tl_open_order(const tl_open_rank *open, uint32_t *order);
+/* order[n]: each node comes after all that it waits for, an END after its ARRIVAL. */
+void tl_open_order(const tl_open_rank *open, uint32_t *order);
 
 /* The port whose meeting an END waits for; TL_NONE: it is none, or waited for nobody. */
 static inline uint32_t tl_port_of(const tl_open_rank *o, uint32_t node)

@@ -17,8 +17,8 @@
 
 /* Fills `previous` and all from `since` on of the n participants of this view's rank.  A participant is ready when it
  * is launched and the compute launched before it has ended; its stream may be busy still.  Time before the first device
- * work counts from the beginning of the rank's first step.  False when memory is out. */
-bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
+ * work counts from the beginning of the rank's first step. */
+void tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *parts, size_t n);
 
 typedef enum tl_detail_kind {
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
@@ -53,8 +53,8 @@ typedef struct tl_details {
 } tl_details;
 
 /* Appends the details of one rank.  Idle time of TL_ACTIVITY_DEVICE is not caused by the host, so no name covers any of
- * it.   False when memory is out. */
-bool tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
+ * it. */
+void tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 
 #endif

@@ -66,8 +66,8 @@ typedef struct tl_job_facts {
 } tl_job_facts;
 
 /* A clock for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its
- * own.  The caller frees *rank_clocks.  False when memory is out. */
-bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n);
+ * own.  The caller frees *rank_clocks. */
+void tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n);
 
 /* The rank's clock, or NULL: it has no trace. */
 const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank);
@@ -94,7 +94,7 @@ typedef struct tl_sighting {
 
 /* Sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the same for
  * all of a group.  The caller frees *out, also where memory is out: false. */
-bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
+void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
 
 /* What is decided for one membership: its group, and the rule by which its collectives are matched. */
 typedef struct tl_fate {
@@ -106,11 +106,9 @@ typedef struct tl_fate {
 } tl_fate;
 
 /* Decides the fate of n memberships (rank order does not matter) and fills the table of groups, and *facts (the caller
- * frees), in order of their numbers.  job: its ranks; no groups yet.  sightings: ascending by membership and item.
- * TL_ENOMEM. */
-tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job,
-                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
-                           tl_group_fact **facts, tl_error *err);
+ * frees), in order of their numbers.  job: its ranks; no groups yet.  sightings: ascending by membership and item. */
+void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job, const tl_sighting *sightings,
+                      size_t nsightings, tl_fate *fates, tl_table *groups, tl_group_fact **facts);
 
 /* ------------------------------------------------------------------------------------------------------ collectives */
 
@@ -148,8 +146,8 @@ typedef struct tl_collective_run {
     int64_t s_first_ns;
 } tl_collective_run;
 
-/* Puts participants in the order of (group, key, rank, start, uid).  False when memory is out. */
-bool tl_participants_sort(tl_participant *participants, size_t n);
+/* Puts participants in the order of (group, key, rank, start, uid). */
+void tl_participants_sort(tl_participant *participants, size_t n);
 
 /* The place after the last participant of the collective that begins at `from` < n: all of one group and key, which lie
  * together in sorted participants.
@@ -171,11 +169,11 @@ bool tl_participants_meet(const tl_participant *p, size_t n);
 /* The place, 0 or 1, of the sender of a message; -1 where it is none. */
 int32_t tl_participants_sender(const tl_participant *p, size_t n);
 
-/* The collectives in sorted participants, in their order; the caller frees *runs.  False when memory is out. */
-bool tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns);
+/* The collectives in sorted participants, in their order; the caller frees *runs. */
+void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns);
 
-/* In order of (first arrival, group, key).  False when memory is out. */
-bool tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n);
+/* In order of (first arrival, group, key). */
+void tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n);
 
 /* Looks at one collective; its number is left 0. */
 tl_collective_view tl_collective_of_run(const tl_participant *participants, const tl_collective_run *run,

@@ -21,8 +21,8 @@ void tl_memory_peaks_add(tl_memory_category rows[TL_MEMORY_KINDS], int64_t time_
                          const int64_t bytes[TL_MEMORY_KINDS]);
 
 /* To the n rows of the nodes of an execution trace: what their events cost.  node_of: by op of the view, parent_of: by
- * row; both the index of a row, or TL_NONE.  False when memory is out. */
-bool tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *parent_of,
+ * row; both the index of a row, or TL_NONE. */
+void tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *parent_of,
                          tl_execution_node *rows, size_t n);
 
 #endif

@@ -76,7 +76,7 @@ typedef struct tl_coming {
     int32_t late_rank; /* out: that rank; -1 */
 } tl_coming;
 
-/* The input has to stay.  NULL when memory is out. */
+/* The input has to stay. */
 tl_comers *tl_comers_new(const tl_missing_input *in);
 void tl_comers_free(tl_comers *comers);
 
@@ -88,9 +88,9 @@ bool tl_comers_any(const tl_comers *comers);
 bool tl_comers_follow(const tl_comers *comers, uint32_t rank);
 
 /* First all collectives in which ranks meet; then, from the ways of all whom somebody follows, each again to know when
- * those came. False when memory is out. */
-bool tl_comers_met(tl_comers *comers, const tl_coming *coming);
-bool tl_comers_sort(tl_comers *comers, const tl_ways *ways);
-bool tl_comers_come(tl_comers *comers, tl_coming *coming);
+ * those came. */
+void tl_comers_met(tl_comers *comers, const tl_coming *coming);
+void tl_comers_sort(tl_comers *comers, const tl_ways *ways);
+void tl_comers_come(tl_comers *comers, tl_coming *coming);
 
 #endif

@@ -26,7 +26,7 @@ typedef struct tl_occurrence {
 typedef TL_VEC(tl_occurrence) tl_occurrences;
 
 /* Appends those of the `most` sequences with the most device time, by device, pattern and start.  The caller frees
- * out->v.  False when memory is out. */
-bool tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out);
+ * out->v. */
+void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out);
 
 #endif

@@ -53,8 +53,7 @@ typedef struct tl_rep_set {
     int64_t outside_ns; /* ... and the sum of their durations */
 } tl_rep_set;
 
-/* TL_ENOMEM. */
-tl_status tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out, tl_error *err);
+void tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out);
 void tl_rep_set_free(tl_rep_set *reps);
 
 /* The measure of a repetition, in ns. */

@@ -52,8 +52,8 @@ typedef struct tl_net {
     tl_net_end *ends;     /* [nends] */
 } tl_net;
 
-/* Room for so much in arrays.  False when memory is out. */
-bool tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out);
+/* Room for so much in arrays. */
+void tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out);
 void tl_net_free(tl_net *net);
 
 /* When every node is done, into done_ns[n]; the last end, of a node or of what is folded into its ends, is returned. */
@@ -77,8 +77,8 @@ static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
 }
 
 /* The net of the nodes that stay, and of the longest ways between them; number_of[n] of each there, TL_NONE: it is
- * folded. marks[n] tl_fold_mark.  False when memory is out; tl_net_free ends it in any case. */
-bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
+ * folded.  marks[n] tl_fold_mark.  Tl_net_free ends it in any case. */
+void tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
 
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
@@ -100,8 +100,8 @@ typedef struct tl_changes {
     tl_net net;      /* of the whole rank */
 } tl_changes;
 
-/* Unchanged.  False when memory is out. */
-bool tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *changes);
+/* Unchanged. */
+void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
 void tl_changes_free(tl_changes *changes);
@@ -119,13 +119,13 @@ typedef struct tl_folded {
 } tl_folded;
 
 /* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then
- * number_of[nodes] gets their numbers in the net.  False when memory is out; tl_folded_free ends it in any case. */
-bool tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
+ * number_of[nodes] gets their numbers in the net.  Tl_folded_free ends it in any case. */
+void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
 /* As bytes, and back, packed.  False: memory is out; tl_folded_free ends it in any case. */
-bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
-bool tl_folded_get(tl_folded *folded, tl_bytes *in);
+void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
+void tl_folded_get(tl_folded *folded, tl_bytes *in);
 
 /* What is packed, into a net and done_ns that are the caller's. */
 void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns);
@@ -138,9 +138,9 @@ typedef struct tl_whole {
     uint32_t meetings; /* the first of them */
 } tl_whole;
 
-/* Of folded[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.  False
- * when memory is out; tl_whole_free ends it in any case. */
-bool tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
+/* Of folded[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.
+ * Tl_whole_free ends it in any case. */
+void tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
 void tl_whole_free(tl_whole *whole);
 
 /* Whether it is there. */
@@ -199,16 +199,16 @@ typedef struct tl_repair_plan_sum {
 
 /* Asks SUMS of the ranks of the role where windows are summed up.  Not for TRANSFER.  False: memory is out;
  * tl_repair_plan_free ends it in any case. */
-bool tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
+void tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
 void tl_repair_plan_free(tl_repair_plan *plan);
-bool tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
-bool tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
+void tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
+void tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
 
 /* The answer to SUMS.  False: memory is out. */
-bool tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
+void tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
-/* Takes the excess off what is the rank's own, which is open and unchanged.  False when memory is out. */
-bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *changes);
+/* Takes the excess off what is the rank's own, which is open and unchanged. */
+void tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *changes);
 
 /* What is taken off a meeting, or of a member of one off how much later than that it is done. */
 typedef struct tl_transfer_less {
@@ -219,8 +219,8 @@ typedef struct tl_transfer_less {
 
 typedef TL_VEC(tl_transfer_less) tl_transfer_list;
 
-/* What the transfers of a link take longer than those like them, appended.  False when memory is out. */
-bool tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_transfer_list *out);
+/* What the transfers of a link take longer than those like them, appended. */
+void tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_transfer_list *out);
 
 /* ------------------------------------------------------------------------------------------------------------ ideal */
 
@@ -228,7 +228,6 @@ bool tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_tra
  * is gone, and so are waits that peers do not have.  Who is ahead stays so. */
 typedef struct tl_ideal tl_ideal;
 
-/* NULL when memory is out. */
 tl_ideal *tl_ideal_new(const tl_baseline *baseline);
 void tl_ideal_free(tl_ideal *ideal);
 
@@ -241,12 +240,12 @@ typedef struct tl_rank_ideal {
 } tl_rank_ideal;
 
 /* False: memory is out. */
-bool tl_ideal_put(const tl_ideal *ideal, size_t rank, tl_bytes *out);
-bool tl_rank_ideal_get(tl_rank_ideal *ideal, tl_bytes *in);
+void tl_ideal_put(const tl_ideal *ideal, size_t rank, tl_bytes *out);
+void tl_rank_ideal_get(tl_rank_ideal *ideal, tl_bytes *in);
 void tl_rank_ideal_free(tl_rank_ideal *ideal);
 
-/* Where that is more than what has been changed there.  False when memory is out. */
-bool tl_rank_ideal_apply(const tl_rank_ideal *ideal, tl_changes *changes);
+/* Where that is more than what has been changed there. */
+void tl_rank_ideal_apply(const tl_rank_ideal *ideal, tl_changes *changes);
 
 /* What goes of a transfer, or of how much later than that a member is done, which takes ns. */
 int64_t tl_ideal_of_transfer(const tl_ideal *ideal, uint32_t meeting, int64_t ns);
@@ -264,8 +263,8 @@ typedef struct tl_balance {
     double *to;    /* [nroles] what work of each becomes, as a part */
 } tl_balance;
 
-/* False when memory is out; free(out->to) is the caller's. */
-bool tl_balance_find(const tl_baseline *baseline, tl_balance *out);
+/* Free(out->to) is the caller's. */
+void tl_balance_find(const tl_baseline *baseline, tl_balance *out);
 void tl_balance_rank(double to, tl_changes *changes); /* of its role */
 
 /* Hosts take no time of their own. */
@@ -317,13 +316,13 @@ void tl_told_free(tl_told *told);
 /* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE, any number of
  * times: a tl_change, and a list of which plans; each is answered by the changed rank, of IDEAL also by a list of
  * tl_end_less.  False: memory is out. */
-bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
-bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
+void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
+void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
                       tl_bytes *out);
 
 /* The rank folded as it was changed; nothing is in *folded where the change takes nothing off it.  False: memory is out;
  * tl_folded_free ends it in any case. */
-bool tl_changed_get(tl_folded *folded, tl_bytes *in);
+void tl_changed_get(tl_folded *folded, tl_bytes *in);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
@@ -336,12 +335,11 @@ typedef struct tl_path {
     int64_t unexplained_ns;  /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
 } tl_path;
 
-/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH.  False when memory is
- * out. */
-bool tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
+/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH. */
+void tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
 
 /* The answer to PATH.  False: memory is out. */
-bool tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
+void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 void tl_path_end(tl_path *path);
 
 #endif

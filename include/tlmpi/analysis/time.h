@@ -82,8 +82,8 @@ typedef struct tl_host_spans {
     tl_spans of[TL_HOST_SPANS];
 } tl_host_spans;
 
-/* Needs what the host did.  False when memory is out. */
-bool tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view);
+/* Needs what the host did. */
+void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view);
 void tl_host_spans_free(tl_host_spans *spans);
 
 /* What the host did for more than half of [from_ns, to_ns): GC, INPUT or ALLOCATOR; HOST where none of them. */
@@ -108,9 +108,8 @@ tl_activity_kind tl_host_activity_in(const tl_host_spans *spans, int64_t from_ns
  *     host         all else
  */
 
-/* The activity of a view, all its devices together, its idle time divided so; spans: of the view.  False when memory is
- * out. */
-bool tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans);
+/* The activity of a view, all its devices together, its idle time divided so; spans: of the view. */
+void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans);
 
 /* -------------------------------------------------------------------------------------------------------- comm only */
 
@@ -132,9 +131,9 @@ typedef struct tl_comm_span {
 
 typedef TL_VEC(tl_comm_span) tl_comm_spans;
 
-/* The spans of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint,
- * and in order of time.  False when memory is out. */
-bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out);
+/* The spans of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint, and
+ * in order of time. */
+void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out);
 
 /* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
  * kernel into any number of spans; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
@@ -155,8 +154,8 @@ int64_t tl_exposure_within(const tl_exposure *exposure, int64_t wait_ns);
 /* Of all ranks that a proc has read.  Zero-initialise; free(v) ends it. */
 typedef TL_VEC(tl_exposure) tl_exposures;
 
-/* Appends those of each device of the rank.  False when memory is out. */
-bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
+/* Appends those of each device of the rank. */
+void tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
 
 /* --------------------------------------------------------------------------------------------------------- rank row */
 

@@ -46,9 +46,9 @@ typedef struct tl_shape {
     size_t first, last; /* of them, as indices: first is n without any */
 } tl_shape;
 
-/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2), of very many O(n).  False when
- * memory is out. */
-bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
+/* x[n], the lateness of a unit; sigma > 0, in its unit.  up[n]: the steps in which it is late.  O(n^2), of very many
+ * O(n). */
+void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up);
 
 /* ------------------------------------------------------------------------------------------------------------- test */
 
@@ -143,9 +143,8 @@ typedef struct tl_findings {
     TL_VEC(tl_untraced) untraced;
 } tl_findings;
 
-/* On one proc.  TL_ENOMEM. */
-tl_status tl_verdict_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out,
-                          tl_error *err);
+/* On one proc. */
+void tl_verdict_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 void tl_findings_free(tl_findings *findings);
 
 /* What rows need besides the findings. */
@@ -155,9 +154,9 @@ typedef struct tl_verdict_ranks {
     size_t nranks;
 } tl_verdict_ranks;
 
-/* The rows of blame_step, straggler, link and whatif; blame is there.  TL_ENOMEM. */
-tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
-                          tl_tables *tables, tl_error *err);
+/* The rows of blame_step, straggler, link and whatif; blame is there. */
+void tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                     tl_tables *tables);
 
 /* -------------------------------------------------------------------------------------------------------------- job */
 
@@ -176,15 +175,14 @@ typedef struct tl_judged {
 } tl_judged;
 
 /* On proc 0.  rows: of all collectives of the job, in order; where ranks mark no steps they get numbers of steps, and
- * they are freed.
- * `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and critical_path.
- * TL_ENOMEM. */
+ * they are freed.  `tables` has the rows of all ranks, and gets blame, blame_step, straggler, link, whatif and
+ * critical_path. */
 tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basis, tl_tables *tables, tl_judged *out,
                        tl_error *err);
 void tl_judged_free(tl_judged *judged);
 
 /* Last: blame_ns of each row in straggler with what others waited for the rank outside of steps, too, of which no
- * verdict is made; and ranks whose trace shows no device work get a row each, of which nothing is known.  TL_ENOMEM. */
-tl_status tl_verdict_finish(tl_tables *tables, tl_error *err);
+ * verdict is made; and ranks whose trace shows no device work get a row each, of which nothing is known. */
+void tl_verdict_finish(tl_tables *tables);
 
 #endif

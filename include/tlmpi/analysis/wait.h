@@ -40,8 +40,8 @@ tl_wait_state tl_wait_state_of(const tl_collective_view *c);
  * ranks where each may leave before all have come, else the last one alone. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 
-/* waits_ns[i]: the time from the start of by_rank[i] to the end of its wait.  False when memory is out. */
-bool tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
+/* waits_ns[i]: the time from the start of by_rank[i] to the end of its wait. */
+void tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
 
 /* Whether its kernels are told apart into waiting and transfer, but for what clocks leave open: only where all ranks
  * that take part are there, and fit together. */
@@ -116,8 +116,8 @@ typedef struct tl_late_row {
 
 typedef TL_VEC(tl_late_row) tl_late_rows;
 
-/* Appends the rows of one collective.  False when memory is out. */
-bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *collective);
+/* Appends the rows of one collective. */
+void tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *collective);
 
 /* Where the rows of the collective of rows[first] end, among n in which those of one collective lie together. */
 size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first);
@@ -153,8 +153,8 @@ typedef struct tl_peer_answer {
 typedef TL_VEC(tl_peer_answer) tl_peer_answers;
 
 /* Appends an answer for each row; who waited is known of collectives whose waits are charged.  Rows of one collective
- * lie together, in rank order.  False when memory is out. */
-bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out);
+ * lie together, in rank order. */
+void tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out);
 
 /* By rank and uid, as the calls below want them. */
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n);
@@ -171,19 +171,18 @@ typedef struct tl_host_meeting {
 
 typedef TL_VEC(tl_host_meeting) tl_host_meetings;
 
-/* Takes the rows of collectives of hosts (idle_id -1) out of gap_peer.  All of a rank are there.  False when memory is
- * out. */
-bool tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_meetings *out);
+/* Takes the rows of collectives of hosts (idle_id -1) out of gap_peer.  All of a rank are there. */
+void tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_meetings *out);
 
 /* Appends the answers of meetings that are all of some keys.  Ranks have met where none left before the last had come;
- * where one did they are not matched, and there is no answer.  False when memory is out. */
-bool tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
+ * where one did they are not matched, and there is no answer. */
+void tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
 
 /* --------------------------------------------------------------------------------------------------------- cutting */
 
 /* Leaves of the rows of gap_peer what was waiting.  What nobody answers for is dropped, unless its evidence is of
- * hosts. Rows are then in order of their keys.  False when memory is out. */
-bool tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n);
+ * hosts.  Rows are then in order of their keys. */
+void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n);
 
 /* What goes into one row of idle, or of idle_summary. */
 typedef struct tl_peer_sum {
@@ -198,8 +197,8 @@ typedef struct tl_peer_sum {
 
 typedef TL_VEC(tl_peer_sum) tl_peer_sums;
 
-/* Appends the sums of rows that are cut, all of some ranks.  False when memory is out. */
-bool tl_peers_sum(const tl_table *rows, tl_peer_sums *out);
+/* Appends the sums of rows that are cut, all of some ranks. */
+void tl_peers_sum(const tl_table *rows, tl_peer_sums *out);
 
 /* Exposed communication of one place: what of it was waiting, and what of it may be waiting or transfer. */
 typedef struct tl_exposed_part {
@@ -212,13 +211,13 @@ typedef struct tl_exposed_part {
 
 typedef TL_VEC(tl_exposed_part) tl_exposed_parts;
 
-/* Appends those of exposures, all of some ranks.  What nobody answers for is unknown.  False when memory is out. */
-bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
+/* Appends those of exposures, all of some ranks.  What nobody answers for is unknown. */
+void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
                     tl_exposed_parts *out);
 
 /* Rows of table exposed for each rank by step, group and kind; and to the rows of breakdown, of ranks and devices, what
- * of their comm_exposed_ns is waiting, transfer and neither.  False when memory is out. */
-bool tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown);
+ * of their comm_exposed_ns is waiting, transfer and neither. */
+void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown);
 
 /* The answer that tells of the kernel or operator, with a wait or without; NULL for none.  In the order of
  * tl_peer_answers_sort. */

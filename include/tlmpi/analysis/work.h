@@ -18,7 +18,7 @@ extern const tl_analysis tl_series_analysis; /* with config.series */
 /* ----------------------------------------------------------------------------------------------------------- series
  *
  * How much there is of something over time.  Start each with { 0 }; free(v) ends it.  What fills one appends to it, and
- * is false when memory is out. */
+ * is. */
 
 /* Something of that weight, 0 or more, over [from_ns, to_ns), which is not empty. */
 typedef struct tl_load {
@@ -35,7 +35,7 @@ typedef struct tl_point {
 typedef TL_VEC(tl_point) tl_series;
 
 /* The series of n loads in any order: at an instant what ends goes before what begins comes.  O(n log n). */
-bool tl_series_add(tl_series *out, const tl_load *loads, size_t n);
+void tl_series_add(tl_series *out, const tl_load *loads, size_t n);
 
 /* Of one series: its largest value, 0 for none; how long it is `least` > 0 or more. */
 int64_t tl_series_max(const tl_series *series);
@@ -46,7 +46,7 @@ double tl_loads_integral(const tl_load *loads, size_t n);
 
 /* The n kernels of one stream while they are in its queue: from the start of their launch to their own.  What has no
  * launch, and what seems to start before it, is in none. */
-bool tl_queue_loads(const tl_kernel *kernels, size_t n, tl_loads *out);
+void tl_queue_loads(const tl_kernel *kernels, size_t n, tl_loads *out);
 
 /* byte/s of a copy or memset of the view; -1 when it is not known. */
 int64_t tl_copy_bandwidth(const tl_rank_view *view, const tl_kernel *copy);
@@ -54,13 +54,13 @@ int64_t tl_copy_bandwidth(const tl_rank_view *view, const tl_kernel *copy);
 /* Indices of copies and memsets; by (name, kind, start, uid). */
 typedef TL_VEC(uint32_t) tl_copy_order;
 
-bool tl_copies_find(const tl_kernel *kernels, size_t n, tl_copy_order *out);
+void tl_copies_find(const tl_kernel *kernels, size_t n, tl_copy_order *out);
 
 /* How many of the n > 0 that follow are of the name and kind of the first. */
 size_t tl_copies_of_name(const tl_kernel *kernels, const uint32_t *order, size_t n);
 
 /* Those whose bandwidth is known while they run, with it as their weight: kernels[order[i]] of the view. */
-bool tl_copy_loads(const tl_rank_view *view, const tl_kernel *kernels, const uint32_t *order, size_t n, tl_loads *out);
+void tl_copy_loads(const tl_rank_view *view, const tl_kernel *kernels, const uint32_t *order, size_t n, tl_loads *out);
 
 /* One of a device; its points are [first, first + n). */
 typedef struct tl_counter {

@@ -25,15 +25,13 @@ static inline void tl_bytes_free(tl_bytes *b)
     *b = (tl_bytes){ 0 };
 }
 
-/* Appends n bytes.  False when memory is out; what was there stays. */
-static inline bool tl_bytes_put(tl_bytes *b, const void *v, size_t n)
+/* Appends n bytes.  What was there stays. */
+static inline void tl_bytes_put(tl_bytes *b, const void *v, size_t n)
 {
-    if (!tl_grow((void **)&b->v, &b->cap, b->n + n, 1))
-        return false;
+    tl_grow((void **)&b->v, &b->cap, b->n + n, 1);
     if (n > 0 && v != NULL)
         memcpy(b->v + b->n, v, n);
     b->n += n;
-    return true;
 }
 
 /* Passes over the next n.  The procs of a run are one program: that fewer are left is a fault of the program. */
@@ -45,23 +43,23 @@ static inline void tl_bytes_skip(tl_bytes *b, size_t n)
 }
 
 /* Takes the next n. */
-static inline bool tl_bytes_get(tl_bytes *b, void *v, size_t n)
+static inline void tl_bytes_get(tl_bytes *b, void *v, size_t n)
 {
     const size_t at = b->at;
     tl_bytes_skip(b, n);
     if (n > 0)
         memcpy(v, b->v + at, n);
-    return true;
 }
 
 /* How many there are of `size` bytes each, and then they. */
-static inline bool tl_bytes_put_list(tl_bytes *b, const void *v, size_t n, size_t size)
+static inline void tl_bytes_put_list(tl_bytes *b, const void *v, size_t n, size_t size)
 {
-    return tl_bytes_put(b, &n, sizeof n) && tl_bytes_put(b, v, n * size);
+    tl_bytes_put(b, &n, sizeof n);
+    tl_bytes_put(b, v, n * size);
 }
 
 /* Into *v, the caller's, with room for one more; *n of them. */
-static inline bool tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t size)
+static inline void tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t size)
 {
     tl_bytes_get(b, n, sizeof *n);
     if (*n > (b->n - b->at) / size)
@@ -69,7 +67,6 @@ static inline bool tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t si
     void *list = tl_malloc((*n + 1) * size);
     tl_bytes_get(b, list, *n * size);
     memcpy(v, &list, sizeof list);
-    return true;
 }
 
 /* A number, in the fewer bytes the nearer it is to 0: 7 bits a byte. */
@@ -78,7 +75,7 @@ static inline void tl_bytes_put_number(tl_bytes *b, int64_t x)
     enum { LONGEST = 10 };
     uint64_t bits = (uint64_t)x << 1 ^ (x < 0 ? UINT64_MAX : 0); /* 0, -1, 1, -2, ...: 0, 1, 2, 3, ... */
     if (b->cap - b->n < LONGEST)
-        (void)tl_grow((void **)&b->v, &b->cap, b->n + LONGEST, 1);
+        tl_grow((void **)&b->v, &b->cap, b->n + LONGEST, 1);
     for (; bits > 0x7f; bits >>= 7)
         b->v[b->n++] = (char)((bits & 0x7f) | 0x80);
     b->v[b->n++] = (char)bits;

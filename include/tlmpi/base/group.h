@@ -24,7 +24,7 @@ size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *co
     for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)
 
 /* Appends a value to a TL_VEC; all but the first argument is the value. */
-#define tl_vec_push(vec, ...) ((void)tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
+#define tl_vec_push(vec, ...) (tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
 
 /* For each element x of a TL_VEC, a T: a loop; T may be const. */
 #define TL_EACH(T, x, vec) for (T *x = (vec).v, *const x##_end = (vec).n > 0 ? x + (vec).n : x; x != x##_end; x++)

@@ -29,7 +29,7 @@ uint32_t tl_map_get(const tl_map *map, uint64_t key);
 /* Where that value stands, to be changed (never to TL_MAP_NONE), until the next tl_map_put; NULL without one. */
 uint32_t *tl_map_at(tl_map *map, uint64_t key);
 
-/* Sets the value under key (value is not TL_MAP_NONE).  0 on success, -1 when memory is out. */
+/* Sets the value under key (value is not TL_MAP_NONE).  0 on success. */
 int tl_map_put(tl_map *map, uint64_t key, uint32_t value);
 
 void tl_map_free(tl_map *map);

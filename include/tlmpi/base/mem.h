@@ -24,6 +24,9 @@ void tl_mem_expect(tl_mem_use use);
 /* Ends the run: n bytes were asked for and are not there. */
 _Noreturn void tl_mem_out(size_t n);
 
+/* Ends the run where n elements cannot be numbered with 32 bits, whose largest number is of none. */
+void tl_mem_indexable(size_t n);
+
 /* Ends the run likewise: what cannot be unless the program itself is wrong, in words. */
 _Noreturn void tl_fault(const char *what);
 
@@ -48,7 +51,7 @@ void tl_mem_drop(void *none, void *array);
 
 /* Makes room for at least `need` elements of `size` bytes in *array, whose capacity is *capacity elements.
  * The elements stay. */
-bool tl_grow(void **array, size_t *capacity, size_t need, size_t size);
+void tl_grow(void **array, size_t *capacity, size_t need, size_t size);
 
 /* The arrays of one phase, which end together.
  *
@@ -84,8 +87,8 @@ void tl_mem_fail_after(size_t n);
         size_t n, cap;                                                                                                 \
     }
 
-/* Room for one more: true when vec->v[vec->n] may be written. */
+/* Room for one more: vec->v[vec->n] may be written. */
 #define tl_vec_room(vec)                                                                                               \
-    ((vec)->n < (vec)->cap || tl_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof *(vec)->v))
+    ((vec)->n < (vec)->cap ? (void)0 : tl_grow((void **)&(vec)->v, &(vec)->cap, (vec)->n + 1, sizeof *(vec)->v))
 
 #endif

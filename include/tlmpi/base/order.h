@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Node v waits for from[first_edge[v] .. first_edge[v + 1]), and was done at when_ns[v].  order[n]; dropped[edges] only
- * where *ndropped is not 0.  O(nodes + edges), and n log n where there is a circle.  False when memory is out. */
-bool tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
+/* Node v waits for from[first_edge[v] ..  first_edge[v + 1]), and was done at when_ns[v].  order[n]; dropped[edges]
+ * only where *ndropped is not 0.  O(nodes + edges), and n log n where there is a circle. */
+void tl_order_nodes(size_t n, const uint32_t *first_edge, const uint32_t *from, const int64_t *when_ns, uint32_t *order,
                     bool *dropped, size_t *ndropped);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* The number after which n tokens repeat, seen twice and a half at least, but for one in fifty; where they do after
  * less than the times between them do, the number after which both do.  0: none.  times_ns: [n], when each began,
- * ascending. False when memory is out. */
-bool tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period);
+ * ascending. */
+void tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period);
 
 #endif

@@ -37,7 +37,7 @@
 typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
-bool tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
+void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
 /* Moves `at` up to the first place of [at, end) at which `before`, said of the place `mid`, does not hold; to the end
  * where it holds everywhere.  It holds for all places before that one, and for none after it.

@@ -26,19 +26,19 @@ typedef struct tl_spans {
 void tl_spans_free(tl_spans *set);
 
 /* Adds [start_ns, end_ns) to a set being filled in order of start; an empty span adds nothing.  Spans that overlap or
- * touch the last one extend it.  False when memory is out. */
-bool tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
+ * touch the last one extend it. */
+void tl_spans_add(tl_spans *set, int64_t start_ns, int64_t end_ns);
 
-/* Adds n spans in any order to an empty set; puts them in order of start.  False when memory is out. */
-bool tl_spans_add_all(tl_spans *set, tl_span *v, size_t n);
+/* Adds n spans in any order to an empty set; puts them in order of start. */
+void tl_spans_add_all(tl_spans *set, tl_span *v, size_t n);
 
-/* out = a united with b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.
- * False when memory is out; out is then empty. */
-bool tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b);
-bool tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
+/* out = a united with b, a without b; each in O(|a| + |b|).  out is overwritten and is neither a nor b.  Out is then
+ * empty. */
+void tl_spans_union(tl_spans *out, const tl_spans *a, const tl_spans *b);
+void tl_spans_subtract(tl_spans *out, const tl_spans *a, const tl_spans *b);
 
 /* out = the part of a inside [from_ns, to_ns). */
-bool tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns);
+void tl_spans_clip(tl_spans *out, const tl_spans *a, int64_t from_ns, int64_t to_ns);
 
 /* Time covered, in ns: exact, so it may be summed in any order. */
 int64_t tl_spans_total(const tl_spans *set);

@@ -12,6 +12,6 @@
 /* Collective.  Reads the plan's files of phases, if there are any, and fills the tables; judged by options->judge.
  * `tables` has on proc 0 what Kineto traces tell of exposed waiting by rank and step.  analyse: else phase_file alone.
  * The same status and message on every proc. */
-tl_status tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables, tl_error *err);
+void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables);
 
 #endif

@@ -52,8 +52,8 @@ extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
     F(T, REMEDY, done, LABEL, "", "what was done about it")
 TL_TABLE(health, TL_HEALTH_FIELDS);
 
-/* Appends the row, with what is done about its defect.  False when memory is out. */
-bool tl_health_add(tl_table *health, tl_health row);
+/* Appends the row, with what is done about its defect. */
+void tl_health_add(tl_table *health, tl_health row);
 
 /* Whether the step is not whole on all ranks; rows are in order of their keys, those of the job first. */
 bool tl_step_is_left_out(const tl_table *health, int32_t step);

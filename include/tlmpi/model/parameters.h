@@ -189,8 +189,8 @@ extern const char *const tl_parameter_labels[]; /* "physical", "statistical", "u
     F(T, TEXT256, reason, LABEL, "", "why it is that, and how it was measured")
 TL_TABLE(parameter, TL_PARAMETER_FIELDS);
 
-/* Appends a row for each.  False when memory is out. */
-bool tl_parameters_list(tl_table *table, double alpha, double least_cost);
+/* Appends a row for each. */
+void tl_parameters_list(tl_table *table, double alpha, double least_cost);
 
 /* The value under a name of the table, which a result was made with; `otherwise` where it has none. */
 double tl_parameter_value(const tl_table *table, const char *name, double otherwise);

@@ -15,17 +15,17 @@ typedef struct tl_table {
     size_t n, cap;
 } tl_table;
 
-/* Room for n more rows at once: a large table then has never been moved.  False when memory is out. */
-bool tl_table_reserve(tl_table *table, size_t n);
+/* Room for n more rows at once: a large table then has never been moved. */
+void tl_table_reserve(tl_table *table, size_t n);
 
-/* A new zeroed row at the end, owned by the table and valid until the next call; NULL when memory is out. */
+/* A new zeroed row at the end, owned by the table and valid until the next call. */
 void *tl_table_add(tl_table *table);
 
-/* Appends n rows of the same schema.  False when memory is out. */
-bool tl_table_append(tl_table *table, const void *rows, size_t n);
+/* Appends n rows of the same schema. */
+void tl_table_append(tl_table *table, const void *rows, size_t n);
 
-/* Sorts by the KEY fields, left to right; equal keys stay in their order.  False when memory is out. */
-bool tl_table_sort(tl_table *table);
+/* Sorts by the KEY fields, left to right; equal keys stay in their order. */
+void tl_table_sort(tl_table *table);
 
 /* Every NAME cell that holds an id gets row_of[id] for it. */
 void tl_table_set_name_rows(tl_table *table, const uint32_t *row_of);
@@ -63,8 +63,8 @@ typedef struct tl_tables {
                       * view.  Borrowed; NULL elsewhere */
 } tl_tables;
 
-/* One empty table for each of the n schemas.  False when memory is out. */
-bool tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n);
+/* One empty table for each of the n schemas. */
+void tl_tables_init(tl_tables *tables, const tl_schema *const *schemas, size_t n);
 void tl_tables_free(tl_tables *tables);
 
 /* The table of that schema; it must be one of them. */

@@ -196,8 +196,8 @@ typedef struct tl_open_ops {
     TL_VEC(uint32_t) stack; /* the innermost last */
 } tl_open_ops;
 
-/* The op opens: what has ended by then is closed.  False when memory is out. */
-bool tl_open_ops_push(tl_open_ops *open, uint32_t op);
+/* The op opens: what has ended by then is closed. */
+void tl_open_ops_push(tl_open_ops *open, uint32_t op);
 
 /* The innermost at that instant, and what has ended by then is closed; TL_NONE. */
 uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns);
@@ -214,9 +214,8 @@ const tl_thread *tl_main_thread(const tl_ops *ops);
 /* Whether an annotation of that name marks a step: such are told of by table step. */
 bool tl_is_step_mark(const tl_names *names, uint32_t name);
 
-/* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case.  False
- * when memory is out. */
-bool tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
+/* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case. */
+void tl_launching_tracks(const tl_rank_view *view, tl_map *tracks);
 
 /* The launches thread by thread, each in order of (start, uid): those of track t are v[first[t]] to v[first[t + 1] - 1],
  * of no track from ntracks on.  The arrays are of the arena. */
@@ -225,8 +224,7 @@ typedef struct tl_thread_launches {
     size_t *first, ntracks;
 } tl_thread_launches;
 
-/* False when memory is out. */
-bool tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out);
+void tl_launches_by_thread(const tl_rank_view *view, tl_arena *arena, tl_thread_launches *out);
 
 /* The track of the thread that has done the call. */
 uint32_t tl_call_track(const tl_calls *calls, size_t call);

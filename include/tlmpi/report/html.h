@@ -31,16 +31,15 @@ typedef struct tl_html_input {
 
 typedef struct tl_html tl_html;
 
-/* NULL when memory is out. */
 tl_html *tl_html_new(const tl_html_input *input);
 void tl_html_free(tl_html *html); /* NULL is fine */
 
-/* The rows of the table before, if any, are all there; *table is the next one whose rows are wanted, NULL: no more.  One
- * that the result does not have is passed over.  TL_ENOMEM. */
-tl_status tl_html_next(tl_html *html, const tl_schema **table, tl_error *err);
+/* The rows of the table before, if any, are all there; *table is the next one whose rows are wanted, NULL: no more.
+ * One that the result does not have is passed over. */
+tl_status tl_html_next(tl_html *html, const tl_schema **table);
 
-/* A row of that table, as its struct; `html` is void that it may be handed to whoever reads tables.  TL_ENOMEM. */
-tl_status tl_html_take(void *html, const void *row, tl_error *err);
+/* A row of that table, as its struct; `html` is void that it may be handed to whoever reads tables. */
+void tl_html_take(void *html, const void *row, tl_error *err);
 
 /* The page.  TL_ENOMEM; that `out` failed is for whoever closes it to see. */
 tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err);

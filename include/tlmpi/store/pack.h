@@ -41,7 +41,7 @@ typedef struct tl_chunk_room {
 void tl_chunk_room_free(tl_chunk_room *room);
 
 /* Shuffles, deflates and sums up a chunk of `rows` <= tl_chunk_rows rows, of which the first n are packed rows and the
- * others zero bytes, into out, of tl_chunk_bound bytes.  Returns its size, 0 when memory is out. */
+ * others zero bytes, into out, of tl_chunk_bound bytes.  Returns its size. */
 size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, size_t rows, void *out,
                        tl_chunk_room *room);
 

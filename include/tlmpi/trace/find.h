@@ -87,7 +87,7 @@ typedef struct tl_inventory {
  * the folder, nested folders included, links to folders not followed twice, hidden files and our own outputs left out.
  * A pipe may be named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a
  * folder that was named and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind
- * and ranks of the others are not yet filled in.  TL_ENOMEM. */
+ * and ranks of the others are not yet filled in. */
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
 
 /* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several
@@ -123,12 +123,11 @@ bool tl_input_is_lost(const tl_input *input);
 size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out);
 
 /* When all have been looked at: adds each folder that was named, beside something else, and gives nothing that is, or
- * should be, a trace.  So everything that was named is a trace or holds one, or is there with its reason.
- * TL_ENOMEM. */
-tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err);
+ * should be, a trace.  So everything that was named is a trace or holds one, or is there with its reason. */
+void tl_inventory_close(tl_inventory *inventory);
 
-/* What reading the traces has told: world_size and missing anew, from what the inputs say now.  TL_ENOMEM. */
-tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err);
+/* What reading the traces has told: world_size and missing anew, from what the inputs say now. */
+void tl_inventory_learn(tl_inventory *inventory);
 
 /* Traces of other runs that say they are this rank, and began nearer than `within_ns` to that of the run that is taken:
  * of ranks of one job, whose runs follow upon one another, there are none.  Copies, which begin at the same instant,

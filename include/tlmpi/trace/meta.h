@@ -57,8 +57,7 @@ void tl_meta_set_base(tl_meta *meta, tl_text digits);
 void tl_meta_free(tl_meta *meta);
 
 /* Reads the text around the array into *meta: as it is, or, where the splitter has found a fault in it, what can be
- * made of it. TL_EINPUT: it is none though the splitter took it for one, or too long; what was read before stays.
- * TL_ENOMEM. */
+ * made of it.  TL_EINPUT: it is none though the splitter took it for one, or too long; what was read before stays. */
 tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err);
 
 /* Adds to *meta what the last MiB of the text says of rank and base time.  A plain file is read at its end; a

@@ -114,11 +114,11 @@ typedef struct tl_linked {
 } tl_linked;
 
 /* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there
- * is never a second set of them; the rest of the events is freed, the names stay (and may become more).  TL_ENOMEM. */
+ * is never a second set of them; the rest of the events is freed, the names stay (and may become more). */
 tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
 
-/* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out.  TL_ENOMEM. */
-tl_status tl_link_steps(const tl_trace *trace, tl_linked *out, tl_error *err);
+/* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out. */
+void tl_link_steps(const tl_trace *trace, tl_linked *out);
 
 /* ------------------------------------------------------------------------------------------------------ a part of it */
 
@@ -139,8 +139,7 @@ typedef struct tl_found {
     tl_ranges times;           /* of each span of time asked for that has something in it an instant of it */
 } tl_found;
 
-/* False when memory is out. */
-bool tl_found_add(tl_found *sum, const tl_found *more);
+void tl_found_add(tl_found *sum, const tl_found *more);
 void tl_found_free(tl_found *found);
 
 /* As tl_link, of the selected alone; NULL: of everything.  Adds to *found what there was. */

@@ -47,9 +47,8 @@ typedef struct tl_out_gap {
 
 typedef TL_VEC(char) tl_out_words;
 
-/* What the label of the gap does not say, in place of what stood there; `names` are those of the row.  False when
- * memory is out. */
-bool tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
+/* What the label of the gap does not say, in place of what stood there; `names` are those of the row. */
+void tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
 
 /* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */
 void tl_out_idle_begin(tl_out_writer *writer, const tl_out_track *first, const char *of);
@@ -66,7 +65,7 @@ typedef struct tl_out_wait {
 
 void tl_out_wait_put(tl_out_writer *writer, const tl_out_track *first, int track, const tl_out_wait *wait);
 
-/* One event of noise, three of others.  TL_ENOMEM. */
-tl_status tl_out_idle_gap(tl_out_writer *writer, const tl_out_track *first, const tl_out_gap *gap, tl_error *err);
+/* One event of noise, three of others. */
+void tl_out_idle_gap(tl_out_writer *writer, const tl_out_track *first, const tl_out_gap *gap);
 
 #endif

@@ -26,9 +26,8 @@ typedef struct tl_out_search {
 } tl_out_search;
 
 /* One for each device with work, by device.  Of two processes with as much of it the one that is met first.  The caller
- * frees out->v.  TL_ENOMEM. */
-tl_status tl_out_processes_find(const tl_events *events, const tl_out_search *search, tl_out_processes *out,
-                                tl_error *err);
+ * frees out->v. */
+void tl_out_processes_find(const tl_events *events, const tl_out_search *search, tl_out_processes *out);
 
 /* The track with the first of its tids; names are those of the trace. */
 tl_out_track tl_out_process_track(const tl_out_process *process, const tl_names *names);

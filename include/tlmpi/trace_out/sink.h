@@ -13,7 +13,7 @@
 typedef struct tl_sink tl_sink;
 
 /* Writes to fd, which stays the caller's; `name` is for messages and must outlive the sink.  *out is set on success
- * alone.  TL_ENOMEM. */
+ * alone. */
 tl_status tl_sink_open(int fd, const char *name, bool gzip, tl_sink **out, tl_error *err);
 
 /* False once something has failed. */

@@ -39,7 +39,7 @@ tl_splice tl_splice_of(const tl_read_report *report);
 typedef tl_status tl_splice_add(void *arg, tl_out_writer *writer, tl_error *err);
 
 /* Copies the trace to the sink, with the new events.  *nevents, if not NULL, is their number.  TL_EINPUT: it cannot be
- * read any more, or has changed; TL_EOUTPUT; TL_ENOMEM; what `add` returns. */
+ * read any more, or has changed; TL_EOUTPUT; what `add` returns. */
 tl_status tl_splice_copy(const char *path, const tl_splice *splice, tl_sink *sink, tl_splice_add *add, void *arg,
                          uint64_t *nevents, tl_error *err);
 

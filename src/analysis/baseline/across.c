@@ -112,20 +112,18 @@ static void add_class(const tl_baseline *b, const tl_work_class *class, const tl
     }
 }
 
-bool tl_lateness_across(const tl_baseline *b, double *late_ns)
+void tl_lateness_across(const tl_baseline *b, double *late_ns)
 {
     const tl_work_class **same = tl_malloc((b->nroles + 1) * sizeof *same);
     int64_t *scratch = tl_malloc((b->graph->nranks + b->nroles + 1) * sizeof *scratch);
-    bool ok = same != NULL && scratch != NULL;
     for (size_t i = 0; i < b->nroles * b->nsteps; i++)
         late_ns[i] = 0;
-    for (uint32_t role = 0; ok && role < b->nroles; role++)
+    for (uint32_t role = 0; role < b->nroles; role++)
         for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next)
             if (b->classes[c].family == TL_FAMILY_DEVICE)
                 add_class(b, &b->classes[c], same, late_ns + role * b->nsteps, scratch);
     free(same);
     free(scratch);
-    return ok;
 }
 
 int64_t tl_baseline_across(const tl_baseline *b, const tl_work_class *class, int64_t own_ns, const bool *on,

@@ -34,32 +34,30 @@ static uint32_t rank_of(const sorting *s, uint32_t member)
     return s->b->members[s->role->first + member];
 }
 
-static bool count(sorting *s, uint32_t member)
+static void count(sorting *s, uint32_t member)
 {
     const uint32_t rank = rank_of(s, member);
     const size_t n = s->b->nkinds[rank];
     const tl_cells_of_rank *r = &s->ranks[rank];
     int64_t *pieces = s->pieces[member] = tl_arena_zeroed(&s->arena, n, sizeof *pieces);
     uint32_t *name_of = s->name_of[member] = tl_arena_take(&s->arena, n, sizeof *name_of);
-    bool ok = !s->arena.failed;
-    for (size_t i = 0; ok && i < r->n; i++)
+    for (size_t i = 0; i < r->n; i++)
         pieces[r->cells[i].kind] += s->b->cut[r->cells[i].step] ? 0 : r->cells[i].pieces;
-    for (size_t k = 0; ok && k < n; k++) {
+    for (size_t k = 0; k < n; k++) {
         name_of[k] = r->kinds[k].computes ? tl_map_get(&s->number_of, r->kinds[k].key) : TL_NONE;
         if (r->kinds[k].computes && name_of[k] == TL_MAP_NONE) {
             name_of[k] = (uint32_t)s->names.n;
-            ok = tl_vec_room(&s->names) && tl_map_put(&s->number_of, r->kinds[k].key, name_of[k]) == 0;
-            if (ok)
-                s->names.v[s->names.n++] = (name){ .pieces = pieces[k] };
+            tl_vec_room(&s->names);
+            tl_map_put(&s->number_of, r->kinds[k].key, name_of[k]);
+            s->names.v[s->names.n++] = (name){ .pieces = pieces[k] };
         }
-        if (!ok || name_of[k] == TL_NONE)
+        if (name_of[k] == TL_NONE)
             continue;
         name *of = &s->names.v[name_of[k]];
         of->nranks += pieces[k] > 0;
         of->differs = of->differs || pieces[k] != of->pieces;
     }
     s->nworking += tl_graph_has(s->b->graph, rank);
-    return ok;
 }
 
 /* Whether some ranks have none of it, or, unless those are meant alone, not all as many. */
@@ -87,32 +85,28 @@ static bool is_even(const sorting *s, bool lacking)
     return first > 0;
 }
 
-static bool exchange(sorting *s)
+static void exchange(sorting *s)
 {
-    bool ok = true;
     s->pieces = tl_arena_take(&s->arena, s->role->n, sizeof *s->pieces);
     s->name_of = tl_arena_take(&s->arena, s->role->n, sizeof *s->name_of);
-    for (uint32_t i = 0; ok && i < s->role->n; i++)
-        ok = !s->arena.failed && count(s, i);
-    bool lacking = ok && is_even(s, true);
-    if (!ok || (!lacking && !is_even(s, false)))
-        return ok;
+    for (uint32_t i = 0; i < s->role->n; i++)
+        count(s, i);
+    bool lacking = is_even(s, true);
+    if (!lacking && !is_even(s, false))
+        return;
     for (uint32_t i = 0; i < s->role->n; i++)
         for (size_t k = 0; k < s->b->nkinds[rank_of(s, i)]; k++)
             if (differs(s, i, k, lacking))
                 s->ranks[rank_of(s, i)].kinds[k].key = TL_EXCHANGED;
-    return true;
 }
 
-bool tl_kinds_alike(const tl_baseline *b, tl_cells_of_rank *ranks)
+void tl_kinds_alike(const tl_baseline *b, tl_cells_of_rank *ranks)
 {
-    bool ok = true;
-    for (size_t q = 0; ok && q < b->nroles; q++) {
+    for (size_t q = 0; q < b->nroles; q++) {
         sorting s = { .b = b, .ranks = ranks, .role = &b->roles[q] };
-        ok = exchange(&s);
+        exchange(&s);
         free(s.names.v);
         tl_map_free(&s.number_of);
         tl_arena_free(&s.arena);
     }
-    return ok;
 }

@@ -6,13 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-tl_status tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
-                           size_t nrows, tl_baseline *out, tl_error *err)
+void tl_baseline_make(const tl_graph *graph, const tl_asker *asker, const int32_t *ranks, const tl_late_row *rows,
+                      size_t nrows, tl_baseline *out)
 {
     *out = (tl_baseline){ .graph = graph, .asker = asker };
-    bool ok = tl_baseline_roles(ranks, rows, nrows, out) && tl_baseline_steps(out) && tl_baseline_cells(out) &&
-              tl_baseline_host_pieces(out) && tl_baseline_own(out);
-    return ok ? TL_OK : tl_fail_memory(err, "what is usual");
+    tl_baseline_roles(ranks, rows, nrows, out);
+    tl_baseline_steps(out);
+    tl_baseline_cells(out);
+    tl_baseline_host_pieces(out);
+    tl_baseline_own(out);
 }
 
 void tl_baseline_free(tl_baseline *b)
@@ -135,17 +137,18 @@ static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t
     }
 }
 
-bool tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+void tl_excess(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
     size_t n = b->roles[class->role].n, nsteps = class->steps.n;
-    if (class->family == TL_FAMILY_TRANSFER)
-        return tl_excess_of_links(b, class, late_ns, scratch);
+    if (class->family == TL_FAMILY_TRANSFER) {
+        tl_excess_of_links(b, class, late_ns, scratch);
+        return;
+    }
     for (size_t k = 0; k < nsteps; k++) {
         step_baseline ns = baseline_of_step(class, class->ns, n, k, scratch);
         for (size_t i = 0; i < n; i++)
             late_ns[i * nsteps + k] = n > 1 ? (double)(class->ns[i * nsteps + k] - ns.median) : 0;
     }
-    return true;
 }
 
 static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_t *scratch)
@@ -179,21 +182,20 @@ static void settle(double *late_ns, double *moved_ns, size_t n, size_t nsteps)
         }
 }
 
-bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
+void tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *late_ns, int64_t *scratch)
 {
     tl_family of = family == TL_FAMILY_ADDITIONAL ? TL_FAMILY_DEVICE : family;
     size_t n = b->roles[role].n;
     double *moved_ns = is_counted(family) ? tl_calloc(n * b->nsteps + 1, sizeof *moved_ns) : NULL;
-    bool ok = moved_ns != NULL || !is_counted(family);
 
     for (size_t i = 0; i < n * b->nsteps; i++)
         late_ns[i] = 0;
-    for (uint32_t c = tl_class_first(b, role); ok && c != TL_NONE; c = b->classes[c].next) {
+    for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next) {
         const tl_work_class *class = &b->classes[c];
         if (class->family != of)
             continue;
         if (family == TL_FAMILY_TRANSFER)
-            ok = tl_lateness_of_links(b, class, late_ns, scratch);
+            tl_lateness_of_links(b, class, late_ns, scratch);
         else if (n > 1)
             for (size_t k = 0; k < class->steps.n; k++)
                 add_step(class, n, b->nsteps, k, family, late_ns, moved_ns, scratch);
@@ -202,8 +204,7 @@ bool tl_lateness(const tl_baseline *b, uint32_t role, tl_family family, double *
     }
     for (size_t s = 0; n > 2 && s < b->nsteps; s++) /* medians of skewed parts do not add up */
         centre(late_ns, n, b->nsteps, s, scratch);
-    if (ok && is_counted(family))
+    if (is_counted(family))
         settle(late_ns, moved_ns, n, b->nsteps);
     free(moved_ns);
-    return ok;
 }

@@ -45,11 +45,9 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
     uint32_t number = tl_class_find(b, family, role, key);
     if (number != TL_NONE)
         return number;
-    if (!tl_grow((void **)&b->classes, &b->class_room, b->nclasses + 1, sizeof *b->classes))
-        return TL_NONE;
+    tl_grow((void **)&b->classes, &b->class_room, b->nclasses + 1, sizeof *b->classes);
     number = (uint32_t)b->nclasses;
-    if (tl_map_put(&b->class_of, all, number) != 0)
-        return TL_NONE;
+    tl_map_put(&b->class_of, all, number);
     b->classes[b->nclasses++] = (tl_work_class){ .key = key, .role = role, .next = TL_NONE, .family = (uint8_t)family };
     tl_role_ranks *of = &b->roles[role];
     if (of->nclasses++ == 0)
@@ -60,23 +58,21 @@ uint32_t tl_class_at(tl_baseline *b, tl_family family, uint32_t role, uint64_t k
     return number;
 }
 
-bool tl_class_add_step(tl_work_class *class, uint32_t step)
+void tl_class_add_step(tl_work_class *class, uint32_t step)
 {
     size_t at = class->steps.n; /* mostly they come in order */
     if (at > 0 && class->steps.v[at - 1] >= step) {
         at = 0;
         TL_BISECT(at, class->steps.n, mid, class->steps.v[mid] < step);
         if (class->steps.v[at] == step)
-            return true;
+            return;
     }
-    if (!tl_vec_room(&class->steps))
-        return false;
+    tl_vec_room(&class->steps);
     memmove(class->steps.v + at + 1, class->steps.v + at, (class->steps.n++ - at) * sizeof *class->steps.v);
     class->steps.v[at] = step;
-    return true;
 }
 
-bool tl_class_make_room(tl_baseline *b, tl_work_class *class)
+void tl_class_make_room(tl_baseline *b, tl_work_class *class)
 {
     size_t cells = b->roles[class->role].n * class->steps.n;
     class->ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->ns);
@@ -85,39 +81,35 @@ bool tl_class_make_room(tl_baseline *b, tl_work_class *class)
         class->sure_ns = tl_arena_zeroed(&b->arena, cells, sizeof *class->sure_ns);
     else if (class->family != TL_FAMILY_HOST)
         class->amount = tl_arena_zeroed(&b->arena, cells, sizeof *class->amount);
-    return !b->arena.failed;
 }
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
-static bool put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
+static void put_question(const tl_baseline *b, size_t rank, tl_bytes *out)
 {
     const size_t whole[] = { b->first_whole, b->last_whole };
-    return tl_bytes_put(out, whole, sizeof whole) && tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps) &&
-           tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut) &&
-           tl_bytes_put_list(out, b->cuts + rank * b->nsteps, b->nsteps, sizeof *b->cuts) &&
-           tl_bytes_put_list(out, b->comparable + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->comparable);
+    tl_bytes_put(out, whole, sizeof whole);
+    tl_bytes_put_list(out, b->steps, b->nsteps, sizeof *b->steps);
+    tl_bytes_put_list(out, b->cut, b->nsteps, sizeof *b->cut);
+    tl_bytes_put_list(out, b->cuts + rank * b->nsteps, b->nsteps, sizeof *b->cuts);
+    tl_bytes_put_list(out, b->comparable + b->role_of[rank] * b->nsteps, b->nsteps, sizeof *b->comparable);
 }
 
-static bool get_answer(tl_baseline *b, size_t rank, tl_bytes *in, tl_cells_of_rank *of)
+static void get_answer(tl_baseline *b, size_t rank, tl_bytes *in, tl_cells_of_rank *of)
 {
-    return tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns) &&
-           tl_bytes_get_list(in, (void **)&of->kinds, &b->nkinds[rank], sizeof *of->kinds) &&
-           tl_bytes_get_list(in, (void **)&of->cells, &of->n, sizeof *of->cells);
+    tl_bytes_get(in, &b->compute_ns[rank], sizeof *b->compute_ns);
+    tl_bytes_get_list(in, (void **)&of->kinds, &b->nkinds[rank], sizeof *of->kinds);
+    tl_bytes_get_list(in, (void **)&of->cells, &of->n, sizeof *of->cells);
 }
 
 /* Its kinds of work become classes of its role, with its steps. */
-static bool list_steps(tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
+static void list_steps(tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
 {
     uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);
-    bool ok = class_of != NULL;
-    for (size_t k = 0; ok && k < b->nkinds[rank]; k++) {
+    for (size_t k = 0; k < b->nkinds[rank]; k++)
         class_of[k] = tl_class_at(b, (tl_family)of->kinds[k].family, b->role_of[rank], of->kinds[k].key);
-        ok = class_of[k] != TL_NONE;
-    }
-    for (size_t i = 0; ok && i < of->n; i++)
-        ok = tl_class_add_step(&b->classes[class_of[of->cells[i].kind]], of->cells[i].step);
-    return ok;
+    for (size_t i = 0; i < of->n; i++)
+        tl_class_add_step(&b->classes[class_of[of->cells[i].kind]], of->cells[i].step);
 }
 
 static void take_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
@@ -133,45 +125,45 @@ static void take_cells(const tl_baseline *b, size_t rank, const tl_cells_of_rank
     }
 }
 
-static bool take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
+static void take(tl_baseline *b, tl_bytes *out, tl_cells_of_rank *answers)
 {
     size_t nranks = b->graph->nranks;
-    bool ok = true;
-    for (size_t r = 0; ok && r < nranks; r++) {
-        ok = !tl_graph_has(b->graph, r) || get_answer(b, r, &out[r], &answers[r]);
+    for (size_t r = 0; r < nranks; r++) {
+        if (tl_graph_has(b->graph, r))
+            get_answer(b, r, &out[r], &answers[r]);
         tl_bytes_free(&out[r]);
     }
-    ok = ok && tl_kinds_alike(b, answers);
-    for (size_t r = 0; ok && r < nranks; r++)
-        ok = list_steps(b, r, &answers[r]);
-    for (size_t c = 0; ok && c < b->nclasses; c++)
-        ok = tl_class_make_room(b, &b->classes[c]);
-    for (size_t r = 0; ok && r < nranks; r++)
+    tl_kinds_alike(b, answers);
+    for (size_t r = 0; r < nranks; r++)
+        list_steps(b, r, &answers[r]);
+    for (size_t c = 0; c < b->nclasses; c++)
+        tl_class_make_room(b, &b->classes[c]);
+    for (size_t r = 0; r < nranks; r++)
         take_cells(b, r, &answers[r]);
-    for (size_t c = 0; ok && c < b->nclasses; c++)
+    for (size_t c = 0; c < b->nclasses; c++)
         tl_class_amounts(b, &b->classes[c]);
-    return ok;
 }
 
-static bool ask(tl_baseline *b)
+static void ask(tl_baseline *b)
 {
     size_t nranks = b->graph->nranks;
     tl_cells_of_rank *answers = tl_calloc(nranks + 1, sizeof *answers);
     tl_asked asked;
-    bool ok = tl_asked_new(nranks, &asked) && answers != NULL;
-    for (size_t r = 0; ok && r < nranks; r++)
-        ok = !tl_graph_has(b->graph, r) || put_question(b, r, &asked.in[r]);
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked) && take(b, asked.out, answers);
-    for (size_t r = 0; answers != NULL && r < nranks; r++) {
+    tl_asked_new(nranks, &asked);
+    for (size_t r = 0; r < nranks; r++)
+        if (tl_graph_has(b->graph, r))
+            put_question(b, r, &asked.in[r]);
+    tl_ask_ranks(b->asker, TL_ASK_CELLS, &asked);
+    take(b, asked.out, answers);
+    for (size_t r = 0; r < nranks; r++) {
         free(answers[r].kinds);
         free(answers[r].cells);
     }
     free(answers);
     tl_asked_free(&asked);
-    return ok;
 }
 
-bool tl_baseline_cells(tl_baseline *out)
+void tl_baseline_cells(tl_baseline *out)
 {
     size_t nranks = out->graph->nranks;
     out->cuts = tl_arena_zeroed(&out->arena, nranks * out->nsteps, sizeof *out->cuts);
@@ -179,8 +171,6 @@ bool tl_baseline_cells(tl_baseline *out)
     out->compute_ns = tl_arena_zeroed(&out->arena, nranks, sizeof *out->compute_ns);
     out->class_of_kind = tl_arena_zeroed(&out->arena, nranks, sizeof *out->class_of_kind);
     out->nkinds = tl_arena_zeroed(&out->arena, nranks, sizeof *out->nkinds);
-    if (out->arena.failed)
-        return false;
     find_cuts(out);
-    return ask(out);
+    ask(out);
 }

@@ -62,20 +62,18 @@ uint32_t tl_kind_find(const tl_frame *f, tl_work_kind kind)
     return f->as != NULL && number != TL_NONE ? f->as[number] : number;
 }
 
-bool tl_kinds_join(tl_frame *f, const uint64_t *keys)
+void tl_kinds_join(tl_frame *f, const uint64_t *keys)
 {
     uint32_t *as = tl_malloc((f->nkinds + 1) * sizeof *as);
-    bool ok = as != NULL;
-    for (uint32_t k = 0; ok && k < f->nkinds; k++) {
+    for (uint32_t k = 0; k < f->nkinds; k++) {
         const tl_work_kind like = { keys[k], f->kinds[k].family, 0 };
         as[k] = tl_kind_find(f, like);
         if (as[k] != TL_NONE)
             continue;
         as[k] = k;
-        ok = tl_map_put(&f->kind_of, tl_hash_mix(like.family + 1, like.key), k) == 0;
+        tl_map_put(&f->kind_of, tl_hash_mix(like.family + 1, like.key), k);
     }
     f->as = as;
-    return ok;
 }
 
 uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
@@ -107,7 +105,7 @@ typedef struct filling {
     int64_t compute_ns;
 } filling;
 
-/* The number of a kind, a new one if it is new; TL_NONE when memory is out. */
+/* The number of a kind, a new one if it is new. */
 static uint32_t kind_at(filling *c, tl_work_kind kind)
 {
     tl_frame *f = c->f;
@@ -115,28 +113,25 @@ static uint32_t kind_at(filling *c, tl_work_kind kind)
     if (number != TL_NONE)
         return number;
     number = (uint32_t)f->nkinds;
-    if (!tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds) ||
-        !tl_grow((void **)&c->newest, &c->room, f->nkinds + 1, sizeof *c->newest) ||
-        tl_map_put(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key), number) != 0)
-        return TL_NONE;
+    tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds);
+    tl_grow((void **)&c->newest, &c->room, f->nkinds + 1, sizeof *c->newest);
+    tl_map_put(&f->kind_of, tl_hash_mix(kind.family + 1, kind.key), number);
     c->newest[number] = TL_NONE;
     f->kinds[f->nkinds++] = kind;
     return number;
 }
 
-static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16_t blocks)
+static void fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16_t blocks)
 {
     uint32_t kind = kind_at(c, of);
-    if (kind == TL_NONE || c->newest == NULL)
-        return false;
     uint32_t cell = c->newest[kind];
     if (cell == TL_NONE || c->cells.v[cell].step != step) {
         uint64_t key = kind * c->f->nsteps + step;
         cell = tl_map_get(&c->cell_of, key); /* TL_MAP_NONE is TL_NONE */
         if (cell == TL_NONE) {
             cell = (uint32_t)c->cells.n;
-            if (!tl_vec_room(&c->cells) || tl_map_put(&c->cell_of, key, cell) != 0)
-                return false;
+            tl_vec_room(&c->cells);
+            tl_map_put(&c->cell_of, key, cell);
             c->cells.v[c->cells.n++] = (tl_work_cell){ 0, 0, kind, (uint32_t)step, 0 };
         }
         c->newest[kind] = cell;
@@ -145,14 +140,12 @@ static bool fill_in(filling *c, tl_work_kind of, size_t step, int64_t ns, uint16
     all->ns += ns;
     all->blocks = blocks > 0 && all->blocks >= 0 ? all->blocks + tl_blocks_of(blocks) : -1;
     all->pieces++;
-    return true;
 }
 
-static bool fill(filling *c, const tl_open_rank *o)
+static void fill(filling *c, const tl_open_rank *o)
 {
     tl_frame *f = c->f;
-    bool ok = true;
-    for (uint32_t v = 0; ok && v < o->n; v++) {
+    for (uint32_t v = 0; v < o->n; v++) {
         const tl_node *node = &o->nodes[v];
         int64_t waited_ns = tl_waited_ns(o, v);
         size_t step = tl_step_index(f->steps, f->nsteps, node->step);
@@ -160,35 +153,34 @@ static bool fill(filling *c, const tl_open_rank *o)
         c->compute_ns += tl_computes(f, node) ? node->work_ns : 0;
         f->nhost_pieces += tl_is_host_piece(node);
         if (waited_ns >= 0)
-            ok = fill_in(c, wait_of(f, node), step, waited_ns, 0);
-        if (ok && work_of(f, node, &kind))
-            ok = fill_in(c, kind, step, node->work_ns, node->blocks);
+            fill_in(c, wait_of(f, node), step, waited_ns, 0);
+        if (work_of(f, node, &kind))
+            fill_in(c, kind, step, node->work_ns, node->blocks);
     }
-    return ok;
 }
 
-static bool get_question(tl_frame *f, tl_bytes *in)
+static void get_question(tl_frame *f, tl_bytes *in)
 {
     size_t whole[2], n;
-    bool ok = tl_bytes_get(in, whole, sizeof whole) &&
-              tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps) &&
-              tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut) &&
-              tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts) &&
-              tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
-    f->first_whole = ok ? whole[0] : 0;
-    f->last_whole = ok ? whole[1] : 0;
-    return ok;
+    tl_bytes_get(in, whole, sizeof whole);
+    tl_bytes_get_list(in, (void **)&f->steps, &f->nsteps, sizeof *f->steps);
+    tl_bytes_get_list(in, (void **)&f->cut, &n, sizeof *f->cut);
+    tl_bytes_get_list(in, (void **)&f->cuts, &n, sizeof *f->cuts);
+    tl_bytes_get_list(in, (void **)&f->comparable, &n, sizeof *f->comparable);
+    f->first_whole = whole[0];
+    f->last_whole = whole[1];
 }
 
-bool tl_cells_answer(const tl_open_rank *rank, tl_frame *f, tl_bytes *in, tl_bytes *out)
+void tl_cells_answer(const tl_open_rank *rank, tl_frame *f, tl_bytes *in, tl_bytes *out)
 {
     filling c = { .f = f };
     tl_frame_free(f);
-    bool ok = get_question(f, in) && fill(&c, rank) && tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns) &&
-              tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds) &&
-              tl_bytes_put_list(out, c.cells.v, c.cells.n, sizeof *c.cells.v);
+    get_question(f, in);
+    fill(&c, rank);
+    tl_bytes_put(out, &c.compute_ns, sizeof c.compute_ns);
+    tl_bytes_put_list(out, f->kinds, f->nkinds, sizeof *f->kinds);
+    tl_bytes_put_list(out, c.cells.v, c.cells.n, sizeof *c.cells.v);
     free(c.cells.v);
     free(c.newest);
     tl_map_free(&c.cell_of);
-    return ok;
 }

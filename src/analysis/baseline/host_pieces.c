@@ -4,12 +4,11 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-bool tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, uint32_t held, tl_host_pieces *out)
+void tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, uint32_t held, tl_host_pieces *out)
 {
     free(f->baseline_ns);
     f->baseline_ns = tl_calloc(f->nhost_pieces + 1, sizeof *f->baseline_ns);
-    if (f->baseline_ns == NULL || !tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v))
-        return false;
+    tl_grow((void **)&out->v, &out->cap, out->n + f->nhost_pieces, sizeof *out->v);
     for (uint32_t v = 0, at = 0; v < o->n; v++)
         if (tl_is_host_piece(&o->nodes[v]))
             out->v[out->n++] = (tl_host_piece){ .position = tl_hash_mix(
@@ -17,7 +16,6 @@ bool tl_host_pieces_list(const tl_open_rank *o, tl_frame *f, uint32_t role, uint
                                                 .ns = o->nodes[v].work_ns,
                                                 .held = held,
                                                 .at = at++ };
-    return true;
 }
 
 static int by_position(const void *context, uint32_t a, uint32_t b)
@@ -52,49 +50,44 @@ static void find_baseline(tl_host_piece *v, const uint32_t *index, size_t n, int
     }
 }
 
-bool tl_host_pieces_compare(tl_host_pieces *p)
+void tl_host_pieces_compare(tl_host_pieces *p)
 {
     unsigned bits = 1;
     while (bits < 32 && p->n >> bits > PER_PART)
         bits++;
     size_t buckets = (size_t)1 << bits, most = 0;
     uint32_t *ends = tl_calloc(buckets + 1, sizeof *ends), *index = tl_malloc((p->n + 1) * sizeof *index);
-    bool ok = ends != NULL && index != NULL && p->n < UINT32_MAX;
-    if (ok)
-        scatter(p, bits, index, ends);
-    for (size_t bucket = 0; ok && bucket < buckets; bucket++)
+    tl_mem_indexable(p->n);
+    scatter(p, bits, index, ends);
+    for (size_t bucket = 0; bucket < buckets; bucket++)
         most = ends[bucket + 1] - ends[bucket] > most ? ends[bucket + 1] - ends[bucket] : most;
-    int64_t *ns = ok ? tl_malloc((most + 1) * sizeof *ns) : NULL;
-    ok = ok && ns != NULL;
-    for (size_t bucket = 0; ok && bucket < buckets; bucket++) {
+    int64_t *ns = tl_malloc((most + 1) * sizeof *ns);
+    for (size_t bucket = 0; bucket < buckets; bucket++) {
         size_t n = ends[bucket + 1] - ends[bucket];
-        ok = tl_sort_index(index + ends[bucket], n, by_position, p->v);
-        if (ok)
-            find_baseline(p->v, index + ends[bucket], n, ns);
+        tl_sort_index(index + ends[bucket], n, by_position, p->v);
+        find_baseline(p->v, index + ends[bucket], n, ns);
     }
     free(ends);
     free(index);
     free(ns);
-    return ok;
 }
 
 /* The key of the class of each of its kinds. */
-static bool put_keys(const tl_baseline *b, size_t rank, tl_bytes *out)
+static void put_keys(const tl_baseline *b, size_t rank, tl_bytes *out)
 {
-    bool ok = true;
-    for (size_t k = 0; ok && k < b->nkinds[rank]; k++)
-        ok = tl_bytes_put(out, &b->classes[b->class_of_kind[rank][k]].key, sizeof b->classes->key);
-    return ok;
+    for (size_t k = 0; k < b->nkinds[rank]; k++)
+        tl_bytes_put(out, &b->classes[b->class_of_kind[rank][k]].key, sizeof b->classes->key);
 }
 
-bool tl_baseline_host_pieces(const tl_baseline *b)
+void tl_baseline_host_pieces(const tl_baseline *b)
 {
     tl_asked asked;
-    bool ok = tl_asked_new(b->graph->nranks, &asked);
-    for (size_t r = 0; ok && r < asked.n; r++)
-        ok = !tl_graph_has(b->graph, r) ||
-             (tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of) && put_keys(b, r, &asked.in[r]));
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_HOST_PIECES, &asked);
+    tl_asked_new(b->graph->nranks, &asked);
+    for (size_t r = 0; r < asked.n; r++)
+        if (tl_graph_has(b->graph, r)) {
+            tl_bytes_put(&asked.in[r], &b->role_of[r], sizeof *b->role_of);
+            put_keys(b, r, &asked.in[r]);
+        }
+    tl_ask_ranks(b->asker, TL_ASK_HOST_PIECES, &asked);
     tl_asked_free(&asked);
-    return ok;
 }

@@ -20,15 +20,13 @@ typedef struct listing {
 /* Where its ranks are, as far as is known. */
 typedef enum span { SPAN_UNKNOWN, SPAN_HOST, SPAN_HOSTS } span;
 
-static bool list_groups(listing *l)
+static void list_groups(listing *l)
 {
     for (size_t i = 0; i < l->in->groups->n; i++) {
         const tl_group_row *row = tl_table_row(l->in->groups, i);
-        if (tl_map_get(&l->group_row, (uint32_t)row->group) == TL_MAP_NONE &&
-            tl_map_put(&l->group_row, (uint32_t)row->group, (uint32_t)i) != 0)
-            return false;
+        if (tl_map_get(&l->group_row, (uint32_t)row->group) == TL_MAP_NONE)
+            tl_map_put(&l->group_row, (uint32_t)row->group, (uint32_t)i);
     }
-    return true;
 }
 
 static const tl_group_row *group_of(const listing *l, int32_t group)
@@ -37,17 +35,16 @@ static const tl_group_row *group_of(const listing *l, int32_t group)
     return row != TL_MAP_NONE ? tl_table_row(l->in->groups, row) : NULL;
 }
 
-static bool list_hosts(listing *l)
+static void list_hosts(listing *l)
 {
     size_t n = l->out->graph->nranks;
     l->out->host_of = tl_arena_zeroed(&l->out->arena, n, sizeof *l->out->host_of);
-    for (size_t i = 0; l->out->host_of != NULL && i < l->in->hosts->n; i++) {
+    for (size_t i = 0; i < l->in->hosts->n; i++) {
         const tl_rank *row = tl_table_row(l->in->hosts, i);
         size_t r = tl_index_of(l->in->ranks, n, row->rank);
         if (r < n)
             l->out->host_of[r] = tl_host_key(row);
     }
-    return l->out->host_of != NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ links */
@@ -76,28 +73,25 @@ static uint64_t key_of(const tl_late_row *rows)
     return key;
 }
 
-static bool add_link(listing *l, const tl_late_row *rows, size_t n)
+static void add_link(listing *l, const tl_late_row *rows, size_t n)
 {
     tl_link_ranks link = {
         .group = rows[0].group, .first = (uint32_t)l->members.n, .n = (uint32_t)n, .pair = rows[0].pair
     };
     for (size_t i = 0; i < n; i++) {
-        if (!tl_vec_room(&l->members))
-            return false;
+        tl_vec_room(&l->members);
         uint32_t r = (uint32_t)tl_index_of(l->in->ranks, l->out->graph->nranks, rows[i].rank);
         size_t at = l->members.n++;
         for (; at > link.first && l->members.v[at - 1] > r; at--)
             l->members.v[at] = l->members.v[at - 1];
         l->members.v[at] = r;
     }
-    if (!tl_vec_room(&l->links))
-        return false;
+    tl_vec_room(&l->links);
     l->links.v[l->links.n++] = link;
-    return true;
 }
 
 /* Meetings are in the order of their collectives' rows. */
-static bool list_links(listing *l)
+static void list_links(listing *l)
 {
     const tl_graph *g = l->out->graph;
     size_t i = 0;
@@ -114,14 +108,13 @@ static bool list_links(listing *l)
         uint32_t number = tl_map_get(&l->number_of, key);
         if (number == TL_MAP_NONE) {
             number = (uint32_t)l->links.n;
-            if (!add_link(l, l->in->rows + i, to - i) || tl_map_put(&l->number_of, key, number) != 0)
-                return false;
+            add_link(l, l->in->rows + i, to - i);
+            tl_map_put(&l->number_of, key, number);
         }
         if (number < l->links.n)
             l->links.v[number].unsure_ns = tl_ns_max(l->links.v[number].unsure_ns, l->in->rows[i].unsure_ns);
         l->out->link_of[m] = number;
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sorts */
@@ -163,69 +156,67 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
 
 /* How many links of the same ranks and sort stand before one: groups of the same ranks are there for something else
  * each. */
-static bool turn_of(const listing *l, const tl_link_ranks *link, uint64_t sort, tl_map *turns, uint32_t *turn)
+static void turn_of(const listing *l, const tl_link_ranks *link, uint64_t sort, tl_map *turns, uint32_t *turn)
 {
     uint64_t key = tl_hash_mix(sort, link->n);
     for (uint32_t i = 0; i < link->n; i++)
         key = tl_hash_mix(key, l->members.v[link->first + i]);
     uint32_t before = tl_map_get(turns, key);
     *turn = before == TL_MAP_NONE ? 0 : before;
-    return tl_map_put(turns, key, *turn + 1) == 0;
+    tl_map_put(turns, key, *turn + 1);
 }
 
 /* Sorts in the order of their first links. */
-static bool number_sorts(listing *l)
+static void number_sorts(listing *l)
 {
     tl_baseline *out = l->out;
     tl_map sort_of_key = { 0 }, turns = { 0 };
     uint32_t at = (uint32_t)out->graph->nranks;
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < l->links.n; i++) {
+    for (size_t i = 0; i < l->links.n; i++) {
         uint32_t turn = 0;
         uint64_t key = sort_of(l, &l->links.v[i]);
-        ok = turn_of(l, &l->links.v[i], key, &turns, &turn);
+        turn_of(l, &l->links.v[i], key, &turns, &turn);
         key = tl_hash_mix(key, turn);
         uint32_t role = tl_map_get(&sort_of_key, key);
-        if (ok && role == TL_MAP_NONE) {
+        if (role == TL_MAP_NONE) {
             role = (uint32_t)(out->nroles + out->nsorts++);
             out->roles[role] = (tl_role_ranks){ 0 };
-            ok = tl_map_put(&sort_of_key, key, role) == 0;
+            tl_map_put(&sort_of_key, key, role);
         }
-        if (!ok)
-            break;
         l->links.v[i].role = role;
         l->links.v[i].member = out->roles[role].n++;
     }
-    for (size_t q = out->nroles; ok && q < out->nroles + out->nsorts; q++) {
+    for (size_t q = out->nroles; q < out->nroles + out->nsorts; q++) {
         out->roles[q].first = at;
         at += out->roles[q].n;
     }
-    for (uint32_t i = 0; ok && i < l->links.n; i++)
+    for (uint32_t i = 0; i < l->links.n; i++)
         out->members[out->roles[l->links.v[i].role].first + l->links.v[i].member] = i;
     tl_map_free(&sort_of_key);
     tl_map_free(&turns);
-    return ok;
 }
 
-static bool make_room(tl_baseline *out, size_t nlinks)
+static void make_room(tl_baseline *out, size_t nlinks)
 {
     size_t roles = out->nroles, members = out->graph->nranks;
-    return tl_grow((void **)&out->roles, &roles, roles + nlinks + 1, sizeof *out->roles) &&
-           tl_grow((void **)&out->members, &members, members + nlinks + 1, sizeof *out->members);
+    tl_grow((void **)&out->roles, &roles, roles + nlinks + 1, sizeof *out->roles);
+    tl_grow((void **)&out->members, &members, members + nlinks + 1, sizeof *out->members);
 }
 
-bool tl_baseline_links(const tl_link_input *input, tl_baseline *out)
+void tl_baseline_links(const tl_link_input *input, tl_baseline *out)
 {
     listing l = { .out = out, .in = input };
     out->link_of = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->link_of);
-    bool ok = out->link_of != NULL && list_groups(&l) && list_hosts(&l) && list_links(&l) &&
-              make_room(out, l.links.n) && number_sorts(&l);
+    list_groups(&l);
+    list_hosts(&l);
+    list_links(&l);
+    make_room(out, l.links.n);
+    number_sorts(&l);
 
     out->links = l.links.v;
     out->nlinks = l.links.n;
     out->link_members = l.members.v;
     tl_map_free(&l.group_row);
     tl_map_free(&l.number_of);
-    return ok;
 }

@@ -163,7 +163,7 @@ static void fill(const bounding *g, tl_work_class *class, size_t k)
     }
 }
 
-bool tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table *health)
+void tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table *health)
 {
     size_t n = b->graph->nranks, cells = n * b->nsteps;
     bounding g = { .b = b };
@@ -173,18 +173,15 @@ bool tl_baseline_leave_out(tl_baseline *b, const int32_t *ranks, const tl_table 
     g.ns = tl_arena_take(&g.arena, n, sizeof *g.ns);
     g.pieces = tl_arena_take(&g.arena, n, sizeof *g.pieces);
     g.amount = tl_arena_take(&g.arena, n, sizeof *g.amount);
-    bool ok = !g.arena.failed;
-    if (ok && mark(&g, ranks, health)) {
+    if (mark(&g, ranks, health)) {
         b->lost = tl_arena_zeroed(&b->arena, cells, sizeof *b->lost);
-        ok = b->lost != NULL;
         sum_up(&g);
-        for (size_t q = 0; ok && q < b->nroles; q++)
+        for (size_t q = 0; q < b->nroles; q++)
             for (size_t s = 0; s < b->nsteps; s++)
                 find_late(&g, &b->roles[q], s);
-        for (size_t c = 0; ok && c < b->nclasses; c++)
+        for (size_t c = 0; c < b->nclasses; c++)
             for (size_t k = 0; b->classes[c].family != TL_FAMILY_TRANSFER && k < b->classes[c].steps.n; k++)
                 fill(&g, &b->classes[c], k);
     }
     tl_arena_free(&g.arena);
-    return ok;
 }

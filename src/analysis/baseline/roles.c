@@ -123,7 +123,7 @@ static void number(finding *f, size_t nranks, tl_baseline *out)
         out->members[out->roles[out->role_of[r]].first + out->index_in_role[r]] = r;
 }
 
-bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out)
+void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out)
 {
     size_t nranks = out->graph->nranks;
     tl_arena arena = { 0 };
@@ -136,16 +136,12 @@ bool tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nro
     out->members = tl_malloc((nranks + 1) * sizeof *out->members);
     out->role_of = tl_malloc((nranks + 1) * sizeof *out->role_of);
     out->index_in_role = tl_arena_take(&out->arena, nranks, sizeof *out->index_in_role);
-    bool ok = !arena.failed && !out->arena.failed && out->roles != NULL && out->members != NULL && out->role_of != NULL;
 
-    for (uint32_t r = 0; ok && r < nranks; r++)
+    for (uint32_t r = 0; r < nranks; r++)
         f.up[r] = r;
-    if (ok) {
-        list(&f, ranks, out->graph, rows, nrows);
-        if (!join_groups(&f, out->graph, true) && !join_groups(&f, out->graph, false))
-            join_all(&f, out->graph);
-        number(&f, nranks, out);
-    }
+    list(&f, ranks, out->graph, rows, nrows);
+    if (!join_groups(&f, out->graph, true) && !join_groups(&f, out->graph, false))
+        join_all(&f, out->graph);
+    number(&f, nranks, out);
     tl_arena_free(&arena);
-    return ok;
 }

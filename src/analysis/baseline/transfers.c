@@ -72,13 +72,12 @@ static int64_t shortest_of(const tl_link_input *in, size_t first)
 }
 
 /* The class of each meeting, and the steps of each class. */
-static bool list_classes(const tl_link_input *in, tl_baseline *out)
+static void list_classes(const tl_link_input *in, tl_baseline *out)
 {
     const tl_graph *g = out->graph;
     size_t i = 0;
-    bool ok = true;
 
-    for (uint32_t m = 0; ok && m < g->nmeetings; m++) {
+    for (uint32_t m = 0; m < g->nmeetings; m++) {
         const tl_meeting *meeting = &g->meetings[m];
         size_t step = tl_meeting_step(out, m);
         out->meeting_class[m] = TL_NONE;
@@ -91,10 +90,9 @@ static bool list_classes(const tl_link_input *in, tl_baseline *out)
         const tl_link_ranks *link = &out->links[out->link_of[m]];
         uint32_t class = tl_class_at(out, TL_FAMILY_TRANSFER, link->role,
                                      tl_transfer_key(in->rows[i].kind, size_class(out, link, &in->rows[i])));
-        ok = class != TL_NONE && tl_class_add_step(&out->classes[class], (uint32_t)step);
+        tl_class_add_step(&out->classes[class], (uint32_t)step);
         out->meeting_class[m] = class;
     }
-    return ok;
 }
 
 static void take_cells(const tl_link_input *in, const tl_baseline *out)
@@ -115,26 +113,23 @@ static void take_cells(const tl_link_input *in, const tl_baseline *out)
     }
 }
 
-bool tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
+void tl_baseline_transfers(const tl_link_input *in, tl_baseline *out)
 {
     size_t first = out->nclasses;
     out->tail_ns = tl_arena_zeroed(&out->arena, out->graph->nmeetings, sizeof *out->tail_ns);
     out->meeting_class = tl_arena_take(&out->arena, out->graph->nmeetings, sizeof *out->meeting_class);
-    bool ok = !out->arena.failed && list_classes(in, out);
+    list_classes(in, out);
 
-    for (size_t c = first; ok && c < out->nclasses; c++)
-        ok = tl_class_make_room(out, &out->classes[c]);
-    if (ok) {
-        find_tails(out->graph, out->tail_ns);
-        take_cells(in, out);
-    }
-    return ok;
+    for (size_t c = first; c < out->nclasses; c++)
+        tl_class_make_room(out, &out->classes[c]);
+    find_tails(out->graph, out->tail_ns);
+    take_cells(in, out);
 }
 
-tl_status tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input, tl_error *err)
+void tl_baseline_add_links(tl_baseline *baseline, const tl_link_input *input)
 {
-    bool ok = tl_baseline_links(input, baseline) && tl_baseline_transfers(input, baseline);
-    return ok ? TL_OK : tl_fail_memory(err, "what is usual of links");
+    tl_baseline_links(input, baseline);
+    tl_baseline_transfers(input, baseline);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ usual */
@@ -228,10 +223,9 @@ static int by_ns_of_a_piece(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(x, y);
 }
 
-/* As baseline_of_own, of any number of pieces: the cell of whose pieces that many are.  More of them take longer, so the
- * order of the cells is the same for all.  cells: room for those of a link.  SIZE_MAX: it has none; false when memory is
- * out. */
-static bool better_cell(const tl_baseline *b, const tl_work_class *class, size_t member, uint32_t *cells, size_t *cell)
+/* As baseline_of_own, of any number of pieces: the cell of whose pieces that many are.  More of them take longer, so
+ * the order of the cells is the same for all.  cells: room for those of a link.  SIZE_MAX: it has none. */
+static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t member, uint32_t *cells, size_t *cell)
 {
     size_t n = 0;
     for (size_t k = 0; k < class->steps.n; k++) {
@@ -239,14 +233,12 @@ static bool better_cell(const tl_baseline *b, const tl_work_class *class, size_t
         if (!b->cut[class->steps.v[k]] && class->pieces[at] > 0)
             cells[n++] = (uint32_t)at;
     }
-    if (!tl_sort_index(cells, n, by_ns_of_a_piece, class))
-        return false;
+    tl_sort_index(cells, n, by_ns_of_a_piece, class);
     *cell = n > 0 ? cells[(size_t)((1 - TL_PERSISTENT_SHARE) * (double)(n - 1))] : SIZE_MAX;
-    return true;
 }
 
 /* Sorts a link's own steps once, and only where it has no peers in some. */
-static bool excess_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const usual *of_steps,
+static void excess_of_link(const tl_baseline *b, const tl_work_class *class, size_t member, const usual *of_steps,
                            uint32_t *cells, double *late_ns)
 {
     size_t better = SIZE_MAX;
@@ -255,8 +247,7 @@ static bool excess_of_link(const tl_baseline *b, const tl_work_class *class, siz
         size_t cell = member * class->steps.n + k;
         int64_t pieces = class->pieces[cell], ns = 0;
         if (of_steps[k].pieces == 0 && !known) {
-            if (!better_cell(b, class, member, cells, &better))
-                return false;
+            better_cell(b, class, member, cells, &better);
             known = true;
         }
         if (of_steps[k].pieces > 0)
@@ -265,33 +256,29 @@ static bool excess_of_link(const tl_baseline *b, const tl_work_class *class, siz
             ns = tl_portion(class->ns[better], pieces, class->pieces[better]);
         late_ns[cell] = (double)(class->ns[cell] - ns);
     }
-    return true;
 }
 
-bool tl_excess_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+void tl_excess_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
     tl_arena arena = { 0 };
     usual *of_steps = tl_arena_take(&arena, class->steps.n, sizeof *of_steps);
     uint32_t *cells = tl_arena_take(&arena, class->steps.n, sizeof *cells);
-    bool ok = !arena.failed;
 
-    for (size_t k = 0; ok && k < class->steps.n; k++)
+    for (size_t k = 0; k < class->steps.n; k++)
         of_steps[k] = usual_of_step(b, class, k, scratch);
-    for (size_t i = 0; ok && i < b->roles[class->role].n; i++)
-        ok = excess_of_link(b, class, i, of_steps, cells, late_ns);
+    for (size_t i = 0; i < b->roles[class->role].n; i++)
+        excess_of_link(b, class, i, of_steps, cells, late_ns);
     tl_arena_free(&arena);
-    return ok;
 }
 
-bool tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
+void tl_lateness_of_links(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch)
 {
     size_t n = class->steps.n, cells = b->roles[class->role].n * n;
     double *excess_ns = tl_malloc((cells + 1) * sizeof *excess_ns);
-    bool ok = excess_ns != NULL && tl_excess_of_links(b, class, excess_ns, scratch);
-    for (size_t i = 0; ok && i < cells; i++)
+    tl_excess_of_links(b, class, excess_ns, scratch);
+    for (size_t i = 0; i < cells; i++)
         late_ns[i / n * b->nsteps + class->steps.v[i % n]] += excess_ns[i];
     free(excess_ns);
-    return ok;
 }
 
 int64_t tl_sure_lateness(const tl_baseline *b, uint32_t link, const bool *on, int64_t *scratch)

@@ -64,13 +64,13 @@ static bool sum_up(collecting *c, int64_t *all_ns)
     return any;
 }
 
-/* Chooses the names that take most of all_ns; *any: there are some.  False when memory is out. */
-static bool choose(collecting *c, int64_t all_ns, bool *any)
+/* Chooses the names that take most of all_ns; *any: there are some. */
+static void choose(collecting *c, int64_t all_ns, bool *any)
 {
     uint32_t *order = tl_malloc((c->view->names->n + 1) * sizeof *order);
     size_t n = 0;
 
-    for (uint32_t name = 0; order != NULL && name < c->view->names->n; name++) {
+    for (uint32_t name = 0; name < c->view->names->n; name++) {
         use *u = &c->of_name[name];
         if (u->n < TL_BEHAVES_LEAST || (double)u->time_ns < TL_BEHAVES_SHARE * (double)all_ns)
             continue;
@@ -78,26 +78,23 @@ static bool choose(collecting *c, int64_t all_ns, bool *any)
         u->key = tl_hash_bytes(text.p, text.n);
         order[n++] = name;
     }
-    bool ok = order != NULL && tl_sort_index(order, n, by_time, c->of_name);
+    tl_sort_index(order, n, by_time, c->of_name);
     *any = n > 0;
-    for (size_t i = 0; ok && i < n && i < (size_t)TL_BEHAVES_NAMES; i++)
+    for (size_t i = 0; i < n && i < (size_t)TL_BEHAVES_NAMES; i++)
         c->of_name[order[i]].chosen = true;
     free(order);
-    return ok;
 }
 
-static bool list_ends(collecting *c)
+static void list_ends(collecting *c)
 {
     size_t n = 0;
     for (size_t i = 0; i < c->view->nkernels; i++)
         n += c->view->kernels[i].kind == TL_COMM;
     c->ends = tl_malloc((n + 1) * sizeof *c->ends);
-    for (size_t i = 0; c->ends != NULL && i < c->view->nkernels; i++)
+    for (size_t i = 0; i < c->view->nkernels; i++)
         if (c->view->kernels[i].kind == TL_COMM)
             c->ends[c->nends++] = c->view->kernels[i].end_ns;
-    if (c->ends != NULL)
-        tl_ns_sort(c->ends, c->nends);
-    return c->ends != NULL;
+    tl_ns_sort(c->ends, c->nends);
 }
 
 /* A kernel that is let begin early waits for what is before it on its stream, and one that finds no room on the device
@@ -125,30 +122,26 @@ static bool is_taken(const collecting *c, const tl_kernel *k)
     return is_counted(c, k) && c->of_name[k->name].chosen;
 }
 
-static bool take(collecting *c, const tl_kernel *k)
+static void take(collecting *c, const tl_kernel *k)
 {
     const use *u = &c->of_name[k->name];
     uint64_t counted = tl_hash_mix(tl_hash_mix(k->name, (uint64_t)k->step), (uint64_t)u->streams);
     uint32_t nth = tl_map_get(&c->counters, counted);
 
     nth = nth == TL_MAP_NONE ? 0 : nth;
-    if (tl_map_put(&c->counters, counted, nth + 1) != 0)
-        return false;
+    tl_map_put(&c->counters, counted, nth + 1);
     uint64_t item = tl_hash_mix(tl_hash_mix(u->key, (uint64_t)k->step), nth);
     if (!is_drawn(item, u->on_stream))
-        return true;
-    if (!tl_vec_room(c->out))
-        return false;
+        return;
+    tl_vec_room(c->out);
     c->out->v[c->out->n++] =
         (tl_behaviour){ u->key, item, k->start_ns, begin_of(c, k), k->end_ns, c->view->rank, u->streams - 1 };
-    return true;
 }
 
 /* The kernels [from, to) of one stream. */
-static bool take_stream(collecting *c, size_t from, size_t to)
+static void take_stream(collecting *c, size_t from, size_t to)
 {
     const tl_kernel *v = c->view->kernels;
-    bool ok = true;
 
     for (size_t i = from; i < to; i++)
         if (is_taken(c, &v[i]))
@@ -156,29 +149,27 @@ static bool take_stream(collecting *c, size_t from, size_t to)
     for (size_t i = from; i < to; i++)
         if (is_taken(c, &v[i]))
             c->of_name[v[i].name].streams += c->of_name[v[i].name].on_stream++ == 0;
-    for (size_t i = from; ok && i < to; i++)
+    for (size_t i = from; i < to; i++)
         if (is_taken(c, &v[i]))
-            ok = take(c, &v[i]);
-    return ok;
+            take(c, &v[i]);
 }
 
-bool tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
+void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out)
 {
     collecting c = { .view = view, .out = out };
     int64_t all_ns = 0;
     bool any = false;
 
     c.of_name = tl_calloc(view->names->n + 1, sizeof *c.of_name);
-    bool ok = c.of_name != NULL && list_ends(&c);
-    if (ok && sum_up(&c, &all_ns))
-        ok = choose(&c, all_ns, &any);
-    for (size_t from = 0, to; ok && any && from < view->nkernels; from = to) {
+    list_ends(&c);
+    if (sum_up(&c, &all_ns))
+        choose(&c, all_ns, &any);
+    for (size_t from = 0, to; any && from < view->nkernels; from = to) {
         for (to = from + 1; to < view->nkernels && tl_same_stream(&view->kernels[from], &view->kernels[to]); to++)
             ;
-        ok = take_stream(&c, from, to);
+        take_stream(&c, from, to);
     }
     free(c.of_name);
     free(c.ends);
     tl_map_free(&c.counters);
-    return ok;
 }

@@ -122,21 +122,20 @@ static int by_name(const void *all, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->item, y->item);
 }
 
-static bool put_in_order(tl_behaviour *all, size_t n)
+static void put_in_order(tl_behaviour *all, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     tl_behaviour *copy = tl_malloc((n + 1) * sizeof *copy);
 
-    for (size_t i = 0; order != NULL && copy != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         order[i] = (uint32_t)i;
         copy[i] = all[i];
     }
-    bool ok = order != NULL && copy != NULL && tl_sort_index(order, n, by_name, copy);
-    for (size_t i = 0; ok && i < n; i++)
+    tl_sort_index(order, n, by_name, copy);
+    for (size_t i = 0; i < n; i++)
         all[i] = copy[order[i]];
     free(order);
     free(copy);
-    return ok;
 }
 
 static int by_duration(const void *a, const void *b)
@@ -147,20 +146,18 @@ static int by_duration(const void *a, const void *b)
 }
 
 /* The rows of the sightings v[0, n) of one name and place, those whose kernels are shortest first. */
-static bool list_rows(const tl_behaviour *v, size_t n, row_list *out)
+static void list_rows(const tl_behaviour *v, size_t n, row_list *out)
 {
     out->n = 0;
     for (size_t from = 0, to; from < n; from = to) {
         int64_t sum_ns = 0;
         for (to = from; to < n && v[to].rank == v[from].rank; to++)
             sum_ns = tl_ns_sum(sum_ns, tl_ns_between(v[to].end_ns, v[to].begin_ns));
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (row){ v + from, to - from, sum_ns / (int64_t)(to - from) };
     }
     if (out->n > 0)
         qsort(out->v, out->n, sizeof *out->v, by_duration);
-    return true;
 }
 
 /* What one rank shows with the others. */
@@ -204,30 +201,31 @@ static tl_collective collective_of(const row_list *rows, apart *room)
     return (double)steadily >= TL_BEHAVES_MOST * (double)shown ? TL_MEETING : TL_COLL_UNKNOWN;
 }
 
-bool tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames)
+void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames)
 {
     TL_VEC(tl_behaving) found = { 0 };
     row_list rows = { 0 };
     apart *room = tl_malloc(sizeof *room);
-    bool ok = room != NULL && n < UINT32_MAX && put_in_order(all, n);
+    tl_mem_indexable(n);
+    put_in_order(all, n);
 
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         for (to = from; to < n && all[to].name_key == all[from].name_key && all[to].place == all[from].place; to++)
             ;
-        ok = list_rows(all + from, to - from, &rows);
-        tl_collective collective = ok ? collective_of(&rows, room) : TL_COLL_NONE;
+        list_rows(all + from, to - from, &rows);
+        tl_collective collective = collective_of(&rows, room);
         if (collective == TL_COLL_NONE)
             continue;
         bool known = found.n > 0 && found.v[found.n - 1].name_key == all[from].name_key;
-        ok = known || tl_vec_room(&found);
-        if (ok && !known)
+        if (!known)
+            tl_vec_room(&found);
+        if (!known)
             found.v[found.n++] = (tl_behaving){ all[from].name_key, collective };
-        else if (ok && found.v[found.n - 1].collective != collective)
+        else if (found.v[found.n - 1].collective != collective)
             found.v[found.n - 1].collective = TL_COLL_UNKNOWN;
     }
     free(rows.v);
     free(room);
     *names = found.v;
     *nnames = found.n;
-    return ok;
 }

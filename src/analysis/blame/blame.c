@@ -21,7 +21,7 @@
 
 typedef struct blaming {
     const tl_blame_input *in;
-    bool (*take)(void *, const tl_delay_cost *);
+    void (*take)(void *, const tl_delay_cost *);
     void *arg;
     tl_arena arena;
     /* of all */
@@ -99,11 +99,11 @@ typedef struct waiter {
     bool direct;   /* what is owed is their own wait */
 } waiter;
 
-static bool emit_of(blaming *b, waiter from, uint32_t i, int activity, int64_t ns, int32_t step)
+static void emit_of(blaming *b, waiter from, uint32_t i, int activity, int64_t ns, int32_t step)
 {
     uint32_t late = b->sorted[i];
     if (ns == 0)
-        return true;
+        return;
     tl_delay_cost cost = {
         .from = from.rank,
         .to = b->in->arrivals[late].rank,
@@ -113,21 +113,22 @@ static bool emit_of(blaming *b, waiter from, uint32_t i, int activity, int64_t n
         .direct_ns = from.direct ? ns : 0,
         .indirect_ns = from.direct ? 0 : ns,
     };
-    return b->take(b->arg, &cost);
+    b->take(b->arg, &cost);
 }
 
-static bool emit(blaming *b, waiter from, uint32_t i, int activity, int64_t ns)
+static void emit(blaming *b, waiter from, uint32_t i, int activity, int64_t ns)
 {
     uint32_t late = b->sorted[i];
     int32_t step = b->in->collectives[b->collective_of[late]].step;
     int64_t after_last = tl_portion(ns, b->in->arrivals[late].after_last, TL_SHARE_ONE);
-    return emit_of(b, from, i, activity, after_last, step - 1) && emit_of(b, from, i, activity, ns - after_last, step);
+    emit_of(b, from, i, activity, after_last, step - 1);
+    emit_of(b, from, i, activity, ns - after_last, step);
 }
 
 /* What is due goes to the activities in which the late have an excess; what they waited elsewhere is kept to be passed
  * on.
  */
-static bool cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
+static void cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
         const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
@@ -139,13 +140,11 @@ static bool cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter
             left -= ns;
             if (activity == TL_ACTIVITY_COMM && b->waited[i] > 0)
                 b->onward[i] += ns;
-            else if (!emit(b, from, i, activity, ns))
-                return false;
+            else
+                emit(b, from, i, activity, ns);
         }
-        if (!emit(b, from, i, TL_NACTIVITIES, left))
-            return false;
+        emit(b, from, i, TL_NACTIVITIES, left);
     }
-    return true;
 }
 
 /* How many have come by the end of the wait of the one at `position`; where nobody may leave early it waits for all
@@ -199,18 +198,18 @@ static void divide_many(blaming *b, uint32_t n, int64_t last)
     b->due[n - 1] += all - given;
 }
 
-static bool settle(blaming *b, uint32_t n, uint32_t position, bool own)
+static void settle(blaming *b, uint32_t n, uint32_t position, bool own)
 {
     uint32_t at = b->sorted[position];
     int64_t wait = wait_of(b, at), amount = own ? wait : b->passed[at];
     if (amount == 0 || wait == 0)
-        return true;
+        return;
     divide_one(b, n, position, amount, wait);
     const waiter from = { n <= TL_BLAME_PAIRS_MAX ? b->in->arrivals[at].rank : TL_NONE, false, own };
-    return cost_of_the_late(b, n, position + 1, from);
+    cost_of_the_late(b, n, position + 1, from);
 }
 
-static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
+static void work_on(blaming *b, const tl_blame_collective *c, int64_t last)
 {
     uint32_t n = c->n;
     b->sorted = b->by_start + c->first;
@@ -218,18 +217,19 @@ static bool work_on(blaming *b, const tl_blame_collective *c, int64_t last)
         b->onward[i] = 0;
         b->waited[i] = i > 0 ? waited_elsewhere(b, b->sorted[i], 0, 0) : 0;
     }
-    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX, ok = true;
+    bool own = c->how == TL_BLAME_CHARGES, many = own && n > TL_BLAME_PAIRS_MAX;
     if (many) {
         divide_many(b, n, last);
-        ok = cost_of_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
+        cost_of_the_late(b, n, 1, (waiter){ TL_NONE, true, true });
     }
-    for (uint32_t i = 0; ok && i + 1 < n; i++)
-        ok = (!own || (many && b->in->arrivals[b->sorted[i]].end_ns >= last) || settle(b, n, i, true)) &&
-             settle(b, n, i, false);
-    for (uint32_t i = 1; ok && i < n; i++)
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        if (own && (!many || b->in->arrivals[b->sorted[i]].end_ns < last))
+            settle(b, n, i, true);
+        settle(b, n, i, false);
+    }
+    for (uint32_t i = 1; i < n; i++)
         if (b->onward[i] > 0)
             waited_elsewhere(b, b->sorted[i], b->onward[i], b->waited[i]);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- all */
@@ -259,7 +259,7 @@ static int by_arrival(const void *context, uint32_t x, uint32_t y)
 }
 
 /* Who came when to a collective, and until when each waits; due serves as scratch. */
-static bool look_at(blaming *b, uint32_t number)
+static void look_at(blaming *b, uint32_t number)
 {
     const tl_blame_arrival *a = b->in->arrivals;
     const tl_blame_collective *c = &b->in->collectives[number];
@@ -267,11 +267,10 @@ static bool look_at(blaming *b, uint32_t number)
 
     b->last[number] = INT64_MIN;
     if (c->n == 0)
-        return true;
+        return;
     for (uint32_t i = 0; i < c->n; i++)
         sorted[i] = c->first + i;
-    if (!tl_sort_index(sorted, c->n, by_arrival, a))
-        return false;
+    tl_sort_index(sorted, c->n, by_arrival, a);
     for (uint32_t i = 0; i < c->n; i++)
         b->due[i] = a[sorted[i]].start_ns;
     b->last[number] = b->due[c->n - 1];
@@ -280,10 +279,9 @@ static bool look_at(blaming *b, uint32_t number)
         b->collective_of[i] = number;
         b->until[i] = tl_ns_max(tl_wait_end(counts, c->loose ? c->n : 1, a[i].end_ns), a[i].start_ns);
     }
-    return true;
 }
 
-static bool prepare(blaming *b)
+static void prepare(blaming *b)
 {
     const tl_blame_input *in = b->in;
     size_t na = in->narrivals, nc = in->ncollectives, largest = 1;
@@ -302,24 +300,19 @@ static bool prepare(blaming *b)
     b->due = tl_arena_take(&b->arena, largest, sizeof *b->due);
     b->onward = tl_arena_take(&b->arena, largest, sizeof *b->onward);
     b->waited = tl_arena_take(&b->arena, largest, sizeof *b->waited);
-    if (b->arena.failed)
-        return false;
 
     for (uint32_t c = 0; c < in->ncollectives; c++) {
         b->order[c] = c;
-        if (!look_at(b, c))
-            return false;
+        look_at(b, c);
     }
     for (uint32_t i = 0; i < in->narrivals; i++)
         b->by_rank[i] = i;
-    if (!tl_sort_index(b->order, in->ncollectives, by_last_start, b->last) ||
-        !tl_sort_index(b->by_rank, in->narrivals, by_rank_and_time, in->arrivals))
-        return false;
+    tl_sort_index(b->order, in->ncollectives, by_last_start, b->last);
+    tl_sort_index(b->by_rank, in->narrivals, by_rank_and_time, in->arrivals);
     for (uint32_t i = 0; i < in->ncollectives; i++)
         b->turn[b->order[i]] = i;
     for (uint32_t i = 0; i < in->narrivals; i++)
         b->position[b->by_rank[i]] = i;
-    return true;
 }
 
 /* Whether all waits together are a time that can be summed; times that a damaged trace invents need not be. */
@@ -332,21 +325,21 @@ static bool measurable(const blaming *b)
     return sum <= INT64_MAX;
 }
 
-tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, const tl_delay_cost *), void *arg,
+tl_status tl_delay_cost_each(const tl_blame_input *input, void (*take)(void *, const tl_delay_cost *), void *arg,
                              tl_error *err)
 {
     blaming b = { .in = input, .take = take, .arg = arg };
-    bool ok = prepare(&b);
+    prepare(&b);
 
-    if (ok && !measurable(&b)) {
+    if (!measurable(&b)) {
         tl_arena_free(&b.arena);
         return tl_fail(err, TL_EINPUT, "expected waits that sum up to less than 292 years");
     }
-    for (size_t i = input->ncollectives; ok && i-- > 0;) {
+    for (size_t i = input->ncollectives; i-- > 0;) {
         const tl_blame_collective *c = &input->collectives[b.order[i]];
         if (c->how != TL_BLAME_IGNORED && c->n > 0)
-            ok = work_on(&b, c, b.last[b.order[i]]);
+            work_on(&b, c, b.last[b.order[i]]);
     }
     tl_arena_free(&b.arena);
-    return ok ? TL_OK : tl_fail_memory(err, "the blame");
+    return TL_OK;
 }

@@ -72,7 +72,7 @@ typedef struct tl_blame_input {
 
 /* Calls take(arg, cost) for every delay cost that is not 0, in an order that depends on the input alone; take returns
  * false to stop.  TL_ENOMEM when memory is out or take stopped. */
-tl_status tl_delay_cost_each(const tl_blame_input *input, bool (*take)(void *, const tl_delay_cost *), void *arg,
+tl_status tl_delay_cost_each(const tl_blame_input *input, void (*take)(void *, const tl_delay_cost *), void *arg,
                              tl_error *err);
 
 #endif

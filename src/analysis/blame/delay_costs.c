@@ -23,16 +23,16 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
 }
 
 /* Rows come in the order of collectives. */
-static bool list_arrivals(charging *a)
+static void list_arrivals(charging *a)
 {
     tl_map arrival_of = { 0 };
     a->arrivals = tl_malloc((a->in->nrows + 1) * sizeof *a->arrivals);
     a->collectives = tl_malloc((a->in->nrows + 1) * sizeof *a->collectives);
-    bool ok = a->arrivals != NULL && a->collectives != NULL && a->in->nrows < UINT32_MAX;
+    tl_mem_indexable(a->in->nrows);
 
-    for (uint32_t i = 0; ok && i < a->in->nrows; i++)
-        ok = tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i) == 0;
-    for (uint32_t i = 0; ok && i < a->in->nrows; i++) {
+    for (uint32_t i = 0; i < a->in->nrows; i++)
+        tl_map_put(&arrival_of, kernel_key(a->in->rows[i].rank, a->in->rows[i].uid), i);
+    for (uint32_t i = 0; i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         if (i == 0 || row->collective != row[-1].collective)
             a->collectives[a->ncollectives++] =
@@ -52,7 +52,6 @@ static bool list_arrivals(charging *a)
             a->arrivals[i].share[activity] = row->share[activity];
     }
     tl_map_free(&arrival_of);
-    return ok;
 }
 
 /* Of equal ones the lowest rank was late.  Where a rank is not there, nobody knows who was. */
@@ -73,7 +72,7 @@ static void count_late(charging *a)
 enum { ACTIVITY_BITS = 4 };
 _Static_assert(TL_NACTIVITIES < 1 << ACTIVITY_BITS, "an activity, or none, has so many bits");
 
-static bool take_cost(void *arg, const tl_delay_cost *cost)
+static void take_cost(void *arg, const tl_delay_cost *cost)
 {
     charging *a = arg;
     tl_table *blame = a->blame;
@@ -88,32 +87,29 @@ static bool take_cost(void *arg, const tl_delay_cost *cost)
                          .from_rank = cost->from == TL_NONE ? -1 : a->in->ranks[cost->from],
                          .cause = (uint8_t)cost->activity };
         at = (uint32_t)blame->n;
-        if (!tl_table_append(blame, &row, 1) || tl_map_put(&a->index_of, key, at) != 0)
-            return false;
+        tl_table_append(blame, &row, 1);
+        tl_map_put(&a->index_of, key, at);
     }
     tl_blame *row = tl_table_row(blame, at);
     row->direct_ns += cost->direct_ns;
     row->indirect_ns += cost->indirect_ns;
     row->waiters = (int32_t)cost->waiters > row->waiters ? (int32_t)cost->waiters : row->waiters;
-    return true;
 }
 
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err)
 {
     charging a = { .in = in, .late_counts = late_counts, .blame = tl_tables_get(tables, &tl_blame_schema) };
-    tl_status st = list_arrivals(&a) ? TL_OK : tl_fail_memory(err, "the arrivals of all ranks");
+    list_arrivals(&a);
 
-    if (st == TL_OK) {
-        const tl_blame_input input = { a.arrivals, in->nrows, a.collectives, a.ncollectives, in->nranks };
-        count_late(&a);
-        st = tl_delay_cost_each(&input, take_cost, &a, err);
-    }
+    const tl_blame_input input = { a.arrivals, in->nrows, a.collectives, a.ncollectives, in->nranks };
+    count_late(&a);
+    tl_status st = tl_delay_cost_each(&input, take_cost, &a, err);
     tl_map_free(&a.index_of);
     free(a.arrivals);
     free(a.collectives);
     if (st == TL_EINPUT)
         return TL_OK; /* times that are none: the quality table has them as suspect */
-    if (st == TL_OK && !tl_table_sort(a.blame))
-        st = tl_fail_memory(err, "the blame");
+    if (st == TL_OK)
+        tl_table_sort(a.blame);
     return st;
 }

@@ -15,12 +15,10 @@ void tl_asking_free(tl_asking *a)
     *a = (tl_asking){ 0 };
 }
 
-static bool put_all(tl_map *map, const int32_t *numbers, size_t n)
+static void put_all(tl_map *map, const int32_t *numbers, size_t n)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1) == 0;
-    return ok;
+    for (size_t i = 0; i < n; i++)
+        tl_map_put(map, (uint64_t)(int64_t)numbers[i], 1);
 }
 
 /* What stands for a rank's other step: no rank has such a number. */
@@ -29,18 +27,16 @@ static int32_t number_of_other(uint32_t place)
     return -2 - (int32_t)place;
 }
 
-bool tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
+void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
 {
     for (size_t i = 0; i < details->rows.n; i++) {
         int32_t rank = details->rows.v[i].rank;
         if (runs->n == 0 || runs->v[runs->n - 1].rank != rank) {
-            if (!tl_vec_room(runs))
-                return false;
+            tl_vec_room(runs);
             runs->v[runs->n++] = (tl_rank_run){ rank, i, i };
         }
         runs->v[runs->n - 1].end = i + 1;
     }
-    return true;
 }
 
 /* The rank of a detail, which is asked for, or what stands for its step; INT32_MIN where nobody has asked for that. */
@@ -67,7 +63,7 @@ typedef struct answering {
     TL_VEC(tl_cause_row) found;
 } answering;
 
-/* The row of a name of a rank; NULL when memory is out. */
+/* The row of a name of a rank. */
 static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
 {
     uint64_t name = a->details->names.v[d->name].key;
@@ -76,44 +72,42 @@ static tl_cause_row *row_for(answering *a, const tl_detail *d, int32_t rank)
 
     if (at == TL_MAP_NONE) {
         at = (uint32_t)a->found.n;
-        if (!tl_vec_room(&a->found) || tl_map_put(&a->index_of, key, at) != 0)
-            return NULL;
+        tl_vec_room(&a->found);
+        tl_map_put(&a->index_of, key, at);
         a->found.v[a->found.n++] =
             (tl_cause_row){ .name = name, .rank = rank, .kind = d->kind, .activity = d->activity, .frame = d->frame };
     }
     return &a->found.v[at];
 }
 
-static bool add_detail(answering *a, const tl_detail *d)
+static void add_detail(answering *a, const tl_detail *d)
 {
     int32_t rank = asked_as(d, &a->steps, &a->others);
     if (rank == INT32_MIN)
-        return true;
+        return;
     tl_cause_row *row = row_for(a, d, rank);
-    if (row == NULL)
-        return false;
     size_t n_times = rank == d->rank ? 1 : a->of->nsteps;
     row->ns = tl_ns_add(row->ns, times(d->ns, n_times));
     row->size = tl_ns_add(row->size, times(d->size, n_times));
     row->count += d->count * (uint32_t)n_times;
     row->depth = d->depth > row->depth ? d->depth : row->depth;
-    return true;
 }
 
-bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *of, tl_cause_row **rows,
+void tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *of, tl_cause_row **rows,
                       size_t *n)
 {
     tl_map ranks = { 0 };
     answering a = { .details = details, .of = of };
-    bool ok = put_all(&ranks, of->ranks, of->nranks) && put_all(&a.steps, of->steps, of->nsteps);
+    put_all(&ranks, of->ranks, of->nranks);
+    put_all(&a.steps, of->steps, of->nsteps);
 
-    for (uint32_t i = 0; ok && i < of->nothers; i++)
-        ok = tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i) == 0;
-    for (size_t r = 0; ok && r < runs->n; r++) {
+    for (uint32_t i = 0; i < of->nothers; i++)
+        tl_map_put(&a.others, (uint64_t)(int64_t)of->others[i], i);
+    for (size_t r = 0; r < runs->n; r++) {
         const tl_rank_run *run = &runs->v[r];
         bool asked = tl_map_get(&ranks, (uint64_t)(int64_t)run->rank) != TL_MAP_NONE;
-        for (size_t i = run->first; ok && asked && i < run->end; i++)
-            ok = add_detail(&a, &details->rows.v[i]);
+        for (size_t i = run->first; asked && i < run->end; i++)
+            add_detail(&a, &details->rows.v[i]);
     }
     tl_map_free(&ranks);
     tl_map_free(&a.steps);
@@ -121,5 +115,4 @@ bool tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const
     tl_map_free(&a.index_of);
     *rows = a.found.v;
     *n = a.found.n;
-    return ok;
 }

@@ -117,7 +117,7 @@ static tl_cause_found find(const tl_cause_entries *all, tl_cause cause)
     return (tl_cause_found){ .cause = cause, .place = named ? tl_cause_largest_of(all, TL_ACTIVITY_COMPUTE) : 0 };
 }
 
-bool tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_cause_found *found)
+void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_cause_found *found)
 {
     tl_arena arena = { 0 };
     const of_peers of = { tl_arena_take(&arena, q->npeers, sizeof *of.ns),
@@ -125,22 +125,19 @@ bool tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *q, tl_
                           tl_arena_take(&arena, q->npeers, sizeof *of.size) };
     int32_t *peers = tl_arena_take(&arena, q->npeers, sizeof *peers);
     tl_cause_entries all = { .v = tl_arena_take(&arena, n, sizeof *all.v) };
-    bool ok = !arena.failed;
 
     *found = (tl_cause_found){ .cause = q->cause };
-    if (ok && n > 1)
+    if (n > 1)
         qsort(rows, n, sizeof *rows, by_key);
-    for (size_t i = 0, to; ok && i < n; i = to) {
+    for (size_t i = 0, to; i < n; i = to) {
         for (to = i + 1; to < n && same_key(&rows[i], &rows[to]); to++)
             ;
         all.v[all.n++] = compare(rows + i, to - i, q, &of);
     }
-    if (ok)
-        count_kernels(rows, n, q->rank, q->npeers, peers, &of, &all);
-    if (ok && q->npeers > 0) {
+    count_kernels(rows, n, q->rank, q->npeers, peers, &of, &all);
+    if (q->npeers > 0) {
         *found = find(&all, q->cause);
         tl_cause_places(&all, q->least_ns, found);
     }
     tl_arena_free(&arena);
-    return ok;
 }

@@ -13,17 +13,16 @@ static bool is_straggler(const tl_straggler *row)
     return row->verdict == TL_VERDICT_STRAGGLER;
 }
 
-bool tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n)
+void tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n)
 {
     *n = 0;
     *suspects = tl_malloc((stragglers->n + 1) * sizeof **suspects);
-    for (uint32_t i = 0; *suspects != NULL && i < stragglers->n; i++) {
+    for (uint32_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         if (is_straggler(row) && row->cause != TL_CAUSE_UNKNOWN && row->cause != TL_CAUSE_SLOW_LINK &&
             row->cause != TL_CAUSE_OTHER_GROUP)
             (*suspects)[(*n)++] = i;
     }
-    return *suspects != NULL;
 }
 
 static int64_t role_of(const tl_cause_input *in, int32_t rank)
@@ -64,7 +63,7 @@ static size_t steps_of(const tl_table *steps, int32_t rank, size_t *end)
     return first;
 }
 
-bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *a)
+void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *a)
 {
     const tl_table *steps = tl_tables_get(tables, &tl_blame_step_schema),
                    *stragglers = tl_tables_get(tables, &tl_straggler_schema);
@@ -72,8 +71,6 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
     a->ranks = tl_malloc((stragglers->n + 1) * sizeof *a->ranks);
     a->steps = tl_malloc((end - first + 1) * sizeof *a->steps);
     a->others = tl_malloc((end - first + 1) * sizeof *a->others);
-    if (a->ranks == NULL || a->steps == NULL || a->others == NULL)
-        return false;
     a->ranks[0] = row->rank;
     a->nranks = 1 + list_peers(in, stragglers, row, false, a->ranks + 1);
     for (size_t i = first; i < end; i++) {
@@ -97,5 +94,4 @@ bool tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_stragg
         a->nothers = 0;
         a->nranks = 1 + list_peers(in, stragglers, row, true, a->ranks + 1);
     }
-    return true;
 }

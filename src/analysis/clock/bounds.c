@@ -43,46 +43,40 @@ bool tl_clocks_compare(const tl_participant *p, size_t n)
 }
 
 /* Adds the collective at `first`, if it says anything. */
-static bool take(tl_clock_bounds *out, size_t first, size_t n)
+static void take(tl_clock_bounds *out, size_t first, size_t n)
 {
     const tl_participant *p = out->participants + first;
     tl_clock_bound b = { .first = (uint32_t)first, .n = (uint32_t)n, .sender = tl_participants_sender(p, n) };
     int64_t last_ns = INT64_MIN;
 
     if (!tl_clocks_compare(p, n))
-        return true;
+        return;
     for (uint32_t i = 0; i < b.n; i++) {
         if (out->rank_clock[first + i] == UINT32_MAX)
-            return true;
+            return;
         last_ns = arrives(&b, i) ? tl_ns_max(last_ns, p[i].start_ns) : last_ns;
     }
     out->first_ns = tl_ns_min(out->first_ns, last_ns);
     out->last_ns = tl_ns_max(out->last_ns, last_ns);
-    if (!tl_vec_room(&out->all))
-        return false;
+    tl_vec_room(&out->all);
     out->all.v[out->all.n++] = b;
-    return true;
 }
 
-bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
+void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
                           size_t nrank_clocks, tl_clock_bounds *out)
 {
     const tl_job_facts facts = { .ranks = rank_clocks, .nranks = nrank_clocks };
-    bool ok = true;
 
     *out = (tl_clock_bounds){ .participants = participants, .first_ns = INT64_MAX, .last_ns = -INT64_MAX };
     out->rank_clock = tl_malloc((n + 1) * sizeof *out->rank_clock);
-    if (out->rank_clock == NULL)
-        return false;
     for (size_t i = 0; i < n; i++) {
         const tl_rank_clock *rank_clock = tl_rank_clock_of(&facts, participants[i].rank);
         out->rank_clock[i] = rank_clock != NULL ? (uint32_t)(rank_clock - rank_clocks) : UINT32_MAX;
     }
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
-        ok = take(out, from, to - from);
+        take(out, from, to - from);
     }
-    return ok;
 }
 
 void tl_clock_bounds_free(tl_clock_bounds *b)

@@ -23,7 +23,7 @@ typedef struct tl_clock_bounds {
     int64_t first_ns, last_ns; /* of their arrivals; first above last where there are none */
 } tl_clock_bounds;
 
-bool tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
+void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl_rank_clock *rank_clocks,
                           size_t nrank_clocks, tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 

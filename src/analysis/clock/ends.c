@@ -36,22 +36,21 @@ static int64_t mean_end(const tl_participant *p, size_t n)
 
 /* Ends of a message say something only together with those the other way: the receiver may come late to all of one
  * way. */
-static bool take(const tl_participant *p, size_t n, tl_clock_samples *out)
+static void take(const tl_participant *p, size_t n, tl_clock_samples *out)
 {
     int32_t sender = tl_participants_sender(p, n);
     uint64_t tie = n;
     int64_t took_ns = INT64_MAX, mean_ns;
 
     if (n < 2 || !tl_clocks_compare(p, n))
-        return true;
+        return;
     mean_ns = mean_end(p, n);
     for (size_t i = 0; i < n; i++) {
         tie = tl_hash_mix(tie, (uint64_t)(int64_t)p[i].rank);
         took_ns = tl_ns_min(took_ns, tl_ns_max(0, tl_ns_between(p[i].end_ns, p[i].start_ns)));
     }
     for (size_t i = 0; i < n; i++) {
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (tl_clock_sample){ .tie = tie,
                                               .at_ns = mean_ns,
                                               .late_ns = tl_ns_between(p[i].end_ns, mean_ns),
@@ -59,18 +58,15 @@ static bool take(const tl_participant *p, size_t n, tl_clock_samples *out)
                                               .rank = p[i].rank,
                                               .way = sender + 1 };
     }
-    return true;
 }
 
-bool tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job,
-                           tl_clock_samples *out)
+void tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job, tl_clock_samples *out)
 {
-    bool ok = true;
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         to = tl_participants_end(participants, n, from);
-        ok = !is_read(job, &participants[from]) || take(participants + from, to - from, out);
+        if (is_read(job, &participants[from]))
+            take(participants + from, to - from, out);
     }
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- fit */
@@ -303,15 +299,14 @@ static tl_clock_end join(const tl_clock_end *ways)
     return both;
 }
 
-bool tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_clock_ends *out)
+void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_clock_ends *out)
 {
     int64_t *room = tl_malloc((n + 1) * sizeof *room);
     tl_clock_sample *copy = tl_malloc((n + 1) * sizeof *copy);
-    bool ok = room != NULL && copy != NULL;
 
-    if (ok && n > 0)
+    if (n > 0)
         qsort(samples, n, sizeof *samples, by_tie);
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         tl_clock_end ways[3] = { 0 };
         for (to = from; to < n && samples[to].tie == samples[from].tie && samples[to].rank == samples[from].rank;) {
             int32_t way = samples[to].way;
@@ -322,16 +317,13 @@ bool tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_cl
                 copy[s.n++] = samples[to];
             fit(&s, cut_ns, &ways[way]);
         }
-        ok = tl_vec_room(out);
-        if (ok) {
-            out->v[out->n] = join(ways);
-            out->v[out->n].tie = samples[from].tie;
-            out->v[out->n++].rank = samples[from].rank;
-        }
+        tl_vec_room(out);
+        out->v[out->n] = join(ways);
+        out->v[out->n].tie = samples[from].tie;
+        out->v[out->n++].rank = samples[from].rank;
     }
     free(room);
     free(copy);
-    return ok;
 }
 
 static int by_tie_of_end(const void *a, const void *b)

@@ -53,16 +53,16 @@ static void number_clocks(search *s, bool by_host)
         s->uncertain[c] = 0;
 }
 
-static tl_status count_broken(const search *s, int64_t *broken, tl_error *err)
+static void count_broken(const search *s, int64_t *broken, tl_error *err)
 {
     *broken = tl_clock_bounds_broken(s->b, s->tried, s->offset);
-    return s->procs->sum(broken, 1, err);
+    s->procs->sum(broken, 1, err);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- solve */
 
 /* Drifts, where ends tell that one of them shows: more than times may disagree by, and than ends leave open. */
-static bool solve_drifts(search *s)
+static void solve_drifts(search *s)
 {
     double half_s = (double)tl_ns_between(s->last_ns, s->first_ns) / 2e9;
     bool shows = false;
@@ -71,8 +71,7 @@ static bool solve_drifts(search *s)
         s->value[e] = s->ends[e].drift_ppb;
         s->sigma[e] = isfinite(s->ends[e].sigma_ns) ? s->ends[e].drift_sigma_ppb : INFINITY;
     }
-    if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
-        return false;
+    tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart);
     for (size_t c = 0; c < s->g.nclocks; c++)
         shows |= half_s * fabs((double)s->solved[c]) > fmax(TL_CLOCK_ERROR_NS, TL_CLOCK_SURE * half_s * s->apart[c]);
     for (size_t i = 0; i < s->g.nnodes; i++)
@@ -81,7 +80,6 @@ static bool solve_drifts(search *s)
         s->uncertain[c] = isfinite(s->apart[c]) ? half_s * s->apart[c] : 0;
     for (size_t i = 0; i < s->nranks; i++)
         s->tried[i].drift_ppb = s->solved[s->tried[i].clock];
-    return true;
 }
 
 /* The rank's clock has a step: after the last of its ends before the cut. */
@@ -95,14 +93,13 @@ static void note_step(search *s, size_t rank, int64_t step_ns)
             t->step_at_ns = tl_ns_max(t->step_at_ns, s->ends[e].step_at_ns);
 }
 
-static bool solve_steps(search *s)
+static void solve_steps(search *s)
 {
     for (size_t e = 0; e < s->nends; e++) {
         s->value[e] = s->ends[e].step_ns;
         s->sigma[e] = s->ends[e].step_sigma_ns;
     }
-    if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
-        return false;
+    tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart);
     /* Most clocks have none. */
     for (size_t i = 0; i < s->nranks; i++)
         s->values[i] = s->solved[s->tried[i].clock];
@@ -116,7 +113,6 @@ static bool solve_steps(search *s)
     }
     for (size_t c = 0; c < s->g.nclocks; c++)
         s->uncertain[c] = isfinite(s->apart[c]) ? hypot(s->uncertain[c], s->apart[c]) : s->uncertain[c];
-    return true;
 }
 
 /* A further step is not taken off: its size is the uncertainty of the clocks whose ends tell of it. */
@@ -128,7 +124,7 @@ static void doubt_steps(search *s)
 }
 
 /* Offsets in the middle of the recording, with the drifts of clocks and ties that are in s->solved. */
-static bool solve_offsets(search *s)
+static void solve_offsets(search *s)
 {
     for (size_t e = 0; e < s->nends; e++) {
         const tl_clock_end *end = &s->ends[e];
@@ -137,20 +133,19 @@ static bool solve_offsets(search *s)
         s->value[e] = tl_ns_between(end->late_ns, tl_ns_gained(drift_ppb, since_ns));
         s->sigma[e] = end->sigma_ns;
     }
-    if (!tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart))
-        return false;
+    tl_clock_ties_solve(&s->g, s->component, s->value, s->sigma, s->solved, s->apart);
     memcpy(s->offset, s->solved, s->g.nclocks * sizeof *s->offset);
     for (size_t c = 0; c < s->g.nclocks; c++)
         s->uncertain[c] = hypot(s->uncertain[c], s->apart[c]);
-    return true;
 }
 
-static tl_status solve_clocks(search *s, tl_error *err)
+static void solve_clocks(search *s)
 {
-    int64_t failed = solve_drifts(s) && solve_offsets(s) && (!s->cut || solve_steps(s)) ? 0 : -1;
+    solve_drifts(s);
+    solve_offsets(s);
+    if (s->cut)
+        solve_steps(s);
     doubt_steps(s);
-    tl_status st = s->procs->least(&failed, 1, err);
-    return st == TL_OK && failed != 0 ? tl_fail_memory(err, "the clocks") : st;
 }
 
 /* Whether what low follows from leads from some clock back to it: then no offsets keep the bounds on that way, and low
@@ -170,46 +165,42 @@ static bool goes_round(const search *s, int64_t *scratch)
 }
 
 /* One pass over the bounds of all procs.  *round as above. */
-static tl_status follow_bounds(search *s, bool *settled, bool *round, tl_error *err)
+static void follow_bounds(search *s, bool *settled, bool *round, tl_error *err)
 {
     size_t n = s->g.nclocks;
     s->high[n] = tl_clock_bounds_pass(s->b, s->tried, s->low, s->high, s->low_from) ? 1 : 0;
     memcpy(s->own, s->low, n * sizeof *s->own);
     for (size_t i = 0; i < n; i++)
         s->high[i] = -s->high[i];
-    tl_status st = s->procs->least(s->low, 2 * n + 1, err);
+    s->procs->least(s->low, 2 * n + 1, err);
     for (size_t i = 0; i < n; i++) {
         s->high[i] = -s->high[i];
         s->low_from[i] = s->own[i] == s->low[i] ? s->low_from[i] : INT64_MAX; /* another proc knows */
     }
-    if (st == TL_OK)
-        st = s->procs->least(s->low_from, n, err);
+    s->procs->least(s->low_from, n, err);
     *settled = s->high[n] != 0;
-    *round = st == TL_OK && goes_round(s, s->own);
-    return st;
+    *round = goes_round(s, s->own);
 }
 
 /* The feasible offsets nearest to those that are there, if there are any: following bounds comes to an end then. */
-static tl_status keep_bounds(search *s, tl_error *err)
+static void keep_bounds(search *s, tl_error *err)
 {
     size_t n = s->g.nclocks;
     bool far_off = false, settled = false, round = false;
-    tl_status st = TL_OK;
 
     s->high = s->low + n;
     memcpy(s->low, s->offset, n * sizeof *s->low);
     memcpy(s->high, s->offset, n * sizeof *s->high);
     for (size_t c = 0; c < n; c++)
         s->low_from[c] = -1;
-    for (size_t k = 0; st == TL_OK && !settled && !far_off && !round && k <= n; k++) {
-        st = follow_bounds(s, &settled, &round, err);
+    for (size_t k = 0; !settled && !far_off && !round && k <= n; k++) {
+        follow_bounds(s, &settled, &round, err);
         for (size_t i = 0; i < n; i++)
             far_off |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
     }
     bool feasible = settled && !far_off;
     for (size_t c = 0; feasible && c < n; c++)
         s->offset[c] = tl_mean_of_two(s->low[c], s->high[c]);
-    return st;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ keep */
@@ -280,65 +271,63 @@ static bool is_beyond_scatter(const search *s)
 }
 
 /* One numbering of clocks: its offsets are taken where they break fewer bounds than *least. */
-static tl_status try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least, tl_error *err)
+static void try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least, tl_error *err)
 {
     int64_t recorded = 0, broken = 0;
     number_clocks(s, by_host);
     bool first = *least == INT64_MAX, one = s->g.nclocks < 2;
-    tl_status st = first ? count_broken(s, &recorded, err) : TL_OK;
+    if (first)
+        count_broken(s, &recorded, err);
 
     *least = first ? recorded : *least;
-    if (st == TL_OK && !one)
-        st = solve_clocks(s, err);
-    bool beyond = st == TL_OK && !one && first && is_beyond_scatter(s);
-    if (st == TL_OK && !one)
-        st = keep_bounds(s, err);
-    if (st == TL_OK && !one)
-        st = count_broken(s, &broken, err);
+    if (!one)
+        solve_clocks(s);
+    bool beyond = !one && first && is_beyond_scatter(s);
+    if (!one)
+        keep_bounds(s, err);
+    if (!one)
+        count_broken(s, &broken, err);
     bool shift = !one && (broken < *least || (first && broken == *least && (beyond || mode == TL_CLOCK_FORCE)));
-    if (st == TL_OK && (first || shift))
+    if (first || shift)
         keep(s, shift && mode != TL_CLOCK_NONE);
     *least = shift ? broken : *least;
-    return st;
 }
 
 /* Where the ends of two ranks of a guessed host tell that their clocks are apart, no guessed host is taken for one. */
-static tl_status doubt_guessed_hosts(search *s, tl_error *err)
+static void doubt_guessed_hosts(search *s)
 {
     bool guessed = false, apart = false;
     for (size_t i = 0; i < s->nranks; i++)
         guessed |= s->tried[i].guessed != 0;
     if (!guessed)
-        return TL_OK;
+        return;
     number_clocks(s, false);
-    tl_status st = solve_clocks(s, err);
-    for (size_t i = 0; st == TL_OK && i < s->nranks; i++)
+    solve_clocks(s);
+    for (size_t i = 0; i < s->nranks; i++)
         for (size_t k = 0; s->tried[i].guessed != 0 && k < i; k++)
             apart |= s->tried[k].host == s->tried[i].host && s->component[i] == s->component[k] &&
                      is_surely_apart(tl_ns_between(s->offset[i], s->offset[k]), hypot(s->uncertain[i], s->uncertain[k]));
     for (size_t i = 0; apart && i < s->nranks; i++)
         s->tried[i].host = s->tried[i].guessed != 0 ? -1 : s->tried[i].host;
-    return st;
 }
 
-static tl_status find(search *s, tl_clock_mode mode, tl_error *err)
+static void find(search *s, tl_clock_mode mode, tl_error *err)
 {
     int64_t extent[] = { s->b->first_ns, -s->b->last_ns }, least = INT64_MAX;
-    tl_status st = s->procs->least(extent, 2, err);
+    s->procs->least(extent, 2, err);
 
     s->first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
     s->last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
-    if (st == TL_OK)
-        st = doubt_guessed_hosts(s, err);
-    if (st == TL_OK)
-        st = try_clocks(s, mode, true, &least, err);
-    if (st == TL_OK && least > 0 && s->g.nclocks < s->nranks) /* else each rank has had a clock of its own */
-        st = try_clocks(s, mode, false, &least, err);
-    return st;
+    doubt_guessed_hosts(s);
+    try_clocks(s, mode, true, &least, err);
+    if (least > 0 && s->g.nclocks < s->nranks) {
+        /* else each rank has had a clock of its own */
+        try_clocks(s, mode, false, &least, err);
+    }
 }
 
-/* Room, and the rank of each end; ends of ranks without a clock do not come.  False when memory is out. */
-static bool make_room(search *s, tl_arena *arena)
+/* Room, and the rank of each end; ends of ranks without a clock do not come. */
+static void make_room(search *s, tl_arena *arena)
 {
     const tl_job_facts facts = { .ranks = s->found, .nranks = s->nranks };
     for (size_t e = 0; e < s->nends; e++)
@@ -351,8 +340,6 @@ static bool make_room(search *s, tl_arena *arena)
     s->low_from = tl_arena_take(arena, s->nranks, sizeof *s->low_from);
     s->own = tl_arena_take(arena, s->nranks, sizeof *s->own);
     s->sigma = tl_arena_take(arena, s->nends + nnodes + s->nranks + 1, sizeof *s->sigma);
-    if (arena->failed)
-        return false;
     memcpy(s->tried, s->found, s->nranks * sizeof *s->tried);
     s->clock = s->rank + s->nends;
     s->tie = s->clock + s->nends;
@@ -367,7 +354,6 @@ static bool make_room(search *s, tl_arena *arena)
         s->rank[e] = clock != NULL ? (uint32_t)(clock - s->found) : 0;
         s->cut = s->cut || s->ends[e].step_ns != 0;
     }
-    return true;
 }
 
 tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
@@ -379,14 +365,16 @@ tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_
         .b = &b, .procs = procs, .ends = ends, .nends = nends, .found = rank_clocks, .nranks = nrank_clocks
     };
     tl_arena arena = { 0 };
-    bool ok = make_room(&s, &arena) && tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
-    int64_t failed = ok ? 0 : -1;
+    make_room(&s, &arena);
+    tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
+    int64_t failed = 0;
 
-    tl_status st = procs->least(&failed, 1, err);
-    if (st == TL_OK && failed != 0)
+    procs->least(&failed, 1, err);
+    tl_status st = TL_OK;
+    if (failed != 0)
         st = tl_fail_memory(err, "the clocks");
     if (st == TL_OK)
-        st = find(&s, mode, err);
+        find(&s, mode, err);
     tl_clock_bounds_free(&b);
     tl_arena_free(&arena);
     return st;

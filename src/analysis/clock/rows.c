@@ -5,19 +5,16 @@
 #include "tlmpi/model/tables.h"
 #include <string.h>
 
-bool tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table)
+void tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table)
 {
     const tl_rank *row = (const tl_rank *)(const void *)ranks->rows;
     for (size_t i = 0; i < nrank_clocks; i++, row++) {
         while (row->rank != rank_clocks[i].rank)
             row++;
         tl_clock *clock = tl_table_add(table);
-        if (clock == NULL)
-            return false;
         clock->rank = row->rank;
         memcpy(clock->host, row->host, sizeof clock->host);
     }
-    return true;
 }
 
 static tl_clock *row_of(tl_table *table, int32_t rank)

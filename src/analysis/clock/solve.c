@@ -105,12 +105,10 @@ static void find_apart(const tl_clock_ties *g, const int64_t *component, const i
         apart[i] = sqrt(apart[i]);
 }
 
-bool tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
+void tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
                          int64_t *out, double *apart)
 {
     double *room = tl_calloc(g->nends + 6 * g->nnodes + 1, sizeof *room);
-    if (room == NULL)
-        return false;
     double *by_node = room + g->nends;
     rounding r = { .g = g, .weight = room, .diagonal = by_node };
     r.b = by_node + g->nnodes;
@@ -130,7 +128,6 @@ bool tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const
     for (size_t i = g->nnodes; i-- > 0;) /* the lowest of a component comes last */
         out[i] = tl_ns_between(out[i], out[component[i]]);
     find_apart(g, component, value, sigma, out, apart);
-    return true;
 }
 
 void tl_clock_ties_label(const tl_clock_ties *g, int64_t *component)

@@ -22,8 +22,8 @@ typedef struct tl_clock_ties {
 
 /* value[] and sigma[] by end: what it says, and how sure that is; INFINITY: not at all.  Leaves in out[], by node, the
  * solution less that of the lowest clock that ties connect a node with, component[]; in apart[], by node, the sigma of
- * that, summed up over the surest way of ends, INFINITY where there is none.  False when memory is out. */
-bool tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
+ * that, summed up over the surest way of ends, INFINITY where there is none. */
+void tl_clock_ties_solve(const tl_clock_ties *g, const int64_t *component, const int64_t *value, const double *sigma,
                          int64_t *out, double *apart);
 
 /* Leaves in component[], by node, the lowest clock that ties connect it with. */

@@ -71,8 +71,8 @@ static tl_culprit_kind why_nobody(const tl_judgement *j)
                                       : TL_CULPRIT_NOBODY;
 }
 
-/* The excess of each rank over its peers in whole steps, ns, and the rank with the largest.  False when memory is out. */
-static bool find_excess(tl_judgement *j)
+/* The excess of each rank over its peers in whole steps, ns, and the rank with the largest. */
+static void find_excess(tl_judgement *j)
 {
     const tl_table *stragglers = tl_tables_get(j->tables, &tl_straggler_schema),
                    *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
@@ -80,7 +80,7 @@ static bool find_excess(tl_judgement *j)
 
     j->nexcess = stragglers->n;
     j->excess_ns = tl_calloc(stragglers->n + 1, sizeof *j->excess_ns);
-    for (size_t i = 0, at = 0; j->excess_ns != NULL && i < stragglers->n; i++) {
+    for (size_t i = 0, at = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         while (at < steps->n && ((const tl_blame_step *)tl_table_row(steps, at))->rank < row->rank)
             at++;
@@ -91,7 +91,6 @@ static bool find_excess(tl_judgement *j)
             j->most_ns = j->excess_ns[i];
         }
     }
-    return j->excess_ns != NULL;
 }
 
 /* Steps of the job, ascending by number, and by how much each is longer than usual where that would be a large cost; else 0. */
@@ -151,11 +150,9 @@ static bool one_step_is_long(const tl_judgement *j)
                          tl_arena_take(&arena, n + 1, sizeof *steps.longer_ns),
                          tl_arena_take(&arena, n + 1, sizeof *steps.scratch), 0 };
     bool found = false;
-    if (!arena.failed) {
-        find_long_steps(j, &steps);
-        for (size_t at = 0; !found && at < breakdown->n;)
-            found = spends_more(breakdown, &at, &steps);
-    }
+    find_long_steps(j, &steps);
+    for (size_t at = 0; !found && at < breakdown->n;)
+        found = spends_more(breakdown, &at, &steps);
     tl_arena_free(&arena);
     return found;
 }
@@ -293,26 +290,21 @@ static tl_culprit row_of_nobody(const tl_judgement *j)
     return row;
 }
 
-static tl_status fill(const tl_judgement *j, tl_measures *measures, tl_error *err)
+static void fill(const tl_judgement *j, tl_measures *measures)
 {
     bool some = j->nculprits > 0 && j->nobody != TL_CULPRIT_NO_WORK && j->nobody != TL_CULPRIT_ONE_RANK;
     size_t n = some ? j->nculprits : 1;
     tl_table made = { .schema = &tl_culprit_schema };
 
-    if (!tl_table_reserve(&made, n))
-        return tl_fail_memory(err, "the verdict");
+    tl_table_reserve(&made, n);
     for (size_t i = 0; i < n; i++) {
         tl_culprit row = some ? row_of(j, measures, &j->culprits[i]) : row_of_nobody(j);
         row.culprit = (int32_t)i;
-        if (!tl_table_append(&made, &row, 1)) {
-            tl_table_free(&made);
-            return tl_fail_memory(err, "the verdict");
-        }
+        tl_table_append(&made, &row, 1);
     }
     tl_table *out = tl_tables_get(j->tables, &tl_culprit_schema);
     tl_table_free(out);
     *out = made;
-    return TL_OK;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- all */
@@ -339,24 +331,25 @@ static bool kernels_are_taken(tl_tables *tables)
     return false;
 }
 
-tl_status tl_culprits_find(tl_tables *tables, tl_error *err)
+void tl_culprits_find(tl_tables *tables, tl_error *err)
 {
+    (void)err;
     tl_judgement j = { .tables = tables };
     tl_measures measures = { .of = &j };
 
     tl_facts_find(tables, &j.facts);
-    bool ok = find_excess(&j);
+    find_excess(&j);
     j.open = most_inconclusive(tl_tables_get(tables, &tl_straggler_schema), tl_tables_get(tables, &tl_rank_schema));
     j.nobody = why_nobody(&j);
     j.one_is_long = one_step_is_long(&j);
     j.work_lost = work_is_lost(tables);
     j.comm_unnamed = kernels_are_taken(tables);
-    tl_status st = ok && tl_suspects_find(&j, &measures) ? fill(&j, &measures, err) : tl_fail_memory(err, "the verdict");
+    tl_suspects_find(&j, &measures);
+    fill(&j, &measures);
     tl_measures_free(&measures);
     free(j.culprits);
     free(j.members);
     free(j.excess_ns);
-    return st;
 }
 
 static const tl_schema *const tables[] = { &tl_culprit_schema, NULL };

@@ -191,7 +191,7 @@ static int by_cost(const void *a, const void *b)
     return TL_COMPARE(number_of(x), number_of(y));
 }
 
-bool tl_suspects_find(tl_judgement *judgement, tl_measures *measures)
+void tl_suspects_find(tl_judgement *judgement, tl_measures *measures)
 {
     finding all = { .tables = judgement->tables, .out = judgement, .measures = measures }, *f = &all;
     const tl_table *stragglers = tl_tables_get(f->tables, &tl_straggler_schema),
@@ -199,8 +199,7 @@ bool tl_suspects_find(tl_judgement *judgement, tl_measures *measures)
 
     f->out->culprits = tl_calloc(stragglers->n + links->n + 1, sizeof *f->out->culprits);
     f->out->members = tl_calloc(stragglers->n + 2 * links->n + 1, sizeof *f->out->members);
-    if (f->out->culprits == NULL || f->out->members == NULL || !tl_measures_begin(measures))
-        return false;
+    tl_measures_begin(measures);
     for (size_t i = 0; i < stragglers->n; i++) {
         const tl_straggler *row = tl_table_row(stragglers, i);
         if (row->verdict == TL_VERDICT_STRAGGLER && !has_link(row, links))
@@ -211,5 +210,4 @@ bool tl_suspects_find(tl_judgement *judgement, tl_measures *measures)
         take_link(f, tl_table_row(links, i));
     if (f->out->nculprits > 1)
         qsort(f->out->culprits, f->out->nculprits, sizeof *f->out->culprits, by_cost);
-    return true;
 }

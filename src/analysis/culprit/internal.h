@@ -80,8 +80,8 @@ typedef struct tl_measures {
     int64_t *lengths;      /* [nsteps]: scratch */
 } tl_measures;
 
-/* The steps of the job.  False when memory is out. */
-bool tl_measures_begin(tl_measures *measures);
+/* The steps of the job. */
+void tl_measures_begin(tl_measures *measures);
 void tl_measures_free(tl_measures *measures);
 
 /* Fills what a culprit costs, from its members on: steps (of ranks alone), waits and its part of the path.  gain_ns has
@@ -94,8 +94,8 @@ size_t tl_culprit_waiters(tl_measures *measures, const tl_suspect *culprit);
 /* What each of the other ranks waited for the culprit, in the mean: wall time, where all meet again and again. */
 int64_t tl_waited_for(const tl_judgement *judgement, const tl_suspect *culprit);
 
-/* Fills culprits and members, which the caller frees; facts have been found.  False when memory is out. */
-bool tl_suspects_find(tl_judgement *judgement, tl_measures *measures);
+/* Fills culprits and members, which the caller frees; facts have been found. */
+void tl_suspects_find(tl_judgement *judgement, tl_measures *measures);
 
 /* Whether arrivals that clocks cannot tell apart may hide 1 % of the time. */
 bool tl_clocks_blur(const tl_facts *facts);

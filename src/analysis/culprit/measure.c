@@ -25,7 +25,7 @@ static bool is_member(const tl_suspect *c, int32_t rank)
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
 /* Those of any rank are those of the job.  How long one is that nothing tells of: as they are in the mean. */
-bool tl_measures_begin(tl_measures *m)
+void tl_measures_begin(tl_measures *m)
 {
     const tl_table *table = tl_tables_get(m->of->tables, &tl_blame_step_schema),
                    *ranks = tl_tables_get(m->of->tables, &tl_rank_schema);
@@ -36,15 +36,12 @@ bool tl_measures_begin(tl_measures *m)
     m->waits = tl_arena_take(&m->arena, ranks->n, sizeof *m->waits);
     m->waiters = tl_arena_take(&m->arena, ranks->n, sizeof *m->waiters);
     m->lengths = tl_arena_take(&m->arena, table->n + 1, sizeof *m->lengths);
-    if (m->arena.failed)
-        return false;
     for (size_t i = 0; i < table->n && rows[i].rank == rows[0].rank && rows[i].step >= 0; i++)
         m->steps[m->nsteps++] = (tl_step_cost){ .step = rows[i].step, .length_ns = rows[i].step_ns };
     for (size_t s = 0; s < m->nsteps; s++)
         if (m->steps[s].length_ns <= 0)
             m->steps[s].length_ns = m->of->facts.wall_ns / (int64_t)m->nsteps;
     m->steps[m->nsteps] = (tl_step_cost){ .step = -1, .length_ns = m->of->facts.wall_ns };
-    return true;
 }
 
 void tl_measures_free(tl_measures *m)

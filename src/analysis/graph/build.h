@@ -107,16 +107,15 @@ typedef struct tl_graph_build {
     bool failed; /* memory is out */
 } tl_graph_build;
 
-/* A new node, and its number; TL_NONE when memory is out, and `failed`. */
+/* A new node, and its number, and `failed`. */
 uint32_t tl_graph_node(tl_graph_build *b, tl_node node);
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote);
 
-/* sequence.c: all of the above up to `streams`, and the rest of `placed` but its nodes.  False when memory is out. */
-bool tl_graph_place(tl_graph_build *b);
+/* sequence.c: all of the above up to `streams`, and the rest of `placed` but its nodes. */
+void tl_graph_place(tl_graph_build *b);
 
-/* unlaunched.c: launches of kernels that have none, once `by_end` and the latency of launches are known.  False when
- * memory is out. */
-bool tl_graph_find_unlaunched(tl_graph_build *b);
+/* unlaunched.c: launches of kernels that have none, once `by_end` and the latency of launches are known. */
+void tl_graph_find_unlaunched(tl_graph_build *b);
 
 /* held.c: fills `held`, once kernels are in order. */
 void tl_graph_find_held(tl_graph_build *b);
@@ -126,7 +125,7 @@ void tl_graph_find_held(tl_graph_build *b);
 void tl_graph_work(tl_graph_build *b);
 
 /* depend.c: the edges between streams. */
-bool tl_graph_depend(tl_graph_build *b);
+void tl_graph_depend(tl_graph_build *b);
 
 /* host.c: the nodes of the host, with the edges between them; and those that release waits, once work has nodes.  The
  * calls are made in this order: host, work, released. */

@@ -33,12 +33,10 @@ static call_sort sort_of(finding *f, uint32_t name)
     return (call_sort)f->sort_of[name];
 }
 
-static bool add_wait(finding *f, tl_waiting_call wait)
+static void add_wait(finding *f, tl_waiting_call wait)
 {
-    if (!tl_vec_room(&f->out->waits))
-        return false;
+    tl_vec_room(&f->out->waits);
     f->out->waits.v[f->out->waits.n++] = wait;
-    return true;
 }
 
 static uint64_t key_of_name(const tl_rank_view *view, uint32_t name)
@@ -46,13 +44,13 @@ static uint64_t key_of_name(const tl_rank_view *view, uint32_t name)
     return name != TL_NO_NAME ? view->names->v[tl_name_key(view, name)].key : 0;
 }
 
-static bool add_call(finding *f, const tl_thread *thread, size_t i)
+static void add_call(finding *f, const tl_thread *thread, size_t i)
 {
     const tl_calls *calls = &f->view->calls;
     call_sort sort = sort_of(f, calls->name[i]);
 
     if (sort == CALL_OTHER || calls->dur_ns[i] <= 0)
-        return true;
+        return;
     const tl_stream_id *stream = &f->view->streams[calls->stream[i]];
     tl_waiting_call wait = { .start_ns = calls->start_ns[i],
                              .end_ns = calls->start_ns[i] + calls->dur_ns[i],
@@ -66,7 +64,7 @@ static bool add_call(finding *f, const tl_thread *thread, size_t i)
         calls->correlation[i] > 0 ? tl_map_get(&f->sync_of, (uint64_t)calls->correlation[i]) : TL_MAP_NONE;
     if (recorded != TL_MAP_NONE && wait.stream < 0)
         wait.stream = f->view->syncs[recorded].stream;
-    return add_wait(f, wait);
+    add_wait(f, wait);
 }
 
 /* Whether a call of the thread queues work. */
@@ -81,69 +79,68 @@ static bool launches(const tl_rank_view *view, uint32_t track, int64_t start_ns)
 
 /* A call whose name says nothing may have waited, too, where it is so long that its end may tell: `last` is the call
  * that ended last before it. */
-static bool add_unknown(finding *f, const tl_thread *thread, size_t i, size_t last)
+static void add_unknown(finding *f, const tl_thread *thread, size_t i, size_t last)
 {
     const tl_calls *calls = &f->view->calls;
     int64_t start = calls->start_ns[i];
     if (sort_of(f, calls->name[i]) != CALL_OTHER || calls->dur_ns[i] <= TL_UNTOLD_LAG_NS ||
         launches(f->view, thread->track, start))
-        return true;
+        return;
     uint64_t before = key_of_name(f->view, calls->name[last]), own = key_of_name(f->view, calls->name[i]);
-    return add_wait(f, (tl_waiting_call){ .start_ns = start,
-                                          .end_ns = start + calls->dur_ns[i],
-                                          .calls = tl_hash_mix(tl_hash_mix(before, own), TL_CALL_UNKNOWN),
-                                          .track = thread->track,
-                                          .device = -1,
-                                          .stream = -1,
-                                          .kind = TL_CALL_UNKNOWN });
+    add_wait(f, (tl_waiting_call){ .start_ns = start,
+                                   .end_ns = start + calls->dur_ns[i],
+                                   .calls = tl_hash_mix(tl_hash_mix(before, own), TL_CALL_UNKNOWN),
+                                   .track = thread->track,
+                                   .device = -1,
+                                   .stream = -1,
+                                   .kind = TL_CALL_UNKNOWN });
 }
 
-static bool add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int64_t to_ns, uint64_t before,
+static void add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int64_t to_ns, uint64_t before,
                       uint64_t after)
 {
-    return to_ns - from_ns <= TL_WAKE_NS || add_wait(f, (tl_waiting_call){ .start_ns = from_ns,
-                                                                           .end_ns = to_ns,
-                                                                           .calls = tl_hash_mix(before, after),
-                                                                           .track = thread->track,
-                                                                           .device = -1,
-                                                                           .stream = -1,
-                                                                           .kind = TL_CALL_PAUSE });
+    if (to_ns - from_ns > TL_WAKE_NS)
+        add_wait(f, (tl_waiting_call){ .start_ns = from_ns,
+                                       .end_ns = to_ns,
+                                       .calls = tl_hash_mix(before, after),
+                                       .track = thread->track,
+                                       .device = -1,
+                                       .stream = -1,
+                                       .kind = TL_CALL_PAUSE });
 }
 
 /* Between two calls of a thread, of which the marks of steps tell as calls would: what comes before a mark is of the
  * step that it ends. */
-static bool add_pauses(finding *f, const tl_thread *thread, size_t last, size_t next)
+static void add_pauses(finding *f, const tl_thread *thread, size_t last, size_t next)
 {
     const tl_calls *calls = &f->view->calls;
     int64_t from = calls->start_ns[last] + calls->dur_ns[last], to = calls->start_ns[next];
     uint64_t before = key_of_name(f->view, calls->name[last]);
     size_t s = 0;
-    bool ok = true;
 
     TL_BISECT(s, f->view->nsteps, mid, f->view->steps[mid].start_ns <= from);
-    for (; ok && s < f->view->nsteps && f->view->steps[s].start_ns < to; s++) {
-        ok = add_pause(f, thread, from, f->view->steps[s].start_ns, before, 0);
+    for (; s < f->view->nsteps && f->view->steps[s].start_ns < to; s++) {
+        add_pause(f, thread, from, f->view->steps[s].start_ns, before, 0);
         from = f->view->steps[s].start_ns;
         before = 0;
     }
-    return ok && add_pause(f, thread, from, to, before, key_of_name(f->view, calls->name[next]));
+    add_pause(f, thread, from, to, before, key_of_name(f->view, calls->name[next]));
 }
 
-static bool add_thread(finding *f, const tl_thread *thread)
+static void add_thread(finding *f, const tl_thread *thread)
 {
     const tl_calls *calls = &f->view->calls;
     size_t last = thread->first; /* the call that ended last */
-    bool ok = true;
 
-    for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
+    for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], before = calls->start_ns[last] + calls->dur_ns[last];
         if (i > thread->first && start - before > TL_WAKE_NS)
-            ok = add_pauses(f, thread, last, i);
-        ok = ok && add_call(f, thread, i) && add_unknown(f, thread, i, last);
+            add_pauses(f, thread, last, i);
+        add_call(f, thread, i);
+        add_unknown(f, thread, i, last);
         if (start + calls->dur_ns[i] > before)
             last = i;
     }
-    return ok;
 }
 
 static bool is_wait_of_stream(const tl_rank_view *view, const tl_sync *s)
@@ -151,28 +148,27 @@ static bool is_wait_of_stream(const tl_rank_view *view, const tl_sync *s)
     return s->name != TL_NO_NAME && tl_text_has(tl_names_text(view->names, s->name), "Wait Event");
 }
 
-static bool list_recorded(finding *f)
+static void list_recorded(finding *f)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < f->view->nsyncs; i++) {
+    for (size_t i = 0; i < f->view->nsyncs; i++) {
         const tl_sync *s = &f->view->syncs[i];
         if (is_wait_of_stream(f->view, s)) {
             if (s->wait_on_correlation > 0)
-                ok = tl_map_put(&f->record_at, (uint64_t)s->wait_on_correlation, 0) == 0;
-        } else if (s->correlation > 0)
-            ok = tl_map_put(&f->sync_of, (uint64_t)s->correlation, (uint32_t)i) == 0;
+                tl_map_put(&f->record_at, (uint64_t)s->wait_on_correlation, 0);
+        } else if (s->correlation > 0) {
+            tl_map_put(&f->sync_of, (uint64_t)s->correlation, (uint32_t)i);
+        }
     }
     const tl_calls *calls = &f->view->calls;
-    for (size_t i = 0; ok && f->record_at.n > 0 && i < calls->n; i++) {
+    for (size_t i = 0; f->record_at.n > 0 && i < calls->n; i++) {
         uint32_t *at = calls->correlation[i] > 0 ? tl_map_at(&f->record_at, (uint64_t)calls->correlation[i]) : NULL;
         if (at != NULL)
             *at = (uint32_t)i + 1;
     }
-    return ok;
 }
 
 /* Waits of streams whose two calls are known. */
-static bool add_events(finding *f)
+static void add_events(finding *f)
 {
     for (size_t i = 0; i < f->view->nsyncs; i++) {
         const tl_sync *s = &f->view->syncs[i];
@@ -182,31 +178,29 @@ static bool add_events(finding *f)
         uint32_t call = tl_map_get(&f->record_at, (uint64_t)s->wait_on_correlation);
         if (call == TL_MAP_NONE || call == 0)
             continue;
-        if (!tl_vec_room(&f->out->events))
-            return false;
+        tl_vec_room(&f->out->events);
         f->out->events.v[f->out->events.n++] =
             (tl_event_wait){ s->call_ns, f->view->calls.start_ns[call - 1], s->device, s->stream, s->wait_on_stream };
     }
-    return true;
 }
 
-tl_status tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out, tl_error *err)
+void tl_host_calls_find(const tl_rank_view *view, tl_host_calls **out)
 {
     finding f = { .view = view, .out = tl_calloc(1, sizeof **out) };
     tl_map launching = { 0 };
     f.sort_of = tl_calloc(view->names->n + 1, sizeof *f.sort_of);
-    bool ok = f.out != NULL && f.sort_of != NULL && tl_launching_tracks(view, &launching) && list_recorded(&f);
+    tl_launching_tracks(view, &launching);
+    list_recorded(&f);
 
-    for (size_t t = 0; ok && t < view->calls.nthreads; t++)
+    for (size_t t = 0; t < view->calls.nthreads; t++)
         if (view->nlaunches == 0 || tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
-            ok = add_thread(&f, &view->calls.threads[t]);
-    ok = ok && add_events(&f);
+            add_thread(&f, &view->calls.threads[t]);
+    add_events(&f);
     tl_map_free(&launching);
     tl_map_free(&f.sync_of);
     tl_map_free(&f.record_at);
     free(f.sort_of);
     *out = f.out;
-    return ok ? TL_OK : tl_fail_memory(err, "the calls of a host");
 }
 
 void tl_host_calls_free(tl_host_calls *calls)

@@ -37,10 +37,8 @@ static uint64_t vote_of(const tl_graph_build *b, uint32_t from, uint32_t to)
 
 static void add_vote(tl_graph_build *b, uint64_t vote)
 {
-    if (!tl_vec_room(&b->false_votes))
-        b->failed = true;
-    else
-        b->false_votes.v[b->false_votes.n++] = vote;
+    tl_vec_room(&b->false_votes);
+    b->false_votes.v[b->false_votes.n++] = vote;
 }
 
 /* An edge as the sequence has it; where it cannot be, it is false everywhere.  Until when it explains that work starts
@@ -117,7 +115,7 @@ static bool is_launched(const depending *d, size_t at)
     return d->b->view->kernels[d->in_turn[at]].launch != TL_NONE;
 }
 
-static bool find_recorded(depending *d)
+static void find_recorded(depending *d)
 {
     tl_graph_build *b = d->b;
     for (size_t i = 0; i < b->calls->events.n; i++) {
@@ -131,13 +129,11 @@ static bool find_recorded(depending *d)
             from--;
         if (to == waits.end || from == records.first)
             continue;
-        if (!tl_vec_room(&d->waits))
-            return false;
+        tl_vec_room(&d->waits);
         uint32_t *last = &d->recorded[d->in_turn[to]];
         d->waits.v[d->waits.n] = (recorded_wait){ d->in_turn[from - 1], *last };
         *last = (uint32_t)d->waits.n++;
     }
-    return true;
 }
 
 static void put_in_turn(depending *d)
@@ -145,14 +141,12 @@ static void put_in_turn(depending *d)
     const tl_graph_build *b = d->b;
     size_t *next = tl_malloc((b->nstreams + 1) * sizeof *next);
     uint32_t *stream_of = tl_malloc((b->view->nkernels + 1) * sizeof *stream_of);
-    if (next == NULL || stream_of == NULL)
-        d->b->failed = true;
-    for (size_t s = 0; !b->failed && s < b->nstreams; s++) {
+    for (size_t s = 0; s < b->nstreams; s++) {
         next[s] = b->streams[s].first;
         for (size_t i = b->streams[s].first; i < b->streams[s].end; i++)
             stream_of[i] = (uint32_t)s;
     }
-    for (size_t turn = 0; !b->failed && turn < b->view->nkernels; turn++)
+    for (size_t turn = 0; turn < b->view->nkernels; turn++)
         d->in_turn[next[stream_of[b->by_turn[turn]]]++] = b->by_turn[turn];
     free(next);
     free(stream_of);
@@ -224,7 +218,7 @@ static void depend_all(depending *d)
     uint32_t computing = TL_NONE; /* launched last */
     size_t since = 0;             /* turn: communication from there on has no computing launched after it so far */
 
-    for (size_t turn = 0; turn < b->view->nkernels && !b->failed; turn++) {
+    for (size_t turn = 0; turn < b->view->nkernels; turn++) {
         uint32_t kernel = b->by_turn[turn];
         const tl_kernel *k = &b->view->kernels[kernel];
         int64_t explained = explained_by(b, kernel);
@@ -240,22 +234,18 @@ static void depend_all(depending *d)
     }
 }
 
-bool tl_graph_depend(tl_graph_build *b)
+void tl_graph_depend(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     depending d = { .b = b,
                     .recorded = tl_malloc((n + 1) * sizeof *d.recorded),
                     .in_turn = tl_malloc((n + 1) * sizeof *d.in_turn) };
-    bool ok = d.recorded != NULL && d.in_turn != NULL;
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         d.recorded[i] = TL_NONE;
-    if (ok)
-        put_in_turn(&d);
-    ok = ok && !b->failed && find_recorded(&d);
-    if (ok)
-        depend_all(&d);
+    put_in_turn(&d);
+    find_recorded(&d);
+    depend_all(&d);
     free(d.recorded);
     free(d.in_turn);
     free(d.waits.v);
-    return ok && !b->failed;
 }

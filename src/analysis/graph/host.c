@@ -35,26 +35,23 @@ struct tl_graph_hosts {
 
 /* ------------------------------------------------------------------------------------------------------------ waits */
 
-static bool add_instant(tl_graph_hosts *h, instant at)
+static void add_instant(tl_graph_hosts *h, instant at)
 {
-    if (!tl_vec_room(&h->instants))
-        return false;
+    tl_vec_room(&h->instants);
     h->instants.v[h->instants.n++] = at;
-    return true;
 }
 
-static bool add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t launch)
+static void add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t launch)
 {
     uint32_t number = (uint32_t)h->waits.n;
-    if (!tl_vec_room(&h->waits))
-        return false;
+    tl_vec_room(&h->waits);
     h->waits.v[h->waits.n++] = wait;
-    return add_instant(h, (instant){ wait.start_ns, track, number, launch, AT_WAIT_BEGIN }) &&
-           add_instant(h, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
+    add_instant(h, (instant){ wait.start_ns, track, number, launch, AT_WAIT_BEGIN });
+    add_instant(h, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
 }
 
 /* A call that frees memory is no wait where something runs on; it is one until the last work has ended. */
-static bool add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call *call)
+static void add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call *call)
 {
     host_wait w = { .start_ns = tl_graph_host_time(b, call->start_ns),
                     .end_ns = tl_graph_host_time(b, call->end_ns),
@@ -65,32 +62,33 @@ static bool add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
     if (call->kind == TL_CALL_FREES) {
         if (w.release == TL_NONE || b->view->kernels[w.release].end_ns <= w.start_ns ||
             tl_graph_runs_on(b, w.start_ns, w.end_ns))
-            return true;
+            return;
         w.end_ns = b->view->kernels[w.release].end_ns;
     }
-    return add_wait(h, w, call->track, TL_NONE);
+    add_wait(h, w, call->track, TL_NONE);
 }
 
 /* Marks of steps, but for those after all that the host is known to do. */
-static bool add_marks(const tl_graph_build *b, tl_graph_hosts *h)
+static void add_marks(const tl_graph_build *b, tl_graph_hosts *h)
 {
     int64_t last = INT64_MIN;
-    bool ok = true;
     for (size_t i = 0; i < h->instants.n; i++)
         last = tl_ns_max(last, h->instants.v[i].ns);
-    for (size_t s = 0; ok && s < b->view->nsteps; s++) {
+    for (size_t s = 0; s < b->view->nsteps; s++) {
         int64_t mark = tl_graph_host_time(b, b->view->steps[s].start_ns);
-        ok = mark > last || add_instant(h, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
+        if (mark <= last)
+            add_instant(h, (instant){ mark, TL_NONE, TL_NONE, TL_NONE, AT_MARK });
     }
-    return ok;
 }
 
-static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
+static void add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
 {
     if (b->handed_ns[launch] == INT64_MAX)
-        return true;
-    if (b->blocking[launch] == TL_NONE && !b->held[launch])
-        return add_instant(h, (instant){ b->handed_ns[launch], b->tracks[launch], TL_NONE, launch, AT_LAUNCH });
+        return;
+    if (b->blocking[launch] == TL_NONE && !b->held[launch]) {
+        add_instant(h, (instant){ b->handed_ns[launch], b->tracks[launch], TL_NONE, launch, AT_LAUNCH });
+        return;
+    }
     const tl_launch *l = &b->view->launches[launch];
     host_wait w = { .start_ns = tl_graph_host_time(b, l->start_ns),
                     .end_ns = tl_graph_host_time(b, tl_ns_max(l->end_ns, l->start_ns + 1)),
@@ -98,7 +96,7 @@ static bool add_launch(tl_graph_build *b, tl_graph_hosts *h, uint32_t launch)
     if (w.release == TL_NONE)
         w.release = tl_graph_release_of(
             b, &(tl_waiting_call){ .device = -1, .stream = -1, .kind = TL_CALL_WAITS_DEVICE }, w.start_ns, w.end_ns);
-    return add_wait(h, w, l->track, launch);
+    add_wait(h, w, l->track, launch);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
@@ -119,11 +117,11 @@ typedef struct recent {
     tl_map of_track; /* its last node */
 } recent;
 
-static bool has_been(recent *r, uint32_t track, uint32_t node)
+static void has_been(recent *r, uint32_t track, uint32_t node)
 {
     r->last = node;
     r->last_track = track;
-    return tl_map_put(&r->of_track, track, node) == 0;
+    tl_map_put(&r->of_track, track, node);
 }
 
 static uint32_t segment_at(const tl_graph_build *b, int64_t ns)
@@ -157,7 +155,7 @@ static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at,
     node.activity = (uint8_t)(node.work_ns > 0 ? tl_host_activity_in(b->spans, since + b->lag_ns, at->ns + b->lag_ns)
                                                : TL_ACTIVITY_HOST);
     uint32_t number = tl_graph_node(b, node);
-    for (int i = 0; number != TL_NONE && i < 2; i++)
+    for (int i = 0; i < 2; i++)
         if (before[i] != TL_NONE)
             tl_graph_edge(b, before[i], number, 0, 0);
     return number;
@@ -195,8 +193,7 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
     if (pause)
         return w->end = add_after(b, r, at, node);
     w->end = tl_graph_node(b, node);
-    if (w->end != TL_NONE)
-        tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_WAIT_OWN_NS), 0);
+    tl_graph_edge(b, w->begin, w->end, w->release == TL_NONE ? ns : tl_ns_min(ns, TL_WAIT_OWN_NS), 0);
     return w->end;
 }
 
@@ -204,9 +201,9 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
 static uint32_t *first_kernels(const tl_graph_build *b)
 {
     uint32_t *first = tl_malloc((b->nlaunches + 1) * sizeof *first);
-    for (size_t l = 0; first != NULL && l < b->nlaunches; l++)
+    for (size_t l = 0; l < b->nlaunches; l++)
         first[l] = TL_NONE;
-    for (size_t i = b->view->nkernels; first != NULL && i-- > 0;)
+    for (size_t i = b->view->nkernels; i-- > 0;)
         if (b->placed[b->by_turn[i]].launch != TL_NONE)
             first[b->placed[b->by_turn[i]].launch] = b->by_turn[i];
     return first;
@@ -223,13 +220,12 @@ static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
         (tl_node){ .segment = segment_at(b, at->ns), .step = step_at(b, at->ns - 1), .kind = TL_NODE_WAIT_BEGIN });
 }
 
-static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)
+static void add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 {
     recent r = { .last = TL_NONE, .last_track = UINT32_MAX };
     uint32_t *first = first_kernels(b);
-    bool ok = first != NULL;
 
-    for (size_t i = 0; ok && i < h->instants.n; i++) {
+    for (size_t i = 0; i < h->instants.n; i++) {
         const instant *at = &h->instants.v[i];
         uint32_t node;
         if (at->kind == AT_MARK)
@@ -245,11 +241,10 @@ static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)
             if (at->wait != TL_NONE)
                 h->waits.v[at->wait].begin = node;
         }
-        ok = node != TL_NONE && has_been(&r, at->track, node);
+        has_been(&r, at->track, node);
     }
     free(first);
     tl_map_free(&r.of_track);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- all */
@@ -257,22 +252,20 @@ static bool add_nodes(tl_graph_build *b, tl_graph_hosts *h)
 tl_graph_hosts *tl_graph_host(tl_graph_build *b)
 {
     tl_graph_hosts *h = tl_calloc(1, sizeof *h);
-    bool ok = h != NULL;
-    for (size_t i = 0; ok && i < b->calls->waits.n; i++)
-        ok = add_call(b, h, &b->calls->waits.v[i]);
-    for (uint32_t l = 0; ok && l < b->nlaunches; l++)
-        ok = add_launch(b, h, l);
-    ok = ok && add_marks(b, h);
-    if (ok && h->instants.n > 1)
+    for (size_t i = 0; i < b->calls->waits.n; i++)
+        add_call(b, h, &b->calls->waits.v[i]);
+    for (uint32_t l = 0; l < b->nlaunches; l++)
+        add_launch(b, h, l);
+    add_marks(b, h);
+    if (h->instants.n > 1)
         qsort(h->instants.v, h->instants.n, sizeof *h->instants.v, by_time);
-    ok = ok && add_nodes(b, h);
-    b->failed = b->failed || !ok;
+    add_nodes(b, h);
     return h;
 }
 
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts)
 {
-    for (size_t i = 0; i < hosts->waits.n && !b->failed; i++) {
+    for (size_t i = 0; i < hosts->waits.n; i++) {
         const host_wait *w = &hosts->waits.v[i];
         if (w->release != TL_NONE)
             tl_graph_edge(b, b->placed[w->release].end, w->end, w->end_ns - b->view->kernels[w->release].end_ns, 0);

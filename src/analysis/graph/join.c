@@ -21,7 +21,7 @@ static uint64_t comm_key(size_t rank, uint32_t uid)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-static bool list_graphs(tl_joining *j)
+static void list_graphs(tl_joining *j)
 {
     const tl_rank_graphs *all = j->in->graphs;
     size_t at = 0;
@@ -35,45 +35,39 @@ static bool list_graphs(tl_joining *j)
         *rank = (tl_job_rank){ .nnodes = g->nnodes, .nports = g->ncomms };
         rank->ports = tl_calloc(g->ncomms + 1, sizeof *rank->ports);
         j->release_of[r] = tl_arena_take(&j->arena, g->npauses, sizeof **j->release_of);
-        if (rank->ports == NULL || j->release_of[r] == NULL)
-            return false;
         for (size_t c = 0; c < g->ncomms; c++)
             rank->ports[c] =
                 (tl_port){ .arrival = g->comms[c].arrival, .meeting = TL_NONE, .segment = g->comms[c].turn };
         for (size_t i = 0; i < g->nfalse; i++) {
-            if (!tl_vec_room(&j->false_votes))
-                return false;
+            tl_vec_room(&j->false_votes);
             j->false_votes.v[j->false_votes.n++] = g->false_votes[i];
         }
     }
-    return tl_graph_untold(j->graphs, j->in->nranks, j->release_of, j->out);
+    tl_graph_untold(j->graphs, j->in->nranks, j->release_of, j->out);
 }
 
 /* By rank and kernel. */
-static bool map_comms(const tl_joining *j, tl_map *comms)
+static void map_comms(const tl_joining *j, tl_map *comms)
 {
     for (size_t r = 0; r < j->in->nranks; r++)
         for (size_t c = 0; c < j->graphs[r]->ncomms; c++) {
             const tl_node_comm *comm = &j->graphs[r]->comms[c];
-            if (tl_map_put(comms, comm_key(r, comm->uid), (uint32_t)c) != 0)
-                return false;
+            tl_map_put(comms, comm_key(r, comm->uid), (uint32_t)c);
         }
-    return true;
 }
 
-static bool find_members(tl_joining *j)
+static void find_members(tl_joining *j)
 {
     tl_map comms = { 0 };
     j->members = tl_arena_take(&j->arena, j->in->nrows, sizeof *j->members);
-    bool ok = j->members != NULL && map_comms(j, &comms);
-    for (size_t i = 0; ok && i < j->in->nrows; i++) {
+    map_comms(j, &comms);
+    for (size_t i = 0; i < j->in->nrows; i++) {
         size_t rank = tl_index_of(j->in->ranks, j->in->nranks, j->in->rows[i].rank);
         uint32_t c = rank < j->in->nranks ? tl_map_get(&comms, comm_key(rank, j->in->rows[i].uid)) : TL_MAP_NONE;
         const tl_node_comm *comm = c != TL_MAP_NONE ? &j->graphs[rank]->comms[c] : NULL;
         j->members[i] = (tl_member){ comm != NULL ? comm->start_ns : 0, (uint32_t)rank, comm != NULL ? c : TL_NONE };
     }
     tl_map_free(&comms);
-    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- clocks */
@@ -141,27 +135,24 @@ static bool is_alone(const tl_graph_input *in, size_t row)
 }
 
 /* Ranks whose marks do not tell the job's steps have those of their collectives. */
-static bool number_steps(tl_joining *j)
+static void number_steps(tl_joining *j)
 {
-    bool ok = true;
-    for (size_t r = 0; ok && r < j->in->nranks; r++) {
+    for (size_t r = 0; r < j->in->nranks; r++) {
         size_t nsegments = j->graphs[r]->ncomms + 1;
         if (tl_index_of(j->in->marked, j->in->nmarked, j->in->ranks[r]) < j->in->nmarked)
             continue;
         j->step_of[r] = tl_arena_take(&j->arena, nsegments, sizeof **j->step_of);
-        ok = j->step_of[r] != NULL;
-        for (size_t s = 0; ok && s < nsegments; s++)
+        for (size_t s = 0; s < nsegments; s++)
             j->step_of[r][s] = STEP_UNKNOWN;
     }
-    for (size_t i = 0; ok && i < j->in->nrows; i++) {
+    for (size_t i = 0; i < j->in->nrows; i++) {
         uint32_t r = j->members[i].rank, port = j->members[i].port;
         if (port != TL_NONE && j->step_of[r] != NULL && (j->in->rows[i].step >= 0 || !is_alone(j->in, i)))
             j->step_of[r][j->out->ranks[r].ports[port].segment] = j->in->rows[i].step;
     }
-    for (size_t r = 0; ok && r < j->in->nranks; r++)
+    for (size_t r = 0; r < j->in->nranks; r++)
         if (j->step_of[r] != NULL)
             complete_steps(j->step_of[r], j->graphs[r]->ncomms);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- all */
@@ -185,42 +176,43 @@ static void sort_votes(tl_joining *j)
     j->false_votes.n = kept;
 }
 
-static bool put_settlement(const tl_joining *j, size_t rank, tl_bytes *question)
+static void put_settlement(const tl_joining *j, size_t rank, tl_bytes *question)
 {
     const tl_rank_graph *g = j->graphs[rank];
-    return tl_settlement_put(&(tl_settlement){ .shift = j->shifts[rank],
-                                               .ports = j->out->ranks[rank].ports,
-                                               .nports = g->ncomms,
-                                               .release_of = j->release_of[rank],
-                                               .npauses = g->npauses,
-                                               .step_of = j->step_of[rank],
-                                               .nsegments = j->step_of[rank] != NULL ? g->ncomms + 1 : 0,
-                                               .false_votes = j->false_votes.v,
-                                               .nfalse = j->false_votes.n },
-                             question);
+    tl_settlement_put(&(tl_settlement){ .shift = j->shifts[rank],
+                                        .ports = j->out->ranks[rank].ports,
+                                        .nports = g->ncomms,
+                                        .release_of = j->release_of[rank],
+                                        .npauses = g->npauses,
+                                        .step_of = j->step_of[rank],
+                                        .nsegments = j->step_of[rank] != NULL ? g->ncomms + 1 : 0,
+                                        .false_votes = j->false_votes.v,
+                                        .nfalse = j->false_votes.n },
+                      question);
 }
 
-static bool settle(tl_joining *j)
+static void settle(tl_joining *j)
 {
     tl_graph *out = j->out;
     tl_asked asked;
     out->nmeetings = j->meetings.n;
-    bool ok = tl_asked_new(j->in->nranks, &asked) && tl_vec_room(&j->meetings);
-    if (ok)
-        j->meetings.v[out->nmeetings] = (tl_meeting){ .first_edge = (uint32_t)j->edges.n };
+    tl_asked_new(j->in->nranks, &asked);
+    tl_vec_room(&j->meetings);
+    j->meetings.v[out->nmeetings] = (tl_meeting){ .first_edge = (uint32_t)j->edges.n };
     out->meetings = j->meetings.v;
     out->edges = j->edges.v;
     sort_votes(j);
-    for (size_t r = 0; ok && r < asked.n; r++)
-        ok = !tl_graph_has(out, r) || put_settlement(j, r, &asked.in[r]);
-    ok = ok && tl_ask_ranks(j->asker, TL_ASK_SETTLE, &asked);
-    for (size_t r = 0; ok && r < asked.n; r++)
-        ok = !tl_graph_has(out, r) || tl_settled_get(out, r, &asked.out[r]);
+    for (size_t r = 0; r < asked.n; r++)
+        if (tl_graph_has(out, r))
+            put_settlement(j, r, &asked.in[r]);
+    tl_ask_ranks(j->asker, TL_ASK_SETTLE, &asked);
+    for (size_t r = 0; r < asked.n; r++)
+        if (tl_graph_has(out, r))
+            tl_settled_get(out, r, &asked.out[r]);
     tl_asked_free(&asked);
-    return ok;
 }
 
-tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out, tl_error *err)
+void tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out)
 {
     size_t n = input->nranks;
     *out = (tl_graph){ .nranks = n, .ranks = tl_calloc(n + 1, sizeof *out->ranks) };
@@ -229,19 +221,20 @@ tl_status tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_g
     j.release_of = tl_arena_zeroed(&j.arena, n, sizeof *j.release_of);
     j.step_of = tl_arena_zeroed(&j.arena, n, sizeof *j.step_of);
     j.shifts = tl_arena_zeroed(&j.arena, n, sizeof *j.shifts);
-    bool ok = out->ranks != NULL && !j.arena.failed && list_graphs(&j) && find_members(&j);
+    list_graphs(&j);
+    find_members(&j);
 
-    if (ok) {
-        tl_graph_meet(&j);
-        find_shifts(&j);
-    }
-    ok = ok && !j.failed && number_steps(&j) && settle(&j) && (!tl_comers_any(j.comers) || tl_graph_come(&j));
+    tl_graph_meet(&j);
+    find_shifts(&j);
+    number_steps(&j);
+    settle(&j);
+    if (tl_comers_any(j.comers))
+        tl_graph_come(&j);
     out->meetings = j.meetings.v;
     out->edges = j.edges.v;
     tl_comers_free(j.comers);
     tl_arena_free(&j.arena);
     free(j.false_votes.v);
-    return ok ? TL_OK : tl_fail_memory(err, "the graph of the job");
 }
 
 void tl_graph_free(tl_graph *g)

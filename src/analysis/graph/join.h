@@ -46,8 +46,8 @@ static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_r
 /* meet.c: all meetings, of those who have a trace; ports know theirs.  `failed` when memory is out. */
 void tl_graph_meet(tl_joining *j);
 
-/* ... and, once ranks are settled, how the others came to them.  False when memory is out. */
-bool tl_graph_come(tl_joining *j);
+/* ...  and, once ranks are settled, how the others came to them. */
+void tl_graph_come(tl_joining *j);
 
 /* settle.c: what a rank is told. */
 typedef struct tl_settlement {
@@ -62,20 +62,19 @@ typedef struct tl_settlement {
     size_t nfalse;
 } tl_settlement;
 
-/* settle.c: the question, and its answer; what is left out is counted in the graph.  False when memory is out. */
-bool tl_settlement_put(const tl_settlement *settlement, tl_bytes *out);
-bool tl_settled_get(tl_graph *graph, size_t rank, tl_bytes *in);
+/* settle.c: the question, and its answer; what is left out is counted in the graph. */
+void tl_settlement_put(const tl_settlement *settlement, tl_bytes *out);
+void tl_settled_get(tl_graph *graph, size_t rank, tl_bytes *in);
 
-/* ways.c: the ways of all ranks whom one without a trace follows.  False when memory is out; both its parts are to be
- * freed in any case. */
-bool tl_graph_ways(const tl_joining *j, tl_ways *out);
+/* ways.c: the ways of all ranks whom one without a trace follows.  Both its parts are to be freed in any case. */
+void tl_graph_ways(const tl_joining *j, tl_ways *out);
 
 /* untold.c: which pauses were waits.  release_of[i][p]: what released pause p of ranks[i], an index of its releases, or
- * TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits.  False when memory is out. */
-bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out);
+ * TL_NONE.  graphs[nranks].  Counts them in out->npauses and nwaits. */
+void tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out);
 
 /* order.c: order[nnodes]; edges of cycles that run back in time are dropped from the graph, which is not packed, and
- * counted.  An edge from nnodes and more is one from the ARRIVAL before.  False when memory is out. */
-bool tl_graph_order(tl_rank_graph *graph, uint32_t *order, size_t *ndropped);
+ * counted.  An edge from nnodes and more is one from the ARRIVAL before. */
+void tl_graph_order(tl_rank_graph *graph, uint32_t *order, size_t *ndropped);
 
 #endif

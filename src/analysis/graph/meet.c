@@ -22,14 +22,10 @@ typedef struct gathering {
     int32_t step;
 } gathering;
 
-static bool add_edge(tl_joining *j, tl_meeting_edge arrival)
+static void add_edge(tl_joining *j, tl_meeting_edge arrival)
 {
-    if (!tl_vec_room(&j->edges)) {
-        j->failed = true;
-        return false;
-    }
+    tl_vec_room(&j->edges);
     j->edges.v[j->edges.n++] = arrival;
-    return true;
 }
 
 /* A row's rank takes part where the collective fits; alone, where others have no trace. */
@@ -86,11 +82,13 @@ static void meet(tl_joining *j, const gathering *g, uint32_t number)
     size_t first = j->edges.n;
     const tl_coming coming = coming_of(g, number);
 
-    j->failed = !tl_comers_met(j->comers, &coming) || !tl_vec_room(&j->meetings);
-    for (size_t i = 0; !j->failed && i < g->n; i++) {
+    tl_comers_met(j->comers, &coming);
+    tl_vec_room(&j->meetings);
+    for (size_t i = 0; i < g->n; i++) {
         const tl_member *member = tl_member_of(j, &g->rows[i]);
-        if (!takes_part(j, g, &g->rows[i]) || !add_edge(j, (tl_meeting_edge){ 0, member->rank, member->port }))
+        if (!takes_part(j, g, &g->rows[i]))
             continue;
+        add_edge(j, (tl_meeting_edge){ 0, member->rank, member->port });
         tl_port *port = &j->out->ranks[member->rank].ports[member->port];
         port->awaited = true;
         if (!stayed(g, &g->rows[i]))
@@ -99,8 +97,6 @@ static void meet(tl_joining *j, const gathering *g, uint32_t number)
         port->met_ns = g->end_ns;
         port->kind = g->rows[0].kind;
     }
-    if (j->failed)
-        return;
     j->meetings.v[j->meetings.n++] = (tl_meeting){ .done_ns = g->end_ns,
                                                    .work_ns = g->end_ns - g->last_ns,
                                                    .collective = g->rows[0].collective,
@@ -117,46 +113,43 @@ void tl_graph_meet(tl_joining *j)
     j->missing =
         (tl_missing_input){ j->in->ranks, j->in->nranks, j->in->rows, j->in->nrows, j->in->groups, j->in->world };
     j->comers = tl_comers_new(&j->missing);
-    j->failed = j->failed || j->comers == NULL;
-    for (size_t at = 0; !j->failed && next(j, &at, &g);)
+    for (size_t at = 0; next(j, &at, &g);)
         meet(j, &g, (uint32_t)j->meetings.n);
 }
 
 /* What a meeting waits for, those without a trace first. */
-static bool come(tl_joining *j, const gathering *g, uint32_t number, const tl_meeting_edge *others, uint32_t nothers)
+static void come(tl_joining *j, const gathering *g, uint32_t number, const tl_meeting_edge *others, uint32_t nothers)
 {
     tl_coming coming = coming_of(g, number);
     tl_meeting *meeting = &j->meetings.v[number];
     meeting->first_edge = (uint32_t)j->edges.n;
-    bool ok = tl_comers_come(j->comers, &coming);
-    for (size_t i = 0; ok && i < coming.nfrom; i++)
-        ok = add_edge(j, (tl_meeting_edge){ coming.from[i].after_ns, TL_NONE, coming.from[i].meeting });
-    for (uint32_t i = 0; ok && i < nothers; i++)
-        ok = add_edge(j, others[i]);
+    tl_comers_come(j->comers, &coming);
+    for (size_t i = 0; i < coming.nfrom; i++)
+        add_edge(j, (tl_meeting_edge){ coming.from[i].after_ns, TL_NONE, coming.from[i].meeting });
+    for (uint32_t i = 0; i < nothers; i++)
+        add_edge(j, others[i]);
     meeting->work_ns = g->end_ns - coming.came_ns;
     meeting->late_ns = coming.late_ns;
     meeting->late_rank = coming.late_rank;
-    return ok;
 }
 
-bool tl_graph_come(tl_joining *j)
+void tl_graph_come(tl_joining *j)
 {
     tl_meeting_edge *others = j->edges.v;
     tl_ways ways = { .of = NULL };
     uint32_t number = 0, first = 0;
     gathering g;
-    bool ok = tl_graph_ways(j, &ways) && tl_comers_sort(j->comers, &ways);
+    tl_graph_ways(j, &ways);
+    tl_comers_sort(j->comers, &ways);
     free(ways.list.v);
     free(ways.of);
     j->edges.v = NULL;
     j->edges.n = j->edges.cap = 0;
-    for (size_t at = 0; ok && next(j, &at, &g); number++) {
+    for (size_t at = 0; next(j, &at, &g); number++) {
         uint32_t end = j->meetings.v[number + 1].first_edge;
-        ok = come(j, &g, number, others + first, end - first);
+        come(j, &g, number, others + first, end - first);
         first = end;
     }
-    if (ok)
-        j->meetings.v[number].first_edge = (uint32_t)j->edges.n;
+    j->meetings.v[number].first_edge = (uint32_t)j->edges.n;
     free(others);
-    return ok;
 }

@@ -11,7 +11,7 @@ typedef struct plain {
     bool *dropped;
 } plain;
 
-static bool make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, plain *out)
+static void make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, plain *out)
 {
     uint32_t nedges = nodes[n].first_edge;
     *out = (plain){ 0 };
@@ -19,8 +19,6 @@ static bool make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, p
     out->from = tl_arena_take(&out->arena, nedges, sizeof *out->from);
     out->done_ns = tl_arena_take(&out->arena, n, sizeof *out->done_ns);
     out->dropped = tl_arena_take(&out->arena, nedges, sizeof *out->dropped);
-    if (out->arena.failed)
-        return false;
     for (uint32_t v = 0; v < n; v++) {
         out->first_edge[v] = nodes[v].first_edge;
         out->done_ns[v] = nodes[v].done_ns;
@@ -29,7 +27,6 @@ static bool make_plain(uint32_t n, const tl_node *nodes, const tl_edge *edges, p
                 edges[e].from < n ? edges[e].from : v - 1; /* who waits for a meeting waits for its own ARRIVAL */
     }
     out->first_edge[n] = nedges;
-    return true;
 }
 
 static void drop(tl_rank_graph *g, const bool *dropped)
@@ -46,27 +43,25 @@ static void drop(tl_rank_graph *g, const bool *dropped)
     g->nedges = kept;
 }
 
-bool tl_graph_order(tl_rank_graph *g, uint32_t *order, size_t *ndropped)
+void tl_graph_order(tl_rank_graph *g, uint32_t *order, size_t *ndropped)
 {
     plain p;
-    bool ok = make_plain((uint32_t)g->nnodes, g->nodes, g->edges, &p) &&
-              tl_order_nodes(g->nnodes, p.first_edge, p.from, p.done_ns, order, p.dropped, ndropped);
-    if (ok && *ndropped > 0)
+    make_plain((uint32_t)g->nnodes, g->nodes, g->edges, &p);
+    tl_order_nodes(g->nnodes, p.first_edge, p.from, p.done_ns, order, p.dropped, ndropped);
+    if (*ndropped > 0)
         drop(g, p.dropped);
     tl_arena_free(&p.arena);
-    return ok;
 }
 
-bool tl_open_order(const tl_open_rank *o, uint32_t *order)
+void tl_open_order(const tl_open_rank *o, uint32_t *order)
 {
     plain p;
     size_t ndropped; /* none: it has settled */
     if (o->of->order != NULL) {
         memcpy(order, o->of->order, o->n * sizeof *order);
-        return true;
+        return;
     }
-    bool ok = make_plain(o->n, o->nodes, o->edges, &p) &&
-              tl_order_nodes(o->n, p.first_edge, p.from, p.done_ns, order, p.dropped, &ndropped);
+    make_plain(o->n, o->nodes, o->edges, &p);
+    tl_order_nodes(o->n, p.first_edge, p.from, p.done_ns, order, p.dropped, &ndropped);
     tl_arena_free(&p.arena);
-    return ok;
 }

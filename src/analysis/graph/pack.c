@@ -69,11 +69,8 @@ enum { LONGEST = 10 };
 
 static void put(packing *p, uint64_t x)
 {
-    if (p->bytes.cap - p->bytes.n < LONGEST &&
-        !tl_grow((void **)&p->bytes.v, &p->bytes.cap, p->bytes.n + LONGEST, sizeof *p->bytes.v)) {
-        p->failed = true;
-        return;
-    }
+    if (p->bytes.cap - p->bytes.n < LONGEST)
+        tl_grow((void **)&p->bytes.v, &p->bytes.cap, p->bytes.n + LONGEST, sizeof *p->bytes.v);
     uint8_t *at = p->bytes.v + p->bytes.n;
     for (; x > 0x7f; x >>= 7)
         *at++ = (uint8_t)((x & 0x7f) | 0x80);
@@ -92,10 +89,8 @@ static void put_key(packing *p, uint64_t key)
     uint32_t number = tl_map_get(&p->number_of, key);
     if (number == TL_MAP_NONE) {
         number = (uint32_t)p->keys.n;
-        if (!tl_vec_room(&p->keys) || tl_map_put(&p->number_of, key, number) != 0) {
-            p->failed = true;
-            return;
-        }
+        tl_vec_room(&p->keys);
+        tl_map_put(&p->number_of, key, number);
         p->keys.v[p->keys.n++] = key;
     }
     put(p, number);
@@ -142,19 +137,14 @@ static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
     p->guess.last = *node;
 }
 
-bool tl_rank_graph_pack(tl_rank_graph *g)
+void tl_rank_graph_pack(tl_rank_graph *g)
 {
     packing p = { .failed = false };
-    for (uint32_t v = 0; v < g->nnodes && !p.failed; v++)
+    for (uint32_t v = 0; v < g->nnodes; v++)
         put_node(&p, g, v);
     tl_map_free(&p.number_of);
     g->keys = tl_malloc((p.keys.n + 1) * sizeof *g->keys);
     g->bytes = tl_malloc(p.bytes.n + 1);
-    if (p.failed || g->keys == NULL || g->bytes == NULL) {
-        free(p.bytes.v);
-        free(p.keys.v);
-        return false;
-    }
     /* Copied, and not made smaller where they are: what grew is large, and leaves no hole when it goes. */
     if (p.keys.n > 0)
         memcpy(g->keys, p.keys.v, p.keys.n * sizeof *g->keys);
@@ -168,7 +158,6 @@ bool tl_rank_graph_pack(tl_rank_graph *g)
     free(g->edges);
     g->nodes = NULL;
     g->edges = NULL;
-    return true;
 }
 
 size_t tl_rank_graph_plain_bytes(const tl_rank_graph *g)

@@ -28,19 +28,13 @@ void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t
             seen = seen || b->releases.v[r].name == name;
         if (seen || b->placed[kernel].launch_ns >= start_ns) /* TL_TIME_UNKNOWN: before all of them */
             continue;
-        if (!tl_vec_room(&b->releases)) {
-            b->failed = true;
-            return;
-        }
+        tl_vec_room(&b->releases);
         b->releases.v[b->releases.n++] = (tl_pause_release){ .name = name,
                                                              .lag_ns = end_ns - k->end_ns,
                                                              .node = b->placed[kernel].end,
                                                              .nends = ends_in(b, name, start_ns, ended) };
     }
-    if (!tl_vec_room(&b->pauses)) {
-        b->failed = true;
-        return;
-    }
+    tl_vec_room(&b->pauses);
     pause.first_release = (uint32_t)first;
     b->pauses.v[b->pauses.n++] = pause;
 }

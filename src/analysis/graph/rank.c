@@ -6,35 +6,28 @@
 
 uint32_t tl_graph_node(tl_graph_build *b, tl_node node)
 {
-    if (b->nodes.n >= TL_NONE - 1 || !tl_vec_room(&b->nodes)) {
-        b->failed = true;
-        return TL_NONE;
-    }
+    tl_mem_indexable(b->nodes.n);
+    tl_vec_room(&b->nodes);
     b->nodes.v[b->nodes.n] = node;
     return (uint32_t)b->nodes.n++;
 }
 
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote)
 {
-    if (!tl_vec_room(&b->edges) || (vote != 0 && !tl_vec_room(&b->votes))) {
-        b->failed = true;
-        return;
-    }
+    tl_vec_room(&b->edges);
+    if (vote != 0)
+        tl_vec_room(&b->votes);
     if (vote != 0)
         b->votes.v[b->votes.n++] = (tl_draft_vote){ vote, b->edges.n };
     b->edges.v[b->edges.n++] = (tl_draft_edge){ lag_ns, from, to };
 }
 
 /* The edges to each node together, in the order in which they were found. */
-static bool place_edges(tl_graph_build *b, tl_rank_graph *out)
+static void place_edges(tl_graph_build *b, tl_rank_graph *out)
 {
     size_t n = b->nodes.n, vote = 0;
     uint32_t *next = tl_calloc(n + 2, sizeof *next);
     out->edges = tl_malloc((b->edges.n + 1) * sizeof *out->edges);
-    if (next == NULL || out->edges == NULL) {
-        free(next);
-        return false;
-    }
     for (size_t e = 0; e < b->edges.n; e++)
         next[b->edges.v[e].to + 1]++;
     for (size_t v = 0; v < n; v++)
@@ -48,7 +41,6 @@ static bool place_edges(tl_graph_build *b, tl_rank_graph *out)
     }
     out->nedges = b->edges.n;
     free(next);
-    return true;
 }
 
 static int by_key(const void *a, const void *b)
@@ -69,14 +61,13 @@ static void sort_votes(tl_graph_build *b)
 }
 
 /* What ends the last of each, and then all of it to the caller. */
-static bool hand_out(tl_graph_build *b, tl_rank_graph *out)
+static void hand_out(tl_graph_build *b, tl_rank_graph *out)
 {
-    if (tl_graph_node(b, (tl_node){ 0 }) == TL_NONE || !tl_vec_room(&b->pauses))
-        return false;
+    tl_graph_node(b, (tl_node){ 0 });
+    tl_vec_room(&b->pauses);
     b->nodes.n--;
     b->pauses.v[b->pauses.n] = (tl_pause){ .first_release = (uint32_t)b->releases.n };
-    if (!place_edges(b, out))
-        return false;
+    place_edges(b, out);
     sort_votes(b);
     out->nodes = b->nodes.v;
     out->nnodes = b->nodes.n;
@@ -88,7 +79,6 @@ static bool hand_out(tl_graph_build *b, tl_rank_graph *out)
     out->nreleases = b->releases.n;
     out->false_votes = b->false_votes.v;
     out->nfalse = b->false_votes.n;
-    return true;
 }
 
 typedef struct span {
@@ -120,38 +110,25 @@ static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
            (tl_ns_between(s.end_ns, s.start_ns) <= TL_GRAPH_MAX_NS && work <= TL_GRAPH_MAX_WORK_NS);
 }
 
-tl_status tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
-                             tl_rank_graph *out, tl_error *err)
+void tl_rank_graph_make(const tl_rank_view *view, const tl_host_calls *calls, const tl_host_spans *spans,
+                        tl_rank_graph *out)
 {
     *out = (tl_rank_graph){ .rank = view->rank };
     if (!has_times(view, calls))
-        return TL_OK;
+        return;
 
     tl_graph_build b = { .view = view, .calls = calls, .spans = spans };
     tl_graph_hosts *hosts = NULL;
-    bool ok = tl_graph_place(&b);
-    if (ok)
-        hosts = tl_graph_host(&b);
-    if (ok && !b.failed)
-        tl_graph_work(&b);
-    if (ok && !b.failed)
-        tl_graph_released(&b, hosts);
-    ok = ok && !b.failed && tl_graph_depend(&b);
+    tl_graph_place(&b);
+    hosts = tl_graph_host(&b);
+    tl_graph_work(&b);
+    tl_graph_released(&b, hosts);
+    tl_graph_depend(&b);
     tl_graph_hosts_free(hosts); /* before the edges are there twice */
     tl_arena_free(&b.arena);
-    ok = ok && hand_out(&b, out);
-    if (!ok) {
-        free(b.nodes.v);
-        free(b.comms.v);
-        free(b.pauses.v);
-        free(b.releases.v);
-        free(b.false_votes.v);
-        free(out->edges);
-        *out = (tl_rank_graph){ .rank = view->rank };
-    }
+    hand_out(&b, out);
     free(b.edges.v);
     free(b.votes.v);
-    return ok ? TL_OK : tl_fail_memory(err, "the graph of a rank");
 }
 
 void tl_rank_graph_free(tl_rank_graph *graph)
@@ -167,13 +144,14 @@ void tl_rank_graph_free(tl_rank_graph *graph)
     *graph = (tl_rank_graph){ .rank = graph->rank };
 }
 
-bool tl_rank_graphs_room(tl_rank_graphs *graphs)
+void tl_rank_graphs_room(tl_rank_graphs *graphs)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < graphs->of.n; i++)
         bytes += tl_rank_graph_plain_bytes(&graphs->of.v[i]);
-    return (bytes <= TL_GRAPHS_PLAIN_BYTES || tl_rank_graph_pack(&graphs->of.v[graphs->of.n - 1])) &&
-           tl_vec_room(&graphs->of);
+    if (bytes > TL_GRAPHS_PLAIN_BYTES)
+        tl_rank_graph_pack(&graphs->of.v[graphs->of.n - 1]);
+    tl_vec_room(&graphs->of);
 }
 
 void tl_rank_graphs_free(tl_rank_graphs *graphs)

@@ -71,12 +71,12 @@ static void hand_over(tl_graph_build *b)
 }
 
 /* What few launches keep below: they found the device waiting. */
-static bool find_latency(tl_graph_build *b)
+static void find_latency(tl_graph_build *b)
 {
     int64_t *late = tl_malloc((b->view->nkernels + 1) * sizeof *late);
     size_t n = 0;
 
-    for (size_t i = 0; late != NULL && i < b->view->nkernels; i++) {
+    for (size_t i = 0; i < b->view->nkernels; i++) {
         const tl_kernel *k = &b->view->kernels[i];
         if (k->launch != TL_NONE)
             late[n++] = tl_ns_between(k->start_ns, b->handed_ns[k->launch]);
@@ -86,7 +86,6 @@ static bool find_latency(tl_graph_build *b)
         b->latency_ns = tl_ns_max(0, tl_ns_min(late[(size_t)(TL_LATENCY_SHARE * (double)(n - 1))], TL_CLOCK_ERROR_NS));
     }
     free(late);
-    return late != NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- orders */
@@ -130,18 +129,18 @@ static void find_before(tl_graph_build *b)
     }
 }
 
-static bool put_in_order(tl_graph_build *b)
+static void put_in_order(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     for (uint32_t i = 0; i < n; i++)
         b->by_end[i] = b->by_turn[i] = i;
     find_before(b);
-    if (!tl_sort_index(b->by_end, n, by_end, b->view->kernels) || (b->nunlaunched > 0 && !tl_graph_find_unlaunched(b)))
-        return false;
+    tl_sort_index(b->by_end, n, by_end, b->view->kernels);
+    if (b->nunlaunched > 0)
+        tl_graph_find_unlaunched(b);
     for (size_t i = 0; i < n; i++)
         b->placed[i].step = b->placed[i].before ? -1 : b->placed[i].step;
-    if (!tl_sort_index(b->by_turn, n, by_turn, b))
-        return false;
+    tl_sort_index(b->by_turn, n, by_turn, b);
     uint32_t segment = 0, nwork = 0;
     int64_t latest = INT64_MIN;
     for (uint32_t turn = 0; turn < n; turn++) {
@@ -155,7 +154,6 @@ static bool put_in_order(tl_graph_build *b)
         latest = p->launch_ns != TL_TIME_UNKNOWN ? tl_ns_max(latest, p->launch_ns) : latest;
         b->latest_ns[turn] = latest;
     }
-    return true;
 }
 
 static void list_streams(tl_graph_build *b)
@@ -176,23 +174,22 @@ typedef struct step_sequence {
 
 /* A step's sequence is what it launches, in order; a position in it is the same on every rank that launches the
  * same. */
-static bool find_sequences(tl_graph_build *b)
+static void find_sequences(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
     TL_VEC(step_sequence) sequences = { 0 };
     tl_map number_of = { 0 }; /* by step + 1 */
     uint32_t *sequence_of = tl_malloc((view->nkernels + 1) * sizeof *sequence_of);
-    bool ok = sequence_of != NULL && tl_vec_room(&sequences);
+    tl_vec_room(&sequences);
 
-    for (size_t turn = 0; ok && turn < view->nkernels; turn++) {
+    for (size_t turn = 0; turn < view->nkernels; turn++) {
         const tl_kernel *k = &view->kernels[b->by_turn[turn]];
         int32_t step = b->placed[b->by_turn[turn]].step;
         uint32_t number = tl_map_get(&number_of, (uint64_t)((int64_t)step + 1));
         if (number == TL_MAP_NONE) {
             number = (uint32_t)sequences.n;
-            ok = tl_vec_room(&sequences) && tl_map_put(&number_of, (uint64_t)((int64_t)step + 1), number) == 0;
-            if (!ok)
-                break;
+            tl_vec_room(&sequences);
+            tl_map_put(&number_of, (uint64_t)((int64_t)step + 1), number);
             sequences.v[sequences.n++] = (step_sequence){ 0 };
         }
         step_sequence *p = &sequences.v[number];
@@ -200,48 +197,45 @@ static bool find_sequences(tl_graph_build *b)
         sequence_of[turn] = number;
         b->placed[b->by_turn[turn]].position = p->n++;
     }
-    for (size_t turn = 0; ok && sequences.v != NULL && turn < view->nkernels; turn++) {
+    for (size_t turn = 0; sequences.v != NULL && turn < view->nkernels; turn++) {
         tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         p->position = tl_hash_mix(sequences.v[sequence_of[turn]].does, p->position);
     }
     free(sequences.v);
     free(sequence_of);
     tl_map_free(&number_of);
-    return ok;
 }
 
 /* How many there have been of something. */
-static bool count(tl_map *counts, uint64_t what, uint32_t *n)
+static void count(tl_map *counts, uint64_t what, uint32_t *n)
 {
     uint32_t before = tl_map_get(counts, what);
     *n = before == TL_MAP_NONE ? 0 : before;
-    return tl_map_put(counts, what, *n + 1) == 0;
+    tl_map_put(counts, what, *n + 1);
 }
 
 /* Names are counted between two collectives, so that what one rank launches besides leaves the others what they are. */
-static bool find_keys(tl_graph_build *b)
+static void find_keys(tl_graph_build *b)
 {
     tl_map counts = { 0 }, first_of = { 0 }; /* by step + 1: its first segment */
-    bool ok = true;
 
-    for (size_t turn = 0; ok && turn < b->view->nkernels; turn++) {
+    for (size_t turn = 0; turn < b->view->nkernels; turn++) {
         tl_graph_kernel *p = &b->placed[b->by_turn[turn]];
         uint64_t step = (uint64_t)((int64_t)p->step + 1);
         uint32_t first = tl_map_get(&first_of, step), n;
         if (first == TL_MAP_NONE) {
             first = p->segment;
-            ok = tl_map_put(&first_of, step, first) == 0;
+            tl_map_put(&first_of, step, first);
         }
         uint64_t what = tl_hash_mix(tl_hash_mix(p->segment - first, p->name), 1);
-        ok = ok && count(&counts, tl_hash_mix(what, step), &n);
-        p->key = ok ? tl_hash_mix(what, n) : 0;
+        count(&counts, tl_hash_mix(what, step), &n);
+        p->key = tl_hash_mix(what, n);
     }
     tl_map_free(&counts);
     tl_map_free(&first_of);
-    return ok;
 }
 
-bool tl_graph_place(tl_graph_build *b)
+void tl_graph_place(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     for (size_t i = 0; i < n; i++)
@@ -258,13 +252,12 @@ bool tl_graph_place(tl_graph_build *b)
     b->blocking = tl_arena_take(&b->arena, nlaunches, sizeof *b->blocking);
     b->held = tl_arena_zeroed(&b->arena, nlaunches, sizeof *b->held);
     b->launched = tl_arena_take(&b->arena, nlaunches, sizeof *b->launched);
-    if (b->arena.failed)
-        return false;
     b->lag_ns = lag_of(b->view);
     hand_over(b);
     list_streams(b);
-    if (!find_latency(b) || !put_in_order(b) || !find_sequences(b) || !find_keys(b))
-        return false;
+    find_latency(b);
+    put_in_order(b);
+    find_sequences(b);
+    find_keys(b);
     tl_graph_find_held(b);
-    return true;
 }

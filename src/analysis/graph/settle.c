@@ -21,13 +21,13 @@ static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
 
 /* --------------------------------------------------------------------------------------------------- what is told */
 
-bool tl_settlement_put(const tl_settlement *s, tl_bytes *out)
+void tl_settlement_put(const tl_settlement *s, tl_bytes *out)
 {
-    return tl_bytes_put(out, &s->shift, sizeof s->shift) &&
-           tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports) &&
-           tl_bytes_put_list(out, s->release_of, s->npauses, sizeof *s->release_of) &&
-           tl_bytes_put_list(out, s->step_of, s->nsegments, sizeof *s->step_of) &&
-           tl_bytes_put_list(out, s->false_votes, s->nfalse, sizeof *s->false_votes);
+    tl_bytes_put(out, &s->shift, sizeof s->shift);
+    tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports);
+    tl_bytes_put_list(out, s->release_of, s->npauses, sizeof *s->release_of);
+    tl_bytes_put_list(out, s->step_of, s->nsegments, sizeof *s->step_of);
+    tl_bytes_put_list(out, s->false_votes, s->nfalse, sizeof *s->false_votes);
 }
 
 /* A rank on its way: what it is told, its own graph, and the job's. */
@@ -52,30 +52,27 @@ typedef struct settling {
     int64_t start_ns; /* when the first of its nodes is done */
 } settling;
 
-static bool get_settlement(settling *s, tl_bytes *in)
+static void get_settlement(settling *s, tl_bytes *in)
 {
-    bool ok = tl_bytes_get(in, &s->shift, sizeof s->shift) &&
-              tl_bytes_get_list(in, (void **)&s->ports, &s->nports, sizeof *s->ports) &&
-              tl_bytes_get_list(in, (void **)&s->release_of, &s->npauses, sizeof *s->release_of) &&
-              tl_bytes_get_list(in, (void **)&s->step_of, &s->nsegments, sizeof *s->step_of) &&
-              tl_bytes_get_list(in, (void **)&s->votes, &s->nvotes, sizeof *s->votes);
-    for (size_t i = 0; ok && i < s->nvotes; i++)
-        ok = tl_map_put(&s->false_votes, s->votes[i], 1) == 0;
-    return ok;
+    tl_bytes_get(in, &s->shift, sizeof s->shift);
+    tl_bytes_get_list(in, (void **)&s->ports, &s->nports, sizeof *s->ports);
+    tl_bytes_get_list(in, (void **)&s->release_of, &s->npauses, sizeof *s->release_of);
+    tl_bytes_get_list(in, (void **)&s->step_of, &s->nsegments, sizeof *s->step_of);
+    tl_bytes_get_list(in, (void **)&s->votes, &s->nvotes, sizeof *s->votes);
+    for (size_t i = 0; i < s->nvotes; i++)
+        tl_map_put(&s->false_votes, s->votes[i], 1);
 }
 
-static bool unpack(settling *s)
+static void unpack(settling *s)
 {
     tl_node *nodes = tl_arena_take(&s->arena, s->from->nnodes + 1, sizeof *nodes);
     tl_edge *edges = tl_arena_take(&s->arena, s->from->nedges, sizeof *edges);
-    if (!s->arena.failed)
-        tl_rank_graph_unpack(s->from, nodes, edges);
+    tl_rank_graph_unpack(s->from, nodes, edges);
     s->nodes = nodes;
     s->edges = edges;
-    return !s->arena.failed;
 }
 
-static bool start(settling *s)
+static void start(settling *s)
 {
     const tl_rank_graph *g = s->from;
     size_t room = g->nedges + g->npauses + g->ncomms + 1;
@@ -89,8 +86,8 @@ static bool start(settling *s)
                                 .ncomms = g->ncomms,
                                 .nodes = tl_malloc((g->nnodes + 1) * sizeof *s->graph.nodes),
                                 .edges = tl_malloc(room * sizeof *s->graph.edges) };
-    return !s->arena.failed && s->order != NULL && s->graph.nodes != NULL && s->graph.edges != NULL &&
-           (s->nodes != NULL || unpack(s));
+    if (s->nodes == NULL)
+        unpack(s);
 }
 
 static void end(settling *s)
@@ -182,32 +179,30 @@ static void put_nodes(settling *s)
     s->graph.nodes[s->from->nnodes] = (tl_node){ .first_edge = (uint32_t)s->graph.nedges };
 }
 
-static bool note_step(settling *s, int32_t step, size_t *room)
+static void note_step(settling *s, int32_t step, size_t *room)
 {
     size_t at = 0;
     TL_BISECT(at, s->nsteps, mid, s->steps[mid] < step);
     if (at < s->nsteps && s->steps[at] == step)
-        return true;
-    if (!tl_grow((void **)&s->steps, room, s->nsteps + 1, sizeof *s->steps))
-        return false;
+        return;
+    tl_grow((void **)&s->steps, room, s->nsteps + 1, sizeof *s->steps);
     for (size_t i = s->nsteps++; i > at; i--)
         s->steps[i] = s->steps[i - 1];
     s->steps[at] = step;
-    return true;
 }
 
 /* What the job has to know of it without its nodes. */
-static bool note(settling *s)
+static void note(settling *s)
 {
     tl_node *nodes = s->graph.nodes;
     size_t room = 0;
-    bool ok = true;
     s->start_ns = INT64_MAX;
-    for (uint32_t v = 0; ok && v < s->graph.nnodes; v++) {
+    for (uint32_t v = 0; v < s->graph.nnodes; v++) {
         if (nodes[v].first_edge == nodes[v + 1].first_edge) /* it is where it was, whatever it took */
             nodes[v].work_ns = 0;
         s->start_ns = tl_ns_min(s->start_ns, nodes[v].done_ns);
-        ok = (v > 0 && nodes[v].step == nodes[v - 1].step) || note_step(s, nodes[v].step, &room);
+        if (v <= 0 || nodes[v].step != nodes[v - 1].step)
+            note_step(s, nodes[v].step, &room);
     }
     for (size_t c = 0; c < s->nports; c++) {
         tl_port *port = &s->ports[c];
@@ -220,15 +215,15 @@ static bool note(settling *s)
         if (port->meeting != TL_NONE)
             port->tail_ns = done->done_ns - port->met_ns - s->graph.edges[done->first_edge].lag_ns - done->work_ns;
     }
-    return ok;
 }
 
-static bool put_answer(const settling *s, tl_bytes *out)
+static void put_answer(const settling *s, tl_bytes *out)
 {
     const size_t counts[] = { s->nvoted, s->ndropped };
-    return tl_bytes_put(out, counts, sizeof counts) && tl_bytes_put(out, &s->start_ns, sizeof s->start_ns) &&
-           tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports) &&
-           tl_bytes_put_list(out, s->steps, s->nsteps, sizeof *s->steps);
+    tl_bytes_put(out, counts, sizeof counts);
+    tl_bytes_put(out, &s->start_ns, sizeof s->start_ns);
+    tl_bytes_put_list(out, s->ports, s->nports, sizeof *s->ports);
+    tl_bytes_put_list(out, s->steps, s->nsteps, sizeof *s->steps);
 }
 
 void tl_settled_free(tl_settled *rank)
@@ -239,22 +234,23 @@ void tl_settled_free(tl_settled *rank)
     *rank = (tl_settled){ .ports = NULL };
 }
 
-bool tl_settled_pack(tl_settled *rank)
+void tl_settled_pack(tl_settled *rank)
 {
     free(rank->order);
     rank->order = NULL;
-    return tl_rank_graph_pack(&rank->graph);
+    tl_rank_graph_pack(&rank->graph);
 }
 
-bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out)
+void tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out)
 {
     settling s = { .from = &rank->graph };
-    bool ok = get_settlement(&s, in) && start(&s);
-    if (ok) {
-        mark(&s);
-        put_nodes(&s);
-        ok = tl_graph_order(&s.graph, s.order, &s.ndropped) && note(&s) && put_answer(&s, out);
-    }
+    get_settlement(&s, in);
+    start(&s);
+    mark(&s);
+    put_nodes(&s);
+    tl_graph_order(&s.graph, s.order, &s.ndropped);
+    note(&s);
+    put_answer(&s, out);
     if (s.ndropped > 0) { /* of what is left there is another */
         free(s.order);
         s.order = NULL;
@@ -262,23 +258,20 @@ bool tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out)
     end(&s);
     tl_settled_free(rank);
     *rank = (tl_settled){ s.graph, s.ports, s.order };
-    return ok;
 }
 
-bool tl_settled_get(tl_graph *g, size_t rank, tl_bytes *in)
+void tl_settled_get(tl_graph *g, size_t rank, tl_bytes *in)
 {
     tl_job_rank *r = &g->ranks[rank];
     size_t counts[2];
     free(r->ports);
     r->ports = NULL;
-    bool ok = tl_bytes_get(in, counts, sizeof counts) && tl_bytes_get(in, &r->start_ns, sizeof r->start_ns) &&
-              tl_bytes_get_list(in, (void **)&r->ports, &r->nports, sizeof *r->ports) &&
-              tl_bytes_get_list(in, (void **)&r->steps, &r->nsteps, sizeof *r->steps);
-    if (ok) {
-        g->nvoted += counts[0];
-        g->ncycled += counts[1];
-    }
-    return ok;
+    tl_bytes_get(in, counts, sizeof counts);
+    tl_bytes_get(in, &r->start_ns, sizeof r->start_ns);
+    tl_bytes_get_list(in, (void **)&r->ports, &r->nports, sizeof *r->ports);
+    tl_bytes_get_list(in, (void **)&r->steps, &r->nsteps, sizeof *r->steps);
+    g->nvoted += counts[0];
+    g->ncycled += counts[1];
 }
 
 /* ------------------------------------------------------------------------------------------------------------- open */
@@ -294,30 +287,27 @@ static void find_rest(tl_open_rank *o)
     }
 }
 
-static bool open_packed(tl_open_rank *o)
+static void open_packed(tl_open_rank *o)
 {
     const tl_rank_graph *g = &o->of->graph;
-    if (!tl_grow((void **)&o->own_nodes, &o->node_room, g->nnodes + 1, sizeof *o->own_nodes) ||
-        !tl_grow((void **)&o->own_edges, &o->edge_room, g->nedges + 1, sizeof *o->own_edges))
-        return false;
+    tl_grow((void **)&o->own_nodes, &o->node_room, g->nnodes + 1, sizeof *o->own_nodes);
+    tl_grow((void **)&o->own_edges, &o->edge_room, g->nedges + 1, sizeof *o->own_edges);
     tl_rank_graph_unpack(g, o->own_nodes, o->own_edges);
     o->nodes = o->own_nodes;
     o->edges = o->own_edges;
-    return true;
 }
 
-bool tl_rank_open(const tl_settled *rank, tl_open_rank *o)
+void tl_rank_open(const tl_settled *rank, tl_open_rank *o)
 {
     const tl_rank_graph *g = &rank->graph;
     o->of = rank;
     o->n = (uint32_t)g->nnodes;
     o->nodes = g->nodes;
     o->edges = g->edges;
-    if (!tl_grow((void **)&o->rest_ns, &o->rest_room, g->nnodes + 1, sizeof *o->rest_ns) ||
-        (o->nodes == NULL && !open_packed(o)))
-        return false;
+    tl_grow((void **)&o->rest_ns, &o->rest_room, g->nnodes + 1, sizeof *o->rest_ns);
+    if (o->nodes == NULL)
+        open_packed(o);
     find_rest(o);
-    return true;
 }
 
 void tl_open_free(tl_open_rank *o)

@@ -132,7 +132,7 @@ static void read_kernel(reading *r, uint32_t kernel)
 
 /* ---------------------------------------------------------------------------------------------------------------- all */
 
-bool tl_graph_find_unlaunched(tl_graph_build *b)
+void tl_graph_find_unlaunched(tl_graph_build *b)
 {
     size_t n = b->view->nkernels;
     tl_arena arena = { 0 };
@@ -141,18 +141,15 @@ bool tl_graph_find_unlaunched(tl_graph_build *b)
                   .waits = tl_arena_take(&arena, b->calls->waits.n, sizeof *r.waits),
                   .latest = TL_NONE };
     uint32_t *order = tl_arena_take(&arena, n, sizeof *order);
-    bool ok = !arena.failed;
 
-    for (uint32_t i = 0; ok && i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         order[i] = i;
-    ok = ok && tl_sort_index(order, n, by_start, b->view->kernels);
-    if (ok) {
-        list_waits(&r);
-        list_next(&r);
-    }
-    for (size_t i = 0; ok && i < n; i++)
+    tl_sort_index(order, n, by_start, b->view->kernels);
+    list_waits(&r);
+    list_next(&r);
+    for (size_t i = 0; i < n; i++)
         read_kernel(&r, order[i]);
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &b->view->kernels[i];
         bool own = b->placed[i].launch != TL_NONE && b->placed[i].launch >= b->view->nlaunches;
         if (k->launch == TL_NONE && (own || (b->placed[i].launch_ns != TL_TIME_UNKNOWN && k->step < 0)))
@@ -161,5 +158,4 @@ bool tl_graph_find_unlaunched(tl_graph_build *b)
             b->placed[i].step = k->step;
     }
     tl_arena_free(&arena);
-    return ok;
 }

@@ -168,7 +168,7 @@ static void list(const tl_rank_graph *const *graphs, size_t nranks, judging *j, 
         qsort(j->v, j->n, sizeof *j->v, by_calls);
 }
 
-bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out)
+void tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t *const *release_of, tl_graph *out)
 {
     size_t nreleases = 0;
     for (size_t r = 0; r < nranks; r++) {
@@ -183,18 +183,14 @@ bool tl_graph_untold(const tl_rank_graph *const *graphs, size_t nranks, uint32_t
                   .release_of = release_of };
     calls_sum *sums = tl_arena_take(&arena, out->npauses, sizeof *sums);
     int64_t *median = tl_arena_take(&arena, nranks, sizeof *median);
-    bool ok = !arena.failed;
 
-    if (ok) {
-        list(graphs, nranks, &j, sums);
-        size_t nsums = add_up(sums, out->npauses);
-        for (size_t i = 0, to, s = 0; i < j.n; i = to) {
-            for (to = i; to < j.n && j.v[to].calls == j.v[i].calls; to++)
-                ;
-            TL_BISECT(s, nsums, mid, sums[mid].calls < j.v[i].calls);
-            judge_calls(&j, i, to, sums[s].ns, median, out);
-        }
+    list(graphs, nranks, &j, sums);
+    size_t nsums = add_up(sums, out->npauses);
+    for (size_t i = 0, to, s = 0; i < j.n; i = to) {
+        for (to = i; to < j.n && j.v[to].calls == j.v[i].calls; to++)
+            ;
+        TL_BISECT(s, nsums, mid, sums[mid].calls < j.v[i].calls);
+        judge_calls(&j, i, to, sums[s].ns, median, out);
     }
     tl_arena_free(&arena);
-    return ok;
 }

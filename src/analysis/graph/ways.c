@@ -66,22 +66,20 @@ static void list_ways(const going *g, uint32_t v)
         drop_short(g, to);
 }
 
-static bool keep(going *g, uint32_t port, const tl_ways_to *at)
+static void keep(going *g, uint32_t port, const tl_ways_to *at)
 {
     g->of[port][0] = (uint32_t)g->list.n;
     g->of[port][1] = at->n;
     for (uint32_t i = 0; i < at->n; i++) {
-        if (!tl_vec_room(&g->list))
-            return false;
+        tl_vec_room(&g->list);
         g->list.v[g->list.n++] = at->v[i];
     }
-    return true;
 }
 
-static bool go(going *g)
+static void go(going *g)
 {
     const tl_open_rank *o = g->open;
-    bool ok = tl_open_order(o, g->order);
+    tl_open_order(o, g->order);
     for (uint32_t v = 0; v < o->n; v++) {
         g->at[v].v = g->room + (size_t)v * TL_WAYS_MOST;
         g->port_of[v] = TL_NONE;
@@ -89,7 +87,7 @@ static bool go(going *g)
     for (uint32_t p = 0; p < g->nports; p++)
         if (g->row_of[p] != TL_NONE)
             g->port_of[o->of->ports[p].arrival] = g->port_of[o->of->ports[p].arrival + 1] = p;
-    for (uint32_t i = 0; ok && i < o->n; i++) {
+    for (uint32_t i = 0; i < o->n; i++) {
         uint32_t v = g->order[i], met = tl_port_of(o, v), port = g->port_of[v];
         if (met != TL_NONE) {
             g->at[v].n = port != TL_NONE;
@@ -98,13 +96,12 @@ static bool go(going *g)
         }
         list_ways(g, v);
         if (port != TL_NONE && o->nodes[v].kind == TL_NODE_ARRIVAL)
-            ok = keep(g, port, &g->at[v]);
+            keep(g, port, &g->at[v]);
     }
-    return ok;
 }
 
 /* The question: by port its row.  The answer: the ways from row to row, and by port where its own are. */
-bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
+void tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
     size_t n = rank->n;
     going g = { .open = rank };
@@ -113,72 +110,70 @@ bool tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
     g.order = tl_arena_take(&g.arena, n, sizeof *g.order);
     g.port_of = tl_arena_take(&g.arena, n, sizeof *g.port_of);
     g.of = tl_arena_zeroed(&g.arena, rank->of->graph.ncomms, sizeof *g.of);
-    bool ok = !g.arena.failed && tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of) && go(&g);
-    for (size_t i = 0; ok && i < g.list.n; i++)
+    tl_bytes_get_list(in, (void **)&g.row_of, &g.nports, sizeof *g.row_of);
+    go(&g);
+    for (size_t i = 0; i < g.list.n; i++)
         g.list.v[i].from = g.row_of[g.list.v[i].from];
-    ok = ok && tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v) &&
-         tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
+    tl_bytes_put_list(out, g.list.v, g.list.n, sizeof *g.list.v);
+    tl_bytes_put_list(out, g.of, g.nports, sizeof *g.of);
     tl_arena_free(&g.arena);
     free(g.row_of);
     free(g.list.v);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- all ranks */
 
 /* The row of each port of each rank that is followed; NULL of others. */
-static bool find_rows(const tl_joining *j, tl_arena *arena, uint32_t **row_of)
+static void find_rows(const tl_joining *j, tl_arena *arena, uint32_t **row_of)
 {
     for (uint32_t r = 0; r < j->in->nranks; r++) {
         size_t n = j->out->ranks[r].nports;
         if (!tl_comers_follow(j->comers, r) || j->out->ranks[r].nnodes == 0)
             continue;
         row_of[r] = tl_arena_take(arena, n, sizeof **row_of);
-        if (row_of[r] == NULL)
-            return false;
         for (size_t p = 0; p < n; p++)
             row_of[r][p] = TL_NONE;
     }
     for (uint32_t i = 0; i < j->in->nrows; i++)
         if (j->members[i].port != TL_NONE && row_of[j->members[i].rank] != NULL)
             row_of[j->members[i].rank][j->members[i].port] = i;
-    return true;
 }
 
-static bool get_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_ways *out)
+static void get_answer(const uint32_t *row_of, size_t nrows, tl_bytes *in, tl_ways *out)
 {
     tl_way *list = NULL;
     uint32_t(*of)[2] = NULL;
     size_t n, nports, first = out->list.n;
-    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list) &&
-              tl_bytes_get_list(in, (void **)&of, &nports, sizeof *of) &&
-              tl_grow((void **)&out->list.v, &out->list.cap, first + n, sizeof *out->list.v);
-    for (size_t i = 0; ok && i < n; i++)
+    tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
+    tl_bytes_get_list(in, (void **)&of, &nports, sizeof *of);
+    tl_grow((void **)&out->list.v, &out->list.cap, first + n, sizeof *out->list.v);
+    for (size_t i = 0; i < n; i++)
         out->list.v[out->list.n++] = list[i];
-    for (size_t p = 0; ok && p < nports; p++)
+    for (size_t p = 0; p < nports; p++)
         if (row_of[p] < nrows) {
             out->of[row_of[p]][0] = (uint32_t)first + of[p][0];
             out->of[row_of[p]][1] = of[p][1];
         }
     free(list);
     free(of);
-    return ok;
 }
 
-bool tl_graph_ways(const tl_joining *j, tl_ways *out)
+void tl_graph_ways(const tl_joining *j, tl_ways *out)
 {
     size_t n = j->in->nranks;
     tl_arena arena = { 0 };
     uint32_t **row_of = tl_arena_zeroed(&arena, n, sizeof *row_of);
     tl_asked asked;
     out->of = tl_calloc(j->in->nrows + 1, sizeof *out->of);
-    bool ok = tl_asked_new(n, &asked) && row_of != NULL && out->of != NULL && find_rows(j, &arena, row_of);
-    for (size_t r = 0; ok && r < n; r++)
-        ok = row_of[r] == NULL || tl_bytes_put_list(&asked.in[r], row_of[r], j->out->ranks[r].nports, sizeof **row_of);
-    ok = ok && tl_ask_ranks(j->asker, TL_ASK_WAYS, &asked);
-    for (size_t r = 0; ok && r < n; r++)
-        ok = row_of[r] == NULL || get_answer(row_of[r], j->in->nrows, &asked.out[r], out);
+    tl_asked_new(n, &asked);
+    find_rows(j, &arena, row_of);
+    for (size_t r = 0; r < n; r++)
+        if (row_of[r] != NULL)
+            tl_bytes_put_list(&asked.in[r], row_of[r], j->out->ranks[r].nports, sizeof **row_of);
+    tl_ask_ranks(j->asker, TL_ASK_WAYS, &asked);
+    for (size_t r = 0; r < n; r++)
+        if (row_of[r] != NULL)
+            get_answer(row_of[r], j->in->nrows, &asked.out[r], out);
     tl_arena_free(&arena);
     tl_asked_free(&asked);
-    return ok;
 }

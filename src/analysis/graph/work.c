@@ -4,7 +4,7 @@
 #include "tlmpi/analysis/time.h"
 #include "tlmpi/base/stats.h"
 
-static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
+static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
 {
     tl_node node = { .done_ns = k->start_ns, .segment = p->segment, .step = p->step, .kind = TL_NODE_ARRIVAL };
     p->start = tl_graph_node(b, node);
@@ -13,13 +13,11 @@ static bool add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     node.kind = TL_NODE_END;
     node.activity = TL_ACTIVITY_COMM;
     p->end = tl_graph_node(b, node);
-    if (p->end == TL_NONE || !tl_vec_room(&b->comms))
-        return false;
+    tl_vec_room(&b->comms);
     b->comms.v[b->comms.n++] = (tl_node_comm){
         .start_ns = k->start_ns, .uid = k->uid, .arrival = p->start, .turn = p->segment, .nwork = p->nwork
     };
     tl_graph_edge(b, p->start, p->end, 0, 0);
-    return true;
 }
 
 /* Work that begins before the one before it on its stream has ended begins so much earlier whatever happens. */
@@ -43,11 +41,11 @@ static void add_launch(tl_graph_build *b, size_t i)
 
 void tl_graph_work(tl_graph_build *b)
 {
-    for (size_t i = 0; i < b->view->nkernels && !b->failed; i++) {
+    for (size_t i = 0; i < b->view->nkernels; i++) {
         const tl_kernel *k = &b->view->kernels[i];
         tl_graph_kernel *p = &b->placed[i];
         if (k->kind == TL_COMM) {
-            b->failed = b->failed || !add_comm(b, k, p);
+            add_comm(b, k, p);
             continue;
         }
         p->start = p->end =
@@ -60,7 +58,7 @@ void tl_graph_work(tl_graph_build *b)
                                         .activity = (uint8_t)tl_activity_of_work(b->view, k),
                                         .blocks = k->kind == TL_COMPUTE ? tl_blocks_rounded(k->blocks) : 0 });
     }
-    for (size_t i = 0; i < b->view->nkernels && !b->failed; i++) {
+    for (size_t i = 0; i < b->view->nkernels; i++) {
         add_before(b, i);
         add_launch(b, i);
     }

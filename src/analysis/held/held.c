@@ -10,11 +10,9 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-bool tl_held_take(tl_rank_graphs *graphs, tl_held *out)
+void tl_held_take(tl_rank_graphs *graphs, tl_held *out)
 {
     *out = (tl_held){ .ranks = tl_calloc(graphs->of.n + 1, sizeof *out->ranks) };
-    if (out->ranks == NULL)
-        return false;
     for (size_t i = 0; i < graphs->of.n; i++) {
         out->plain_bytes += tl_rank_graph_plain_bytes(&graphs->of.v[i]);
         out->ranks[out->n++] = (tl_held_rank){ .rank = graphs->of.v[i].rank, .settled = { .graph = graphs->of.v[i] } };
@@ -23,7 +21,6 @@ bool tl_held_take(tl_rank_graphs *graphs, tl_held *out)
     tl_rank_graphs_free(graphs);
     if (out->n > 1)
         qsort(out->ranks, out->n, sizeof *out->ranks, by_rank);
-    return true;
 }
 
 void tl_held_free(tl_held *held)
@@ -39,16 +36,17 @@ void tl_held_free(tl_held *held)
 }
 
 /* Where others are held, too, it is packed unless there is room for it. */
-static bool settle(tl_held *held, tl_settled *rank, tl_bytes *in, tl_bytes *out)
+static void settle(tl_held *held, tl_settled *rank, tl_bytes *in, tl_bytes *out)
 {
     held->open.of = NULL;
     held->plain_bytes -= tl_rank_graph_plain_bytes(&rank->graph);
-    bool ok = tl_settle_answer(rank, in, out);
+    tl_settle_answer(rank, in, out);
     size_t bytes = tl_rank_graph_plain_bytes(&rank->graph);
-    if (ok && held->n > 1 && held->plain_bytes + bytes > TL_GRAPHS_PLAIN_BYTES)
-        return tl_settled_pack(rank);
+    if (held->n > 1 && held->plain_bytes + bytes > TL_GRAPHS_PLAIN_BYTES) {
+        tl_settled_pack(rank);
+        return;
+    }
     held->plain_bytes += bytes;
-    return ok;
 }
 
 /* Opened, if it is not open.  NULL: memory is out. */
@@ -58,10 +56,8 @@ static const tl_open_rank *open_rank(tl_held *held, size_t index)
     if (held->open.of == of)
         return &held->open;
     held->open.of = NULL;
-    if (tl_rank_open(of, &held->open))
-        return &held->open;
-    held->open.of = NULL;
-    return NULL;
+    tl_rank_open(of, &held->open);
+    return &held->open;
 }
 
 size_t tl_held_index(const tl_held *held, int32_t rank)
@@ -74,29 +70,30 @@ size_t tl_held_index(const tl_held *held, int32_t rank)
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
 /* Room for the pieces of all, once. */
-static bool make_room(const tl_held *held, tl_host_pieces *out)
+static void make_room(const tl_held *held, tl_host_pieces *out)
 {
     for (size_t i = 0; i < held->n; i++)
         out->cap += held->ranks[i].frame.nhost_pieces;
     out->v = tl_malloc((out->cap + 1) * sizeof *out->v);
-    return out->v != NULL;
 }
 
 /* What is asked: the role, and the classes of its kinds of work. */
-static bool get_classes(tl_frame *f, tl_bytes *in, uint32_t *role)
+static void get_classes(tl_frame *f, tl_bytes *in, uint32_t *role)
 {
     uint64_t *keys = tl_calloc(f->nkinds + 1, sizeof *keys);
-    bool ok = keys != NULL && tl_bytes_get(in, role, sizeof *role) &&
-              tl_bytes_get(in, keys, f->nkinds * sizeof *keys) && tl_kinds_join(f, keys);
+    tl_bytes_get(in, role, sizeof *role);
+    tl_bytes_get(in, keys, f->nkinds * sizeof *keys);
+    tl_kinds_join(f, keys);
     free(keys);
-    return ok;
 }
 
-static bool list_pieces(tl_held *held, size_t index, const tl_open_rank *o, tl_bytes *in, tl_host_pieces *out)
+static void list_pieces(tl_held *held, size_t index, const tl_open_rank *o, tl_bytes *in, tl_host_pieces *out)
 {
     uint32_t role = 0;
-    return get_classes(&held->ranks[index].frame, in, &role) && (out->v != NULL || make_room(held, out)) &&
-           tl_host_pieces_list(o, &held->ranks[index].frame, role, (uint32_t)index, out);
+    get_classes(&held->ranks[index].frame, in, &role);
+    if (out->v == NULL)
+        make_room(held, out);
+    tl_host_pieces_list(o, &held->ranks[index].frame, role, (uint32_t)index, out);
 }
 
 void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
@@ -107,58 +104,64 @@ void tl_held_take_pieces(tl_held *held, const tl_host_piece *pieces, size_t n)
 
 /* ---------------------------------------------------------------------------------------------------------- answers */
 
-bool tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
+void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
                     tl_host_pieces *pieces)
 {
     size_t index = tl_held_index(held, rank);
     tl_held_rank *r = &held->ranks[index];
-    if (question == TL_ASK_SETTLE)
-        return settle(held, &r->settled, in, out);
-    if (question == TL_ASK_IDEAL)
-        return tl_rank_ideal_get(&r->told.ideal, in);
+    if (question == TL_ASK_SETTLE) {
+        settle(held, &r->settled, in, out);
+        return;
+    }
+    if (question == TL_ASK_IDEAL) {
+        tl_rank_ideal_get(&r->told.ideal, in);
+        return;
+    }
     const tl_open_rank *o = open_rank(held, index);
-    if (o == NULL)
-        return false;
     switch (question) {
     case TL_ASK_WAYS:
-        return tl_ways_answer(o, in, out);
+        tl_ways_answer(o, in, out);
+        return;
     case TL_ASK_CELLS:
-        return tl_cells_answer(o, &r->frame, in, out);
+        tl_cells_answer(o, &r->frame, in, out);
+        return;
     case TL_ASK_HOST_PIECES:
-        return list_pieces(held, index, o, in, pieces);
+        list_pieces(held, index, o, in, pieces);
+        return;
     case TL_ASK_SUMS:
-        return tl_sums_answer(o, &r->frame, in, out);
+        tl_sums_answer(o, &r->frame, in, out);
+        return;
     case TL_ASK_UNITS:
-        return tl_units_answer(o, &r->frame, &r->told, in, out);
+        tl_units_answer(o, &r->frame, &r->told, in, out);
+        return;
     case TL_ASK_CHANGE:
-        return tl_change_answer(o, &r->frame, &r->told, in, out);
+        tl_change_answer(o, &r->frame, &r->told, in, out);
+        return;
     case TL_ASK_PATH:
-        return tl_path_answer(o, in, out);
+        tl_path_answer(o, in, out);
+        return;
     case TL_ASK_SETTLE:
     case TL_ASK_IDEAL:
     case TL_ASK_NOTHING:
         break;
     }
-    return true;
 }
 
-static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
+static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     tl_held *held = of;
     tl_host_pieces pieces = { 0 };
-    bool ok = true;
-    for (size_t i = 0; ok && i < asked->n; i++) {
+    for (size_t i = 0; i < asked->n; i++) {
         if (asked->in[i].v == NULL)
             continue;
-        ok = tl_held_answer(held, ranks[i], question, &asked->in[i], &asked->out[i], &pieces);
+        tl_held_answer(held, ranks[i], question, &asked->in[i], &asked->out[i], &pieces);
         tl_bytes_free(&asked->in[i]);
     }
-    if (ok && question == TL_ASK_HOST_PIECES) {
-        ok = tl_host_pieces_compare(&pieces);
+    if (question == TL_ASK_HOST_PIECES) {
+        tl_host_pieces_compare(&pieces);
         tl_held_take_pieces(held, pieces.v, pieces.n);
     }
     free(pieces.v);
-    return ok;
 }
 
 tl_asker tl_held_asker(tl_held *held)

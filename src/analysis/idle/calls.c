@@ -21,7 +21,7 @@ static const tl_sync *sync_of(const tl_idle_rank *k, const tl_map *syncs, uint32
     return i != TL_MAP_NONE ? &k->view->syncs[i] : NULL;
 }
 
-static bool add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_t kind)
+static void add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_t kind)
 {
     const tl_calls *c = &k->view->calls;
     const tl_sync *sync = sync_of(k, syncs, call);
@@ -44,10 +44,8 @@ static bool add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_
         w.stream = sync != NULL && sync->stream >= 0 ? sync->stream : stream->stream;
     else if (kind == TL_SYNC_EVENT && sync != NULL)
         w.stream = sync->wait_on_stream;
-    if (!tl_vec_room(&k->waits))
-        return false;
+    tl_vec_room(&k->waits);
     k->waits.v[k->waits.n++] = w;
-    return true;
 }
 
 /* A hold whose stream nothing tells. */
@@ -62,35 +60,31 @@ static int by_start_back(const void *a, const void *b)
     return x->start_ns > y->start_ns ? -1 : x->start_ns < y->start_ns;
 }
 
-static bool add_hold(tl_idle_rank *k, int32_t device, int32_t stream, int64_t start_ns)
+static void add_hold(tl_idle_rank *k, int32_t device, int32_t stream, int64_t start_ns)
 {
-    if (!tl_vec_room(&k->holds))
-        return false;
+    tl_vec_room(&k->holds);
     k->holds.v[k->holds.n++] = (tl_idle_hold){ device >= 0 ? device : -1, stream, start_ns };
-    return true;
 }
 
 /* Gives holds of unknown streams that of the next launch of their thread. */
-static bool place_holds(tl_idle_rank *k, unplaced *v, size_t n)
+static void place_holds(tl_idle_rank *k, unplaced *v, size_t n)
 {
     tl_map next = { 0 }; /* track -> launch */
     size_t launch = k->view->nlaunches;
-    bool ok = true;
 
     if (n > 0)
         qsort(v, n, sizeof *v, by_start_back);
-    for (size_t i = 0; ok && i < n; i++) {
-        for (; ok && launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
-            ok = k->first_kernel[launch - 1] == TL_NONE || /* another call with its number has the work */
-                 tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1)) == 0;
+    for (size_t i = 0; i < n; i++) {
+        for (; launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
+            if (k->first_kernel[launch - 1] != TL_NONE)
+                tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1));
         uint32_t at = tl_map_get(&next, v[i].track);
-        if (!ok || at == TL_MAP_NONE)
+        if (at == TL_MAP_NONE)
             continue;
         const tl_kernel *work = &k->view->kernels[k->first_kernel[at]];
-        ok = add_hold(k, work->device, work->stream, v[i].start_ns);
+        add_hold(k, work->device, work->stream, v[i].start_ns);
     }
     tl_map_free(&next);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
@@ -101,23 +95,25 @@ typedef struct collected {
     tl_map syncs; /* correlation -> recorded wait */
 } collected;
 
-static bool take_hold(tl_idle_rank *k, uint32_t call, uint32_t track, collected *c)
+static void take_hold(tl_idle_rank *k, uint32_t call, uint32_t track, collected *c)
 {
     const tl_sync *sync = sync_of(k, &c->syncs, call);
     const tl_stream_id *stream = &k->view->streams[k->view->calls.stream[call]];
     int64_t start = k->view->calls.start_ns[call];
 
-    if (sync != NULL && sync->stream >= 0)
-        return add_hold(k, sync->device, sync->stream, start);
-    if (stream->stream >= 0)
-        return add_hold(k, stream->device, stream->stream, start);
-    if (!tl_vec_room(&c->unplaced))
-        return false;
+    if (sync != NULL && sync->stream >= 0) {
+        add_hold(k, sync->device, sync->stream, start);
+        return;
+    }
+    if (stream->stream >= 0) {
+        add_hold(k, stream->device, stream->stream, start);
+        return;
+    }
+    tl_vec_room(&c->unplaced);
     c->unplaced.v[c->unplaced.n++] = (unplaced){ start, track };
-    return true;
 }
 
-static bool take_calls(tl_idle_rank *k, collected *c)
+static void take_calls(tl_idle_rank *k, collected *c)
 {
     const tl_calls *calls = &k->view->calls;
 
@@ -129,15 +125,14 @@ static bool take_calls(tl_idle_rank *k, collected *c)
                 continue;
             uint32_t call = (uint32_t)i;
             uint8_t kind = tl_idle_wait_kind(k, call, name);
-            if (kind != TL_SYNC_NONE && !add_wait(k, &c->syncs, call, kind))
-                return false;
-            if ((name->graph || name->kernel || name->copy || name->captures != 0) && !tl_idle_take_launch(k, call))
-                return false;
-            if (name->stream_waits && !take_hold(k, call, thread->track, c))
-                return false;
+            if (kind != TL_SYNC_NONE)
+                add_wait(k, &c->syncs, call, kind);
+            if (name->graph || name->kernel || name->copy || name->captures != 0)
+                tl_idle_take_launch(k, call);
+            if (name->stream_waits)
+                take_hold(k, call, thread->track, c);
         }
     }
-    return true;
 }
 
 static int by_start(const void *a, const void *b)
@@ -159,13 +154,11 @@ static int by_stream(const void *a, const void *b)
 }
 
 /* The first work of each launch, by (start, uid). */
-static bool find_first_kernels(tl_idle_rank *k)
+static void find_first_kernels(tl_idle_rank *k)
 {
     const tl_rank_view *v = k->view;
 
     k->first_kernel = tl_malloc((v->nlaunches + 1) * sizeof *k->first_kernel);
-    if (k->first_kernel == NULL)
-        return false;
     for (size_t i = 0; i < v->nlaunches; i++)
         k->first_kernel[i] = TL_NONE;
     for (size_t i = 0; i < v->nkernels; i++) {
@@ -177,7 +170,6 @@ static bool find_first_kernels(tl_idle_rank *k)
         if (b == NULL || a->start_ns < b->start_ns || (a->start_ns == b->start_ns && a->uid < b->uid))
             *first = (uint32_t)i;
     }
-    return true;
 }
 
 /* The thread that counts where no work has a launch: the one with the most calls, of equals that with the most
@@ -202,34 +194,36 @@ static void find_main_thread(tl_idle_rank *k)
     }
 }
 
-static bool map_syncs(const tl_idle_rank *k, tl_map *syncs)
+static void map_syncs(const tl_idle_rank *k, tl_map *syncs)
 {
     for (size_t i = 0; i < k->view->nsyncs; i++)
-        if (k->view->syncs[i].correlation > 0 &&
-            tl_map_put(syncs, (uint64_t)k->view->syncs[i].correlation, (uint32_t)i) != 0)
-            return false;
-    return true;
+        if (k->view->syncs[i].correlation > 0)
+            tl_map_put(syncs, (uint64_t)k->view->syncs[i].correlation, (uint32_t)i);
 }
 
-bool tl_idle_prepare(tl_idle_rank *k)
+void tl_idle_prepare(tl_idle_rank *k)
 {
     collected c = { 0 };
     size_t nnames = k->view->names->n;
 
     k->name = tl_malloc((nnames + 1) * sizeof *k->name);
     k->name_known = tl_calloc(nnames + 1, 1);
-    bool ok = k->name != NULL && k->name_known != NULL && find_first_kernels(k) && map_syncs(k, &c.syncs) &&
-              take_calls(k, &c) && place_holds(k, c.unplaced.v, c.unplaced.n) && tl_idle_lost_find(k);
-    if (ok && k->waits.n > 0)
+    find_first_kernels(k);
+    map_syncs(k, &c.syncs);
+    take_calls(k, &c);
+    place_holds(k, c.unplaced.v, c.unplaced.n);
+    tl_idle_lost_find(k);
+    if (k->waits.n > 0)
         qsort(k->waits.v, k->waits.n, sizeof *k->waits.v, by_start);
-    if (ok && k->holds.n > 0)
+    if (k->holds.n > 0)
         qsort(k->holds.v, k->holds.n, sizeof *k->holds.v, by_stream);
     find_main_thread(k);
     for (size_t i = 0; i < k->view->ops.n; i++)
         k->nops[k->view->ops.kind[i]]++;
     free(c.unplaced.v);
     tl_map_free(&c.syncs);
-    return ok && tl_idle_find_ends(k) && tl_idle_drain_prepare(k);
+    tl_idle_find_ends(k);
+    tl_idle_drain_prepare(k);
 }
 
 void tl_idle_free(tl_idle_rank *k)

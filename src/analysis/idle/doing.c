@@ -50,35 +50,30 @@ static void pop_ended(op_walk *s, int64_t by_ns)
         s->stack.n--;
 }
 
-static bool push(op_walk *s, size_t i, int64_t end_ns)
+static void push(op_walk *s, size_t i, int64_t end_ns)
 {
-    if (!tl_vec_room(&s->stack))
-        return false;
+    tl_vec_room(&s->stack);
     s->stack.v[s->stack.n++] = (running){ end_ns, s->o->name[i] };
-    return true;
 }
 
 /* Goes on to the instant: what runs then is on the stack. */
-static bool go_to(op_walk *s, int64_t lo)
+static void go_to(op_walk *s, int64_t lo)
 {
     for (; s->at < s->end && s->o->start_ns[s->at] <= lo; s->at++) {
         int64_t end = s->o->start_ns[s->at] + s->o->dur_ns[s->at];
         if (end <= lo || s->o->kind[s->at] == TL_ANNOTATION)
             continue;
         pop_ended(s, s->o->start_ns[s->at]);
-        if (!push(s, s->at, end))
-            return false;
+        push(s, s->at, end);
     }
-    return true;
 }
 
 /* Adds up the own times of operators in [lo, hi). */
-static bool own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
+static void own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
 {
     int64_t now = lo;
 
-    if (!go_to(s, lo))
-        return false;
+    go_to(s, lo);
     while (now < hi) {
         pop_ended(s, now);
         while (s->at < s->end && s->o->kind[s->at] == TL_ANNOTATION)
@@ -88,33 +83,30 @@ static bool own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
         if (s->stack.n > 0) {
             const running *top = &s->stack.v[s->stack.n - 1];
             until = top->end_ns < until ? top->end_ns : until;
-            if (until > now && !tl_idle_tally_add(&w->ops, tl_name_key(w->k->view, top->name), 0, until - now))
-                return false;
+            if (until > now)
+                tl_idle_tally_add(&w->ops, tl_name_key(w->k->view, top->name), 0, until - now);
         }
         now = until;
         if (now == begins && now < hi) {
             int64_t end = begins + s->o->dur_ns[s->at];
-            if (end > now && !push(s, s->at, end))
-                return false;
+            if (end > now)
+                push(s, s->at, end);
             s->at++;
         }
     }
-    return true;
 }
 
 /* Enters what the thread did in the gap: its own, or that of another; or in which annotation it was. */
-static bool enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
+static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
 {
     tl_gap *row = &w->rows[gap];
-    bool ok = true;
 
     if (annotations) {
         row->annotation = tl_idle_tally_largest(&w->ops)->name;
-        for (size_t i = 0; ok && i < w->ops.n; i++) {
-            ok = tl_vec_room(&w->k->places);
-            if (ok)
-                w->k->places.v[w->k->places.n++] =
-                    (tl_idle_place){ w->d->first_row + gap, w->ops.v[i].name, w->ops.v[i].ns };
+        for (size_t i = 0; i < w->ops.n; i++) {
+            tl_vec_room(&w->k->places);
+            w->k->places.v[w->k->places.n++] =
+                (tl_idle_place){ w->d->first_row + gap, w->ops.v[i].name, w->ops.v[i].ns };
         }
     } else if (track_of(w, gap) == track) {
         tl_idle_tally_ops(&w->ops, row);
@@ -126,26 +118,22 @@ static bool enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
         }
     }
     tl_idle_tally_clear(&w->ops);
-    return ok;
 }
 
 /* A thread through n gaps; by: their numbers, NULL for all. */
-static bool walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32_t *by, size_t n, op_walk *s)
+static void walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32_t *by, size_t n, op_walk *s)
 {
-    bool ok = true;
-
     *s = (op_walk){ .o = o, .at = t->first, .end = t->first + t->n, .stack = { s->stack.v, 0, s->stack.cap } };
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t gap = by != NULL ? by[i] : (uint32_t)i;
         if (s->at == s->end && s->stack.n == 0)
             break;
         if (s->stack.n == 0 && o->start_ns[s->at] >= w->rows[gap].end_ns)
             continue;
-        ok = own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
-        if (ok && w->ops.n > 0)
-            ok = enter_ops(w, gap, t->track, o != &w->k->view->ops);
+        own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
+        if (w->ops.n > 0)
+            enter_ops(w, gap, t->track, o != &w->k->view->ops);
     }
-    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------- annotations */
@@ -160,15 +148,13 @@ typedef struct annotations {
     tl_ops ops;
 } annotations;
 
-static bool annotations_make(annotations *a, const tl_rank_view *v, size_t n)
+static void annotations_make(annotations *a, const tl_rank_view *v, size_t n)
 {
     a->start_ns = tl_arena_take(&a->arena, n, sizeof *a->start_ns);
     a->dur_ns = tl_arena_take(&a->arena, n, sizeof *a->dur_ns);
     a->name = tl_arena_take(&a->arena, n, sizeof *a->name);
     a->kind = tl_arena_zeroed(&a->arena, n, sizeof *a->kind);
     a->threads = tl_arena_take(&a->arena, v->ops.nthreads, sizeof *a->threads);
-    if (a->arena.failed)
-        return false;
     n = 0;
     for (size_t t = 0; t < v->ops.nthreads; t++) {
         const tl_thread *thread = &v->ops.threads[t];
@@ -190,7 +176,6 @@ static bool annotations_make(annotations *a, const tl_rank_view *v, size_t n)
                        .n = n,
                        .threads = a->threads,
                        .nthreads = v->ops.nthreads };
-    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
@@ -237,7 +222,7 @@ static uint8_t class_of(tl_idle_rank *k, size_t call)
     return class;
 }
 
-static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t n)
+static void walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t n)
 {
     const tl_calls *c = &w->k->view->calls;
     call_walk s = { .at = t->first, .end = t->first + t->n, .from_ns = INT64_MIN, .to_ns = INT64_MIN };
@@ -250,9 +235,8 @@ static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t 
             there = next_stretch(c, &s);
         for (; there && s.from_ns < hi; there = next_stretch(c, &s)) {
             int64_t from = s.from_ns > lo ? s.from_ns : lo, to = s.to_ns < hi ? s.to_ns : hi;
-            if (!is_own_launch(w, by[i], s.call) &&
-                !tl_idle_tally_add(&w->calls, c->name[s.call], class_of(w->k, s.call), to - from))
-                return false;
+            if (!is_own_launch(w, by[i], s.call))
+                tl_idle_tally_add(&w->calls, c->name[s.call], class_of(w->k, s.call), to - from);
             if (s.to_ns > hi)
                 break; /* it goes on into later gaps */
         }
@@ -262,21 +246,18 @@ static bool walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t 
         if (!there)
             break;
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* Gaps of a thread in order of time; those of none stand last. */
-static bool order_by_thread(const doing *w)
+static void order_by_thread(const doing *w)
 {
     size_t ntracks = 0;
     for (uint32_t i = 0; i < w->d->gaps.n; i++)
         if (track_of(w, i) != TL_NONE && track_of(w, i) >= ntracks)
             ntracks = (size_t)track_of(w, i) + 1;
     size_t *next = tl_calloc(ntracks + 2, sizeof *next); /* by track: where its next gap goes */
-    if (next == NULL)
-        return false;
     for (uint32_t i = 0; i < w->d->gaps.n; i++)
         next[(track_of(w, i) != TL_NONE ? track_of(w, i) : ntracks) + 1]++;
     for (size_t t = 0; t < ntracks; t++)
@@ -284,7 +265,6 @@ static bool order_by_thread(const doing *w)
     for (uint32_t i = 0; i < w->d->gaps.n; i++)
         w->by_thread[next[track_of(w, i) != TL_NONE ? track_of(w, i) : ntracks]++] = i;
     free(next);
-    return true;
 }
 
 /* The gaps of the thread, in *by; their number. */
@@ -324,18 +304,19 @@ static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
     *ties = OTHER_THREADS - above;
 }
 
-bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
+void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
 {
     const tl_rank_view *v = k->view;
     doing w = { .k = k, .d = d, .rows = rows, .by_thread = tl_malloc((d->gaps.n + 1) * sizeof *w.by_thread) };
     op_walk s = { 0 };
     annotations a = { 0 };
     size_t least, ties;
-    bool ok = w.by_thread != NULL && tl_idle_tally_make(&w.ops, v->names) && tl_idle_tally_make(&w.calls, v->names);
+    tl_idle_tally_make(&w.ops, v->names);
+    tl_idle_tally_make(&w.calls, v->names);
 
     limit_threads(&v->ops, &least, &ties);
-    ok = ok && order_by_thread(&w);
-    for (size_t t = 0; ok && t < v->ops.nthreads; t++) {
+    order_by_thread(&w);
+    for (size_t t = 0; t < v->ops.nthreads; t++) {
         const tl_thread *thread = &v->ops.threads[t];
         const uint32_t *by = NULL;
         size_t n = d->gaps.n;
@@ -343,23 +324,22 @@ bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
         ties -= thread->n == least && ties > 0;
         if (!asked)
             n = gaps_of(&w, thread->track, &by);
-        ok = walk_ops(&w, &v->ops, thread, by, n, &s);
+        walk_ops(&w, &v->ops, thread, by, n, &s);
     }
-    ok = ok && annotations_make(&a, v, k->nops[TL_ANNOTATION]);
-    for (size_t t = 0; ok && t < a.ops.nthreads; t++) {
+    annotations_make(&a, v, k->nops[TL_ANNOTATION]);
+    for (size_t t = 0; t < a.ops.nthreads; t++) {
         const uint32_t *by;
         size_t n = gaps_of(&w, a.threads[t].track, &by);
-        ok = walk_ops(&w, &a.ops, &a.threads[t], by, n, &s);
+        walk_ops(&w, &a.ops, &a.threads[t], by, n, &s);
     }
     tl_arena_free(&a.arena);
-    for (size_t t = 0; ok && t < v->calls.nthreads; t++) {
+    for (size_t t = 0; t < v->calls.nthreads; t++) {
         const uint32_t *by;
         size_t n = gaps_of(&w, v->calls.threads[t].track, &by);
-        ok = walk_calls(&w, &v->calls.threads[t], by, n);
+        walk_calls(&w, &v->calls.threads[t], by, n);
     }
     tl_idle_tally_free(&w.ops);
     tl_idle_tally_free(&w.calls);
     free(w.by_thread);
     free(s.stack.v);
-    return ok;
 }

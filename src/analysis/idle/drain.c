@@ -60,14 +60,14 @@ static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_device *d, int6
     return i;
 }
 
-bool tl_idle_drain_prepare(tl_idle_rank *k)
+void tl_idle_drain_prepare(tl_idle_rank *k)
 {
     bool streams = false;
     for (size_t i = 0; i < k->waits.n; i++)
         streams |= k->waits.v[i].stream >= 0;
     make_tree(k);
     if (!streams)
-        return true;
+        return;
     k->reach_ns = tl_malloc((k->view->nkernels + 1) * sizeof *k->reach_ns);
     for (size_t i = 0; i < k->view->nkernels; i++) {
         const tl_kernel *a = &k->view->kernels[i];
@@ -75,7 +75,6 @@ bool tl_idle_drain_prepare(tl_idle_rank *k)
         bool same = i > 0 && a[-1].device == a->device && a[-1].stream == a->stream;
         k->reach_ns[i] = same && k->reach_ns[i - 1] > end ? k->reach_ns[i - 1] : end;
     }
-    return true;
 }
 
 /* The last end before the gap on a stream of the device; TL_TIME_UNKNOWN when nothing began on it before. */

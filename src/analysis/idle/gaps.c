@@ -21,7 +21,7 @@ static bool overruns(tl_idle_rank *k, const tl_kernel *a, const tl_kernel *b)
            !(a->launch != TL_NONE && a->launch == b->launch && tl_idle_is_graph(k, a->launch));
 }
 
-bool tl_idle_find_ends(tl_idle_rank *k)
+void tl_idle_find_ends(tl_idle_rank *k)
 {
     const tl_kernel *v = k->view->kernels;
     size_t n = k->view->nkernels;
@@ -31,14 +31,11 @@ bool tl_idle_find_ends(tl_idle_rank *k)
             continue;
         if (k->end_ns == NULL) {
             k->end_ns = tl_malloc(n * sizeof *k->end_ns);
-            if (k->end_ns == NULL)
-                return false;
             for (size_t j = 0; j < n; j++)
                 k->end_ns[j] = v[j].end_ns;
         }
         k->end_ns[i] = v[i + 1].start_ns;
     }
-    return true;
 }
 
 static int32_t uid_of(uint32_t uid)
@@ -198,7 +195,7 @@ static void walk(tl_idle_rank *k, tl_idle_device *d, const uint32_t *order, tl_t
 }
 
 /* The thread with most launches of this device's work, of equals the one met first; TL_NONE without any. */
-static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *main_track)
+static void main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *main_track)
 {
     uint32_t ntracks = 0;
     size_t most = 0;
@@ -207,8 +204,6 @@ static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t
     for (size_t i = 0; i < k->view->nlaunches; i++)
         ntracks = k->view->launches[i].track >= ntracks ? k->view->launches[i].track + 1 : ntracks;
     size_t *count = tl_calloc(ntracks, sizeof *count);
-    if (count == NULL)
-        return false;
     for (size_t i = d->first; i < d->first + d->n; i++)
         if (k->view->kernels[i].launch != TL_NONE)
             count[k->view->launches[k->view->kernels[i].launch].track]++;
@@ -218,7 +213,6 @@ static bool main_thread(const tl_idle_rank *k, const tl_idle_device *d, uint32_t
             *main_track = t;
         }
     free(count);
-    return true;
 }
 
 /* More streams than that are put in order like anything else. */
@@ -247,7 +241,7 @@ static size_t find_runs(const tl_idle_rank *k, const tl_idle_device *d, stream_r
 }
 
 /* The work of the device by (start, uid). */
-static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *order)
+static void order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t *order)
 {
     const tl_kernel *v = k->view->kernels;
     stream_run runs[STREAMS_MOST];
@@ -256,7 +250,8 @@ static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t 
     if (nruns > STREAMS_MOST) {
         for (size_t i = 0; i < d->n; i++)
             order[i] = (uint32_t)(d->first + i);
-        return tl_sort_index(order, d->n, tl_kernel_by_start_uid, v);
+        tl_sort_index(order, d->n, tl_kernel_by_start_uid, v);
+        return;
     }
     while (nruns > 0) {
         size_t first = 0;
@@ -269,25 +264,23 @@ static bool order_work(const tl_idle_rank *k, const tl_idle_device *d, uint32_t 
         if (runs[first].at == runs[first].end)
             runs[first] = runs[--nruns];
     }
-    return true;
 }
 
-bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
+void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps)
 {
     uint32_t *order = tl_malloc((d->n + 1) * sizeof *order), main_track = TL_NONE;
-    bool ok = order != NULL;
 
     d->first_row = gaps->n;
     d->first_noise = k->noise.n;
-    for (size_t i = 0; ok && k->end_ns != NULL && i < d->n; i++) {
+    for (size_t i = 0; k->end_ns != NULL && i < d->n; i++) {
         const tl_kernel *a = &k->view->kernels[d->first + i];
         int64_t end = tl_idle_end(k, (uint32_t)(d->first + i));
         d->sums.overruns += end < a->end_ns;
         d->sums.overrun_ns = tl_ns_add(d->sums.overrun_ns, a->end_ns - end);
     }
-    ok = ok && main_thread(k, d, &main_track) && order_work(k, d, order);
-    if (ok && d->n > 0)
+    main_thread(k, d, &main_track);
+    order_work(k, d, order);
+    if (d->n > 0)
         walk(k, d, order, gaps, main_track);
     free(order);
-    return ok;
 }

@@ -73,25 +73,22 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
     return k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
 }
 
-static bool classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
+static void classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
 {
     tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     tl_table *health = tl_tables_get(out, &tl_health_schema);
 
-    if (!tl_idle_gaps(k, d, gaps))
-        return false;
+    tl_idle_gaps(k, d, gaps);
     if (d->gaps.n == 0)
-        return true;
+        return;
     tl_gap *rows = tl_table_row(gaps, d->first_row);
-    if (!tl_idle_doing(k, d, rows))
-        return false;
+    tl_idle_doing(k, d, rows);
     for (size_t i = 0; i < d->gaps.n; i++) {
         tl_idle_drain(k, d, &d->gaps.v[i], &rows[i]);
         rows[i].cpu_during_gap = label_of(k, d, &d->gaps.v[i], &rows[i]);
         if (rows[i].cpu_during_gap == TL_DOING_UNRECORDED)
             tl_idle_lost_time(k, &rows[i], health);
     }
-    return true;
 }
 
 /* How many timelines the rank has: its devices, which lie together in the view; one where it has no work. */
@@ -133,26 +130,28 @@ static void add_noise(const tl_idle_rank *k, tl_table *series)
     }
 }
 
-static tl_status idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     tl_idle_rank k = { .view = view, .config = &config->idle };
     size_t n = count_devices(&k), first = 0;
     tl_idle_device *devices = tl_calloc(n, sizeof *devices);
-    bool ok = devices != NULL && tl_idle_prepare(&k) && tl_idle_lost_rows(&k, tl_tables_get(out, &tl_health_schema));
+    tl_idle_prepare(&k);
+    tl_idle_lost_rows(&k, tl_tables_get(out, &tl_health_schema));
 
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         take_device(&k, &devices[i], first);
         first += devices[i].n;
-        ok = classify(&k, &devices[i], out);
+        classify(&k, &devices[i], out);
     }
-    ok = ok && tl_idle_peers(&k, devices, n, out) && tl_idle_sums(&k, devices, n, out);
-    if (ok && config->series)
+    tl_idle_peers(&k, devices, n, out);
+    tl_idle_sums(&k, devices, n, out);
+    if (config->series)
         add_noise(&k, tl_tables_get(out, &tl_series_row_schema));
-    for (size_t i = 0; devices != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         free(devices[i].gaps.v);
     free(devices);
     tl_idle_free(&k);
-    return ok ? TL_OK : tl_fail_memory(err, "the reasons of idle time");
 }
 
 const tl_idle_rule tl_idle_rules[] = {

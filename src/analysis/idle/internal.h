@@ -112,15 +112,15 @@ const tl_kernel *tl_idle_copy_of_call(const tl_idle_rank *k, uint32_t call);
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
 
 /* Fills waits, holds, lost and what else belongs to the whole rank.  False: memory is out. */
-bool tl_idle_prepare(tl_idle_rank *k);
+void tl_idle_prepare(tl_idle_rank *k);
 void tl_idle_free(tl_idle_rank *k);
 
 /* Notes a call that launches, or begins or ends a capture; those of a thread in order.  Once all are there, finds those
  * whose work is lost.  Their rows of table health, by step; and the time of a gap into which they fall, in one of these
  * rows.  False: memory is out. */
-bool tl_idle_take_launch(tl_idle_rank *k, uint32_t call);
-bool tl_idle_lost_find(tl_idle_rank *k);
-bool tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health);
+void tl_idle_take_launch(tl_idle_rank *k, uint32_t call);
+void tl_idle_lost_find(tl_idle_rank *k);
+void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health);
 void tl_idle_lost_time(const tl_idle_rank *k, const tl_gap *gap, tl_table *health);
 
 /* -------------------------------------------------------------------------------------------- the gaps of a device */
@@ -150,20 +150,20 @@ static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
 }
 
 /* False: memory is out. */
-bool tl_idle_find_ends(tl_idle_rank *k);
+void tl_idle_find_ends(tl_idle_rank *k);
 
 /* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
  * work after it. */
 bool tl_idle_misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi);
 
 /* Finds the gaps: rows with times, ids, steps and the work around them, and the rank's noise.  False: memory is out. */
-bool tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps);
+void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps);
 
 /* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
 void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
 
 /* Makes what tl_idle_drain searches in.  False: memory is out. */
-bool tl_idle_drain_prepare(tl_idle_rank *k);
+void tl_idle_drain_prepare(tl_idle_rank *k);
 
 /* Whether the work after the gap is a node of a graph, and not the first of its launch. */
 bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
@@ -174,11 +174,11 @@ bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
 
 /* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
  * one for each gap.  False: memory is out. */
-bool tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
+void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 
 /* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
  * collective of hosts.  After the labels of all gaps.  False: memory is out. */
-bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
+void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* --------------------------------------------------------------------------------------------------------- tallies */
 
@@ -198,7 +198,7 @@ typedef struct tl_idle_tally {
 } tl_idle_tally;
 
 /* False: memory is out, as for add. */
-bool tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names);
+void tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names);
 void tl_idle_tally_free(tl_idle_tally *tally);
 
 static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
@@ -207,19 +207,20 @@ static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
 }
 
 /* Adds to what is under the name and class. */
-bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
-static inline bool tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
+void tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
+static inline void tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
 {
     uint32_t *first = tl_idle_slot(tally, name);
     if (*first == TL_NONE && tally->n < tally->cap) {
         *first = (uint32_t)tally->n;
         tally->v[tally->n++] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
-        return true;
+        return;
     }
-    if (*first == TL_NONE || tally->v[*first].call != call)
-        return tl_idle_tally_more(tally, name, call, ns);
+    if (*first == TL_NONE || tally->v[*first].call != call) {
+        tl_idle_tally_more(tally, name, call, ns);
+        return;
+    }
     tally->v[*first].ns = tl_ns_add(tally->v[*first].ns, ns);
-    return true;
 }
 
 /* The entry with the most time, of equals the first; there is one. */
@@ -243,7 +244,7 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
 /* Adds the rows of the devices (and of all together) to idle and idle_summary.  False: memory is out. */
-bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
+void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* The class of a gap in words: a cell dominant_op of idle_summary. */
 void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, size_t size);
@@ -252,6 +253,6 @@ void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, siz
 void tl_idle_add(tl_idle *sum, const tl_idle *row);
 
 /* Over the ranks: the classes of gaps of all of them, and the sums of the job. */
-tl_status tl_idle_reduce(tl_tables *job, tl_error *err);
+void tl_idle_reduce(tl_tables *job, tl_error *err);
 
 #endif

@@ -27,7 +27,7 @@ static tl_idle_launch *around(const tl_idle_rank *k, uint32_t call)
     return within ? last : NULL;
 }
 
-bool tl_idle_take_launch(tl_idle_rank *k, uint32_t call)
+void tl_idle_take_launch(tl_idle_rank *k, uint32_t call)
 {
     const tl_calls *c = &k->view->calls;
     tl_idle_call *name = &k->name[c->name[call]];
@@ -38,16 +38,14 @@ bool tl_idle_take_launch(tl_idle_rank *k, uint32_t call)
     name->recorded = name->recorded || works;
     if (outer != NULL) {
         outer->known = outer->known || launch != TL_NONE;
-        return true;
+        return;
     }
-    if (!tl_vec_room(&k->launches))
-        return false;
+    tl_vec_room(&k->launches);
     k->launches.v[k->launches.n++] = (tl_idle_launch){ .start_ns = c->start_ns[call],
                                                        .call = call,
                                                        .uid = c->uid[call],
                                                        .nkernels = works ? k->view->launches[launch].nkernels : 0,
                                                        .known = launch != TL_NONE || c->correlation[call] <= 0 };
-    return true;
 }
 
 static const tl_idle_call *name_of(const tl_idle_rank *k, const tl_idle_launch *l)
@@ -77,24 +75,24 @@ static int by_graph(const void *a, const void *b)
     return x->nkernels != y->nkernels ? TL_COMPARE(x->nkernels, y->nkernels) : TL_COMPARE(x->at, y->at);
 }
 
-static bool judge_graphs(tl_idle_rank *k)
+static void judge_graphs(tl_idle_rank *k)
 {
     TL_VEC(graph) graphs = { 0 };
-    bool ok = true;
-    for (size_t i = 0; ok && i < k->launches.n; i++) {
+    for (size_t i = 0; i < k->launches.n; i++) {
         tl_idle_launch *l = &k->launches.v[i];
         if (!name_of(k, l)->graph)
             continue;
         l->lost = l->nkernels == 0;
-        ok = l->lost || tl_vec_room(&graphs);
-        if (ok && !l->lost) {
+        if (!l->lost)
+            tl_vec_room(&graphs);
+        if (!l->lost) {
             uint32_t first = k->first_kernel[tl_idle_launch_of_call(k->view, l->call)];
             graphs.v[graphs.n++] = (graph){ k->view->kernels[first].name, l->nkernels, i };
         }
     }
-    if (ok && graphs.n > 1)
+    if (graphs.n > 1)
         qsort(graphs.v, graphs.n, sizeof *graphs.v, by_graph);
-    for (size_t from = 0, to; ok && from < graphs.n; from = to) {
+    for (size_t from = 0, to; from < graphs.n; from = to) {
         const graph *v = graphs.v;
         for (to = from + 1; to < graphs.n && v[to].name == v[from].name; to++)
             ;
@@ -104,7 +102,6 @@ static bool judge_graphs(tl_idle_rank *k)
             k->launches.v[v[i].at].lost = true;
     }
     free(graphs.v);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------- kernels */
@@ -158,27 +155,24 @@ static void judge_copies(tl_idle_rank *k)
     }
 }
 
-bool tl_idle_lost_find(tl_idle_rank *k)
+void tl_idle_lost_find(tl_idle_rank *k)
 {
     size_t i = 1;
     if (k->view->nkernels == 0)
-        return true;
+        return;
     while (i < k->launches.n && by_start(&k->launches.v[i - 1], &k->launches.v[i]) <= 0)
         i++;
     if (i < k->launches.n)
         qsort(k->launches.v, k->launches.n, sizeof *k->launches.v, by_start);
-    if (!judge_graphs(k))
-        return false;
+    judge_graphs(k);
     judge_kernels(k);
     judge_copies(k);
     for (i = 0; i < k->launches.n; i++) {
         if (!k->launches.v[i].lost)
             continue;
-        if (!tl_vec_room(&k->lost))
-            return false;
+        tl_vec_room(&k->lost);
         k->lost.v[k->lost.n++] = k->launches.v[i];
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
@@ -190,7 +184,7 @@ typedef struct told {
     int64_t *of_stream; /* by index of streams; INT64_MIN: none */
 } told;
 
-static bool find_told(const tl_idle_rank *k, told *out)
+static void find_told(const tl_idle_rank *k, told *out)
 {
     const uint32_t *stream = k->view->calls.stream;
     uint32_t most = 0;
@@ -200,16 +194,15 @@ static bool find_told(const tl_idle_rank *k, told *out)
     for (size_t i = 0; i < k->waits.n; i++)
         if (k->waits.v[i].kind == TL_SYNC_DEVICE || k->waits.v[i].kind == TL_SYNC_STREAM)
             out->waited_ns = tl_ns_max(out->waited_ns, k->waits.v[i].start_ns);
-    for (size_t s = 0; out->of_stream != NULL && s <= most; s++)
+    for (size_t s = 0; s <= most; s++)
         out->of_stream[s] = INT64_MIN;
-    for (size_t i = 0; out->of_stream != NULL && i < k->launches.n; i++) {
+    for (size_t i = 0; i < k->launches.n; i++) {
         const tl_idle_launch *l = &k->launches.v[i];
         if (l->nkernels == 0 || l->lost)
             continue;
         out->first_ns = l->start_ns < out->first_ns ? l->start_ns : out->first_ns;
         out->last_ns = out->of_stream[stream[l->call]] = l->start_ns;
     }
-    return out->of_stream != NULL;
 }
 
 static tl_defect defect_of(const tl_idle_rank *k, const told *t, const tl_idle_launch *l)
@@ -221,31 +214,30 @@ static tl_defect defect_of(const tl_idle_rank *k, const told *t, const tl_idle_l
     return after ? TL_DEFECT_LOST_AT_END : TL_DEFECT_LOST;
 }
 
-static bool add_rows(const tl_idle_rank *k, int32_t step, const int64_t *count, int64_t of, tl_table *health)
+static void add_rows(const tl_idle_rank *k, int32_t step, const int64_t *count, int64_t of, tl_table *health)
 {
-    bool ok = true;
-    for (int defect = TL_DEFECT_LOST; ok && defect <= TL_DEFECT_LOST_AT_END; defect++)
-        ok = count[defect] == 0 || tl_health_add(health, (tl_health){ .rank = k->view->rank,
-                                                                      .defect = (uint8_t)defect,
-                                                                      .step = step,
-                                                                      .count = count[defect],
-                                                                      .of = of });
-    return ok;
+    for (int defect = TL_DEFECT_LOST; defect <= TL_DEFECT_LOST_AT_END; defect++)
+        if (count[defect] != 0)
+            tl_health_add(
+                health,
+                (tl_health){
+                    .rank = k->view->rank, .defect = (uint8_t)defect, .step = step, .count = count[defect], .of = of });
 }
 
 /* Launches of one step lie together, but for those that are in none. */
-bool tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
+void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
 {
     int64_t count[TL_NDEFECTS] = { 0 }, outside[TL_NDEFECTS] = { 0 }, of = 0, of_outside = 0;
     int32_t step = -1;
     told t = { 0 };
-    bool ok = k->lost.n == 0 || find_told(k, &t);
+    if (k->lost.n != 0)
+        find_told(k, &t);
 
-    for (size_t i = 0; ok && k->lost.n > 0 && i < k->launches.n; i++) {
+    for (size_t i = 0; k->lost.n > 0 && i < k->launches.n; i++) {
         const tl_idle_launch *l = &k->launches.v[i];
         int32_t own = tl_step_at(k->view->steps, k->view->nsteps, l->start_ns);
         if (own >= 0 && own != step) {
-            ok = add_rows(k, step, count, of, health);
+            add_rows(k, step, count, of, health);
             for (int d = 0; d < TL_NDEFECTS; d++)
                 count[d] = 0;
             of = 0;
@@ -257,9 +249,10 @@ bool tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
         if (l->lost)
             (own >= 0 ? count : outside)[defect_of(k, &t, l)]++;
     }
-    ok = ok && (step < 0 || add_rows(k, step, count, of, health)) && add_rows(k, -1, outside, of_outside, health);
+    if (step >= 0)
+        add_rows(k, step, count, of, health);
+    add_rows(k, -1, outside, of_outside, health);
     free(t.of_stream);
-    return ok;
 }
 
 void tl_idle_lost_time(const tl_idle_rank *k, const tl_gap *gap, tl_table *health)

@@ -80,20 +80,18 @@ static int by_track(const void *a, const void *b)
     return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
-static bool list_launches(finding *f)
+static void list_launches(finding *f)
 {
     const tl_rank_view *v = f->view;
     for (size_t i = 0; i < v->nkernels; i++) {
         if (v->kernels[i].kind != TL_COMM || v->kernels[i].launch == TL_NONE)
             continue;
-        if (!tl_vec_room(&f->launches))
-            return false;
+        tl_vec_room(&f->launches);
         const tl_launch *l = &v->launches[v->kernels[i].launch];
         f->launches.v[f->launches.n++] = (comm_launch){ l->track, l->start_ns };
     }
     if (f->launches.n > 0)
         qsort(f->launches.v, f->launches.n, sizeof *f->launches.v, by_track);
-    return true;
 }
 
 /* Whether the thread launches communication in [start_ns, end_ns): then the wait is the device's. */
@@ -118,16 +116,14 @@ static tl_meet meet_of(const finding *f, size_t i)
     return name != TL_NO_NAME ? (tl_meet)f->meet[name] : TL_MEET_NOT;
 }
 
-static bool keep_op(finding *f, size_t op)
+static void keep_op(finding *f, size_t op)
 {
-    if (!tl_vec_room(&f->out->ops))
-        return false;
+    tl_vec_room(&f->out->ops);
     f->out->ops.v[f->out->ops.n++] = (uint32_t)op;
-    return true;
 }
 
 /* The thread's collectives that leave it free, but for those within others. */
-static bool list_asyncs(finding *f, const tl_thread *t)
+static void list_asyncs(finding *f, const tl_thread *t)
 {
     const tl_ops *o = &f->view->ops;
     int64_t until = INT64_MIN;
@@ -136,12 +132,11 @@ static bool list_asyncs(finding *f, const tl_thread *t)
         int64_t start = o->start_ns[i], end = end_of(o, i);
         if (meet_of(f, i) != TL_MEET_ASYNC || end <= until || end <= start)
             continue;
-        if (!keep_op(f, i) || !tl_vec_room(&f->out->asyncs))
-            return false;
+        keep_op(f, i);
+        tl_vec_room(&f->out->asyncs);
         f->out->asyncs.v[f->out->asyncs.n++] = (tl_held){ start, end, (uint32_t)i, TL_MEET_ASYNC };
         until = end;
     }
-    return true;
 }
 
 static int by_end(const void *a, const void *b)
@@ -152,19 +147,17 @@ static int by_end(const void *a, const void *b)
     return TL_COMPARE(x->op, y->op);
 }
 
-static bool add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet)
+static void add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet)
 {
     if (from_ns >= to_ns)
-        return true;
-    if (!tl_vec_room(&f->out->held))
-        return false;
+        return;
+    tl_vec_room(&f->out->held);
     f->out->held.v[f->out->held.n++] = (tl_held){ from_ns, to_ns, op, (uint8_t)meet };
-    return true;
 }
 
 /* The thread's stretches in collectives that hold it, of those that run at once the first to begin; f->taken has them
  * then. */
-static bool walk_collectives(finding *f, const tl_thread *t)
+static void walk_collectives(finding *f, const tl_thread *t)
 {
     const tl_ops *o = &f->view->ops;
     int64_t until = INT64_MIN;
@@ -175,15 +168,15 @@ static bool walk_collectives(finding *f, const tl_thread *t)
         if (meet_of(f, i) != TL_MEET_HELD || end <= until || launches_comm(f, t->track, start, end))
             continue;
         int64_t from = start > until ? start : until;
-        if (!keep_op(f, i) || !add_held(f, from, end, (uint32_t)i, TL_MEET_HELD) || !tl_spans_add(&f->taken, from, end))
-            return false;
+        keep_op(f, i);
+        add_held(f, from, end, (uint32_t)i, TL_MEET_HELD);
+        tl_spans_add(&f->taken, from, end);
         until = end;
     }
-    return true;
 }
 
 /* [from_ns, to_ns) without what is taken, of which the first *at have ended before; successive calls go on in time. */
-static bool add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet, size_t *at)
+static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet, size_t *at)
 {
     const tl_spans *taken = &f->taken;
     while (*at < taken->n && taken->v[*at].end_ns <= from_ns)
@@ -191,15 +184,13 @@ static bool add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl
     for (size_t i = *at; from_ns < to_ns; i++) {
         const tl_span *other = i < taken->n && taken->v[i].start_ns < to_ns ? &taken->v[i] : NULL;
         int64_t until = other != NULL ? other->start_ns : to_ns;
-        if (!add_held(f, from_ns, until, op, meet))
-            return false;
+        add_held(f, from_ns, until, op, meet);
         from_ns = other != NULL ? other->end_ns : to_ns;
     }
-    return true;
 }
 
 /* Its waits outside of these. */
-static bool walk_waits(finding *f, const tl_thread *t)
+static void walk_waits(finding *f, const tl_thread *t)
 {
     const tl_ops *o = &f->view->ops;
     int64_t until = INT64_MIN;
@@ -210,16 +201,14 @@ static bool walk_waits(finding *f, const tl_thread *t)
         if (meet_of(f, i) != TL_MEET_WAIT || end <= until || o->dur_ns[i] < LEAST_WAIT_NS ||
             launches_comm(f, t->track, start, end))
             continue;
-        if (!add_rest(f, start > until ? start : until, end, (uint32_t)i, TL_MEET_WAIT, &at))
-            return false;
+        add_rest(f, start > until ? start : until, end, (uint32_t)i, TL_MEET_WAIT, &at);
         until = end;
     }
-    return true;
 }
 
 /* A thread without Python functions shows no wait: it may wait wherever it has neither an operator nor a call.  t: NULL
  * where it has no operator at all. */
-static bool walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
+static void walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
 {
     const tl_ops *o = &f->view->ops;
     const tl_calls *c = &f->view->calls;
@@ -237,11 +226,10 @@ static bool walk_nothing(finding *f, const tl_thread *t, const tl_thread *calls)
         j += call;
         if (!counts)
             continue;
-        if (until != INT64_MIN && start > until && !add_rest(f, until, start, TL_NONE, TL_MEET_FREE, &at))
-            return false;
+        if (until != INT64_MIN && start > until)
+            add_rest(f, until, start, TL_NONE, TL_MEET_FREE, &at);
         until = end > until ? end : until;
     }
-    return true;
 }
 
 static int by_start(const void *a, const void *b)
@@ -259,29 +247,28 @@ static bool has_frames(const tl_ops *o, const tl_thread *t)
 }
 
 /* t and calls: what the thread has of operators and of calls, either may be NULL. */
-static bool walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
+static void walk_thread(finding *f, const tl_thread *t, const tl_thread *calls)
 {
     tl_meets *out = f->out;
     size_t first = out->held.n;
 
     f->taken.n = 0;
-    if (t != NULL && (!walk_collectives(f, t) || !walk_waits(f, t)))
-        return false;
-    if (calls != NULL && f->out->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)) &&
-        !walk_nothing(f, t, calls))
-        return false;
+    if (t != NULL) {
+        walk_collectives(f, t);
+        walk_waits(f, t);
+    }
+    if (calls != NULL && f->out->asyncs.n > 0 && (t == NULL || !has_frames(&f->view->ops, t)))
+        walk_nothing(f, t, calls);
     if (out->held.n == first)
-        return true;
+        return;
     qsort(out->held.v + first, out->held.n - first, sizeof *out->held.v, by_start);
-    if (!tl_vec_room(&out->threads))
-        return false;
+    tl_vec_room(&out->threads);
     out->threads.v[out->threads.n++] =
         (tl_held_thread){ t != NULL ? t->track : calls->track, first, out->held.n - first };
-    return true;
 }
 
 /* Threads that have operators, or calls, or both; by track. */
-static bool walk_threads(finding *f)
+static void walk_threads(finding *f)
 {
     const tl_rank_view *v = f->view;
     size_t i = 0, j = 0;
@@ -289,43 +276,40 @@ static bool walk_threads(finding *f)
     while (i < v->ops.nthreads || j < v->calls.nthreads) {
         uint32_t a = i < v->ops.nthreads ? v->ops.threads[i].track : TL_NONE,
                  b = j < v->calls.nthreads ? v->calls.threads[j].track : TL_NONE;
-        if (!walk_thread(f, a <= b ? &v->ops.threads[i] : NULL, b <= a ? &v->calls.threads[j] : NULL))
-            return false;
+        walk_thread(f, a <= b ? &v->ops.threads[i] : NULL, b <= a ? &v->calls.threads[j] : NULL);
         i += a <= b;
         j += b <= a;
     }
-    return true;
 }
 
-static bool any_name(finding *f, bool *any)
+static void any_name(finding *f, bool *any)
 {
     const tl_names *names = f->view->names;
     f->meet = tl_calloc(names->n + 1, 1);
     *any = false;
-    for (size_t i = 0; f->meet != NULL && i < names->n; i++) {
+    for (size_t i = 0; i < names->n; i++) {
         f->meet[i] = (uint8_t)meet_named(tl_names_text(names, (uint32_t)i));
         *any |= f->meet[i] != TL_MEET_NOT;
     }
-    return f->meet != NULL;
 }
 
-bool tl_meets_find(const tl_rank_view *view, tl_meets *out)
+void tl_meets_find(const tl_rank_view *view, tl_meets *out)
 {
     finding f = { .view = view, .out = out };
-    bool any, whole = any_name(&f, &any);
+    bool any;
+    any_name(&f, &any);
 
-    if (whole && any) {
-        whole = list_launches(&f);
-        for (size_t t = 0; whole && t < view->ops.nthreads; t++)
-            whole = list_asyncs(&f, &view->ops.threads[t]);
-        if (whole && out->asyncs.n > 0)
+    if (any) {
+        list_launches(&f);
+        for (size_t t = 0; t < view->ops.nthreads; t++)
+            list_asyncs(&f, &view->ops.threads[t]);
+        if (out->asyncs.n > 0)
             qsort(out->asyncs.v, out->asyncs.n, sizeof *out->asyncs.v, by_end);
-        whole = whole && walk_threads(&f);
+        walk_threads(&f);
     }
     free(f.meet);
     free(f.launches.v);
     tl_spans_free(&f.taken);
-    return whole;
 }
 
 void tl_meets_free(tl_meets *meets)

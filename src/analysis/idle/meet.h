@@ -48,8 +48,7 @@ typedef struct tl_meets {
     TL_VEC(uint32_t) ops;           /* indices: collectives of hosts that lie in no other of their kind and thread */
 } tl_meets;
 
-/* False when memory is out. */
-bool tl_meets_find(const tl_rank_view *view, tl_meets *out);
+void tl_meets_find(const tl_rank_view *view, tl_meets *out);
 void tl_meets_free(tl_meets *meets);
 
 #endif

@@ -49,15 +49,13 @@ typedef struct awaited {
     int64_t start_ns;
 } awaited;
 
-static bool add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, tl_peer_evidence evidence,
+static void add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, tl_peer_evidence evidence,
                     awaited what)
 {
     const tl_names *names = f->k->view->names;
     if (gap != NULL && to_ns - from_ns < f->k->config->noise_ns)
-        return true;
+        return;
     tl_gap_peer *row = tl_table_add(f->out);
-    if (row == NULL)
-        return false;
     tl_text name = tl_names_text(names, what.name);
     row->rank = f->k->view->rank;
     row->from_ns = from_ns;
@@ -73,11 +71,10 @@ static bool add_row(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_n
     row->idle_id = gap != NULL ? gap->idle_id : -1;
     row->step = gap != NULL ? gap->step : tl_step_at(f->k->view->steps, f->k->view->nsteps, from_ns);
     if (gap == NULL)
-        return true;
+        return;
     row->drain_type = gap->drain_type;
     row->cpu_during_gap = gap->cpu_during_gap;
     tl_idle_say_class(names, gap, row->dominant_op, sizeof row->dominant_op);
-    return true;
 }
 
 static awaited kernel_of(const finding *f, uint32_t kernel)
@@ -99,7 +96,7 @@ static bool lies_in(const tl_kernel *k, int32_t device, int32_t stream)
     return (device < 0 || k->device == device) && (stream < 0 || k->stream == stream);
 }
 
-/* What communicates alone there; NULL when memory is out. */
+/* What communicates alone there. */
 static const tl_comm_spans *spans_of(finding *f, int32_t device, int32_t stream)
 {
     const tl_rank_view *v = f->k->view;
@@ -110,18 +107,18 @@ static const tl_comm_spans *spans_of(finding *f, int32_t device, int32_t stream)
     for (size_t i = 0; i < f->scopes.n; i++)
         if (f->scopes.v[i].device == device && f->scopes.v[i].stream == stream)
             return &f->scopes.v[i].spans;
-    if (!tl_vec_room(&f->scopes))
-        return NULL;
+    tl_vec_room(&f->scopes);
     scope *p = &f->scopes.v[f->scopes.n++];
     *p = (scope){ .device = device, .stream = stream };
     for (size_t i = 0; i < v->nkernels; i++)
         if (lies_in(&v->kernels[f->order[i]], device, stream))
             f->chosen[n++] = f->order[i];
-    return tl_comm_only(v->kernels, f->chosen, n, &p->spans) ? &p->spans : NULL;
+    tl_comm_only(v->kernels, f->chosen, n, &p->spans);
+    return &p->spans;
 }
 
 /* Adds what communicates alone there in [from_ns, to_ns), if it is over by by_ns; *found: whether there was any. */
-static bool add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans, int64_t from_ns, int64_t to_ns,
+static void add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans, int64_t from_ns, int64_t to_ns,
                       int64_t by_ns, tl_peer_evidence evidence, bool *found)
 {
     size_t low = 0; /* to the first that ends after the beginning */
@@ -133,10 +130,8 @@ static bool add_spans(finding *f, const tl_gap *gap, const tl_comm_spans *spans,
         if (k->end_ns > by_ns || k->device == gap->device)
             continue;
         *found |= to - from >= f->k->config->noise_ns;
-        if (!add_row(f, gap, from, to, evidence, kernel_of(f, p->kernel)))
-            return false;
+        add_row(f, gap, from, to, evidence, kernel_of(f, p->kernel));
     }
-    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- waits */
@@ -151,15 +146,14 @@ static int by_track(const void *a, const void *b)
     return TL_COMPARE(x->wait, y->wait);
 }
 
-static bool list_stays(finding *f)
+static void list_stays(finding *f)
 {
     const tl_idle_rank *k = f->k;
     size_t kept = 0;
 
     for (size_t i = 0; i < k->waits.n; i++) {
         const tl_idle_wait *w = &k->waits.v[i];
-        if (!tl_vec_room(&f->stays))
-            return false;
+        tl_vec_room(&f->stays);
         f->stays.v[f->stays.n++] =
             (stay){ tl_call_track(&k->view->calls, w->call), (uint32_t)i, w->start_ns, w->end_ns };
     }
@@ -173,11 +167,10 @@ static bool list_stays(finding *f)
             f->stays.v[kept++] = s;
     }
     f->stays.n = kept;
-    return true;
 }
 
 /* The host waited for communication on another device of the rank. */
-static bool add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found)
+static void add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found)
 {
     const stay *v = f->stays.v;
     size_t low = 0; /* to the first of the thread that ends after the beginning of the gap */
@@ -188,11 +181,8 @@ static bool add_waits(finding *f, const tl_gap *gap, uint32_t track, bool *found
         int64_t from = s->start_ns > gap->start_ns ? s->start_ns : gap->start_ns;
         int64_t to = s->end_ns < gap->end_ns ? s->end_ns : gap->end_ns;
         const tl_comm_spans *spans = spans_of(f, w->device, w->stream);
-        if (spans == NULL ||
-            !add_spans(f, gap, spans, from, to, w->end_ns + f->k->config->sync_ns, TL_PEER_SYNC, found))
-            return false;
+        add_spans(f, gap, spans, from, to, w->end_ns + f->k->config->sync_ns, TL_PEER_SYNC, found);
     }
-    return true;
 }
 
 /* -------------------------------------------------------------------------------------------------------- meetings */
@@ -206,7 +196,7 @@ static const tl_held_thread *held_of(const finding *f, uint32_t track)
 
 /* A stretch in which the host waited in op, or was free (TL_NONE): for the collectives that ended meanwhile, at each
  * instant for the one that ends last; in what they leave of it nobody knows for what. */
-static bool add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
+static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
 {
     size_t low = 0; /* to the first that ends after the stretch */
     TL_BISECT(low, f->meets.asyncs.n, mid, f->meets.asyncs.v[mid].end_ns <= to_ns);
@@ -215,90 +205,92 @@ static bool add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t 
         int64_t from = x->start_ns > from_ns ? x->start_ns : from_ns, end = x->end_ns < to_ns ? x->end_ns : to_ns;
         if (from >= end)
             continue;
-        if ((op != TL_NONE && end < to_ns && !add_row(f, gap, end, to_ns, TL_PEER_WAIT, op_of(f, op))) ||
-            !add_row(f, gap, from, end, TL_PEER_MEETING, op_of(f, x->op)))
-            return false;
+        if (op != TL_NONE && end < to_ns)
+            add_row(f, gap, end, to_ns, TL_PEER_WAIT, op_of(f, op));
+        add_row(f, gap, from, end, TL_PEER_MEETING, op_of(f, x->op));
         to_ns = from;
     }
-    return op == TL_NONE || from_ns >= to_ns || add_row(f, gap, from_ns, to_ns, TL_PEER_WAIT, op_of(f, op));
+    if (op != TL_NONE && from_ns < to_ns)
+        add_row(f, gap, from_ns, to_ns, TL_PEER_WAIT, op_of(f, op));
 }
 
 /* The host was in a collective of hosts, or in a call that waits for others. */
-static bool add_meetings(finding *f, const tl_gap *gap, uint32_t track)
+static void add_meetings(finding *f, const tl_gap *gap, uint32_t track)
 {
     const tl_held_thread *thread = held_of(f, track);
     if (thread == NULL)
-        return true;
+        return;
     const tl_held *v = f->meets.held.v + thread->first;
     size_t low = 0; /* to the first that ends after the beginning of the gap */
     TL_BISECT(low, thread->n, mid, v[mid].end_ns <= gap->start_ns);
     for (size_t i = low; i < thread->n && v[i].start_ns < gap->end_ns; i++) {
         int64_t from = v[i].start_ns > gap->start_ns ? v[i].start_ns : gap->start_ns;
         int64_t to = v[i].end_ns < gap->end_ns ? v[i].end_ns : gap->end_ns;
-        if (!(v[i].meet == TL_MEET_HELD ? add_row(f, gap, from, to, TL_PEER_MEETING, op_of(f, v[i].op))
-                                        : add_stretch(f, gap, from, to, v[i].op)))
-            return false;
+        if (v[i].meet == TL_MEET_HELD)
+            add_row(f, gap, from, to, TL_PEER_MEETING, op_of(f, v[i].op));
+        else
+            add_stretch(f, gap, from, to, v[i].op);
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* A part of a gap has one reason: what the work after it waited for; else what the host did. */
-static bool look_at(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)
+static void look_at(finding *f, const tl_idle_gap *g, const tl_gap *gap, bool several)
 {
     bool found = false;
     if (several && gap->cpu_during_gap == TL_DOING_DEPENDENCY) {
         const tl_comm_spans *spans = spans_of(f, -1, -1);
-        return spans != NULL &&
-               add_spans(f, gap, spans, gap->start_ns, gap->end_ns, gap->end_ns, TL_PEER_DEPENDENCY, &found);
+        add_spans(f, gap, spans, gap->start_ns, gap->end_ns, gap->end_ns, TL_PEER_DEPENDENCY, &found);
+        return;
     }
-    if (several && g->track != TL_NONE && !add_waits(f, gap, g->track, &found))
-        return false;
-    return found || g->track == TL_NONE || add_meetings(f, gap, g->track);
+    if (several && g->track != TL_NONE)
+        add_waits(f, gap, g->track, &found);
+    if (!found && g->track != TL_NONE)
+        add_meetings(f, gap, g->track);
 }
 
-static bool prepare(finding *f, bool several)
+static void prepare(finding *f, bool several)
 {
     size_t n = f->k->view->nkernels;
 
-    if (!tl_meets_find(f->k->view, &f->meets))
-        return false;
+    tl_meets_find(f->k->view, &f->meets);
     if (!several)
-        return true;
+        return;
     f->order = tl_malloc((n + 1) * sizeof *f->order);
     f->chosen = tl_malloc((n + 1) * sizeof *f->chosen);
-    for (size_t i = 0; f->order != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         f->order[i] = (uint32_t)i;
-    return f->order != NULL && f->chosen != NULL &&
-           tl_sort_index(f->order, n, tl_kernel_by_start_uid, f->k->view->kernels) && list_stays(f);
+    tl_sort_index(f->order, n, tl_kernel_by_start_uid, f->k->view->kernels);
+    list_stays(f);
 }
 
 /* A rank that came last to a collective of hosts may have no gap there. */
-static bool add_collectives(finding *f)
+static void add_collectives(finding *f)
 {
     const tl_ops *o = &f->k->view->ops;
     for (size_t i = 0; i < f->meets.ops.n; i++) {
         uint32_t op = f->meets.ops.v[i];
-        if (!add_row(f, NULL, o->start_ns[op], o->start_ns[op] + o->dur_ns[op], TL_PEER_MEETING, op_of(f, op)))
-            return false;
+        add_row(f, NULL, o->start_ns[op], o->start_ns[op] + o->dur_ns[op], TL_PEER_MEETING, op_of(f, op));
     }
-    return true;
 }
 
-bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
+void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
 {
     finding f = { .k = k, .out = tl_tables_get(out, &tl_gap_peer_schema) };
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     bool several = n > 1 && k->view->ncolls > 0;
 
-    if (k->view->world_size == 1) /* there is nobody to wait for */
-        return true;
-    bool ok = prepare(&f, several) && add_collectives(&f);
+    if (k->view->world_size == 1) {
+        /* there is nobody to wait for */
+        return;
+    }
+    prepare(&f, several);
+    add_collectives(&f);
 
-    for (size_t d = 0; ok && (several || f.meets.threads.n > 0) && d < n; d++)
-        for (size_t i = 0; ok && i < devices[d].gaps.n; i++)
-            ok = look_at(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
+    for (size_t d = 0; (several || f.meets.threads.n > 0) && d < n; d++)
+        for (size_t i = 0; i < devices[d].gaps.n; i++)
+            look_at(&f, &devices[d].gaps.v[i], tl_table_row(gaps, devices[d].first_row + i), several);
     tl_meets_free(&f.meets);
     for (size_t i = 0; i < f.scopes.n; i++)
         free(f.scopes.v[i].spans.v);
@@ -306,5 +298,4 @@ bool tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     free(f.stays.v);
     free(f.order);
     free(f.chosen);
-    return ok;
 }

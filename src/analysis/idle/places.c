@@ -21,16 +21,14 @@ void tl_idle_places_find(tl_idle_scope *s)
     }
 }
 
-static bool tally_gap(tl_idle_scope *s, uint32_t gap)
+static void tally_gap(tl_idle_scope *s, uint32_t gap)
 {
-    bool ok = true;
-    for (size_t i = s->brief[gap].place; ok && i < s->k->places.n; i++) {
+    for (size_t i = s->brief[gap].place; i < s->k->places.n; i++) {
         const tl_idle_place *p = &s->k->places.v[i];
         if (p->gap != s->first_row + gap)
             break;
-        ok = tl_idle_tally_add(&s->tally, p->name, 0, p->ns);
+        tl_idle_tally_add(&s->tally, p->name, 0, p->ns);
     }
-    return ok;
 }
 
 /* The most time first; of equals what was met first. */
@@ -41,40 +39,34 @@ static int by_time(const void *entries, uint32_t a, uint32_t b)
     return TL_COMPARE(y->ns, x->ns);
 }
 
-static bool add_rows(const tl_idle_scope *s, int32_t place)
+static void add_rows(const tl_idle_scope *s, int32_t place)
 {
     const tl_idle_tally *tally = &s->tally;
     size_t most = TL_IDLE_ANNOTATIONS_OF_RANK - s->annotations->n;
     uint32_t *order = tl_malloc((tally->n + 1) * sizeof *order);
-    if (order == NULL)
-        return false;
     tl_idle_number(order, tally->n);
-    bool ok = tl_sort_index(order, tally->n, by_time, tally->v);
+    tl_sort_index(order, tally->n, by_time, tally->v);
     most = most < TL_IDLE_ANNOTATIONS_OF_CLASS ? most : TL_IDLE_ANNOTATIONS_OF_CLASS;
-    for (size_t i = 0; ok && i < tally->n && i < most; i++) {
+    for (size_t i = 0; i < tally->n && i < most; i++) {
         tl_idle_annotation *row = tl_table_add(s->annotations);
-        ok = row != NULL;
-        if (ok)
-            *row = (tl_idle_annotation){ s->k->view->rank, place, (int32_t)i + 1, tally->v[order[i]].name,
-                                         tally->v[order[i]].ns };
+        *row = (tl_idle_annotation){ s->k->view->rank, place, (int32_t)i + 1, tally->v[order[i]].name,
+                                     tally->v[order[i]].ns };
     }
     free(order);
-    return ok;
 }
 
-bool tl_idle_say_places(tl_idle_scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+void tl_idle_say_places(tl_idle_scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = tally_gap(s, index[i]);
-    if (ok && s->tally.n > 0) {
+    for (size_t i = 0; i < n; i++)
+        tally_gap(s, index[i]);
+    if (s->tally.n > 0) {
         const tl_idle_tally_entry *most = tl_idle_tally_largest(&s->tally);
         row->annotation = most->name;
         row->annotation_ns = most->ns;
-        ok = s->annotations == NULL || row->place == 0 || add_rows(s, row->place);
+        if (s->annotations != NULL && row->place != 0)
+            add_rows(s, row->place);
     }
     tl_idle_tally_clear(&s->tally);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------- of all ranks */
@@ -98,25 +90,23 @@ static size_t rows_of(const tl_table *annotations, const tl_idle_summary *class,
     return end;
 }
 
-bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_summary *row)
+void tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_summary *row)
 {
     const tl_table *summary = tl_tables_get(job, &tl_idle_summary_schema),
                    *annotations = tl_tables_get(job, &tl_idle_annotation_schema);
     TL_VEC(const tl_idle_annotation *) found = { 0 };
-    bool ok = true;
 
     row->annotation = TL_NO_NAME;
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t first, end = rows_of(annotations, tl_table_row(summary, index[i]), &first);
-        for (; ok && first < end; first++) {
-            ok = tl_vec_room(&found);
-            if (ok)
-                found.v[found.n++] = tl_table_row(annotations, first);
+        for (; first < end; first++) {
+            tl_vec_room(&found);
+            found.v[found.n++] = tl_table_row(annotations, first);
         }
     }
-    if (ok && found.n > 0)
+    if (found.n > 0)
         qsort(found.v, found.n, sizeof *found.v, by_name);
-    for (size_t from = 0, to; ok && from < found.n; from = to) {
+    for (size_t from = 0, to; from < found.n; from = to) {
         int64_t sum = 0;
         for (to = from; to < found.n && found.v[to]->annotation == found.v[from]->annotation; to++)
             sum = tl_ns_add(sum, found.v[to]->total_ns);
@@ -126,5 +116,4 @@ bool tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, 
         }
     }
     free(found.v);
-    return ok;
 }

@@ -174,7 +174,7 @@ static void add_others(const tl_idle_scope *s, tl_table *table, const class_run 
     text_cell(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
 }
 
-static bool add_classes(tl_idle_scope *s, tl_table *table, class_run *runs, size_t nruns)
+static void add_classes(tl_idle_scope *s, tl_table *table, class_run *runs, size_t nruns)
 {
     size_t n = nruns < MOST_CLASSES ? nruns : MOST_CLASSES;
 
@@ -186,11 +186,9 @@ static bool add_classes(tl_idle_scope *s, tl_table *table, class_run *runs, size
         tl_idle_summary *row = add_class(s, table, first->drain_type, first->cpu_during_gap, count, r + 1);
         tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
         tl_idle_say_longest(s, index, count, row);
-        if (!tl_idle_say_places(s, index, count, row))
-            return false;
+        tl_idle_say_places(s, index, count, row);
     }
     add_others(s, table, runs, n, nruns);
-    return true;
 }
 
 static bool same_class(const tl_idle_scope *s, uint32_t a, uint32_t b)
@@ -209,8 +207,7 @@ static uint32_t class_of(const tl_idle_scope *s, uint32_t gap, tl_map *map, clas
     for (uint64_t key = tl_hash_mix(s->brief[gap].label, (uint64_t) class.sub << 32 | class.name);; key++) {
         uint32_t i = tl_map_get(map, key);
         if (i == TL_MAP_NONE) {
-            if (tl_map_put(map, key, (uint32_t)*nruns) != 0)
-                return TL_MAP_NONE;
+            tl_map_put(map, key, (uint32_t)*nruns);
             runs[*nruns] = (class_run){ .first = gap };
             return (uint32_t)(*nruns)++;
         }
@@ -220,42 +217,36 @@ static uint32_t class_of(const tl_idle_scope *s, uint32_t gap, tl_map *map, clas
 }
 
 /* Parts the gaps by class: s->index has them class by class, each in order of time.  runs: room for one a gap. */
-static bool find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
+static void find_classes(const tl_idle_scope *s, class_run *runs, size_t *nruns)
 {
     tl_map map = { 0 };
     uint32_t *class = tl_malloc((s->ngaps + 1) * sizeof *class);
-    bool ok = class != NULL;
 
     *nruns = 0;
-    for (uint32_t i = 0; ok && i < s->ngaps; i++) {
+    for (uint32_t i = 0; i < s->ngaps; i++) {
         class[i] = class_of(s, i, &map, runs, nruns);
-        ok = class[i] != TL_MAP_NONE;
-        if (ok) {
-            runs[class[i]].to++;
-            runs[class[i]].total_ns += s->brief[i].ns;
-        }
+        runs[class[i]].to++;
+        runs[class[i]].total_ns += s->brief[i].ns;
     }
-    for (size_t r = 0, from = 0; ok && r < *nruns; r++) {
+    for (size_t r = 0, from = 0; r < *nruns; r++) {
         size_t n = runs[r].to;
         runs[r].from = runs[r].to = from;
         from += n;
     }
-    for (uint32_t i = 0; ok && i < s->ngaps; i++)
+    for (uint32_t i = 0; i < s->ngaps; i++)
         s->index[runs[class[i]].to++] = i;
     tl_map_free(&map);
     free(class);
-    return ok;
 }
 
-bool tl_idle_class_rows(tl_idle_scope *s, tl_table *table)
+void tl_idle_class_rows(tl_idle_scope *s, tl_table *table)
 {
     class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
     size_t nruns = 0;
-    bool ok = find_classes(s, runs, &nruns);
+    find_classes(s, runs, &nruns);
 
-    if (ok && nruns > 0)
+    if (nruns > 0)
         qsort(runs, nruns, sizeof *runs, by_total);
-    ok = ok && add_classes(s, table, runs, nruns);
+    add_classes(s, table, runs, nruns);
     free(runs);
-    return ok;
 }

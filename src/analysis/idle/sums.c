@@ -21,17 +21,18 @@ static int noise_by_step(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Gaps of one device mostly lie in order of their steps. */
-static bool order_by_step(const tl_idle_scope *s, size_t n, tl_compare *compare)
+static void order_by_step(const tl_idle_scope *s, size_t n, tl_compare *compare)
 {
     size_t i = 1;
     tl_idle_number(s->index, n);
     while (i < n && compare(s, (uint32_t)(i - 1), (uint32_t)i) <= 0)
         i++;
-    return i >= n || tl_sort_index(s->index, n, compare, s);
+    if (i < n)
+        tl_sort_index(s->index, n, compare, s);
 }
 
 /* The gaps index[0, n) of one step, or of all: a row for all, and one for each pair of labels. */
-static bool add_axes(tl_idle_scope *s, tl_table *table, int32_t step, const uint32_t *index, size_t n)
+static void add_axes(tl_idle_scope *s, tl_table *table, int32_t step, const uint32_t *index, size_t n)
 {
     size_t end[TL_IDLE_NLABELS + 1] = { 0 };
 
@@ -41,8 +42,7 @@ static bool add_axes(tl_idle_scope *s, tl_table *table, int32_t step, const uint
     row->idle_pct = tl_idle_pct(all_ns, all_ns);
     if (step == -1) {
         tl_idle_say_longest(s, index, n, row);
-        if (!tl_idle_say_places(s, index, n, row))
-            return false;
+        tl_idle_say_places(s, index, n, row);
     }
     for (size_t i = 0; i < n; i++)
         end[s->brief[index[i]].label + 1]++;
@@ -56,29 +56,28 @@ static bool add_axes(tl_idle_scope *s, tl_table *table, int32_t step, const uint
             tl_idle_row_add(s, table, step, (uint8_t)(l / TL_NDOINGS), (uint8_t)(l % TL_NDOINGS), s->durations + from,
                             end[l] - from, all_ns);
     }
-    return true;
 }
 
-static bool macro_rows(tl_idle_scope *s, tl_table *table)
+static void macro_rows(tl_idle_scope *s, tl_table *table)
 {
     tl_idle_number(s->index, s->ngaps);
-    bool ok = add_axes(s, table, -1, s->index, s->ngaps) && order_by_step(s, s->ngaps, by_step);
-    for (size_t from = 0, to; ok && from < s->ngaps; from = to) {
+    add_axes(s, table, -1, s->index, s->ngaps);
+    order_by_step(s, s->ngaps, by_step);
+    for (size_t from = 0, to; from < s->ngaps; from = to) {
         int32_t step = s->brief[s->index[from]].step;
         for (to = from + 1; to < s->ngaps && s->brief[s->index[to]].step == step; to++)
             ;
-        ok = step < 0 || add_axes(s, table, step, s->index + from, to - from);
+        if (step >= 0)
+            add_axes(s, table, step, s->index + from, to - from);
     }
-    return ok;
 }
 
-static bool noise_rows(const tl_idle_scope *s, tl_table *table)
+static void noise_rows(const tl_idle_scope *s, tl_table *table)
 {
     for (size_t i = 0; i < s->nnoise; i++)
         s->durations[i] = s->noise[i].duration_ns;
     tl_idle_row_add(s, table, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->durations, s->nnoise, 0);
-    if (!order_by_step(s, s->nnoise, noise_by_step))
-        return false;
+    order_by_step(s, s->nnoise, noise_by_step);
     for (size_t from = 0, to; from < s->nnoise; from = to) {
         int32_t step = s->noise[s->index[from]].step;
         for (to = from; to < s->nnoise && s->noise[s->index[to]].step == step; to++)
@@ -86,7 +85,6 @@ static bool noise_rows(const tl_idle_scope *s, tl_table *table)
         if (step >= 0)
             tl_idle_row_add(s, table, step, TL_DRAIN_NOISE, TL_DOING_NOISE, s->durations, to - from, 0);
     }
-    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- of all */
@@ -125,7 +123,7 @@ static void be_brief(tl_idle_scope *s)
     tl_idle_places_find(s);
 }
 
-static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
+static void sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
 {
     size_t most = s->ngaps > s->nnoise ? s->ngaps : s->nnoise;
     tl_arena arena = { 0 };
@@ -140,16 +138,17 @@ static bool sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
     s->durations = tl_arena_take(&arena, most, sizeof *s->durations);
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
     tl_table *summary = tl_tables_get(out, &tl_idle_summary_schema);
-    bool ok = tl_idle_tally_make(&s->tally, s->k->view->names);
+    tl_idle_tally_make(&s->tally, s->k->view->names);
     be_brief(s);
     tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1);
-    ok = ok && macro_rows(s, summary) && noise_rows(s, summary) && tl_idle_class_rows(s, summary);
+    macro_rows(s, summary);
+    noise_rows(s, summary);
+    tl_idle_class_rows(s, summary);
     tl_idle_tally_free(&s->tally);
     tl_arena_free(&arena);
-    return ok;
 }
 
-bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
+void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
 {
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
     tl_idle_scope s = { .k = k,
@@ -158,7 +157,6 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
                         .noise = k->noise.v,
                         .nnoise = k->noise.n };
     tl_idle all = { 0 };
-    bool ok = true;
 
     s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[0].first_row) : NULL;
     s.first_row = devices[0].first_row;
@@ -166,8 +164,8 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
     for (size_t i = 0; i < n; i++)
         tl_idle_add(&all, &devices[i].sums);
     say_host(k, &all);
-    ok = sum_scope(&s, &all, out);
-    for (size_t i = 0; ok && n > 1 && i < n; i++) {
+    sum_scope(&s, &all, out);
+    for (size_t i = 0; n > 1 && i < n; i++) {
         s.device = devices[i].device;
         s.first_row = devices[i].first_row;
         s.annotations = NULL;
@@ -175,9 +173,9 @@ bool tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_t
         s.nnoise = (size_t)devices[i].sums.noise_gaps;
         s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[i].first_row) : NULL;
         s.noise = s.nnoise > 0 ? k->noise.v + devices[i].first_noise : NULL;
-        ok = sum_scope(&s, &devices[i].sums, out);
+        sum_scope(&s, &devices[i].sums, out);
     }
-    return ok && tl_table_sort(tl_tables_get(out, &tl_idle_schema)) &&
-           tl_table_sort(tl_tables_get(out, &tl_idle_annotation_schema)) &&
-           tl_table_sort(tl_tables_get(out, &tl_idle_summary_schema));
+    tl_table_sort(tl_tables_get(out, &tl_idle_schema));
+    tl_table_sort(tl_tables_get(out, &tl_idle_annotation_schema));
+    tl_table_sort(tl_tables_get(out, &tl_idle_summary_schema));
 }

@@ -2,12 +2,11 @@
 #include "internal.h"
 #include <stdlib.h>
 
-bool tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names)
+void tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names)
 {
     *tally = (tl_idle_tally){ .nnames = (uint32_t)names->n, .slot = tl_malloc((names->n + 1) * sizeof *tally->slot) };
-    for (size_t i = 0; tally->slot != NULL && i <= names->n; i++)
+    for (size_t i = 0; i <= names->n; i++)
         tally->slot[i] = TL_NONE;
-    return tally->slot != NULL;
 }
 
 void tl_idle_tally_free(tl_idle_tally *tally)
@@ -17,23 +16,21 @@ void tl_idle_tally_free(tl_idle_tally *tally)
     *tally = (tl_idle_tally){ 0 };
 }
 
-bool tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
+void tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
 {
     uint32_t last = TL_NONE;
     for (uint32_t i = *tl_idle_slot(tally, name); i != TL_NONE; last = i, i = tally->v[i].next)
         if (tally->v[i].call == call) {
             tally->v[i].ns = tl_ns_add(tally->v[i].ns, ns);
-            return true;
+            return;
         }
-    if (!tl_vec_room(tally))
-        return false;
+    tl_vec_room(tally);
     uint32_t at = (uint32_t)tally->n++;
     tally->v[at] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
     if (last == TL_NONE)
         *tl_idle_slot(tally, name) = at;
     else
         tally->v[last].next = at;
-    return true;
 }
 
 void tl_idle_tally_clear(tl_idle_tally *tally)

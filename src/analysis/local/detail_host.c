@@ -49,19 +49,18 @@ typedef struct gathering {
     const tl_call_rule **rule; /* by name: what a call of it does */
 } gathering;
 
-static bool list_working(gathering *g)
+static void list_working(gathering *g)
 {
     g->working = tl_arena_take(&g->arena, g->view->nlaunches, sizeof *g->working);
-    for (size_t i = 0; g->working != NULL && i < g->view->nlaunches; i++)
+    for (size_t i = 0; i < g->view->nlaunches; i++)
         if (g->view->launches[i].nkernels > 0)
             g->working[g->nworking++] = (uint32_t)i;
     g->turns = tl_arena_take(&g->arena, g->nworking, sizeof *g->turns);
-    for (size_t i = 0; g->turns != NULL && i < g->nworking; i++) {
+    for (size_t i = 0; i < g->nworking; i++) {
         const tl_launch *launch = &g->view->launches[g->working[i]];
         g->nturns += g->nturns == 0 || g->turns[g->nturns - 1].track != launch->track;
         g->turns[g->nturns - 1] = (turn){ launch->start_ns, launch->track };
     }
-    return !g->arena.failed;
 }
 
 /* How much of [start, end) is the thread's turn. */
@@ -76,7 +75,7 @@ static int64_t in_turn(const gathering *g, uint32_t track, int64_t start_ns, int
     return sum_ns;
 }
 
-static bool prepare_host(gathering *g)
+static void prepare_host(gathering *g)
 {
     size_t n = g->view->names->n;
     g->covered = tl_arena_zeroed(&g->arena, n, sizeof *g->covered);
@@ -84,8 +83,6 @@ static bool prepare_host(gathering *g)
     g->of_op = tl_arena_take(&g->arena, n, sizeof *g->of_op);
     g->is_step = tl_arena_take(&g->arena, n, sizeof *g->is_step);
     g->rule = tl_arena_take(&g->arena, n, sizeof *g->rule);
-    if (g->arena.failed)
-        return false;
     for (uint32_t i = 0; i < n; i++) {
         tl_text name = tl_names_text(g->view->names, i);
         g->of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
@@ -93,7 +90,8 @@ static bool prepare_host(gathering *g)
         g->is_step[i] = tl_text_starts(name, "ProfilerStep#");
         g->rule[i] = tl_call_rule_of(name);
     }
-    return tl_host_idle_make(&g->idle, g->activity) && list_working(g);
+    tl_host_idle_make(&g->idle, g->activity);
+    list_working(g);
 }
 
 /* The first launch of work from t on; INT64_MAX where there is none. */
@@ -113,15 +111,15 @@ static int32_t step_held_up(const gathering *g, int64_t start_ns)
 }
 
 /* A name within the same name covers the same time. */
-static bool add_span(gathering *g, uint32_t name, tl_activity_kind activity, int64_t start_ns, int64_t end_ns,
+static void add_span(gathering *g, uint32_t name, tl_activity_kind activity, int64_t start_ns, int64_t end_ns,
                      int64_t idle_ns, uint32_t depth, bool frame)
 {
     uint32_t key = tl_name_key(g->view, name);
     if (idle_ns <= 0 || (g->covered[key].walk == g->nwalks && start_ns < g->covered[key].to_ns))
-        return true;
+        return;
     g->covered[key] = (cover){ end_ns, g->nwalks };
-    return tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, activity,
-                         &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
+    tl_detail_add(g->rows, TL_DETAIL_HOST, step_held_up(g, start_ns), name, activity,
+                  &(tl_detail){ .ns = idle_ns, .count = 1, .depth = depth, .frame = frame });
 }
 
 /* A span that is not over, and how much of its time lies in spans inside of it. */
@@ -134,7 +132,7 @@ typedef TL_VEC(open_span) open_spans;
 
 /* A span is over: adds the time in which it was the innermost of its thread, while that had its turn, where this is more
  * than the error of clocks. */
-static bool close_span(gathering *g, const tl_thread *thread, open_spans *open)
+static void close_span(gathering *g, const tl_thread *thread, open_spans *open)
 {
     const tl_ops *ops = &g->view->ops;
     const open_span *s = &open->v[--open->n];
@@ -146,34 +144,31 @@ static bool close_span(gathering *g, const tl_thread *thread, open_spans *open)
     if (open->n > 0)
         open->v[open->n - 1].inner_ns += turn_ns;
     if (turn_ns - s->inner_ns <= TL_CLOCK_ERROR_NS || name == TL_NO_NAME || g->is_step[name])
-        return true;
-    return tl_detail_add(g->rows, TL_DETAIL_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
-                         &(tl_detail){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
+        return;
+    tl_detail_add(g->rows, TL_DETAIL_SPAN, step_held_up(g, start_ns), name, TL_ACTIVITY_HOST,
+                  &(tl_detail){ .ns = turn_ns - s->inner_ns, .count = 1, .frame = ops->kind[s->op] == TL_FRAME });
 }
 
-static bool add_ops(gathering *g, const tl_thread *thread)
+static void add_ops(gathering *g, const tl_thread *thread)
 {
     const tl_ops *ops = &g->view->ops;
     open_spans open = { 0 }; /* around this one */
     size_t at = 0;
-    bool ok = true;
 
     g->nwalks++;
-    for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
+    for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         int64_t start = ops->start_ns[i], end = start + ops->dur_ns[i];
-        while (ok && open.n > 0 && open.v[open.n - 1].end_ns <= start)
-            ok = close_span(g, thread, &open);
-        if (ok && ops->name[i] != TL_NO_NAME)
-            ok = add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
-                          tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
-        ok = ok && tl_vec_room(&open);
-        if (ok)
-            open.v[open.n++] = (open_span){ .op = i, .end_ns = end };
+        while (open.n > 0 && open.v[open.n - 1].end_ns <= start)
+            close_span(g, thread, &open);
+        if (ops->name[i] != TL_NO_NAME)
+            add_span(g, ops->name[i], (tl_activity_kind)g->of_op[ops->name[i]], start, end,
+                     tl_host_idle_within(&g->idle, &at, start, end), (uint32_t)open.n, ops->kind[i] == TL_FRAME);
+        tl_vec_room(&open);
+        open.v[open.n++] = (open_span){ .op = i, .end_ns = end };
     }
-    while (ok && open.n > 0)
-        ok = close_span(g, thread, &open);
+    while (open.n > 0)
+        close_span(g, thread, &open);
     free(open.v);
-    return ok;
 }
 
 /* Whether a call of this name may return only when the device has done what was asked of it. */
@@ -224,30 +219,28 @@ static bool is_mere_launch(const gathering *g, uint32_t name, const tl_thread *o
     return ops != NULL && (g->rule[name]->does == TL_DOES_LAUNCH || g->rule[name]->does == TL_DOES_LAUNCH_GRAPH);
 }
 
-static bool add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
+static void add_calls(gathering *g, const tl_thread *thread, const tl_thread *ops)
 {
     const tl_calls *calls = &g->view->calls;
     size_t at = 0, op_at = 0;
-    bool ok = true;
 
     g->nwalks++;
-    for (size_t i = thread->first; ok && i < thread->first + thread->n; i++) {
+    for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         int64_t start = calls->start_ns[i], end = start + calls->dur_ns[i];
         uint32_t name = calls->name[i];
         if (name == TL_NO_NAME)
             continue;
         if (!is_mere_launch(g, name, ops))
-            ok = add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
-                          tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
-        if (ok && may_wait(g, name)) {
+            add_span(g, name, (tl_activity_kind)g->of_call[name], start, end,
+                     tl_host_idle_within(&g->idle, &at, start, end), DEPTH_OF_CALLS, false);
+        if (may_wait(g, name)) {
             int64_t ns = idle_after(g, start, end, surely_waits(g, name));
             if (ns > 0 || g->of_call[name] == TL_ACTIVITY_SYNC)
-                ok = tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
-                                   g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
-                                   &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
+                tl_detail_add(g->rows, TL_DETAIL_WAIT, step_held_up(g, start), waits_as(g, ops, &op_at, i),
+                              g->of_call[name] == TL_ACTIVITY_ALLOCATOR ? TL_ACTIVITY_ALLOCATOR : TL_ACTIVITY_SYNC,
+                              &(tl_detail){ .ns = ns, .size = end - start, .count = 1 });
         }
     }
-    return ok;
 }
 
 /* Threads stand in order of their tracks. */
@@ -259,26 +252,26 @@ static const tl_thread *thread_of(const tl_thread *threads, size_t n, uint32_t t
 }
 
 /* Threads that launch; what others do feeds no device. */
-static bool add_host(gathering *g)
+static void add_host(gathering *g)
 {
     const tl_rank_view *view = g->view;
     tl_map launching = { 0 };
-    bool ok = prepare_host(g) && tl_launching_tracks(view, &launching);
-    for (size_t t = 0; ok && t < view->ops.nthreads; t++)
+    prepare_host(g);
+    tl_launching_tracks(view, &launching);
+    for (size_t t = 0; t < view->ops.nthreads; t++)
         if (tl_map_get(&launching, view->ops.threads[t].track) != TL_MAP_NONE)
-            ok = add_ops(g, &view->ops.threads[t]);
-    for (size_t t = 0; ok && t < view->calls.nthreads; t++)
+            add_ops(g, &view->ops.threads[t]);
+    for (size_t t = 0; t < view->calls.nthreads; t++)
         if (tl_map_get(&launching, view->calls.threads[t].track) != TL_MAP_NONE)
-            ok = add_calls(g, &view->calls.threads[t],
-                           thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
+            add_calls(g, &view->calls.threads[t],
+                      thread_of(view->ops.threads, view->ops.nthreads, view->calls.threads[t].track));
     tl_map_free(&launching);
     tl_host_idle_free(&g->idle);
     tl_arena_free(&g->arena);
-    return ok;
 }
 
-bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity)
+void tl_detail_host(tl_detail_rows *rows, const tl_activity *activity)
 {
     gathering g = { .rows = rows, .view = rows->view, .activity = activity };
-    return add_host(&g);
+    add_host(&g);
 }

@@ -13,11 +13,11 @@ typedef struct tl_detail_rows {
     TL_VEC(tl_detail) rows;
 } tl_detail_rows;
 
-/* Adds time, size and count to the row of a name.  False when memory is out. */
-bool tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
+/* Adds time, size and count to the row of a name. */
+void tl_detail_add(tl_detail_rows *all, tl_detail_kind kind, int32_t step, uint32_t name, tl_activity_kind activity,
                    const tl_detail *what);
 
-/* What the threads did that launch, and what they waited in.  False when memory is out. */
-bool tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
+/* What the threads did that launch, and what they waited in. */
+void tl_detail_host(tl_detail_rows *rows, const tl_activity *activity);
 
 #endif

@@ -32,7 +32,7 @@ static int64_t of_span(const tl_activity *a, size_t *i)
     return sum;
 }
 
-bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
+void tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
 {
     size_t n = a->n / BLOCK + 1;
     int64_t sum = 0;
@@ -41,8 +41,6 @@ bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
                             .before = tl_malloc(n * sizeof *idle->before),
                             .longest = tl_calloc(2 * n, sizeof *idle->longest),
                             .nblocks = n };
-    if (idle->before == NULL || idle->longest == NULL)
-        return false;
     for (size_t i = 0; i <= a->n; i++) {
         if (i % BLOCK == 0)
             idle->before[i / BLOCK] = sum;
@@ -54,7 +52,6 @@ bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *a)
     }
     for (size_t i = n; i-- > 1;)
         idle->longest[i] = tl_ns_max(idle->longest[2 * i], idle->longest[2 * i + 1]);
-    return true;
 }
 
 void tl_host_idle_free(tl_host_idle *idle)

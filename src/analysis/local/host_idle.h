@@ -14,8 +14,7 @@ typedef struct tl_host_idle {
     size_t nblocks;
 } tl_host_idle;
 
-/* False when memory is out. */
-bool tl_host_idle_make(tl_host_idle *idle, const tl_activity *activity);
+void tl_host_idle_make(tl_host_idle *idle, const tl_activity *activity);
 void tl_host_idle_free(tl_host_idle *idle);
 
 /* Idle time of the host's doing in [start, end).  *at: where the search begins, 0 at first; calls come in order of

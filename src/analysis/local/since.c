@@ -73,23 +73,22 @@ static int64_t beginning(const tl_rank_view *view, const tl_activity *activity)
 /* ----------------------------------------------------------------------------------------------------------- ready */
 
 /* Compute and participants, each in order of launch, side by side. */
-static bool find_done(comparing *c)
+static void find_done(comparing *c)
 {
     const tl_kernel *kernels = c->view->kernels;
     uint32_t *work = tl_malloc(c->view->nkernels * sizeof *work),
              *participants = tl_malloc(c->n * sizeof *participants);
     size_t nwork = 0, next = 0;
     int64_t done = INT64_MIN;
-    bool ok = work != NULL && participants != NULL;
 
-    for (size_t i = 0; ok && i < c->view->nkernels; i++)
+    for (size_t i = 0; i < c->view->nkernels; i++)
         if (kernels[i].kind == TL_COMPUTE && kernels[i].launch_ns != TL_TIME_UNKNOWN)
             work[nwork++] = (uint32_t)i;
-    for (size_t i = 0; ok && i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++)
         participants[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(work, nwork, by_launch, kernels) &&
-         tl_sort_index(participants, c->n, by_launch_of_kernel, c->participants);
-    for (size_t i = 0; ok && i < c->n; i++) {
+    tl_sort_index(work, nwork, by_launch, kernels);
+    tl_sort_index(participants, c->n, by_launch_of_kernel, c->participants);
+    for (size_t i = 0; i < c->n; i++) {
         int64_t launch = c->participants[participants[i]].launch_ns;
         for (; next < nwork && kernels[work[next]].launch_ns < launch; next++)
             done = tl_ns_max(done, kernels[work[next]].end_ns);
@@ -97,7 +96,6 @@ static bool find_done(comparing *c)
     }
     free(work);
     free(participants);
-    return ok;
 }
 
 static uint64_t stream_key(const tl_participant *p)
@@ -106,11 +104,10 @@ static uint64_t stream_key(const tl_participant *p)
 }
 
 /* When each could have begun, had its stream been free. */
-static bool find_ready(comparing *c)
+static void find_ready(comparing *c)
 {
     tl_map last = { 0 };
-    bool ok = true;
-    for (size_t i = 0; ok && i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->participants[c->order[i]];
         uint32_t before = tl_map_get(&last, stream_key(p));
         int64_t ready = p->start_ns;
@@ -120,40 +117,37 @@ static bool find_ready(comparing *c)
             ready = ready < p->start_ns ? ready : p->start_ns;
         }
         c->ready[c->order[i]] = ready;
-        ok = tl_map_put(&last, stream_key(p), c->order[i]) == 0;
+        tl_map_put(&last, stream_key(p), c->order[i]);
     }
     tl_map_free(&last);
-    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- parts */
 
-static bool find_previous(comparing *c)
+static void find_previous(comparing *c)
 {
     tl_map last = { 0 };
-    bool ok = true;
-    for (size_t i = 0; ok && i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
         uint32_t previous = tl_map_get(&last, (uint64_t)(uint32_t)c->participants[at].group);
         c->previous[at] = previous == TL_MAP_NONE ? TL_NONE : previous;
         c->participants[at].previous = previous == TL_MAP_NONE ? TL_NONE : c->participants[previous].uid;
-        ok = tl_map_put(&last, (uint64_t)(uint32_t)c->participants[at].group, at) == 0;
+        tl_map_put(&last, (uint64_t)(uint32_t)c->participants[at].group, at);
     }
     tl_map_free(&last);
-    return ok;
 }
 
 /* Sums the activities of all stretches, each into to[i]. */
-static bool sum_up(comparing *c, tl_activity_ns *(*to)(tl_participant *))
+static void sum_up(comparing *c, tl_activity_ns *(*to)(tl_participant *))
 {
     uint32_t *order = tl_malloc((c->n + 1) * sizeof *order);
     tl_activity_cursor cursor = { 0 };
     int64_t first = c->activity->n > 0 ? c->activity->start_ns[0] : INT64_MAX;
 
-    for (size_t i = 0; order != NULL && i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++)
         order[i] = (uint32_t)i;
-    bool ok = order != NULL && tl_sort_index(order, c->n, by_from, c->stretches);
-    for (size_t i = 0; ok && i < c->n; i++) {
+    tl_sort_index(order, c->n, by_from, c->stretches);
+    for (size_t i = 0; i < c->n; i++) {
         const stretch *s = &c->stretches[order[i]];
         tl_activity_ns *sum = to(&c->participants[order[i]]);
         *sum = (tl_activity_ns){ { 0 } };
@@ -163,7 +157,6 @@ static bool sum_up(comparing *c, tl_activity_ns *(*to)(tl_participant *))
             sum->ns[TL_ACTIVITY_HOST] += (first < s->to_ns ? first : s->to_ns) - s->from_ns;
     }
     free(order);
-    return ok;
 }
 
 static tl_activity_ns *since(tl_participant *p)
@@ -177,12 +170,11 @@ static tl_activity_ns *since_step(tl_participant *p)
 }
 
 /* From the previous one of the group; less what was spent in that one itself. */
-static bool compare_groups(comparing *c)
+static void compare_groups(comparing *c)
 {
     for (size_t i = 0; i < c->n; i++)
         c->stretches[i] = (stretch){ c->previous[i] != TL_NONE ? c->ready[c->previous[i]] : c->begin_ns, c->ready[i] };
-    if (!sum_up(c, since))
-        return false;
+    sum_up(c, since);
     tl_activity_cursor cursor = { 0 };
     for (size_t i = 0; i < c->n; i++) {
         uint32_t at = c->order[i];
@@ -195,11 +187,10 @@ static bool compare_groups(comparing *c)
         tl_activity_add(c->activity, &cursor, previous->start_ns, to, &inside);
         c->participants[at].since.ns[TL_ACTIVITY_COMM] -= inside.ns[TL_ACTIVITY_COMM];
     }
-    return true;
 }
 
 /* From the last one that was launched in the step before. */
-static bool compare_steps(comparing *c)
+static void compare_steps(comparing *c)
 {
     int64_t from = c->begin_ns;
     int32_t step = INT32_MIN;
@@ -210,7 +201,7 @@ static bool compare_steps(comparing *c)
         step = c->participants[at].step;
         c->stretches[at] = (stretch){ from, c->ready[at] };
     }
-    return sum_up(c, since_step);
+    sum_up(c, since_step);
 }
 
 /* ---------------------------------------------------------------------------------------------- after a step's last */
@@ -269,7 +260,7 @@ static void compare_after_last(comparing *c)
     }
 }
 
-bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants, size_t n)
+void tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_participant *participants, size_t n)
 {
     comparing c = {
         .view = view, .activity = activity, .participants = participants, .n = n, .begin_ns = beginning(view, activity)
@@ -280,16 +271,16 @@ bool tl_local_since(const tl_rank_view *view, const tl_activity *activity, tl_pa
     c.stretches = tl_arena_take(&c.arena, n, sizeof *c.stretches);
     c.done = tl_arena_take(&c.arena, n, sizeof *c.done);
     c.step_done = tl_arena_take(&c.arena, view->nsteps, sizeof *c.step_done);
-    bool ok = !c.arena.failed;
 
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         c.order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(c.order, n, by_start, participants) && find_done(&c) && find_ready(&c) &&
-         find_previous(&c) && compare_groups(&c) && compare_steps(&c);
-    if (ok) {
-        tl_steps_done(view, c.step_done);
-        compare_after_last(&c);
-    }
+    tl_sort_index(c.order, n, by_start, participants);
+    find_done(&c);
+    find_ready(&c);
+    find_previous(&c);
+    compare_groups(&c);
+    compare_steps(&c);
+    tl_steps_done(view, c.step_done);
+    compare_after_last(&c);
     tl_arena_free(&c.arena);
-    return ok;
 }

@@ -37,7 +37,7 @@ static void add_to(tl_bandwidth *sum, const tl_bandwidth *row)
 }
 
 /* Adds the row to the one with its keys, a new one where there is none. */
-static bool collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
+static void collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
 {
     uint64_t key =
         tl_hash_mix(tl_hash_mix(tl_hash_mix((uint64_t)row->group, row->kind), row->span), (uint64_t)row->bytes_from);
@@ -47,8 +47,8 @@ static bool collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
             tl_bandwidth empty = {
                 .group = row->group, .kind = row->kind, .bytes_from = row->bytes_from, .span = row->span
             };
-            if (tl_map_put(index_of, key, (uint32_t)sums->n) != 0 || !tl_table_append(sums, &empty, 1))
-                return false;
+            tl_map_put(index_of, key, (uint32_t)sums->n);
+            tl_table_append(sums, &empty, 1);
             at = (uint32_t)sums->n - 1;
         }
         tl_bandwidth *sum = tl_table_row(sums, at);
@@ -56,18 +56,18 @@ static bool collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
             sum->span != row->span)
             continue; /* other keys of equal hash */
         add_to(sum, row);
-        return true;
+        return;
     }
 }
 
-static tl_status bandwidth_fold(tl_tables *out, tl_error *err)
+static void bandwidth_fold(tl_tables *out, tl_error *err)
 {
+    (void)err;
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *sums = tl_tables_get(out, &tl_bandwidth_schema);
     tl_map index_of = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < collectives->n; i++) {
+    for (size_t i = 0; i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
         if (c->n < 2 || c->state != TL_COLL_WHOLE || c->suspect != TL_SUSPECT_NOTHING)
             continue;
@@ -86,10 +86,9 @@ static tl_status bandwidth_fold(tl_tables *out, tl_error *err)
             .transfer_min_ns = c->transfer_ns,
             .transfer_max_ns = c->transfer_ns,
         };
-        ok = collect(sums, &index_of, &row);
+        collect(sums, &index_of, &row);
     }
     tl_map_free(&index_of);
-    return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 
 /* The size of a group, which its bus factor depends on; where it is unknown, the ranks seen, if they are several. */
@@ -109,25 +108,25 @@ static void find_speed(tl_bandwidth *row, int32_t size)
     row->busbw_gb_s = size > 0 ? row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size) : NAN;
 }
 
-static tl_status bandwidth_reduce(tl_tables *job, tl_error *err)
+static void bandwidth_reduce(tl_tables *job, tl_error *err)
 {
+    (void)err;
     tl_table *rows = tl_tables_get(job, &tl_bandwidth_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     tl_table sums = { .schema = &tl_bandwidth_schema };
     tl_map index_of = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < rows->n; i++)
-        ok = collect(&sums, &index_of, tl_table_row(rows, i));
-    for (size_t i = 0; ok && i < sums.n; i++) {
+    for (size_t i = 0; i < rows->n; i++)
+        collect(&sums, &index_of, tl_table_row(rows, i));
+    for (size_t i = 0; i < sums.n; i++) {
         tl_bandwidth *row = tl_table_row(&sums, i);
         find_speed(row, size_of(groups, row->group));
     }
     rows->n = 0;
-    ok = ok && tl_table_append(rows, sums.rows, sums.n) && tl_table_sort(rows);
+    tl_table_append(rows, sums.rows, sums.n);
+    tl_table_sort(rows);
     tl_table_free(&sums);
     tl_map_free(&index_of);
-    return ok ? TL_OK : tl_fail_memory(err, "the bandwidths");
 }
 
 static const tl_schema *const tables[] = { &tl_bandwidth_schema, NULL };

@@ -47,26 +47,24 @@ static void permute(tl_participant *participants, place *order, size_t n)
     }
 }
 
-bool tl_participants_sort(tl_participant *participants, size_t n)
+void tl_participants_sort(tl_participant *participants, size_t n)
 {
-    if (n > UINT32_MAX - 1)
-        return false;
+    tl_mem_indexable(n);
     place *order = tl_malloc((n + 1) * sizeof *order);
     bool sorted = true;
-    for (size_t i = 0; order != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const tl_participant *p = &participants[i];
         order[i] = (place){ p->key, p->start_ns, p->group, p->rank, p->uid, (uint32_t)i };
         sorted = sorted && (i == 0 || by_key(&order[i - 1], &order[i]) <= 0);
     }
-    if (order != NULL && !sorted) {
+    if (!sorted) {
         qsort(order, n, sizeof *order, by_key);
         permute(participants, order, n);
     }
     free(order);
-    return order != NULL;
 }
 
-bool tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns)
+void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns)
 {
     TL_VEC(tl_collective_run) made = { 0 };
     for (size_t from = 0, to; from < n; from = to) {
@@ -75,15 +73,11 @@ bool tl_runs_make(const tl_participant *participants, size_t n, tl_collective_ru
         run.n = to - from;
         for (size_t i = from; i < to; i++)
             run.s_first_ns = participants[i].start_ns < run.s_first_ns ? participants[i].start_ns : run.s_first_ns;
-        if (!tl_vec_room(&made)) {
-            free(made.v);
-            return false;
-        }
+        tl_vec_room(&made);
         made.v[made.n++] = run;
     }
     *runs = made.v;
     *nruns = made.n;
-    return true;
 }
 
 typedef struct timed_runs {
@@ -101,21 +95,20 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(t->participants[x->first].key, t->participants[y->first].key);
 }
 
-bool tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n)
+void tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n)
 {
     const timed_runs context = { participants, runs };
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     tl_collective_run *sorted = tl_malloc((n + 1) * sizeof *sorted);
-    for (size_t i = 0; order != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
-    bool ok = order != NULL && sorted != NULL && tl_sort_index(order, n, by_time, &context);
-    for (size_t i = 0; ok && i < n; i++)
+    tl_sort_index(order, n, by_time, &context);
+    for (size_t i = 0; i < n; i++)
         sorted[i] = runs[order[i]];
-    if (ok && n > 0)
+    if (n > 0)
         memcpy(runs, sorted, n * sizeof *runs);
     free(order);
     free(sorted);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------- one collective */

@@ -40,26 +40,25 @@ static void add_to(tl_group_row *sum, const tl_group_row *row)
 }
 
 /* A row a group that occurs, with its counts alone. */
-static tl_status group_fold(tl_tables *out, tl_error *err)
+static void group_fold(tl_tables *out, tl_error *err)
 {
+    (void)err;
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *groups = tl_tables_get(out, &tl_group_row_schema);
     tl_map index_of = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < collectives->n; i++) {
+    for (size_t i = 0; i < collectives->n; i++) {
         const tl_collective_row *c = tl_table_row(collectives, i);
         uint32_t at = tl_map_get(&index_of, (uint64_t)c->group);
         if (at == TL_MAP_NONE) {
             tl_group_row row = { .group = c->group };
             at = (uint32_t)groups->n;
-            ok = tl_table_append(groups, &row, 1) && tl_map_put(&index_of, (uint64_t)c->group, at) == 0;
+            tl_table_append(groups, &row, 1);
+            tl_map_put(&index_of, (uint64_t)c->group, at);
         }
-        if (ok)
-            count(tl_table_row(groups, at), c);
+        count(tl_table_row(groups, at), c);
     }
     tl_map_free(&index_of);
-    return ok ? TL_OK : tl_fail_memory(err, "the process groups");
 }
 
 /* How many ranks the job has, as traces say; where none does, they number them; 0 where there are no rows. */
@@ -76,7 +75,7 @@ static int32_t ranks_of_job(const tl_table *ranks)
 }
 
 /* Of equal groups the first row is the one with words: it was there before the counts. */
-static tl_status group_reduce(tl_tables *job, tl_error *err)
+static void group_reduce(tl_tables *job, tl_error *err)
 {
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     int32_t nranks = ranks_of_job(tl_tables_get(job, &tl_rank_schema));
@@ -96,7 +95,6 @@ static tl_status group_reduce(tl_tables *job, tl_error *err)
         tl_group_row *row = tl_table_row(groups, i);
         row->parallelism = (uint8_t)tl_group_parallelism(row, nranks);
     }
-    return TL_OK;
 }
 
 static const tl_schema *const tables[] = { &tl_group_row_schema, NULL };

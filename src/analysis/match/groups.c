@@ -169,24 +169,22 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
     return g;
 }
 
-static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
+static void number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
 {
     TL_VEC(draft) drafts = { 0 };
     int32_t *room = tl_malloc((d->n + 1) * sizeof *room);
-    bool ok = room != NULL && tl_sort_index(d->order, d->n, by_group, d);
+    tl_sort_index(d->order, d->n, by_group, d);
 
-    for (size_t from = 0, to; ok && from < d->n; from = to) {
+    for (size_t from = 0, to; from < d->n; from = to) {
         for (to = from + 1; to < d->n && d->fates[d->order[to]].group_key == d->fates[d->order[from]].group_key; to++)
             ;
-        ok = tl_vec_room(&drafts);
-        if (ok)
-            drafts.v[drafts.n++] = describe(d, from, to, room);
+        tl_vec_room(&drafts);
+        drafts.v[drafts.n++] = describe(d, from, to, room);
     }
-    if (ok && drafts.n > 0)
+    if (drafts.n > 0)
         qsort(drafts.v, drafts.n, sizeof *drafts.v, by_number);
     *facts = tl_calloc(drafts.n + 1, sizeof **facts);
-    ok = ok && *facts != NULL;
-    for (size_t g = 0; ok && g < drafts.n; g++) {
+    for (size_t g = 0; g < drafts.n; g++) {
         const tl_group_row *row = &drafts.v[g].row;
         (*facts)[g] = (tl_group_fact){ .size = row->size,
                                        .seen = row->seen,
@@ -198,11 +196,10 @@ static bool number(tl_deciding *d, tl_table *groups, tl_group_fact **facts)
         drafts.v[g].row.group = (int32_t)g;
         for (size_t i = drafts.v[g].from; i < drafts.v[g].to; i++)
             d->fates[d->order[i]].group = (int32_t)g;
-        ok = tl_table_append(groups, &drafts.v[g].row, 1);
+        tl_table_append(groups, &drafts.v[g].row, 1);
     }
     free(drafts.v);
     free(room);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------- */
@@ -216,45 +213,43 @@ static size_t end_of_key(const tl_deciding *d, size_t from)
     return to;
 }
 
-static bool decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
+static void decide(tl_deciding *d, size_t nsightings, tl_table *groups, tl_group_fact **facts)
 {
     d->order = tl_arena_take(&d->arena, d->n, sizeof *d->order);
     d->by_rank = tl_arena_take(&d->arena, d->n, sizeof *d->by_rank);
     d->slow_ring = tl_arena_zeroed(&d->arena, d->n, sizeof *d->slow_ring);
     d->first_sighting = tl_arena_take(&d->arena, d->n + 1, sizeof *d->first_sighting);
-    bool ok = !d->arena.failed;
     size_t s = 0;
 
-    for (size_t i = 0; ok && i <= d->n; i++) {
+    for (size_t i = 0; i <= d->n; i++) {
         while (s < nsightings && (size_t)d->sightings[s].membership < i)
             s++;
         d->first_sighting[i] = s;
         if (i < d->n)
             d->order[i] = d->by_rank[i] = (uint32_t)i;
     }
-    ok = ok && tl_sort_index(d->order, d->n, by_members, d->m) && tl_sort_index(d->by_rank, d->n, by_rank, d->m);
-    for (size_t from = 0, to; ok && from < d->n; from = to) {
+    tl_sort_index(d->order, d->n, by_members, d->m);
+    tl_sort_index(d->by_rank, d->n, by_rank, d->m);
+    for (size_t from = 0, to; from < d->n; from = to) {
         to = end_of_key(d, from);
         if (d->m[d->order[from]].inferred)
-            ok = tl_groups_find_ring(d, from, to);
+            tl_groups_find_ring(d, from, to);
     }
-    for (size_t from = 0, to; ok && from < d->n; from = to) {
+    for (size_t from = 0, to; from < d->n; from = to) {
         to = end_of_key(d, from);
         if (d->m[d->order[from]].inferred)
-            ok = tl_groups_infer(d, from, to);
+            tl_groups_infer(d, from, to);
         else
             key_named(d, from, to);
     }
-    return ok && number(d, groups, facts);
+    number(d, groups, facts);
 }
 
-tl_status tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job,
-                           const tl_sighting *sightings, size_t nsightings, tl_fate *fates, tl_table *groups,
-                           tl_group_fact **facts, tl_error *err)
+void tl_groups_decide(const tl_membership *memberships, size_t n, const tl_job_facts *job, const tl_sighting *sightings,
+                      size_t nsightings, tl_fate *fates, tl_table *groups, tl_group_fact **facts)
 {
     tl_deciding d = { .m = memberships, .job = job, .n = n, .sightings = sightings, .fates = fates };
     *facts = NULL;
-    bool ok = decide(&d, nsightings, groups, facts);
+    decide(&d, nsightings, groups, facts);
     tl_arena_free(&d.arena);
-    return ok ? TL_OK : tl_fail_memory(err, "the process groups");
 }

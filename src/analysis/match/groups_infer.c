@@ -256,15 +256,14 @@ static bool some_missed(const tl_deciding *d, const leading *l)
 }
 
 /* Each rank of order[from, to) joins the leader that it ends together with most steadily, or leads.  *missed: some had
- * left before others came: any two that nothing else keeps apart, and later those of one group.  False when memory is
- * out. */
-static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool *missed)
+ * left before others came: any two that nothing else keeps apart, and later those of one group. */
+static void gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool *missed)
 {
     TL_VEC(leading) leaders = { 0 };
-    bool ok = true, first = most_ns == INT64_MAX;
+    bool first = most_ns == INT64_MAX;
 
     *missed = false;
-    for (size_t i = from; ok && i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         uint32_t m = d->order[i];
         size_t leader = SIZE_MAX;
         distance nearest = { .scatter_ns = INT64_MAX };
@@ -280,9 +279,7 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
         if (leader != SIZE_MAX) {
             join_group(d, m, &nearest, &leaders.v[leader]);
         } else {
-            ok = tl_vec_room(&leaders);
-            if (!ok)
-                break;
+            tl_vec_room(&leaders);
             leader = leaders.n++;
             begin_group(d, m, &leaders.v[leader]);
         }
@@ -291,21 +288,18 @@ static bool gather(tl_deciding *d, size_t from, size_t to, int64_t most_ns, bool
     for (size_t l = 0; l < leaders.n; l++)
         *missed = *missed || some_missed(d, &leaders.v[l]);
     free(leaders.v);
-    return ok;
 }
 
 /* How much the ends of one group scatter at most, where several run side by side: some pairs of order[from, to) scatter
  * much less than the rest; the bound is where they differ most, below the one before.  INT64_MAX where that does not
  * show. */
-static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t before_ns, int64_t *most_ns)
+static void steadiness(const tl_deciding *d, size_t from, size_t to, int64_t before_ns, int64_t *most_ns)
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, n = 0;
     int64_t *ns = tl_malloc((to - from) * looked * sizeof *ns);
     double most = TL_GROUP_STEADIER;
 
     *most_ns = INT64_MAX;
-    if (ns == NULL)
-        return false;
     for (size_t i = from; i < from + looked; i++)
         for (size_t k = i + 1; k < to; k++) {
             distance own;
@@ -319,7 +313,6 @@ static bool steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
             *most_ns = 2 * ns[i - 1];
         }
     free(ns);
-    return true;
 }
 
 /* How much later than the first of order[from, to) each is done, by clocks that the memberships with that key know; by
@@ -353,13 +346,11 @@ static bool is_ring(int64_t *late_ns, size_t n)
     return ring;
 }
 
-bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
+void tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
 {
     int64_t *late_ns = tl_malloc((to - from + 1) * sizeof *late_ns);
     int32_t rank = d->m[d->order[from]].rank;
 
-    if (late_ns == NULL)
-        return false;
     bool ring = to - from >= TL_GROUP_RING_LEAST && lateness(d, from, to, 0, late_ns) && is_ring(late_ns, to - from);
     if (to - from >= TL_GROUP_RING_LEAST)
         for (size_t i = first_of(d, rank); !ring && i < d->n && d->m[d->by_rank[i]].rank == rank; i++)
@@ -368,7 +359,6 @@ bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
     for (size_t i = from; i < to; i++)
         d->slow_ring[d->order[i]] = ring;
     free(late_ns);
-    return true;
 }
 
 /* Whether the groups that order[from, to) has been parted into are of one size, all steady, and nobody as steady with
@@ -408,22 +398,21 @@ static bool are_steady_elsewhere(const tl_deciding *d, uint32_t a, uint32_t b, i
 
 /* Groups that run side by side, in step with each other for what they do in between: nobody leaves before others come,
  * but each ends together much more steadily than with the others, by clocks that are known to be better. */
-static bool part_side_by_side(tl_deciding *d, size_t from, size_t to)
+static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
 {
     int64_t most_ns;
     bool missed;
 
-    if (!steadiness(d, from, to, INT64_MAX, &most_ns))
-        return false;
+    steadiness(d, from, to, INT64_MAX, &most_ns);
     if (most_ns == INT64_MAX)
-        return true;
-    if (!gather(d, from, to, most_ns, &missed))
-        return false;
+        return;
+    gather(d, from, to, most_ns, &missed);
     bool parted = are_blocks(d, from, to, most_ns);
     for (size_t i = from + 1; parted && i < to; i++)
         parted = d->fates[d->order[i]].group_key == d->fates[d->order[from]].group_key ||
                  are_steady_elsewhere(d, d->order[from], d->order[i], most_ns);
-    return parted || gather(d, from, to, INT64_MAX, &missed);
+    if (!parted)
+        gather(d, from, to, INT64_MAX, &missed);
 }
 
 static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
@@ -434,22 +423,22 @@ static bool is_one_group(const tl_deciding *d, size_t from, size_t to)
     return true;
 }
 
-bool tl_groups_infer(tl_deciding *d, size_t from, size_t to)
+void tl_groups_infer(tl_deciding *d, size_t from, size_t to)
 {
     bool missed;
     int64_t most_ns = INT64_MAX, next_ns;
 
     for (;;) {
-        if (!gather(d, from, to, most_ns, &missed))
-            return false;
-        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]])
-            return part_side_by_side(d, from, to);
+        gather(d, from, to, most_ns, &missed);
+        if (!missed && most_ns == INT64_MAX && is_one_group(d, from, to) && !d->slow_ring[d->order[from]]) {
+            part_side_by_side(d, from, to);
+            return;
+        }
         if (!missed)
-            return true;
-        if (!steadiness(d, from, to, most_ns, &next_ns))
-            return false;
+            return;
+        steadiness(d, from, to, most_ns, &next_ns);
         if (next_ns >= most_ns)
-            return true;
+            return;
         most_ns = next_ns;
     }
 }

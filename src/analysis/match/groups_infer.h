@@ -21,10 +21,10 @@ typedef struct tl_deciding {
 
 /* Whether order[from, to), the memberships of one key, are a ring with a slow link.  Those at the link are done last,
  * together, and each after them one pass before the one before it.  Stages of a pipeline end apart, too, but all ranks
- * of one together.  False when memory is out. */
-bool tl_groups_find_ring(tl_deciding *d, size_t from, size_t to);
+ * of one together. */
+void tl_groups_find_ring(tl_deciding *d, size_t from, size_t to);
 
-/* Gives order[from, to), which are inferred and may be one group, their keys.  False when memory is out. */
-bool tl_groups_infer(tl_deciding *d, size_t from, size_t to);
+/* Gives order[from, to), which are inferred and may be one group, their keys. */
+void tl_groups_infer(tl_deciding *d, size_t from, size_t to);
 
 #endif

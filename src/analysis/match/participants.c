@@ -42,24 +42,21 @@ static tl_text name_text(const collecting *k, uint32_t id)
     return tl_names_text(k->view->names, id);
 }
 
-/* A new membership; NULL when memory is out. */
+/* A new membership. */
 static tl_membership *add_membership(collecting *k)
 {
-    if (!tl_vec_room(&k->set->memberships))
-        return NULL;
+    tl_vec_room(&k->set->memberships);
     tl_membership *m = &k->set->memberships.v[k->set->memberships.n++];
     *m = (tl_membership){ .rank = k->view->rank, .size = -1, .from = TL_COLL_FROM_NAME };
     return m;
 }
 
-/* Its place in the set, of a group that is named; UINT32_MAX when memory is out. */
+/* Its place in the set, of a group that is named. */
 static uint32_t named_membership(collecting *k, uint32_t group)
 {
     if (k->of_group[group] == TL_NONE) {
         const tl_group *g = &k->view->groups[group];
         tl_membership *m = add_membership(k);
-        if (m == NULL)
-            return UINT32_MAX;
         tl_text name = name_text(k, g->name), desc = name_text(k, g->desc);
         m->members_key = g->members_key;
         m->name_key = tl_hash_bytes(name.p, name.n);
@@ -89,8 +86,7 @@ static uint32_t inferred_membership(collecting *k, int32_t position, tl_collecti
     if (at != TL_MAP_NONE)
         return at;
     tl_membership *m = add_membership(k);
-    if (m == NULL || tl_map_put(&k->inferred, key, (uint32_t)(k->set->memberships.n - 1)) != 0)
-        return UINT32_MAX;
+    tl_map_put(&k->inferred, key, (uint32_t)(k->set->memberships.n - 1));
     m->members_key = key;
     m->inferred = 1;
     return (uint32_t)(k->set->memberships.n - 1);
@@ -139,14 +135,13 @@ static int32_t peer_of(const tl_coll *c, const stream_use *use)
 }
 
 /* launched_ns: when the last kernel up to this one of its stream was launched; TL_TIME_UNKNOWN: before the recording. */
-static bool add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
+static void add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns, const stream_use *use,
                      uint32_t membership)
 {
     const tl_coll *c = &k->view->colls[kernel->coll];
     tl_membership *m = &k->set->memberships.v[membership];
 
-    if (!tl_vec_room(&k->set->participants))
-        return false;
+    tl_vec_room(&k->set->participants);
     k->set->participants.v[k->set->participants.n++] = (tl_participant){
         .start_ns = kernel->start_ns,
         .end_ns = kernel->end_ns,
@@ -173,7 +168,6 @@ static bool add_part(collecting *k, const tl_kernel *kernel, int64_t launched_ns
     m->n++;
     m->collects |= c->kind != TL_COLL_UNKNOWN && !tl_is_point_to_point((tl_collective)c->kind);
     m->from = c->from < m->from ? c->from : m->from;
-    return true;
 }
 
 /* Every communication kernel, stream by stream; `place` numbers the streams that have kernels without a group.  How
@@ -202,8 +196,9 @@ static bool add_parts(collecting *k)
             uint32_t m = group != TL_NONE ? named_membership(k, group)
                                           : inferred_membership(k, use.of_pairs ? -1 : position,
                                                                 family_of((tl_collective)kernel->collective));
-            if (m == UINT32_MAX || !add_part(k, kernel, launched, &use, m))
+            if (m == UINT32_MAX)
                 return false;
+            add_part(k, kernel, launched, &use, m);
         }
         position += used;
     }
@@ -230,12 +225,13 @@ static int by_start(const void *participants, uint32_t a, uint32_t b)
     return x->uid < y->uid ? -1 : x->uid > y->uid;
 }
 
-/* How many have been counted under the key before; -1 when memory is out. */
+/* How many have been counted under the key before. */
 static int32_t count(tl_map *counters, uint64_t key)
 {
     uint32_t n = tl_map_get(counters, key);
     n = n == TL_MAP_NONE ? 0 : n;
-    return tl_map_put(counters, key, n + 1) == 0 ? (int32_t)n : -1;
+    tl_map_put(counters, key, n + 1);
+    return (int32_t)n;
 }
 
 /* A few ends, the same few on every rank that launched as many. */
@@ -250,7 +246,7 @@ static void keep_end(tl_membership *m, const tl_participant *p)
 }
 
 /* nth of those with a launch, in order of launch; and what a group needs to know to choose its rule. */
-static bool count_launched(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
+static void count_launched(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &participants[order[i]];
@@ -259,8 +255,6 @@ static bool count_launched(collecting *k, tl_participant *participants, const ui
             continue;
         uint64_t key = tl_hash_mix(tl_hash_mix((uint64_t)p->group, (uint64_t)p->step), p->kind);
         p->nth = count(&k->counters, key);
-        if (p->nth < 0)
-            return false;
         m->nlaunched++;
         m->nseq += p->seq >= 0;
         if (p->step >= 0)
@@ -269,21 +263,17 @@ static bool count_launched(collecting *k, tl_participant *participants, const ui
         m->loose_key = tl_hash_mix(m->loose_key, p->kind);
         keep_end(m, p);
     }
-    return true;
 }
 
 /* The subseq of those that share a seq: the kernels of one coalesced launch, in order of start. */
-static bool count_parts(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
+static void count_parts(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = &participants[order[i]];
         if (p->seq < 0 || p->peer != TL_NO_PEER)
             continue;
         p->subseq = count(&k->counters, tl_hash_mix((uint64_t)p->group, (uint64_t)p->seq));
-        if (p->subseq < 0)
-            return false;
     }
-    return true;
 }
 
 static bool number(collecting *k)
@@ -291,15 +281,18 @@ static bool number(collecting *k)
     tl_participant *participants = k->set->participants.v + k->first_part;
     size_t n = k->set->participants.n - k->first_part;
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
-    bool ok = order != NULL;
 
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, n, by_launch, participants) && count_launched(k, participants, order, n) &&
-         tl_pairs_count(k->view, participants, order, n);
+    tl_sort_index(order, n, by_launch, participants);
+    count_launched(k, participants, order, n);
+    bool ok = tl_pairs_count(k->view, participants, order, n);
     tl_map_free(&k->counters);
     k->counters = (tl_map){ 0 };
-    ok = ok && tl_sort_index(order, n, by_start, participants) && count_parts(k, participants, order, n);
+    if (ok) {
+        tl_sort_index(order, n, by_start, participants);
+        count_parts(k, participants, order, n);
+    }
     free(order);
     return ok;
 }
@@ -311,10 +304,9 @@ tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set
     if (view->ncolls == 0)
         return TL_OK;
     k.of_group = tl_malloc((view->ngroups + 1) * sizeof *k.of_group);
-    bool ok = k.of_group != NULL;
-    for (size_t i = 0; ok && i < view->ngroups; i++)
+    for (size_t i = 0; i < view->ngroups; i++)
         k.of_group[i] = TL_NONE;
-    ok = ok && add_parts(&k) && number(&k);
+    bool ok = add_parts(&k) && number(&k);
     free(k.of_group);
     tl_map_free(&k.inferred);
     tl_map_free(&k.counters);

@@ -29,12 +29,13 @@ typedef struct pairing {
     tl_map now;  /* way and step -> how many have been counted */
 } pairing;
 
-/* Adds one; how many there were before, -1 when memory is out. */
+/* Adds one; how many there were before. */
 static int32_t add_one(tl_map *map, uint64_t key)
 {
     uint32_t n = tl_map_get(map, key);
     n = n == TL_MAP_NONE ? 0 : n;
-    return tl_map_put(map, key, n + 1) == 0 ? (int32_t)n : -1;
+    tl_map_put(map, key, n + 1);
+    return (int32_t)n;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
@@ -87,7 +88,7 @@ static void leave_uncounted(pairing *k)
             k->participants[i].subseq = TL_UNCOUNTED;
 }
 
-static bool count_ways(pairing *k)
+static void count_ways(pairing *k)
 {
     for (size_t i = 0; i < k->n; i++) {
         tl_participant *p = &k->participants[i];
@@ -99,14 +100,10 @@ static bool count_ways(pairing *k)
                 continue;
             int32_t before = add_one(&k->all, way_in_step(p, out));
             uint32_t so_far = tl_map_get(&k->most, way_of(p, out));
-            if (before < 0)
-                return false;
-            if (p->step >= 0 && (so_far == TL_MAP_NONE || so_far < (uint32_t)before + 1) &&
-                tl_map_put(&k->most, way_of(p, out), (uint32_t)before + 1) != 0)
-                return false;
+            if (p->step >= 0 && (so_far == TL_MAP_NONE || so_far < (uint32_t)before + 1))
+                tl_map_put(&k->most, way_of(p, out), (uint32_t)before + 1);
         }
     }
-    return true;
 }
 
 /* nth of one way; -1 where nobody knows. */
@@ -213,14 +210,14 @@ static void extend_pattern(const row *r)
     }
 }
 
-static bool look_before(pairing *k)
+static void look_before(pairing *k)
 {
     uint32_t *of = tl_malloc((k->n + 1) * sizeof *of);
-    for (size_t i = 0; of != NULL && i < k->n; i++)
+    for (size_t i = 0; i < k->n; i++)
         of[i] = (uint32_t)i;
-    bool ok = of != NULL && tl_sort_index(of, k->n, by_stream, k->participants);
+    tl_sort_index(of, k->n, by_stream, k->participants);
 
-    for (size_t from = 0, to; ok && from < k->n; from = to) {
+    for (size_t from = 0, to; from < k->n; from = to) {
         const tl_participant *first = &k->participants[of[from]];
         for (to = from; to < k->n && k->participants[of[to]].device == first->device &&
                         k->participants[of[to]].stream == first->stream;
@@ -236,7 +233,6 @@ static bool look_before(pairing *k)
             extend_pattern(&r);
     }
     free(of);
-    return ok;
 }
 
 bool tl_pairs_count(const tl_rank_view *view, tl_participant *participants, const uint32_t *by_launch, size_t n)
@@ -244,11 +240,14 @@ bool tl_pairs_count(const tl_rank_view *view, tl_participant *participants, cons
     pairing k = { .view = view, .participants = participants, .n = n };
     bool ok = true;
 
-    if (view->nsteps == 0)
+    if (view->nsteps == 0) {
         leave_uncounted(&k);
-    else
-        ok = count_ways(&k) && count_launched(&k, by_launch);
-    ok = ok && look_before(&k);
+    } else {
+        count_ways(&k);
+        ok = count_launched(&k, by_launch);
+    }
+    if (ok)
+        look_before(&k);
 
     tl_map_free(&k.all);
     tl_map_free(&k.most);

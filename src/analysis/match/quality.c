@@ -136,8 +136,9 @@ static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bo
     rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
 }
 
-static tl_status quality_fold(tl_tables *out, tl_error *err)
+static void quality_fold(tl_tables *out, tl_error *err)
 {
+    (void)err;
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     const tl_table *arrivals = tl_tables_get(out, &tl_arrival_schema);
     tl_quality rows[TL_NCHECKS];
@@ -156,9 +157,7 @@ static tl_status quality_fold(tl_tables *out, tl_error *err)
     }
     int64_t balance = tl_ns_between(rows[TL_CHECK_BALANCE].count, rows[TL_CHECK_BALANCE].of);
     rows[TL_CHECK_BALANCE].count = balance < 0 ? -balance : balance;
-    return tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS)
-               ? TL_OK
-               : tl_fail_memory(err, "the quality");
+    tl_table_append(tl_tables_get(out, &tl_quality_schema), rows, TL_NCHECKS);
 }
 
 /* The delay costs of table blame, against the waits that they are made of. */
@@ -223,8 +222,9 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
 }
 
-static tl_status quality_reduce(tl_tables *job, tl_error *err)
+static void quality_reduce(tl_tables *job, tl_error *err)
 {
+    (void)err;
     tl_table *table = tl_tables_get(job, &tl_quality_schema);
     tl_quality rows[TL_NCHECKS];
 
@@ -242,8 +242,8 @@ static tl_status quality_reduce(tl_tables *job, tl_error *err)
     look_at_job(rows, job);
     look_at_blame(rows, tl_tables_get(job, &tl_blame_schema));
     table->n = 0;
-    return tl_table_append(table, rows, TL_NCHECKS) && tl_table_sort(table) ? TL_OK
-                                                                            : tl_fail_memory(err, "the quality");
+    tl_table_append(table, rows, TL_NCHECKS);
+    tl_table_sort(table);
 }
 
 static const tl_schema *const tables[] = { &tl_quality_schema, NULL };

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 
 /* The number of a host is the row of its first rank. */
-bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n)
+void tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n)
 {
     tl_map hosts = { 0 };
     *rank_clocks = tl_calloc(ranks->n + 1, sizeof **rank_clocks);
     *n = 0;
-    bool ok = *rank_clocks != NULL;
 
-    for (size_t i = 0; ok && i < ranks->n; i++) {
+    for (size_t i = 0; i < ranks->n; i++) {
         const tl_rank *row = tl_table_row(ranks, i);
         uint64_t key = tl_host_key(row);
         uint32_t host = key != 0 ? tl_map_get(&hosts, key) : TL_MAP_NONE;
@@ -21,7 +20,7 @@ bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, siz
             continue;
         if (key != 0 && host == TL_MAP_NONE) {
             host = (uint32_t)i;
-            ok = tl_map_put(&hosts, key, host) == 0;
+            tl_map_put(&hosts, key, host);
         }
         (*rank_clocks)[(*n)++] = (tl_rank_clock){ .rank = row->rank,
                                                   .host = key != 0 ? (int32_t)host : -1,
@@ -29,7 +28,6 @@ bool tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, siz
                                                   .guessed = tl_is_host_of_pids(row->host, sizeof row->host) };
     }
     tl_map_free(&hosts);
-    return ok;
 }
 
 const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank)

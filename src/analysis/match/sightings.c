@@ -37,14 +37,14 @@ static size_t draw_lots(tl_sighting *seen, size_t n)
     return kept;
 }
 
-bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
+void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
 {
     TL_VEC(tl_sighting) seen = { 0 };
-    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped), ok = stepped != NULL;
+    bool *stepped = tl_calloc(set->memberships.n + 1, sizeof *stepped);
 
-    for (size_t i = 0; ok && i < set->participants.n; i++)
+    for (size_t i = 0; i < set->participants.n; i++)
         stepped[set->participants.v[i].group] |= set->participants.v[i].step >= 0;
-    for (size_t i = 0; ok && i < set->participants.n; i++) {
+    for (size_t i = 0; i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
         uint64_t item = p->peer == TL_NO_PEER ? tl_sighting_item(p) : 0;
         if (stepped[p->group] &&
@@ -52,16 +52,14 @@ bool tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n)
             continue;
         if (item == 0 || !set->memberships.v[p->group].inferred)
             continue;
-        ok = tl_vec_room(&seen);
-        if (ok)
-            seen.v[seen.n++] = (tl_sighting){ .item = item,
-                                              .start_ns = p->start_ns,
-                                              .end_ns = p->end_ns,
-                                              .membership = p->group,
-                                              .loose = tl_is_loose((tl_collective)p->kind) };
+        tl_vec_room(&seen);
+        seen.v[seen.n++] = (tl_sighting){ .item = item,
+                                          .start_ns = p->start_ns,
+                                          .end_ns = p->end_ns,
+                                          .membership = p->group,
+                                          .loose = tl_is_loose((tl_collective)p->kind) };
     }
     free(stepped);
-    *n = ok ? draw_lots(seen.v, seen.n) : 0;
+    *n = draw_lots(seen.v, seen.n);
     *out = seen.v;
-    return ok;
 }

@@ -24,15 +24,18 @@ static int by_thread(const void *context, uint32_t a, uint32_t b)
     return i[a].track != i[b].track ? TL_COMPARE(i[a].track, i[b].track) : TL_COMPARE(i[a].at_ns, i[b].at_ns);
 }
 
-static bool take_op(placing *p, uint32_t op)
+static void take_op(placing *p, uint32_t op)
 {
     const tl_ops *ops = &p->view->ops;
     if (ops->name[op] == TL_NO_NAME)
-        return true;
-    if (ops->kind[op] == TL_OP)
-        return tl_open_ops_push(&p->operators, op);
+        return;
+    if (ops->kind[op] == TL_OP) {
+        tl_open_ops_push(&p->operators, op);
+        return;
+    }
     bool counts = ops->kind[op] == TL_ANNOTATION && !tl_is_step_mark(p->view->names, ops->name[op]);
-    return !counts || tl_open_ops_push(&p->annotations, op);
+    if (counts)
+        tl_open_ops_push(&p->annotations, op);
 }
 
 /* The last of the first n. */
@@ -41,22 +44,22 @@ static uint32_t name_of(const tl_open_ops *open, size_t n)
     return n > 0 ? open->ops->name[open->stack.v[n - 1]] : TL_NO_NAME;
 }
 
-/* The first n that are open, as one text.  False when memory is out. */
-static bool put_stack(placing *p, size_t n, uint32_t *stack)
+/* The first n that are open, as one text. */
+static void put_stack(placing *p, size_t n, uint32_t *stack)
 {
-    bool ok = true;
     p->text.n = 0;
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         tl_text name = tl_names_text(p->view->names, p->view->ops.name[p->operators.stack.v[i]]);
-        ok = (i == 0 || tl_bytes_put(&p->text, " > ", 3)) && tl_bytes_put(&p->text, name.p, name.n);
+        if (i != 0)
+            tl_bytes_put(&p->text, " > ", 3);
+        tl_bytes_put(&p->text, name.p, name.n);
     }
-    if (ok && n > 0)
+    if (n > 0)
         *stack = tl_names_intern(p->names, p->text.v, p->text.n);
-    return ok && (*stack != TL_NO_NAME || n == 0);
 }
 
 /* The instants order[0, n) of one thread, in order of time. */
-static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n)
+static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n)
 {
     size_t at = thread->first, end = thread->first + thread->n;
 
@@ -64,40 +67,36 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     for (size_t i = 0; i < n; i++) {
         tl_instant *instant = &p->instants[order[i]];
         for (; at < end && p->view->ops.start_ns[at] <= instant->at_ns; at++)
-            if (!take_op(p, (uint32_t)at))
-                return false;
+            take_op(p, (uint32_t)at);
         size_t nops = tl_open_ops_around(&p->operators, instant->at_ns, instant->until_ns);
         size_t nannotations = tl_open_ops_around(&p->annotations, instant->at_ns, instant->until_ns);
         instant->op = name_of(&p->operators, nops);
         instant->annotation = name_of(&p->annotations, nannotations);
-        if (p->names != NULL && !put_stack(p, nops, &instant->stack))
-            return false;
+        if (p->names != NULL)
+            put_stack(p, nops, &instant->stack);
     }
-    return true;
 }
 
-bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n, tl_names *names)
+void tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n, tl_names *names)
 {
     placing p = { view, instants, names, { .ops = &view->ops }, { .ops = &view->ops }, { 0 } };
     uint32_t *order = tl_malloc(n * sizeof *order);
-    bool ok = order != NULL || n == 0;
 
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         order[i] = (uint32_t)i;
         instants[i].op = instants[i].annotation = instants[i].stack = TL_NO_NAME;
     }
-    ok = ok && tl_sort_index(order, n, by_thread, instants);
-    for (size_t t = 0, from = 0, to; ok && t < view->ops.nthreads; t++, from = to) { /* threads are by track, too */
+    tl_sort_index(order, n, by_thread, instants);
+    for (size_t t = 0, from = 0, to; t < view->ops.nthreads; t++, from = to) { /* threads are by track, too */
         const tl_thread *thread = &view->ops.threads[t];
         while (from < n && instants[order[from]].track < thread->track)
             from++;
         for (to = from; to < n && instants[order[to]].track == thread->track; to++)
             ;
-        ok = sweep(&p, thread, order + from, to - from);
+        sweep(&p, thread, order + from, to - from);
     }
     free(order);
     free(p.operators.stack.v);
     free(p.annotations.stack.v);
     tl_bytes_free(&p.text);
-    return ok;
 }

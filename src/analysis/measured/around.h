@@ -11,8 +11,8 @@ typedef struct tl_instant {
     uint32_t stack;          /* all operators around it, the outermost first, as "a > b"; TL_NO_NAME: there is none */
 } tl_instant;
 
-/* Fills op and annotation of the n instants, which are in any order and stay so; and stack, with names to which its text
- * may be added.  NULL: without stacks.  False when memory is out. */
-bool tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n, tl_names *names);
+/* Fills op and annotation of the n instants, which are in any order and stay so; and stack, with names to which its
+ * text may be added.  NULL: without stacks. */
+void tl_instants_place(const tl_rank_view *view, tl_instant *instants, size_t n, tl_names *names);
 
 #endif

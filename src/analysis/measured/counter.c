@@ -34,18 +34,16 @@ typedef struct counting {
     TL_VEC(tl_counter_row) rows;
 } counting;
 
-static bool find_ranges(counting *c)
+static void find_ranges(counting *c)
 {
     const tl_counted *v = c->view->counted;
 
     for (size_t i = 0, n; i < c->view->ncounted; i += n) {
         for (n = 1; i + n < c->view->ncounted && v[i + n].uid == v[i].uid; n++)
             ;
-        if (!tl_vec_room(&c->ranges))
-            return false;
+        tl_vec_room(&c->ranges);
         c->ranges.v[c->ranges.n++] = (range){ i, n, v[i].name, TL_NO_NAME, TL_NO_NAME };
     }
-    return true;
 }
 
 static bool is_nameless(const counting *c, uint32_t name)
@@ -62,18 +60,17 @@ static int by_launch(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Kernels in the order of their launches, those without one left out. */
-static bool find_kernels(counting *c)
+static void find_kernels(counting *c)
 {
     const tl_kernel *k = c->view->kernels;
 
     for (size_t i = 0; i < c->view->nkernels; i++) {
         if (k[i].launch == TL_NONE || k[i].kind == TL_MEMCPY || k[i].kind == TL_MEMSET)
             continue;
-        if (!tl_vec_room(&c->kernels))
-            return false;
+        tl_vec_room(&c->kernels);
         c->kernels.v[c->kernels.n++] = (uint32_t)i;
     }
-    return tl_sort_index(c->kernels.v, c->kernels.n, by_launch, k);
+    tl_sort_index(c->kernels.v, c->kernels.n, by_launch, k);
 }
 
 static bool names_agree(const counting *c)
@@ -92,85 +89,79 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Calls that launch a kernel, whether the trace has it or not, in order of time. */
-static bool find_launches(counting *c)
+static void find_launches(counting *c)
 {
     const tl_calls *calls = &c->view->calls;
     TL_VEC(uint32_t) found = { 0 };
     tl_map launches = { 0 }; /* name -> whether it does */
-    bool ok = true;
 
-    for (uint32_t i = 0; ok && i < calls->n; i++) {
+    for (uint32_t i = 0; i < calls->n; i++) {
         uint32_t does = tl_map_get(&launches, calls->name[i]);
         if (does == TL_MAP_NONE) {
             does = tl_call_rule_of(tl_names_text(c->view->names, calls->name[i]))->does == TL_DOES_LAUNCH;
-            ok = tl_map_put(&launches, calls->name[i], does) == 0;
+            tl_map_put(&launches, calls->name[i], does);
         }
-        ok = ok && tl_vec_room(&found);
-        if (ok && does)
+        tl_vec_room(&found);
+        if (does)
             found.v[found.n++] = i;
     }
-    ok = ok && tl_sort_index(found.v, found.n, by_time, calls);
-    for (size_t i = 0; ok && i < found.n; i++) {
-        ok = tl_vec_room(&c->launches);
-        if (ok)
-            c->launches.v[c->launches.n++] =
-                (tl_instant){ .at_ns = calls->start_ns[found.v[i]],
-                              .until_ns = calls->start_ns[found.v[i]] + calls->dur_ns[found.v[i]],
-                              .track = tl_call_track(calls, found.v[i]) };
+    tl_sort_index(found.v, found.n, by_time, calls);
+    for (size_t i = 0; i < found.n; i++) {
+        tl_vec_room(&c->launches);
+        c->launches.v[c->launches.n++] =
+            (tl_instant){ .at_ns = calls->start_ns[found.v[i]],
+                          .until_ns = calls->start_ns[found.v[i]] + calls->dur_ns[found.v[i]],
+                          .track = tl_call_track(calls, found.v[i]) };
     }
     free(found.v);
     tl_map_free(&launches);
-    return ok;
 }
 
-/* The launches of the kernels.  False when memory is out. */
-static bool launches_of_kernels(counting *c)
+/* The launches of the kernels. */
+static void launches_of_kernels(counting *c)
 {
     for (size_t i = 0; i < c->ranges.n; i++) {
         const tl_kernel *k = &c->view->kernels[c->kernels.v[i]];
         const tl_launch *launch = &c->view->launches[k->launch];
         c->ranges.v[i].kernel = k->name;
-        if (!tl_vec_room(&c->launches))
-            return false;
+        tl_vec_room(&c->launches);
         c->launches.v[c->launches.n++] =
             (tl_instant){ .at_ns = launch->start_ns, .until_ns = launch->end_ns, .track = launch->track };
     }
-    return true;
 }
 
 /* The operators of each range, and its kernel where it does not say. */
-static bool attribute(counting *c)
+static void attribute(counting *c)
 {
-    if (!find_kernels(c))
-        return false;
+    find_kernels(c);
     c->known_by = TL_COUNTED_BY_NOTHING;
     if (c->kernels.n > 0 && (c->kernels.n != c->ranges.n || !names_agree(c)))
-        return true;
-    if (!(c->kernels.n > 0 ? launches_of_kernels(c) : find_launches(c)))
-        return false;
+        return;
+    if (c->kernels.n > 0)
+        launches_of_kernels(c);
+    else
+        find_launches(c);
     if (c->launches.n != c->ranges.n)
-        return true;
+        return;
     c->known_by = c->kernels.n > 0 ? TL_COUNTED_BY_KERNEL : TL_COUNTED_BY_LAUNCH;
-    if (!tl_instants_place(c->view, c->launches.v, c->launches.n, c->names))
-        return false;
+    tl_instants_place(c->view, c->launches.v, c->launches.n, c->names);
     for (size_t i = 0; i < c->ranges.n; i++) {
         c->ranges.v[i].op = c->launches.v[i].op;
         c->ranges.v[i].stack = c->launches.v[i].stack;
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* The row of that call stack, kernel and counter, new if it is new; NULL when memory is out.  Different ones of one key are
- * told apart by going on to the next. */
+/* The row of that call stack, kernel and counter, new if it is new.  Different ones of one key are told apart by going
+ * on to the next. */
 static tl_counter_row *row_of(counting *c, const range *r, uint32_t counter)
 {
     for (uint64_t key = tl_hash_mix(tl_hash_mix(r->stack, r->kernel), counter);; key++) {
         uint32_t at = tl_map_get(&c->slot, key);
         if (at == TL_MAP_NONE) {
-            if (!tl_vec_room(&c->rows) || tl_map_put(&c->slot, key, (uint32_t)c->rows.n) != 0)
-                return NULL;
+            tl_vec_room(&c->rows);
+            tl_map_put(&c->slot, key, (uint32_t)c->rows.n);
             c->rows.v[c->rows.n] = (tl_counter_row){ .rank = c->view->rank,
                                                      .counter = counter,
                                                      .known_by = (uint8_t)c->known_by,
@@ -185,7 +176,7 @@ static tl_counter_row *row_of(counting *c, const range *r, uint32_t counter)
     }
 }
 
-static bool sum_up(counting *c)
+static void sum_up(counting *c)
 {
     for (size_t i = 0; i < c->ranges.n; i++) {
         const range *r = &c->ranges.v[i];
@@ -194,15 +185,12 @@ static bool sum_up(counting *c)
             if (c->view->counted[k].counter == TL_NO_NAME)
                 continue;
             tl_counter_row *row = row_of(c, r, c->view->counted[k].counter);
-            if (row == NULL)
-                return false;
             row->min = row->count == 0 || value < row->min ? value : row->min;
             row->max = row->count == 0 || value > row->max ? value : row->max;
             row->count++;
             row->sum += value;
         }
     }
-    return true;
 }
 
 /* Floating-point operations of one that the counter counts: a thread's instruction; NaN of other counters. */
@@ -240,34 +228,35 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : compare_names(c, x->kernel, y->kernel);
 }
 
-static bool add_rows(counting *c, tl_table *table)
+static void add_rows(counting *c, tl_table *table)
 {
     uint32_t *order = tl_sorted_index(c->rows.n, by_place, c);
-    bool ok = tl_table_reserve(table, c->rows.n);
-    for (size_t i = 0; ok && i < c->rows.n; i++) {
+    tl_table_reserve(table, c->rows.n);
+    for (size_t i = 0; i < c->rows.n; i++) {
         tl_counter_row *row = &c->rows.v[order[i]];
         row->place = (int32_t)i + 1;
         row->flop = row->sum * operations_of(tl_names_text(c->view->names, row->counter));
-        ok = tl_table_append(table, row, 1);
+        tl_table_append(table, row, 1);
     }
     free(order);
-    return ok;
 }
 
-static tl_status counter_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void counter_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     counting c = { .view = view, .names = out->names };
     (void)config;
     if (view->ncounted == 0)
-        return TL_OK;
-    bool ok =
-        find_ranges(&c) && attribute(&c) && sum_up(&c) && add_rows(&c, tl_tables_get(out, &tl_counter_row_schema));
+        return;
+    find_ranges(&c);
+    attribute(&c);
+    sum_up(&c);
+    add_rows(&c, tl_tables_get(out, &tl_counter_row_schema));
     free(c.ranges.v);
     free(c.kernels.v);
     free(c.launches.v);
     tl_map_free(&c.slot);
     free(c.rows.v);
-    return ok ? TL_OK : tl_fail_memory(err, "the counters of a rank");
 }
 
 TL_TABLE_DEFINE_RARE_AS(counter_row, "counter", TL_COUNTER_FIELDS, TL_SCOPE_RANK, "hardware counters",

@@ -11,8 +11,8 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* The launches order[0, n) of one thread: the node that is innermost around each.  False when memory is out. */
-static bool sweep(const tl_rank_view *view, const tl_thread *thread, const uint32_t *node_of, const uint32_t *order,
+/* The launches order[0, n) of one thread: the node that is innermost around each. */
+static void sweep(const tl_rank_view *view, const tl_thread *thread, const uint32_t *node_of, const uint32_t *order,
                   size_t n, tl_open_ops *open, uint32_t *node_of_launch)
 {
     size_t at = thread->first, end = thread->first + thread->n;
@@ -21,16 +21,15 @@ static bool sweep(const tl_rank_view *view, const tl_thread *thread, const uint3
     for (size_t i = 0; i < n; i++) {
         const tl_launch *launch = &view->launches[order[i]];
         for (; at < end && view->ops.start_ns[at] <= launch->start_ns; at++)
-            if (node_of[at] != TL_NONE && !tl_open_ops_push(open, (uint32_t)at))
-                return false;
+            if (node_of[at] != TL_NONE)
+                tl_open_ops_push(open, (uint32_t)at);
         size_t around = tl_open_ops_around(open, launch->start_ns, launch->end_ns);
         node_of_launch[order[i]] = around > 0 ? node_of[open->stack.v[around - 1]] : TL_NONE;
     }
-    return true;
 }
 
 /* By launch the index of a row, or TL_NONE. */
-static bool find_launches(const tl_rank_view *view, const uint32_t *node_of, uint32_t *node_of_launch)
+static void find_launches(const tl_rank_view *view, const uint32_t *node_of, uint32_t *node_of_launch)
 {
     tl_arena arena = { 0 };
     tl_thread_launches launches;
@@ -38,17 +37,16 @@ static bool find_launches(const tl_rank_view *view, const uint32_t *node_of, uin
 
     for (size_t i = 0; i < view->nlaunches; i++)
         node_of_launch[i] = TL_NONE;
-    bool ok = tl_launches_by_thread(view, &arena, &launches);
-    for (size_t t = 0; ok && t < view->ops.nthreads; t++) {
+    tl_launches_by_thread(view, &arena, &launches);
+    for (size_t t = 0; t < view->ops.nthreads; t++) {
         const tl_thread *thread = &view->ops.threads[t];
         if (thread->track >= launches.ntracks)
             continue;
         size_t first = launches.first[thread->track], end = launches.first[thread->track + 1];
-        ok = sweep(view, thread, node_of, launches.v + first, end - first, &open, node_of_launch);
+        sweep(view, thread, node_of, launches.v + first, end - first, &open, node_of_launch);
     }
     free(open.stack.v);
     tl_arena_free(&arena);
-    return ok;
 }
 
 static void add_own(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *node_of_launch,
@@ -99,20 +97,17 @@ static void add_children(const uint32_t *parent_of, uint32_t *missing, tl_execut
     }
 }
 
-bool tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *parent_of,
+void tl_execution_sum_up(const tl_rank_view *view, const uint32_t *node_of, const uint32_t *parent_of,
                          tl_execution_node *rows, size_t n)
 {
     tl_arena arena = { 0 };
     uint32_t *node_of_launch = tl_arena_take(&arena, view->nlaunches, sizeof *node_of_launch);
     uint32_t *missing = tl_arena_zeroed(&arena, n, sizeof *missing);
-    bool ok = !arena.failed && find_launches(view, node_of, node_of_launch);
+    find_launches(view, node_of, node_of_launch);
 
-    if (ok) {
-        add_own(view, node_of, node_of_launch, rows);
-        add_children(parent_of, missing, rows, n);
-    }
+    add_own(view, node_of, node_of_launch, rows);
+    add_children(parent_of, missing, rows, n);
     tl_arena_free(&arena);
-    return ok;
 }
 
 TL_TABLE_DEFINE_RARE(

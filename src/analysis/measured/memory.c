@@ -95,13 +95,12 @@ static void add_series(const tl_rank_view *view, tl_table *table)
     free(around);
 }
 
-static tl_status memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     (void)err;
     add_rows(view, tl_tables_get(out, &tl_memory_row_schema));
     if (config->series && view->nmemory > 0)
         add_series(view, tl_tables_get(out, &tl_series_row_schema));
-    return TL_OK;
 }
 
 TL_TABLE_DEFINE_RARE_AS(memory_row, "memory", TL_MEMORY_FIELDS, TL_SCOPE_RANK, "memory of devices",

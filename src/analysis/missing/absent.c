@@ -63,32 +63,28 @@ static size_t most_members(const tl_missing_input *in)
     return most;
 }
 
-static bool list_ranks(tl_absentees *a, const tl_table *groups, int32_t *room)
+static void list_ranks(tl_absentees *a, const tl_table *groups, int32_t *room)
 {
     TL_VEC(int32_t) all = { 0 };
-    bool ok = true;
-    for (size_t i = 0; ok && i < groups->n; i++) {
+    for (size_t i = 0; i < groups->n; i++) {
         size_t n = absent_of_group(a->in, tl_table_row(groups, i), room);
-        for (size_t k = 0; ok && k < n; k++) {
-            ok = tl_vec_room(&all);
-            if (ok)
-                all.v[all.n++] = room[k];
+        for (size_t k = 0; k < n; k++) {
+            tl_vec_room(&all);
+            all.v[all.n++] = room[k];
         }
     }
-    for (size_t i = 0; ok && i < a->in->nrows; i++) { /* the other ends of what goes between two ranks */
+    for (size_t i = 0; i < a->in->nrows; i++) { /* the other ends of what goes between two ranks */
         int32_t peer = a->in->rows[i].peer;
         if (peer < 0 || has_trace(a->in, peer))
             continue;
-        ok = tl_vec_room(&all);
-        if (ok)
-            all.v[all.n++] = peer;
+        tl_vec_room(&all);
+        all.v[all.n++] = peer;
     }
     tl_int_sort(all.v, all.n);
     for (size_t i = 0; i < all.n; i++)
         if (a->nranks == 0 || all.v[i] != all.v[a->nranks - 1])
             all.v[a->nranks++] = all.v[i];
     a->ranks = all.v;
-    return ok;
 }
 
 static int by_group(const void *context, uint32_t x, uint32_t y)
@@ -97,15 +93,13 @@ static int by_group(const void *context, uint32_t x, uint32_t y)
     return TL_COMPARE(a->group, b->group);
 }
 
-static bool add_members(tl_absentees *a, const tl_group_row *row, int32_t *room, uint32_list *members)
+static void add_members(tl_absentees *a, const tl_group_row *row, int32_t *room, uint32_list *members)
 {
     size_t n = absent_of_group(a->in, row, room);
     for (size_t k = 0; k < n; k++) {
-        if (!tl_vec_room(members))
-            return false;
+        tl_vec_room(members);
         members->v[members->n++] = (uint32_t)tl_index_of(a->ranks, a->nranks, room[k]);
     }
-    return true;
 }
 
 static uint64_t sort_of(const tl_group_row *row)
@@ -114,51 +108,47 @@ static uint64_t sort_of(const tl_group_row *row)
     return n > 0 ? tl_hash_bytes(row->description, n) : row->parallelism;
 }
 
-static bool list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
+static void list_members(tl_absentees *a, const tl_table *groups, int32_t *room)
 {
     uint32_list members = { 0 };
     uint32_t *order = tl_malloc((groups->n + 1) * sizeof *order);
-    bool ok = order != NULL;
-    for (uint32_t i = 0; ok && i < groups->n; i++)
+    for (uint32_t i = 0; i < groups->n; i++)
         order[i] = i;
-    ok = ok && tl_sort_index(order, groups->n, by_group, groups);
-    if (ok && groups->n > 0)
+    tl_sort_index(order, groups->n, by_group, groups);
+    if (groups->n > 0)
         a->ngroups = (size_t)(((const tl_group_row *)tl_table_row(groups, order[groups->n - 1]))->group + 1);
     a->first = tl_calloc(a->ngroups + 2, sizeof *a->first);
     a->sort = tl_calloc(a->ngroups + 1, sizeof *a->sort);
     a->size = tl_calloc(a->ngroups + 1, sizeof *a->size);
-    ok = ok && a->first != NULL && a->sort != NULL && a->size != NULL;
-    for (size_t i = 0, g = 0; ok && i < groups->n; i++) {
+    for (size_t i = 0, g = 0; i < groups->n; i++) {
         const tl_group_row *row = tl_table_row(groups, order[i]);
         for (; row->group >= 0 && g <= (size_t)row->group; g++)
             a->first[g] = members.n;
-        ok = row->group < 0 || add_members(a, row, room, &members);
+        if (row->group >= 0)
+            add_members(a, row, room, &members);
         if (row->group < 0 || size_of(a->in, row) == 0)
             continue;
         a->sort[row->group] = sort_of(row);
         a->size[row->group] = size_of(a->in, row);
     }
-    if (ok)
-        a->first[a->ngroups] = members.n;
+    a->first[a->ngroups] = members.n;
     free(order);
     a->members = members.v;
-    return ok;
 }
 
 enum { NOBODY = -1, SEVERAL = -2 };
 
-static bool find_peers(tl_absentees *a)
+static void find_peers(tl_absentees *a)
 {
     a->peer = tl_malloc((a->in->nranks + 1) * sizeof *a->peer);
-    for (size_t r = 0; a->peer != NULL && r < a->in->nranks; r++)
+    for (size_t r = 0; r < a->in->nranks; r++)
         a->peer[r] = NOBODY;
-    for (size_t i = 0; a->peer != NULL && i < a->in->nrows; i++) {
+    for (size_t i = 0; i < a->in->nrows; i++) {
         const tl_late_row *row = &a->in->rows[i];
         size_t r = tl_index_of(a->in->ranks, a->in->nranks, row->rank);
         if (r < a->in->nranks && row->peer >= 0 && !has_trace(a->in, row->peer))
             a->peer[r] = a->peer[r] == NOBODY || a->peer[r] == row->peer ? row->peer : SEVERAL;
     }
-    return a->peer != NULL;
 }
 
 /* Sends and receives that are launched together name nobody. */
@@ -220,18 +210,15 @@ int32_t tl_absentees_rank(const tl_absentees *a, uint32_t number)
 tl_absentees *tl_absentees_new(const tl_missing_input *in)
 {
     tl_absentees *a = tl_calloc(1, sizeof *a);
-    if (a == NULL)
-        return NULL;
     a->in = in;
     if (in->groups == NULL)
         return a;
     int32_t *room = tl_malloc((most_members(in) + 1) * sizeof *room);
-    bool ok = room != NULL && list_ranks(a, in->groups, room) && list_members(a, in->groups, room) && find_peers(a);
+    list_ranks(a, in->groups, room);
+    list_members(a, in->groups, room);
+    find_peers(a);
     free(room);
-    if (ok)
-        return a;
-    tl_absentees_free(a);
-    return NULL;
+    return a;
 }
 
 void tl_absentees_free(tl_absentees *a)

@@ -115,26 +115,24 @@ static uint64_t own_class_of(const tl_comers *a, const tl_late_row *row, size_t 
     return tl_is_point_to_point((tl_collective)row->kind) ? tl_hash_mix(own, (uint32_t)row->rank) : own;
 }
 
-static bool add_own(tl_comers *a, uint64_t own, int64_t ns)
+static void add_own(tl_comers *a, uint64_t own, int64_t ns)
 {
     uint32_t at = tl_map_get(&a->least_of, own);
     if (at != TL_MAP_NONE) {
         a->least_ns.v[at] = tl_ns_min(a->least_ns.v[at], ns);
-        return true;
+        return;
     }
-    if (!tl_vec_room(&a->least_ns) || tl_map_put(&a->least_of, own, (uint32_t)a->least_ns.n) != 0)
-        return false;
+    tl_vec_room(&a->least_ns);
+    tl_map_put(&a->least_of, own, (uint32_t)a->least_ns.n);
     a->least_ns.v[a->least_ns.n++] = ns;
-    return true;
 }
 
-static bool find_typical(tl_comers *a)
+static void find_typical(tl_comers *a)
 {
     const tl_late_row *rows = a->in->rows;
     TL_VEC(transfer) all = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0, to; ok && i < a->in->nrows; i = to) {
+    for (size_t i = 0, to; i < a->in->nrows; i = to) {
         transfer t = { .complete = tl_absentees_count(a->absentees, &rows[i]) == 0, .sized = rows[i].bytes > 0 };
         int64_t last = INT64_MIN, end = INT64_MAX;
         to = tl_late_rows_end(rows, a->in->nrows, i);
@@ -144,23 +142,23 @@ static bool find_typical(tl_comers *a)
         }
         t.class = class_of(a, &rows[i], to - i);
         t.ns = tl_ns_max(0, tl_ns_between(end, last));
-        ok = tl_vec_room(&all) && add_own(a, own_class_of(a, &rows[i], to - i), t.ns);
-        if (ok)
-            all.v[all.n++] = t;
-        if (ok && has_turn(&rows[i]) && (ok = tl_vec_room(&all)))
+        tl_vec_room(&all);
+        add_own(a, own_class_of(a, &rows[i], to - i), t.ns);
+        all.v[all.n++] = t;
+        if (has_turn(&rows[i])) {
+            tl_vec_room(&all);
             all.v[all.n++] = (transfer){ tl_expect_turn(a->expecting, &rows[i]).what, t.ns, t.complete, true };
+        }
     }
     if (all.n > 1)
         qsort(all.v, all.n, sizeof *all.v, by_class);
     a->typical = tl_malloc((all.n + 1) * sizeof *a->typical);
-    ok = ok && a->typical != NULL;
-    for (size_t i = 0, to; ok && i < all.n; i = to) {
+    for (size_t i = 0, to; i < all.n; i = to) {
         for (to = i; to < all.n && all.v[to].class == all.v[i].class; to++)
             ;
         a->typical[a->ntypical++] = typical_of(&all.v[i], to - i);
     }
     free(all.v);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- all */
@@ -168,22 +166,16 @@ static bool find_typical(tl_comers *a)
 tl_comers *tl_comers_new(const tl_missing_input *in)
 {
     tl_comers *a = tl_calloc(1, sizeof *a);
-    if (a == NULL)
-        return NULL;
     a->in = in;
     a->absentees = tl_absentees_new(in);
-    a->nranks = a->absentees != NULL ? tl_absentees_all(a->absentees) : 0;
+    a->nranks = tl_absentees_all(a->absentees);
     a->met = tl_calloc(a->nranks + 1, sizeof *a->met);
     a->comers = tl_malloc((a->nranks + 1) * sizeof *a->comers);
-    bool ok = a->absentees != NULL && a->met != NULL && a->comers != NULL;
-    if (ok && a->nranks > 0) {
+    if (a->nranks > 0) {
         a->expecting = tl_expecting_new(in, a->absentees);
-        ok = a->expecting != NULL && find_typical(a);
+        find_typical(a);
     }
-    if (ok)
-        return a;
-    tl_comers_free(a);
-    return NULL;
+    return a;
 }
 
 void tl_comers_free(tl_comers *a)
@@ -235,7 +227,7 @@ static int64_t came_at_last(const tl_comers *a, const tl_coming *c)
     return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_class_of(a, c->rows, c->nrows))];
 }
 
-bool tl_comers_met(tl_comers *a, const tl_coming *c)
+void tl_comers_met(tl_comers *a, const tl_coming *c)
 {
     uint32_t one;
     size_t n;
@@ -243,12 +235,10 @@ bool tl_comers_met(tl_comers *a, const tl_coming *c)
     for (size_t i = 0; i < n; i++) {
         seen_list *met = &a->met[absent[i]];
         tl_turn turn;
-        if (!tl_expect_next(a->expecting, (uint32_t)(a->in->nranks + absent[i]), c->rows, c->nrows, &turn) ||
-            !tl_vec_room(met))
-            return false;
+        tl_expect_next(a->expecting, (uint32_t)(a->in->nranks + absent[i]), c->rows, c->nrows, &turn);
+        tl_vec_room(met);
         met->v[met->n++] = (tl_seen){ .turn = turn, .done_ns = c->end_ns, .meeting = c->meeting };
     }
-    return true;
 }
 
 static int by_end(const void *x, const void *y)
@@ -257,15 +247,13 @@ static int by_end(const void *x, const void *y)
     return a->done_ns != b->done_ns ? TL_COMPARE(a->done_ns, b->done_ns) : TL_COMPARE(a->meeting, b->meeting);
 }
 
-bool tl_comers_sort(tl_comers *a, const tl_ways *ways)
+void tl_comers_sort(tl_comers *a, const tl_ways *ways)
 {
-    bool ok = true;
-    for (size_t r = 0; ok && r < a->nranks; r++) {
+    for (size_t r = 0; r < a->nranks; r++) {
         if (a->met[r].n > 1)
             qsort(a->met[r].v, a->met[r].n, sizeof *a->met[r].v, by_end);
-        ok = tl_expect_ways(a->expecting, ways, (uint32_t)(a->in->nranks + r), a->met[r].v, a->met[r].n, &a->expected);
+        tl_expect_ways(a->expecting, ways, (uint32_t)(a->in->nranks + r), a->met[r].v, a->met[r].n, &a->expected);
     }
-    return ok;
 }
 
 static bool comes_before(const tl_seen *s, const tl_coming *c)
@@ -321,32 +309,28 @@ static void hand_out(tl_comers *a, tl_coming *c)
     c->from = a->from.v;
 }
 
-static bool add_from(tl_comers *a, const tl_seen *from, int64_t at_ns)
+static void add_from(tl_comers *a, const tl_seen *from, int64_t at_ns)
 {
-    if (!tl_vec_room(&a->from))
-        return false;
+    tl_vec_room(&a->from);
     a->from.v[a->from.n++] = (tl_coming_from){ from->meeting, tl_ns_between(at_ns, from->done_ns) };
-    return true;
 }
 
 /* All ways of one, no later than when the last of all came; if it was that one itself, it is as much later on all of
  * them. */
-static bool add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last)
+static void add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last)
 {
     uint32_t rank = (uint32_t)(a->in->nranks + x->absent);
     int64_t later_ns = last ? tl_ns_max(0, tl_ns_between(c->came_ns, x->expected_ns)) : 0;
-    bool ok = true;
-    for (uint32_t w = x->own->first_way; ok && w < x->own->first_way + x->own->nways; w++) {
+    for (uint32_t w = x->own->first_way; w < x->own->first_way + x->own->nways; w++) {
         const tl_seen *from = &a->met[x->absent].v[a->expected.v[w].from];
         int64_t came = tl_ns_min(tl_ns_sum(tl_ns_sum(from->done_ns, a->expected.v[w].ns), later_ns), c->came_ns);
         if (from->done_ns < c->end_ns &&
             (last || !tl_expect_same_role(a->expecting, rank, from->turn, c->rows, c->nrows)))
-            ok = add_from(a, from, came);
+            add_from(a, from, came);
     }
-    return ok;
 }
 
-bool tl_comers_come(tl_comers *a, tl_coming *c)
+void tl_comers_come(tl_comers *a, tl_coming *c)
 {
     c->came_ns = c->last_ns;
     c->from = NULL;
@@ -355,7 +339,7 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     c->late_rank = -1;
     a->from.n = 0;
     if (tl_absentees_count(a->absentees, c->rows) == 0)
-        return true;
+        return;
     const typical *like = typical_like(a, class_of(a, c->rows, c->nrows));
     int64_t came = c->end_ns - like->ns, latest = UNEXPECTED, at = tl_ns_max(came, c->last_ns);
     size_t n = expect(a, c, at);
@@ -371,20 +355,18 @@ bool tl_comers_come(tl_comers *a, tl_coming *c)
     int64_t longer = tl_ns_between(came, c->last_ns);
     bool late = n > 0 && longer > TL_CLOCK_ERROR_NS &&
                 (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
-    bool ok = true;
     if (late)
         c->came_ns = came;
-    for (size_t i = 0; ok && i < n; i++) { /* of whom nothing is known is late only where all are so */
+    for (size_t i = 0; i < n; i++) { /* of whom nothing is known is late only where all are so */
         const comer *x = &a->comers[i];
         if (x->expected_ns != UNEXPECTED)
-            ok = add_ways(a, c, x, late && x->expected_ns == latest);
+            add_ways(a, c, x, late && x->expected_ns == latest);
         else if (late && unknown)
-            ok = add_from(a, x->last, came);
+            add_from(a, x->last, came);
     }
     if (late && !unknown && tl_absentees_count(a->absentees, c->rows) == 1) {
         c->late_ns = tl_ns_max(0, tl_ns_between(came, latest));
         c->late_rank = tl_absentees_rank(a->absentees, a->comers[0].absent);
     }
     hand_out(a, c);
-    return ok;
 }

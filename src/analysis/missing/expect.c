@@ -62,7 +62,7 @@ static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row 
     return tl_hash_mix(traced ? above : !above, traced ? row->own_kind : other);
 }
 
-bool tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out)
+void tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out)
 {
     uint64_t like = tl_absentees_kind(x->absentees, row, nrows);
     like = tl_hash_mix(like, tl_absentees_peer(x->absentees, row) >= 0 ? side_of(x, rank, row)
@@ -71,13 +71,12 @@ bool tl_expect_next(tl_expecting *x, uint32_t rank, const tl_late_row *row, size
     uint32_t turn = tl_map_get(&x->turns, key);
     turn = turn == TL_MAP_NONE ? 0 : turn;
     *out = (tl_turn){ tl_hash_mix(like, turn), row->collective, row->step };
-    return tl_map_put(&x->turns, key, turn + 1) == 0;
+    tl_map_put(&x->turns, key, turn + 1);
 }
 
-static bool find_roles(tl_expecting *x, size_t nranks)
+static void find_roles(tl_expecting *x, size_t nranks)
 {
-    if (!tl_missing_roles(x->in, x->absentees, x->role))
-        return false;
+    tl_missing_roles(x->in, x->absentees, x->role);
     for (uint32_t i = 0; i < nranks; i++)
         x->first[i] = TL_NONE;
     for (uint32_t i = (uint32_t)x->in->nranks; i-- > 0;) {
@@ -86,25 +85,23 @@ static bool find_roles(tl_expecting *x, size_t nranks)
     }
     for (size_t i = x->in->nranks; i < nranks; i++)
         x->followed[x->role[i]] = true;
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static bool list_turns(tl_expecting *x)
+static void list_turns(tl_expecting *x)
 {
     const tl_late_row *rows = x->in->rows;
-    bool ok = true;
-    for (size_t i = 0, to; ok && i < x->in->nrows; i = to) {
+    for (size_t i = 0, to; i < x->in->nrows; i = to) {
         to = tl_late_rows_end(rows, x->in->nrows, i);
-        for (size_t k = i; ok && k < to; k++) {
+        for (size_t k = i; k < to; k++) {
             uint32_t rank = rank_of(x, &rows[k]);
-            ok = rank == x->in->nranks ||
-                 (tl_expect_next(x, rank, &rows[k], to - i, &x->turn[k]) &&
-                  tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)rows[k].collective), (uint32_t)k) == 0);
+            if (rank != x->in->nranks) {
+                tl_expect_next(x, rank, &rows[k], to - i, &x->turn[k]);
+                tl_map_put(&x->row_in, tl_hash_mix(rank, (uint64_t)rows[k].collective), (uint32_t)k);
+            }
         }
     }
-    return ok;
 }
 
 static int by_rank(const void *context, uint32_t a, uint32_t b)
@@ -115,7 +112,7 @@ static int by_rank(const void *context, uint32_t a, uint32_t b)
     return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(a, b);
 }
 
-static bool list_times(tl_expecting *x)
+static void list_times(tl_expecting *x)
 {
     const tl_late_row *rows = x->in->rows;
     for (size_t i = 0, to; i < x->in->nrows; i = to) {
@@ -131,8 +128,7 @@ static bool list_times(tl_expecting *x)
             x->transfer_ns[i] = whole ? tl_ns_max(0, tl_ns_between(done, last)) : 0;
         }
     }
-    if (!tl_sort_index(x->order, x->in->nrows, by_rank, rows))
-        return false;
+    tl_sort_index(x->order, x->in->nrows, by_rank, rows);
     uint32_t most = 0;
     for (uint32_t i = 0, first = 0; i < x->in->nrows; i++) {
         uint32_t rank = rank_of(x, &rows[x->order[i]]);
@@ -144,17 +140,14 @@ static bool list_times(tl_expecting *x)
     }
     x->found = tl_arena_take(&x->arena, most, sizeof *x->found);
     x->room = tl_arena_take(&x->arena, (size_t)most * TL_WAYS_MOST, sizeof *x->room);
-    for (size_t i = 0; !x->arena.failed && i < most; i++)
+    for (size_t i = 0; i < most; i++)
         x->found[i].v = x->room + i * TL_WAYS_MOST;
-    return !x->arena.failed;
 }
 
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees)
 {
     size_t nranks = in->nranks + tl_absentees_all(absentees);
     tl_expecting *x = tl_calloc(1, sizeof *x);
-    if (x == NULL)
-        return NULL;
     x->absentees = absentees;
     x->in = in;
     x->role = tl_arena_take(&x->arena, nranks, sizeof *x->role);
@@ -166,10 +159,10 @@ tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *a
     x->order = tl_arena_take(&x->arena, in->nrows, sizeof *x->order);
     x->first_row = tl_arena_zeroed(&x->arena, in->nranks, sizeof *x->first_row);
     x->position = tl_arena_take(&x->arena, in->nrows, sizeof *x->position);
-    if (!x->arena.failed && find_roles(x, nranks) && list_turns(x) && list_times(x))
-        return x;
-    tl_expecting_free(x);
-    return NULL;
+    find_roles(x, nranks);
+    list_turns(x);
+    list_times(x);
+    return x;
 }
 
 void tl_expecting_free(tl_expecting *x)
@@ -186,13 +179,11 @@ void tl_expecting_free(tl_expecting *x)
 
 /* ------------------------------------------------------------------------------------------------------------- ways */
 
-static bool list_met(tl_expecting *x, const tl_seen *met, size_t n)
+static void list_met(tl_expecting *x, const tl_seen *met, size_t n)
 {
-    bool ok = true;
     tl_map_free(&x->met_at);
-    for (uint32_t i = 0; ok && i < n; i++)
-        ok = tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i) == 0;
-    return ok;
+    for (uint32_t i = 0; i < n; i++)
+        tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i);
 }
 
 /* Which of its meetings is that of a row of one that does the same, by its turn; TL_MAP_NONE: none. */
@@ -236,7 +227,7 @@ static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, 
 }
 
 /* What one that does the same shows. */
-static bool add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t peer, uint32_t *npeers)
+static void add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t peer, uint32_t *npeers)
 {
     const tl_late_row *rows = x->in->rows;
     size_t first = x->first_row[peer], end = first;
@@ -250,12 +241,10 @@ static bool add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, 
             continue;
         npeers[to]++;
         for (uint32_t k = 0; k < f->n; k++) {
-            if (!tl_vec_room(&x->shown))
-                return false;
+            tl_vec_room(&x->shown);
             x->shown.v[x->shown.n++] = (shown){ f->v[k].ns, to, f->v[k].from };
         }
     }
-    return true;
 }
 
 static int by_way(const void *a, const void *b)
@@ -267,7 +256,7 @@ static int by_way(const void *a, const void *b)
 }
 
 /* The median of all that do the same; who has no such way does not wait there. */
-static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen *met, tl_way_list *out)
+static void take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen *met, tl_way_list *out)
 {
     for (size_t i = 0, to; i < x->shown.n; i = to) {
         const shown *first = &x->shown.v[i];
@@ -278,27 +267,24 @@ static bool take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen 
                middle = tl_lower_middle(without + to - i);
         if (middle < without)
             continue;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         seen->first_way = seen->nways > 0 ? seen->first_way : (uint32_t)out->n;
         seen->nways++;
         out->v[out->n++] = (tl_way){ x->shown.v[i + middle - without].ns, met[first->from].done_ns, first->from };
     }
-    return true;
 }
 
-bool tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out)
+void tl_expect_ways(tl_expecting *x, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n, tl_way_list *out)
 {
     uint32_t *npeers = tl_calloc(n + 1, sizeof *npeers);
-    bool ok = npeers != NULL && list_met(x, met, n);
+    list_met(x, met, n);
     x->shown.n = 0;
-    for (uint32_t r = x->first[x->role[rank]]; ok && r != TL_NONE; r = x->next[r])
-        ok = add_shown(x, ways, met, r, npeers);
-    if (ok && x->shown.n > 1)
+    for (uint32_t r = x->first[x->role[rank]]; r != TL_NONE; r = x->next[r])
+        add_shown(x, ways, met, r, npeers);
+    if (x->shown.n > 1)
         qsort(x->shown.v, x->shown.n, sizeof *x->shown.v, by_way);
-    ok = ok && take_medians(x, npeers, met, out);
+    take_medians(x, npeers, met, out);
     free(npeers);
-    return ok;
 }
 
 tl_turn tl_expect_turn(const tl_expecting *x, const tl_late_row *row)

@@ -4,7 +4,7 @@
 
 #include "tlmpi/analysis/missing.h"
 
-/* absent.c: who has no trace.  NULL when memory is out. */
+/* absent.c: who has no trace. */
 typedef struct tl_absentees tl_absentees;
 tl_absentees *tl_absentees_new(const tl_missing_input *in);
 void tl_absentees_free(tl_absentees *absentees);
@@ -35,9 +35,8 @@ uint64_t tl_absentees_kind(const tl_absentees *absentees, const tl_late_row *row
 /* What the group of a collective is for. */
 uint64_t tl_absentees_sort_of(const tl_absentees *absentees, const tl_late_row *row);
 
-/* roles.c: role[ranks], those without a trace after the others: the same for all that do the same, a rank of theirs.
- * False when memory is out. */
-bool tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
+/* roles.c: role[ranks], those without a trace after the others: the same for all that do the same, a rank of theirs. */
+void tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role);
 
 /* expect.c: a collective in the sequence of a step. */
 typedef struct tl_turn {
@@ -59,8 +58,8 @@ typedef struct tl_expecting tl_expecting;
 tl_expecting *tl_expecting_new(const tl_missing_input *in, const tl_absentees *absentees);
 void tl_expecting_free(tl_expecting *expecting);
 
-/* The turn of the next collective of a rank; those without a trace are after the others.  False when memory is out. */
-bool tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
+/* The turn of the next collective of a rank; those without a trace are after the others. */
+void tl_expect_next(tl_expecting *expecting, uint32_t rank, const tl_late_row *row, size_t nrows, tl_turn *out);
 
 /* The turn of a collective, as the rank of its first row counts it. */
 tl_turn tl_expect_turn(const tl_expecting *expecting, const tl_late_row *row);
@@ -69,8 +68,8 @@ tl_turn tl_expect_turn(const tl_expecting *expecting, const tl_late_row *row);
 bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 
 /* The ways of a rank without a trace between its meetings met[n], in order of time, each from one of these, appended.
- * False when memory is out. */
-bool tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n,
+ */
+void tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n,
                     tl_way_list *out);
 
 /* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */

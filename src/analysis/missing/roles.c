@@ -42,27 +42,27 @@ static void list_talks(joining_roles *r)
     }
 }
 
-static bool join_rank(joining_roles *r, int32_t group, uint32_t rank)
+static void join_rank(joining_roles *r, int32_t group, uint32_t rank)
 {
     uint64_t key = tl_hash_mix((uint32_t)group, r->talks[rank]);
     uint32_t first = tl_map_get(&r->first, key);
     if (first != TL_MAP_NONE)
         tl_components_join(r->role, first, rank);
-    return first != TL_MAP_NONE || tl_map_put(&r->first, key, rank) == 0;
+    if (first == TL_MAP_NONE)
+        tl_map_put(&r->first, key, rank);
 }
 
 /* What is done to the ranks of one group: rows [from, to), and those without a trace. */
-typedef bool of_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n);
+typedef void of_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n);
 
 /* Those that have no trace may talk to others that have none either: ranks that they meet vote. */
-static bool vote(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
+static void vote(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
 {
     for (size_t i = from; n > 0 && i < to; i++) {
         uint32_t rank = rank_of(r, &r->in->rows[i]);
         for (size_t k = 0; rank < r->in->nranks && k < n; k++)
             r->votes[absent[k] * TALKS + r->talks[rank]]++;
     }
-    return true;
 }
 
 /* As most do of those who talk to all whom it is known to talk to. */
@@ -77,23 +77,21 @@ static void settle(joining_roles *r)
     }
 }
 
-static bool join_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
+static void join_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
 {
     const tl_missing_input *in = r->in;
-    bool ok = true;
-    for (size_t i = from; ok && i < to; i++)
-        ok = rank_of(r, &in->rows[i]) == in->nranks || join_rank(r, in->rows[i].group, rank_of(r, &in->rows[i]));
-    for (size_t i = 0; ok && i < n; i++)
-        ok = join_rank(r, in->rows[from].group, (uint32_t)in->nranks + absent[i]);
-    return ok;
+    for (size_t i = from; i < to; i++)
+        if (rank_of(r, &in->rows[i]) != in->nranks)
+            join_rank(r, in->rows[i].group, rank_of(r, &in->rows[i]));
+    for (size_t i = 0; i < n; i++)
+        join_rank(r, in->rows[from].group, (uint32_t)in->nranks + absent[i]);
 }
 
 /* Of all collectives, or of those of fewer ranks than the job has; *any: there are such. */
-static bool for_groups(joining_roles *r, of_group *what, bool smaller, bool *any)
+static void for_groups(joining_roles *r, of_group *what, bool smaller, bool *any)
 {
     const tl_missing_input *in = r->in;
-    bool ok = true;
-    for (size_t i = 0, to; ok && i < in->nrows; i = to) {
+    for (size_t i = 0, to; i < in->nrows; i = to) {
         const tl_late_row *row = &in->rows[i];
         uint32_t one;
         size_t n;
@@ -104,30 +102,26 @@ static bool for_groups(joining_roles *r, of_group *what, bool smaller, bool *any
             (smaller && members == r->nranks))
             continue;
         *any = true;
-        ok = what(r, i, to, absent, n);
+        what(r, i, to, absent, n);
     }
-    return ok;
 }
 
-bool tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role)
+void tl_missing_roles(const tl_missing_input *in, const tl_absentees *absentees, uint32_t *role)
 {
     size_t nabsent = tl_absentees_all(absentees), nranks = in->nranks + nabsent;
     joining_roles r = { .in = in, .absentees = absentees, .role = role, .nranks = nranks };
     r.talks = tl_calloc(nranks + 1, sizeof *r.talks);
     r.votes = tl_calloc(nabsent * TALKS + 1, sizeof *r.votes);
-    bool any = false, ok = r.talks != NULL && r.votes != NULL;
-    for (uint32_t i = 0; ok && i < nranks; i++)
+    bool any = false;
+    for (uint32_t i = 0; i < nranks; i++)
         role[i] = i;
-    if (ok) {
-        list_talks(&r);
-        for_groups(&r, vote, true, &any);
-        settle(&r);
-        ok = for_groups(&r, join_group, any, &any);
-    }
-    for (uint32_t i = 0; ok && i < nranks; i++)
+    list_talks(&r);
+    for_groups(&r, vote, true, &any);
+    settle(&r);
+    for_groups(&r, join_group, any, &any);
+    for (uint32_t i = 0; i < nranks; i++)
         role[i] = tl_component_of(role, i);
     free(r.talks);
     free(r.votes);
     tl_map_free(&r.first);
-    return ok;
 }

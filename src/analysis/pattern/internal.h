@@ -20,8 +20,8 @@ typedef struct tl_launched {
     size_t n;
 } tl_launched;
 
-/* The arrays are of the arena.  False when memory is out. */
-bool tl_launched_find(tl_launched *launched, const tl_rank_view *view, tl_arena *arena);
+/* The arrays are of the arena. */
+void tl_launched_find(tl_launched *launched, const tl_rank_view *view, tl_arena *arena);
 
 /* The sum of the durations of work [from, to). */
 static inline int64_t tl_launched_ns(const tl_launched *l, size_t from, size_t to)
@@ -32,7 +32,7 @@ static inline int64_t tl_launched_ns(const tl_launched *l, size_t from, size_t t
 /* A hash of its names in their order, below 2^61. */
 uint64_t tl_launched_hash(const tl_launched *l, size_t from, size_t to);
 
-/* Puts its names into words, in place of what stands there.  False when memory is out. */
-bool tl_launched_words(const tl_launched *l, const tl_rank_view *view, size_t from, size_t to, tl_bytes *words);
+/* Puts its names into words, in place of what stands there. */
+void tl_launched_words(const tl_launched *l, const tl_rank_view *view, size_t from, size_t to, tl_bytes *words);
 
 #endif

@@ -48,15 +48,15 @@ typedef struct finding {
     tl_occurrences *occurrences; /* what is shown goes there; NULL: it is being found out which to show */
 } finding;
 
-/* What is known of the operator by this name with this sequence, new if it is new; NULL when memory is out.  Different
- * ones of one key are told apart by going on to the next. */
+/* What is known of the operator by this name with this sequence, new if it is new.  Different ones of one key are told
+ * apart by going on to the next. */
 static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
 {
     for (uint64_t key = tl_hash_mix(tl_hash_mix(hash, n), name);; key++) {
         uint32_t at = tl_map_get(&f->slot, key);
         if (at == TL_MAP_NONE) {
-            if (!tl_vec_room(&f->v) || tl_map_put(&f->slot, key, (uint32_t)f->v.n) != 0)
-                return NULL;
+            tl_vec_room(&f->v);
+            tl_map_put(&f->slot, key, (uint32_t)f->v.n);
             f->v.v[f->v.n] = (found){ .name = name, .hash = hash, .first = SIZE_MAX, .n = n };
             return &f->v.v[f->v.n++];
         }
@@ -67,7 +67,7 @@ static found *slot_of(finding *f, uint32_t name, uint64_t hash, size_t n)
 }
 
 /* The work [first, first + n), as an occurrence. */
-static bool show(finding *f, const found *one, size_t first, size_t n)
+static void show(finding *f, const found *one, size_t first, size_t n)
 {
     const tl_kernel *kernels = f->view->kernels;
     const uint32_t *v = f->launched.kernel + first;
@@ -82,10 +82,8 @@ static bool show(finding *f, const found *one, size_t first, size_t n)
         o.start_ns = tl_ns_min(o.start_ns, kernels[v[i]].start_ns);
         o.end_ns = tl_ns_max(o.end_ns, kernels[v[i]].end_ns);
     }
-    if (!tl_vec_room(f->occurrences))
-        return false;
+    tl_vec_room(f->occurrences);
     f->occurrences->v[f->occurrences->n++] = o;
-    return true;
 }
 
 /* An operator by the name that has just launched work from `first` on. */
@@ -95,8 +93,6 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     uint32_t name = tl_name_key(f->view, ops->name[op]);
     found *one = slot_of(f, name, tl_launched_hash(&f->launched, first, first + n), n);
 
-    if (one == NULL)
-        return false;
     if (one->first == first && f->occurrences != NULL)
         return true;
     if (one->first == first) { /* it is around one of its name, which came first */
@@ -107,8 +103,11 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
         return true;
     }
     one->first = first;
-    if (f->occurrences != NULL)
-        return one->shown == 0 || show(f, one, first, n);
+    if (f->occurrences != NULL) {
+        if (one->shown != 0)
+            show(f, one, first, n);
+        return true;
+    }
     one->last_ns = ops->dur_ns[op];
     one->count++;
     one->host_ns = tl_ns_add(one->host_ns, one->last_ns);
@@ -121,7 +120,7 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
 }
 
 /* Closes those that end by an instant; *at: the first launch that is in none of those that have closed. */
-static bool close_until(finding *f, int64_t ns, size_t *at, size_t end)
+static void close_until(finding *f, int64_t ns, size_t *at, size_t end)
 {
     const tl_launch *launches = f->view->launches;
     const uint32_t *v = f->launched.by.v;
@@ -136,14 +135,13 @@ static bool close_until(finding *f, int64_t ns, size_t *at, size_t end)
             last = low;
         }
         size_t first = f->launched.first[one.first], n = f->launched.first[last] - first;
-        if (n >= SHORTEST && !count(f, one.op, first, n))
-            return false;
+        if (n >= SHORTEST)
+            count(f, one.op, first, n);
     }
-    return true;
 }
 
 /* The operators of a thread, and its launches by.v[at, end). */
-static bool sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
+static void sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
 {
     const tl_ops *ops = &f->view->ops;
     const tl_launch *launches = f->view->launches;
@@ -152,32 +150,28 @@ static bool sweep(finding *f, const tl_thread *thread, size_t at, size_t end)
     for (size_t i = thread->first; i < thread->first + thread->n; i++) {
         if (ops->kind[i] != TL_OP || ops->name[i] == TL_NO_NAME)
             continue;
-        if (!close_until(f, ops->start_ns[i], &at, end))
-            return false;
+        close_until(f, ops->start_ns[i], &at, end);
         while (at < end && launches[v[at]].start_ns < ops->start_ns[i])
             at++;
         int64_t end_ns = ops->start_ns[i] + ops->dur_ns[i];
         if (at == end || launches[v[at]].start_ns >= end_ns)
             continue;
-        if (!tl_vec_room(&f->open))
-            return false;
+        tl_vec_room(&f->open);
         f->open.v[f->open.n++] = (frame){ (uint32_t)i, end_ns, at };
     }
-    return close_until(f, INT64_MAX, &at, end);
+    close_until(f, INT64_MAX, &at, end);
 }
 
-static bool sweep_all(finding *f)
+static void sweep_all(finding *f)
 {
     const tl_ops *ops = &f->view->ops;
     const tl_thread_launches *by = &f->launched.by;
-    bool ok = true;
 
-    for (size_t t = 0; ok && t < ops->nthreads; t++) {
+    for (size_t t = 0; t < ops->nthreads; t++) {
         uint32_t track = ops->threads[t].track;
         if (track < by->ntracks && by->first[track] < by->first[track + 1])
-            ok = sweep(f, &ops->threads[t], by->first[track], by->first[track + 1]);
+            sweep(f, &ops->threads[t], by->first[track], by->first[track + 1]);
     }
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
@@ -194,38 +188,34 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->hash, y->hash);
 }
 
-/* How many of the sequences order[0, n) each operator has, by its name.  False when memory is out. */
-static bool count_by_operator(const finding *f, const uint32_t *order, size_t n, tl_map *counts)
+/* How many of the sequences order[0, n) each operator has, by its name. */
+static void count_by_operator(const finding *f, const uint32_t *order, size_t n, tl_map *counts)
 {
     for (size_t i = 0; i < n; i++) {
         uint32_t name = f->v.v[order[i]].name, so_far = tl_map_get(counts, name);
-        if (tl_map_put(counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1) != 0)
-            return false;
+        tl_map_put(counts, name, so_far == TL_MAP_NONE ? 1 : so_far + 1);
     }
-    return true;
 }
 
 /* A row each: the first of all, and the first of each operator. */
-static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
+static void add_rows(const finding *f, const uint32_t *order, size_t n, tl_tables *out)
 {
     const tl_launched *l = &f->launched;
     tl_table *table = tl_tables_get(out, &tl_pattern_row_schema);
     tl_bytes words = { 0 };
     tl_map counts = { 0 }, told = { 0 }; /* name of an operator -> how many it has; whether it has a row */
     int64_t all = 0;
-    bool ok = count_by_operator(f, order, n, &counts);
+    count_by_operator(f, order, n, &counts);
 
     for (size_t i = 0; i < f->view->nkernels; i++)
         all = tl_ns_add(all, f->view->kernels[i].end_ns - f->view->kernels[i].start_ns);
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const found *one = &f->v.v[order[i]];
         bool first = tl_map_get(&told, one->name) == TL_MAP_NONE;
         if (i >= FIRST_ROWS && (!first || told.n >= MOST_OPERATORS))
             continue;
-        ok = tl_map_put(&told, one->name, 1) == 0 &&
-             tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
-        if (!ok)
-            break;
+        tl_map_put(&told, one->name, 1);
+        tl_launched_words(l, f->view, one->first, one->first + one->n, &words);
         const tl_pattern_row row = {
             .rank = f->view->rank,
             .place = (int32_t)i + 1,
@@ -242,40 +232,37 @@ static bool add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
             .sequence = tl_names_intern(out->names, words.v, words.n),
             .of_operator = (int64_t)tl_map_get(&counts, one->name),
         };
-        ok = row.sequence != TL_NO_NAME && tl_table_append(table, &row, 1);
+        tl_table_append(table, &row, 1);
     }
     tl_bytes_free(&words);
     tl_map_free(&counts);
     tl_map_free(&told);
-    return ok;
 }
 
-/* Those that come again, most device time first; *n of them.  The caller frees it; NULL when memory is out. */
+/* Those that come again, most device time first; *n of them.  The caller frees it. */
 static uint32_t *order_of(const finding *f, size_t *n)
 {
     uint32_t *order = tl_malloc((f->v.n + 1) * sizeof *order);
     *n = 0;
-    for (size_t i = 0; order != NULL && i < f->v.n; i++)
+    for (size_t i = 0; i < f->v.n; i++)
         if (f->v.v[i].count > 1)
             order[(*n)++] = (uint32_t)i;
-    if (order != NULL && tl_sort_index(order, *n, by_time, f))
-        return order;
-    free(order);
-    return NULL;
+    tl_sort_index(order, *n, by_time, f);
+    return order;
 }
 
-static bool tabulate(const finding *f, tl_tables *out)
+static void tabulate(const finding *f, tl_tables *out)
 {
     size_t n;
     uint32_t *order = order_of(f, &n);
-    bool ok = order != NULL && add_rows(f, order, n, out);
+    add_rows(f, order, n, out);
     free(order);
-    return ok;
 }
 
-static bool find(finding *f, tl_arena *arena)
+static void find(finding *f, tl_arena *arena)
 {
-    return tl_launched_find(&f->launched, f->view, arena) && sweep_all(f);
+    tl_launched_find(&f->launched, f->view, arena);
+    sweep_all(f);
 }
 
 static void end(finding *f, tl_arena *arena)
@@ -286,25 +273,26 @@ static void end(finding *f, tl_arena *arena)
     free(f->open.v);
 }
 
-static tl_status pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     finding f = { .view = view };
     tl_arena arena = { 0 };
     (void)config;
-    bool ok = find(&f, &arena) && tabulate(&f, out);
+    find(&f, &arena);
+    tabulate(&f, out);
     end(&f, &arena);
-    return ok ? TL_OK : tl_fail_memory(err, "the patterns of a rank");
 }
 
 /* ----------------------------------------------------------------------------------------------------- occurrences */
 
 /* Marks the first `most` sequences: of the operators that have one, the first. */
-static bool mark_shown(finding *f, size_t most)
+static void mark_shown(finding *f, size_t most)
 {
     size_t n;
     int32_t shown = 0;
     uint32_t *order = order_of(f, &n);
-    for (size_t i = 0; order != NULL && i < n && (size_t)shown < most; i++) {
+    for (size_t i = 0; i < n && (size_t)shown < most; i++) {
         size_t k = 0;
         while (k < i && (f->v.v[order[k]].shown == 0 || f->v.v[order[k]].hash != f->v.v[order[i]].hash))
             k++;
@@ -312,7 +300,6 @@ static bool mark_shown(finding *f, size_t most)
             f->v.v[order[i]].shown = ++shown;
     }
     free(order);
-    return order != NULL;
 }
 
 static int by_place(const void *a, const void *b)
@@ -325,19 +312,19 @@ static int by_place(const void *a, const void *b)
     return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->end_ns, y->end_ns);
 }
 
-bool tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out)
+void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out)
 {
     finding f = { .view = view };
     tl_arena arena = { 0 };
-    bool ok = find(&f, &arena) && mark_shown(&f, most);
+    find(&f, &arena);
+    mark_shown(&f, most);
     for (size_t i = 0; i < f.v.n; i++)
         f.v.v[i].first = SIZE_MAX;
     f.occurrences = out;
-    ok = ok && sweep_all(&f);
-    if (ok && out->n > 1)
+    sweep_all(&f);
+    if (out->n > 1)
         qsort(out->v, out->n, sizeof *out->v, by_place);
     end(&f, &arena);
-    return ok;
 }
 
 TL_TABLE_DEFINE_AS(

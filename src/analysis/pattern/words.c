@@ -68,7 +68,7 @@ static uint32_t run_at(const tl_launched *l, const tl_rank_view *view, size_t i,
     return name;
 }
 
-bool tl_launched_words(const tl_launched *l, const tl_rank_view *view, size_t from, size_t to, tl_bytes *words)
+void tl_launched_words(const tl_launched *l, const tl_rank_view *view, size_t from, size_t to, tl_bytes *words)
 {
     words->n = 0;
     for (size_t i = from, n; i < to; i += n) {
@@ -80,14 +80,13 @@ bool tl_launched_words(const tl_launched *l, const tl_rank_view *view, size_t fr
         }
         if (words->n >= LONGEST) {
             length += (size_t)snprintf(part + length, sizeof part - length, "... %zu more", to - i);
-            return tl_bytes_put(words, part, length);
+            tl_bytes_put(words, part, length);
+            return;
         }
         uint32_t name = run_at(l, view, i, to, &n);
         length += shorten(tl_names_text(view->names, name), part + length);
         if (n > 1)
             length += (size_t)snprintf(part + length, sizeof part - length, " x %zu", n);
-        if (!tl_bytes_put(words, part, length))
-            return false;
+        tl_bytes_put(words, part, length);
     }
-    return true;
 }

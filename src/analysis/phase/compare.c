@@ -238,7 +238,7 @@ void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *j, tl_tables *
 
     list_waits(tables, &w);
     find_alone(cells, j, has_alone);
-    (void)tl_table_reserve(table, cells->n);
+    tl_table_reserve(table, cells->n);
     for (size_t i = 0; i < cells->n; i++) {
         const tl_phase_cell *c = &cells->v[i];
         *(tl_phase_step *)tl_table_add(table) = (tl_phase_step){ .step = c->step,

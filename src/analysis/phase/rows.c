@@ -230,10 +230,10 @@ static void verdict_rows(tl_phase_job *j, tl_table *table)
     uint32_t *order = tl_sorted_index(n, by_weight, rows);
     const tl_phase_verdict *first = n > 0 ? &rows[order[0]] : NULL;
     job = job_row(j, first != NULL && first->verdict == TL_PHASE_STRAGGLER ? first : NULL, open);
-    (void)tl_table_append(table, &job, 1);
+    tl_table_append(table, &job, 1);
     for (size_t i = 0; i < n; i++) {
         rows[order[i]].place = (int32_t)i + 1;
-        (void)tl_table_append(table, &rows[order[i]], 1);
+        tl_table_append(table, &rows[order[i]], 1);
     }
     free(rows);
     free(order);
@@ -293,7 +293,7 @@ static void phase_rows(const tl_phase_job *j, const tl_table *steps, tl_table *t
     for (size_t from = 0, to; from < steps->n; from = to) {
         to = tl_group_end(order, from, steps->n, by_rank_and_phase, rows);
         tl_phase row = phase_row(j, rows, order + from, to - from, scratch);
-        (void)tl_table_append(table, &row, 1);
+        tl_table_append(table, &row, 1);
     }
     free(order);
     free(scratch);

@@ -23,20 +23,16 @@ typedef TL_VEC(window) windows;
 /* Windows that are open at an instant, no two of a thread, in order of their begin. */
 typedef TL_VEC(uint32_t) opened;
 
-static bool add_window(windows *w, window one)
+static void add_window(windows *w, window one)
 {
-    if (!tl_vec_room(w))
-        return false;
+    tl_vec_room(w);
     w->v[w->n++] = one;
-    return true;
 }
 
-static bool open_window(opened *open, size_t i)
+static void open_window(opened *open, size_t i)
 {
-    if (!tl_vec_room(open))
-        return false;
+    tl_vec_room(open);
     open->v[open->n++] = (uint32_t)i;
-    return true;
 }
 
 static void close_until(opened *open, const windows *w, int64_t at_ns)
@@ -68,12 +64,11 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Those that begin in another of their thread are left out and counted. */
-static bool keep_outer(windows *w, tl_rep_set *out)
+static void keep_outer(windows *w, tl_rep_set *out)
 {
     opened open = { 0 };
     size_t kept = 0;
-    bool ok = true;
-    for (size_t i = 0; ok && i < w->n; i++) {
+    for (size_t i = 0; i < w->n; i++) {
         const window one = w->v[i];
         close_until(&open, w, one.start_ns);
         if (open_on(&open, w, one.track) != TL_NONE) {
@@ -82,49 +77,46 @@ static bool keep_outer(windows *w, tl_rep_set *out)
         }
         out->beside += open.n > 0;
         w->v[kept] = one;
-        ok = open_window(&open, kept++);
+        open_window(&open, kept++);
     }
     w->n = kept;
     free(open.v);
-    return ok;
 }
 
-static bool find_annotations(const tl_rank_view *view, const char *name, windows *w)
+static void find_annotations(const tl_rank_view *view, const char *name, windows *w)
 {
     const tl_ops *ops = &view->ops;
-    bool ok = true;
     for (size_t t = 0; t < ops->nthreads; t++)
-        for (size_t i = ops->threads[t].first; ok && i < ops->threads[t].first + ops->threads[t].n; i++)
+        for (size_t i = ops->threads[t].first; i < ops->threads[t].first + ops->threads[t].n; i++)
             if (ops->kind[i] == TL_ANNOTATION && tl_text_is(tl_names_text(view->names, ops->name[i]), name))
-                ok = add_window(w, (window){ ops->start_ns[i], ops->start_ns[i] + ops->dur_ns[i], ops->name[i],
-                                             ops->threads[t].track });
-    return ok;
+                add_window(w, (window){ ops->start_ns[i], ops->start_ns[i] + ops->dur_ns[i], ops->name[i],
+                                        ops->threads[t].track });
 }
 
-static bool find_windows(const tl_rank_view *view, const tl_rep_rule *rule, windows *w, tl_rep_set *out)
+static void find_windows(const tl_rank_view *view, const tl_rep_rule *rule, windows *w, tl_rep_set *out)
 {
-    bool ok = true;
-    if (rule->of == TL_REP_FILE)
-        return add_window(w, (window){ INT64_MIN, INT64_MAX, TL_NO_NAME, TL_NONE });
+    if (rule->of == TL_REP_FILE) {
+        add_window(w, (window){ INT64_MIN, INT64_MAX, TL_NO_NAME, TL_NONE });
+        return;
+    }
     if (rule->of == TL_REP_ANNOTATION)
-        ok = find_annotations(view, rule->name, w);
+        find_annotations(view, rule->name, w);
     else
-        for (size_t i = 0; ok && i < view->nsteps; i++)
-            ok =
-                add_window(w, (window){ view->steps[i].start_ns, view->steps[i].end_ns, view->steps[i].name, TL_NONE });
-    if (ok && w->n > 1)
+        for (size_t i = 0; i < view->nsteps; i++)
+            add_window(w, (window){ view->steps[i].start_ns, view->steps[i].end_ns, view->steps[i].name, TL_NONE });
+    if (w->n > 1)
         qsort(w->v, w->n, sizeof *w->v, by_start);
-    return ok && keep_outer(w, out);
+    keep_outer(w, out);
 }
 
 /* ---- what autograd launches ---- */
 
-/* For each operator whether it is, or lies in, a call of autograd.  NULL when memory is out. */
+/* For each operator whether it is, or lies in, a call of autograd. */
 static bool *find_backward(const tl_rank_view *view)
 {
     const tl_ops *ops = &view->ops;
     bool *backward = tl_calloc(ops->n + 1, sizeof *backward);
-    for (size_t t = 0; backward != NULL && t < ops->nthreads; t++) {
+    for (size_t t = 0; t < ops->nthreads; t++) {
         int64_t until_ns = INT64_MIN; /* end of the outermost call of autograd that is open */
         for (size_t i = ops->threads[t].first; i < ops->threads[t].first + ops->threads[t].n; i++) {
             if (ops->start_ns[i] >= until_ns && ops->kind[i] == TL_OP &&
@@ -174,17 +166,16 @@ static bool is_excluded(finding *f, uint32_t name)
 /* A work belongs to the repetition that is open where it was launched: on its thread; where that has none, as those of
  * autograd, to the one of any thread that began last.  The works of the order are in that of their launches, and those
  * in no repetition are taken out of it. */
-static bool assign(finding *f)
+static void assign(finding *f)
 {
     const windows *w = &f->windows;
     opened open = { 0 };
     size_t next = 0, kept = 0;
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < f->n; i++) {
+    for (size_t i = 0; i < f->n; i++) {
         const tl_kernel *k = &f->view->kernels[f->order[i]];
-        while (ok && next < w->n && w->v[next].start_ns <= k->launch_ns)
-            ok = open_window(&open, next++);
+        while (next < w->n && w->v[next].start_ns <= k->launch_ns)
+            open_window(&open, next++);
         close_until(&open, w, k->launch_ns);
         uint32_t rep = k->launch == TL_NONE ? TL_NONE : open_on(&open, w, f->view->launches[k->launch].track);
         f->out->guessed += rep == TL_NONE && open.n > 1;
@@ -200,11 +191,10 @@ static bool assign(finding *f)
     }
     f->n = kept;
     free(open.v);
-    return ok;
 }
 
 /* By repetition, and in each by launch. */
-static bool order_works(finding *f)
+static void order_works(finding *f)
 {
     for (size_t i = 0; i < f->view->nkernels; i++) {
         f->rep_of[i] = TL_NONE;
@@ -212,7 +202,9 @@ static bool order_works(finding *f)
             f->order[f->n++] = (uint32_t)i;
         f->out->unlinked += f->view->kernels[i].launch_ns == TL_TIME_UNKNOWN;
     }
-    return tl_sort_index(f->order, f->n, by_launch, f) && assign(f) && tl_sort_index(f->order, f->n, by_launch, f);
+    tl_sort_index(f->order, f->n, by_launch, f);
+    assign(f);
+    tl_sort_index(f->order, f->n, by_launch, f);
 }
 
 static bool is_backward(const finding *f, const tl_kernel *k)
@@ -222,28 +214,26 @@ static bool is_backward(const finding *f, const tl_kernel *k)
 }
 
 /* first: the repetition's first share. */
-static bool share_out(finding *f, const tl_kernel *k, size_t first, int64_t rep)
+static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t rep)
 {
     uint32_t at = tl_map_get(&f->slot, k->name);
     if (at == TL_MAP_NONE || at < first) {
         at = (uint32_t)f->out->shares.n;
-        if (!tl_vec_room(&f->out->shares) || tl_map_put(&f->slot, k->name, at) != 0)
-            return false;
+        tl_vec_room(&f->out->shares);
+        tl_map_put(&f->slot, k->name, at);
         f->out->shares.v[f->out->shares.n++] = (tl_rep_share){ .rep = rep, .name = k->name, .kind = k->kind };
     }
     f->out->shares.v[at].count++;
     f->out->shares.v[at].total_ns = tl_ns_add(f->out->shares.v[at].total_ns, k->end_ns - k->start_ns);
-    return true;
 }
 
 /* The kernels order[from, to) are those of a repetition; spans has room for them. */
-static bool measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *spans)
+static void measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *spans)
 {
     size_t n = 0, first = f->out->shares.n;
     tl_spans busy = { 0 };
-    bool ok = true;
 
-    for (size_t i = from; ok && i < to; i++) {
+    for (size_t i = from; i < to; i++) {
         const tl_kernel *k = &f->view->kernels[f->order[i]];
         int64_t ns = k->end_ns - k->start_ns;
         if ((int64_t)(i - from) < f->rule->skip || is_excluded(f, k->name)) {
@@ -256,19 +246,18 @@ static bool measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *sp
         row->kernel_ns = tl_ns_add(row->kernel_ns, ns);
         *part = tl_ns_add(*part, ns);
         spans[n++] = (tl_span){ k->start_ns, k->end_ns };
-        ok = share_out(f, k, first, row->rep);
+        share_out(f, k, first, row->rep);
     }
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         start = tl_ns_min(start, spans[i].start_ns);
         end = tl_ns_max(end, spans[i].end_ns);
     }
-    ok = ok && tl_spans_add_all(&busy, spans, n);
-    row->busy_ns = ok ? tl_spans_total(&busy) : 0;
+    tl_spans_add_all(&busy, spans, n);
+    row->busy_ns = tl_spans_total(&busy);
     row->span_ns = n > 0 ? end - start : 0;
     row->bubble_ns = row->span_ns - row->busy_ns;
     tl_spans_free(&busy);
-    return ok;
 }
 
 static void name_rep(const finding *f, uint32_t name, tl_rep *row)
@@ -279,41 +268,37 @@ static void name_rep(const finding *f, uint32_t name, tl_rep *row)
     tl_cell_text(row->name, sizeof row->name, text.p, text.n);
 }
 
-static bool measure_all(finding *f)
+static void measure_all(finding *f)
 {
     tl_span *spans = tl_malloc((f->n + 1) * sizeof *spans);
-    bool ok = spans != NULL;
-    for (size_t w = 0, from = 0, to; ok && w < f->windows.n; w++, from = to) {
+    for (size_t w = 0, from = 0, to; w < f->windows.n; w++, from = to) {
         for (to = from; to < f->n && f->rep_of[f->order[to]] == w; to++)
             ;
-        ok = tl_vec_room(&f->out->v);
-        if (!ok)
-            break;
+        tl_vec_room(&f->out->v);
         tl_rep *row = &f->out->v.v[f->out->v.n++];
         *row = (tl_rep){ .rep = (int32_t)w };
         name_rep(f, f->windows.v[w].name, row);
-        ok = measure(f, from, to, row, spans);
+        measure(f, from, to, row, spans);
     }
     free(spans);
-    return ok;
 }
 
-tl_status tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out, tl_error *err)
+void tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out)
 {
     finding f = { .view = view, .rule = rule, .out = out };
     f.backward = find_backward(view);
     f.rep_of = tl_malloc((view->nkernels + 1) * sizeof *f.rep_of);
     f.order = tl_malloc((view->nkernels + 1) * sizeof *f.order);
     f.excluded = tl_calloc(view->names->n + 1, 1);
-    bool ok = f.backward != NULL && f.rep_of != NULL && f.order != NULL && f.excluded != NULL;
-    ok = ok && find_windows(view, rule, &f.windows, out) && order_works(&f) && measure_all(&f);
+    find_windows(view, rule, &f.windows, out);
+    order_works(&f);
+    measure_all(&f);
     tl_map_free(&f.slot);
     free(f.windows.v);
     free(f.excluded);
     free(f.order);
     free(f.rep_of);
     free(f.backward);
-    return ok ? TL_OK : tl_fail_memory(err, "repetitions");
 }
 
 void tl_rep_set_free(tl_rep_set *reps)

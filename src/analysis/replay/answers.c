@@ -26,12 +26,10 @@ typedef struct taking {
     tl_folded folded;
 } taking;
 
-static bool put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
+static void put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
 {
-    if (!tl_vec_room(&t->taken))
-        return false;
+    tl_vec_room(&t->taken);
     t->taken.v[t->taken.n++] = (tl_taken){ ns, node, unit, t->activity[node], 0 };
-    return true;
 }
 
 /* Besides an activity: of a wait that peers do not have. */
@@ -40,16 +38,16 @@ enum { OF_WAIT = 0x80 };
 /* Of a host, what it does around waits that peers do not have is theirs, up to the next launch; and the launches that
  * peers do not have are of the work that these do not have, if most are such that they have.  What has a name of its own
  * stays that. */
-static bool name_host(taking *t, const tl_repair_plan *plan)
+static void name_host(taking *t, const tl_repair_plan *plan)
 {
     const tl_open_rank *o = &t->c.open;
     size_t pieces = 0, known = 0;
-    bool ok = tl_drop_waits(&t->c, plan->drop);
+    tl_drop_waits(&t->c, plan->drop);
     for (uint32_t v = 0; v < o->n; v++) {
         pieces += tl_is_host_piece(&o->nodes[v]);
         known += t->c.baseline_ns[v] > 0;
     }
-    for (uint32_t v = 0; ok && v < o->n; v++) {
+    for (uint32_t v = 0; v < o->n; v++) {
         const tl_node *node = &o->nodes[v];
         if (t->c.gone[v]) {
             t->activity[v] = node->activity | OF_WAIT;
@@ -68,71 +66,66 @@ static bool name_host(taking *t, const tl_repair_plan *plan)
     for (uint32_t v = 0; v < o->n; v++)
         t->activity[v] &= (uint8_t)~OF_WAIT;
     memset(t->c.gone, 0, o->n * sizeof *t->c.gone);
-    return ok;
 }
 
 /* What the plan takes off; then all is unchanged again. */
-static bool take(taking *t, const tl_repair_plan *plan, uint32_t unit)
+static void take(taking *t, const tl_repair_plan *plan, uint32_t unit)
 {
     const tl_open_rank *o = &t->c.open;
-    bool ok = tl_repair_plan_apply(plan, &t->c);
-    for (uint32_t v = 0; ok && v < o->n; v++)
+    tl_repair_plan_apply(plan, &t->c);
+    for (uint32_t v = 0; v < o->n; v++)
         t->activity[v] = o->nodes[v].activity;
-    ok = ok && (plan->family != TL_FAMILY_HOST || name_host(t, plan));
-    for (uint32_t v = 0; ok && v < o->n; v++) {
+    if (plan->family == TL_FAMILY_HOST)
+        name_host(t, plan);
+    for (uint32_t v = 0; v < o->n; v++) {
         if (t->c.less_ns[v] != 0) {
-            ok = put(t, v, unit, t->c.less_ns[v]);
+            put(t, v, unit, t->c.less_ns[v]);
             tl_fold_mark_put(&t->marks[v], TL_FOLD_WORK);
         }
-        if (!ok || !t->c.gone[v])
+        if (!t->c.gone[v])
             continue;
         if (t->activity[v] == TL_ACTIVITY_HOST)
             t->activity[v] = TL_ACTIVITY_SYNC; /* a pause that is a wait, as it turned out */
-        ok = put(t, v, unit, TL_GONE);
+        put(t, v, unit, TL_GONE);
         tl_fold_mark_put(&t->marks[v], TL_FOLD_EDGES);
         for (uint32_t e = o->nodes[v].first_edge; e < o->nodes[v + 1].first_edge; e++)
             tl_fold_mark_put(&t->marks[o->edges[e].from], TL_FOLD_KEEP);
     }
     tl_changes_reset(&t->c);
-    return ok;
 }
 
-static bool get_plans(tl_told *told, tl_bytes *in)
+static void get_plans(tl_told *told, tl_bytes *in)
 {
     size_t n;
     tl_told_free(told);
-    if (!tl_bytes_get(in, &n, sizeof n))
-        return false;
+    tl_bytes_get(in, &n, sizeof n);
     told->plans = tl_calloc(n + 1, sizeof *told->plans);
-    bool ok = told->plans != NULL;
-    while (ok && told->nplans < n)
-        ok = tl_repair_plan_get(&told->plans[told->nplans++], in);
-    return ok;
+    while (told->nplans < n)
+        tl_repair_plan_get(&told->plans[told->nplans++], in);
 }
 
-bool tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out)
+void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out)
 {
     taking t = { 0 };
-    bool ok = get_plans(told, in) && tl_changes_open(rank, frame, &t.c);
-    size_t n = ok ? t.c.open.n + (size_t)1 : 1;
+    get_plans(told, in);
+    tl_changes_open(rank, frame, &t.c);
+    size_t n = t.c.open.n + (size_t)1;
     t.marks = tl_calloc(n, sizeof *t.marks);
     t.number_of = tl_malloc(n * sizeof *t.number_of);
     t.activity = tl_malloc(n * sizeof *t.activity);
-    ok = ok && t.marks != NULL && t.number_of != NULL && t.activity != NULL;
-    for (uint32_t u = 0; ok && u < told->nplans; u++)
-        ok = take(&t, &told->plans[u], u);
-    ok = ok && tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
-    for (size_t i = 0; ok && i < t.taken.n; i++)
+    for (uint32_t u = 0; u < told->nplans; u++)
+        take(&t, &told->plans[u], u);
+    tl_folded_make(&t.c, t.marks, &t.folded, t.number_of);
+    for (size_t i = 0; i < t.taken.n; i++)
         t.taken.v[i].node = t.number_of[t.taken.v[i].node];
-    ok = ok && tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v) &&
-         tl_folded_put(&t.folded, rank->of->graph.ncomms, out);
+    tl_bytes_put_list(out, t.taken.v, t.taken.n, sizeof *t.taken.v);
+    tl_folded_put(&t.folded, rank->of->graph.ncomms, out);
     tl_changes_free(&t.c);
     tl_folded_free(&t.folded);
     free(t.marks);
     free(t.number_of);
     free(t.activity);
     free(t.taken.v);
-    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- change */
@@ -145,15 +138,17 @@ typedef struct changing {
     bool *gone;       /* [nodes] */
 } changing;
 
-static bool apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
+static void apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
 {
     uint32_t *which = NULL;
     size_t n;
-    bool ok = tl_bytes_get_list(in, (void **)&which, &n, sizeof *which);
-    for (size_t i = 0; ok && i < n; i++)
-        ok = which[i] < told->nplans && tl_repair_plan_apply(&told->plans[which[i]], c);
+    tl_bytes_get_list(in, (void **)&which, &n, sizeof *which);
+    for (size_t i = 0; i < n; i++) {
+        if (which[i] >= told->nplans)
+            tl_fault("a question names a plan that is not there");
+        tl_repair_plan_apply(&told->plans[which[i]], c);
+    }
     free(which);
-    return ok;
 }
 
 /* What is taken off the members of collectives on links is told apart. */
@@ -171,24 +166,24 @@ static void move_ends(changing *a)
 }
 
 /* All parts of the ideal go with the same plans, so both are applied once. */
-static bool apply_ideal(changing *a, tl_bytes *in)
+static void apply_ideal(changing *a, tl_bytes *in)
 {
     const size_t n = a->c.open.n;
     if (a->less_ns == NULL) {
-        bool ok = apply_plans(a->told, in, &a->c) && tl_rank_ideal_apply(&a->told->ideal, &a->c);
+        apply_plans(a->told, in, &a->c);
+        tl_rank_ideal_apply(&a->told->ideal, &a->c);
         move_ends(a);
         a->less_ns = tl_malloc((n + 1) * sizeof *a->less_ns);
         a->gone = tl_malloc((n + 1) * sizeof *a->gone);
         memcpy(a->less_ns, a->c.less_ns, n * sizeof *a->less_ns);
         memcpy(a->gone, a->c.gone, n * sizeof *a->gone);
-        return ok;
+        return;
     }
     memcpy(a->c.less_ns, a->less_ns, n * sizeof *a->less_ns);
     memcpy(a->c.gone, a->gone, n * sizeof *a->gone);
     size_t nplans = 0;
-    bool ok = tl_bytes_get(in, &nplans, sizeof nplans);
+    tl_bytes_get(in, &nplans, sizeof nplans);
     tl_bytes_skip(in, nplans * sizeof(uint32_t));
-    return ok;
 }
 
 /* Only those activities, of a host all that it does if what has no name is among them. */
@@ -210,53 +205,57 @@ static bool is_changed(const tl_changes *c)
 }
 
 /* Applies the next change of those that are asked. */
-static bool change(changing *a, tl_bytes *in, tl_change *how)
+static void change(changing *a, tl_bytes *in, tl_change *how)
 {
     tl_changes_reset(&a->c);
-    if (!tl_bytes_get(in, how, sizeof *how))
-        return false;
-    bool ok = how->kind == TL_CHANGE_IDEAL ? apply_ideal(a, in) : apply_plans(a->told, in, &a->c);
+    tl_bytes_get(in, how, sizeof *how);
+    if (how->kind == TL_CHANGE_IDEAL)
+        apply_ideal(a, in);
+    else
+        apply_plans(a->told, in, &a->c);
     if (how->kind == TL_CHANGE_IDEAL)
         mask(&a->c, how->activities);
     else if (how->kind == TL_CHANGE_BALANCE)
         tl_balance_rank(how->to, &a->c);
     else if (how->kind == TL_CHANGE_HOST)
         tl_free_host(&a->c);
-    return ok;
 }
 
-static bool put_changed(tl_changes *c, uint32_t kind, tl_bytes *out)
+static void put_changed(tl_changes *c, uint32_t kind, tl_bytes *out)
 {
     tl_folded folded = { 0 };
     const uint8_t any = kind == TL_CHANGE_NONE || is_changed(c);
-    bool ok = tl_bytes_put(out, &any, sizeof any);
-    if (ok && any)
-        ok = tl_folded_make(c, NULL, &folded, NULL) && tl_folded_put(&folded, c->open.of->graph.ncomms, out);
+    tl_bytes_put(out, &any, sizeof any);
+    if (any) {
+        tl_folded_make(c, NULL, &folded, NULL);
+        tl_folded_put(&folded, c->open.of->graph.ncomms, out);
+    }
     tl_folded_free(&folded);
-    return ok;
 }
 
-bool tl_changed_get(tl_folded *folded, tl_bytes *in)
+void tl_changed_get(tl_folded *folded, tl_bytes *in)
 {
     uint8_t any = 0;
     *folded = (tl_folded){ 0 };
-    return tl_bytes_get(in, &any, sizeof any) && (any == 0 || tl_folded_get(folded, in));
+    tl_bytes_get(in, &any, sizeof any);
+    if (any != 0)
+        tl_folded_get(folded, in);
 }
 
-bool tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
+void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
 {
     changing a = { .told = told };
     tl_change how;
-    bool ok = tl_changes_open(rank, frame, &a.c);
-    while (ok && in->at < in->n) {
-        ok = change(&a, in, &how) && put_changed(&a.c, how.kind, out);
-        if (ok && how.kind == TL_CHANGE_IDEAL)
-            ok = tl_bytes_put_list(out, a.ends.v, (how.activities >> TL_ACTIVITY_COMM & 1U) != 0 ? a.ends.n : 0,
-                                   sizeof *a.ends.v);
+    tl_changes_open(rank, frame, &a.c);
+    while (in->at < in->n) {
+        change(&a, in, &how);
+        put_changed(&a.c, how.kind, out);
+        if (how.kind == TL_CHANGE_IDEAL)
+            tl_bytes_put_list(out, a.ends.v, (how.activities >> TL_ACTIVITY_COMM & 1U) != 0 ? a.ends.n : 0,
+                              sizeof *a.ends.v);
     }
     tl_changes_free(&a.c);
     free(a.ends.v);
     free(a.less_ns);
     free(a.gone);
-    return ok;
 }

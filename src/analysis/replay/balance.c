@@ -4,27 +4,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What is usual of each role: ns[nroles].  False when memory is out. */
-static bool find_baseline(const tl_baseline *b, int64_t *ns)
+/* What is usual of each role: ns[nroles]. */
+static void find_baseline(const tl_baseline *b, int64_t *ns)
 {
     int64_t *scratch = tl_malloc((b->graph->nranks + 1) * sizeof *scratch);
-    for (uint32_t q = 0; scratch != NULL && q < b->nroles; q++) {
+    for (uint32_t q = 0; q < b->nroles; q++) {
         for (uint32_t i = 0; i < b->roles[q].n; i++)
             scratch[i] = b->compute_ns[b->members[b->roles[q].first + i]];
         ns[q] = tl_baseline_median(scratch, b->roles[q].n);
     }
     free(scratch);
-    return scratch != NULL;
 }
 
-bool tl_balance_find(const tl_baseline *b, tl_balance *out)
+void tl_balance_find(const tl_baseline *b, tl_balance *out)
 {
     int64_t *baseline_ns = tl_calloc(b->nroles + 1, sizeof *baseline_ns);
     double sum = 0, nranks = 0;
     *out = (tl_balance){ .most = TL_NONE, .times = NAN, .to = tl_malloc((b->nroles + 1) * sizeof *out->to) };
-    bool ok = baseline_ns != NULL && out->to != NULL && find_baseline(b, baseline_ns);
+    find_baseline(b, baseline_ns);
 
-    for (uint32_t q = 0; ok && q < b->nroles; q++) {
+    for (uint32_t q = 0; q < b->nroles; q++) {
         double n = baseline_ns[q] > 0 ? b->roles[q].n : 0;
         sum += (double)baseline_ns[q] * n;
         nranks += n;
@@ -33,12 +32,11 @@ bool tl_balance_find(const tl_baseline *b, tl_balance *out)
     double own = out->most != TL_NONE ? b->roles[out->most].n : 0;
     if (nranks <= own)
         out->most = TL_NONE;
-    for (uint32_t q = 0; ok && q < b->nroles; q++)
+    for (uint32_t q = 0; q < b->nroles; q++)
         out->to[q] = baseline_ns[q] > 0 ? sum / nranks / (double)baseline_ns[q] : 1;
-    if (ok && out->most != TL_NONE)
+    if (out->most != TL_NONE)
         out->times = (double)baseline_ns[out->most] / ((sum - (double)baseline_ns[out->most] * own) / (nranks - own));
     free(baseline_ns);
-    return ok;
 }
 
 void tl_balance_rank(double to, tl_changes *c)

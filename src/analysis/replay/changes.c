@@ -3,11 +3,11 @@
 #include "tlmpi/base/mem.h"
 #include <string.h>
 
-static bool make_room(tl_changes *c)
+static void make_room(tl_changes *c)
 {
     size_t n = c->open.n + (size_t)1;
     if (n <= c->room)
-        return true;
+        return;
     tl_arena_free(&c->arena);
     c->room = n;
     c->kind_of = tl_arena_take(&c->arena, n, sizeof *c->kind_of);
@@ -17,7 +17,6 @@ static bool make_room(tl_changes *c)
     c->gone = tl_arena_take(&c->arena, n, sizeof *c->gone);
     c->order = tl_arena_take(&c->arena, n, sizeof *c->order);
     c->at = tl_arena_take(&c->arena, n, sizeof *c->at);
-    return !c->arena.failed;
 }
 
 void tl_changes_reset(tl_changes *c)
@@ -26,21 +25,19 @@ void tl_changes_reset(tl_changes *c)
     memset(c->gone, 0, c->open.n * sizeof *c->gone);
 }
 
-bool tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *c)
+void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *c)
 {
     c->frame = frame;
     c->compared = c->laid_out = false;
     tl_net_free(&c->net);
     c->open = *rank;
-    if (!make_room(c))
-        return false;
+    make_room(c);
     for (uint32_t v = 0; v < c->open.n; v++) {
         bool same = v > 0 && c->open.nodes[v].step == c->open.nodes[v - 1].step;
         c->step_of[v] =
             same ? c->step_of[v - 1] : (uint32_t)tl_step_index(frame->steps, frame->nsteps, c->open.nodes[v].step);
     }
     tl_changes_reset(c);
-    return true;
 }
 
 /* The kind of the last node of each key, by some of the key's bits: few kernels run again and again. */

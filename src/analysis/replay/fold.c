@@ -65,10 +65,7 @@ static void add_way(folding *f, uint32_t from, int64_t ns)
         f->list.v[at].ns = tl_ns_max(f->list.v[at].ns, ns);
         return;
     }
-    if (!tl_vec_room(&f->list)) {
-        f->failed = true;
-        return;
-    }
+    tl_vec_room(&f->list);
     f->nodes.v[from].at = (uint32_t)f->list.n;
     f->list.v[f->list.n++] = (way){ ns, from };
 }
@@ -118,7 +115,7 @@ static void drop_short(folding *f)
 static void list_ways(folding *f, uint32_t v)
 {
     f->list.n = 0;
-    for (uint32_t e = f->net->first_edge[v]; e < f->net->first_edge[v + 1] && !f->failed; e++)
+    for (uint32_t e = f->net->first_edge[v]; e < f->net->first_edge[v + 1]; e++)
         add_ways_over(f, f->net->from[e], f->net->lag_ns[e]);
     if (f->marks[v] != TL_FOLD_EDGES && f->list.n > 1 && f->list.n <= 2 * MOST_WAYS)
         drop_short(f);
@@ -137,10 +134,7 @@ static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
         f->ends.v[i].ns = tl_ns_max(f->ends.v[i].ns, ns);
         return;
     }
-    if (!tl_vec_room(&f->ends)) {
-        f->failed = true;
-        return;
-    }
+    tl_vec_room(&f->ends);
     uint32_t at = (uint32_t)f->ends.n++;
     f->ends.v[at] = (end_after){ ns, step, i };
     *(before == TL_NONE ? &f->nodes.v[number].first_end : &f->ends.v[before].next) = at;
@@ -149,27 +143,22 @@ static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
 /* The one after the last is there as well: it ends the edges of the last. */
-static bool add_node(folding *f, int64_t own_ns, bool changes)
+static void add_node(folding *f, int64_t own_ns, bool changes)
 {
-    if (!tl_vec_room(&f->nodes))
-        return false;
+    tl_vec_room(&f->nodes);
     f->nodes.v[f->nodes.n - 1] = (staying){ own_ns, (uint32_t)f->edges.n, TL_NONE, TL_NONE, changes };
     f->nodes.n++;
-    return true;
 }
 
 static void keep(folding *f, uint32_t v)
 {
     const tl_net *net = f->net;
     uint32_t number = (uint32_t)f->nodes.n - 1;
-    f->failed = f->failed || !add_node(f, net->own_ns[v], f->marks[v] >= TL_FOLD_WORK);
-    for (size_t i = 0; i < f->list.n && !f->failed; i++) {
-        f->failed = !tl_vec_room(&f->edges);
-        if (!f->failed)
-            f->edges.v[f->edges.n++] = f->list.v[i];
+    add_node(f, net->own_ns[v], f->marks[v] >= TL_FOLD_WORK);
+    for (size_t i = 0; i < f->list.n; i++) {
+        tl_vec_room(&f->edges);
+        f->edges.v[f->edges.n++] = f->list.v[i];
     }
-    if (f->failed)
-        return;
     f->nodes.v[number + 1] = (staying){ .first_edge = (uint32_t)f->edges.n };
     f->number_of[v] = number;
     for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
@@ -189,11 +178,9 @@ static void fold(folding *f, uint32_t v)
         return;
     if (at != TL_NONE) {
         f->free = f->folded.v[at].next_free;
-    } else if (tl_vec_room(&f->folded)) {
-        at = (uint32_t)f->folded.n++;
     } else {
-        f->failed = true;
-        return;
+        tl_vec_room(&f->folded);
+        at = (uint32_t)f->folded.n++;
     }
     for (size_t i = 0; i < n; i++)
         f->folded.v[at].v[i] = f->list.v[i];
@@ -213,27 +200,24 @@ static void take(folding *f, uint32_t v)
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-static bool start(folding *f)
+static void start(folding *f)
 {
     const tl_net *net = f->net;
     f->ways_of = tl_malloc((net->n + 1) * sizeof *f->ways_of);
     f->awaited = tl_calloc(net->n + 1, sizeof *f->awaited);
-    if (f->ways_of == NULL || f->awaited == NULL || !tl_vec_room(&f->nodes))
-        return false;
+    tl_vec_room(&f->nodes);
     f->nodes.v[f->nodes.n++] = (staying){ .first_edge = 0 };
     for (size_t e = 0; e < net->nedges; e++)
         f->awaited[net->from[e]]++;
     for (size_t v = 0; v < net->n; v++)
         f->number_of[v] = f->ways_of[v] = TL_NONE;
-    return true;
 }
 
 /* From the parts of the folding to arrays of their own. */
-static bool hand_out(const folding *f, tl_net *out)
+static void hand_out(const folding *f, tl_net *out)
 {
     size_t n = f->nodes.n > 0 ? f->nodes.n - 1 : 0, at = 0;
-    if (!tl_net_new(n, f->edges.n, f->ends.n, f->net->nsteps, out))
-        return false;
+    tl_net_new(n, f->edges.n, f->ends.n, f->net->nsteps, out);
     for (size_t v = 0; v < n; v++) {
         out->own_ns[v] = f->nodes.v[v].own_ns;
         out->first_edge[v] = f->nodes.v[v].first_edge;
@@ -247,17 +231,16 @@ static bool hand_out(const folding *f, tl_net *out)
         out->from[e] = f->edges.v[e].from;
         out->lag_ns[e] = f->edges.v[e].ns;
     }
-    return true;
 }
 
-bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of)
+void tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of)
 {
     folding f = { .net = net, .marks = marks, .number_of = number_of, .free = TL_NONE };
     *out = (tl_net){ 0 };
-    f.failed = !start(&f);
-    for (uint32_t i = 0; i < net->n && !f.failed; i++)
+    start(&f);
+    for (uint32_t i = 0; i < net->n; i++)
         take(&f, net->order != NULL ? net->order[i] : i);
-    bool ok = !f.failed && hand_out(&f, out);
+    hand_out(&f, out);
     free(f.ways_of);
     free(f.awaited);
     free(f.folded.v);
@@ -265,5 +248,4 @@ bool tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t 
     free(f.nodes.v);
     free(f.edges.v);
     free(f.ends.v);
-    return ok;
 }

@@ -48,28 +48,28 @@ static void put_all_edges(tl_changes *c)
 }
 
 /* The net of the rank as it is changed: its edges are the same as long as none is gone. */
-static bool lay_out(tl_changes *c)
+static void lay_out(tl_changes *c)
 {
     const tl_open_rank *o = &c->open;
     bool parted = false, ok = c->laid_out;
-    if (!ok)
-        ok = tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, c->frame->nsteps,
-                        &c->net) &&
-             tl_open_order(o, c->order);
-    for (uint32_t i = 0; ok && !c->laid_out && i < o->n; i++)
+    if (!ok) {
+        tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, c->frame->nsteps, &c->net);
+        tl_open_order(o, c->order);
+        ok = true;
+    }
+    for (uint32_t i = 0; !c->laid_out && i < o->n; i++)
         c->at[c->order[i]] = i + 1;
     for (uint32_t v = 0; v < o->n && !parted; v++)
         parted = c->gone[v];
-    if (ok && (!c->laid_out || parted || c->parted))
+    if (!c->laid_out || parted || c->parted)
         put_all_edges(c);
     c->laid_out = ok;
     c->parted = parted;
     c->net.own_ns[0] = 0;
-    for (uint32_t v = 0; ok && v < o->n; v++) {
+    for (uint32_t v = 0; v < o->n; v++) {
         int64_t lag_ns = tl_port_of(o, v) != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0;
         c->net.own_ns[c->at[v]] = o->nodes[v].work_ns + o->rest_ns[v] + lag_ns - c->less_ns[v];
     }
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
@@ -118,15 +118,13 @@ static void mark_all(making *m, const uint8_t *marks)
         mark(m, v, (tl_fold_mark)marks[v]);
 }
 
-static bool hand_out(const making *m, tl_folded *out, uint32_t *number_of)
+static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
 {
     const tl_open_rank *o = &m->c->open;
     size_t nports = o->of->graph.ncomms;
     out->done_ns = tl_malloc((out->net.n + 1) * sizeof *out->done_ns);
     out->came = tl_malloc((nports + 1) * sizeof *out->came);
     out->met = tl_malloc((nports + 1) * sizeof *out->met);
-    if (out->done_ns == NULL || out->came == NULL || out->met == NULL)
-        return false;
     out->done_ns[0] = 0;
     out->norigin = out->net.first_end[1];
     for (uint32_t v = 0; v < o->n; v++) {
@@ -141,24 +139,21 @@ static bool hand_out(const making *m, tl_folded *out, uint32_t *number_of)
         out->came[p] = port->awaited ? m->number_of[m->c->at[port->arrival]] : TL_NONE;
         out->met[p] = port->meeting != TL_NONE ? m->number_of[m->c->at[port->arrival + 1]] : TL_NONE;
     }
-    return true;
 }
 
-bool tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
+void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
 {
     size_t n = changes->open.n + (size_t)1;
     making m = { .c = changes };
     m.marks = tl_arena_zeroed(&m.arena, n, sizeof *m.marks);
     m.number_of = tl_arena_take(&m.arena, n, sizeof *m.number_of);
     *out = (tl_folded){ 0 };
-    bool ok = !m.arena.failed && lay_out(changes);
-    if (ok) {
-        mark_all(&m, marks);
-        put_ends(&m);
-        ok = tl_net_fold(&changes->net, m.marks, &out->net, m.number_of) && hand_out(&m, out, number_of);
-    }
+    lay_out(changes);
+    mark_all(&m, marks);
+    put_ends(&m);
+    tl_net_fold(&changes->net, m.marks, &out->net, m.number_of);
+    hand_out(&m, out, number_of);
     tl_arena_free(&m.arena);
-    return ok;
 }
 
 void tl_folded_free(tl_folded *folded)
@@ -190,7 +185,7 @@ static void put_node(const tl_folded *folded, uint32_t v, tl_bytes *out)
     }
 }
 
-bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
+void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
 {
     const tl_net *net = &folded->net;
     tl_bytes nodes = { 0 };
@@ -206,9 +201,8 @@ bool tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
     }
     for (uint32_t v = 0; v < net->n; v++)
         put_node(folded, v, &nodes);
-    bool ok = tl_bytes_put_list(out, nodes.v, nodes.n, 1);
+    tl_bytes_put_list(out, nodes.v, nodes.n, 1);
     tl_bytes_free(&nodes);
-    return ok;
 }
 
 static uint32_t get_small(tl_bytes *in)
@@ -216,7 +210,7 @@ static uint32_t get_small(tl_bytes *in)
     return (uint32_t)tl_bytes_get_number(in);
 }
 
-bool tl_folded_get(tl_folded *folded, tl_bytes *in)
+void tl_folded_get(tl_folded *folded, tl_bytes *in)
 {
     size_t n = get_small(in), nedges = get_small(in), nends = get_small(in), nsteps = get_small(in);
     size_t norigin = get_small(in), nports = get_small(in);
@@ -228,7 +222,7 @@ bool tl_folded_get(tl_folded *folded, tl_bytes *in)
         folded->came[p] = get_small(in) + (p > 0 ? folded->came[p - 1] : 0);
         folded->met[p] = get_small(in) + (p > 0 ? folded->met[p - 1] : 0);
     }
-    return tl_bytes_get_list(in, (void **)&folded->packed.v, &folded->packed.n, 1);
+    tl_bytes_get_list(in, (void **)&folded->packed.v, &folded->packed.n, 1);
 }
 
 static void get_node(tl_net *net, int64_t *done_ns, uint32_t v, tl_bytes *in)

@@ -32,31 +32,27 @@ static void count_waits(const tl_ideal *s, const tl_work_class *class, double *s
     }
 }
 
-static bool find_excess(tl_ideal *s)
+static void find_excess(tl_ideal *s)
 {
-    bool ok = true;
-    for (size_t c = 0; ok && c < s->b->nclasses; c++) {
+    for (size_t c = 0; c < s->b->nclasses; c++) {
         const tl_work_class *class = &s->b->classes[c];
         s->spare[c] = tl_arena_take(&s->arena, cells_of(s->b, class), sizeof **s->spare);
-        ok = s->spare[c] != NULL;
-        if (ok && class->family == TL_FAMILY_WAIT)
+        if (class->family == TL_FAMILY_WAIT)
             count_waits(s, class, s->spare[c]);
-        else if (ok)
-            ok = tl_excess(s->b, class, s->spare[c], s->scratch);
+        else
+            tl_excess(s->b, class, s->spare[c], s->scratch);
     }
-    return ok;
 }
 
 /* Of each member and step of a role: what its classes of a family have too much, and what is left of that less what
  * they lack. */
-static bool net(tl_ideal *s, uint32_t role, tl_family family)
+static void net(tl_ideal *s, uint32_t role, tl_family family)
 {
     const tl_baseline *b = s->b;
     size_t cells = b->roles[role].n * b->nsteps;
     double *above = tl_calloc(cells + 1, sizeof *above), *all = tl_calloc(cells + 1, sizeof *all);
-    bool ok = above != NULL && all != NULL;
 
-    for (int turn = 0; ok && turn < 2; turn++)
+    for (int turn = 0; turn < 2; turn++)
         for (uint32_t c = tl_class_first(b, role); c != TL_NONE; c = b->classes[c].next) {
             const tl_work_class *class = &b->classes[c];
             if (class->family != family)
@@ -74,20 +70,19 @@ static bool net(tl_ideal *s, uint32_t role, tl_family family)
         }
     free(above);
     free(all);
-    return ok;
 }
 
-static bool net_all(tl_ideal *s)
+static void net_all(tl_ideal *s)
 {
-    bool ok = true;
-    for (uint32_t q = 0; ok && q < s->b->nroles; q++)
-        ok = net(s, q, TL_FAMILY_DEVICE) && net(s, q, TL_FAMILY_HOST);
+    for (uint32_t q = 0; q < s->b->nroles; q++) {
+        net(s, q, TL_FAMILY_DEVICE);
+        net(s, q, TL_FAMILY_HOST);
+    }
     for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
         const tl_work_class *class = &s->b->classes[c];
         for (size_t i = 0; class->family == TL_FAMILY_TRANSFER && i < cells_of(s->b, class); i++)
             s->spare[c][i] = s->b->cut[class->steps.v[i % class->steps.n]] ? 0 : fmax(s->spare[c][i], 0);
     }
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- make */
@@ -95,15 +90,12 @@ static bool net_all(tl_ideal *s)
 tl_ideal *tl_ideal_new(const tl_baseline *b)
 {
     tl_ideal *s = tl_calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
     s->b = b;
     s->spare = tl_arena_zeroed(&s->arena, b->nclasses, sizeof *s->spare);
     s->scratch = tl_arena_take(&s->arena, b->graph->nranks + b->nlinks + b->nsteps, sizeof *s->scratch);
-    if (!s->arena.failed && find_excess(s) && net_all(s))
-        return s;
-    tl_ideal_free(s);
-    return NULL;
+    find_excess(s);
+    net_all(s);
+    return s;
 }
 
 void tl_ideal_free(tl_ideal *s)
@@ -117,39 +109,37 @@ void tl_ideal_free(tl_ideal *s)
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
 /* What each kind of the rank has to spare in each step. */
-static bool fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
+static void fill_rank(const tl_ideal *s, size_t rank, tl_rank_ideal *out)
 {
     const tl_baseline *b = s->b;
     bool alone = b->roles[b->role_of[rank]].n <= 1;
     out->ncells = alone ? 0 : b->nkinds[rank] * b->nsteps;
     out->spare = tl_calloc(out->ncells + 1, sizeof *out->spare);
-    for (size_t kind = 0; out->spare != NULL && !alone && kind < b->nkinds[rank]; kind++) {
+    for (size_t kind = 0; !alone && kind < b->nkinds[rank]; kind++) {
         uint32_t c = b->class_of_kind[rank][kind];
         const double *spare = s->spare[c] + b->index_in_role[rank] * b->classes[c].steps.n;
         for (size_t k = 0; k < b->classes[c].steps.n; k++)
             out->spare[kind * b->nsteps + b->classes[c].steps.v[k]] = llround(spare[k]);
     }
-    return out->spare != NULL;
 }
 
-bool tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
+void tl_ideal_put(const tl_ideal *s, size_t rank, tl_bytes *out)
 {
     const tl_job_rank *r = &s->b->graph->ranks[rank];
     tl_rank_ideal of = { .on_link = tl_calloc(r->nports + 1, sizeof *of.on_link), .nports = r->nports };
-    for (size_t p = 0; of.on_link != NULL && p < r->nports; p++)
+    for (size_t p = 0; p < r->nports; p++)
         of.on_link[p] = tl_link_of(s->b, r->ports[p].meeting) != TL_NONE;
-    bool ok = of.on_link != NULL && fill_rank(s, rank, &of) &&
-              tl_bytes_put_list(out, of.spare, of.ncells, sizeof *of.spare) &&
-              tl_bytes_put_list(out, of.on_link, of.nports, sizeof *of.on_link);
+    fill_rank(s, rank, &of);
+    tl_bytes_put_list(out, of.spare, of.ncells, sizeof *of.spare);
+    tl_bytes_put_list(out, of.on_link, of.nports, sizeof *of.on_link);
     tl_rank_ideal_free(&of);
-    return ok;
 }
 
-bool tl_rank_ideal_get(tl_rank_ideal *of, tl_bytes *in)
+void tl_rank_ideal_get(tl_rank_ideal *of, tl_bytes *in)
 {
     tl_rank_ideal_free(of);
-    return tl_bytes_get_list(in, (void **)&of->spare, &of->ncells, sizeof *of->spare) &&
-           tl_bytes_get_list(in, (void **)&of->on_link, &of->nports, sizeof *of->on_link);
+    tl_bytes_get_list(in, (void **)&of->spare, &of->ncells, sizeof *of->spare);
+    tl_bytes_get_list(in, (void **)&of->on_link, &of->nports, sizeof *of->on_link);
 }
 
 void tl_rank_ideal_free(tl_rank_ideal *of)
@@ -188,21 +178,21 @@ static int64_t less_of(const tl_changes *c, uint32_t v, int64_t spare_ns, const 
     return share_of(spare_ns, has->own_ns, c->open.nodes[v].work_ns);
 }
 
-bool tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
+void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
 {
     if (of->ncells == 0)
-        return true;
+        return;
     in_cell *cells = tl_calloc(of->ncells + 1, sizeof *cells);
-    bool ok = cells != NULL && tl_drop_waits(c, of->spare);
+    tl_drop_waits(c, of->spare);
     tl_changes_compare(c);
-    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+    for (uint32_t v = 0; v < c->open.n; v++) {
         in_cell *has = c->kind_of[v] != TL_NONE ? &cells[c->kind_of[v] * c->frame->nsteps + c->step_of[v]] : NULL;
         if (has == NULL)
             continue;
         has->own_ns += c->open.nodes[v].work_ns;
         has->longer_ns += is_host(c, v) ? longer(c, v) : 0;
     }
-    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+    for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v], port = kind != TL_NONE ? tl_port_of(&c->open, v) : TL_NONE;
         if (kind == TL_NONE || (port != TL_NONE && of->on_link[port]))
             continue;
@@ -210,7 +200,6 @@ bool tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
         c->less_ns[v] = tl_ns_max(c->less_ns[v], less_of(c, v, of->spare[at], &cells[at]));
     }
     free(cells);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------- transfers */

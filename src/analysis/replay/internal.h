@@ -4,13 +4,12 @@
 
 #include "tlmpi/analysis/replay.h"
 
-/* sums.c: the sums of a plan; and what they take off.  False when memory is out. */
-bool tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_plan *plan);
-bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
+/* sums.c: the sums of a plan; and what they take off. */
+void tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_plan *plan);
+void tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 
-/* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps].  False when memory is
- * out. */
-bool tl_drop_waits(tl_changes *changes, const int64_t *drop);
+/* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps]. */
+void tl_drop_waits(tl_changes *changes, const int64_t *drop);
 
 /* plan.c: how many pieces of a class, or waits, are usual in a step.  scratch: room for the members. */
 int64_t tl_pieces_usual(const tl_baseline *baseline, const tl_work_class *class, size_t step, int64_t *scratch);

@@ -17,43 +17,39 @@ typedef struct repairing {
 } repairing;
 
 /* What of it is too long. */
-static bool add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
+static void add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
 {
     size_t step = tl_meeting_step(r->b, meeting);
     const longer *l = &r->classes[r->b->meeting_class[meeting]];
     if ((!r->on[step] && !tl_repair_lasts(r->b, r->repair, step)) || l->own_ns <= 0)
-        return true;
-    if (!tl_vec_room(r->out))
-        return false;
+        return;
+    tl_vec_room(r->out);
     r->out->v[r->out->n++] = (tl_transfer_less){ ns - tl_portion(ns, l->baseline_ns, l->own_ns), rank, of };
-    return true;
 }
 
-static bool repair_steps(repairing *r)
+static void repair_steps(repairing *r)
 {
     const tl_baseline *b = r->b;
     const tl_graph *g = b->graph;
     const tl_link_ranks *link = &b->links[r->repair->rank];
-    bool ok = true;
     for (size_t c = 0; c < b->nclasses; c++)
         if (b->classes[c].role == link->role && b->classes[c].family == TL_FAMILY_TRANSFER)
             r->classes[c].baseline_ns =
                 tl_baseline_of(b, &b->classes[c], link->member, r->on, &r->classes[c].own_ns, r->scratch);
-    for (uint32_t m = 0; ok && m < g->nmeetings; m++)
+    for (uint32_t m = 0; m < g->nmeetings; m++)
         if (b->link_of[m] == r->repair->rank)
-            ok = add(r, m, g->meetings[m].work_ns, TL_NONE, m);
+            add(r, m, g->meetings[m].work_ns, TL_NONE, m);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i];
-        for (uint32_t p = 0; ok && p < g->ranks[rank].nports; p++) {
+        for (uint32_t p = 0; p < g->ranks[rank].nports; p++) {
             const tl_port *port = &g->ranks[rank].ports[p];
             if (tl_link_of(b, port->meeting) == r->repair->rank)
-                ok = add(r, port->meeting, port->tail_ns, rank, p);
+                add(r, port->meeting, port->tail_ns, rank, p);
         }
     }
-    return ok;
 }
 
-bool tl_repair_link(const tl_baseline *b, const tl_repair *repair, tl_transfer_list *out)
+void tl_repair_link(const tl_baseline *b, const tl_repair *repair, tl_transfer_list *out)
 {
     tl_arena arena = { 0 };
     bool *one = tl_arena_zeroed(&arena, b->nsteps, sizeof *one);
@@ -63,12 +59,13 @@ bool tl_repair_link(const tl_baseline *b, const tl_repair *repair, tl_transfer_l
                     .classes = tl_arena_zeroed(&arena, b->nclasses, sizeof *r.classes),
                     .scratch = tl_arena_take(&arena, b->nlinks + b->nsteps, sizeof *r.scratch),
                     .out = out };
-    bool ok = !arena.failed && (repair->drifts || repair_steps(&r));
-    for (size_t s = 0; ok && repair->drifts && s < b->nsteps; s++) {
+    if (!repair->drifts)
+        repair_steps(&r);
+    for (size_t s = 0; repair->drifts && s < b->nsteps; s++) {
         one[s] = repair->on[s];
-        ok = !one[s] || repair_steps(&r);
+        if (one[s])
+            repair_steps(&r);
         one[s] = false;
     }
     tl_arena_free(&arena);
-    return ok;
 }

@@ -83,15 +83,15 @@ static part part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, int64_t wo
     return (part){ from, left, length - left };
 }
 
-static bool answer_back(const tl_open_rank *o, tl_bytes *out)
+static void answer_back(const tl_open_rank *o, tl_bytes *out)
 {
     size_t nports = o->of->graph.ncomms;
     tl_arena arena = { 0 };
     uint32_t *order = tl_arena_take(&arena, o->n, sizeof *order);
     way *ways = tl_arena_take(&arena, o->n, sizeof *ways), *of_ports = tl_arena_take(&arena, nports, sizeof *of_ports);
     last_end last = { INT64_MIN, { INT64_MAX, TL_NONE }, TL_NONE };
-    bool ok = !arena.failed && tl_open_order(o, order);
-    for (uint32_t i = 0; ok && i < o->n; i++) {
+    tl_open_order(o, order);
+    for (uint32_t i = 0; i < o->n; i++) {
         uint32_t v = order[i], port = tl_port_of(o, v), e = last_edge(o, v);
         const tl_edge *edge = e != TL_NONE ? &o->edges[e] : NULL;
         ways[v] = edge != NULL && edge->from < o->n ? ways[edge->from] : (way){ INT64_MAX, TL_NONE };
@@ -100,16 +100,16 @@ static bool answer_back(const tl_open_rank *o, tl_bytes *out)
         if (port != TL_NONE)
             ways[v].back = port;
     }
-    for (uint32_t v = 0; ok && v < o->n; v++)
+    for (uint32_t v = 0; v < o->n; v++)
         if (o->nodes[v].done_ns > last.ns)
             last = (last_end){ o->nodes[v].done_ns, ways[v], v };
-    for (size_t p = 0; ok && p < nports; p++)
+    for (size_t p = 0; p < nports; p++)
         of_ports[p] = ways[o->of->ports[p].arrival];
     tl_activity_ns own = sum_own(o);
-    ok = ok && tl_bytes_put(out, &own, sizeof own) && tl_bytes_put(out, &last, sizeof last) &&
-         tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
+    tl_bytes_put(out, &own, sizeof own);
+    tl_bytes_put(out, &last, sizeof last);
+    tl_bytes_put_list(out, of_ports, nports, sizeof *of_ports);
     tl_arena_free(&arena);
-    return ok;
 }
 
 /* Where the path comes to a rank, from after: when that node is left. */
@@ -143,25 +143,28 @@ static void walk_back(const tl_open_rank *o, visit at, int64_t start_ns, walked 
     w->begin_ns = at.until_ns;
 }
 
-static bool answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
+static void answer_walk(const tl_open_rank *o, tl_bytes *in, tl_bytes *out)
 {
     walked w = { .begin_ns = INT64_MIN };
     visit *visits = NULL;
     int64_t start_ns = 0;
     size_t n;
-    bool ok =
-        tl_bytes_get(in, &start_ns, sizeof start_ns) && tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
-    for (size_t i = 0; ok && i < n; i++)
+    tl_bytes_get(in, &start_ns, sizeof start_ns);
+    tl_bytes_get_list(in, (void **)&visits, &n, sizeof *visits);
+    for (size_t i = 0; i < n; i++)
         walk_back(o, visits[i], start_ns, &w);
     free(visits);
-    return ok && tl_bytes_put(out, &w, sizeof w);
+    tl_bytes_put(out, &w, sizeof w);
 }
 
-bool tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
+void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out)
 {
     uint32_t phase;
-    return tl_bytes_get(in, &phase, sizeof phase) &&
-           (phase == PHASE_BACK ? answer_back(rank, out) : answer_walk(rank, in, out));
+    tl_bytes_get(in, &phase, sizeof phase);
+    if (phase == PHASE_BACK)
+        answer_back(rank, out);
+    else
+        answer_walk(rank, in, out);
 }
 
 /* --------------------------------------------------------------------------------------------------------- who asks */
@@ -180,23 +183,23 @@ typedef struct walking {
     visits *visits; /* by rank */
 } walking;
 
-static bool look_at_ranks(walking *w)
+static void look_at_ranks(walking *w)
 {
     const uint32_t phase = PHASE_BACK;
-    bool ok = true;
-    for (size_t r = 0; ok && r < w->g->nranks; r++)
-        ok = !tl_graph_has(w->g, r) || tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
-    ok = ok && tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
-    for (size_t r = 0; ok && r < w->g->nranks; r++) {
+    for (size_t r = 0; r < w->g->nranks; r++)
+        if (tl_graph_has(w->g, r))
+            tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
+    tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
+    for (size_t r = 0; r < w->g->nranks; r++) {
         last_end last;
         size_t n;
         if (!tl_graph_has(w->g, r))
             continue;
-        ok = tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own) &&
-             tl_bytes_get(&w->asked.out[r], &last, sizeof last) &&
-             tl_bytes_get_list(&w->asked.out[r], (void **)&w->ways[r], &n, sizeof **w->ways);
+        tl_bytes_get(&w->asked.out[r], &w->out->own[r], sizeof *w->out->own);
+        tl_bytes_get(&w->asked.out[r], &last, sizeof last);
+        tl_bytes_get_list(&w->asked.out[r], (void **)&w->ways[r], &n, sizeof **w->ways);
         tl_bytes_free(&w->asked.out[r]);
-        if (!ok || last.ns <= w->last.ns)
+        if (last.ns <= w->last.ns)
             continue;
         w->last = last;
         w->last_rank = (uint32_t)r;
@@ -206,7 +209,6 @@ static bool look_at_ranks(walking *w)
             w->last = (last_end){ .ns = w->g->meetings[m].done_ns, .node = m };
             w->last_rank = TL_NONE;
         }
-    return ok;
 }
 
 /* A member's transfer is that of the meeting, too. */
@@ -257,14 +259,12 @@ static const tl_meeting_edge *last_to_meet(const walking *w, uint32_t meeting)
 }
 
 /* The path comes to a node that is left at *until_ns; that becomes when it leaves the meeting before. */
-static bool come_to(walking *w, uint32_t rank, uint32_t node, const way *of, int64_t *until_ns)
+static void come_to(walking *w, uint32_t rank, uint32_t node, const way *of, int64_t *until_ns)
 {
     visits *of_rank = &w->visits[rank];
-    if (!tl_vec_room(of_rank))
-        return false;
+    tl_vec_room(of_rank);
     of_rank->v[of_rank->n++] = (visit){ *until_ns, node };
     *until_ns = tl_ns_max(w->start_ns, tl_ns_min(*until_ns, of->until_ns));
-    return true;
 }
 
 /* The path comes from before: what nobody explains. */
@@ -281,16 +281,16 @@ static uint32_t meeting_before(const walking *w, uint32_t rank, const way *of)
 
 /* From meeting to meeting; what lies between them on ranks is noted.  Measured times that make a circle are followed
  * once. */
-static bool walk(walking *w)
+static void walk(walking *w)
 {
     uint32_t rank = w->last_rank, meeting = w->last.node;
     int64_t until_ns = w->last.ns;
-    bool *seen = tl_calloc(w->g->nmeetings + 1, sizeof *seen), ok = seen != NULL;
-    if (ok && rank != TL_NONE) {
-        ok = come_to(w, rank, w->last.node, &w->last.way, &until_ns);
+    bool *seen = tl_calloc(w->g->nmeetings + 1, sizeof *seen);
+    if (rank != TL_NONE) {
+        come_to(w, rank, w->last.node, &w->last.way, &until_ns);
         meeting = meeting_before(w, rank, &w->last.way);
     }
-    while (ok && meeting != TL_NONE && !seen[meeting]) {
+    while (meeting != TL_NONE && !seen[meeting]) {
         const tl_meeting_edge *edge = last_to_meet(w, meeting);
         seen[meeting] = true;
         until_ns = step_over_meeting(w, rank, meeting, edge, until_ns);
@@ -300,41 +300,39 @@ static bool walk(walking *w)
         }
         rank = edge->rank;
         const way *of = &w->ways[rank][edge->of];
-        ok = come_to(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
+        come_to(w, rank, w->g->ranks[rank].ports[edge->of].arrival, of, &until_ns);
         meeting = meeting_before(w, rank, of);
     }
-    if (ok && meeting != TL_NONE)
+    if (meeting != TL_NONE)
         begin(w, until_ns);
     free(seen);
-    return ok;
 }
 
-static bool walk_ranks(walking *w)
+static void walk_ranks(walking *w)
 {
     const uint32_t phase = PHASE_WALK;
-    bool ok = true;
-    for (size_t r = 0; ok && r < w->g->nranks; r++)
-        ok = w->visits[r].n == 0 ||
-             (tl_bytes_put(&w->asked.in[r], &phase, sizeof phase) &&
-              tl_bytes_put(&w->asked.in[r], &w->start_ns, sizeof w->start_ns) &&
-              tl_bytes_put_list(&w->asked.in[r], w->visits[r].v, w->visits[r].n, sizeof *w->visits[r].v));
-    ok = ok && tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
-    for (uint32_t r = 0; ok && r < w->g->nranks; r++) {
+    for (size_t r = 0; r < w->g->nranks; r++)
+        if (w->visits[r].n != 0) {
+            tl_bytes_put(&w->asked.in[r], &phase, sizeof phase);
+            tl_bytes_put(&w->asked.in[r], &w->start_ns, sizeof w->start_ns);
+            tl_bytes_put_list(&w->asked.in[r], w->visits[r].v, w->visits[r].n, sizeof *w->visits[r].v);
+        }
+    tl_ask_ranks(w->asker, TL_ASK_PATH, &w->asked);
+    for (uint32_t r = 0; r < w->g->nranks; r++) {
         walked on;
         if (w->visits[r].n == 0)
             continue;
-        ok = tl_bytes_get(&w->asked.out[r], &on, sizeof on);
-        for (int activity = 0; ok && activity < TL_NACTIVITIES; activity++)
+        tl_bytes_get(&w->asked.out[r], &on, sizeof on);
+        for (int activity = 0; activity < TL_NACTIVITIES; activity++)
             add(w, r, (tl_activity_kind)activity, on.sum.ns[activity]);
-        w->out->unexplained_ns += ok ? on.unexplained_ns : 0;
-        if (!ok || on.begin_ns == INT64_MIN)
+        w->out->unexplained_ns += on.unexplained_ns;
+        if (on.begin_ns == INT64_MIN)
             continue;
         begin(w, on.begin_ns);
     }
-    return ok;
 }
 
-bool tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
+void tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_path *out)
 {
     size_t n = g->nranks;
     *out = (tl_path){ .by_rank = tl_calloc(n + 1, sizeof *out->by_rank), .own = tl_calloc(n + 1, sizeof *out->own) };
@@ -346,19 +344,18 @@ bool tl_path_of(const tl_graph *g, const tl_asker *asker, int64_t start_ns, tl_p
                   .last_rank = TL_NONE,
                   .last = { .ns = INT64_MIN, .node = TL_NONE },
                   .visits = tl_calloc(n + 1, sizeof *w.visits) };
-    bool there = tl_asked_new(n, &w.asked) && w.ways != NULL && w.visits != NULL;
-    bool ok = there && out->by_rank != NULL && out->own != NULL && look_at_ranks(&w);
-    if (ok)
-        add_transfers(&w);
-    ok = ok && walk(&w) && walk_ranks(&w);
-    for (size_t r = 0; there && r < n; r++) {
+    tl_asked_new(n, &w.asked);
+    look_at_ranks(&w);
+    add_transfers(&w);
+    walk(&w);
+    walk_ranks(&w);
+    for (size_t r = 0; r < n; r++) {
         free(w.ways[r]);
         free(w.visits[r].v);
     }
     tl_asked_free(&w.asked);
     free(w.ways);
     free(w.visits);
-    return ok;
 }
 
 void tl_path_end(tl_path *path)

@@ -21,37 +21,37 @@ typedef struct head {
     int64_t nrepaired;
 } head;
 
-bool tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
+void tl_repair_plan_put(const tl_repair_plan *p, tl_bytes *out)
 {
     const size_t cells = p->nkinds * p->nsteps, sums = p->nwindows * p->nkinds;
     const head h = { p->family, p->nkinds, p->nsteps, p->nwindows, p->nsummed, p->nrepaired };
-    return tl_bytes_put(out, &h, sizeof h) && tl_bytes_put_list(out, p->window, cells, sizeof *p->window) &&
-           tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns) &&
-           tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns) &&
-           tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also) &&
-           tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop) &&
-           tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
+    tl_bytes_put(out, &h, sizeof h);
+    tl_bytes_put_list(out, p->window, cells, sizeof *p->window);
+    tl_bytes_put_list(out, p->own_ns, sums, sizeof *p->own_ns);
+    tl_bytes_put_list(out, p->baseline_ns, sums, sizeof *p->baseline_ns);
+    tl_bytes_put_list(out, p->also, p->nsteps, sizeof *p->also);
+    tl_bytes_put_list(out, p->drop, cells, sizeof *p->drop);
+    tl_bytes_put_list(out, p->sums, p->nsums, sizeof *p->sums);
 }
 
-bool tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
+void tl_repair_plan_get(tl_repair_plan *p, tl_bytes *in)
 {
     head h;
     size_t n;
     *p = (tl_repair_plan){ 0 };
-    if (!tl_bytes_get(in, &h, sizeof h))
-        return false;
+    tl_bytes_get(in, &h, sizeof h);
     *p = (tl_repair_plan){ .family = h.family,
                            .nkinds = h.nkinds,
                            .nsteps = h.nsteps,
                            .nwindows = h.nwindows,
                            .nsummed = h.nsummed,
                            .nrepaired = h.nrepaired };
-    return tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window) &&
-           tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns) &&
-           tl_bytes_get_list(in, (void **)&p->baseline_ns, &n, sizeof *p->baseline_ns) &&
-           tl_bytes_get_list(in, (void **)&p->also, &n, sizeof *p->also) &&
-           tl_bytes_get_list(in, (void **)&p->drop, &n, sizeof *p->drop) &&
-           tl_bytes_get_list(in, (void **)&p->sums, &p->nsums, sizeof *p->sums);
+    tl_bytes_get_list(in, (void **)&p->window, &n, sizeof *p->window);
+    tl_bytes_get_list(in, (void **)&p->own_ns, &n, sizeof *p->own_ns);
+    tl_bytes_get_list(in, (void **)&p->baseline_ns, &n, sizeof *p->baseline_ns);
+    tl_bytes_get_list(in, (void **)&p->also, &n, sizeof *p->also);
+    tl_bytes_get_list(in, (void **)&p->drop, &n, sizeof *p->drop);
+    tl_bytes_get_list(in, (void **)&p->sums, &p->nsums, sizeof *p->sums);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- make */
@@ -173,7 +173,7 @@ int64_t tl_pieces_usual(const tl_baseline *b, const tl_work_class *class, size_t
     return tl_baseline_median(scratch, n);
 }
 
-bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repair_plan *out)
+void tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repair_plan *out)
 {
     size_t nkinds = b->nkinds[repair->rank], cells = nkinds * b->nsteps;
     planning p = { .b = b, .repair = repair, .plan = out };
@@ -188,19 +188,14 @@ bool tl_repair_plan_make(const tl_baseline *b, const tl_repair *repair, tl_repai
                              .window = tl_calloc(cells, sizeof *out->window),
                              .also = tl_calloc(b->nsteps + 1, sizeof *out->also),
                              .drop = tl_calloc(cells, sizeof *out->drop) };
-    bool ok = !p.arena.failed && out->window != NULL && out->also != NULL && out->drop != NULL;
-    if (ok) {
-        find_windows(&p);
-        out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
-        out->baseline_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->baseline_ns);
-        ok = out->own_ns != NULL && out->baseline_ns != NULL;
-    }
-    if (ok && repair->family != TL_FAMILY_WAIT)
+    find_windows(&p);
+    out->own_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->own_ns);
+    out->baseline_ns = tl_calloc(out->nwindows * nkinds + 1, sizeof *out->baseline_ns);
+    if (repair->family != TL_FAMILY_WAIT)
         find_excess(&p);
-    if (ok && (repair->family == TL_FAMILY_WAIT || repair->family == TL_FAMILY_HOST))
+    if (repair->family == TL_FAMILY_WAIT || repair->family == TL_FAMILY_HOST)
         find_drops(&p);
-    if (ok && out->nsummed > 0)
-        ok = tl_repair_plan_sums(b, repair->rank, out);
+    if (out->nsummed > 0)
+        tl_repair_plan_sums(b, repair->rank, out);
     tl_arena_free(&p.arena);
-    return ok;
 }

@@ -130,23 +130,21 @@ static int by_stretch(const void *a, const void *b)
     return x->ns != y->ns ? -TL_COMPARE(x->ns, y->ns) : TL_COMPARE(x->node, y->node);
 }
 
-bool tl_drop_waits(tl_changes *c, const int64_t *drop)
+void tl_drop_waits(tl_changes *c, const int64_t *drop)
 {
     TL_VEC(wait) waits = { 0 };
-    bool ok = true;
-    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+    for (uint32_t v = 0; v < c->open.n; v++) {
         int64_t waited_ns = tl_waited_ns(&c->open, v);
         uint32_t kind = waited_ns >= 0 ? tl_kind_of_wait(c->frame, &c->open.nodes[v]) : TL_NONE;
         if (kind == TL_NONE || drop[kind * c->frame->nsteps + c->step_of[v]] == 0)
             continue;
-        ok = tl_vec_room(&waits);
-        if (ok)
-            waits.v[waits.n++] = (wait){ waited_ns, kind, c->step_of[v], v };
+        tl_vec_room(&waits);
+        waits.v[waits.n++] = (wait){ waited_ns, kind, c->step_of[v], v };
     }
     if (waits.n > 1)
         qsort(waits.v, waits.n, sizeof *waits.v, by_stretch);
     int64_t before = 0;
-    for (size_t i = 0; ok && i < waits.n; i++) {
+    for (size_t i = 0; i < waits.n; i++) {
         const wait *w = &waits.v[i];
         bool same = i > 0 && w[-1].kind == w->kind && w[-1].step == w->step;
         before = same ? before + 1 : 0;
@@ -154,26 +152,28 @@ bool tl_drop_waits(tl_changes *c, const int64_t *drop)
             c->gone[w->node] = true; /* its edges: from its own beginning, and from what released it */
     }
     free(waits.v);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------------------- all */
 
-bool tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
+void tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *c)
 {
     size_t n = plan->nwindows * plan->nkinds;
     tl_changes_compare(c);
-    if (plan->family == TL_FAMILY_WAIT)
-        return tl_drop_waits(c, plan->drop);
+    if (plan->family == TL_FAMILY_WAIT) {
+        tl_drop_waits(c, plan->drop);
+        return;
+    }
     repairing r = { plan, c, tl_calloc(n + 1, sizeof *r.excess) };
-    for (size_t i = 0; r.excess != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         r.excess[i].own_ns = plan->own_ns[i];
         r.excess[i].baseline_ns = plan->baseline_ns[i];
     }
-    if (r.excess != NULL && plan->family == TL_FAMILY_HOST)
+    if (plan->family == TL_FAMILY_HOST)
         repair_host(&r);
-    else if (r.excess != NULL)
+    else
         repair_device(&r);
     free(r.excess);
-    return r.excess != NULL && (plan->nsummed == 0 || tl_repair_stretches(plan, c));
+    if (plan->nsummed != 0)
+        tl_repair_stretches(plan, c);
 }

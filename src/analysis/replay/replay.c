@@ -4,7 +4,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-bool tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out)
+void tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out)
 {
     *out = (tl_net){ .n = n,
                      .nedges = nedges,
@@ -16,8 +16,6 @@ bool tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *ou
                      .lag_ns = tl_malloc((nedges + 1) * sizeof *out->lag_ns),
                      .first_end = tl_malloc((n + 1) * sizeof *out->first_end),
                      .ends = tl_malloc((nends + 1) * sizeof *out->ends) };
-    return out->own_ns != NULL && out->first_edge != NULL && out->from != NULL && out->lag_ns != NULL &&
-           out->first_end != NULL && out->ends != NULL;
 }
 
 void tl_net_free(tl_net *net)

@@ -35,27 +35,24 @@ typedef struct wanted {
     uint32_t *own;    /* by kind of the frame: the one that is asked for; TL_NONE */
 } wanted;
 
-static bool get_wanted(wanted *a, const tl_frame *f, tl_bytes *in)
+static void get_wanted(wanted *a, const tl_frame *f, tl_bytes *in)
 {
-    bool ok = tl_bytes_get_list(in, (void **)&a->kinds, &a->nkinds, sizeof *a->kinds) &&
-              tl_bytes_get_list(in, (void **)&a->window, &a->ncells, sizeof *a->window);
+    tl_bytes_get_list(in, (void **)&a->kinds, &a->nkinds, sizeof *a->kinds);
+    tl_bytes_get_list(in, (void **)&a->window, &a->ncells, sizeof *a->window);
     a->own = tl_malloc((f->nkinds + 1) * sizeof *a->own);
-    ok = ok && a->own != NULL;
-    for (size_t k = 0; ok && k < f->nkinds; k++)
+    for (size_t k = 0; k < f->nkinds; k++)
         a->own[k] = TL_NONE;
-    for (uint32_t k = 0; ok && k < a->nkinds; k++) {
+    for (uint32_t k = 0; k < a->nkinds; k++) {
         uint32_t own = tl_kind_find(f, a->kinds[k]);
         if (own != TL_NONE && a->own[own] == TL_NONE) /* of one class the first, as all are to who asks */
             a->own[own] = k;
     }
-    return ok;
 }
 
-static bool sum_up(const tl_changes *c, const wanted *a, stretches *out)
+static void sum_up(const tl_changes *c, const wanted *a, stretches *out)
 {
     tl_map at = { 0 };
-    bool ok = true;
-    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+    for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v] != TL_NONE ? a->own[c->kind_of[v]] : TL_NONE;
         uint32_t window = kind != TL_NONE ? a->window[kind * c->frame->nsteps + c->step_of[v]] : 0;
         if (window == 0)
@@ -65,42 +62,39 @@ static bool sum_up(const tl_changes *c, const wanted *a, stretches *out)
         uint32_t i = tl_map_get(&at, key);
         if (i == TL_MAP_NONE) {
             i = (uint32_t)out->n;
-            ok = tl_vec_room(out) && tl_map_put(&at, key, i) == 0;
-            if (ok)
-                out->v[out->n++] = (stretch){ .key = key, .window = window, .kind = kind, .segment = segment };
+            tl_vec_room(out);
+            tl_map_put(&at, key, i);
+            out->v[out->n++] = (stretch){ .key = key, .window = window, .kind = kind, .segment = segment };
         }
-        if (ok && out->v != NULL)
+        if (out->v != NULL)
             out->v[i].ns += c->open.nodes[v].work_ns;
     }
     tl_map_free(&at);
-    return ok;
 }
 
-bool tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out)
+void tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out)
 {
     tl_changes c = { 0 };
     stretches sums = { 0 };
     wanted a = { 0 };
-    bool ok = get_wanted(&a, frame, in) && tl_changes_open(rank, frame, &c);
-    if (ok) {
-        tl_changes_compare(&c);
-        ok = sum_up(&c, &a, &sums) && tl_bytes_put_list(out, sums.v, sums.n, sizeof *sums.v);
-    }
+    get_wanted(&a, frame, in);
+    tl_changes_open(rank, frame, &c);
+    tl_changes_compare(&c);
+    sum_up(&c, &a, &sums);
+    tl_bytes_put_list(out, sums.v, sums.n, sizeof *sums.v);
     tl_changes_free(&c);
     free(sums.v);
     free(a.kinds);
     free(a.window);
     free(a.own);
-    return ok;
 }
 
-bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
+void tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
 {
     tl_map at = { 0 };
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < plan->nsums; i++)
-        ok = tl_map_put(&at, key_of(plan->sums[i].window, plan->sums[i].kind, plan->sums[i].segment), i) == 0;
-    for (uint32_t v = 0; ok && v < c->open.n; v++) {
+    for (uint32_t i = 0; i < plan->nsums; i++)
+        tl_map_put(&at, key_of(plan->sums[i].window, plan->sums[i].kind, plan->sums[i].segment), i);
+    for (uint32_t v = 0; v < c->open.n; v++) {
         uint32_t kind = c->kind_of[v];
         uint32_t window = kind != TL_NONE ? plan->window[kind * plan->nsteps + c->step_of[v]] : 0;
         uint32_t i = window > 0 ? tl_map_get(&at, key_of(window, kind, tl_segment_of(c->frame, &c->open.nodes[v])))
@@ -110,41 +104,38 @@ bool tl_repair_stretches(const tl_repair_plan *plan, tl_changes *c)
             c->less_ns[v] += ns - tl_portion(ns, plan->sums[i].baseline_ns, plan->sums[i].own_ns);
     }
     tl_map_free(&at);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------- who asks */
 
-static bool put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan *plan, tl_bytes *out)
+static void put_wanted(const tl_baseline *b, uint32_t rank, const tl_repair_plan *plan, tl_bytes *out)
 {
     tl_work_kind *kinds = tl_malloc((plan->nkinds + 1) * sizeof *kinds);
     uint32_t *window = tl_calloc(plan->nkinds * plan->nsteps + 1, sizeof *window);
-    for (size_t k = 0; kinds != NULL && k < plan->nkinds; k++) {
+    for (size_t k = 0; k < plan->nkinds; k++) {
         const tl_work_class *class = &b->classes[b->class_of_kind[rank][k]];
         kinds[k] = (tl_work_kind){ class->key, class->family, 0 };
     }
-    for (size_t i = 0; window != NULL && i < plan->nkinds * plan->nsteps; i++)
+    for (size_t i = 0; i < plan->nkinds * plan->nsteps; i++)
         window[i] =
             plan->also[i % plan->nsteps] || plan->window[i] <= plan->nwindows - plan->nsummed ? 0 : plan->window[i];
-    bool ok = kinds != NULL && window != NULL && tl_bytes_put_list(out, kinds, plan->nkinds, sizeof *kinds) &&
-              tl_bytes_put_list(out, window, plan->nkinds * plan->nsteps, sizeof *window);
+    tl_bytes_put_list(out, kinds, plan->nkinds, sizeof *kinds);
+    tl_bytes_put_list(out, window, plan->nkinds * plan->nsteps, sizeof *window);
     free(kinds);
     free(window);
-    return ok;
 }
 
-static bool get_stretches(tl_bytes *in, uint32_t member, stretches *out)
+static void get_stretches(tl_bytes *in, uint32_t member, stretches *out)
 {
     stretch *list = NULL;
     size_t n;
-    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list) &&
-              tl_grow((void **)&out->v, &out->cap, out->n + n, sizeof *out->v);
-    for (size_t i = 0; ok && i < n; i++) {
+    tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
+    tl_grow((void **)&out->v, &out->cap, out->n + n, sizeof *out->v);
+    for (size_t i = 0; i < n; i++) {
         out->v[out->n] = list[i];
         out->v[out->n++].member = member;
     }
     free(list);
-    return ok;
 }
 
 static int by_key(const void *a, const void *b)
@@ -154,15 +145,14 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Of each stretch that the member has, what is usual. */
-static bool compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)
+static void compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)
 {
     size_t n = b->roles[b->role_of[rank]].n;
     int64_t *ns = tl_malloc((n + 1) * sizeof *ns);
     plan->sums = tl_malloc((all->n + 1) * sizeof *plan->sums);
-    bool ok = ns != NULL && plan->sums != NULL;
-    if (ok && all->n > 1)
+    if (all->n > 1)
         qsort(all->v, all->n, sizeof *all->v, by_key);
-    for (size_t i = 0, to; ok && i < all->n; i = to) {
+    for (size_t i = 0, to; i < all->n; i = to) {
         const stretch *first = &all->v[i];
         for (size_t k = 0; k < n; k++)
             ns[k] = 0;
@@ -174,23 +164,21 @@ static bool compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repa
                 (tl_repair_plan_sum){ own, tl_baseline_median(ns, n), first->window, first->kind, first->segment, 0 };
     }
     free(ns);
-    return ok;
 }
 
-bool tl_repair_plan_sums(const tl_baseline *b, uint32_t rank, tl_repair_plan *plan)
+void tl_repair_plan_sums(const tl_baseline *b, uint32_t rank, tl_repair_plan *plan)
 {
     const tl_role_ranks *role = &b->roles[b->role_of[rank]];
     const uint32_t *members = b->members + role->first;
     stretches all = { 0 };
     tl_asked asked;
-    bool ok = tl_asked_new(b->graph->nranks, &asked);
-    for (uint32_t i = 0; ok && i < role->n; i++)
-        ok = put_wanted(b, rank, plan, &asked.in[members[i]]);
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_SUMS, &asked);
-    for (uint32_t i = 0; ok && i < role->n; i++)
-        ok = get_stretches(&asked.out[members[i]], i, &all);
-    ok = ok && compare(b, rank, &all, plan);
+    tl_asked_new(b->graph->nranks, &asked);
+    for (uint32_t i = 0; i < role->n; i++)
+        put_wanted(b, rank, plan, &asked.in[members[i]]);
+    tl_ask_ranks(b->asker, TL_ASK_SUMS, &asked);
+    for (uint32_t i = 0; i < role->n; i++)
+        get_stretches(&asked.out[members[i]], i, &all);
+    compare(b, rank, &all, plan);
     tl_asked_free(&asked);
     free(all.v);
-    return ok;
 }

@@ -20,13 +20,11 @@ static const tl_folded *folded_of(const assembling *a, size_t rank)
     return tl_folded_of(a->folded, a->changed, rank);
 }
 
-static bool start(assembling *a)
+static void start(assembling *a)
 {
     const tl_graph *g = a->b->graph;
     size_t n = 1, nedges = 0, nends = g->nmeetings;
     a->out->base = tl_malloc((g->nranks + 1) * sizeof *a->out->base);
-    if (a->out->base == NULL)
-        return false;
     for (size_t r = 0; r < g->nranks; r++) {
         const tl_net *net = &folded_of(a, r)->net;
         a->out->base[r] = (uint32_t)n - 1; /* after its origin */
@@ -37,10 +35,10 @@ static bool start(assembling *a)
     a->out->meetings = (uint32_t)n;
     n += g->nmeetings;
     nedges += g->meetings[g->nmeetings].first_edge;
-    if (n >= TL_NONE || nedges >= TL_NONE)
-        return false;
+    tl_mem_indexable(n);
+    tl_mem_indexable(nedges);
     a->out->done_ns = tl_malloc((n + 1) * sizeof *a->out->done_ns);
-    return a->out->done_ns != NULL && tl_net_new(n, nedges, nends, a->b->nsteps, a->net);
+    tl_net_new(n, nedges, nends, a->b->nsteps, a->net);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
@@ -77,15 +75,13 @@ static void put_net(assembling *a, size_t rank, const tl_net *of, const int64_t 
     }
 }
 
-static bool put_rank(assembling *a, size_t rank)
+static void put_rank(assembling *a, size_t rank)
 {
     const tl_folded *folded = folded_of(a, rank);
     const tl_job_rank *of = &a->b->graph->ranks[rank];
     uint32_t *meets = tl_malloc((folded->net.n + 1) * sizeof *meets);
     tl_net own = { 0 };
     int64_t *done_ns = NULL;
-    if (meets == NULL)
-        return false;
     for (size_t v = 0; v < folded->net.n; v++)
         meets[v] = TL_NONE;
     for (size_t p = 0; p < of->nports; p++)
@@ -99,7 +95,6 @@ static bool put_rank(assembling *a, size_t rank)
     free(meets);
     if (folded != &a->folded[rank])
         tl_net_free(&a->changed[rank].net);
-    return true;
 }
 
 static void put_meeting(assembling *a, uint32_t m)
@@ -124,19 +119,17 @@ static void put_origin(assembling *a)
         a->net->nends += folded_of(a, r)->norigin; /* which come with the rank */
 }
 
-static bool put_all(assembling *a)
+static void put_all(assembling *a)
 {
     tl_net *net = a->net;
-    bool ok = true;
     net->nedges = net->nends = 0;
     put_origin(a);
-    for (size_t r = 0; ok && r < a->b->graph->nranks; r++)
-        ok = put_rank(a, r);
-    for (uint32_t m = 0; ok && m < a->b->graph->nmeetings; m++)
+    for (size_t r = 0; r < a->b->graph->nranks; r++)
+        put_rank(a, r);
+    for (uint32_t m = 0; m < a->b->graph->nmeetings; m++)
         put_meeting(a, m);
     net->first_edge[net->n] = (uint32_t)net->nedges;
     net->first_end[net->n] = (uint32_t)net->nends;
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ order */
@@ -169,25 +162,25 @@ static void cut(assembling *a, const bool *dropped)
     }
 }
 
-static bool put_in_order(assembling *a)
+static void put_in_order(assembling *a)
 {
     tl_net *net = a->net;
     size_t ndropped = 0;
     net->order = tl_malloc((net->n + 1) * sizeof *net->order);
     bool *dropped = tl_malloc(net->nedges + 1);
-    bool ok = net->order != NULL && dropped != NULL &&
-              tl_order_nodes(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
-    if (ok && ndropped > 0)
+    tl_order_nodes(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
+    if (ndropped > 0)
         cut(a, dropped);
     free(dropped);
-    return ok;
 }
 
-bool tl_whole_make(const tl_baseline *b, const tl_folded *folded, tl_folded *changed, tl_whole *out)
+void tl_whole_make(const tl_baseline *b, const tl_folded *folded, tl_folded *changed, tl_whole *out)
 {
     assembling a = { .b = b, .folded = folded, .changed = changed, .out = out, .net = &out->net };
     *out = (tl_whole){ 0 };
-    return start(&a) && put_all(&a) && put_in_order(&a);
+    start(&a);
+    put_all(&a);
+    put_in_order(&a);
 }
 
 void tl_whole_free(tl_whole *whole)

@@ -21,12 +21,11 @@ typedef struct vote {
 
 typedef TL_VEC(vote) votes;
 
-static bool count_votes(const tl_late_row *rows, size_t nrows, votes *all)
+static void count_votes(const tl_late_row *rows, size_t nrows, votes *all)
 {
     tl_map of = { 0 }; /* (group, rank) -> its vote */
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < nrows; i++) {
+    for (size_t i = 0; i < nrows; i++) {
         const tl_late_row *row = &rows[i];
         uint64_t key = (uint64_t)(uint32_t)row->group << 32 | (uint32_t)row->rank;
         if (!row->fits || row->step < 0 || row->own_step < 0)
@@ -34,30 +33,29 @@ static bool count_votes(const tl_late_row *rows, size_t nrows, votes *all)
         uint32_t at = tl_map_get(&of, key);
         if (at == TL_MAP_NONE) {
             at = (uint32_t)all->n;
-            ok = tl_vec_room(all) && tl_map_put(&of, key, at) == 0;
-            if (ok)
-                all->v[all->n++] = (vote){ row->rank, 0 };
+            tl_vec_room(all);
+            tl_map_put(&of, key, at);
+            all->v[all->n++] = (vote){ row->rank, 0 };
         }
-        if (ok && all->v != NULL)
+        if (all->v != NULL)
             all->v[at].agrees += row->own_step == row->step ? 1 : -1;
     }
     tl_map_free(&of);
-    return ok;
 }
 
-bool tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows, int32_t **marked, size_t *n)
+void tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows, int32_t **marked, size_t *n)
 {
     int32_t *v = *marked = tl_malloc((steps->n + 1) * sizeof *v);
     votes all = { 0 };
-    bool ok = v != NULL && count_votes(rows, nrows, &all);
+    count_votes(rows, nrows, &all);
 
     *n = 0;
-    for (size_t i = 0; ok && i < steps->n; i++) {
+    for (size_t i = 0; i < steps->n; i++) {
         const tl_step *row = tl_table_row(steps, i);
         if (*n == 0 || v[*n - 1] != row->rank)
             v[(*n)++] = row->rank;
     }
-    for (size_t i = 0; ok && i < all.n; i++) {
+    for (size_t i = 0; i < all.n; i++) {
         size_t r = tl_index_of(v, *n, all.v[i].rank);
         if (all.v[i].agrees >= 0 || r == *n)
             continue;
@@ -65,5 +63,4 @@ bool tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows
         memmove(v + r, v + r + 1, (*n - r) * sizeof *v);
     }
     free(all.v);
-    return ok;
 }

@@ -56,7 +56,7 @@ static int by_turn(const void *a, const void *b)
     return x->turn != y->turn ? TL_COMPARE(x->turn, y->turn) : TL_COMPARE(x->row, y->row);
 }
 
-static bool list_parts(numbering *n)
+static void list_parts(numbering *n)
 {
     size_t ngraphs = n->graphs->of.n, ncollectives = 0, ntaken = 0;
 
@@ -64,15 +64,15 @@ static bool list_parts(numbering *n)
     n->step_of = tl_arena_take(&n->arena, n->nrows, sizeof *n->step_of);
     n->first = tl_arena_take(&n->arena, ngraphs + 1, sizeof *n->first);
     n->participations = tl_arena_take(&n->arena, n->nrows, sizeof *n->participations);
-    bool ok = !n->arena.failed;
-    for (size_t i = 0; ok && i < n->nrows; i++) {
+    for (size_t i = 0; i < n->nrows; i++) {
         const tl_late_row *row = &n->rows[i];
         ncollectives += i == 0 || row->collective != row[-1].collective;
         n->collective_of[i] = (uint32_t)ncollectives - 1;
         n->step_of[ncollectives - 1] = UNKNOWN;
-        ok = !row->fits || tl_map_put(&n->row_of, kernel_key(row->rank, row->uid), (uint32_t)i) == 0;
+        if (row->fits)
+            tl_map_put(&n->row_of, kernel_key(row->rank, row->uid), (uint32_t)i);
     }
-    for (size_t g = 0; ok && g < ngraphs; g++) {
+    for (size_t g = 0; g < ngraphs; g++) {
         const tl_rank_graph *of = &n->graphs->of.v[g];
         n->first[g] = ntaken;
         for (size_t i = 0; i < of->ncomms; i++) {
@@ -84,9 +84,7 @@ static bool list_parts(numbering *n)
         if (ntaken - n->first[g] > 1)
             qsort(n->participations + n->first[g], ntaken - n->first[g], sizeof *n->participations, by_turn);
     }
-    if (ok)
-        n->first[ngraphs] = ntaken;
-    return ok;
+    n->first[ngraphs] = ntaken;
 }
 
 /* -------------------------------------------------------------------------------------------------------- one rank */
@@ -182,25 +180,24 @@ static uint64_t token_of(const numbering *n, const participation *p, int by)
     return by >= BY_LATER_KERNELS ? tl_hash_mix(token, about(p->nkernels)) : token;
 }
 
-/* Numbers the collectives of one rank.  False when memory is out. */
-static bool number_one(numbering *n, size_t *nsteps)
+/* Numbers the collectives of one rank. */
+static void number_one(numbering *n, size_t *nsteps)
 {
     size_t nown, period = 0;
     const participation *own = choose_rank(n, &nown);
     size_t known = first_known(n, own, nown);
     uint64_t *tokens = tl_malloc((nown + 1) * sizeof *tokens);
     int64_t *times_ns = tl_malloc((nown + 1) * sizeof *times_ns);
-    bool ok = tokens != NULL && times_ns != NULL;
 
-    for (int by = BY_KERNELS; ok && period == 0 && by >= BY_KIND; by--) {
+    for (int by = BY_KERNELS; period == 0 && by >= BY_KIND; by--) {
         size_t from = known + (by == BY_LATER_KERNELS ? (nown - known) / 4 : 0); /* the first steps may do more */
         for (size_t i = from; i < nown; i++) {
             tokens[i - from] = token_of(n, &own[i], by);
             times_ns[i - from] = n->rows[own[i].row].start_ns;
         }
-        ok = tl_period_of(tokens, times_ns, nown - from, &period);
+        tl_period_of(tokens, times_ns, nown - from, &period);
     }
-    if (ok && period > 0) {
+    if (period > 0) {
         size_t begin = known + find_seam(n, own + known, nown - known, period);
         *nsteps = (nown - begin) / period;
         for (size_t i = 0; *nsteps >= FEWEST_STEPS && i < nown; i++) {
@@ -210,7 +207,6 @@ static bool number_one(numbering *n, size_t *nsteps)
     }
     free(tokens);
     free(times_ns);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------- all ranks */
@@ -236,18 +232,19 @@ static void spread(numbering *n)
         n->rows[i].step = n->step_of[n->collective_of[i]] != UNKNOWN ? n->step_of[n->collective_of[i]] : -1;
 }
 
-bool tl_unmarked_number(tl_late_row *rows, size_t nrows, const tl_rank_graphs *graphs, size_t *nsteps)
+void tl_unmarked_number(tl_late_row *rows, size_t nrows, const tl_rank_graphs *graphs, size_t *nsteps)
 {
     numbering n = { .rows = rows, .nrows = nrows, .graphs = graphs };
 
     *nsteps = 0;
-    bool ok = nrows < UINT32_MAX && list_parts(&n) && number_one(&n, nsteps);
-    if (ok && *nsteps >= FEWEST_STEPS)
+    tl_mem_indexable(nrows);
+    list_parts(&n);
+    number_one(&n, nsteps);
+    if (*nsteps >= FEWEST_STEPS)
         spread(&n);
     else
         *nsteps = 0;
     numbering_free(&n);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------- some ranks mark steps */
@@ -273,15 +270,15 @@ static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
     return any;
 }
 
-bool tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked,
+void tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked,
                         const tl_rank_graphs *graphs, bool *follow)
 {
     numbering n = { .rows = rows, .nrows = nrows, .graphs = graphs };
 
-    bool ok = nrows < UINT32_MAX && list_parts(&n);
-    *follow = ok && take_marked(&n, marked, nmarked);
+    tl_mem_indexable(nrows);
+    list_parts(&n);
+    *follow = take_marked(&n, marked, nmarked);
     if (*follow)
         spread(&n);
     numbering_free(&n);
-    return ok;
 }

@@ -21,68 +21,61 @@ tl_activity_kind tl_activity_of_work(const tl_rank_view *view, const tl_kernel *
 }
 
 /* Room for one more, in both columns. */
-static bool room(tl_activity *a)
+static void room(tl_activity *a)
 {
     size_t cap = a->cap, same = a->cap;
     if (a->n < cap)
-        return true;
-    if (!tl_grow((void **)&a->start_ns, &cap, a->n + 1, sizeof *a->start_ns) ||
-        !tl_grow((void **)&a->kind, &same, cap, sizeof *a->kind))
-        return false;
+        return;
+    tl_grow((void **)&a->start_ns, &cap, a->n + 1, sizeof *a->start_ns);
+    tl_grow((void **)&a->kind, &same, cap, sizeof *a->kind);
     a->cap = cap;
-    return true;
 }
 
-static bool append(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
+static void append(tl_activity *a, int64_t start_ns, tl_activity_kind kind)
 {
     if (a->n > 0 && a->kind[a->n - 1] == kind)
-        return true;
-    if (!room(a))
-        return false;
+        return;
+    room(a);
     a->start_ns[a->n] = start_ns;
     a->kind[a->n++] = (uint8_t)kind;
-    return true;
 }
 
 /* Idle from from_ns to to_ns: by the spans given, *next the first that may still matter. */
-static bool append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl_idle_span *idle, size_t n,
+static void append_idle(tl_activity *a, int64_t from_ns, int64_t to_ns, const tl_idle_span *idle, size_t n,
                         size_t *next)
 {
     while (*next < n && idle[*next].end_ns <= from_ns)
         ++*next;
     while (from_ns < to_ns) {
         const tl_idle_span *span = *next < n && idle[*next].start_ns < to_ns ? &idle[*next] : NULL;
-        if (span == NULL)
-            return append(a, from_ns, TL_ACTIVITY_HOST);
-        if (span->start_ns > from_ns && !append(a, from_ns, TL_ACTIVITY_HOST))
-            return false;
-        if (!append(a, span->start_ns > from_ns ? span->start_ns : from_ns, span->activity))
-            return false;
+        if (span == NULL) {
+            append(a, from_ns, TL_ACTIVITY_HOST);
+            return;
+        }
+        if (span->start_ns > from_ns)
+            append(a, from_ns, TL_ACTIVITY_HOST);
+        append(a, span->start_ns > from_ns ? span->start_ns : from_ns, span->activity);
         from_ns = span->end_ns;
         if (from_ns < to_ns)
             ++*next;
     }
-    return true;
 }
 
 /* Appends what was done up to an instant before which no more work begins. */
-static bool go_on(tl_sweep *s, int64_t to_ns)
+static void go_on(tl_sweep *s, int64_t to_ns)
 {
     while (s->now < to_ns) {
         int layer = 0;
         while (layer < TL_WORK_LAYERS && s->busy_to[layer] <= s->now)
             layer++;
         if (layer == TL_WORK_LAYERS) {
-            if (!append_idle(s->out, s->now, to_ns, s->idle, s->nidle, &s->next_idle))
-                return false;
+            append_idle(s->out, s->now, to_ns, s->idle, s->nidle, &s->next_idle);
             s->now = to_ns;
         } else {
-            if (!append(s->out, s->now, (tl_activity_kind)layer))
-                return false;
+            append(s->out, s->now, (tl_activity_kind)layer);
             s->now = s->busy_to[layer] < to_ns ? s->busy_to[layer] : to_ns;
         }
     }
-    return true;
 }
 
 tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t first_ns)
@@ -94,40 +87,37 @@ tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t firs
     return s;
 }
 
-bool tl_sweep_work(tl_sweep *s, const tl_kernel *k)
+void tl_sweep_work(tl_sweep *s, const tl_kernel *k)
 {
     tl_activity_kind layer = tl_activity_of_work(s->view, k);
-    if (!go_on(s, k->start_ns))
-        return false;
+    go_on(s, k->start_ns);
     s->busy_to[layer] = tl_ns_max(s->busy_to[layer], k->end_ns);
     s->last = tl_ns_max(s->last, k->end_ns);
-    return true;
 }
 
 /* What came before each block of stretches. */
-static bool sum_blocks(tl_activity *a)
+static void sum_blocks(tl_activity *a)
 {
     tl_activity_ns sum = { { 0 } };
 
     free(a->sums);
     a->sums = tl_malloc((a->n / TL_ACTIVITY_BLOCK + 1) * sizeof *a->sums);
-    for (size_t i = 0; a->sums != NULL && i <= a->n; i++) {
+    for (size_t i = 0; i <= a->n; i++) {
         if (i % TL_ACTIVITY_BLOCK == 0)
             a->sums[i / TL_ACTIVITY_BLOCK] = sum;
         if (i < a->n)
             sum.ns[a->kind[i]] = tl_ns_sum(sum.ns[a->kind[i]], tl_ns_between(a->start_ns[i + 1], a->start_ns[i]));
     }
-    return a->sums != NULL;
 }
 
-bool tl_sweep_end(tl_sweep *s)
+void tl_sweep_end(tl_sweep *s)
 {
     tl_activity *a = s->out;
-    if (!go_on(s, s->last) || !room(a))
-        return false;
+    go_on(s, s->last);
+    room(a);
     a->start_ns[a->n] = s->last;
     a->kind[a->n] = TL_NACTIVITIES;
-    return sum_blocks(a);
+    sum_blocks(a);
 }
 
 void tl_activity_free(tl_activity *activity)

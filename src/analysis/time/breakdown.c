@@ -72,15 +72,16 @@ typedef struct rank_rows {
 /* So many rows by device and step a rank always has, if it needs them. */
 #define FEW_ROWS 16384u
 
-static bool add_step_row(rank_rows *r, const tl_breakdown *row)
+static void add_step_row(rank_rows *r, const tl_breakdown *row)
 {
     if (!r->several || r->too_many || row->wall_ns == 0)
-        return true;
-    if (r->by_step.n < r->most_by_step)
-        return tl_table_append(&r->by_step, row, 1);
+        return;
+    if (r->by_step.n < r->most_by_step) {
+        tl_table_append(&r->by_step, row, 1);
+        return;
+    }
     r->too_many = true;
     tl_table_free(&r->by_step);
-    return true;
 }
 
 static tl_breakdown row_of(const rank_rows *r, int32_t device, size_t step)
@@ -89,50 +90,48 @@ static tl_breakdown row_of(const rank_rows *r, int32_t device, size_t step)
 }
 
 /* A step in which something begins or ends. */
-static bool one_step(rank_rows *r, const tl_work *w, int32_t device, size_t step)
+static void one_step(rank_rows *r, const tl_work *w, int32_t device, size_t step)
 {
     const tl_step_window *window = &r->view->steps[step];
     tl_breakdown row = row_of(r, device, step);
-    if (!tl_work_measure_in(w, window->start_ns, window->end_ns, &r->scratch, &row))
-        return false;
+    tl_work_measure_in(w, window->start_ns, window->end_ns, &r->scratch, &row);
     add_to(&r->sums[step + 1], &row);
-    return add_step_row(r, &row);
+    add_step_row(r, &row);
 }
 
 /* Steps [from, to) in which nothing does. */
-static bool run_of_steps(rank_rows *r, const tl_work *w, int32_t device, size_t from, size_t to)
+static void run_of_steps(rank_rows *r, const tl_work *w, int32_t device, size_t from, size_t to)
 {
-    bool ok = true;
     unsigned mix = tl_work_mix_at(w, r->view->steps[from].start_ns);
     if (mix == 0)
-        return true;
+        return;
     r->runs[from].n[mix]++;
     r->runs[to].n[mix]--;
-    for (size_t i = from; ok && i < to && r->several && !r->too_many; i++) {
+    for (size_t i = from; i < to && r->several && !r->too_many; i++) {
         tl_breakdown row = row_of(r, device, i);
         tl_mix_measure(mix, r->view->steps[i].end_ns - r->view->steps[i].start_ns, &row);
-        ok = add_step_row(r, &row);
+        add_step_row(r, &row);
     }
-    return ok;
 }
 
-static bool device_rows(rank_rows *r, const tl_work *w, int32_t device)
+static void device_rows(rank_rows *r, const tl_work *w, int32_t device)
 {
     const tl_rank_view *view = r->view;
     tl_breakdown row = { .rank = view->rank, .device = device, .step = -1 };
-    bool ok = tl_work_measure(w, &r->scratch, &row) && (!r->several || tl_table_append(&r->devices, &row, 1));
+    tl_work_measure(w, &r->scratch, &row);
+    if (r->several)
+        tl_table_append(&r->devices, &row, 1);
 
     add_to(&r->sums[0], &row);
     tl_work_add_mixes(w, r->mix_ns);
-    for (size_t i = 0, to; ok && i < view->nsteps; i = to) {
+    for (size_t i = 0, to; i < view->nsteps; i = to) {
         int64_t edge = tl_work_next_edge(w, view->steps[i].start_ns);
         to = first_ending_after(view, i, edge);
         if (to > i)
-            ok = run_of_steps(r, w, device, i, to);
+            run_of_steps(r, w, device, i, to);
         else
-            ok = one_step(r, w, device, to++);
+            one_step(r, w, device, to++);
     }
-    return ok;
 }
 
 /* To the sums of the steps, what the runs through them are. */
@@ -153,22 +152,20 @@ static void add_runs(rank_rows *r)
     }
 }
 
-/* False when memory is out. */
-static bool add_mixes(tl_table *table, int32_t rank, const int64_t ns[TL_WORK_MIXES])
+static void add_mixes(tl_table *table, int32_t rank, const int64_t ns[TL_WORK_MIXES])
 {
     int64_t all_ns = 0;
-    bool ok = true;
 
     for (unsigned mix = 0; mix < TL_WORK_MIXES; mix++)
         all_ns = tl_ns_add(all_ns, ns[mix]);
-    for (unsigned mix = 0; ok && mix < TL_WORK_MIXES; mix++) {
+    for (unsigned mix = 0; mix < TL_WORK_MIXES; mix++) {
         const tl_mix row = { rank, (uint8_t)mix, ns[mix], (double)ns[mix] / (double)all_ns };
-        ok = ns[mix] == 0 || tl_table_append(table, &row, 1);
+        if (ns[mix] != 0)
+            tl_table_append(table, &row, 1);
     }
-    return ok;
 }
 
-static bool rank_rows_start(rank_rows *r, const tl_rank_view *view)
+static void rank_rows_start(rank_rows *r, const tl_rank_view *view)
 {
     const tl_kernel *k = view->kernels;
     size_t ndevices = 0;
@@ -184,12 +181,11 @@ static bool rank_rows_start(rank_rows *r, const tl_rank_view *view)
         r->most_by_step = FEW_ROWS;
     r->sums = tl_calloc(view->nsteps + 1, sizeof *r->sums);
     r->runs = tl_calloc(view->nsteps + 1, sizeof *r->runs);
-    for (size_t i = 0; r->sums != NULL && i <= view->nsteps; i++) {
+    for (size_t i = 0; i <= view->nsteps; i++) {
         r->sums[i].rank = view->rank;
         r->sums[i].device = -1;
         r->sums[i].step = i > 0 ? view->steps[i - 1].number : -1;
     }
-    return r->sums != NULL && r->runs != NULL;
 }
 
 static void rank_rows_free(rank_rows *r)
@@ -201,72 +197,75 @@ static void rank_rows_free(rank_rows *r)
     free(r->runs);
 }
 
-static tl_status breakdown_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
     const tl_kernel *k = view->kernels;
     rank_rows r;
-    bool ok = rank_rows_start(&r, view);
+    rank_rows_start(&r, view);
 
-    for (size_t from = 0, to; ok && from < view->nkernels; from = to) {
+    for (size_t from = 0, to; from < view->nkernels; from = to) {
         tl_work w;
         for (to = from; to < view->nkernels && k[to].device == k[from].device; to++)
             ;
-        ok = tl_work_collect(&w, k + from, to - from) && device_rows(&r, &w, k[from].device);
+        tl_work_collect(&w, k + from, to - from);
+        device_rows(&r, &w, k[from].device);
         tl_work_free(&w);
     }
-    if (ok)
-        add_runs(&r);
-    ok = ok && tl_table_append(table, r.devices.rows, r.devices.n) &&
-         tl_table_append(table, r.by_step.rows, r.by_step.n) && tl_table_append(table, r.sums, view->nsteps + 1) &&
-         tl_table_sort(table) && add_mixes(tl_tables_get(out, &tl_mix_schema), view->rank, r.mix_ns);
+    add_runs(&r);
+    tl_table_append(table, r.devices.rows, r.devices.n);
+    tl_table_append(table, r.by_step.rows, r.by_step.n);
+    tl_table_append(table, r.sums, view->nsteps + 1);
+    tl_table_sort(table);
+    add_mixes(tl_tables_get(out, &tl_mix_schema), view->rank, r.mix_ns);
     rank_rows_free(&r);
-    return ok ? TL_OK : tl_fail_memory(err, "the breakdown");
 }
 
 /* Where steps are left out, because not all ranks have them whole, a row for each rank of the others together. */
-static bool add_whole_steps(tl_table *table, const tl_table *health)
+static void add_whole_steps(tl_table *table, const tl_table *health)
 {
     tl_table sums = { .schema = &tl_breakdown_schema };
     tl_map left_out = { 0 };
-    bool any = false, ok = true;
+    bool any = false;
 
-    for (size_t i = 0; ok && i < health->n; i++) {
+    for (size_t i = 0; i < health->n; i++) {
         const tl_health *row = tl_table_row(health, i);
         bool is = row->rank == -1 && row->done == TL_REMEDY_LEFT_OUT;
         any = any || is;
-        ok = !is || tl_map_put(&left_out, (uint64_t)row->step, 0) == 0;
+        if (is)
+            tl_map_put(&left_out, (uint64_t)row->step, 0);
     }
-    for (size_t i = 0; ok && any && i < table->n; i++) {
+    for (size_t i = 0; any && i < table->n; i++) {
         const tl_breakdown *row = tl_table_row(table, i);
         tl_breakdown *sum = sums.n > 0 ? tl_table_row(&sums, sums.n - 1) : NULL;
         if (row->device != -1 || row->step < 0 || tl_map_get(&left_out, (uint64_t)row->step) != TL_MAP_NONE)
             continue;
         if (sum == NULL || sum->rank != row->rank) {
             const tl_breakdown empty = { .rank = row->rank, .device = -1, .step = TL_WHOLE_STEPS };
-            ok = tl_table_append(&sums, &empty, 1);
-            sum = ok ? tl_table_row(&sums, sums.n - 1) : NULL;
+            tl_table_append(&sums, &empty, 1);
+            sum = tl_table_row(&sums, sums.n - 1);
         }
         if (sum != NULL)
             add_to(sum, row);
     }
-    ok = ok && tl_table_append(table, sums.rows, sums.n);
+    tl_table_append(table, sums.rows, sums.n);
     tl_table_free(&sums);
     tl_map_free(&left_out);
-    return ok;
 }
 
 /* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
-static tl_status breakdown_reduce(tl_tables *job, tl_error *err)
+static void breakdown_reduce(tl_tables *job, tl_error *err)
 {
+    (void)err;
     tl_table *table = tl_tables_get(job, &tl_breakdown_schema), *mix_rows = tl_tables_get(job, &tl_mix_schema);
     int64_t mix_ns[TL_WORK_MIXES] = { 0 };
     tl_table sums = { .schema = &tl_breakdown_schema };
     tl_map index_of = { 0 };
-    bool ok = add_whole_steps(table, tl_tables_get(job, &tl_health_schema));
+    add_whole_steps(table, tl_tables_get(job, &tl_health_schema));
 
-    for (size_t i = 0; ok && i < table->n; i++) {
+    for (size_t i = 0; i < table->n; i++) {
         const tl_breakdown *row = tl_table_row(table, i);
         if (row->device != -1)
             continue;
@@ -274,20 +273,21 @@ static tl_status breakdown_reduce(tl_tables *job, tl_error *err)
         if (at == TL_MAP_NONE) {
             tl_breakdown empty = { .rank = -1, .device = -1, .step = row->step };
             at = (uint32_t)sums.n;
-            ok = tl_table_append(&sums, &empty, 1) && tl_map_put(&index_of, (uint64_t)(int64_t)row->step, at) == 0;
+            tl_table_append(&sums, &empty, 1);
+            tl_map_put(&index_of, (uint64_t)(int64_t)row->step, at);
         }
-        if (ok)
-            add_to(tl_table_row(&sums, at), row);
+        add_to(tl_table_row(&sums, at), row);
     }
     for (size_t i = 0; i < mix_rows->n; i++) {
         const tl_mix *row = tl_table_row(mix_rows, i);
         mix_ns[row->running] = tl_ns_add(mix_ns[row->running], row->time_ns);
     }
-    ok = ok && tl_table_append(table, sums.rows, sums.n) && tl_table_sort(table) && add_mixes(mix_rows, -1, mix_ns) &&
-         tl_table_sort(mix_rows);
+    tl_table_append(table, sums.rows, sums.n);
+    tl_table_sort(table);
+    add_mixes(mix_rows, -1, mix_ns);
+    tl_table_sort(mix_rows);
     tl_table_free(&sums);
     tl_map_free(&index_of);
-    return ok ? TL_OK : tl_fail_memory(err, "the breakdown of the job");
 }
 
 static const tl_schema *const tables[] = { &tl_breakdown_schema, &tl_mix_schema, NULL };

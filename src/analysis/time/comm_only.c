@@ -14,39 +14,36 @@ typedef struct sweep {
     uint32_t comm;
 } sweep;
 
-static bool append(sweep *s, int64_t start_ns, int64_t end_ns)
+static void append(sweep *s, int64_t start_ns, int64_t end_ns)
 {
     tl_comm_spans *out = s->out;
     if (start_ns >= end_ns)
-        return true;
+        return;
     tl_comm_span *last = out->n > s->first ? &out->v[out->n - 1] : NULL;
     if (last != NULL && last->kernel == s->comm && last->end_ns == start_ns) {
         last->end_ns = end_ns;
-        return true;
+        return;
     }
-    if (!tl_vec_room(out))
-        return false;
+    tl_vec_room(out);
     out->v[out->n++] = (tl_comm_span){ start_ns, end_ns, s->comm };
-    return true;
 }
 
 /* Up to an instant before which nothing more begins. */
-static bool go_on(sweep *s, int64_t to_ns)
+static void go_on(sweep *s, int64_t to_ns)
 {
     int64_t from = s->now > s->compute_to ? s->now : s->compute_to;
     s->now = to_ns;
-    return append(s, from, s->comm_to < to_ns ? s->comm_to : to_ns);
+    append(s, from, s->comm_to < to_ns ? s->comm_to : to_ns);
 }
 
-bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out)
+void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out)
 {
     sweep s = {
         .out = out, .first = out->n, .now = INT64_MIN, .compute_to = INT64_MIN, .comm_to = INT64_MIN, .comm = TL_NONE
     };
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
-        if (!go_on(&s, k->start_ns))
-            return false;
+        go_on(&s, k->start_ns);
         if (k->kind == TL_COMPUTE && k->end_ns > s.compute_to)
             s.compute_to = k->end_ns;
         if (k->kind == TL_COMM && k->end_ns > s.comm_to) {
@@ -54,7 +51,7 @@ bool tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_
             s.comm = order[i];
         }
     }
-    return go_on(&s, INT64_MAX);
+    go_on(&s, INT64_MAX);
 }
 
 int64_t tl_exposure_within(const tl_exposure *x, int64_t wait_ns)
@@ -89,11 +86,11 @@ static int64_t step_until(packing *p, int64_t ns, int32_t *step)
     return w[p->window].end_ns;
 }
 
-static bool add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns, int64_t ns)
+static void add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns, int64_t ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
-    if (!tl_vec_room(p->out) || p->out->n >= TL_NONE)
-        return false;
+    tl_vec_room(p->out);
+    tl_mem_indexable(p->out->n);
     p->last[kernel - p->first] = (uint32_t)p->out->n;
     p->out->v[p->out->n++] = (tl_exposure){ .from_ns = from_ns,
                                             .to_ns = to_ns,
@@ -102,11 +99,10 @@ static bool add(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int6
                                             .device = k->device,
                                             .uid = k->uid,
                                             .step = step };
-    return true;
 }
 
 /* A span of a kernel that has too many: to the stretches in which it lies. */
-static bool spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns)
+static void spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, int64_t to_ns)
 {
     const tl_kernel *k = &p->view->kernels[kernel];
     int64_t duration_ns = tl_ns_between(k->end_ns, k->start_ns);
@@ -118,23 +114,24 @@ static bool spread(packing *p, uint32_t kernel, int32_t step, int64_t from_ns, i
         uint32_t last = p->last[kernel - p->first];
         if (last != TL_NONE && p->out->v[last].from_ns == begin && p->out->v[last].step == step)
             p->out->v[last].ns += until - from_ns;
-        else if (!add(p, kernel, step, begin, end, until - from_ns))
-            return false;
+        else
+            add(p, kernel, step, begin, end, until - from_ns);
         from_ns = until;
     }
-    return true;
 }
 
 /* A piece of a span, in one step or between two. */
-static bool pack_piece(packing *p, uint32_t kernel, int32_t step, int64_t start_ns, int64_t end_ns)
+static void pack_piece(packing *p, uint32_t kernel, int32_t step, int64_t start_ns, int64_t end_ns)
 {
     int64_t begin = p->view->kernels[kernel].start_ns;
     int64_t from = tl_ns_between(start_ns, begin), to = tl_ns_between(end_ns, begin);
-    return p->nspans[kernel - p->first] > TL_EXPOSURES_MOST ? spread(p, kernel, step, from, to)
-                                                            : add(p, kernel, step, from, to, to - from);
+    if (p->nspans[kernel - p->first] > TL_EXPOSURES_MOST)
+        spread(p, kernel, step, from, to);
+    else
+        add(p, kernel, step, from, to, to - from);
 }
 
-static bool pack(packing *p, const tl_comm_spans *spans)
+static void pack(packing *p, const tl_comm_spans *spans)
 {
     for (size_t i = 0; i < spans->n; i++)
         p->nspans[spans->v[i].kernel - p->first]++;
@@ -143,40 +140,35 @@ static bool pack(packing *p, const tl_comm_spans *spans)
         for (int64_t from = span->start_ns, to; from < span->end_ns; from = to) {
             int32_t step;
             to = tl_ns_min(step_until(p, from, &step), span->end_ns);
-            if (!pack_piece(p, span->kernel, step, from, to))
-                return false;
+            pack_piece(p, span->kernel, step, from, to);
         }
     }
-    return true;
 }
 
-static bool add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
+static void add_device(const tl_rank_view *view, size_t first, size_t n, tl_exposures *out)
 {
     uint32_t *order = tl_malloc(n * sizeof *order);
     packing p = { view, first, tl_calloc(n, sizeof *p.nspans), tl_malloc(n * sizeof *p.last), out, 0 };
     tl_comm_spans spans = { 0 };
-    bool ok = order != NULL && p.nspans != NULL && p.last != NULL;
 
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         order[i] = (uint32_t)(first + i);
         p.last[i] = TL_NONE;
     }
-    ok = ok && tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels) &&
-         tl_comm_only(view->kernels, order, n, &spans) && pack(&p, &spans);
+    tl_sort_index(order, n, tl_kernel_by_start_uid, view->kernels);
+    tl_comm_only(view->kernels, order, n, &spans);
+    pack(&p, &spans);
     free(order);
     free(p.nspans);
     free(p.last);
     free(spans.v);
-    return ok;
 }
 
-bool tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
+void tl_exposures_add(const tl_rank_view *view, tl_exposures *out)
 {
-    bool ok = true;
-    for (size_t first = 0, end; ok && view->ncolls > 0 && first < view->nkernels; first = end) {
+    for (size_t first = 0, end; view->ncolls > 0 && first < view->nkernels; first = end) {
         for (end = first; end < view->nkernels && view->kernels[end].device == view->kernels[first].device; end++)
             ;
-        ok = add_device(view, first, end - first, out);
+        add_device(view, first, end - first, out);
     }
-    return ok;
 }

@@ -22,26 +22,23 @@ void tl_work_free(tl_work *w)
     *w = (tl_work){ 0 };
 }
 
-bool tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
+void tl_work_collect(tl_work *w, const tl_kernel *kernels, size_t n)
 {
     uint32_t *order = tl_sorted_index(n, tl_kernel_by_start, kernels);
-    bool ok = true;
 
     *w = (tl_work){ .first_ns = INT64_MAX, .last_ns = INT64_MIN };
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &kernels[order[i]];
         w->first_ns = k->start_ns < w->first_ns ? k->start_ns : w->first_ns;
         w->last_ns = k->end_ns > w->last_ns ? k->end_ns : w->last_ns;
         if (k->end_ns > k->start_ns) {
-            ok = tl_spans_add(&w->set[set_of(k->kind)], k->start_ns, k->end_ns);
+            tl_spans_add(&w->set[set_of(k->kind)], k->start_ns, k->end_ns);
             continue;
         }
-        ok = tl_vec_room(&w->empty);
-        if (ok)
-            w->empty.v[w->empty.n++] = k->start_ns;
+        tl_vec_room(&w->empty);
+        w->empty.v[w->empty.n++] = k->start_ns;
     }
     free(order);
-    return ok;
 }
 
 /* Index of the first instant at or after at_ns. */
@@ -70,12 +67,12 @@ static void extent(const tl_work *w, const tl_work_scratch *c, int64_t from_ns, 
 }
 
 /* The definition: the measures of three sets and the time they lie in. */
-static bool measure(const tl_spans *compute, const tl_spans *comm, const tl_spans *copy, int64_t wall_ns,
+static void measure(const tl_spans *compute, const tl_spans *comm, const tl_spans *copy, int64_t wall_ns,
                     tl_work_scratch *c, tl_breakdown *row)
 {
-    if (!tl_spans_subtract(&c->exposed, comm, compute) || !tl_spans_union(&c->either, compute, comm) ||
-        !tl_spans_subtract(&c->exposed_copy, copy, &c->either))
-        return false;
+    tl_spans_subtract(&c->exposed, comm, compute);
+    tl_spans_union(&c->either, compute, comm);
+    tl_spans_subtract(&c->exposed_copy, copy, &c->either);
     row->wall_ns = wall_ns;
     row->compute_ns = tl_spans_total(compute);
     row->comm_ns = tl_spans_total(comm);
@@ -84,24 +81,22 @@ static bool measure(const tl_spans *compute, const tl_spans *comm, const tl_span
     row->copy_exposed_ns = tl_spans_total(&c->exposed_copy);
     row->busy_ns = row->compute_ns + row->comm_exposed_ns + row->copy_exposed_ns;
     row->idle_ns = row->wall_ns - row->busy_ns;
-    return true;
 }
 
-bool tl_work_measure(const tl_work *w, tl_work_scratch *c, tl_breakdown *row)
+void tl_work_measure(const tl_work *w, tl_work_scratch *c, tl_breakdown *row)
 {
-    return measure(&w->set[TL_WORK_COMPUTE], &w->set[TL_WORK_COMM], &w->set[TL_WORK_COPY],
-                   w->first_ns <= w->last_ns ? w->last_ns - w->first_ns : 0, c, row);
+    measure(&w->set[TL_WORK_COMPUTE], &w->set[TL_WORK_COMM], &w->set[TL_WORK_COPY],
+            w->first_ns <= w->last_ns ? w->last_ns - w->first_ns : 0, c, row);
 }
 
-bool tl_work_measure_in(const tl_work *w, int64_t from_ns, int64_t to_ns, tl_work_scratch *c, tl_breakdown *row)
+void tl_work_measure_in(const tl_work *w, int64_t from_ns, int64_t to_ns, tl_work_scratch *c, tl_breakdown *row)
 {
     int64_t first, last;
     for (int s = 0; s < TL_WORK_SETS; s++)
-        if (!tl_spans_clip(&c->clipped[s], &w->set[s], from_ns, to_ns))
-            return false;
+        tl_spans_clip(&c->clipped[s], &w->set[s], from_ns, to_ns);
     extent(w, c, from_ns, to_ns, &first, &last);
-    return measure(&c->clipped[TL_WORK_COMPUTE], &c->clipped[TL_WORK_COMM], &c->clipped[TL_WORK_COPY],
-                   first <= last ? last - first : 0, c, row);
+    measure(&c->clipped[TL_WORK_COMPUTE], &c->clipped[TL_WORK_COMM], &c->clipped[TL_WORK_COPY],
+            first <= last ? last - first : 0, c, row);
 }
 
 /* --------------------------------------------------------------------------------------------------- between edges */

@@ -22,13 +22,13 @@ typedef struct tl_work_scratch {
 } tl_work_scratch;
 
 /* The work of n kernels, which are those of one device.  False: memory is out. */
-bool tl_work_collect(tl_work *work, const tl_kernel *kernels, size_t n);
+void tl_work_collect(tl_work *work, const tl_kernel *kernels, size_t n);
 void tl_work_free(tl_work *work);
 
 /* Fills in the measures of *row: over the whole trace, and over [from_ns, to_ns) with the work cut to it.  False:
  * memory is out. */
-bool tl_work_measure(const tl_work *work, tl_work_scratch *scratch, tl_breakdown *row);
-bool tl_work_measure_in(const tl_work *work, int64_t from_ns, int64_t to_ns, tl_work_scratch *scratch,
+void tl_work_measure(const tl_work *work, tl_work_scratch *scratch, tl_breakdown *row);
+void tl_work_measure_in(const tl_work *work, int64_t from_ns, int64_t to_ns, tl_work_scratch *scratch,
                         tl_breakdown *row);
 void tl_work_scratch_free(tl_work_scratch *scratch);
 

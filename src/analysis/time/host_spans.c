@@ -47,25 +47,22 @@ typedef struct spans_found {
     TL_VEC(tl_span) of[TL_HOST_SPANS];
 } spans_found;
 
-static bool note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
+static void note(spans_found *found, tl_activity_kind activity, int64_t start_ns, int64_t dur_ns)
 {
     for (int i = 0; activity != TL_ACTIVITY_HOST && i < TL_HOST_SPANS; i++) {
         if (tl_host_span_kinds[i] != activity)
             continue;
-        if (!tl_vec_room(&found->of[i]))
-            return false;
+        tl_vec_room(&found->of[i]);
         found->of[i].v[found->of[i].n++] = (tl_span){ start_ns, start_ns + dur_ns };
     }
-    return true;
 }
 
 /* Threads that launch: a map of their numbers. */
-static bool launching(const tl_rank_view *view, tl_map *threads)
+static void launching(const tl_rank_view *view, tl_map *threads)
 {
     for (size_t i = 0; i < view->nlaunches; i++)
-        if (view->launches[i].nkernels > 0 && tl_map_put(threads, view->launches[i].track, 1) != 0)
-            return false;
-    return true;
+        if (view->launches[i].nkernels > 0)
+            tl_map_put(threads, view->launches[i].track, 1);
 }
 
 /* Whether a thread launches work within: what stands around that is more than what it is called. */
@@ -79,49 +76,48 @@ static bool launches_in(const tl_rank_view *view, uint32_t track, int64_t start_
     return false;
 }
 
-static bool note_op(spans_found *found, const tl_rank_view *view, tl_activity_kind activity, uint32_t track, size_t op)
+static void note_op(spans_found *found, const tl_rank_view *view, tl_activity_kind activity, uint32_t track, size_t op)
 {
     int64_t start = view->ops.start_ns[op], dur = view->ops.dur_ns[op];
-    return activity == TL_ACTIVITY_HOST || launches_in(view, track, start, start + dur) ||
-           note(found, activity, start, dur);
+    if (activity != TL_ACTIVITY_HOST && !launches_in(view, track, start, start + dur))
+        note(found, activity, start, dur);
 }
 
-bool tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
+void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view)
 {
     uint8_t *of_call = tl_malloc(view->names->n + 1), *of_op = tl_malloc(view->names->n + 1);
     spans_found found = { 0 };
     tl_map threads = { 0 };
-    bool ok = of_call != NULL && of_op != NULL && launching(view, &threads);
+    launching(view, &threads);
 
-    for (size_t i = 0; ok && i < view->names->n; i++) {
+    for (size_t i = 0; i < view->names->n; i++) {
         tl_text name = tl_names_text(view->names, (uint32_t)i);
         of_call[i] = (uint8_t)tl_idle_activity_of_call(name);
         of_op[i] = (uint8_t)tl_idle_activity_of_op(name);
     }
     for (size_t t = 0; t < view->calls.nthreads; t++) {
         const tl_thread *thread = &view->calls.threads[t];
-        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
+        if (tl_map_get(&threads, thread->track) == TL_MAP_NONE)
             continue;
-        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
+        for (size_t i = thread->first; i < thread->first + thread->n; i++)
             if (view->calls.name[i] != TL_NO_NAME)
-                ok = note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
+                note(&found, of_call[view->calls.name[i]], view->calls.start_ns[i], view->calls.dur_ns[i]);
     }
     for (size_t t = 0; t < view->ops.nthreads; t++) {
         const tl_thread *thread = &view->ops.threads[t];
-        if (!ok || tl_map_get(&threads, thread->track) == TL_MAP_NONE)
+        if (tl_map_get(&threads, thread->track) == TL_MAP_NONE)
             continue;
-        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
+        for (size_t i = thread->first; i < thread->first + thread->n; i++)
             if (view->ops.name[i] != TL_NO_NAME)
-                ok = note_op(&found, view, (tl_activity_kind)of_op[view->ops.name[i]], thread->track, i);
+                note_op(&found, view, (tl_activity_kind)of_op[view->ops.name[i]], thread->track, i);
     }
     for (int p = 0; p < TL_HOST_SPANS; p++) {
-        ok = ok && tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);
+        tl_spans_add_all(&spans->of[p], found.of[p].v, found.of[p].n);
         free(found.of[p].v);
     }
     tl_map_free(&threads);
     free(of_call);
     free(of_op);
-    return ok;
 }
 
 void tl_host_spans_free(tl_host_spans *spans)

@@ -22,14 +22,12 @@ typedef struct finding {
 
 /* ------------------------------------------------------------------------------------------------------------ gaps */
 
-static bool append(finding *f, int64_t start_ns, int64_t end_ns, tl_activity_kind activity)
+static void append(finding *f, int64_t start_ns, int64_t end_ns, tl_activity_kind activity)
 {
     if (start_ns >= end_ns)
-        return true;
-    if (!tl_vec_room(&f->found))
-        return false;
+        return;
+    tl_vec_room(&f->found);
     f->found.v[f->found.n++] = (tl_idle_span){ start_ns, end_ns, activity };
-    return true;
 }
 
 /* The first span of a named activity that ends after t; NULL where there is none. */
@@ -41,7 +39,7 @@ static const tl_span *meets(finding *f, int p, int64_t t_ns)
 }
 
 /* A gap whose work was launched late: instant by instant the strongest name that holds; `rest` where none does. */
-static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
+static void cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind rest)
 {
     while (from_ns < to_ns) {
         int64_t until = to_ns;
@@ -57,11 +55,9 @@ static bool cut(finding *f, int64_t from_ns, int64_t to_ns, tl_activity_kind res
             }
             until = span->start_ns;
         }
-        if (!append(f, from_ns, until, activity))
-            return false;
+        append(f, from_ns, until, activity);
         from_ns = until;
     }
-    return true;
 }
 
 /* The end of a wait that had begun before the gap and lasts to it or into it; INT64_MIN where there is none. */
@@ -87,58 +83,56 @@ static bool in_time(const finding *f, int64_t lo, const tl_kernel *next)
     return launch == NULL || launch->nkernels > 1 || launch->end_ns <= lo;
 }
 
-static bool gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
+static void gap(finding *f, int64_t lo, int64_t hi, const tl_kernel *next)
 {
     if (in_time(f, lo, next)) {
         f->drained = f->drained && next->launch_ns == TL_TIME_UNKNOWN;
-        return append(f, lo, hi, TL_ACTIVITY_DEVICE);
+        append(f, lo, hi, TL_ACTIVITY_DEVICE);
+        return;
     }
     int64_t wait_end = wait_into(f, lo);
     if (wait_end != INT64_MIN)
         f->drained = true;
     int64_t idle_from = wait_end > lo ? wait_end : lo;
     bool restart = f->drained && hi - idle_from <= restart_ns;
-    return cut(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
+    cut(f, lo, hi, restart ? TL_ACTIVITY_SYNC : TL_ACTIVITY_HOST);
 }
 
 /* The idle time before each piece of work, cut, to the sweep. */
-static bool sweep_work(finding *f, const uint32_t *order, tl_activity *activity)
+static void sweep_work(finding *f, const uint32_t *order, tl_activity *activity)
 {
     const tl_kernel *kernels = f->view->kernels;
     tl_sweep s = tl_sweep_begin(activity, f->view, kernels[order[0]].start_ns);
     int64_t busy_to = s.now;
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < f->view->nkernels; i++) {
+    for (size_t i = 0; i < f->view->nkernels; i++) {
         const tl_kernel *k = &kernels[order[i]];
         f->found.n = 0;
+        /* launched ahead of the device again */
         if (k->start_ns > busy_to)
-            ok = gap(f, busy_to, k->start_ns, k);
+            gap(f, busy_to, k->start_ns, k);
         else if (i > 0 && k->launch_ns != TL_TIME_UNKNOWN && k->launch_ns < busy_to - in_time_ns)
             f->drained = false; /* launched ahead of the device again */
         busy_to = tl_ns_max(busy_to, k->end_ns);
         s.idle = f->found.v;
         s.nidle = f->found.n;
         s.next_idle = 0;
-        ok = ok && tl_sweep_work(&s, k);
+        tl_sweep_work(&s, k);
     }
-    return ok && tl_sweep_end(&s);
+    tl_sweep_end(&s);
 }
 
-bool tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans)
+void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans)
 {
     finding f = { .view = view, .spans = spans };
     uint32_t *order = tl_malloc((view->nkernels + 1) * sizeof *order);
-    bool ok = order != NULL;
 
     activity->n = 0;
-    for (size_t i = 0; ok && i < view->nkernels; i++)
+    for (size_t i = 0; i < view->nkernels; i++)
         order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels) &&
-         (view->nkernels == 0 || sweep_work(&f, order, activity));
+    tl_sort_index(order, view->nkernels, tl_kernel_by_start_uid, view->kernels);
+    if (view->nkernels != 0)
+        sweep_work(&f, order, activity);
     free(f.found.v);
     free(order);
-    if (!ok)
-        activity->n = 0;
-    return ok;
 }

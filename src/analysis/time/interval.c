@@ -21,18 +21,16 @@ static int64_t number_of(int64_t correlation)
     return correlation > 0 ? correlation : -1;
 }
 
-static tl_status interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
 
-    if (!tl_table_reserve(table, view->nkernels + view->nsyncs))
-        return tl_fail_memory(err, "the interval table");
+    tl_table_reserve(table, view->nkernels + view->nsyncs);
     size_t i = 0, j = 0;
     while (i < view->nkernels || j < view->nsyncs) {
         tl_interval *row = tl_table_add(table);
-        if (row == NULL)
-            return tl_fail_memory(err, "the interval table");
         if (j == view->nsyncs || (i < view->nkernels && stands_before(&view->kernels[i], &view->syncs[j]))) {
             const tl_kernel *k = &view->kernels[i++];
             const tl_launch *launch = k->launch != TL_NONE ? &view->launches[k->launch] : NULL;
@@ -72,7 +70,6 @@ static tl_status interval_per_rank(const tl_rank_view *view, const tl_config *co
             };
         }
     }
-    return TL_OK;
 }
 
 int64_t tl_interval_first(const tl_table *intervals)

@@ -20,24 +20,20 @@
 #include <stdlib.h>
 
 /* The kernels of one stream lie together, by start. */
-static bool spans_of(const tl_kernel *v, size_t n, tl_spans *out)
+static void spans_of(const tl_kernel *v, size_t n, tl_spans *out)
 {
     out->n = 0;
     for (size_t i = 0; i < n; i++)
-        if (!tl_spans_add(out, v[i].start_ns, v[i].end_ns))
-            return false;
-    return true;
+        tl_spans_add(out, v[i].start_ns, v[i].end_ns);
 }
 
 /* All of one device. */
-static bool spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
+static void spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 {
     uint32_t *index = tl_sorted_index(n, tl_kernel_by_start, v);
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
+    for (size_t i = 0; i < n; i++)
+        tl_spans_add(out, v[index[i]].start_ns, v[index[i]].end_ns);
     free(index);
-    return ok;
 }
 
 typedef struct scratch {
@@ -98,7 +94,7 @@ static void add_gaps(scratch *c, const tl_config *config, const tl_kernel *v, si
     }
 }
 
-static bool add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
+static void add_stream(const tl_rank_view *view, const tl_config *config, size_t from, size_t to, scratch *c,
                        tl_tables *out)
 {
     const tl_kernel *v = view->kernels;
@@ -106,9 +102,9 @@ static bool add_stream(const tl_rank_view *view, const tl_config *config, size_t
     for (size_t i = from; i < to; i++)
         last = v[i].end_ns > last ? v[i].end_ns : last;
     /* What others do while the stream is between its first start and its last end. */
-    if (!spans_of(v + from, to - from, &c->stream) || !tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, last) ||
-        !tl_spans_subtract(&c->others, &c->clipped, &c->stream))
-        return false;
+    spans_of(v + from, to - from, &c->stream);
+    tl_spans_clip(&c->clipped, &c->device, v[from].start_ns, last);
+    tl_spans_subtract(&c->others, &c->clipped, &c->stream);
     const tl_stream_idle row = { .rank = view->rank,
                                  .device = v[from].device,
                                  .stream = v[from].stream,
@@ -116,24 +112,23 @@ static bool add_stream(const tl_rank_view *view, const tl_config *config, size_t
                                  .busy_ns = tl_spans_total(&c->stream),
                                  .idle_device_busy_ns = tl_spans_total(&c->others) };
     add_gaps(c, config, v + from, to - from, row, tl_tables_get(out, &tl_stream_idle_schema));
-    return true;
 }
 
-static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     const tl_kernel *v = view->kernels;
     scratch c = { 0 };
-    bool ok = true;
 
-    for (size_t from = 0, end; ok && from < view->nkernels; from = end) {
+    for (size_t from = 0, end; from < view->nkernels; from = end) {
         for (end = from; end < view->nkernels && v[end].device == v[from].device; end++)
             ;
         c.device.n = 0;
-        ok = spans_of_device(v + from, end - from, &c.device);
-        for (size_t at = from, to; ok && at < end; at = to) {
+        spans_of_device(v + from, end - from, &c.device);
+        for (size_t at = from, to; at < end; at = to) {
             for (to = at; to < end && v[to].stream == v[at].stream; to++)
                 ;
-            ok = add_stream(view, config, at, to, &c, out);
+            add_stream(view, config, at, to, &c, out);
         }
     }
     tl_spans_free(&c.stream);
@@ -142,7 +137,6 @@ static tl_status stream_idle_per_rank(const tl_rank_view *view, const tl_config 
     tl_spans_free(&c.others);
     for (int wait = 0; wait < TL_NSTREAM_WAITS; wait++)
         free(c.waits[wait].v);
-    return ok ? TL_OK : tl_fail_memory(err, "the idle time of streams");
 }
 
 TL_TABLE_DEFINE(stream_idle, TL_STREAM_IDLE_FIELDS, TL_SCOPE_RANK, "idle streams",

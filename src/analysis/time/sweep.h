@@ -20,10 +20,10 @@ typedef struct tl_sweep {
 /* A sweep over the work of the view, of which the first starts at first_ns. */
 tl_sweep tl_sweep_begin(tl_activity *out, const tl_rank_view *view, int64_t first_ns);
 
-/* What was done up to the start of the next piece of work; then that.  False when memory is out. */
-bool tl_sweep_work(tl_sweep *sweep, const tl_kernel *work);
+/* What was done up to the start of the next piece of work; then that. */
+void tl_sweep_work(tl_sweep *sweep, const tl_kernel *work);
 
-/* The rest.  False when memory is out. */
-bool tl_sweep_end(tl_sweep *sweep);
+/* The rest. */
+void tl_sweep_end(tl_sweep *sweep);
 
 #endif

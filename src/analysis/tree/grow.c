@@ -62,16 +62,14 @@ static int64_t end_of(const tl_ops *ops, uint32_t op)
 
 /* --------------------------------------------------------------------------- annotations of the main thread */
 
-static bool turn_to(growing *g, int64_t at_ns, uint32_t node)
+static void turn_to(growing *g, int64_t at_ns, uint32_t node)
 {
-    if (!tl_vec_room(&g->turns))
-        return false;
+    tl_vec_room(&g->turns);
     g->turns.v[g->turns.n++] = (turn){ at_ns, node };
-    return true;
 }
 
 /* Closes the annotations that end by an instant, one after the other. */
-static bool close_until(growing *g, int64_t at_ns)
+static void close_until(growing *g, int64_t at_ns)
 {
     tl_open_ops *open = &g->annotations.ops;
     while (open->stack.n > 0) {
@@ -79,10 +77,8 @@ static bool close_until(growing *g, int64_t at_ns)
         if (end_ns > at_ns)
             break;
         (void)tl_open_ops_innermost(open, end_ns);
-        if (!turn_to(g, end_ns, open->stack.n > 0 ? g->annotations.nodes.v[open->stack.n - 1] : 0))
-            return false;
+        turn_to(g, end_ns, open->stack.n > 0 ? g->annotations.nodes.v[open->stack.n - 1] : 0);
     }
-    return true;
 }
 
 /* The innermost annotation that is open on the main thread; node 0. */
@@ -96,16 +92,14 @@ static uint32_t annotation_at(const growing *g, int64_t at_ns)
 /* ----------------------------------------------------------------------------------------------------- one thread */
 
 /* Opens one, after what has ended by then was closed. */
-static inline bool push(opened *o, uint32_t op, uint32_t node)
+static inline void push(opened *o, uint32_t op, uint32_t node)
 {
-    if (!tl_vec_room(&o->ops.stack))
-        return false;
+    tl_vec_room(&o->ops.stack);
     size_t n = o->ops.stack.n++;
-    if (n == o->nodes.cap && !tl_grow((void **)&o->nodes.v, &o->nodes.cap, n + 1, sizeof *o->nodes.v))
-        return false;
+    if (n == o->nodes.cap)
+        tl_grow((void **)&o->nodes.v, &o->nodes.cap, n + 1, sizeof *o->nodes.v);
     o->ops.stack.v[n] = op;
     o->nodes.v[n] = node;
-    return true;
 }
 
 /* Of an operator of the backward pass the node of that of the forward pass; TL_NONE. */
@@ -135,8 +129,8 @@ static void add_called(growing *g, size_t open, int64_t start_ns, int64_t end_ns
     n->called_ns = tl_ns_add(n->called_ns, tl_ns_max(until - start_ns, 0));
 }
 
-/* Opens the next operator or annotation of the thread.  False when memory is out. */
-static bool open_op(growing *g, uint32_t op, bool main)
+/* Opens the next operator or annotation of the thread. */
+static void open_op(growing *g, uint32_t op, bool main)
 {
     const tl_ops *ops = &g->view->ops;
     bool annotation = ops->kind[op] == TL_ANNOTATION;
@@ -152,35 +146,34 @@ static bool open_op(growing *g, uint32_t op, bool main)
         node = tl_tree_child(g->tree, parent, TL_NODE_ANNOTATION, name, TL_NONE);
     else
         node = tl_tree_child(g->tree, parent, TL_NODE_OPERATOR, name, forward_of(g, op));
-    if (node == TL_NONE || !push(&g->all, op, node))
-        return false;
+    push(&g->all, op, node);
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->host_ns = tl_ns_add(n->host_ns, ops->dur_ns[op]);
     if (!annotation)
         keep_forward(g, op, node);
-    return !main || !annotation ||
-           (close_until(g, at_ns) && push(&g->annotations, op, node) && turn_to(g, at_ns, node));
+    if (main && annotation) {
+        close_until(g, at_ns);
+        push(&g->annotations, op, node);
+        turn_to(g, at_ns, node);
+    }
 }
 
 /* A call that queued work, below that node. */
-static bool add_call(growing *g, uint32_t launch, uint32_t parent)
+static void add_call(growing *g, uint32_t launch, uint32_t parent)
 {
     const tl_launch *l = &g->view->launches[launch];
     uint32_t node = tl_tree_child(g->tree, parent, TL_NODE_CALL, tl_name_key(g->view, l->name), TL_NONE);
-    if (node == TL_NONE)
-        return false;
     tl_node *n = &g->tree->nodes.v[node];
     n->count++;
     n->launches++;
     n->host_ns = tl_ns_add(n->host_ns, l->end_ns - l->start_ns);
     g->call[launch] = node;
-    return true;
 }
 
 /* A call of the thread, for which what has begun by then is open: it is where the view says, in the operator or in the
  * annotation, whichever began later. */
-static bool place_call(growing *g, uint32_t launch, const tl_thread *thread)
+static void place_call(growing *g, uint32_t launch, const tl_thread *thread)
 {
     const tl_launch *l = &g->view->launches[launch];
     const uint32_t *v = g->all.ops.stack.v;
@@ -189,13 +182,15 @@ static bool place_call(growing *g, uint32_t launch, const tl_thread *thread)
     size_t at = 0;
 
     TL_BISECT(at, g->all.ops.stack.n, mid, v[mid] < place);
-    if (place == TL_NONE || at == g->all.ops.stack.n || v[at] != place)
-        return add_call(g, launch, own || l->annotation == TL_NONE ? 0 : annotation_at(g, l->start_ns));
+    if (place == TL_NONE || at == g->all.ops.stack.n || v[at] != place) {
+        add_call(g, launch, own || l->annotation == TL_NONE ? 0 : annotation_at(g, l->start_ns));
+        return;
+    }
     add_called(g, at, l->start_ns, l->end_ns);
-    return add_call(g, launch, g->all.nodes.v[at]);
+    add_call(g, launch, g->all.nodes.v[at]);
 }
 
-static bool sweep(growing *g, const tl_thread *thread, bool main)
+static void sweep(growing *g, const tl_thread *thread, bool main)
 {
     const tl_rank_view *view = g->view;
     const tl_thread_launches *by = &g->launches;
@@ -209,12 +204,13 @@ static bool sweep(growing *g, const tl_thread *thread, bool main)
     for (; at <= end; at++) {
         int64_t until_ns = at < end ? view->launches[by->v[at]].start_ns : INT64_MAX;
         for (; op < last && view->ops.start_ns[op] <= until_ns; op++)
-            if (counts(g, (uint32_t)op) && !open_op(g, (uint32_t)op, main))
-                return false;
-        if (at < end && view->launches[by->v[at]].nkernels > 0 && !place_call(g, by->v[at], thread))
-            return false;
+            if (counts(g, (uint32_t)op))
+                open_op(g, (uint32_t)op, main);
+        if (at < end && view->launches[by->v[at]].nkernels > 0)
+            place_call(g, by->v[at], thread);
     }
-    return !main || close_until(g, INT64_MAX);
+    if (main)
+        close_until(g, INT64_MAX);
 }
 
 /* -------------------------------------------------------------------------------------------------------- the whole */
@@ -225,7 +221,7 @@ static int by_forward(const void *a, const void *b)
     return x->op != y->op ? TL_COMPARE(x->op, y->op) : TL_COMPARE(x->backward, y->backward);
 }
 
-static bool prepare(growing *g)
+static void prepare(growing *g)
 {
     const tl_rank_view *view = g->view;
     size_t n = view->nbackwards;
@@ -234,8 +230,8 @@ static bool prepare(growing *g)
     g->call = tl_arena_take(&g->arena, view->nlaunches, sizeof *g->call);
     g->of = tl_arena_take(&g->arena, n, sizeof *g->of);
     g->forwards = tl_arena_take(&g->arena, n, sizeof *g->forwards);
-    if (!tl_launches_by_thread(view, &g->arena, &g->launches) || g->arena.failed || !tl_vec_room(&g->tree->nodes))
-        return false;
+    tl_launches_by_thread(view, &g->arena, &g->launches);
+    tl_vec_room(&g->tree->nodes);
     for (uint32_t id = 0; id < view->names->n; id++)
         g->is_mark[id] = tl_is_step_mark(view->names, id);
     for (size_t i = 0; i < view->nlaunches; i++)
@@ -248,7 +244,6 @@ static bool prepare(growing *g)
         qsort(g->forwards, n, sizeof *g->forwards, by_forward);
     g->tree->nodes.v[g->tree->nodes.n++] =
         (tl_node){ .parent = TL_NONE, .name = TL_NO_NAME, .forward = TL_NONE, .child = TL_NONE, .follow = TL_NONE };
-    return true;
 }
 
 /* Whether an operator of the forward pass ran on the thread. */
@@ -261,25 +256,25 @@ static bool has_forwards(const growing *g, const tl_thread *thread)
 
 /* The main thread, those that have operators of the forward pass, and the others: what an operator of the backward pass
  * belongs to is then known. */
-static bool sweep_all(growing *g)
+static void sweep_all(growing *g)
 {
     const tl_ops *ops = &g->view->ops;
     const tl_thread *main = tl_main_thread(ops);
-    bool ok = main == NULL || sweep(g, main, true);
+    if (main != NULL)
+        sweep(g, main, true);
 
     for (int rest = 0; rest < 2; rest++)
-        for (size_t t = 0; ok && t < ops->nthreads; t++)
+        for (size_t t = 0; t < ops->nthreads; t++)
             if (&ops->threads[t] != main && has_forwards(g, &ops->threads[t]) == (rest == 0))
-                ok = sweep(g, &ops->threads[t], false);
-    for (uint32_t i = 0; ok && i < g->view->nlaunches; i++) { /* of threads that have none */
+                sweep(g, &ops->threads[t], false);
+    for (uint32_t i = 0; i < g->view->nlaunches; i++) { /* of threads that have none */
         const tl_launch *l = &g->view->launches[i];
         if (g->call[i] == TL_NONE && l->nkernels > 0)
-            ok = add_call(g, i, l->annotation != TL_NONE ? annotation_at(g, l->start_ns) : 0);
+            add_call(g, i, l->annotation != TL_NONE ? annotation_at(g, l->start_ns) : 0);
     }
-    return ok;
 }
 
-static bool add_work(growing *g)
+static void add_work(growing *g)
 {
     tl_tree *t = g->tree;
 
@@ -287,11 +282,7 @@ static bool add_work(growing *g)
         const tl_kernel *k = &g->view->kernels[i];
         uint32_t call =
             k->launch != TL_NONE ? g->call[k->launch] : tl_tree_child(t, 0, TL_NODE_NONE, TL_NO_NAME, TL_NONE);
-        if (call == TL_NONE)
-            return false;
         uint32_t node = tl_tree_child(t, call, TL_NODE_WORK, tl_name_key(g->view, k->name), TL_NONE);
-        if (node == TL_NONE)
-            return false;
         uint32_t around = t->nodes.v[call].parent, in = around != 0 ? around : call;
         int64_t ns = k->end_ns - k->start_ns;
         tl_node *n = &t->nodes.v[node], *self = &t->nodes.v[in];
@@ -300,7 +291,6 @@ static bool add_work(growing *g)
         n->device_ns = tl_ns_add(n->device_ns, ns);
         self->device_self_ns = tl_ns_add(self->device_self_ns, ns);
     }
-    return true;
 }
 
 /* What is below a node goes to it. */
@@ -315,19 +305,19 @@ static void sum_up(tl_tree *t)
     }
 }
 
-bool tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
+void tl_tree_grow(tl_tree *tree, const tl_rank_view *view)
 {
     growing g = { .view = view, .tree = tree };
 
     g.all.ops.ops = g.annotations.ops.ops = &view->ops;
-    bool ok = prepare(&g) && sweep_all(&g) && add_work(&g);
-    if (ok)
-        sum_up(tree);
+    prepare(&g);
+    sweep_all(&g);
+    add_work(&g);
+    sum_up(tree);
     tl_arena_free(&g.arena);
     free(g.turns.v);
     free(g.all.ops.stack.v);
     free(g.all.nodes.v);
     free(g.annotations.ops.stack.v);
     free(g.annotations.nodes.v);
-    return ok;
 }

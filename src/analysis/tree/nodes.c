@@ -20,8 +20,10 @@ static uint32_t find(tl_tree *t, uint32_t parent, tl_node_kind kind, uint32_t na
             return at;
         if (at != TL_MAP_NONE)
             continue;
-        if (t->nodes.n >= TL_NONE || !tl_vec_room(&t->nodes) || tl_map_put(&t->places, key, (uint32_t)t->nodes.n) != 0)
+        if (t->nodes.n >= TL_NONE)
             return TL_NONE;
+        tl_vec_room(&t->nodes);
+        tl_map_put(&t->places, key, (uint32_t)t->nodes.n);
         t->nodes.v[t->nodes.n] = (tl_node){ .parent = parent,
                                             .name = name,
                                             .forward = forward,

@@ -56,7 +56,7 @@ static void walk(listing *l, const uint32_t *children, const size_t *first, uint
     }
 }
 
-static bool put_in_order(listing *l, tl_arena *arena)
+static void put_in_order(listing *l, tl_arena *arena)
 {
     size_t n = l->tree->nodes.n;
     uint32_t *children = tl_arena_take(arena, n, sizeof *children), *stack = tl_arena_take(arena, n, sizeof *stack);
@@ -65,18 +65,14 @@ static bool put_in_order(listing *l, tl_arena *arena)
     l->order = tl_arena_take(arena, n, sizeof *l->order);
     l->place = tl_arena_take(arena, n, sizeof *l->place);
     l->row = tl_arena_take(arena, n, sizeof *l->row);
-    if (arena->failed)
-        return false;
     for (size_t i = 1; i < n; i++) {
         children[i - 1] = (uint32_t)i;
         first[l->tree->nodes.v[i].parent + 1]++;
     }
     for (size_t i = 0; i < n; i++)
         first[i + 1] += first[i];
-    if (!tl_sort_index(children, n - 1, by_time, l))
-        return false;
+    tl_sort_index(children, n - 1, by_time, l);
     walk(l, children, first, stack);
-    return true;
 }
 
 /* A node has no more time than its parent, which is printed before it: so the parents of those that come first are among
@@ -88,29 +84,26 @@ static int by_device_time(const void *context, uint32_t a, uint32_t b)
     return x->device_ns != y->device_ns ? TL_COMPARE(y->device_ns, x->device_ns) : TL_COMPARE(l->place[a], l->place[b]);
 }
 
-/* Gives the nodes with the most device time a row.  False when memory is out. */
-static bool choose(listing *l)
+/* Gives the nodes with the most device time a row. */
+static void choose(listing *l)
 {
     size_t n = l->tree->nodes.n - 1;
     int32_t nrows = 0;
 
     if (n > MOST_ROWS) {
         uint32_t *most = tl_malloc(n * sizeof *most);
-        for (size_t i = 0; most != NULL && i < n; i++)
+        for (size_t i = 0; i < n; i++)
             most[i] = l->order[i];
-        bool ok = most != NULL && tl_sort_index(most, n, by_device_time, l);
-        for (size_t i = MOST_ROWS; ok && i < n; i++)
+        tl_sort_index(most, n, by_device_time, l);
+        for (size_t i = MOST_ROWS; i < n; i++)
             l->row[most[i]] = -1;
-        for (size_t i = 0; ok && i < MOST_ROWS; i++)
+        for (size_t i = 0; i < MOST_ROWS; i++)
             l->row[most[i]] = 0;
         free(most);
-        if (!ok)
-            return false;
     }
     for (size_t i = 0; i < n; i++)
         if (n <= MOST_ROWS || l->row[l->order[i]] == 0)
             l->row[l->order[i]] = nrows++;
-    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- rows */
@@ -161,7 +154,7 @@ static void add_rest(tl_call_tree *rest, const tl_node *n)
     rest->device_ns = tl_ns_add(rest->device_ns, n->device_ns);
 }
 
-static bool add_rows(const listing *l, tl_table *table)
+static void add_rows(const listing *l, tl_table *table)
 {
     size_t n = l->tree->nodes.n - 1;
     tl_call_tree rest = { .rank = l->view->rank,
@@ -172,8 +165,7 @@ static bool add_rows(const listing *l, tl_table *table)
                           .forward = -1,
                           .name = TL_NO_NAME };
 
-    if (!tl_table_reserve(table, n < MOST_ROWS ? n : MOST_ROWS + 1))
-        return false;
+    tl_table_reserve(table, n < MOST_ROWS ? n : MOST_ROWS + 1);
     for (size_t i = 0; i < n; i++) {
         const tl_node *node = &l->tree->nodes.v[l->order[i]];
         int32_t at = l->row[l->order[i]];
@@ -182,25 +174,27 @@ static bool add_rows(const listing *l, tl_table *table)
             continue;
         }
         const tl_call_tree row = row_of(l, node, at);
-        if (!tl_table_append(table, &row, 1))
-            return false;
+        tl_table_append(table, &row, 1);
     }
     rest.share = share_of(l, rest.device_ns);
-    return rest.count == 0 || tl_table_append(table, &rest, 1);
+    if (rest.count != 0)
+        tl_table_append(table, &rest, 1);
 }
 
-static tl_status tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     tl_tree tree = { .nodes = { .n = 0 } };
     tl_arena arena = { 0 };
     listing l = { .tree = &tree, .view = view };
     (void)config;
 
-    bool ok = tl_tree_grow(&tree, view) && put_in_order(&l, &arena) && choose(&l) &&
-              add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
+    tl_tree_grow(&tree, view);
+    put_in_order(&l, &arena);
+    choose(&l);
+    add_rows(&l, tl_tables_get(out, &tl_call_tree_schema));
     tl_arena_free(&arena);
     tl_tree_free(&tree);
-    return ok ? TL_OK : tl_fail_memory(err, "the call tree of a rank");
 }
 
 static const tl_schema *const tables[] = { &tl_call_tree_schema, NULL };

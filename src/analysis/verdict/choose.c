@@ -193,31 +193,25 @@ static void join_links(choosing *c)
     }
 }
 
-bool tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
+void tl_units_choose(const tl_baseline *b, double least_cost, tl_findings *out)
 {
     if (out->units.n == 0)
-        return true;
+        return;
     choosing c = { .b = b, .out = out, .costing = tl_costing_new(b, out), .least_cost = least_cost };
     c.chosen = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.chosen);
     c.some = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.some);
     c.share = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.share);
     c.shares = tl_arena_zeroed(&c.arena, out->units.n, sizeof *c.shares);
-    bool ok = c.costing != NULL && !c.arena.failed;
-    if (ok) {
-        eliminate(&c);
-        ok = tl_exchanges_find(b, c.chosen, out);
-    }
-    if (ok) {
+    eliminate(&c);
+    tl_exchanges_find(b, c.chosen, out);
+    cost_ranks(&c);
+    if (drop_next(&c)) {
+        c.out->together_ns = tl_cost_of(c.costing, c.chosen);
+        find_needed(&c);
         cost_ranks(&c);
-        if (drop_next(&c)) {
-            c.out->together_ns = tl_cost_of(c.costing, c.chosen);
-            find_needed(&c);
-            cost_ranks(&c);
-        }
-        tl_causes_of_gains(c.costing, c.chosen, c.some, out);
-        join_links(&c);
     }
+    tl_causes_of_gains(c.costing, c.chosen, c.some, out);
+    join_links(&c);
     tl_costing_free(c.costing);
     tl_arena_free(&c.arena);
-    return ok;
 }

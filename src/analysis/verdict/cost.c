@@ -32,12 +32,10 @@ struct tl_costing {
     int64_t end_ns;     /* of the job, unchanged */
 };
 
-static bool put(taken_list *list, uint32_t node, uint32_t activity, int64_t ns)
+static void put(taken_list *list, uint32_t node, uint32_t activity, int64_t ns)
 {
-    if (!tl_vec_room(&list->of))
-        return false;
+    tl_vec_room(&list->of);
     list->of.v[list->of.n++] = (taken){ node, activity, ns };
-    return true;
 }
 
 tl_repair tl_repair_of(const tl_unit *u)
@@ -61,17 +59,17 @@ static size_t units_end(const tl_costing *c, size_t first)
     return to;
 }
 
-static bool put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *out)
+static void put_plans(const tl_costing *c, size_t first, size_t end, tl_bytes *out)
 {
     size_t n = end - first;
-    bool ok = tl_bytes_put(out, &n, sizeof n);
-    for (size_t u = first; ok && u < end; u++) {
+    tl_bytes_put(out, &n, sizeof n);
+    for (size_t u = first; u < end; u++) {
         const tl_repair repair = tl_repair_of(&c->findings->units.v[u]);
         tl_repair_plan plan;
-        ok = tl_repair_plan_make(c->b, &repair, &plan) && tl_repair_plan_put(&plan, out);
+        tl_repair_plan_make(c->b, &repair, &plan);
+        tl_repair_plan_put(&plan, out);
         tl_repair_plan_free(&plan);
     }
-    return ok;
 }
 
 static unsigned families_of(const tl_costing *c, size_t first)
@@ -93,72 +91,67 @@ static uint32_t activity_of(const tl_unit *unit, uint32_t activity, unsigned fam
     return activity;
 }
 
-static bool get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
+static void get_taken(tl_costing *c, size_t first, tl_bytes *in, tl_folded *folded)
 {
     const unsigned families = families_of(c, first);
     tl_taken *list = NULL;
     size_t n;
-    bool ok = tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
-    for (size_t i = 0; ok && i < n; i++) {
+    tl_bytes_get_list(in, (void **)&list, &n, sizeof *list);
+    for (size_t i = 0; i < n; i++) {
         size_t u = first + list[i].unit;
-        ok = put(&c->taken[u], list[i].node, activity_of(&c->findings->units.v[u], list[i].activity, families),
-                 list[i].ns);
+        put(&c->taken[u], list[i].node, activity_of(&c->findings->units.v[u], list[i].activity, families), list[i].ns);
     }
     free(list);
-    return ok && tl_folded_get(folded, in);
+    tl_folded_get(folded, in);
 }
 
 /* What units take off their ranks, which are folded so that it stays.  Units take off different nodes and edges, so
  * each one's part is found once. */
-static bool take_ranks(tl_costing *c, tl_folded *folded)
+static void take_ranks(tl_costing *c, tl_folded *folded)
 {
     const tl_unit *units = c->findings->units.v;
     tl_asked asked;
-    bool ok = tl_asked_new(c->b->graph->nranks, &asked);
-    for (size_t u = 0; ok && u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u))
-        ok = put_plans(c, u, units_end(c, u), &asked.in[units[u].rank]);
-    ok = ok && tl_ask_ranks(c->b->asker, TL_ASK_UNITS, &asked);
-    for (size_t u = 0; ok && u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u)) {
-        ok = get_taken(c, u, &asked.out[units[u].rank], &folded[units[u].rank]);
+    tl_asked_new(c->b->graph->nranks, &asked);
+    for (size_t u = 0; u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u))
+        put_plans(c, u, units_end(c, u), &asked.in[units[u].rank]);
+    tl_ask_ranks(c->b->asker, TL_ASK_UNITS, &asked);
+    for (size_t u = 0; u < c->nunits && units[u].rank != TL_NONE; u = units_end(c, u)) {
+        get_taken(c, u, &asked.out[units[u].rank], &folded[units[u].rank]);
         tl_bytes_free(&asked.out[units[u].rank]);
     }
     tl_asked_free(&asked);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ whole */
 
-static bool take_link(tl_costing *c, size_t unit, const tl_folded *changed, const tl_whole *whole)
+static void take_link(tl_costing *c, size_t unit, const tl_folded *changed, const tl_whole *whole)
 {
     const tl_repair repair = tl_repair_of(&c->findings->units.v[unit]);
     tl_transfer_list list = { 0 };
-    bool ok = tl_repair_link(c->b, &repair, &list);
-    for (size_t i = 0; ok && i < list.n; i++) {
+    tl_repair_link(c->b, &repair, &list);
+    for (size_t i = 0; i < list.n; i++) {
         const tl_transfer_less *less = &list.v[i];
         uint32_t node = whole->meetings + less->of;
         if (less->rank != TL_NONE) {
             const tl_folded *folded = tl_folded_of(c->findings->folded, changed, less->rank);
             node = whole->base[less->rank] + folded->met[less->of];
         }
-        ok = put(&c->taken[unit], node, TL_ACTIVITY_COMM, less->ns);
+        put(&c->taken[unit], node, TL_ACTIVITY_COMM, less->ns);
     }
     free(list.v);
-    return ok;
 }
 
-static bool take_whole(tl_costing *c, const tl_folded *changed, const tl_whole *whole)
+static void take_whole(tl_costing *c, const tl_folded *changed, const tl_whole *whole)
 {
     const tl_unit *units = c->findings->units.v;
-    bool ok = true;
-    for (size_t u = 0; ok && u < c->nunits; u++) {
+    for (size_t u = 0; u < c->nunits; u++) {
         if (units[u].rank == TL_NONE) {
-            ok = take_link(c, u, changed, whole);
+            take_link(c, u, changed, whole);
             continue;
         }
         for (size_t i = 0; i < c->taken[u].of.n; i++)
             c->taken[u].of.v[i].node += whole->base[units[u].rank];
     }
-    return ok;
 }
 
 static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
@@ -169,42 +162,39 @@ static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
 }
 
 /* To what may change. */
-static bool fold(tl_costing *c, const tl_whole *whole)
+static void fold(tl_costing *c, const tl_whole *whole)
 {
     uint8_t *marks = tl_calloc(whole->net.n + 1, sizeof *marks);
     uint32_t *number_of = tl_malloc((whole->net.n + 1) * sizeof *number_of);
-    bool ok = marks != NULL && number_of != NULL;
-    for (size_t u = 0; ok && u < c->nunits; u++)
+    for (size_t u = 0; u < c->nunits; u++)
         for (size_t i = 0; i < c->taken[u].of.n; i++)
             mark_taken(&whole->net, &c->taken[u].of.v[i], marks);
-    ok = ok && tl_net_fold(&whole->net, marks, &c->net, number_of);
-    for (size_t u = 0; ok && u < c->nunits; u++)
+    tl_net_fold(&whole->net, marks, &c->net, number_of);
+    for (size_t u = 0; u < c->nunits; u++)
         for (size_t i = 0; i < c->taken[u].of.n; i++)
             c->taken[u].of.v[i].node = number_of[c->taken[u].of.v[i].node];
     free(marks);
     free(number_of);
-    return ok;
 }
 
-static bool make_net(tl_costing *c)
+static void make_net(tl_costing *c)
 {
     size_t nranks = c->b->graph->nranks;
     tl_folded *changed = tl_calloc(nranks + 1, sizeof *changed);
     tl_whole whole = { 0 };
-    bool ok = changed != NULL && take_ranks(c, changed) && tl_whole_make(c->b, c->findings->folded, changed, &whole) &&
-              take_whole(c, changed, &whole) && fold(c, &whole);
-    for (size_t r = 0; changed != NULL && r < nranks; r++)
+    take_ranks(c, changed);
+    tl_whole_make(c->b, c->findings->folded, changed, &whole);
+    take_whole(c, changed, &whole);
+    fold(c, &whole);
+    for (size_t r = 0; r < nranks; r++)
         tl_folded_free(&changed[r]);
     free(changed);
     tl_whole_free(&whole);
-    return ok;
 }
 
 tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
 {
     tl_costing *c = tl_calloc(1, sizeof *c);
-    if (c == NULL)
-        return NULL;
     c->b = b;
     c->findings = findings;
     c->nunits = findings->units.n;
@@ -212,16 +202,11 @@ tl_costing *tl_costing_new(const tl_baseline *b, const tl_findings *findings)
     c->repaired = tl_arena_zeroed(&c->arena, c->nunits, sizeof *c->repaired);
     c->ends_ns = tl_arena_take(&c->arena, b->nsteps, sizeof *c->ends_ns);
     c->step_ends = tl_arena_take(&c->arena, b->nsteps, sizeof *c->step_ends);
-    if (!c->arena.failed && make_net(c)) {
-        c->done_ns = tl_arena_take(&c->arena, c->net.n, sizeof *c->done_ns);
-        if (c->done_ns != NULL) {
-            c->end_ns = tl_net_replay(&c->net, c->done_ns);
-            tl_net_step_ends(&c->net, c->done_ns, c->ends_ns);
-            return c;
-        }
-    }
-    tl_costing_free(c);
-    return NULL;
+    make_net(c);
+    c->done_ns = tl_arena_take(&c->arena, c->net.n, sizeof *c->done_ns);
+    c->end_ns = tl_net_replay(&c->net, c->done_ns);
+    tl_net_step_ends(&c->net, c->done_ns, c->ends_ns);
+    return c;
 }
 
 void tl_costing_free(tl_costing *c)

@@ -100,23 +100,22 @@ static bool find_common(const finding *f, tl_link_ends *out)
     return n == 1;
 }
 
-bool tl_link_ends_find(const tl_findings *j, const tl_baseline *b, tl_link_ends *out)
+void tl_link_ends_find(const tl_findings *j, const tl_baseline *b, tl_link_ends *out)
 {
     finding f = { .j = j, .b = b, .named = tl_malloc((b->nlinks + 1) * sizeof *f.named) };
     *out = (tl_link_ends){ .unit_of = tl_malloc((b->graph->nranks + 1) * sizeof *out->unit_of) };
-    bool ok = f.named != NULL && out->unit_of != NULL;
 
-    for (size_t l = 0; ok && l < b->nlinks; l++)
+    for (size_t l = 0; l < b->nlinks; l++)
         f.named[l] = TL_NONE;
-    for (size_t r = 0; ok && r < b->graph->nranks; r++)
+    for (size_t r = 0; r < b->graph->nranks; r++)
         out->unit_of[r] = TL_NONE;
-    for (uint32_t u = 0; ok && u < j->units.n; u++)
+    for (uint32_t u = 0; u < j->units.n; u++)
         if (j->units.v[u].needed && j->units.v[u].link != TL_NONE) {
             f.named[j->units.v[u].link] = u;
             f.nnamed++;
         }
-    out->common = ok && f.nnamed > 1 && overlap(&f) && find_common(&f, out);
-    for (uint32_t l = 0; ok && !out->common && l < b->nlinks; l++) {
+    out->common = f.nnamed > 1 && overlap(&f) && find_common(&f, out);
+    for (uint32_t l = 0; !out->common && l < b->nlinks; l++) {
         uint32_t two[2] = { 0, 0 };
         bool told = b->links[l].n == 2;
         if (f.named[l] == TL_NONE)
@@ -124,10 +123,9 @@ bool tl_link_ends_find(const tl_findings *j, const tl_baseline *b, tl_link_ends 
         if (told)
             memcpy(two, b->link_members + b->links[l].first, sizeof two);
         else
-            ok = tl_link_last_two(j, b, &j->units.v[f.named[l]], two, &told);
-        for (int i = 0; ok && told && i < 2; i++)
+            tl_link_last_two(j, b, &j->units.v[f.named[l]], two, &told);
+        for (int i = 0; told && i < 2; i++)
             put(&f, two[i], f.named[l], out);
     }
     free(f.named);
-    return ok;
 }

@@ -92,7 +92,7 @@ static bool alike(const pairing *p, const tl_unit *x, const tl_unit *y, int64_t 
            tl_link_of_both(p->b, x->rank, y->rank) < p->b->nlinks;
 }
 
-bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *out)
+void tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *out)
 {
     size_t n = out->units.n;
     tl_unit *units = out->units.v;
@@ -104,15 +104,14 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
                   .both = tl_arena_take(&arena, b->nsteps, sizeof *p.both),
                   .scratch = tl_arena_take(&arena, b->graph->nranks + b->nsteps, sizeof *p.scratch) };
     uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
-    bool ok = !arena.failed;
 
-    for (size_t u = 0; ok && u < n; u++) {
+    for (size_t u = 0; u < n; u++) {
         tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };
         int64_t ns = stay.own_ns - stay.baseline_ns;
         p.late_ns[u] = tl_ns_max(0, ns);
         p.for_it[u] = ns > 0 && (double)ns >= TL_CAUSE_SHARE * (double)units[u].late_ns;
     }
-    for (uint32_t u = 0; ok && u < n; u++) {
+    for (uint32_t u = 0; u < n; u++) {
         size_t nlike = 0;
         one[u] = TL_NONE;
         for (uint32_t v = 0; p.late_ns[u] > 0 && v < n; v++)
@@ -122,8 +121,7 @@ bool tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
             }
         one[u] = nlike == 1 ? one[u] : TL_NONE;
     }
-    for (uint32_t u = 0; ok && u < n; u++)
+    for (uint32_t u = 0; u < n; u++)
         units[u].with = one[u] != TL_NONE && one[one[u]] == u ? one[u] : TL_NONE;
     tl_arena_free(&arena);
-    return ok;
 }

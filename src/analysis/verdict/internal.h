@@ -6,9 +6,8 @@
 #include "tlmpi/analysis/verdict.h"
 #include "tlmpi/model/parameters.h"
 
-/* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known.  False when memory is
- * out. */
-bool tl_units_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
+/* units.c: the units whose p is below alpha, and z and late_ns of all ranks.  step_ns is known. */
+void tl_units_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
 /* halves.c: on which of two hosts each rank of a role is, into half[members]; false: they are on one, on more, or not
  * known, or a host has one rank alone. */
@@ -22,14 +21,14 @@ void tl_halves_lateness(const double *x, size_t nsteps, const uint8_t *half, siz
                         double *column);
 bool tl_half_is_apart(const double *x, size_t nsteps, const bool *on, const uint8_t *half, size_t n, uint8_t which);
 
-/* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which graph->first_is_late
- * then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or end earlier than those
- * of others, and which steps are not whole: rows of health.  False when memory is out. */
-bool tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health);
-bool tl_windows_rows(const tl_baseline *baseline, const int32_t *ranks, const tl_table *rank_table, tl_table *health);
+/* windows.c: whether the recording of a rank begins late in the first step that all ranks mark, which
+ * graph->first_is_late then says; steps: table step.  Then, with the baseline, which ranks' recordings begin later or
+ * end earlier than those of others, and which steps are not whole: rows of health. */
+void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health);
+void tl_windows_rows(const tl_baseline *baseline, const int32_t *ranks, const tl_table *rank_table, tl_table *health);
 
-/* verdict.c: a question CHANGE.  False when memory is out. */
-bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
+/* verdict.c: a question CHANGE. */
+void tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans);
 
 /* shape.c: first, last, nup and pattern of the steps that are `on`; *share: of the full steps.  drifts: a ramp is
  * among them. */
@@ -38,7 +37,7 @@ void tl_put_pattern(const tl_baseline *baseline, const bool *on, bool drifts, tl
 /* cost.c: what repairs gain. */
 typedef struct tl_costing tl_costing;
 
-/* *out costs repairs of the units; NULL when memory is out. */
+/* *out costs repairs of the units. */
 tl_costing *tl_costing_new(const tl_baseline *baseline, const tl_findings *findings);
 void tl_costing_free(tl_costing *costing);
 
@@ -73,14 +72,14 @@ bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_co
 /* cause.c: why the ranks of chosen units are late; together_ns and `with` are known.  some: [units] scratch. */
 void tl_causes_of_gains(tl_costing *costing, const bool *chosen, bool *some, tl_findings *out);
 
-/* choose.c: needed, and all gains.  False when memory is out. */
-bool tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings *out);
+/* choose.c: needed, and all gains. */
+void tl_units_choose(const tl_baseline *baseline, double least_cost, tl_findings *out);
 
-/* untraced.c: ranks without a trace that are late; all else is known.  False when memory is out. */
-bool tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
+/* untraced.c: ranks without a trace that are late; all else is known. */
+void tl_untraced_find(const tl_baseline *baseline, const tl_verdict_options *options, tl_findings *out);
 
-/* exchange.c: which of the chosen units are two ends of a slow link, `with` each other.  False when memory is out. */
-bool tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
+/* exchange.c: which of the chosen units are two ends of a slow link, `with` each other. */
+void tl_exchanges_find(const tl_baseline *baseline, const bool *chosen, tl_findings *out);
 
 /* How much longer than usual a unit's rank stays in exchanges (all-to-all and the like) once the first member is done,
  * in the steps in which it is late; what it stays, how often and the kind of it.  scratch: as for tl_baseline_of. */
@@ -100,12 +99,11 @@ typedef struct tl_link_ends {
     bool common;       /* all chosen links end there */
 } tl_link_ends;
 
-/* *out->unit_of is the caller's.  False when memory is out. */
-bool tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
+/* *out->unit_of is the caller's. */
+void tl_link_ends_find(const tl_findings *findings, const tl_baseline *baseline, tl_link_ends *out);
 
-/* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual.  False
- * when memory is out. */
-bool tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_unit *unit, uint32_t *last,
+/* tails.c: of a link of three ranks or more, the two that are done last, if they are so by more than is usual. */
+void tl_link_last_two(const tl_findings *findings, const tl_baseline *baseline, const tl_unit *unit, uint32_t *last,
                       bool *told);
 
 /* trial.c: what the job would gain otherwise. */
@@ -119,27 +117,25 @@ typedef struct tl_scenario {
 
 typedef struct tl_trial tl_trial;
 
-/* Asks the ranks what stays of them in each of the scenarios; the first has all activities, where any has some.  NULL
- * when memory is out. */
+/* Asks the ranks what stays of them in each of the scenarios; the first has all activities, where any has some. */
 tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline, const tl_scenario *scenarios,
                        size_t n);
 void tl_trial_free(tl_trial *trial);
 
-/* Of each of the scenarios in their order.  False when memory is out. */
-bool tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
+/* Of each of the scenarios in their order. */
+void tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
 
 /* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal;
- * and one row, whose time follows from its gain.  False when memory is out. */
-bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+ * and one row, whose time follows from its gain. */
+void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                       tl_table *whatif);
-bool tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);
+void tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);
 
-/* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there.  False when memory
- * is out. */
-bool tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+/* links.c: the rows of link, and what straggler and whatif say of links; those of ranks are there. */
+void tl_link_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                   tl_tables *tables);
 
-/* path_rows.c: appends the rows of table critical_path.  False when memory is out. */
-bool tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_table *table);
+/* path_rows.c: appends the rows of table critical_path. */
+void tl_path_rows(const tl_path *path, const int32_t *ranks, size_t nranks, tl_table *table);
 
 #endif

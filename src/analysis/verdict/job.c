@@ -27,20 +27,17 @@ typedef struct judging {
     uint32_t *roles;
 } judging;
 
-static bool list_ranks(judging *a)
+static void list_ranks(judging *a)
 {
     const tl_table *table = tl_tables_get(a->tables, &tl_rank_schema);
     a->ranks = tl_malloc((table->n + 1) * sizeof *a->ranks);
     a->late_counts = tl_calloc(table->n + 1, sizeof *a->late_counts);
     a->meets = tl_calloc(table->n + 1, sizeof *a->meets);
-    if (a->ranks == NULL || a->late_counts == NULL)
-        return false;
     for (size_t i = 0; i < table->n; i++) {
         const tl_rank *row = tl_table_row(table, i);
         if (row->devices > 0 && (a->nranks == 0 || a->ranks[a->nranks - 1] != row->rank))
             a->ranks[a->nranks++] = row->rank;
     }
-    return true;
 }
 
 static bool is_marked(const judging *a, int32_t rank)
@@ -49,25 +46,25 @@ static bool is_marked(const judging *a, int32_t rank)
 }
 
 /* Steps that are not marked. */
-static tl_status number_steps(judging *a, const tl_rank_graphs *graphs, tl_error *err)
+static void number_steps(judging *a, const tl_rank_graphs *graphs)
 {
     tl_late_row *rows = a->rows;
     const tl_table *steps = tl_tables_get(a->tables, &tl_step_schema);
     size_t nsteps = 0;
-    bool follow = false, some = false, whole = tl_marked_list(steps, rows, a->nrows, &a->marked, &a->nmarked);
+    bool follow = false, some = false;
+    tl_marked_list(steps, rows, a->nrows, &a->marked, &a->nmarked);
     for (size_t r = 0; r < a->nranks; r++)
         some = some || !is_marked(a, a->ranks[r]);
-    if (whole && a->nmarked == 0)
-        whole = tl_unmarked_number(rows, a->nrows, graphs, &nsteps);
-    else if (whole && some)
-        whole = tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, graphs, &follow);
+    if (a->nmarked == 0)
+        tl_unmarked_number(rows, a->nrows, graphs, &nsteps);
+    else if (some)
+        tl_unmarked_follow(rows, a->nrows, a->marked, a->nmarked, graphs, &follow);
     a->where_none = follow ? TL_STEPS_MET : nsteps > 0 ? TL_STEPS_RETURNED : TL_STEPS_NONE;
     for (size_t i = 0; follow && i < a->nrows; i++) {
         size_t r = tl_index_of(a->ranks, a->nranks, rows[i].rank);
         if (r < a->nranks && rows[i].fits && rows[i].step >= 0)
             a->meets[r] = true;
     }
-    return whole ? TL_OK : tl_fail_memory(err, "the steps of the job");
 }
 
 /* What the steps of each rank come from; of those that follow others', where they meet them. */
@@ -99,7 +96,7 @@ static int32_t world_of(const tl_table *ranks)
     return world;
 }
 
-static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
+static void judge(judging *a, const tl_job_basis *basis)
 {
     const tl_table *groups = tl_tables_get(a->tables, &tl_group_row_schema);
     const tl_graph_input input = { .graphs = basis->graphs,
@@ -118,32 +115,24 @@ static tl_status judge(judging *a, const tl_job_basis *basis, tl_error *err)
     tl_baseline baseline = { 0 };
     tl_findings findings = { 0 };
 
-    tl_status st = tl_graph_make(&input, &asker, &graph, err);
+    tl_graph_make(&input, &asker, &graph);
     tl_table *health = tl_tables_get(a->tables, &tl_health_schema);
-    if (st == TL_OK && !tl_windows_open(tl_tables_get(a->tables, &tl_step_schema), a->ranks, &graph, health))
-        st = tl_fail_memory(err, "when recordings begin");
-    if (st == TL_OK)
-        st = tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline, err);
-    if (st == TL_OK && !(tl_baseline_leave_out(&baseline, a->ranks, health) &&
-                         tl_windows_rows(&baseline, a->ranks, links.hosts, health)))
-        st = tl_fail_memory(err, "what is usual");
-    if (st == TL_OK)
-        st = tl_baseline_add_links(&baseline, &links, err);
+    tl_windows_open(tl_tables_get(a->tables, &tl_step_schema), a->ranks, &graph, health);
+    tl_baseline_make(&graph, &asker, a->ranks, a->rows, a->nrows, &baseline);
+    tl_baseline_leave_out(&baseline, a->ranks, health);
+    tl_windows_rows(&baseline, a->ranks, links.hosts, health);
+    tl_baseline_add_links(&baseline, &links);
     free(a->rows); /* the most that judging is told: it needs the room */
     a->rows = NULL;
-    if (st == TL_OK)
-        st = tl_verdict_find(&baseline, &basis->options, &findings, err);
+    tl_verdict_find(&baseline, &basis->options, &findings);
     findings.whole_ns = tl_recorded_by_all_ns(health, findings.whole_ns);
-    if (st == TL_OK)
-        st = tl_verdict_rows(&findings, &baseline, &ranks, a->tables, err);
-    if (st == TL_OK)
-        tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
+    tl_verdict_rows(&findings, &baseline, &ranks, a->tables);
+    tell_steps(a, tl_tables_get(a->tables, &tl_straggler_schema));
     a->roles = baseline.role_of;
     baseline.role_of = NULL;
     tl_findings_free(&findings);
     tl_baseline_free(&baseline);
     tl_graph_free(&graph);
-    return st;
 }
 
 /* With what others waited for each outside of steps, too, of which no verdict is made; without steps that are left
@@ -170,14 +159,13 @@ tl_status tl_job_judge(tl_late_row *rows, size_t nrows, const tl_job_basis *basi
                        tl_error *err)
 {
     judging a = { .tables = tables, .rows = rows, .nrows = nrows };
-    tl_status st = list_ranks(&a) ? TL_OK : tl_fail_memory(err, "the ranks of the job");
+    list_ranks(&a);
 
+    number_steps(&a, basis->graphs);
+    tl_status st =
+        tl_delay_costs_find(&(tl_delay_cost_input){ rows, nrows, a.ranks, a.nranks }, a.late_counts, tables, err);
     if (st == TL_OK)
-        st = number_steps(&a, basis->graphs, err);
-    if (st == TL_OK)
-        st = tl_delay_costs_find(&(tl_delay_cost_input){ rows, nrows, a.ranks, a.nranks }, a.late_counts, tables, err);
-    if (st == TL_OK)
-        st = judge(&a, basis, err);
+        judge(&a, basis);
     free(a.rows);
     free(a.meets);
     free(a.marked);
@@ -193,7 +181,7 @@ void tl_judged_free(tl_judged *judged)
     *judged = (tl_judged){ 0 };
 }
 
-tl_status tl_verdict_finish(tl_tables *tables, tl_error *err)
+void tl_verdict_finish(tl_tables *tables)
 {
     const tl_table *ranks = tl_tables_get(tables, &tl_rank_schema);
     tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
@@ -215,8 +203,7 @@ tl_status tl_verdict_finish(tl_tables *tables, tl_error *err)
                              .slowdown = NAN,
                              .steps_from = TL_STEPS_NONE,
                              .reason = "its trace shows no device work" };
-        if (!tl_table_append(stragglers, &row, 1))
-            return tl_fail_memory(err, "the verdict");
+        tl_table_append(stragglers, &row, 1);
     }
-    return tl_table_sort(stragglers) ? TL_OK : tl_fail_memory(err, "the verdict");
+    tl_table_sort(stragglers);
 }

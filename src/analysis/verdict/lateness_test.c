@@ -24,7 +24,7 @@ tl_late_sums tl_late_shape(const tl_lateness_test *test, size_t member, tl_shape
             test->rest[n++] = x[s];
     *shape = (tl_shape){ 0 };
     if (n > 0)
-        (void)tl_shape_of(test->rest, n, test->sigma, shape, test->rest_up);
+        tl_shape_of(test->rest, n, test->sigma, shape, test->rest_up);
     bool any = false;
     for (size_t s = 0, at = 0; s < test->nsteps; s++) {
         test->up[s] = !test->taken[s] && test->rest_up[at++];

@@ -71,7 +71,7 @@ static void put_ends(const writing *w, size_t unit, tl_slow_link_row *row)
     row->peer = ranks[1];
 }
 
-static bool add_link(const writing *w, size_t unit, int32_t number, tl_slow_link_row *row, int32_t *ranks)
+static void add_link(const writing *w, size_t unit, int32_t number, tl_slow_link_row *row, int32_t *ranks)
 {
     const tl_unit *u = &w->j->units.v[unit];
     const tl_link_ranks *link = &w->b->links[u->link];
@@ -89,7 +89,6 @@ static bool add_link(const writing *w, size_t unit, int32_t number, tl_slow_link
     tl_ranks_text(ranks, link->n, row->ranks, sizeof row->ranks);
     put_transfer(w, u, row);
     put_ends(w, unit, row);
-    return true;
 }
 
 /* Two ranks that are held up alike in exchanges, in the steps in which both are. */
@@ -171,41 +170,41 @@ static void name_rank(const writing *w, const tl_slow_link_row *link, const tl_u
              w->ends.common ? ", as on all links here" : "", unit->p);
 }
 
-static bool write(const writing *w, tl_tables *tables)
+static void write(const writing *w, tl_tables *tables)
 {
     tl_table *links = tl_tables_get(tables, &tl_slow_link_row_schema);
     tl_table *stragglers = tl_tables_get(tables, &tl_straggler_schema);
     tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     int32_t *ranks = tl_malloc((w->b->graph->nranks + 1) * sizeof *ranks), number = 0;
-    bool ok = ranks != NULL;
 
-    for (uint32_t u = 0; ok && u < w->j->units.n; u++) {
+    for (uint32_t u = 0; u < w->j->units.n; u++) {
         tl_slow_link_row row;
         if (!w->j->units.v[u].needed || w->j->units.v[u].link == TL_NONE)
             continue;
-        ok = add_link(w, u, number++, &row, ranks) && tl_table_append(links, &row, 1);
-        for (size_t r = 0; ok && r < w->in->nranks; r++)
+        add_link(w, u, number++, &row, ranks);
+        tl_table_append(links, &row, 1);
+        for (size_t r = 0; r < w->in->nranks; r++)
             if (w->ends.unit_of[r] == u)
                 name_rank(w, &row, &w->j->units.v[u], row_of(w, stragglers, r));
     }
-    for (uint32_t u = 0; ok && u < w->j->units.n; u++) {
+    for (uint32_t u = 0; u < w->j->units.n; u++) {
         const tl_unit *x = &w->j->units.v[u];
         tl_slow_link_row row;
         if (x->with == TL_NONE || x->with < u)
             continue;
         const tl_unit *y = &w->j->units.v[x->with];
         put_exchange(w, x, y, number++, &row);
-        ok = tl_table_append(links, &row, 1);
+        tl_table_append(links, &row, 1);
         name_exchange(row_of(w, stragglers, x->rank), &row);
         name_exchange(row_of(w, stragglers, y->rank), &row);
     }
     free(ranks);
-    if (!ok || number == 0)
-        return ok;
-    return tl_whatif_add(w->j, TL_SCENARIO_LINKS, -1, w->j->links_ns, whatif);
+    if (number == 0)
+        return;
+    tl_whatif_add(w->j, TL_SCENARIO_LINKS, -1, w->j->links_ns, whatif);
 }
 
-bool tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)
+void tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_ranks *in, tl_tables *tables)
 {
     tl_arena arena = { 0 };
     writing w = { .j = j,
@@ -213,8 +212,8 @@ bool tl_link_rows(const tl_findings *j, const tl_baseline *b, const tl_verdict_r
                   .in = in,
                   .scratch = tl_arena_take(&arena, b->nlinks + b->graph->nranks + b->nsteps, sizeof *w.scratch),
                   .on = tl_arena_take(&arena, b->nsteps, sizeof *w.on) };
-    bool ok = !arena.failed && tl_link_ends_find(j, b, &w.ends) && write(&w, tables);
+    tl_link_ends_find(j, b, &w.ends);
+    write(&w, tables);
     tl_arena_free(&arena);
     free(w.ends.unit_of);
-    return ok;
 }

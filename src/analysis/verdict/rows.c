@@ -53,11 +53,10 @@ static int32_t number_of(const writing *w, size_t step)
 
 /* ------------------------------------------------------------------------------------------------------------ units */
 
-static bool make_units(writing *w, rank_units *out)
+static void make_units(writing *w, rank_units *out)
 {
     out->on = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->on);
     out->covered = tl_arena_take(&w->arena, w->b->nsteps, sizeof *out->covered);
-    return !w->arena.failed;
 }
 
 static void clear(const writing *w, rank_units *out)
@@ -104,7 +103,7 @@ static void find_units(writing *w, size_t rank)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl_table *blame_step)
+static void add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl_table *blame_step)
 {
     for (size_t i = 0; i < w->nsteps; i++) {
         size_t s = w->index[i], at = rank * w->b->nsteps + s;
@@ -117,10 +116,8 @@ static bool add_steps(const writing *w, size_t rank, tl_straggler *straggler, tl
                                     .gain_ns = w->j->rank_step_ns[at] > 0 ? w->j->rank_step_ns[at] : 0,
                                     .step_ns = w->j->step_ns[s] };
         straggler->blame_ns += row.blame_ns;
-        if (!tl_table_append(blame_step, &row, 1))
-            return false;
+        tl_table_append(blame_step, &row, 1);
     }
-    return true;
 }
 
 /* --------------------------------------------------------------------------------------------------------- patterns */
@@ -201,7 +198,7 @@ static bool meets_unknown(const writing *w, size_t rank)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-static bool add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
+static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *straggler)
 {
     tl_straggler row = { .rank = w->in->ranks[rank],
                          .verdict = TL_VERDICT_OK,
@@ -255,7 +252,8 @@ static bool add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
         snprintf(row.reason, sizeof row.reason, "there is a single step, which cannot tell a delay from chance");
         row.verdict = TL_VERDICT_INCONCLUSIVE;
     }
-    return add_steps(w, rank, &row, blame_step) && tl_table_append(straggler, &row, 1);
+    add_steps(w, rank, &row, blame_step);
+    tl_table_append(straggler, &row, 1);
 }
 
 /* Of the unchanged replay, relative to what the job took. */
@@ -265,11 +263,11 @@ static double error_of(const tl_findings *j)
 }
 
 /* What the path goes through, and how much of it nothing explains. */
-static bool write_path(const writing *w, tl_tables *tables)
+static void write_path(const writing *w, tl_tables *tables)
 {
     tl_path path;
-    bool ok = tl_path_of(w->b->graph, w->b->asker, w->j->start_ns, &path) &&
-              tl_path_rows(&path, w->in->ranks, w->in->nranks, tl_tables_get(tables, &tl_path_row_schema));
+    tl_path_of(w->b->graph, w->b->asker, w->j->start_ns, &path);
+    tl_path_rows(&path, w->in->ranks, w->in->nranks, tl_tables_get(tables, &tl_path_row_schema));
     tl_whatif_row *unchanged =
         tl_whatif_row_of(tl_tables_get(tables, &tl_whatif_row_schema), TL_SCENARIO_UNCHANGED, -1);
     if (unchanged != NULL) {
@@ -277,33 +275,32 @@ static bool write_path(const writing *w, tl_tables *tables)
         unchanged->model_error = error_of(w->j);
     }
     tl_path_end(&path);
-    return ok;
 }
 
-static bool write(writing *w, tl_tables *tables)
+static void write(writing *w, tl_tables *tables)
 {
     tl_table *blame_step = tl_tables_get(tables, &tl_blame_step_schema);
     tl_table *straggler = tl_tables_get(tables, &tl_straggler_schema);
     tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
     size_t named = 0;
-    bool ok = tl_whatif_add(w->j, TL_SCENARIO_UNCHANGED, -1, 0, whatif);
+    tl_whatif_add(w->j, TL_SCENARIO_UNCHANGED, -1, 0, whatif);
 
-    for (size_t r = 0; ok && r < w->in->nranks; r++) {
-        ok = add_rank(w, r, blame_step, straggler);
+    for (size_t r = 0; r < w->in->nranks; r++) {
+        add_rank(w, r, blame_step, straggler);
         if (w->j->rank_ns[r] < 0)
             continue;
         named++;
-        ok = ok && tl_whatif_add(w->j, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
+        tl_whatif_add(w->j, TL_SCENARIO_RANK, w->in->ranks[r], w->j->rank_ns[r], whatif);
     }
     for (size_t u = 0; u < w->j->units.n; u++)
         named += w->j->units.v[u].needed && w->j->units.v[u].link != TL_NONE;
     if (named > 1)
-        ok = ok && tl_whatif_add(w->j, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
-    return ok && write_path(w, tables);
+        tl_whatif_add(w->j, TL_SCENARIO_SUSPECTS, -1, w->j->together_ns, whatif);
+    write_path(w, tables);
 }
 
 /* Ranks without a trace: as all others, but of their work nothing is known. */
-static bool add_untraced(const writing *w, const tl_untraced *u, tl_tables *tables)
+static void add_untraced(const writing *w, const tl_untraced *u, tl_tables *tables)
 {
     tl_straggler row = { .rank = u->rank,
                          .verdict = TL_VERDICT_STRAGGLER,
@@ -322,9 +319,9 @@ static bool add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                                          : NAN,
                          .steps_from = TL_STEPS_MET,
                          .reason = "it has no trace: those that it meets have long come when it all goes on" };
-    bool ok = tl_table_append(tl_tables_get(tables, &tl_straggler_schema), &row, 1) &&
-              tl_whatif_add(w->j, TL_SCENARIO_RANK, u->rank, u->gain_ns, tl_tables_get(tables, &tl_whatif_row_schema));
-    for (size_t i = 0; ok && i < w->nsteps; i++) {
+    tl_table_append(tl_tables_get(tables, &tl_straggler_schema), &row, 1);
+    tl_whatif_add(w->j, TL_SCENARIO_RANK, u->rank, u->gain_ns, tl_tables_get(tables, &tl_whatif_row_schema));
+    for (size_t i = 0; i < w->nsteps; i++) {
         size_t s = w->index[i];
         const tl_blame_step step = { .rank = u->rank,
                                      .step = w->numbers[i],
@@ -333,31 +330,29 @@ static bool add_untraced(const writing *w, const tl_untraced *u, tl_tables *tabl
                                      .flagged = u->on[s],
                                      .gain_ns = tl_ns_max(0, u->step_ns[s]),
                                      .step_ns = w->j->step_ns[s] };
-        ok = tl_table_append(tl_tables_get(tables, &tl_blame_step_schema), &step, 1);
+        tl_table_append(tl_tables_get(tables, &tl_blame_step_schema), &step, 1);
     }
-    return ok;
 }
 
-tl_status tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
-                          tl_tables *tables, tl_error *err)
+void tl_verdict_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+                     tl_tables *tables)
 {
     writing w = { .j = findings, .b = baseline, .in = ranks, .groups = tl_tables_get(tables, &tl_group_row_schema) };
     w.index = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.index);
     w.numbers = tl_arena_take(&w.arena, baseline->nsteps, sizeof *w.numbers);
-    if (make_units(&w, &w.all) && make_units(&w, &w.needed))
-        list_steps(&w);
+    make_units(&w, &w.all);
+    make_units(&w, &w.needed);
+    list_steps(&w);
     w.delay_cost_ns = tl_arena_zeroed(&w.arena, ranks->nranks * w.nsteps, sizeof *w.delay_cost_ns);
-    bool ok = !w.arena.failed;
-    if (ok) {
-        tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers,
-                               w.nsteps, w.delay_cost_ns);
-        tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
-        ok = write(&w, tables) && tl_link_rows(findings, baseline, ranks, tables) &&
-             tl_scenario_rows(findings, baseline, ranks, whatif);
-        for (size_t i = 0; ok && i < findings->untraced.n; i++)
-            ok = add_untraced(&w, &findings->untraced.v[i], tables);
-        ok = ok && tl_table_sort(whatif) && tl_table_sort(tl_tables_get(tables, &tl_blame_step_schema));
-    }
+    tl_delay_costs_by_step(tl_tables_get(tables, &tl_blame_schema), ranks->ranks, ranks->nranks, w.numbers, w.nsteps,
+                           w.delay_cost_ns);
+    tl_table *whatif = tl_tables_get(tables, &tl_whatif_row_schema);
+    write(&w, tables);
+    tl_link_rows(findings, baseline, ranks, tables);
+    tl_scenario_rows(findings, baseline, ranks, whatif);
+    for (size_t i = 0; i < findings->untraced.n; i++)
+        add_untraced(&w, &findings->untraced.v[i], tables);
+    tl_table_sort(whatif);
+    tl_table_sort(tl_tables_get(tables, &tl_blame_step_schema));
     tl_arena_free(&w.arena);
-    return ok ? TL_OK : tl_fail_memory(err, "the rows of the verdict");
 }

@@ -32,20 +32,20 @@ static const tl_whatif_row of_all = {
     .rank = -1, .cause = TL_NACTIVITIES, .group = -1, .share = NAN, .slowdown = NAN, .model_error = NAN
 };
 
-static bool append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
+static void append(const tl_findings *j, tl_whatif_row row, tl_table *whatif)
 {
     row.time_ns = j->time_ns - row.gain_ns;
     row.share = j->whole_ns > 0 ? (double)row.gain_ns / (double)j->whole_ns : NAN;
-    return tl_table_append(whatif, &row, 1);
+    tl_table_append(whatif, &row, 1);
 }
 
-bool tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif)
+void tl_whatif_add(const tl_findings *j, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif)
 {
     tl_whatif_row row = of_all;
     row.scenario = (uint8_t)kind;
     row.rank = rank;
     row.gain_ns = gain_ns;
-    return append(j, row, whatif);
+    append(j, row, whatif);
 }
 
 static void add(trying *t, tl_whatif_row row, tl_scenario scenario)
@@ -90,19 +90,19 @@ static int64_t moved_by(const tl_baseline *b, size_t sort)
     return ns;
 }
 
-/* Those that move most: how many.  *ok is false when memory is out. */
-static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kinds, bool *ok)
+/* Those that move most: how many.  *ok is. */
+static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kinds)
 {
     size_t n = 0;
     tl_map number_of = { 0 };
-    for (size_t q = 0; *ok && q < b->nsorts; q++) {
+    for (size_t q = 0; q < b->nsorts; q++) {
         if (groups[q] < 0)
             continue;
         uint32_t k = tl_map_get(&number_of, (uint32_t)groups[q]);
         if (k == TL_MAP_NONE) {
             k = (uint32_t)n++;
             kinds[k] = (kind){ 0, groups[q] };
-            *ok = tl_map_put(&number_of, (uint32_t)groups[q], k) == 0;
+            tl_map_put(&number_of, (uint32_t)groups[q], k);
         }
         kinds[k].ns += moved_by(b, q);
     }
@@ -112,12 +112,11 @@ static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kind
     return n < TL_SCENARIO_GROUPS_MOST ? n : TL_SCENARIO_GROUPS_MOST;
 }
 
-static bool add_groups(trying *t)
+static void add_groups(trying *t)
 {
     kind *kinds = tl_malloc((t->b->nsorts + 1) * sizeof *kinds);
-    bool ok = true;
     find_groups(t->b, t->groups);
-    size_t n = list_kinds(t->b, t->groups, kinds, &ok);
+    size_t n = list_kinds(t->b, t->groups, kinds);
     for (size_t i = 0; i < n; i++) {
         tl_whatif_row row = of_all;
         row.scenario = TL_SCENARIO_GROUPS;
@@ -125,7 +124,6 @@ static bool add_groups(trying *t)
         add(t, row, (tl_scenario){ .sorts = t->sorts });
     }
     free(kinds);
-    return ok;
 }
 
 /* Hosts of several ranks, one of which is a straggler, where there are several hosts: the lowest of them. */
@@ -152,20 +150,19 @@ static void add_hosts(trying *t)
     }
 }
 
-static bool add_balanced(trying *t)
+static void add_balanced(trying *t)
 {
     tl_whatif_row row = of_all;
-    bool ok = tl_balance_find(t->b, &t->balance);
-    if (ok && t->balance.most != TL_NONE) {
+    tl_balance_find(t->b, &t->balance);
+    if (t->balance.most != TL_NONE) {
         row.scenario = TL_SCENARIO_BALANCED;
         row.rank = t->in->ranks[t->b->members[t->b->roles[t->balance.most].first]];
         row.slowdown = t->balance.times;
         add(t, row, (tl_scenario){ .balance = &t->balance });
     }
-    return ok;
 }
 
-static bool add_all(trying *t)
+static void add_all(trying *t)
 {
     tl_whatif_row row = of_all;
     row.scenario = TL_SCENARIO_IDEAL; /* all of it, before any part */
@@ -175,28 +172,26 @@ static bool add_all(trying *t)
         row.cause = (uint8_t)causes[i];
         add(t, row, (tl_scenario){ .activities = 1U << causes[i] });
     }
-    bool ok = add_groups(t);
+    add_groups(t);
     add_hosts(t);
-    ok = ok && add_balanced(t);
+    add_balanced(t);
     row = of_all;
     row.scenario = TL_SCENARIO_HOST_FREE;
     add(t, row, (tl_scenario){ .free_hosts = true });
-    return ok;
 }
 
 /* What each gains. */
-static bool try_all(trying *t, tl_table *whatif)
+static void try_all(trying *t, tl_table *whatif)
 {
     tl_trial *trial = tl_trial_new(t->j, t->b, t->scenarios.v, t->scenarios.n);
-    bool ok = trial != NULL;
-    for (size_t i = 0; ok && i < t->rows.n; i++) {
+    for (size_t i = 0; i < t->rows.n; i++) {
         tl_whatif_row *row = &t->rows.v[i];
         for (size_t q = 0; q < t->b->nsorts; q++)
             t->sorts[q] = row->scenario == TL_SCENARIO_IDEAL || t->groups[q] == row->group;
-        ok = tl_trial_gain(trial, &t->scenarios.v[i], &row->gain_ns) && append(t->j, *row, whatif);
+        tl_trial_gain(trial, &t->scenarios.v[i], &row->gain_ns);
+        append(t->j, *row, whatif);
     }
     tl_trial_free(trial);
-    return ok;
 }
 
 static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif_row *row)
@@ -205,7 +200,7 @@ static void compare_with_ideal(const tl_findings *j, int64_t ideal_ns, tl_whatif
         row->slowdown = (double)j->whole_ns / (double)(j->whole_ns - ideal_ns);
 }
 
-bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
+void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                       tl_table *whatif)
 {
     size_t before = whatif->n;
@@ -214,13 +209,13 @@ bool tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, 
                  .in = ranks,
                  .groups = tl_malloc((baseline->nsorts + 1) * sizeof *t.groups),
                  .sorts = tl_malloc(baseline->nsorts + 1) };
-    bool ok = add_all(&t) && try_all(&t, whatif);
-    for (size_t i = 0; ok && i < before; i++)
+    add_all(&t);
+    try_all(&t, whatif);
+    for (size_t i = 0; i < before; i++)
         compare_with_ideal(findings, t.rows.v[0].gain_ns, tl_table_row(whatif, i));
     free(t.rows.v);
     free(t.scenarios.v);
     free(t.groups);
     free(t.sorts);
     free(t.balance.to);
-    return ok;
 }

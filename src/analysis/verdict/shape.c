@@ -142,7 +142,7 @@ static tl_pattern pattern_of(const tl_shape *shape, const bool *up, size_t n)
     return shape->nup == 1 ? TL_PATTERN_ONE_OFF : runs == 1 ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
 }
 
-bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up)
+void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *up)
 {
     tl_arena arena = { 0 };
     fit f = { .x = x,
@@ -152,23 +152,19 @@ bool tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
               .best = tl_arena_zeroed(&arena, n, sizeof *f.best),
               .start = tl_arena_take(&arena, n, sizeof *f.start),
               .from = tl_arena_zeroed(&arena, 2 * n, sizeof *f.from) };
-    bool ok = !arena.failed;
     size_t begin = 0;
 
-    if (ok) {
-        double levels = two_levels(&f);
-        bool drifts = n >= (size_t)TL_PATTERN_LEAST_STEPS && levels > 0 && ramp(&f, &begin) > levels;
-        *out = (tl_shape){ .first = n };
-        for (size_t s = 0; s < n; s++) {
-            up[s] = drifts ? s >= begin : f.best[s];
-            out->nup += up[s];
-            out->first = up[s] && out->first == n ? s : out->first;
-            out->last = up[s] ? s : out->last;
-        }
-        out->pattern = drifts ? TL_PATTERN_DRIFTING : pattern_of(out, up, n);
+    double levels = two_levels(&f);
+    bool drifts = n >= (size_t)TL_PATTERN_LEAST_STEPS && levels > 0 && ramp(&f, &begin) > levels;
+    *out = (tl_shape){ .first = n };
+    for (size_t s = 0; s < n; s++) {
+        up[s] = drifts ? s >= begin : f.best[s];
+        out->nup += up[s];
+        out->first = up[s] && out->first == n ? s : out->first;
+        out->last = up[s] ? s : out->last;
     }
+    out->pattern = drifts ? TL_PATTERN_DRIFTING : pattern_of(out, up, n);
     tl_arena_free(&arena);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------- pattern */

@@ -23,13 +23,13 @@ static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
 
 /* How far apart the members of links like it are done, as often as it is slow: in the middle, and on other links and in
  * other steps. */
-static bool baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
+static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
 {
     size_t nmeetings = b->graph->nmeetings;
     int64_t *tails = tl_malloc((nmeetings + 1) * sizeof *tails);
 
     *apart_ns = 0;
-    for (uint32_t c = 0; tails != NULL && c < b->nclasses; c++) {
+    for (uint32_t c = 0; c < b->nclasses; c++) {
         size_t n = 0, nslow = 0;
         if (b->classes[c].role != unit->role || b->classes[c].family != TL_FAMILY_TRANSFER)
             continue;
@@ -46,18 +46,16 @@ static bool baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_
         *apart_ns += n > 0 ? (int64_t)nslow * tl_median(tails, n) : 0;
     }
     free(tails);
-    return tails != NULL;
 }
 
-bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, uint32_t *last, bool *told)
+void tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, uint32_t *last, bool *told)
 {
     const tl_graph *g = b->graph;
     const tl_link_ranks *link = &b->links[unit->link];
     int64_t apart_ns, unsure_ns = 0, late_ns[3] = { -1, -1, -1 };
 
     *told = false;
-    if (!baseline_apart(j, b, unit, &apart_ns))
-        return false;
+    baseline_apart(j, b, unit, &apart_ns);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t rank = b->link_members[link->first + i], who = rank;
         int64_t ns = 0, unsure_of_rank_ns = 0;
@@ -82,5 +80,4 @@ bool tl_link_last_two(const tl_findings *j, const tl_baseline *b, const tl_unit 
         }
     }
     *told = link->n > 2 && late_ns[1] - late_ns[2] > tl_ns_max(apart_ns, unsure_ns);
-    return true;
 }

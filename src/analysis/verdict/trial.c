@@ -20,33 +20,30 @@ struct tl_trial {
 /* ------------------------------------------------------------------------------------------------------------ links */
 
 /* As the ideal has it, and with what the repair of chosen links takes off, where that is more. */
-static bool find_transfers(tl_trial *t, const tl_ideal *ideal)
+static void find_transfers(tl_trial *t, const tl_ideal *ideal)
 {
     const tl_graph *g = t->b->graph;
     tl_transfer_list list = { 0 };
-    bool ok = true;
-    for (size_t u = 0; ok && u < t->j->units.n; u++) {
+    for (size_t u = 0; u < t->j->units.n; u++) {
         const tl_repair repair = tl_repair_of(&t->j->units.v[u]);
         if (t->j->units.v[u].needed && t->j->units.v[u].rank == TL_NONE)
-            ok = tl_repair_link(t->b, &repair, &list);
+            tl_repair_link(t->b, &repair, &list);
     }
     for (uint32_t m = 0; m < g->nmeetings; m++)
         t->meeting_less[m] = tl_ideal_of_transfer(ideal, m, g->meetings[m].work_ns);
-    for (size_t r = 0; ok && r < g->nranks; r++) {
+    for (size_t r = 0; r < g->nranks; r++) {
         size_t nports = g->ranks[r].nports;
         t->end_less[r] = tl_arena_zeroed(&t->arena, nports, sizeof **t->end_less);
-        ok = t->end_less[r] != NULL;
-        for (size_t p = 0; ok && p < nports; p++)
+        for (size_t p = 0; p < nports; p++)
             t->end_less[r][p] =
                 tl_ideal_of_transfer(ideal, g->ranks[r].ports[p].meeting, g->ranks[r].ports[p].tail_ns);
     }
-    for (size_t i = 0; ok && i < list.n; i++) {
+    for (size_t i = 0; i < list.n; i++) {
         const tl_transfer_less *less = &list.v[i];
         int64_t *ns = less->rank == TL_NONE ? &t->meeting_less[less->of] : &t->end_less[less->rank][less->of];
         *ns = tl_ns_max(*ns, less->ns);
     }
     free(list.v);
-    return ok;
 }
 
 /* What of the ideal transfers on links of some sorts become shorter by. */
@@ -108,49 +105,47 @@ static size_t list_chosen(const tl_trial *t, size_t rank, uint32_t *plans)
     return n;
 }
 
-static bool put_changes(tl_trial *t, const tl_scenario *scenarios, size_t n)
+static void put_changes(tl_trial *t, const tl_scenario *scenarios, size_t n)
 {
     uint32_t *plans = tl_malloc((t->j->units.n + 1) * sizeof *plans);
-    bool ok = plans != NULL;
     for (size_t r = 0; r < t->asked.n; r++)
-        for (size_t s = 0; ok && s < n; s++) {
+        for (size_t s = 0; s < n; s++) {
             tl_change change = change_of(t, &scenarios[s], r);
             bool repaired = change.kind == TL_CHANGE_UNITS || change.kind == TL_CHANGE_IDEAL;
             if (change.kind != TL_CHANGE_NONE)
-                ok = tl_change_put(&t->asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
+                tl_change_put(&t->asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
         }
     free(plans);
-    return ok;
 }
 
 /* The next answer of a rank. */
-static bool get_changed(tl_trial *t, tl_change change, size_t rank)
+static void get_changed(tl_trial *t, tl_change change, size_t rank)
 {
     tl_end_less *ends = NULL;
     size_t n = 0;
-    bool ok = tl_changed_get(&t->changed[rank], &t->asked.out[rank]) &&
-              (change.kind != TL_CHANGE_IDEAL ||
-               tl_bytes_get_list(&t->asked.out[rank], (void **)&ends, &n, sizeof *ends));
-    for (size_t i = 0; ok && i < n; i++)
+    tl_changed_get(&t->changed[rank], &t->asked.out[rank]);
+    if (change.kind == TL_CHANGE_IDEAL)
+        tl_bytes_get_list(&t->asked.out[rank], (void **)&ends, &n, sizeof *ends);
+    for (size_t i = 0; i < n; i++)
         t->end_less[rank][ends[i].port] = tl_ns_max(t->end_less[rank][ends[i].port], ends[i].ns);
     free(ends);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ trial */
 
-static bool tell_ideal(tl_trial *t)
+static void tell_ideal(tl_trial *t)
 {
     size_t nranks = t->b->graph->nranks;
     tl_asked asked = { 0 };
     tl_ideal *ideal = tl_ideal_new(t->b);
-    bool ok = ideal != NULL && find_transfers(t, ideal) && tl_asked_new(nranks, &asked);
-    for (size_t r = 0; ok && r < nranks; r++)
-        ok = !tl_graph_has(t->b->graph, r) || tl_ideal_put(ideal, r, &asked.in[r]);
-    ok = ok && tl_ask_ranks(t->b->asker, TL_ASK_IDEAL, &asked);
+    find_transfers(t, ideal);
+    tl_asked_new(nranks, &asked);
+    for (size_t r = 0; r < nranks; r++)
+        if (tl_graph_has(t->b->graph, r))
+            tl_ideal_put(ideal, r, &asked.in[r]);
+    tl_ask_ranks(t->b->asker, TL_ASK_IDEAL, &asked);
     tl_asked_free(&asked);
     tl_ideal_free(ideal);
-    return ok;
 }
 
 tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b, const tl_scenario *scenarios, size_t n)
@@ -161,11 +156,11 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b, const 
     t->meeting_less = tl_arena_zeroed(&t->arena, b->graph->nmeetings, sizeof *t->meeting_less);
     t->end_less = tl_arena_zeroed(&t->arena, nranks, sizeof *t->end_less);
     t->changed = tl_arena_zeroed(&t->arena, nranks, sizeof *t->changed);
-    if (tell_ideal(t) && tl_asked_new(nranks, &t->asked) && put_changes(t, scenarios, n) &&
-        tl_ask_ranks(b->asker, TL_ASK_CHANGE, &t->asked))
-        return t;
-    tl_trial_free(t);
-    return NULL;
+    tell_ideal(t);
+    tl_asked_new(nranks, &t->asked);
+    put_changes(t, scenarios, n);
+    tl_ask_ranks(b->asker, TL_ASK_CHANGE, &t->asked);
+    return t;
 }
 
 void tl_trial_free(tl_trial *t)
@@ -179,36 +174,34 @@ void tl_trial_free(tl_trial *t)
 }
 
 /* What the whole as it is gains. */
-static bool replay(tl_trial *t, const bool *sorts, int64_t *gain_ns)
+static void replay(tl_trial *t, const bool *sorts, int64_t *gain_ns)
 {
     int64_t *done_ns = tl_malloc((t->whole.net.n + 1) * sizeof *done_ns);
-    if (done_ns == NULL)
-        return false;
     if (sorts != NULL)
         shorten_transfers(t, sorts, 1);
     *gain_ns = t->j->end_ns - tl_net_replay(&t->whole.net, done_ns);
     if (sorts != NULL)
         shorten_transfers(t, sorts, -1);
     free(done_ns);
-    return true;
 }
 
-bool tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
+void tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
 {
-    bool any = false, ok = true;
-    for (size_t r = 0; ok && r < t->asked.n; r++) {
+    bool any = false;
+    for (size_t r = 0; r < t->asked.n; r++) {
         tl_change change = change_of(t, s, r);
-        ok = change.kind == TL_CHANGE_NONE || get_changed(t, change, r);
+        if (change.kind != TL_CHANGE_NONE)
+            get_changed(t, change, r);
         any = any || tl_folded_is(&t->changed[r]);
     }
     *gain_ns = 0;
-    if (ok && (any || (s->sorts != NULL && !t->same))) {
+    if (any || (s->sorts != NULL && !t->same)) {
         tl_whole_free(&t->whole);
-        ok = tl_whole_make(t->b, t->j->folded, t->changed, &t->whole);
-        t->same = ok && !any;
+        tl_whole_make(t->b, t->j->folded, t->changed, &t->whole);
+        t->same = !any;
     }
-    ok = ok && ((!any && s->sorts == NULL) || replay(t, s->sorts, gain_ns));
+    if (any || s->sorts != NULL)
+        replay(t, s->sorts, gain_ns);
     for (size_t r = 0; r < t->asked.n; r++)
         tl_folded_free(&t->changed[r]);
-    return ok;
 }

@@ -78,15 +78,13 @@ static bool takes_time(tl_family family)
     return family != TL_FAMILY_ADDITIONAL && family != TL_FAMILY_WAIT;
 }
 
-static bool add_unit(finding *f, tl_unit unit, const double *x)
+static void add_unit(finding *f, tl_unit unit, const double *x)
 {
     const tl_baseline *b = f->b;
     double share, span_ns = 0;
     unit.on = tl_calloc(b->nsteps + 1, sizeof *unit.on);
-    if (unit.on == NULL || !tl_vec_room(&f->out->units) || !tl_vec_room(&f->out->slight)) {
-        free(unit.on);
-        return false;
-    }
+    tl_vec_room(&f->out->units);
+    tl_vec_room(&f->out->slight);
     memcpy(unit.on, f->on, b->nsteps * sizeof *unit.on);
     tl_put_pattern(b, unit.on, unit.shape.pattern == TL_PATTERN_DRIFTING, &unit.shape, &share);
     for (size_t s = 0; s < b->nsteps; s++) {
@@ -95,14 +93,13 @@ static bool add_unit(finding *f, tl_unit unit, const double *x)
     }
     if (unit.link != TL_NONE && !is_sure(f, &unit)) {
         free(unit.on);
-        return true;
+        return;
     }
     unit.alone_ns = unit.late_ns;
     if (takes_time((tl_family)unit.family) && (double)unit.late_ns < f->least_cost * span_ns)
         f->out->slight.v[f->out->slight.n++] = unit;
     else
         f->out->units.v[f->out->units.n++] = unit;
-    return true;
 }
 
 /* What it is alone in the steps in which it is not up; in how many. */
@@ -119,8 +116,8 @@ static double base_of(const finding *f, const double *x, size_t *n)
 }
 
 /* Whether chance does not explain what a member is late by; then the unit has its shape, z and p, f->on its steps, and
- * these are taken.  False when memory is out. */
-static bool test(finding *f, size_t member, double sigma, tl_unit *unit, bool *found)
+ * these are taken. */
+static void test(finding *f, size_t member, double sigma, tl_unit *unit, bool *found)
 {
     const tl_baseline *b = f->b;
     bool link = unit->link != TL_NONE, alone = f->members < 2;
@@ -144,7 +141,7 @@ static bool test(finding *f, size_t member, double sigma, tl_unit *unit, bool *f
 
     *found = false;
     if (unit->shape.nup == 0 || sums.tx <= 0 || (alone && unit->shape.pattern == TL_PATTERN_PERSISTENT))
-        return true;
+        return;
     join_edges(f, unit, f->x + member * b->nsteps);
     for (size_t s = 0; unit->shape.pattern != TL_PATTERN_DRIFTING && s < b->nsteps; s++)
         if (f->on[s] && !f->judged[s]) { /* it counts for no more than a step within */
@@ -162,32 +159,32 @@ static bool test(finding *f, size_t member, double sigma, tl_unit *unit, bool *f
     *found = unit->p < f->alpha;
     for (size_t s = 0; *found && s < f->nfull; s++)
         f->taken[s] = f->taken[s] || f->up[s];
-    return true;
 }
 
 /* A delay need not be the same in all steps: what is left of a member may be late by less, and chance not explain it
  * either. */
-static bool look_at_all(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
+static void look_at_all(finding *f, uint32_t role, size_t member, tl_family family, double sigma)
 {
     const tl_baseline *b = f->b;
     const uint32_t of = b->members[b->roles[role].first + member];
     const bool link = family == TL_FAMILY_TRANSFER;
-    bool found = true, ok = true;
+    bool found = true;
     for (size_t s = 0, at = 0; s < b->nsteps; s++)
         if (f->judged[s]) {
             f->taken[at] = (!link && tl_is_unjudged(b, of, s)) || (f->halved && f->of_host[f->half[member]][at]);
             at++;
         }
-    while (ok && found) {
+    while (found) {
         tl_unit unit = { .rank = link ? TL_NONE : of,
                          .link = link ? of : TL_NONE,
                          .role = role,
                          .family = (uint8_t)family,
                          .with = TL_NONE };
-        ok = test(f, member, sigma, &unit, &found) && (!found || add_unit(f, unit, f->x + member * b->nsteps));
+        test(f, member, sigma, &unit, &found);
+        if (found)
+            add_unit(f, unit, f->x + member * b->nsteps);
         found = found && f->members > 1;
     }
-    return ok;
 }
 
 /* What members are late by in the steps that are judged, or in all that are not cut. */
@@ -210,67 +207,65 @@ static double take_noise(finding *f)
 
 /* The unit of each rank of a host that is late; the other host shows what is usual: all ranks are late by what they
  * are later than its own. */
-static bool add_host(finding *f, const tl_unit *unit, uint8_t which, size_t members, double *x)
+static void add_host(finding *f, const tl_unit *unit, uint8_t which, size_t members, double *x)
 {
     const tl_baseline *b = f->b;
-    bool ok = true;
     for (size_t s = 0; s < b->nsteps; s++) {
         double usual = f->on[s] ? tl_half_middle(x + s, b->nsteps, f->half, members, !which, f->column) : 0;
         for (size_t i = 0; i < members; i++)
             x[i * b->nsteps + s] -= usual;
     }
-    for (size_t i = 0; ok && i < members; i++) {
+    for (size_t i = 0; i < members; i++) {
         tl_unit of = *unit;
         of.rank = b->members[b->roles[unit->role].first + i];
-        ok = f->half[i] != which || add_unit(f, of, x + i * b->nsteps);
+        if (f->half[i] == which)
+            add_unit(f, of, x + i * b->nsteps);
     }
-    return ok;
 }
 
 /* A rank does not stand out where all of its host are late, and half of the role are on that host: the two hosts are
  * looked at as two members are. */
-static bool look_at_hosts(finding *f, uint32_t role, tl_family family)
+static void look_at_hosts(finding *f, uint32_t role, tl_family family)
 {
     double *x = f->x, *full = f->full;
     const size_t members = f->members, nsteps = f->b->nsteps;
-    bool ok = true;
     f->halved = family != TL_FAMILY_TRANSFER && tl_halves_of(f->b, role, f->half);
     if (!f->halved)
-        return true;
+        return;
     f->x = f->host_x;
     f->full = f->host_full;
     f->members = 2;
     tl_halves_lateness(x, nsteps, f->half, members, f->x, f->column);
     const double sigma = take_noise(f);
-    for (uint8_t which = 0; ok && which < 2; which++) {
+    for (uint8_t which = 0; which < 2; which++) {
         bool found = true;
         memset(f->taken, 0, f->nfull * sizeof *f->taken);
         memset(f->of_host[which], 0, f->nfull * sizeof *f->taken);
-        while (ok && found) {
+        while (found) {
             tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = role, .family = (uint8_t)family, .with = TL_NONE };
-            ok = test(f, which, sigma, &unit, &found);
+            test(f, which, sigma, &unit, &found);
             found = found && tl_half_is_apart(x, nsteps, f->on, f->half, members, which);
             for (size_t s = 0; found && s < f->nfull; s++)
                 f->of_host[which][s] = f->of_host[which][s] || f->up[s];
-            ok = ok && (!found || add_host(f, &unit, which, members, x));
+            if (found)
+                add_host(f, &unit, which, members, x);
         }
     }
     f->x = x;
     f->full = full;
     f->members = members;
-    return ok;
 }
 
-static bool look_at_role(finding *f, uint32_t role, tl_family family)
+static void look_at_role(finding *f, uint32_t role, tl_family family)
 {
     const tl_baseline *b = f->b;
     size_t n = b->roles[role].n;
 
     if (f->nfull == 0)
-        return true;
+        return;
     f->members = n;
-    if (!tl_lateness(b, role, family, f->x, f->scratch) || !look_at_hosts(f, role, family))
-        return false;
+    tl_lateness(b, role, family, f->x, f->scratch);
+    look_at_hosts(f, role, family);
     const double sigma = take_noise(f);
     for (size_t i = 0; i < n; i++) {
         size_t rank = b->members[b->roles[role].first + i];
@@ -282,10 +277,8 @@ static bool look_at_role(finding *f, uint32_t role, tl_family family)
                 (int64_t)f->x[i * b->nsteps + s];
             *z = fmax(*z, f->x[i * b->nsteps + s] / sigma); /* fmax knows NAN as nothing */
         }
-        if (!look_at_all(f, role, i, family, sigma))
-            return false;
+        look_at_all(f, role, i, family, sigma);
     }
-    return true;
 }
 
 /* Whether a role is late by more than roles that have the same kernels differ for good, which is a few per cent. */
@@ -319,60 +312,56 @@ static bool has_unit(const finding *f, uint32_t role)
 }
 
 /* The unit of each rank of a role that is late. */
-static bool add_role(finding *f, const tl_unit *unit, const double *x)
+static void add_role(finding *f, const tl_unit *unit, const double *x)
 {
     const tl_baseline *b = f->b;
     const tl_role_ranks *role = &b->roles[unit->role];
-    bool ok = true;
-    for (size_t i = 0; ok && i < role->n; i++) {
+    for (size_t i = 0; i < role->n; i++) {
         tl_unit of = *unit;
         of.rank = b->members[role->first + i];
         for (size_t s = 0; s < b->nsteps; s++)
             f->out->late_ns[of.rank * b->nsteps + s] += f->on[s] ? (int64_t)x[s] : 0;
-        ok = add_unit(f, of, x);
+        add_unit(f, of, x);
     }
-    return ok;
 }
 
 /* The inner stages, one row each in f->x; of[members] which roles they are. */
-static bool take_roles(finding *f, uint32_t *of)
+static void take_roles(finding *f, uint32_t *of)
 {
     const tl_baseline *b = f->b;
     f->members = 0;
-    if (!tl_lateness_across(b, f->x))
-        return false;
+    tl_lateness_across(b, f->x);
     for (uint32_t role = 0; role < b->nroles; role++) {
         if (!tl_is_inner_stage(b, role))
             continue;
         memmove(f->x + f->members * b->nsteps, f->x + role * b->nsteps, b->nsteps * sizeof *f->x);
         of[f->members++] = role;
     }
-    return true;
 }
 
 /* All ranks of a role may be slow, and none of them stand out: then what other roles need for the same kernels tells. */
-static bool look_across(finding *f)
+static void look_across(finding *f)
 {
     const tl_baseline *b = f->b;
     if (b->nroles < 2 || f->nfull == 0)
-        return true;
+        return;
     uint32_t *of = tl_arena_take(&f->arena, b->nroles, sizeof *of);
-    bool ok = of != NULL && take_roles(f, of);
-    if (!ok || f->members < 2)
-        return ok;
+    take_roles(f, of);
+    if (f->members < 2)
+        return;
     const double sigma = take_noise(f);
-    for (size_t i = 0; ok && i < f->members; i++) {
+    for (size_t i = 0; i < f->members; i++) {
         bool found = true;
         memset(f->taken, 0, f->nfull * sizeof *f->taken);
-        while (ok && found) {
+        while (found) {
             tl_unit unit = { .rank = TL_NONE, .link = TL_NONE, .role = of[i], .family = TL_FAMILY_DEVICE, .across = true,
                              .with = TL_NONE };
-            ok = test(f, i, sigma, &unit, &found);
+            test(f, i, sigma, &unit, &found);
             found = found && unit.shape.nup >= (size_t)TL_SPREAD_LEAST && stands_out(f, i, &unit);
-            ok = ok && (!found || has_unit(f, of[i]) || add_role(f, &unit, f->x + i * b->nsteps));
+            if (found && !has_unit(f, of[i]))
+                add_role(f, &unit, f->x + i * b->nsteps);
         }
     }
-    return ok;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -402,7 +391,7 @@ static double least_scale(finding *f)
     return n > 0 ? fmax(1, TL_LATENESS_LEAST_SCALE * tl_real_median(f->column, n)) : 1;
 }
 
-bool tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
+void tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
 {
     size_t n = b->nlinks > b->graph->nranks ? b->nlinks : b->graph->nranks, most = n * b->nsteps;
     finding f = { .b = b, .out = out, .alpha = options->alpha, .least_cost = options->least_cost };
@@ -423,31 +412,28 @@ bool tl_units_find(const tl_baseline *b, const tl_verdict_options *options, tl_f
     for (int i = 0; i < 2; i++)
         f.of_host[i] = tl_arena_take(&f.arena, b->nsteps, sizeof *f.of_host[i]);
     f.host_ns = tl_arena_zeroed(&f.arena, b->graph->nranks * b->nsteps, sizeof *f.host_ns);
-    bool ok = !f.arena.failed;
 
-    for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++) {
+    for (size_t i = 0; i < b->graph->nranks * b->nsteps; i++) {
         out->z[i] = NAN;
         out->late_ns[i] = 0;
     }
-    if (ok)
-        f.least = least_scale(&f);
-    for (uint32_t q = 0; ok && q < b->nroles; q++)
+    f.least = least_scale(&f);
+    for (uint32_t q = 0; q < b->nroles; q++)
         f.tries += (double)(b->roles[q].n + (tl_halves_of(b, q, f.half) ? 2 : 0)) * TL_NFAMILIES;
     f.tries += (double)b->nlinks;
     f.tries += b->nroles > 1 ? (double)b->nroles : 0;
     f.largest = (double)(b->nroles * TL_NFAMILIES + b->nsorts + (b->nroles > 1));
-    for (uint32_t role = 0; ok && role < b->nroles; role++)
-        for (int family = 0; ok && family < TL_NFAMILIES; family++)
-            ok = look_at_role(&f, role, (tl_family)family);
-    ok = ok && look_across(&f);
-    for (uint32_t sort = 0; ok && sort < b->nsorts; sort++)
-        ok = look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
-    for (size_t i = 0; ok && i < b->graph->nranks * b->nsteps; i++)
+    for (uint32_t role = 0; role < b->nroles; role++)
+        for (int family = 0; family < TL_NFAMILIES; family++)
+            look_at_role(&f, role, (tl_family)family);
+    look_across(&f);
+    for (uint32_t sort = 0; sort < b->nsorts; sort++)
+        look_at_role(&f, (uint32_t)b->nroles + sort, TL_FAMILY_TRANSFER);
+    for (size_t i = 0; i < b->graph->nranks * b->nsteps; i++)
         out->late_ns[i] = tl_ns_max(out->late_ns[i], f.host_ns[i]);
     if (out->units.n > 1)
         qsort(out->units.v, out->units.n, sizeof *out->units.v, by_rank);
     if (out->slight.n > 1)
         qsort(out->slight.v, out->slight.n, sizeof *out->slight.v, by_rank);
     tl_arena_free(&f.arena);
-    return ok;
 }

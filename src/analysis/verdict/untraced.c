@@ -32,15 +32,14 @@ static bool is_late(const tl_meeting *m, int32_t rank)
     return m->late_rank == rank && m->late_ns > 0;
 }
 
-static bool list_ranks(searching *s)
+static void list_ranks(searching *s)
 {
     const tl_graph *g = s->b->graph;
     size_t kept = 0;
     for (size_t m = 0; m < g->nmeetings; m++) {
         if (g->meetings[m].late_rank < 0 || g->meetings[m].late_ns <= 0)
             continue;
-        if (!tl_vec_room(&s->ranks))
-            return false;
+        tl_vec_room(&s->ranks);
         s->ranks.v[s->ranks.n++] = g->meetings[m].late_rank;
     }
     tl_int_sort(s->ranks.v, s->ranks.n);
@@ -48,10 +47,9 @@ static bool list_ranks(searching *s)
         if (kept == 0 || s->ranks.v[kept - 1] != s->ranks.v[i])
             s->ranks.v[kept++] = s->ranks.v[i];
     s->ranks.n = kept;
-    return true;
 }
 
-static bool prepare(searching *s)
+static void prepare(searching *s)
 {
     const tl_baseline *b = s->b;
     size_t n = b->graph->nranks, at = 0;
@@ -60,8 +58,6 @@ static bool prepare(searching *s)
     s->full = tl_arena_take(&s->arena, n * b->nsteps, sizeof *s->full);
     s->column = tl_arena_take(&s->arena, n * b->nsteps + b->nsteps, sizeof *s->column);
     s->x = tl_arena_take(&s->arena, b->nsteps, sizeof *s->x);
-    if (s->arena.failed)
-        return false;
     tl_net_replay(&s->whole.net, s->done_ns);
     tl_net_step_ends(&s->whole.net, s->done_ns, s->ends_ns);
     for (size_t r = 0; r < n; r++)
@@ -74,7 +70,6 @@ static bool prepare(searching *s)
     double least = s->nfull > 0 ? TL_LATENESS_LEAST_SCALE * tl_real_median(s->column, s->nfull) : 1;
     if (s->nfull > 0)
         s->sigma = fmax(fmax(1, least), tl_noise_of(s->full, n, s->nfull, s->column, s->x));
-    return true;
 }
 
 /* Its ways become shorter by what it is late, or longer again. */
@@ -105,7 +100,7 @@ static void replay(searching *s, tl_untraced *u)
 }
 
 /* Its pattern and z, by what each full step gains. */
-static bool judge(searching *s, tl_untraced *u)
+static void judge(searching *s, tl_untraced *u)
 {
     const tl_baseline *b = s->b;
     const tl_chance chance = { .members = b->graph->nranks + 1,
@@ -121,8 +116,9 @@ static bool judge(searching *s, tl_untraced *u)
         if (!b->cut[i])
             s->x[at++] = (double)u->step_ns[i];
     u->p = 1;
-    if (up == NULL || at == 0 || !tl_shape_of(s->x, at, s->sigma, &u->shape, up))
-        return up != NULL;
+    if (at == 0)
+        return;
+    tl_shape_of(s->x, at, s->sigma, &u->shape, up);
     at = 0;
     for (size_t i = 0; i < b->nsteps; i++) {
         u->on[i] = !b->cut[i] && up[at];
@@ -130,11 +126,10 @@ static bool judge(searching *s, tl_untraced *u)
         at += !b->cut[i];
     }
     if (u->shape.nup == 0)
-        return true;
+        return;
     u->z = sum / (s->sigma * sqrt((double)u->shape.nup));
     u->p = tl_chance_of(&chance, u->z, (double)u->shape.nup);
     tl_put_pattern(b, u->on, u->shape.pattern == TL_PATTERN_DRIFTING, &u->shape, &u->share);
-    return true;
 }
 
 /* Of the whole job: how far off its arrivals may be estimated is known of that. */
@@ -144,7 +139,7 @@ static bool costs(const searching *s, const tl_untraced *u)
     return u->p < s->options->alpha && (double)u->gain_ns >= least * (double)s->out->time_ns;
 }
 
-static bool look_at(searching *s, int32_t rank)
+static void look_at(searching *s, int32_t rank)
 {
     const tl_graph *g = s->b->graph;
     size_t n = s->b->nsteps;
@@ -152,32 +147,28 @@ static bool look_at(searching *s, int32_t rank)
                       .on = tl_arena_zeroed(&s->out->arena, n, sizeof *u.on),
                       .late_ns = tl_arena_zeroed(&s->out->arena, n, sizeof *u.late_ns),
                       .step_ns = tl_arena_zeroed(&s->out->arena, n, sizeof *u.step_ns) };
-    if (s->out->arena.failed)
-        return false;
     for (uint32_t m = 0; m < g->nmeetings; m++)
         if (is_late(&g->meetings[m], rank))
             u.late_ns[tl_meeting_step(s->b, m)] += g->meetings[m].late_ns;
     replay(s, &u);
-    if (!judge(s, &u))
-        return false;
+    judge(s, &u);
     if (!costs(s, &u))
-        return true;
-    if (!tl_vec_room(&s->out->untraced))
-        return false;
+        return;
+    tl_vec_room(&s->out->untraced);
     s->out->untraced.v[s->out->untraced.n++] = u;
-    return true;
 }
 
-bool tl_untraced_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
+void tl_untraced_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
 {
     searching s = { .b = b, .options = options, .out = out };
-    bool ok = list_ranks(&s);
-    if (ok && s.ranks.n > 0)
-        ok = tl_whole_make(b, out->folded, NULL, &s.whole) && prepare(&s);
-    for (size_t i = 0; ok && s.nfull > 0 && i < s.ranks.n; i++)
-        ok = look_at(&s, s.ranks.v[i]);
+    list_ranks(&s);
+    if (s.ranks.n > 0) {
+        tl_whole_make(b, out->folded, NULL, &s.whole);
+        prepare(&s);
+    }
+    for (size_t i = 0; s.nfull > 0 && i < s.ranks.n; i++)
+        look_at(&s, s.ranks.v[i]);
     free(s.ranks.v);
     tl_whole_free(&s.whole);
     tl_arena_free(&s.arena);
-    return ok;
 }

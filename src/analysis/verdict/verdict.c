@@ -4,39 +4,38 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
+void tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_t *plans, size_t nplans)
 {
-    return tl_bytes_put(&asked->in[rank], &change, sizeof change) &&
-           tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
+    tl_bytes_put(&asked->in[rank], &change, sizeof change);
+    tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
 }
 
 /* One without a graph is folded to nothing. */
-static bool empty_folded(size_t nsteps, tl_folded *out)
+static void empty_folded(size_t nsteps, tl_folded *out)
 {
     out->done_ns = tl_calloc(1, sizeof *out->done_ns);
-    bool ok = out->done_ns != NULL && tl_net_new(1, 0, 0, nsteps, &out->net);
-    if (ok) {
-        out->net.own_ns[0] = 0;
-        out->net.first_edge[0] = out->net.first_edge[1] = 0;
-        out->net.first_end[0] = out->net.first_end[1] = 0;
-    }
-    return ok;
+    tl_net_new(1, 0, 0, nsteps, &out->net);
+    out->net.own_ns[0] = 0;
+    out->net.first_edge[0] = out->net.first_edge[1] = 0;
+    out->net.first_end[0] = out->net.first_end[1] = 0;
 }
 
-static bool fold_ranks(const tl_baseline *b, tl_findings *out)
+static void fold_ranks(const tl_baseline *b, tl_findings *out)
 {
     tl_asked asked;
-    bool ok = tl_asked_new(out->nranks, &asked);
-    for (size_t r = 0; ok && r < out->nranks; r++)
-        ok = !tl_graph_has(b->graph, r) || tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
-    ok = ok && tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
-    for (size_t r = 0; ok && r < out->nranks; r++) {
-        ok = tl_graph_has(b->graph, r) ? tl_changed_get(&out->folded[r], &asked.out[r])
-                                       : empty_folded(b->nsteps, &out->folded[r]);
+    tl_asked_new(out->nranks, &asked);
+    for (size_t r = 0; r < out->nranks; r++)
+        if (tl_graph_has(b->graph, r))
+            tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
+    tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
+    for (size_t r = 0; r < out->nranks; r++) {
+        if (tl_graph_has(b->graph, r))
+            tl_changed_get(&out->folded[r], &asked.out[r]);
+        else
+            empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
     }
     tl_asked_free(&asked);
-    return ok;
 }
 
 /* Unchanged, every node has to be done when it was. */
@@ -49,31 +48,29 @@ static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
     return most;
 }
 
-static bool time_steps(const tl_baseline *b, tl_findings *out)
+static void time_steps(const tl_baseline *b, tl_findings *out)
 {
     tl_whole whole;
-    bool any = false, ok = tl_whole_make(b, out->folded, NULL, &whole);
-    int64_t *done_ns = ok ? tl_malloc((whole.net.n + 1) * sizeof *done_ns) : NULL;
-    if (done_ns != NULL) {
-        out->end_ns = tl_net_replay(&whole.net, done_ns);
-        out->error_ns = error_of(&whole, done_ns);
-        out->start_ns = INT64_MAX;
-        for (size_t r = 0; r < out->nranks; r++)
-            if (tl_graph_has(b->graph, r)) {
-                out->start_ns = tl_ns_min(out->start_ns, b->graph->ranks[r].start_ns);
-                any = true;
-            }
-        out->time_ns = out->whole_ns = any ? out->end_ns - out->start_ns : 0;
-        tl_net_step_ends(&whole.net, done_ns, out->step_ns);
-        for (size_t s = b->nsteps; s-- > 0;)
-            out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;
-    }
+    bool any = false;
+    tl_whole_make(b, out->folded, NULL, &whole);
+    int64_t *done_ns = tl_malloc((whole.net.n + 1) * sizeof *done_ns);
+    out->end_ns = tl_net_replay(&whole.net, done_ns);
+    out->error_ns = error_of(&whole, done_ns);
+    out->start_ns = INT64_MAX;
+    for (size_t r = 0; r < out->nranks; r++)
+        if (tl_graph_has(b->graph, r)) {
+            out->start_ns = tl_ns_min(out->start_ns, b->graph->ranks[r].start_ns);
+            any = true;
+        }
+    out->time_ns = out->whole_ns = any ? out->end_ns - out->start_ns : 0;
+    tl_net_step_ends(&whole.net, done_ns, out->step_ns);
+    for (size_t s = b->nsteps; s-- > 0;)
+        out->step_ns[s] -= s > 0 ? out->step_ns[s - 1] : out->start_ns;
     free(done_ns);
     tl_whole_free(&whole);
-    return done_ns != NULL;
 }
 
-tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out, tl_error *err)
+void tl_verdict_find(const tl_baseline *b, const tl_verdict_options *options, tl_findings *out)
 {
     size_t n = b->graph->nranks, cells = n * b->nsteps;
     *out = (tl_findings){ .nsteps = b->nsteps, .nranks = n };
@@ -84,15 +81,16 @@ tl_status tl_verdict_find(const tl_baseline *b, const tl_verdict_options *option
     out->rank_ns = tl_arena_take(&out->arena, n, sizeof *out->rank_ns);
     out->rank_step_ns = tl_arena_zeroed(&out->arena, cells, sizeof *out->rank_step_ns);
     out->causes = tl_arena_take(&out->arena, n, sizeof *out->causes);
-    bool ok = !out->arena.failed;
 
-    for (size_t r = 0; ok && r < n; r++) {
+    for (size_t r = 0; r < n; r++) {
         out->rank_ns[r] = -1;
         out->causes[r] = (tl_rank_cause){ TL_CAUSE_UNKNOWN, TL_CAUSE_UNKNOWN, NAN };
     }
-    ok = ok && fold_ranks(b, out) && time_steps(b, out) && tl_units_find(b, options, out) &&
-         tl_units_choose(b, options->least_cost, out) && tl_untraced_find(b, options, out);
-    return ok ? TL_OK : tl_fail_memory(err, "the verdict");
+    fold_ranks(b, out);
+    time_steps(b, out);
+    tl_units_find(b, options, out);
+    tl_units_choose(b, options->least_cost, out);
+    tl_untraced_find(b, options, out);
 }
 
 void tl_findings_free(tl_findings *j)

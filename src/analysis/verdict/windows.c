@@ -93,38 +93,35 @@ static int64_t span_of(const starts *s, const tl_table *steps)
     return most;
 }
 
-bool tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health)
+void tl_windows_open(const tl_table *steps, const int32_t *ranks, tl_graph *graph, tl_table *health)
 {
     size_t n = graph->nranks;
     starts s = { .ranks = ranks, .nranks = n, .first = -1 };
     s.low = tl_arena_take(&s.arena, n, sizeof *s.low);
     s.high = tl_arena_take(&s.arena, n, sizeof *s.high);
     s.scratch = tl_arena_take(&s.arena, n, sizeof *s.scratch);
-    bool ok = !s.arena.failed;
-    if (ok && steps->n > 0)
+    if (steps->n > 0)
         find_range(&s, steps);
-    if (ok && s.first >= 0 && s.first < s.last && (size_t)(s.last - s.first) < steps->n) {
+    if (s.first >= 0 && s.first < s.last && (size_t)(s.last - s.first) < steps->n) {
         s.nsteps = (size_t)(s.last - s.first) + 1;
         s.lag_ns = tl_arena_zeroed(&s.arena, n * s.nsteps, sizeof *s.lag_ns);
-        ok = s.lag_ns != NULL;
     }
-    if (ok && s.nsteps > 0 && find_lags(&s, steps)) {
+    if (s.nsteps > 0 && find_lags(&s, steps)) {
         int64_t usual = usual_lag(&s), least = (int64_t)(TL_VERDICT_LEAST_COST * (double)span_of(&s, steps));
-        for (size_t r = 0; ok && r < n; r++) {
+        for (size_t r = 0; r < n; r++) {
             int64_t later = tl_ns_between(s.lag_ns[r * s.nsteps], usual);
             if (s.low[r] != s.first || later < least || later <= 0)
                 continue;
             graph->first_is_late = true;
-            ok = tl_health_add(health, (tl_health){ .rank = ranks[r],
-                                                    .defect = TL_DEFECT_BEGINS_LATER,
-                                                    .step = s.first,
-                                                    .count = 1,
-                                                    .of = (int64_t)s.nsteps,
-                                                    .time_ns = later });
+            tl_health_add(health, (tl_health){ .rank = ranks[r],
+                                               .defect = TL_DEFECT_BEGINS_LATER,
+                                               .step = s.first,
+                                               .count = 1,
+                                               .of = (int64_t)s.nsteps,
+                                               .time_ns = later });
         }
     }
     tl_arena_free(&s.arena);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ rows */
@@ -147,10 +144,9 @@ static bool range_of(const tl_job_rank *rank, int32_t *low, int32_t *high)
     return *low >= 0;
 }
 
-bool tl_windows_rows(const tl_baseline *b, const int32_t *ranks, const tl_table *rank_table, tl_table *health)
+void tl_windows_rows(const tl_baseline *b, const int32_t *ranks, const tl_table *rank_table, tl_table *health)
 {
     int64_t begin = INT64_MAX, end = INT64_MIN, numbered = 0;
-    bool ok = true;
     for (size_t r = 0; r < b->graph->nranks; r++)
         if (tl_graph_has(b->graph, r))
             begin = tl_ns_min(begin, b->graph->ranks[r].start_ns);
@@ -158,12 +154,12 @@ bool tl_windows_rows(const tl_baseline *b, const int32_t *ranks, const tl_table 
         end = tl_ns_max(end, ((const tl_rank *)tl_table_row(rank_table, i))->last_ns);
     for (size_t s = 0; s < b->nsteps; s++)
         numbered += is_numbered(b->steps[s]);
-    for (size_t s = 0; ok && s < b->nsteps; s++) {
+    for (size_t s = 0; s < b->nsteps; s++) {
         if (!b->cut[s] || !is_numbered(b->steps[s]))
             continue;
         tl_health row = { .rank = -1, .defect = TL_DEFECT_NOT_WHOLE, .step = b->steps[s], .count = 1, .of = numbered };
-        ok = tl_health_add(health, row);
-        for (size_t r = 0; ok && r < b->graph->nranks; r++) {
+        tl_health_add(health, row);
+        for (size_t r = 0; r < b->graph->nranks; r++) {
             int32_t low, high;
             size_t at = tl_table_from_rank(rank_table, ranks[r]);
             if (!range_of(&b->graph->ranks[r], &low, &high) || (low <= row.step && row.step <= high) ||
@@ -173,8 +169,8 @@ bool tl_windows_rows(const tl_baseline *b, const int32_t *ranks, const tl_table 
             row.defect = row.step < low ? TL_DEFECT_BEGINS_LATER : TL_DEFECT_ENDS_EARLIER;
             row.time_ns = row.step < low ? tl_ns_between(b->graph->ranks[r].start_ns, begin)
                                          : tl_ns_between(end, ((const tl_rank *)tl_table_row(rank_table, at))->last_ns);
-            ok = tl_health_add(health, row);
+            tl_health_add(health, row);
         }
     }
-    return ok && tl_table_sort(health);
+    tl_table_sort(health);
 }

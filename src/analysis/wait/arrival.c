@@ -54,13 +54,11 @@ static extent extent_of(const tl_collective_view *c)
     return x;
 }
 
-static bool add_arrivals(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_table *table)
+static void add_arrivals(const tl_collective_view *c, const extent *x, const int64_t *waits_ns, tl_table *table)
 {
     for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
         tl_arrival *row = tl_table_add(table);
-        if (row == NULL)
-            return false;
         *row = (tl_arrival){
             .collective = c->number,
             .rank = p->rank,
@@ -78,7 +76,6 @@ static bool add_arrivals(const tl_collective_view *c, const extent *x, const int
         if (c->rule == TL_BY_NOTHING)
             row->match_rule = TL_BY_NOTHING;
     }
-    return true;
 }
 
 static tl_skew_class class_of(const tl_collective_view *c, const tl_collective_row *row)
@@ -122,17 +119,15 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
                           tl_bus_factor((tl_collective)c->kind, c->size > 0 ? c->size : (int32_t)c->n);
 }
 
-static tl_status arrival_per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)
+static void arrival_per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)
 {
+    (void)err;
     const extent x = extent_of(c);
     tl_collective_row *row = tl_table_add(tl_tables_get(out, &tl_collective_row_schema));
     int64_t *waits_ns = tl_malloc((c->n + 1) * sizeof *waits_ns);
 
-    if (row == NULL || waits_ns == NULL || !tl_wait_each(c, waits_ns) ||
-        !add_arrivals(c, &x, waits_ns, tl_tables_get(out, &tl_arrival_schema))) {
-        free(waits_ns);
-        return tl_fail_memory(err, "the collectives");
-    }
+    tl_wait_each(c, waits_ns);
+    add_arrivals(c, &x, waits_ns, tl_tables_get(out, &tl_arrival_schema));
     row->collective = c->number;
     row->group = c->group;
     row->kind = c->kind;
@@ -148,7 +143,6 @@ static tl_status arrival_per_collective(const tl_collective_view *c, tl_tables *
     row->skew_class = (uint8_t)class_of(c, row);
     row->wait_state = (uint8_t)tl_wait_state_of(c);
     free(waits_ns);
-    return TL_OK;
 }
 
 static const tl_schema *const tables[] = { &tl_collective_row_schema, &tl_arrival_schema, NULL };

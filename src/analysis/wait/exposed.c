@@ -68,7 +68,7 @@ static tl_exposed_part part_of(const tl_exposure *x, const tl_peer_answer *a)
     return part;
 }
 
-bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
+void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
                     tl_exposed_parts *out)
 {
     enum { MANY = 4096 };
@@ -76,8 +76,7 @@ bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
 
     for (size_t i = 0; i < nexposures; i++) {
         const tl_exposure *x = &exposures[i];
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = part_of(x, tl_peer_answer_of(answers, nanswers, x->rank, x->uid));
         if (out->n - first > 2 * united + MANY) { /* so that there are never many more of them than places */
             unite_parts(out, first);
@@ -85,7 +84,6 @@ bool tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_pe
         }
     }
     unite_parts(out, first);
-    return true;
 }
 
 /* -------------------------------------------------------------------------------------------------------- entering */
@@ -161,7 +159,7 @@ static void add_to_breakdown(tl_breakdown *row, const tl_exposed_part *part)
         tl_ns_add(row->comm_transfer_ns, part->exposed_ns - part->waiting_ns - part->unknown_ns);
 }
 
-bool tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown)
+void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown)
 {
     for (size_t i = 0; i < n; i++) {
         const tl_exposed_part *part = &parts[i];
@@ -175,8 +173,7 @@ bool tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
                            .unknown_ns = part->unknown_ns,
                            .unknown_why = part->doubt };
         for (bool whole = row.step == -1;; whole = true) { /* once for the step, once for all of the trace */
-            if (!tl_table_append(exposed, &row, 1))
-                return false;
+            tl_table_append(exposed, &row, 1);
             add_to_breakdown(breakdown_of(breakdown, row.rank, -1, row.step), part);
             if (part->device != -1)
                 add_to_breakdown(breakdown_of(breakdown, row.rank, part->device, row.step), part);
@@ -190,7 +187,6 @@ bool tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed,
         tl_breakdown *row = tl_table_row(breakdown, i);
         row->comm_unknown_ns = row->comm_exposed_ns - row->comm_waiting_ns - row->comm_transfer_ns;
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------- of the job */
@@ -216,17 +212,15 @@ static double share_of(int64_t ns, int64_t wall_ns)
 }
 
 /* A copy of each row for the job. */
-static bool add_job(tl_table *table)
+static void add_job(tl_table *table)
 {
     size_t n = table->n;
     for (size_t i = 0; i < n; i++) {
         tl_exposed row = *(const tl_exposed *)tl_table_row(table, i);
         row.rank = row.group = -1;
-        if (!tl_table_append(table, &row, 1))
-            return false;
+        tl_table_append(table, &row, 1);
     }
     unite(table, n);
-    return true;
 }
 
 static bool is_pipeline(const tl_exposed *row)
@@ -236,7 +230,7 @@ static bool is_pipeline(const tl_exposed *row)
 }
 
 /* The rows are in the order of their keys, so those of a rank and step lie together. */
-static bool add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_table *bubbles)
+static void add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_table *bubbles)
 {
     for (size_t i = 0; i < exposed->n; i++) {
         const tl_exposed *row = tl_table_row(exposed, i);
@@ -245,8 +239,6 @@ static bool add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_t
             continue;
         if (last == NULL || last->rank != row->rank || last->step != row->step) {
             last = tl_table_add(bubbles);
-            if (last == NULL)
-                return false;
             *last = (tl_bubble){ .rank = row->rank,
                                  .step = row->step,
                                  .wall_ns = wall_of(breakdown, row->rank, row->step) };
@@ -254,7 +246,6 @@ static bool add_bubbles(const tl_table *exposed, const tl_table *breakdown, tl_t
         last->bubble_ns = tl_ns_add(last->bubble_ns, row->waiting_ns);
         last->unknown_ns = tl_ns_add(last->unknown_ns, row->unknown_ns);
     }
-    return true;
 }
 
 static int by_step(const void *a, const void *b)
@@ -264,17 +255,16 @@ static int by_step(const void *a, const void *b)
 }
 
 /* Sums over the ranks, before their rows. */
-static bool add_job_bubbles(tl_table *bubbles)
+static void add_job_bubbles(tl_table *bubbles)
 {
     size_t n = bubbles->n, kept = n;
     for (size_t i = 0; i < n; i++) {
         tl_bubble row = *(const tl_bubble *)tl_table_row(bubbles, i);
         row.rank = -1;
-        if (!tl_table_append(bubbles, &row, 1))
-            return false;
+        tl_table_append(bubbles, &row, 1);
     }
     if (n == 0)
-        return true;
+        return;
     qsort(tl_table_row(bubbles, n), n, bubbles->schema->row_size, by_step);
     for (size_t i = n; i < 2 * n; i++) {
         const tl_bubble *row = tl_table_row(bubbles, i);
@@ -288,11 +278,12 @@ static bool add_job_bubbles(tl_table *bubbles)
         }
     }
     bubbles->n = kept;
-    return tl_table_sort(bubbles);
+    tl_table_sort(bubbles);
 }
 
-static tl_status exposed_reduce(tl_tables *job, tl_error *err)
+static void exposed_reduce(tl_tables *job, tl_error *err)
 {
+    (void)err;
     tl_table *table = tl_tables_get(job, &tl_exposed_schema), *bubbles = tl_tables_get(job, &tl_bubble_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema),
                    *breakdown = tl_tables_get(job, &tl_breakdown_schema);
@@ -301,13 +292,14 @@ static tl_status exposed_reduce(tl_tables *job, tl_error *err)
         tl_exposed *row = tl_table_row(table, i);
         row->parallelism = parallelism_of(groups, row->group);
     }
-    bool ok = add_job(table) && tl_table_sort(table);
-    for (size_t i = 0; ok && i < table->n; i++) {
+    add_job(table);
+    tl_table_sort(table);
+    for (size_t i = 0; i < table->n; i++) {
         tl_exposed *row = tl_table_row(table, i);
         row->share = share_of(row->exposed_ns, wall_of(breakdown, row->rank, row->step));
     }
-    ok = ok && add_bubbles(table, breakdown, bubbles) && add_job_bubbles(bubbles);
-    return ok ? TL_OK : tl_fail_memory(err, "exposed communication by group");
+    add_bubbles(table, breakdown, bubbles);
+    add_job_bubbles(bubbles);
 }
 
 TL_TABLE_DEFINE(bubble, TL_BUBBLE_FIELDS, TL_SCOPE_JOB, "pipeline bubble",

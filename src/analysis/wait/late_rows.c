@@ -49,21 +49,18 @@ static void explain(const tl_collective_view *c, const tl_participant *p, int64_
         share_after_last(&d->after_last, c, &first->after_last_ns, p->after_last_ns, excess, row->share, d->scratch);
 }
 
-bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
+void tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
 {
     doings before = { .scratch = tl_malloc((c->n + 1) * sizeof *before.scratch) };
-    bool ok = before.scratch != NULL;
     int64_t first = INT64_MAX;
 
     for (size_t i = 0; i < c->n; i++)
         first = tl_ns_min(first, c->by_rank[i].start_ns);
     tl_wait_state wait = tl_wait_state_of(c);
     bool fits = wait != TL_WAIT_NONE && wait != TL_WAIT_SUSPECT;
-    for (size_t i = 0; ok && i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         const tl_participant *p = &c->by_rank[i];
-        ok = tl_vec_room(rows);
-        if (!ok)
-            break;
+        tl_vec_room(rows);
         tl_late_row *row = &rows->v[rows->n++];
         *row = (tl_late_row){
             .collective = c->number,
@@ -89,7 +86,6 @@ bool tl_late_rows_add(tl_late_rows *rows, const tl_collective_view *c)
             explain(c, p, tl_ns_between(p->start_ns, first), &before, row);
     }
     free(before.scratch);
-    return ok;
 }
 
 size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first)

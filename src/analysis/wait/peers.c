@@ -52,7 +52,7 @@ static bool cut(tl_gap_peer *row, const tl_peer_answer *answer)
     return row->peer_ns > 0;
 }
 
-bool tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
+void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < rows->n; i++) {
@@ -61,7 +61,7 @@ bool tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n)
             memmove(tl_table_row(rows, kept++), row, sizeof *row);
     }
     rows->n = kept;
-    return tl_table_sort(rows);
+    tl_table_sort(rows);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
@@ -74,12 +74,10 @@ typedef struct share {
 
 typedef TL_VEC(share) shares;
 
-static bool add_share(shares *to, share s)
+static void add_share(shares *to, share s)
 {
-    if (!tl_vec_room(to))
-        return false;
+    tl_vec_room(to);
     to->v[to->n++] = s;
-    return true;
 }
 
 static int by_late(const void *a, const void *b)
@@ -107,14 +105,13 @@ static void unite(shares *s)
 }
 
 /* A sum of each device, with the rank that it waited for most; of equals the lowest. */
-static bool sum_devices(const shares *s, tl_peer_sums *out)
+static void sum_devices(const shares *s, tl_peer_sums *out)
 {
     int64_t most = 0;
     for (size_t i = 0; i < s->n; i++) {
         const share *x = &s->v[i];
         if (i == 0 || x->rank != x[-1].rank || x->device != x[-1].device) {
-            if (!tl_vec_room(out))
-                return false;
+            tl_vec_room(out);
             out->v[out->n++] = (tl_peer_sum){ .rank = x->rank, .device = x->device, .late_rank = -1 };
             most = 0;
         }
@@ -125,7 +122,6 @@ static bool sum_devices(const shares *s, tl_peer_sums *out)
             sum->late_rank = x->late_rank;
         }
     }
-    return true;
 }
 
 static int compare_class(const tl_peer_sum *x, const tl_peer_sum *y)
@@ -146,7 +142,7 @@ static int by_class(const void *a, const void *b)
     return compare_class(a, b);
 }
 
-static bool sum_classes(const tl_table *rows, tl_peer_sums *out)
+static void sum_classes(const tl_table *rows, tl_peer_sums *out)
 {
     size_t first = out->n, kept = first;
 
@@ -161,8 +157,7 @@ static bool sum_classes(const tl_table *rows, tl_peer_sums *out)
                             .of_class = 1 };
         memcpy(sum.dominant_op, row->dominant_op, sizeof sum.dominant_op);
         for (int all = row->device == -1; all < 2; all++) { /* once for the device, once for all of the rank */
-            if (!tl_vec_room(out))
-                return false;
+            tl_vec_room(out);
             out->v[out->n++] = sum;
             sum.device = -1;
         }
@@ -176,30 +171,24 @@ static bool sum_classes(const tl_table *rows, tl_peer_sums *out)
             out->v[kept++] = out->v[i];
     }
     out->n = kept;
-    return true;
 }
 
-bool tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
+void tl_peers_sum(const tl_table *rows, tl_peer_sums *out)
 {
     shares of_device = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < rows->n; i++) {
+    for (size_t i = 0; i < rows->n; i++) {
         const tl_gap_peer *row = tl_table_row(rows, i);
-        ok = add_share(&of_device, (share){ row->peer_ns, row->rank, row->device, row->late_rank });
+        add_share(&of_device, (share){ row->peer_ns, row->rank, row->device, row->late_rank });
     }
-    if (ok) {
-        unite(&of_device);
-        ok = sum_devices(&of_device, out);
-    }
+    unite(&of_device);
+    sum_devices(&of_device, out);
     for (size_t i = 0; i < of_device.n; i++)
         of_device.v[i].device = -1;
-    if (ok) {
-        unite(&of_device);
-        ok = sum_devices(&of_device, out);
-    }
+    unite(&of_device);
+    sum_devices(&of_device, out);
     free(of_device.v);
-    return ok && sum_classes(rows, out);
+    sum_classes(rows, out);
 }
 
 /* -------------------------------------------------------------------------------------------------------- entering */

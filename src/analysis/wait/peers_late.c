@@ -27,7 +27,7 @@ static void leave_open(const tl_late_row *row, int64_t to, tl_peer_answer *a)
 }
 
 /* Of the ranks in late[0, n), which are one collective. */
-static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
+static void answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
 {
     const tl_late_row *last = &late[0];
     for (size_t i = 1; i < n; i++)
@@ -35,8 +35,7 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
     for (size_t i = 0; i < n; i++) {
         const tl_late_row *for_whom = last_for(late, n, last, &late[i]);
         int64_t to = for_whom->start_ns < late[i].end_ns ? for_whom->start_ns : late[i].end_ns;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         tl_peer_answer *a = &out->v[out->n++];
         *a = (tl_peer_answer){ .collective = late[i].collective,
                                .rank = late[i].rank,
@@ -52,15 +51,12 @@ static bool answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
         if (a->doubt == TL_COMM_DOUBT_NONE && late[i].unsure_ns > 0)
             leave_open(&late[i], to, a);
     }
-    return true;
 }
 
-bool tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out)
+void tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out)
 {
-    bool ok = true;
-    for (size_t from = 0, to; ok && from < late->n; from = to) {
+    for (size_t from = 0, to; from < late->n; from = to) {
         to = tl_late_rows_end(late->v, late->n, from);
-        ok = answer(late->v + from, to - from, out);
+        answer(late->v + from, to - from, out);
     }
-    return ok;
 }

@@ -17,12 +17,10 @@ static int by_name(const void *ranges, uint32_t a, uint32_t b)
 }
 
 /* The n ranges of one name; room for n durations. */
-static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, int64_t *ns, tl_table *table)
+static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, int64_t *ns, tl_table *table)
 {
     tl_annotation_device *row = tl_table_add(table);
 
-    if (row == NULL)
-        return false;
     for (size_t i = 0; i < n; i++)
         ns[i] = view->ranges[order[i]].dur_ns;
     const tl_spread d = tl_spread_of(ns, n);
@@ -33,33 +31,31 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, i
                                    .min_ns = d.min,
                                    .max_ns = d.max,
                                    .name = view->ranges[order[0]].name };
-    return true;
 }
 
-static bool add_rows(const tl_rank_view *view, tl_arena *arena, tl_table *table)
+static void add_rows(const tl_rank_view *view, tl_arena *arena, tl_table *table)
 {
     static const char *const measures[] = { "total_ns", NULL };
     size_t first = table->n, n = view->nranges;
     uint32_t *order = tl_sorted_index(n, by_name, view->ranges);
     int64_t *ns = tl_arena_take(arena, n, sizeof *ns);
 
-    bool ok = true;
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         to = tl_group_end(order, from, n, by_name, view->ranges);
-        ok = add_row(view, order + from, to - from, ns, table);
+        add_row(view, order + from, to - from, ns, table);
     }
     free(order);
-    return ok && tl_places_number(table, first, view->names, measures);
+    tl_places_number(table, first, view->names, measures);
 }
 
-static tl_status annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out,
-                                            tl_error *err)
+static void annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     tl_arena arena = { 0 };
     (void)config;
-    bool ok = view->nranges == 0 || add_rows(view, &arena, tl_tables_get(out, &tl_annotation_device_schema));
+    if (view->nranges != 0)
+        add_rows(view, &arena, tl_tables_get(out, &tl_annotation_device_schema));
     tl_arena_free(&arena);
-    return ok ? TL_OK : tl_fail_memory(err, "the annotations of a device");
 }
 
 TL_TABLE_DEFINE(annotation_device, TL_ANNOTATION_DEVICE_FIELDS, TL_SCOPE_RANK, "user annotations on the device",

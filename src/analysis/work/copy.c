@@ -36,18 +36,16 @@ int64_t tl_copy_bandwidth(const tl_rank_view *view, const tl_kernel *copy)
     return gb_s < 9e9 ? tl_ns_max((int64_t)(gb_s * 1e9 + 0.5), 1) : INT64_MAX;
 }
 
-bool tl_copy_loads(const tl_rank_view *view, const tl_kernel *v, const uint32_t *order, size_t n, tl_loads *out)
+void tl_copy_loads(const tl_rank_view *view, const tl_kernel *v, const uint32_t *order, size_t n, tl_loads *out)
 {
     for (size_t i = 0; i < n; i++) {
         const tl_kernel *k = &v[order[i]];
         int64_t bandwidth = tl_copy_bandwidth(view, k);
         if (bandwidth < 0)
             continue;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (tl_load){ k->start_ns, k->end_ns, bandwidth };
     }
-    return true;
 }
 
 static int by_name(const void *kernels, uint32_t a, uint32_t b)
@@ -58,16 +56,15 @@ static int by_name(const void *kernels, uint32_t a, uint32_t b)
     return x->kind != y->kind ? TL_COMPARE(x->kind, y->kind) : tl_kernel_by_start_uid(kernels, a, b);
 }
 
-bool tl_copies_find(const tl_kernel *v, size_t n, tl_copy_order *out)
+void tl_copies_find(const tl_kernel *v, size_t n, tl_copy_order *out)
 {
     for (size_t i = 0; i < n; i++) {
         if (v[i].kind != TL_MEMCPY && v[i].kind != TL_MEMSET)
             continue;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (uint32_t)i;
     }
-    return tl_sort_index(out->v, out->n, by_name, v);
+    tl_sort_index(out->v, out->n, by_name, v);
 }
 
 size_t tl_copies_of_name(const tl_kernel *v, const uint32_t *order, size_t n)
@@ -85,13 +82,11 @@ typedef struct scratch {
 } scratch;
 
 /* The copies order[0, n), which are of one name. */
-static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, scratch *c, tl_table *table)
+static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, scratch *c, tl_table *table)
 {
     const tl_kernel *v = view->kernels;
     tl_copy_row *row = tl_table_add(table);
 
-    if (row == NULL)
-        return false;
     row->rank = view->rank;
     row->kind = v[order[0]].kind;
     row->name = v[order[0]].name;
@@ -101,16 +96,15 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
         const tl_kernel *k = &v[order[i]];
         row->total_ns = tl_ns_add(row->total_ns, k->end_ns - k->start_ns);
         row->bytes = tl_ns_add(row->bytes, tl_ns_max(k->bytes, 0));
-        if (!tl_spans_add(&c->spans, k->start_ns, k->end_ns))
-            return false;
+        tl_spans_add(&c->spans, k->start_ns, k->end_ns);
     }
-    if (!tl_copy_loads(view, v, order, n, &c->loads) || !tl_series_add(&c->series, c->loads.v, c->loads.n))
-        return false;
+    tl_copy_loads(view, v, order, n, &c->loads);
+    tl_series_add(&c->series, c->loads.v, c->loads.n);
     row->busy_ns = tl_spans_total(&c->spans);
     row->unknown = (int64_t)(n - c->loads.n);
     row->mean_gb_s = row->busy_gb_s = row->max_gb_s = NAN;
     if (c->loads.n == 0)
-        return true;
+        return;
     double bytes = 0;
     int64_t ns = 0;
     for (size_t i = 0; i < n; i++) {
@@ -124,29 +118,28 @@ static bool add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     row->mean_gb_s = bytes / (double)ns;
     row->busy_gb_s = bytes / (double)tl_series_ns(&c->series, 1);
     row->max_gb_s = (double)tl_series_max(&c->series) / 1e9;
-    return true;
 }
 
-static tl_status copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     static const char *const measures[] = { "total_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_copy_row_schema);
     size_t first = table->n;
     tl_copy_order order = { 0 };
     scratch c = { 0 };
-    bool ok = tl_copies_find(view->kernels, view->nkernels, &order);
+    tl_copies_find(view->kernels, view->nkernels, &order);
 
     (void)config;
-    for (size_t i = 0, n; ok && i < order.n; i += n) {
+    for (size_t i = 0, n; i < order.n; i += n) {
         n = tl_copies_of_name(view->kernels, order.v + i, order.n - i);
-        ok = add_row(view, order.v + i, n, &c, table);
+        add_row(view, order.v + i, n, &c, table);
     }
-    ok = ok && tl_places_number(table, first, view->names, measures);
+    tl_places_number(table, first, view->names, measures);
     free(order.v);
     tl_spans_free(&c.spans);
     free(c.loads.v);
     free(c.series.v);
-    return ok ? TL_OK : tl_fail_memory(err, "the copies of a rank");
 }
 
 TL_TABLE_DEFINE_AS(copy_row, "copy", TL_COPY_FIELDS, TL_SCOPE_RANK, "copies by name",

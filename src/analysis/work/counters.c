@@ -108,12 +108,12 @@ static void add_points(const tl_rank_view *view, const tl_counters *all, const p
     }
 }
 
-static tl_status series_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void series_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
     tl_counters all = { 0 };
     (void)err;
     if (!config->series)
-        return TL_OK;
+        return;
     tl_counters_find(&all, view);
     placed *v = tl_malloc((all.v.n + 1) * sizeof *v);
     for (size_t i = 0; i < all.v.n; i++) {
@@ -130,7 +130,6 @@ static tl_status series_per_rank(const tl_rank_view *view, const tl_config *conf
         add_points(view, &all, &v[i], tl_tables_get(out, &tl_series_row_schema));
     free(v);
     tl_counters_free(&all);
-    return TL_OK;
 }
 
 static const tl_schema *const tables[] = { &tl_series_row_schema, NULL };

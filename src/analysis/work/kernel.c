@@ -33,21 +33,19 @@ static void slots_free(slots *s)
     free(s->ns);
 }
 
-/* The slot of each kernel, and how many each has.  False when memory is out. */
-static bool find_slots(slots *s, const tl_rank_view *view)
+/* The slot of each kernel, and how many each has. */
+static void find_slots(slots *s, const tl_rank_view *view)
 {
     tl_map map = { 0 };
-    bool ok = s->of != NULL;
 
-    for (size_t i = 0; ok && i < view->nkernels; i++) {
+    for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *k = &view->kernels[i];
         uint64_t key = (uint64_t)k->name * TL_NKINDS + k->kind;
         uint32_t at = tl_map_get(&map, key);
         if (at == TL_MAP_NONE || s->v.v == NULL) {
             at = (uint32_t)s->v.n;
-            ok = tl_map_put(&map, key, at) == 0 && tl_vec_room(&s->v);
-            if (!ok)
-                break;
+            tl_map_put(&map, key, at);
+            tl_vec_room(&s->v);
             s->v.v[s->v.n++] = (slot){ .kernel = (uint32_t)i };
         }
         slot *mine = &s->v.v[at];
@@ -55,17 +53,15 @@ static bool find_slots(slots *s, const tl_rank_view *view)
         s->of[i] = at;
     }
     tl_map_free(&map);
-    return ok;
 }
 
-static bool slots_fill(slots *s, const tl_rank_view *view)
+static void slots_fill(slots *s, const tl_rank_view *view)
 {
     size_t first = 0;
 
     s->of = tl_malloc(view->nkernels * sizeof *s->of);
     s->ns = tl_malloc(view->nkernels * sizeof *s->ns);
-    if (s->ns == NULL || !find_slots(s, view))
-        return false;
+    find_slots(s, view);
     for (size_t k = 0; k < s->v.n; k++) {
         s->v.v[k].first = first;
         first += s->v.v[k].n;
@@ -75,24 +71,20 @@ static bool slots_fill(slots *s, const tl_rank_view *view)
         slot *mine = &s->v.v[s->of[i]];
         s->ns[mine->first + mine->n++] = view->kernels[i].end_ns - view->kernels[i].start_ns;
     }
-    return true;
 }
 
-static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
+static void add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
 {
     static const char *const measures[] = { "total_ns", NULL };
     size_t from = table->n;
     int64_t all = 0;
 
-    if (!tl_table_reserve(table, s->v.n))
-        return false;
+    tl_table_reserve(table, s->v.n);
     for (size_t k = 0; k < s->v.n; k++) {
         const slot *mine = &s->v.v[k];
         const tl_kernel *first = &view->kernels[mine->kernel];
         const tl_spread d = tl_spread_of(s->ns + mine->first, mine->n);
         tl_kernel_row *row = tl_table_add(table);
-        if (row == NULL)
-            return false;
         *row = (tl_kernel_row){
             .rank = view->rank,
             .name = first->name,
@@ -114,28 +106,27 @@ static bool add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
         tl_kernel_row *row = tl_table_row(table, i);
         row->share = all > 0 ? (double)row->total_ns / (double)all : NAN;
     }
-    return tl_places_number(table, from, view->names, measures);
+    tl_places_number(table, from, view->names, measures);
 }
 
-static tl_status kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     slots s = { 0 };
     (void)config;
-    bool ok = slots_fill(&s, view) && add_rows(view, &s, tl_tables_get(out, &tl_kernel_row_schema));
+    slots_fill(&s, view);
+    add_rows(view, &s, tl_tables_get(out, &tl_kernel_row_schema));
     slots_free(&s);
-    return ok ? TL_OK : tl_fail_memory(err, "the kernels by name");
 }
 
 /* -------------------------------------------------------------------------------------------------- over all ranks */
 
-static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
+static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 {
     const int64_t *all_ns = arg;
     const tl_kernel_row *first = of->rows[0], *most = first, *least = first;
     tl_kernel_ranks *sum = tl_table_add(out);
 
-    if (sum == NULL)
-        return false;
     *sum = (tl_kernel_ranks){
         .name = first->name, .kind = first->kind, .unclassified = first->unclassified, TL_OF_ALL_RANKS(of)
     };
@@ -154,21 +145,18 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->std_rank_ns = of->std_ns;
     sum->apart = of->apart;
     memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
-    return true;
 }
 
-static tl_status kernel_reduce(tl_tables *job, tl_error *err)
+static void kernel_reduce(tl_tables *job, tl_error *err)
 {
+    (void)err;
     static const char *const measures[] = { "total_ns", NULL };
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
     int64_t all_ns = 0;
 
     for (size_t i = 0; i < kernels->n; i++)
         all_ns = tl_ns_add(all_ns, ((const tl_kernel_row *)tl_table_row(kernels, i))->total_ns);
-    return tl_over_ranks_add(kernels, job->names, add_sum, &all_ns, measures,
-                             tl_tables_get(job, &tl_kernel_ranks_schema))
-               ? TL_OK
-               : tl_fail_memory(err, "the kernels of all ranks");
+    tl_over_ranks_add(kernels, job->names, add_sum, &all_ns, measures, tl_tables_get(job, &tl_kernel_ranks_schema));
 }
 
 TL_TABLE_DEFINE_AS(kernel_row, "kernel", TL_KERNEL_FIELDS, TL_SCOPE_RANK, "device work by name",

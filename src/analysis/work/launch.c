@@ -45,21 +45,20 @@ static void measure_work(launching *l)
     }
 }
 
-/* The slot of a name, which is a new one where it has none yet; NULL when memory is out. */
+/* The slot of a name, which is a new one where it has none yet. */
 static slot *slot_of(launching *l, slots *s, uint32_t name)
 {
     uint32_t *at = &l->slot_of_name[name != TL_NO_NAME ? name : l->view->names->n];
     if (*at == TL_NONE) {
-        if (!tl_vec_room(s))
-            return NULL;
+        tl_vec_room(s);
         *at = (uint32_t)s->n;
         s->v[s->n++] = (slot){ .name = name };
     }
     return &s->v[*at];
 }
 
-/* Puts the launches with work in order of their names.  False when memory is out. */
-static bool sort_by_name(launching *l, slots *s)
+/* Puts the launches with work in order of their names. */
+static void sort_by_name(launching *l, slots *s)
 {
     const tl_rank_view *view = l->view;
     size_t first = 0;
@@ -68,8 +67,6 @@ static bool sort_by_name(launching *l, slots *s)
         if (view->launches[i].nkernels == 0)
             continue;
         slot *mine = slot_of(l, s, view->launches[i].name);
-        if (mine == NULL)
-            return false;
         mine->n++;
     }
     for (size_t k = 0; k < s->n; k++) {
@@ -81,10 +78,8 @@ static bool sort_by_name(launching *l, slots *s)
         if (view->launches[i].nkernels == 0)
             continue;
         slot *mine = slot_of(l, s, view->launches[i].name);
-        if (mine != NULL)
-            l->by[mine->first + mine->n++] = (uint32_t)i;
+        l->by[mine->first + mine->n++] = (uint32_t)i;
     }
-    return true;
 }
 
 /* How many of the calls lie in a step: of the n steps with any, in l->step_calls. */
@@ -123,13 +118,11 @@ static void fill_steps(launching *l, const slot *s, tl_launch_row *row)
     row->step_max = l->step_calls[n - 1];
 }
 
-static bool add_row(launching *l, const slot *s, tl_table *table)
+static void add_row(launching *l, const slot *s, tl_table *table)
 {
     const tl_launch_config *c = l->config;
     tl_launch_row *row = tl_table_add(table);
 
-    if (row == NULL)
-        return false;
     row->rank = l->view->rank;
     row->name = s->name;
     row->calls = (int64_t)s->n;
@@ -150,11 +143,11 @@ static bool add_row(launching *l, const slot *s, tl_table *table)
     }
     row->delay_median_ns = tl_median_up(l->delays, s->n);
     fill_steps(l, s, row);
-    return true;
 }
 
-static tl_status launch_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void launch_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     static const char *const measures[] = { "host_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_launch_row_schema);
     launching l = { .view = view, .config = &config->launch };
@@ -167,21 +160,17 @@ static tl_status launch_per_rank(const tl_rank_view *view, const tl_config *conf
     l.by = tl_arena_take(&l.arena, n, sizeof *l.by);
     l.delays = tl_arena_take(&l.arena, n, sizeof *l.delays);
     l.step_calls = tl_arena_take(&l.arena, n, sizeof *l.step_calls);
-    bool ok = !l.arena.failed;
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         l.device_ns[i] = -1;
-    if (ok) {
-        memset(l.slot_of_name, 0xff, (view->names->n + 1) * sizeof *l.slot_of_name);
-        measure_work(&l);
-    }
-    ok = ok && sort_by_name(&l, &by_name);
-    for (size_t s = 0; ok && s < by_name.n; s++)
-        ok = add_row(&l, &by_name.v[s], table);
-    ok = ok && tl_places_number(table, first, view->names, measures) &&
-         tl_launch_steps_add(view, l.config, l.device_ns, l.first_ns, tl_tables_get(out, &tl_launch_step_schema));
+    memset(l.slot_of_name, 0xff, (view->names->n + 1) * sizeof *l.slot_of_name);
+    measure_work(&l);
+    sort_by_name(&l, &by_name);
+    for (size_t s = 0; s < by_name.n; s++)
+        add_row(&l, &by_name.v[s], table);
+    tl_places_number(table, first, view->names, measures);
+    tl_launch_steps_add(view, l.config, l.device_ns, l.first_ns, tl_tables_get(out, &tl_launch_step_schema));
     free(by_name.v);
     tl_arena_free(&l.arena);
-    return ok ? TL_OK : tl_fail_memory(err, "the launches of a rank");
 }
 
 TL_TABLE_DEFINE_AS(launch_row, "launch", TL_LAUNCH_FIELDS, TL_SCOPE_RANK, "calls that queue device work",

@@ -26,7 +26,7 @@ static int by_step(const void *a, const void *b)
     return TL_COMPARE(x->step, y->step);
 }
 
-bool tl_launch_steps_add(const tl_rank_view *view, const tl_launch_config *config, const int64_t *device_ns,
+void tl_launch_steps_add(const tl_rank_view *view, const tl_launch_config *config, const int64_t *device_ns,
                          const int64_t *first_ns, tl_table *table)
 {
     size_t first = table->n, step = 0;
@@ -34,8 +34,6 @@ bool tl_launch_steps_add(const tl_rank_view *view, const tl_launch_config *confi
 
     for (size_t s = 0; s < view->nsteps; s++) {
         tl_launch_step *row = tl_table_add(table);
-        if (row == NULL)
-            return false;
         row->rank = view->rank;
         row->step = view->steps[s].number;
     }
@@ -49,9 +47,8 @@ bool tl_launch_steps_add(const tl_rank_view *view, const tl_launch_config *confi
         const tl_call_cost cost = tl_call_cost_of(call, device_ns[i], first_ns[i], config);
         add_call(in_step ? tl_table_row(table, first + step) : &none, call, device_ns[i], &cost);
     }
-    if (none.calls > 0 && !tl_table_append(table, &none, 1))
-        return false;
+    if (none.calls > 0)
+        tl_table_append(table, &none, 1);
     if (table->n > first)
         qsort(tl_table_row(table, first), table->n - first, sizeof none, by_step);
-    return true;
 }

@@ -21,9 +21,8 @@ static inline tl_call_cost tl_call_cost_of(const tl_launch *call, int64_t device
                            delay_ns > c->delay_ns };
 }
 
-/* Adds a row for each step of the rank, and for the calls that are in none; device_ns, first_ns: by launch.  False when
- * memory is out. */
-bool tl_launch_steps_add(const tl_rank_view *view, const tl_launch_config *config, const int64_t *device_ns,
+/* Adds a row for each step of the rank, and for the calls that are in none; device_ns, first_ns: by launch. */
+void tl_launch_steps_add(const tl_rank_view *view, const tl_launch_config *config, const int64_t *device_ns,
                          const int64_t *first_ns, tl_table *table);
 
 #endif

@@ -75,13 +75,11 @@ typedef struct sweep {
     TL_VEC(frame) open;
 } sweep;
 
-/* TL_NONE when memory is out. */
 static uint32_t total_of(sweep *s, uint32_t name)
 {
     if (s->slot[name] != TL_NONE)
         return s->slot[name];
-    if (!tl_vec_room(&s->totals))
-        return TL_NONE;
+    tl_vec_room(&s->totals);
     s->totals.v[s->totals.n] = (total){ .name = name, .depth = SIZE_MAX, .min_ns = INT64_MAX, .all = no_work };
     return s->slot[name] = (uint32_t)s->totals.n++;
 }
@@ -125,9 +123,8 @@ static void add_delays(total *t, const own_work *own, const tl_rank_view *view, 
     t->to_work_ns += tl_ns_max(tl_ns_between(own->work_ns, launch_ns), 0);
 }
 
-/* The next op of the kind, and the work that was launched in it and in none that it called.  False when memory is out.
- */
-static bool open_one(sweep *s, uint32_t op)
+/* The next op of the kind, and the work that was launched in it and in none that it called. */
+static void open_one(sweep *s, uint32_t op)
 {
     const tl_ops *ops = &s->view->ops;
     frame f = {
@@ -136,8 +133,7 @@ static bool open_one(sweep *s, uint32_t op)
 
     while (s->open.n > 0 && s->open.v[s->open.n - 1].end_ns <= ops->start_ns[op])
         close_one(s);
-    if (f.total == TL_NONE || !tl_vec_room(&s->open))
-        return false;
+    tl_vec_room(&s->open);
     total *t = &s->totals.v[f.total];
     while (s->next < s->works.n && s->works.v[s->next].op < op)
         s->next++;
@@ -149,7 +145,6 @@ static bool open_one(sweep *s, uint32_t op)
     t->open++;
     t->depth = s->open.n < t->depth ? s->open.n : t->depth;
     s->open.v[s->open.n++] = f;
-    return true;
 }
 
 static bool is_mark(const sweep *s, size_t op)
@@ -157,39 +152,36 @@ static bool is_mark(const sweep *s, size_t op)
     return s->kind == TL_ANNOTATION && tl_is_step_mark(s->view->names, s->view->ops.name[op]);
 }
 
-static bool sweep_all(sweep *s)
+static void sweep_all(sweep *s)
 {
     const tl_ops *ops = &s->view->ops;
-    bool ok = true;
 
-    for (size_t t = 0; ok && t < ops->nthreads; t++) {
+    for (size_t t = 0; t < ops->nthreads; t++) {
         const tl_thread *thread = &ops->threads[t];
-        for (size_t i = thread->first; ok && i < thread->first + thread->n; i++)
+        for (size_t i = thread->first; i < thread->first + thread->n; i++)
             if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && !is_mark(s, i))
-                ok = open_one(s, (uint32_t)i);
+                open_one(s, (uint32_t)i);
         while (s->open.n > 0)
             close_one(s);
     }
-    return ok;
 }
 
-/* The quartiles of each name's durations, which are put together by name.  False when memory is out. */
-static bool find_quartiles(sweep *s)
+/* The quartiles of each name's durations, which are put together by name. */
+static void find_quartiles(sweep *s)
 {
     const tl_ops *ops = &s->view->ops;
     tl_arena arena = { 0 };
     size_t n = 0, *next = tl_arena_take(&arena, s->totals.n, sizeof *next);
 
-    for (size_t i = 0; next != NULL && i < s->totals.n; i++) {
+    for (size_t i = 0; i < s->totals.n; i++) {
         next[i] = n;
         n += (size_t)s->totals.v[i].count;
     }
     int64_t *ns = tl_arena_take(&arena, n, sizeof *ns);
-    bool ok = next != NULL && ns != NULL;
-    for (size_t i = 0; ok && i < ops->n; i++)
+    for (size_t i = 0; i < ops->n; i++)
         if (ops->kind[i] == s->kind && ops->name[i] != TL_NO_NAME && s->slot[ops->name[i]] != TL_NONE)
             ns[next[s->slot[ops->name[i]]]++] = ops->dur_ns[i];
-    for (size_t i = 0; ok && i < s->totals.n; i++) {
+    for (size_t i = 0; i < s->totals.n; i++) {
         total *t = &s->totals.v[i];
         int64_t *mine = ns + next[i] - t->count;
         tl_ns_sort(mine, (size_t)t->count);
@@ -197,7 +189,6 @@ static bool find_quartiles(sweep *s)
             t->quartiles[q] = tl_quartile(mine, (size_t)t->count, q + 1);
     }
     tl_arena_free(&arena);
-    return ok;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- rows */
@@ -262,7 +253,7 @@ static tl_operator_row rest_row(const sweep *s, int64_t all_ns)
 }
 
 /* The table is that of operators or of annotations: their columns are the same. */
-static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
+static void add_rows(const sweep *s, int64_t all_ns, tl_table *table)
 {
     static const char *const measures[] = { "device_ns", "host_ns", NULL };
     size_t first = table->n;
@@ -272,10 +263,9 @@ static bool add_rows(const sweep *s, int64_t all_ns, tl_table *table)
         if (rest && s->rest.kernels == 0)
             break;
         const tl_operator_row row = rest ? rest_row(s, all_ns) : row_of(s, &s->totals.v[i], all_ns);
-        if (!tl_table_append(table, &row, 1))
-            return false;
+        tl_table_append(table, &row, 1);
     }
-    return tl_places_number(table, first, s->view->names, measures);
+    tl_places_number(table, first, s->view->names, measures);
 }
 
 /* What has no name has no row: what it launched is in none. */
@@ -292,8 +282,8 @@ static void add_own(own_work *own, const tl_kernel *k, const work *one)
         own->work_ns = k->start_ns;
 }
 
-/* The places that launched something, ascending, into s->works; at[op] gets where.  False when memory is out. */
-static bool find_places(sweep *s, uint32_t *at)
+/* The places that launched something, ascending, into s->works; at[op] gets where. */
+static void find_places(sweep *s, uint32_t *at)
 {
     const tl_rank_view *view = s->view;
     size_t n = 0;
@@ -303,15 +293,13 @@ static bool find_places(sweep *s, uint32_t *at)
         if (place != TL_NONE)
             n += at[place]++ == 0;
     }
-    if (!tl_grow((void **)&s->works.v, &s->works.cap, n + 1, sizeof *s->works.v))
-        return false;
+    tl_grow((void **)&s->works.v, &s->works.cap, n + 1, sizeof *s->works.v);
     for (uint32_t op = 0; s->works.n < n; op++) {
         if (at[op] == 0)
             continue;
         at[op] = (uint32_t)s->works.n;
         s->works.v[s->works.n++] = (own_work){ op, no_work, TL_NONE, TL_TIME_UNKNOWN };
     }
-    return true;
 }
 
 /* Each launch, and each kernel, where it counts. */
@@ -343,42 +331,40 @@ static void add_works(sweep *s, const uint32_t *at, int64_t *all_ns)
     }
 }
 
-static bool find_own(sweep *s, int64_t *all_ns)
+static void find_own(sweep *s, int64_t *all_ns)
 {
     uint32_t *at = tl_calloc(s->view->ops.n + 1, sizeof *at);
-    bool ok = at != NULL && find_places(s, at);
+    find_places(s, at);
 
-    if (ok)
-        add_works(s, at, all_ns);
+    add_works(s, at, all_ns);
     free(at);
-    return ok;
 }
 
-static bool tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
+static void tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
 {
     sweep s = { .view = view, .kind = kind, .rest = no_work };
     int64_t all_ns = 0;
 
     s.slot = tl_malloc(view->names->n * sizeof *s.slot);
-    for (size_t i = 0; s.slot != NULL && i < view->names->n; i++)
+    for (size_t i = 0; i < view->names->n; i++)
         s.slot[i] = TL_NONE;
-    bool ok =
-        s.slot != NULL && find_own(&s, &all_ns) && sweep_all(&s) && find_quartiles(&s) && add_rows(&s, all_ns, table);
+    find_own(&s, &all_ns);
+    sweep_all(&s);
+    find_quartiles(&s);
+    add_rows(&s, all_ns, table);
 
     free(s.works.v);
     free(s.slot);
     free(s.totals.v);
     free(s.open.v);
-    return ok;
 }
 
-static tl_status operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     (void)config;
-    if (tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema)) &&
-        tabulate(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema)))
-        return TL_OK;
-    return tl_fail_memory(err, "the operators of a rank");
+    tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema));
+    tabulate(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema));
 }
 
 TL_TABLE_DEFINE_AS(operator_row, "operator", TL_HOST_WORK_FIELDS, TL_SCOPE_RANK, "operators of the host",

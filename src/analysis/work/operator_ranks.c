@@ -10,15 +10,13 @@ _Static_assert(sizeof(tl_operator_row) == sizeof(tl_annotation_row) &&
                    sizeof(tl_operator_ranks) == sizeof(tl_annotation_ranks),
                "the same columns");
 
-static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
+static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
 {
     const int64_t *all_ns = arg;
     const tl_operator_row *first = of->rows[0], *most = first;
     double host_ns = 0;
     tl_operator_ranks *sum = tl_table_add(out);
 
-    if (sum == NULL)
-        return false;
     *sum = (tl_operator_ranks){ .name = first->name, TL_OF_ALL_RANKS(of) };
     for (int32_t i = 0; i < of->ranks; i++) {
         const tl_operator_row *row = of->rows[i];
@@ -37,10 +35,9 @@ static bool add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     sum->std_rank_ns = of->std_ns;
     sum->apart = of->apart;
     memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
-    return true;
 }
 
-static bool tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
+static void tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
 {
     static const char *const measures[] = { "device_ns", "host_ns", NULL };
     const tl_table *rows = tl_tables_get(job, from);
@@ -48,15 +45,14 @@ static bool tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
 
     for (size_t i = 0; i < rows->n; i++)
         all_ns = tl_ns_add(all_ns, ((const tl_operator_row *)tl_table_row(rows, i))->device_self_ns);
-    return tl_over_ranks_add(rows, job->names, add_sum, &all_ns, measures, tl_tables_get(job, to));
+    tl_over_ranks_add(rows, job->names, add_sum, &all_ns, measures, tl_tables_get(job, to));
 }
 
-static tl_status operator_ranks_reduce(tl_tables *job, tl_error *err)
+static void operator_ranks_reduce(tl_tables *job, tl_error *err)
 {
-    if (tabulate(job, &tl_operator_row_schema, &tl_operator_ranks_schema) &&
-        tabulate(job, &tl_annotation_row_schema, &tl_annotation_ranks_schema))
-        return TL_OK;
-    return tl_fail_memory(err, "the operators of all ranks");
+    (void)err;
+    tabulate(job, &tl_operator_row_schema, &tl_operator_ranks_schema);
+    tabulate(job, &tl_annotation_row_schema, &tl_annotation_ranks_schema);
 }
 
 TL_TABLE_DEFINE(operator_ranks, TL_HOST_WORK_RANKS_FIELDS, TL_SCOPE_JOB, "operators of the host over all ranks",

@@ -157,7 +157,7 @@ static tl_over_ranks sum_up(const columns *c, const void *const *rows, size_t n,
     return of;
 }
 
-static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_arena *arena, tl_table *out)
+static void add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_arena *arena, tl_table *out)
 {
     size_t n = c->table->n;
     uint32_t *order = tl_sorted_index(n, by_name, c);
@@ -166,25 +166,25 @@ static bool add_names(const columns *c, tl_add_over_ranks *add, void *arg, tl_ar
                          .values = tl_arena_take(arena, n, sizeof *room.values),
                          .numbers = tl_arena_take(arena, n, sizeof *room.numbers) };
 
-    bool ok = true;
     for (size_t i = 0; i < n; i++)
         rows[i] = row_of(c, order[i]);
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         to = tl_group_end(order, from, n, compare_names, c);
         const tl_over_ranks of = sum_up(c, rows + from, to - from, &room);
-        ok = add(arg, &of, out);
+        add(arg, &of, out);
     }
     free(order);
-    return ok;
 }
 
-bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
+void tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
                        const char *const *measures, tl_table *out)
 {
     const columns c = columns_of(rows);
     tl_arena arena = { 0 };
-    bool ok = rows->n == 0 || (add_names(&c, add, arg, &arena, out) && tl_places_number(out, 0, names, measures));
+    if (rows->n != 0) {
+        add_names(&c, add, arg, &arena, out);
+        tl_places_number(out, 0, names, measures);
+    }
 
     tl_arena_free(&arena);
-    return ok;
 }

@@ -23,12 +23,12 @@ typedef struct tl_over_ranks {
     .ranks = (of)->ranks, .count = (of)->count, .median_rank_ns = (of)->median_ns, .slowest_rank = (of)->slowest_rank, \
     .slowest_ns = (of)->slowest_ns, .fastest_rank = (of)->fastest_rank, .fastest_ns = (of)->fastest_ns
 
-/* Adds the row of that name to the table of the job.  False when memory is out. */
-typedef bool tl_add_over_ranks(void *arg, const tl_over_ranks *of, tl_table *out);
+/* Adds the row of that name to the table of the job. */
+typedef void tl_add_over_ranks(void *arg, const tl_over_ranks *of, tl_table *out);
 
-/* Calls `add` for each name of the rows, which have the columns rank, name, count, mean_ns and std_ns, and numbers what it adds by
- * these measures (places.h); names: of the job.  False when memory is out. */
-bool tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
+/* Calls `add` for each name of the rows, which have the columns rank, name, count, mean_ns and std_ns, and numbers what
+ * it adds by these measures (places.h); names: of the job. */
+void tl_over_ranks_add(const tl_table *rows, const tl_names *names, tl_add_over_ranks *add, void *arg,
                        const char *const *measures, tl_table *out);
 
 #endif

@@ -38,7 +38,7 @@ static int by_place(const void *context, uint32_t a, uint32_t b)
     return order != 0 || p->kind == NULL ? order : TL_COMPARE(x[p->kind->offset], y[p->kind->offset]);
 }
 
-bool tl_places_number(tl_table *table, size_t first, const tl_names *names, const char *const *measures)
+void tl_places_number(tl_table *table, size_t first, const tl_names *names, const char *const *measures)
 {
     const tl_schema *schema = table->schema;
     size_t n = table->n - first, size = schema->row_size, place = tl_schema_field(schema, "place")->offset;
@@ -62,5 +62,4 @@ bool tl_places_number(tl_table *table, size_t first, const tl_names *names, cons
     }
     free(order);
     free(rows);
-    return true;
 }

@@ -10,16 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
+void tl_queue_loads(const tl_kernel *v, size_t n, tl_loads *out)
 {
     for (size_t i = 0; i < n; i++) {
         if (v[i].launch_ns == TL_TIME_UNKNOWN || v[i].launch_ns >= v[i].start_ns)
             continue;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (tl_load){ v[i].launch_ns, v[i].start_ns, 1 };
     }
-    return true;
 }
 
 /* When the stream began and ended, and what of its work is in no queue. */
@@ -55,12 +53,11 @@ static int64_t quantile(const scratch *c, int64_t wall_ns, int64_t part)
 }
 
 /* Every length is at most that of the stream. */
-static bool find_lengths(scratch *c, tl_queue_row *row)
+static void find_lengths(scratch *c, tl_queue_row *row)
 {
     size_t n = (size_t)row->max_length + 1;
 
-    if (!tl_grow((void **)&c->ns.v, &c->ns.cap, n, sizeof *c->ns.v))
-        return false;
+    tl_grow((void **)&c->ns.v, &c->ns.cap, n, sizeof *c->ns.v);
     c->ns.n = n;
     memset(c->ns.v, 0, n * sizeof *c->ns.v);
     for (size_t i = 1; i < c->series.n; i++)
@@ -69,16 +66,15 @@ static bool find_lengths(scratch *c, tl_queue_row *row)
     c->ns.v[0] = row->empty_ns;
     row->median_length = quantile(c, row->wall_ns, 50);
     row->p95_length = quantile(c, row->wall_ns, 95);
-    return true;
 }
 
-static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int64_t full, scratch *c, tl_table *table)
+static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int64_t full, scratch *c, tl_table *table)
 {
     tl_queue_row *row = tl_table_add(table);
 
     c->loads.n = c->series.n = 0;
-    if (row == NULL || !tl_queue_loads(v, n, &c->loads) || !tl_series_add(&c->series, c->loads.v, c->loads.n))
-        return false;
+    tl_queue_loads(v, n, &c->loads);
+    tl_series_add(&c->series, c->loads.v, c->loads.n);
     row->rank = view->rank;
     row->device = v->device;
     row->stream = v->stream;
@@ -89,25 +85,24 @@ static bool add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     row->max_length = tl_series_max(&c->series);
     row->empty_ns = row->wall_ns - tl_series_ns(&c->series, 1);
     row->full_ns = full > 0 ? tl_series_ns(&c->series, full) : row->wall_ns;
-    return find_lengths(c, row);
+    find_lengths(c, row);
 }
 
-static tl_status queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
 {
+    (void)err;
     tl_table *table = tl_tables_get(out, &tl_queue_row_schema);
     const tl_kernel *v = view->kernels;
     scratch c = { 0 };
-    bool ok = true;
 
-    for (size_t from = 0, to; ok && from < view->nkernels; from = to) {
+    for (size_t from = 0, to; from < view->nkernels; from = to) {
         for (to = from + 1; to < view->nkernels && tl_same_stream(&v[from], &v[to]); to++)
             ;
-        ok = add_row(view, v + from, to - from, config->launch.full, &c, table);
+        add_row(view, v + from, to - from, config->launch.full, &c, table);
     }
     free(c.loads.v);
     free(c.series.v);
     free(c.ns.v);
-    return ok ? TL_OK : tl_fail_memory(err, "the queues of a rank");
 }
 
 TL_TABLE_DEFINE_AS(queue_row, "queue", TL_QUEUE_FIELDS, TL_SCOPE_RANK, "queues of streams",

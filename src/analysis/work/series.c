@@ -41,20 +41,18 @@ static void sweep(const tl_load *v, size_t n, const uint32_t *come, const uint32
     }
 }
 
-bool tl_series_add(tl_series *out, const tl_load *loads, size_t n)
+void tl_series_add(tl_series *out, const tl_load *loads, size_t n)
 {
     uint32_t *come = tl_malloc((n + 1) * sizeof *come), *go = tl_malloc((n + 1) * sizeof *go);
-    bool ok = come != NULL && go != NULL;
 
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         come[i] = go[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(come, n, by_from, loads) && tl_sort_index(go, n, by_to, loads) &&
-         tl_grow((void **)&out->v, &out->cap, out->n + 2 * n, sizeof *out->v);
-    if (ok)
-        sweep(loads, n, come, go, out);
+    tl_sort_index(come, n, by_from, loads);
+    tl_sort_index(go, n, by_to, loads);
+    tl_grow((void **)&out->v, &out->cap, out->n + 2 * n, sizeof *out->v);
+    sweep(loads, n, come, go, out);
     free(come);
     free(go);
-    return ok;
 }
 
 int64_t tl_series_max(const tl_series *series)

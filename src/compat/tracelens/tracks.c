@@ -37,22 +37,21 @@ static void find_labelled(const tl_lens *lens, tl_out_process *out)
 }
 
 /* The tids are its own, whatever else has them. */
-static tl_status find_process(const tl_lens *lens, tl_out_process *out, tl_error *err)
+static void find_process(const tl_lens *lens, tl_out_process *out)
 {
     const tl_out_search search = {
         .first_tid = TL_OUT_IDLE_TID, .ntids = TL_OUT_IDLE_STRIDE, .counts = is_slice, .arg = lens
     };
     tl_out_processes found = { 0 };
-    tl_status st = tl_out_processes_find(lens->e, &search, &found, err);
+    tl_out_processes_find(lens->e, &search, &found);
 
     *out = (tl_out_process){ .pid_text = TL_NO_NAME };
-    if (st == TL_OK && found.n > 0)
+    if (found.n > 0)
         *out = found.v[0];
-    else if (st == TL_OK)
+    else
         find_labelled(lens, out);
     out->tid = TL_OUT_IDLE_TID;
     free(found.v);
-    return st;
 }
 
 /* --------------------------------------------------------------------------------------------------------- reading */
@@ -71,7 +70,7 @@ tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, voi
         st = tl_out_idle_check_new(path, &trace.events, err);
     if (st == TL_OK) {
         tl_lens lens = tl_lens_open(&trace, &words);
-        st = find_process(&lens, &t->process, err);
+        find_process(&lens, &t->process);
         t->idle = tl_lens_idle_of(&lens);
         tl_lens_free(&lens);
     }
@@ -116,12 +115,12 @@ static tl_text word(const char *text)
 
 tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
 {
+    (void)err;
     const lens_tracks *t = arg;
     const tl_out_track first = tl_out_process_track(&t->process, &t->names);
-    tl_status st = TL_OK;
 
     tl_out_idle_begin(w, &first, "");
-    for (size_t i = 0; st == TL_OK && i < t->idle.gaps.n; i++) {
+    for (size_t i = 0; i < t->idle.gaps.n; i++) {
         const tl_lens_gap *gap = &t->idle.gaps.v[i];
         char duration[400];
         snprintf(duration, sizeof duration, "%.2f", tl_lens_duration(gap));
@@ -136,7 +135,7 @@ tl_status tl_tracelens_tracks_add(void *arg, tl_out_writer *w, tl_error *err)
             out.label = word(tl_lens_cpu_word(gap->cpu));
             out.detail = tl_names_text(&t->idle.words, gap->detail);
         }
-        st = tl_out_idle_gap(w, &first, &out, err);
+        tl_out_idle_gap(w, &first, &out);
     }
-    return st;
+    return TL_OK;
 }

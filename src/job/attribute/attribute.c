@@ -13,13 +13,14 @@ static tl_status judge(const tl_attribution *own, tl_late_row *rows, size_t nrow
                        tl_held *held, tl_tables *tables, tl_judged *judged, tl_error *err)
 {
     tl_rank_procs procs;
-    tl_status st = tl_rank_procs_find(held, &procs, err);
-    if (st == TL_OK && tl_par_proc() == 0) {
+    tl_rank_procs_find(held, &procs);
+    tl_status st = TL_OK;
+    if (tl_par_proc() == 0) {
         st = tl_job_judge(rows, nrows, &(tl_job_basis){ heads, tl_procs_asker(&procs), own->judge }, tables, judged,
                           err);
         rows = NULL;
         tl_ask_nothing();
-    } else if (st == TL_OK) {
+    } else {
         tl_answer_questions(&procs);
     }
     free(rows);
@@ -35,23 +36,18 @@ tl_status tl_attribute(const tl_attribution *own, tl_tables *tables, tl_error *e
     void *all = NULL;
     size_t nall = 0;
 
-    tl_status st = tl_collect_rows(own->rows->v, own->rows->n, sizeof *own->rows->v, &all, &nall, NULL, err);
+    tl_collect_rows(own->rows->v, own->rows->n, sizeof *own->rows->v, &all, &nall, NULL);
     free(own->rows->v);
     *own->rows = (tl_late_rows){ 0 };
-    if (st == TL_OK)
-        st = tl_graph_heads_collect(own->graphs, &heads, err);
-    if (st == TL_OK)
-        st = tl_par_agree(tl_held_take(own->graphs, &held) ? TL_OK : tl_fail_memory(err, "the graphs of ranks"), err);
-    if (st == TL_OK)
-        st = judge(own, all, nall, &heads, &held, tables, &judged, err);
-    else
-        free(all);
+    tl_graph_heads_collect(own->graphs, &heads);
+    tl_held_take(own->graphs, &held);
+    tl_status st = judge(own, all, nall, &heads, &held, tables, &judged, err);
     tl_rank_graphs_free(&heads);
     tl_held_free(&held);
     if (st == TL_OK)
         st = tl_causes_find(own->details, &(tl_cause_input){ judged.ranks, judged.roles, judged.nranks, own->judge.least_cost }, tables, err);
     if (st == TL_OK && tl_par_proc() == 0)
-        st = tl_verdict_finish(tables, err);
+        tl_verdict_finish(tables);
     st = tl_par_agree(st, err);
     tl_judged_free(&judged);
     return st;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* One message for all of it: how many there are of each, and then they. */
-static bool pack(const tl_asking *a, int32_t **message, size_t *n)
+static void pack(const tl_asking *a, int32_t **message, size_t *n)
 {
     const struct {
         const int32_t *v;
@@ -16,13 +16,12 @@ static bool pack(const tl_asking *a, int32_t **message, size_t *n)
 
     *n = 3;
     *message = tl_malloc((3 + a->nranks + a->nsteps + a->nothers) * sizeof **message);
-    for (size_t i = 0; *message != NULL && i < 3; i++) {
+    for (size_t i = 0; i < 3; i++) {
         (*message)[i] = (int32_t)lists[i].n;
         if (lists[i].n > 0)
             memcpy(*message + *n, lists[i].v, lists[i].n * sizeof **message);
         *n += lists[i].n;
     }
-    return *message != NULL;
 }
 
 /* Collective: what proc 0 asks, if its status is TL_OK, is known to all. */
@@ -31,11 +30,13 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
     int32_t *message = NULL;
     size_t n = 0;
 
-    if (st == TL_OK && tl_par_proc() == 0 && !pack(a, &message, &n))
-        st = tl_fail_memory(err, "the suspects");
+    if (st == TL_OK && tl_par_proc() == 0)
+        pack(a, &message, &n);
     st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        st = tl_par_share((void **)&message, &n, sizeof *message, err);
+    if (st == TL_OK) {
+        tl_par_share((void **)&message, &n, sizeof *message);
+        st = false;
+    }
     if (st != TL_OK) {
         free(message);
         return st;
@@ -54,19 +55,17 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
 }
 
 /* Collective: the cause of one suspect, on proc 0, which alone has its row. */
-static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, const tl_asking *a,
-                          const tl_straggler *row, tl_cause_found *found, tl_error *err)
+static void find_one(const tl_details *details, const tl_rank_runs *runs, const tl_asking *a, const tl_straggler *row,
+                     tl_cause_found *found)
 {
     tl_cause_row *rows = NULL, *all = NULL;
     size_t n = 0, nall = 0;
-    bool ok = tl_asking_answer(details, runs, a, &rows, &n);
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "what the suspects did"), err);
+    tl_asking_answer(details, runs, a, &rows, &n);
 
-    if (st == TL_OK)
-        st = tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL, err);
-    if (st == TL_OK && row != NULL) {
+    tl_collect_rows(rows, n, sizeof *rows, (void **)&all, &nall, NULL);
+    if (row != NULL) {
         const tl_cause_question q = { a->ranks[0], a->nranks - 1 + a->nothers, (tl_cause)row->cause, a->least_ns };
-        st = tl_cause_find(all, nall, &q, found) ? TL_OK : tl_fail_memory(err, "what the suspects did");
+        tl_cause_find(all, nall, &q, found);
         for (size_t i = 0; i < found->nplaces; i++) { /* of a step */
             found->places[i].own_ns /= (int64_t)a->nsteps;
             found->places[i].peers_ns /= (int64_t)a->nsteps;
@@ -74,7 +73,6 @@ static tl_status find_one(const tl_details *details, const tl_rank_runs *runs, c
     }
     free(rows);
     free(all);
-    return tl_par_agree(st, err);
 }
 
 /* The text of a place, from any proc that knows it. */
@@ -86,22 +84,18 @@ typedef struct place_text {
 typedef TL_VEC(place_text) place_list;
 
 /* Collective: places[n] on proc 0 have keys, and get texts. */
-static tl_status name_places(const tl_details *details, place_text *places, size_t n, tl_error *err)
+static void name_places(const tl_details *details, place_text *places, size_t n)
 {
     place_text *asked = NULL, *told = NULL;
     size_t ntold = 0;
-    tl_status st = TL_OK;
 
     if (tl_par_proc() == 0) {
         asked = tl_malloc((n + 1) * sizeof *asked);
-        if (asked != NULL && n > 0)
+        if (n > 0)
             memcpy(asked, places, n * sizeof *asked);
-        st = asked != NULL ? TL_OK : tl_fail_memory(err, "the places of causes");
     }
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        st = tl_par_share((void **)&asked, &n, sizeof *asked, err);
-    for (size_t i = 0; st == TL_OK && i < n; i++) {
+    tl_par_share((void **)&asked, &n, sizeof *asked);
+    for (size_t i = 0; i < n; i++) {
         uint32_t id = asked[i].key != 0 ? tl_map_get(&details->names.map, asked[i].key) : TL_MAP_NONE;
         if (id == TL_MAP_NONE || tl_is_step_mark(&details->names, id)) /* a step is no place in it */
             continue;
@@ -109,34 +103,30 @@ static tl_status name_places(const tl_details *details, place_text *places, size
         text.n = text.n < sizeof asked[i].text ? text.n : sizeof asked[i].text;
         memcpy(asked[i].text, text.p, tl_text_utf8(text));
     }
-    if (st == TL_OK)
-        st = tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold, NULL, err);
+    tl_collect_rows(asked, n, sizeof *asked, (void **)&told, &ntold, NULL);
     /* Proc by proc, the n of each. */
-    for (size_t i = 0; st == TL_OK && told != NULL && places != NULL && n > 0 && i < ntold; i++)
+    for (size_t i = 0; told != NULL && places != NULL && n > 0 && i < ntold; i++)
         if (places[i % n].text[0] == 0)
             memcpy(places[i % n].text, told[i].text, sizeof told[i].text);
     free(asked);
     free(told);
-    return st;
 }
 
 /* Adds the key to the places that are to be named, once. */
-static bool add_place(tl_map *known, place_list *places, uint64_t key)
+static void add_place(tl_map *known, place_list *places, uint64_t key)
 {
     if (key == 0 || tl_map_get(known, key) != TL_MAP_NONE)
-        return true;
-    if (!tl_vec_room(places) || tl_map_put(known, key, (uint32_t)places->n) != 0)
-        return false;
+        return;
+    tl_vec_room(places);
+    tl_map_put(known, key, (uint32_t)places->n);
     places->v[places->n++] = (place_text){ .key = key };
-    return true;
 }
 
-static bool add_places(tl_map *known, place_list *places, const tl_cause_found *found)
+static void add_places(tl_map *known, place_list *places, const tl_cause_found *found)
 {
-    bool ok = add_place(known, places, found->place);
-    for (size_t i = 0; ok && i < found->nplaces; i++)
-        ok = add_place(known, places, found->places[i].name);
-    return ok;
+    add_place(known, places, found->place);
+    for (size_t i = 0; i < found->nplaces; i++)
+        add_place(known, places, found->places[i].name);
 }
 
 /* The text of a key that was added; empty where no proc knows it, or of 0. */
@@ -148,14 +138,13 @@ static const char *text_of(const tl_map *known, const place_list *places, uint64
 }
 
 /* What was found of one suspect into its row and table excess. */
-static bool put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found *found, const tl_map *known,
+static void put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found *found, const tl_map *known,
                       const place_list *places)
 {
-    bool ok = true;
     row->cause = (uint8_t)found->cause;
     row->largest_cause = found->cause != TL_CAUSE_MIXED ? row->cause : row->largest_cause;
     memcpy(row->place, text_of(known, places, found->place), sizeof row->place);
-    for (size_t i = 0; ok && i < found->nplaces; i++) {
+    for (size_t i = 0; i < found->nplaces; i++) {
         const tl_cause_place *p = &found->places[i];
         tl_excess_row excess = { .rank = row->rank,
                              .order = (int32_t)i,
@@ -163,9 +152,8 @@ static bool put_found(tl_tables *tables, tl_straggler *row, const tl_cause_found
                              .own_ns = p->own_ns,
                              .peers_ns = p->peers_ns };
         memcpy(excess.place, text_of(known, places, p->name), sizeof excess.place);
-        ok = tl_table_append(tl_tables_get(tables, &tl_excess_row_schema), &excess, 1);
+        tl_table_append(tl_tables_get(tables, &tl_excess_row_schema), &excess, 1);
     }
-    return ok;
 }
 
 /* Collective: what is found of each suspect; found[i] on proc 0, which alone has `suspects`. */
@@ -174,17 +162,17 @@ static tl_status find_all(const tl_details *details, const tl_cause_input *input
 {
     tl_table *stragglers = suspects != NULL ? tl_tables_get(tables, &tl_straggler_schema) : NULL;
     tl_rank_runs runs = { 0 };
-    bool ok = tl_rank_runs_list(details, &runs);
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the suspects"), err);
+    tl_rank_runs_list(details, &runs);
+    tl_status st = TL_OK;
 
     for (size_t i = 0; st == TL_OK && i < n; i++) {
         tl_asking a = { 0 };
         const tl_straggler *row = suspects != NULL ? tl_table_row(stragglers, suspects[i]) : NULL;
-        if (row != NULL && !tl_asking_make(input, tables, row, &a))
-            st = tl_fail_memory(err, "the suspects");
+        if (row != NULL)
+            tl_asking_make(input, tables, row, &a);
         st = share(&a, st, err);
         if (st == TL_OK)
-            st = find_one(details, &runs, &a, row, row != NULL ? &found[i] : NULL, err);
+            find_one(details, &runs, &a, row, row != NULL ? &found[i] : NULL);
         tl_asking_free(&a);
     }
     free(runs.v);
@@ -199,27 +187,19 @@ tl_status tl_causes_find(const tl_details *details, const tl_cause_input *input,
     uint32_t *suspects = NULL;
     tl_cause_found *found = NULL;
     size_t n = 0;
-    bool ok = true;
 
     if (stragglers != NULL) {
-        ok = tl_suspects_list(stragglers, &suspects, &n);
+        tl_suspects_list(stragglers, &suspects, &n);
         found = tl_calloc(n + 1, sizeof *found);
-        ok = ok && found != NULL;
     }
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the suspects"), err);
     tl_par_bcast(&n, sizeof n);
-    if (st == TL_OK)
-        st = find_all(details, input, tables, suspects, n, found, err);
-    for (size_t i = 0; st == TL_OK && ok && found != NULL && i < n; i++)
-        ok = add_places(&known, &places, &found[i]);
-    if (st == TL_OK)
-        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
+    tl_status st = find_all(details, input, tables, suspects, n, found, err);
+    for (size_t i = 0; st == TL_OK && found != NULL && i < n; i++)
+        add_places(&known, &places, &found[i]);
     if (st == TL_OK && n > 0)
-        st = name_places(details, places.v, places.n, err);
-    for (size_t i = 0; st == TL_OK && ok && suspects != NULL && found != NULL && i < n; i++)
-        ok = put_found(tables, tl_table_row(stragglers, suspects[i]), &found[i], &known, &places);
-    if (st == TL_OK)
-        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the places of causes"), err);
+        name_places(details, places.v, places.n);
+    for (size_t i = 0; st == TL_OK && suspects != NULL && found != NULL && i < n; i++)
+        put_found(tables, tl_table_row(stragglers, suspects[i]), &found[i], &known, &places);
     tl_map_free(&known);
     free(places.v);
     free(suspects);

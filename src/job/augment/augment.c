@@ -49,7 +49,7 @@ static bool is_first(void)
 static tl_status make_folder_of(const char *path, tl_error *err)
 {
     char *folder = tl_strndup(path, (size_t)(strrchr(path, '/') - path) + 1);
-    tl_status st = folder != NULL ? tl_make_folders(folder, err) : tl_fail_memory(err, "a folder's name");
+    tl_status st = tl_make_folders(folder, err);
     free(folder);
     return st;
 }
@@ -134,8 +134,6 @@ static tl_status augment_one(const augmenting *a, size_t i, outcome *o, tl_error
 static tl_status read_waits(augmenting *a, tl_error *err)
 {
     bool *mine = tl_calloc(a->plan.n + 1, sizeof *mine);
-    if (mine == NULL)
-        return tl_fail_memory(err, "the traces to copy");
     for (size_t i = 0; i < a->plan.n; i++)
         mine[i] = a->copies.v[i].proc == tl_par_proc();
     tl_status st = tl_waits_load(a->options->result, &a->plan, mine, &a->waits, err);
@@ -162,10 +160,7 @@ static tl_status augment_mine(augmenting *a, tl_error *err)
     for (size_t i = 0; st == TL_OK && i < a->plan.n; i++) {
         if (a->copies.v[i].proc != tl_par_proc())
             continue;
-        if (!tl_vec_room(&a->outcomes)) {
-            st = tl_fail_memory(err, "what became of the traces");
-            break;
-        }
+        tl_vec_room(&a->outcomes);
         outcome *o = &a->outcomes.v[a->outcomes.n++];
         tl_error why = { 0 };
         *o = (outcome){ .item = i };
@@ -182,21 +177,20 @@ static int by_item(const void *a, const void *b)
     return TL_COMPARE(x, y);
 }
 
-static tl_status gather(augmenting *a, tl_error *err)
+static void gather(augmenting *a)
 {
     void *all = NULL;
     size_t n = 0;
-    tl_status st = tl_par_gather(a->outcomes.v, a->outcomes.n * sizeof *a->outcomes.v, &all, &n, NULL, err);
-    if (st != TL_OK || !is_first()) {
+    tl_par_gather(a->outcomes.v, a->outcomes.n * sizeof *a->outcomes.v, &all, &n, NULL);
+    if (!is_first()) {
         free(all);
-        return st;
+        return;
     }
     free(a->outcomes.v);
     a->outcomes.v = all;
     a->outcomes.n = a->outcomes.cap = n / sizeof *a->outcomes.v;
     if (a->outcomes.n > 0)
         qsort(a->outcomes.v, a->outcomes.n, sizeof *a->outcomes.v, by_item);
-    return st;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- words */
@@ -254,7 +248,7 @@ int tl_augment(const tl_options *options)
     if (st == TL_OK)
         st = augment_mine(&a, &err);
     if (st == TL_OK)
-        st = gather(&a, &err);
+        gather(&a);
     if (is_first()) {
         if (st == TL_OK)
             tell(&a);

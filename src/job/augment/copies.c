@@ -39,8 +39,7 @@ static char *path_of(const char *dir, const char *below, tl_copy_ending ending)
     const char *suffix = !same ? "_idle_augmented.json.gz" : zstd ? ".gz" : "";
     size_t n = ndir + 1 + nkept + strlen(suffix) + 1;
     char *path = tl_malloc(n);
-    if (path != NULL)
-        snprintf(path, n, "%s%s%.*s%s", dir, ndir > 0 && dir[ndir - 1] == '/' ? "" : "/", (int)nkept, below, suffix);
+    snprintf(path, n, "%s%s%.*s%s", dir, ndir > 0 && dir[ndir - 1] == '/' ? "" : "/", (int)nkept, below, suffix);
     return path;
 }
 
@@ -52,8 +51,7 @@ static int by_copy(const void *context, uint32_t a, uint32_t b)
 
 static tl_status check_names(const tl_plan *plan, const tl_copies *copies, uint32_t *order, tl_error *err)
 {
-    if (!tl_sort_index(order, copies->n, by_copy, copies))
-        return tl_fail_memory(err, "the names of the copies");
+    tl_sort_index(order, copies->n, by_copy, copies);
     for (size_t i = 1; i < copies->n; i++)
         if (strcmp(copies->v[order[i - 1]].path, copies->v[order[i]].path) == 0)
             return tl_fail(err, TL_EUSAGE, "%s and %s would both be copied to %s: copy them in two calls",
@@ -70,13 +68,10 @@ static int largest_first(const void *context, uint32_t a, uint32_t b)
 }
 
 /* The largest trace that is left goes to the proc that has the least. */
-static tl_status share_out(const tl_plan *plan, tl_copies *copies, uint32_t *order, int nprocs, tl_error *err)
+static void share_out(const tl_plan *plan, tl_copies *copies, uint32_t *order, int nprocs)
 {
     uint64_t *load = tl_calloc((size_t)nprocs, sizeof *load);
-    if (load == NULL || !tl_sort_index(order, plan->n, largest_first, plan)) {
-        free(load);
-        return tl_fail_memory(err, "sharing out the traces");
-    }
+    tl_sort_index(order, plan->n, largest_first, plan);
     for (size_t i = 0; i < plan->n; i++) {
         int least = 0;
         for (int p = 1; p < nprocs; p++)
@@ -86,7 +81,6 @@ static tl_status share_out(const tl_plan *plan, tl_copies *copies, uint32_t *ord
         load[least] += plan->items[order[i]].bytes + 1;
     }
     free(load);
-    return TL_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- files */
@@ -117,8 +111,6 @@ tl_status tl_copy_check(const tl_copies *copies, size_t i, tl_error *err)
 {
     size_t n = strlen(copies->v[i].path) + sizeof ".part";
     char *part = tl_malloc(n);
-    if (part == NULL)
-        return tl_fail_memory(err, "a file's name");
     snprintf(part, n, "%s.part", copies->v[i].path);
     bool bad = is_trace(copies, copies->v[i].path) || is_trace(copies, part);
     free(part);
@@ -144,15 +136,11 @@ static void cut_to_existing(char *path)
 }
 
 /* The first of the paths that is the folder, or one above it; NULL for none.  The folder need not be there yet. */
-static const char *searched_above(const tl_options *options, const char *folder, tl_error *err)
+static const char *searched_above(const tl_options *options, const char *folder)
 {
     size_t n = strlen(folder), levels = 0;
     const char *found = NULL;
     char *at = tl_malloc(n + 3 * TL_FOLDERS_MAX + 2);
-    if (at == NULL) {
-        (void)tl_fail_memory(err, "a folder's name");
-        return NULL;
-    }
     memcpy(at, folder, n + 1);
     cut_to_existing(at);
     n = strlen(at);
@@ -174,7 +162,7 @@ static const char *searched_above(const tl_options *options, const char *folder,
 static tl_status make_folder(const tl_options *options, tl_error *err)
 {
     tl_error why = { .status = TL_OK };
-    const char *above = searched_above(options, options->output, &why);
+    const char *above = searched_above(options, options->output);
 
     if (above != NULL)
         return tl_fail(err, TL_EUSAGE,
@@ -183,38 +171,30 @@ static tl_status make_folder(const tl_options *options, tl_error *err)
     return why.status == TL_OK ? tl_make_folders(options->output, err) : tl_fail(err, why.status, "%s", why.text);
 }
 
-static bool name_copies(const tl_plan *plan, const char *dir, tl_copy_ending ending, tl_copies *out)
+static void name_copies(const tl_plan *plan, const char *dir, tl_copy_ending ending, tl_copies *out)
 {
     out->v = tl_calloc(plan->n + 1, sizeof *out->v);
     out->traces = tl_calloc(plan->n + 1, sizeof *out->traces);
-    if (out->v == NULL || out->traces == NULL)
-        return false;
     for (size_t i = 0; i < plan->n; i++) {
         const tl_plan_item *item = &plan->items[i];
         out->v[i].path = path_of(dir, item->path + item->below, ending);
-        if (out->v[i].path == NULL)
-            return false;
         out->traces[i] = id_of(item->path);
         out->n++;
     }
-    return true;
 }
 
 tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
                          tl_copies *out, tl_error *err)
 {
     uint32_t *order = tl_malloc((plan->n + 1) * sizeof *order);
-    if (order == NULL || !name_copies(plan, options->output, ending, out)) {
-        free(order);
-        return tl_fail_memory(err, "the names of the copies");
-    }
+    name_copies(plan, options->output, ending, out);
     for (size_t i = 0; i < plan->n; i++)
         order[i] = (uint32_t)i;
     tl_status st = check_names(plan, out, order, err);
     if (st == TL_OK)
         st = make_folder(options, err);
     if (st == TL_OK)
-        st = share_out(plan, out, order, nprocs, err);
+        share_out(plan, out, order, nprocs);
     free(order);
     return st;
 }

@@ -34,7 +34,7 @@ typedef struct tl_copies {
 } tl_copies;
 
 /* Names the copies, and shares them out by the sizes of their traces: the same on every proc.  Makes DIR.  TL_EUSAGE:
- * two would be one file, or DIR lies in a folder that is searched for traces; TL_EOUTPUT; TL_ENOMEM. */
+ * two would be one file, or DIR lies in a folder that is searched for traces; TL_EOUTPUT. */
 tl_status tl_copies_plan(const tl_plan *plan, const tl_options *options, tl_copy_ending ending, int nprocs,
                          tl_copies *out, tl_error *err);
 

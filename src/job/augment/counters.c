@@ -18,8 +18,6 @@ static char *name_of(const tl_counter *c, const tl_out_process *p, const tl_name
         name.n = (size_t)snprintf(queue, sizeof queue, "Queue (stream %" PRId32 ")", c->stream);
     size_t more = p->shared ? (size_t)snprintf(device, sizeof device, " (device %" PRId32 ")", c->device) : 0;
     char *text = tl_malloc(name.n + more + 1);
-    if (text == NULL)
-        return NULL;
     if (name.n > 0)
         memcpy(text, name.p, name.n);
     memcpy(text + name.n, device, more);
@@ -45,8 +43,8 @@ static void put_points(const tl_counters *all, const tl_counter *c, tl_out_write
     }
 }
 
-tl_status tl_counters_put(const tl_counters *counters, tl_out_writer *w, const tl_out_process *p, const tl_names *names,
-                          int64_t base_ns, tl_error *err)
+void tl_counters_put(const tl_counters *counters, tl_out_writer *w, const tl_out_process *p, const tl_names *names,
+                     int64_t base_ns)
 {
     const tl_out_track track = tl_out_process_track(p, names);
 
@@ -56,10 +54,7 @@ tl_status tl_counters_put(const tl_counters *counters, tl_out_writer *w, const t
         if (c->device != p->device)
             continue;
         char *name = name_of(c, p, names, &n);
-        if (name == NULL)
-            return tl_fail_memory(err, "the name of a counter");
         put_points(counters, c, w, &track, (tl_text){ name, n }, base_ns);
         free(name);
     }
-    return TL_OK;
 }

@@ -11,8 +11,8 @@
 #include "tlmpi/trace_out/process.h"
 
 /* Writes those of the device that the process shows.  names: those of the trace; base_ns: what the points have over the
- * times of the trace.  TL_ENOMEM. */
-tl_status tl_counters_put(const tl_counters *counters, tl_out_writer *writer, const tl_out_process *process,
-                          const tl_names *names, int64_t base_ns, tl_error *err);
+ * times of the trace. */
+void tl_counters_put(const tl_counters *counters, tl_out_writer *writer, const tl_out_process *process,
+                     const tl_names *names, int64_t base_ns);
 
 #endif

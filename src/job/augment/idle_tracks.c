@@ -48,27 +48,25 @@ static int by_device(const void *a, const void *b)
 }
 
 /* A wait in a kernel begins with it. */
-static tl_status place_waits(const tl_rank_view *view, const tl_wait *waits, size_t n, idle_tracks *t, tl_error *err)
+static void place_waits(const tl_rank_view *view, const tl_wait *waits, size_t n, idle_tracks *t)
 {
     tl_map kernel_of = { 0 };
-    bool ok = true;
-    for (size_t i = 0; ok && n > 0 && i < view->nkernels; i++)
-        ok = view->kernels[i].kind != TL_COMM || tl_map_put(&kernel_of, view->kernels[i].uid, (uint32_t)i) == 0;
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; n > 0 && i < view->nkernels; i++)
+        if (view->kernels[i].kind == TL_COMM)
+            tl_map_put(&kernel_of, view->kernels[i].uid, (uint32_t)i);
+    for (size_t i = 0; i < n; i++) {
         const tl_wait *w = &waits[i];
         uint32_t k = w->uid != TL_NONE ? tl_map_get(&kernel_of, w->uid) : TL_MAP_NONE;
         if (w->uid != TL_NONE && k == TL_MAP_NONE)
             continue;
-        ok = tl_vec_room(&t->waits);
-        if (ok)
-            t->waits.v[t->waits.n++] = w->uid == TL_NONE
-                                           ? (shown_wait){ w->device, w->start_ns, *w }
-                                           : (shown_wait){ view->kernels[k].device, view->kernels[k].start_ns, *w };
+        tl_vec_room(&t->waits);
+        t->waits.v[t->waits.n++] = w->uid == TL_NONE
+                                       ? (shown_wait){ w->device, w->start_ns, *w }
+                                       : (shown_wait){ view->kernels[k].device, view->kernels[k].start_ns, *w };
     }
     tl_map_free(&kernel_of);
-    if (ok && t->waits.n > 1)
+    if (t->waits.n > 1)
         qsort(t->waits.v, t->waits.n, sizeof *t->waits.v, by_device);
-    return ok ? TL_OK : tl_fail_memory(err, "the waits of a rank");
 }
 
 static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits,
@@ -79,21 +77,20 @@ static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_w
     size_t n;
     const tl_schema *const *schemas = tl_all_schemas(&n);
 
-    if (!tl_tables_init(&t->tables, schemas, n))
-        return tl_fail_memory(err, "the gaps of a rank");
+    tl_tables_init(&t->tables, schemas, n);
     t->gaps = tl_tables_get(&t->tables, &tl_gap_schema);
     t->noise = tl_tables_get(&t->tables, &tl_series_row_schema);
     tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
     tl_config config = options->config;
     config.series = true;
     if (st == TL_OK)
-        st = tl_idle_analysis.per_rank(&linked.view, &config, &t->tables, err);
+        tl_idle_analysis.per_rank(&linked.view, &config, &t->tables, err);
     if (st == TL_OK)
-        st = place_waits(&linked.view, waits, nwaits, t, err);
+        place_waits(&linked.view, waits, nwaits, t);
     if (st == TL_OK)
         tl_counters_find(&t->counters, &linked.view);
-    if (st == TL_OK && !tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns))
-        st = tl_fail_memory(err, "the patterns of a rank");
+    if (st == TL_OK)
+        tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns);
     tl_linked_free(&linked);
     return st;
 }
@@ -126,8 +123,6 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
     const tl_out_search search = { .apart = true, .first_tid = TL_OUT_IDLE_TID, .ntids = TL_OUT_IDLE_STRIDE };
     tl_trace trace;
     idle_tracks *t = tl_calloc(1, sizeof *t);
-    if (t == NULL)
-        return tl_fail_memory(err, "the tracks of a trace");
 
     tl_status st = tl_trace_read(path, &reading, &trace, err);
     *report = trace.report;
@@ -135,7 +130,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
     if (st == TL_OK)
         st = tl_out_idle_check_new(path, &trace.events, err);
     if (st == TL_OK)
-        st = tl_out_processes_find(&trace.events, &search, &t->processes, err);
+        tl_out_processes_find(&trace.events, &search, &t->processes);
     if (st == TL_OK)
         st = find_all(&trace, options, waits, nwaits, t, err);
     t->names = trace.events.names;
@@ -161,8 +156,8 @@ static tl_text label(const char *text)
     return (tl_text){ text, strlen(text) };
 }
 
-static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
-                           tl_out_words *detail, tl_error *err)
+static void put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_gap *gap,
+                      tl_out_words *detail)
 {
     tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->start_ns)),
                        .dur = tl_out_us(gap->duration_ns),
@@ -172,22 +167,21 @@ static tl_status put_macro(const idle_tracks *t, tl_out_writer *w, const tl_out_
                        .label = label(tl_doing_labels[gap->cpu_during_gap]) };
     if (gap->sync_type != TL_SYNC_NONE)
         out.sync = label(tl_wait_labels[gap->sync_type]);
-    if (!tl_out_gap_words(detail, &t->names, gap))
-        return tl_fail_memory(err, "the words on a gap");
+    tl_out_gap_words(detail, &t->names, gap);
     out.detail = (tl_text){ detail->v, detail->n };
-    return tl_out_idle_gap(w, first, &out, err);
+    tl_out_idle_gap(w, first, &out);
 }
 
 /* id: -1 for the first short gap of a device, and so on. */
-static tl_status put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_series_row *gap,
-                           int64_t id, tl_error *err)
+static void put_noise(const idle_tracks *t, tl_out_writer *w, const tl_out_track *first, const tl_series_row *gap,
+                      int64_t id)
 {
     const tl_out_gap out = { .ts = tl_out_us(on_trace(t, gap->time_ns)),
                              .dur = tl_out_us((int64_t)gap->value),
                              .duration = tl_out_us((int64_t)gap->value),
                              .id = id,
                              .noise = true };
-    return tl_out_idle_gap(w, first, &out, err);
+    tl_out_idle_gap(w, first, &out);
 }
 
 /* The waits of one device, below its gaps: those at one time, of its streams, on tracks of their own. */
@@ -217,12 +211,11 @@ static void add_waits(const idle_tracks *t, tl_out_writer *w, const tl_out_track
 }
 
 /* Rows [*at, ...) of one device, both tables in order of time, to its tracks. */
-static tl_status add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, const tl_out_track *first,
-                          size_t *macro, size_t *noise, tl_out_words *detail, tl_error *err)
+static void add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_process *p, const tl_out_track *first,
+                     size_t *macro, size_t *noise, tl_out_words *detail)
 {
-    tl_status st = TL_OK;
     int64_t id = 0;
-    while (st == TL_OK) {
+    while (true) {
         const tl_gap *m = *macro < t->gaps->n ? tl_table_row(t->gaps, *macro) : NULL;
         const tl_series_row *n = *noise < t->noise->n ? tl_table_row(t->noise, *noise) : NULL;
         m = m != NULL && m->device == p->device ? m : NULL;
@@ -230,14 +223,13 @@ static tl_status add_gaps(const idle_tracks *t, tl_out_writer *w, const tl_out_p
         if (m == NULL && n == NULL)
             break;
         if (n == NULL || (m != NULL && m->start_ns < n->time_ns)) {
-            st = put_macro(t, w, first, m, detail, err);
+            put_macro(t, w, first, m, detail);
             (*macro)++;
         } else {
-            st = put_noise(t, w, first, n, --id, err);
+            put_noise(t, w, first, n, --id);
             (*noise)++;
         }
     }
-    return st;
 }
 
 static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
@@ -247,7 +239,7 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
     size_t macro = 0, noise = 0;
     tl_status st = TL_OK;
 
-    for (size_t i = 0; i < t->processes.n && st == TL_OK; i++) {
+    for (size_t i = 0; i < t->processes.n; i++) {
         const tl_out_process *p = &t->processes.v[i];
         const tl_out_track first = tl_out_process_track(p, &t->names);
         char of[32] = "";
@@ -255,14 +247,12 @@ static tl_status add_tracks(void *arg, tl_out_writer *w, tl_error *err)
             snprintf(of, sizeof of, " (device %" PRId32 ")", p->device);
         if (ngaps(t) > 0)
             tl_out_idle_begin(w, &first, of);
-        st = add_gaps(t, w, p, &first, &macro, &noise, &detail, err);
+        add_gaps(t, w, p, &first, &macro, &noise, &detail);
         add_waits(t, w, &first, p->device, of);
-        if (st == TL_OK)
-            st = tl_patterns_put(&t->patterns, w, p, &t->names, t->base_ns, err);
-        if (st == TL_OK)
-            st = tl_counters_put(&t->counters, w, p, &t->names, t->base_ns, err);
+        tl_patterns_put(&t->patterns, w, p, &t->names, t->base_ns);
+        tl_counters_put(&t->counters, w, p, &t->names, t->base_ns);
     }
-    if (st == TL_OK && macro + noise < ngaps(t))
+    if (macro + noise < ngaps(t))
         st = tl_fail(err, TL_EINTERNAL, "%zu of %zu gaps belong to no process", ngaps(t) - macro - noise, ngaps(t));
     free(detail.v);
     return st;

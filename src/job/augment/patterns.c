@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* "Pattern 1: aten::batch_norm", and " (device 1)" where that is to be told. */
-static bool name_track(tl_out_writer *w, const tl_out_track *track, const tl_occurrence *o, const tl_out_process *p,
+static void name_track(tl_out_writer *w, const tl_out_track *track, const tl_occurrence *o, const tl_out_process *p,
                        const tl_names *names)
 {
     tl_text operator= tl_names_text(names, o->operator);
@@ -16,12 +16,11 @@ static bool name_track(tl_out_writer *w, const tl_out_track *track, const tl_occ
     int n = snprintf(head, sizeof head, "Pattern %" PRId32 ": ", o->pattern);
     if (p->shared)
         snprintf(of, sizeof of, " (device %" PRId32 ")", p->device);
-    bool ok = tl_bytes_put(&name, head, (size_t)n) && tl_bytes_put(&name, operator.p, operator.n) &&
-              tl_bytes_put(&name, of, strlen(of) + 1);
-    if (ok)
-        tl_out_name_track(w, track, name.v);
+    tl_bytes_put(&name, head, (size_t)n);
+    tl_bytes_put(&name, operator.p, operator.n);
+    tl_bytes_put(&name, of, strlen(of) + 1);
+    tl_out_name_track(w, track, name.v);
     tl_bytes_free(&name);
-    return ok;
 }
 
 static void put_one(tl_out_writer *w, const tl_out_track *track, const tl_occurrence *o, int64_t start_ns,
@@ -42,8 +41,8 @@ static void put_one(tl_out_writer *w, const tl_out_track *track, const tl_occurr
                                    .nargs = 3 });
 }
 
-tl_status tl_patterns_put(const tl_occurrences *occurrences, tl_out_writer *w, const tl_out_process *p,
-                          const tl_names *names, int64_t base_ns, tl_error *err)
+void tl_patterns_put(const tl_occurrences *occurrences, tl_out_writer *w, const tl_out_process *p,
+                     const tl_names *names, int64_t base_ns)
 {
     const tl_out_track first = tl_out_process_track(p, names);
     int64_t until_ns = INT64_MIN;
@@ -56,8 +55,7 @@ tl_status tl_patterns_put(const tl_occurrences *occurrences, tl_out_writer *w, c
         track.tid += TL_OUT_PATTERN_FIRST + o->pattern - 1;
         if (i == 0 || o[-1].device != o->device || o[-1].pattern != o->pattern) {
             until_ns = INT64_MIN;
-            if (!name_track(w, &track, o, p, names))
-                return tl_fail_memory(err, "the name of a track");
+            name_track(w, &track, o, p, names);
         }
         /* On a track one begins where the one before it ends, also where their work is on several streams. */
         int64_t start_ns = tl_ns_max(o->start_ns, until_ns);
@@ -65,5 +63,4 @@ tl_status tl_patterns_put(const tl_occurrences *occurrences, tl_out_writer *w, c
             put_one(w, &track, o, start_ns, base_ns, names);
         until_ns = tl_ns_max(until_ns, o->end_ns);
     }
-    return TL_OK;
 }

@@ -9,8 +9,8 @@
 #include "tlmpi/trace_out/process.h"
 
 /* Writes those of the device that the process shows, on tracks behind those of its idle time.  names: those of the
- * trace; base_ns: what the occurrences have over the times of the trace.  TL_ENOMEM. */
-tl_status tl_patterns_put(const tl_occurrences *occurrences, tl_out_writer *writer, const tl_out_process *process,
-                          const tl_names *names, int64_t base_ns, tl_error *err);
+ * trace; base_ns: what the occurrences have over the times of the trace. */
+void tl_patterns_put(const tl_occurrences *occurrences, tl_out_writer *writer, const tl_out_process *process,
+                     const tl_names *names, int64_t base_ns);
 
 #endif

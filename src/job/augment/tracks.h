@@ -16,8 +16,7 @@
 typedef struct tl_track_maker {
     tl_copy_ending ending; /* what the copies are called */
     /* Reads the trace; its rank's waits, where they are known, stay the caller's.  *report is filled as far as the
-     * reading came; *out, which `free` ends, on success alone.  TL_EINPUT: it cannot be read, or has such tracks;
-     * TL_ENOMEM. */
+     * reading came; *out, which `free` ends, on success alone.  TL_EINPUT: it cannot be read, or has such tracks. */
     tl_status (*read)(const char *path, const tl_options *options, const tl_wait *waits, size_t nwaits,
                       tl_read_report *report, void **out, tl_error *err);
     tl_splice_add *add;                  /* arg is what `read` has made */

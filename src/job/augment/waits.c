@@ -40,7 +40,7 @@ static tl_text last_part(tl_text path)
     return (tl_text){ path.p + path.n - n, n };
 }
 
-static tl_status take_rank(void *arg, const void *row, tl_error *err)
+static void take_rank(void *arg, const void *row, tl_error *err)
 {
     loading *l = arg;
     const tl_rank *rank = row;
@@ -60,7 +60,6 @@ static tl_status take_rank(void *arg, const void *row, tl_error *err)
         l->out->rank_of[i] = same || l->out->rank_of[i] == -1 ? rank->rank : -2;
         l->by_path[i] = same;
     }
-    return TL_OK;
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -96,14 +95,13 @@ static bool is_wanted(const loading *l, int32_t rank)
 
 /* ---- waits ---- */
 
-static tl_status take_collective(void *arg, const void *row, tl_error *err)
+static void take_collective(void *arg, const void *row, tl_error *err)
 {
+    (void)err;
     loading *l = arg;
     const tl_collective_row *c = row;
-    if (!tl_vec_room(&l->collectives))
-        return tl_fail_memory(err, "collectives");
+    tl_vec_room(&l->collectives);
     l->collectives.v[l->collectives.n++] = (meeting){ c->late_rank, c->kind };
-    return TL_OK;
 }
 
 static const meeting *meeting_of(const loading *l, int64_t collective)
@@ -112,43 +110,39 @@ static const meeting *meeting_of(const loading *l, int64_t collective)
     return collective >= 0 && (uint64_t)collective < l->collectives.n ? &l->collectives.v[collective] : &unknown;
 }
 
-static tl_status add(loading *l, tl_wait wait, tl_error *err)
+static void add(loading *l, tl_wait wait)
 {
     if (wait.wait_ns <= 0 || !is_wanted(l, wait.rank))
-        return TL_OK;
-    if (!tl_vec_room(&l->waits))
-        return tl_fail_memory(err, "waits for other ranks");
+        return;
+    tl_vec_room(&l->waits);
     l->waits.v[l->waits.n++] = wait;
-    return TL_OK;
 }
 
-static tl_status take_arrival(void *arg, const void *row, tl_error *err)
+static void take_arrival(void *arg, const void *row, tl_error *err)
 {
+    (void)err;
     const tl_arrival *a = row;
     const meeting *c = meeting_of(arg, a->collective);
-    return add(arg,
-               (tl_wait){ .rank = a->rank,
-                          .uid = (uint32_t)a->uid,
-                          .wait_ns = a->wait_ns,
-                          .late_rank = c->late_rank,
-                          .collective = a->collective,
-                          .kind = c->kind },
-               err);
+    add(arg, (tl_wait){ .rank = a->rank,
+                        .uid = (uint32_t)a->uid,
+                        .wait_ns = a->wait_ns,
+                        .late_rank = c->late_rank,
+                        .collective = a->collective,
+                        .kind = c->kind });
 }
 
-static tl_status take_gap(void *arg, const void *row, tl_error *err)
+static void take_gap(void *arg, const void *row, tl_error *err)
 {
+    (void)err;
     const tl_gap_peer *g = row;
-    return add(arg,
-               (tl_wait){ .rank = g->rank,
-                          .uid = TL_NONE,
-                          .device = g->device,
-                          .start_ns = g->from_ns,
-                          .wait_ns = g->peer_ns,
-                          .late_rank = g->late_rank,
-                          .collective = g->collective,
-                          .kind = meeting_of(arg, g->collective)->kind },
-               err);
+    add(arg, (tl_wait){ .rank = g->rank,
+                        .uid = TL_NONE,
+                        .device = g->device,
+                        .start_ns = g->from_ns,
+                        .wait_ns = g->peer_ns,
+                        .late_rank = g->late_rank,
+                        .collective = g->collective,
+                        .kind = meeting_of(arg, g->collective)->kind });
 }
 
 static int by_rank(const void *a, const void *b)
@@ -177,11 +171,6 @@ tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wante
     out->rank_of = tl_malloc((plan->n + 1) * sizeof *out->rank_of);
     l.ranks = tl_malloc((plan->n + 1) * sizeof *l.ranks);
     l.by_path = tl_calloc(plan->n + 1, sizeof *l.by_path);
-    if (out->rank_of == NULL || l.ranks == NULL || l.by_path == NULL) {
-        free(l.by_path);
-        free(l.ranks);
-        return tl_fail_memory(err, "ranks");
-    }
     for (size_t i = 0; i < plan->n; i++)
         out->rank_of[i] = -1;
     tl_status st = tl_result_open(path, &result, err);

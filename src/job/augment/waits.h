@@ -26,7 +26,7 @@ typedef struct tl_waits {
 
 /* Reads those of the ranks whose traces are wanted: wanted[i] is of item i of the plan.  A trace is known by its name
  * and size, where several of the result have these by its path.  TL_EINPUT: it is no result, or of none of the plan's
- * traces; TL_ENOMEM. */
+ * traces. */
 tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wanted, tl_waits *out, tl_error *err);
 void tl_waits_free(tl_waits *waits);
 

@@ -27,58 +27,49 @@ typedef struct request {
 typedef TL_VEC(request) request_list;
 
 /* The references of this round, by group; the same everywhere. */
-static tl_status find_references(const tl_align_rows *r, bool first, tl_align_references *out, tl_error *err)
+static void find_references(const tl_align_rows *r, bool first, tl_align_references *out)
 {
     tl_align_tallies mine = { 0 };
     tl_align_tally *all = NULL;
     size_t n = 0;
 
-    bool ok = tl_align_count(r, &mine);
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
-    if (st == TL_OK)
-        st = tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)&all, &n, NULL, err);
+    tl_align_count(r, &mine);
+    tl_collect_rows(mine.v, mine.n, sizeof *mine.v, (void **)&all, &n, NULL);
     free(mine.v);
-    if (st == TL_OK && !tl_align_choose(all, n, first, out))
-        st = tl_fail_memory(err, "the alignment of collectives");
+    tl_align_choose(all, n, first, out);
     free(all);
-    st = tl_par_agree(st, err);
-    return st == TL_OK ? tl_par_share((void **)&out->v, &out->n, sizeof *out->v, err) : st;
+    tl_par_share((void **)&out->v, &out->n, sizeof *out->v);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- items */
 
-static bool list_requests(const tl_align_rows *r, const tl_align_references *references, request_list *out)
+static void list_requests(const tl_align_rows *r, const tl_align_references *references, request_list *out)
 {
     tl_align_groups groups = { 0 };
-    bool ok = tl_align_need(r, references, &groups);
-    for (size_t i = 0; ok && i < groups.n; i++) {
-        ok = tl_vec_room(out);
-        if (ok)
-            out->v[out->n++] = (request){ groups.v[i], tl_par_proc() };
+    tl_align_need(r, references, &groups);
+    for (size_t i = 0; i < groups.n; i++) {
+        tl_vec_room(out);
+        out->v[out->n++] = (request){ groups.v[i], tl_par_proc() };
     }
     free(groups.v);
-    return ok;
 }
 
 /* Rows of `size` bytes, each with an int32_t at `offset` that names its goal, modulo the number of procs. */
-static tl_status move(void **v, size_t *n, size_t size, size_t offset, tl_error *err)
+static void move(void **v, size_t *n, size_t size, size_t offset)
 {
     int32_t *to = tl_malloc((*n + 1) * sizeof *to), goal;
     void *moved = NULL;
     size_t nmoved = 0;
 
-    for (size_t i = 0; to != NULL && i < *n; i++) {
+    for (size_t i = 0; i < *n; i++) {
         memcpy(&goal, (const char *)*v + i * size + offset, sizeof goal);
         to[i] = goal % tl_par_nprocs();
     }
-    tl_status st = tl_par_agree(to != NULL ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
-    if (st == TL_OK)
-        st = tl_par_shuffle(*v, *n, size, to, &moved, &nmoved, err);
+    tl_par_shuffle(*v, *n, size, to, &moved, &nmoved);
     free(to);
     free(*v);
     *v = moved;
     *n = nmoved;
-    return st;
 }
 
 static int by_group(const void *items, uint32_t a, uint32_t b)
@@ -88,72 +79,59 @@ static int by_group(const void *items, uint32_t a, uint32_t b)
 }
 
 /* The owner of groups: a copy of the row for each who asks. */
-static bool answer(const tl_align_sents *items, const request_list *requests, tl_align_sents *out)
+static void answer(const tl_align_sents *items, const request_list *requests, tl_align_sents *out)
 {
     uint32_t *order = tl_malloc((items->n + 1) * sizeof *order);
-    for (size_t i = 0; order != NULL && i < items->n; i++)
+    for (size_t i = 0; i < items->n; i++)
         order[i] = (uint32_t)i;
-    bool ok = order != NULL && tl_sort_index(order, items->n, by_group, items->v);
+    tl_sort_index(order, items->n, by_group, items->v);
 
-    for (size_t q = 0; ok && q < requests->n; q++) {
+    for (size_t q = 0; q < requests->n; q++) {
         size_t low = 0;
         TL_BISECT(low, items->n, mid, items->v[order[mid]].group < requests->v[q].group);
-        for (; ok && low < items->n && items->v[order[low]].group == requests->v[q].group; low++) {
-            ok = tl_vec_room(out);
-            if (ok) {
-                out->v[out->n] = items->v[order[low]];
-                out->v[out->n++].to = requests->v[q].proc;
-            }
+        for (; low < items->n && items->v[order[low]].group == requests->v[q].group; low++) {
+            tl_vec_room(out);
+            out->v[out->n] = items->v[order[low]];
+            out->v[out->n++].to = requests->v[q].proc;
         }
     }
     free(order);
-    return ok;
 }
 
 /* The rows of references that this proc needs. */
-static tl_status exchange(const tl_align_rows *r, const tl_align_references *references, tl_align_sents *out,
-                          tl_error *err)
+static void exchange(const tl_align_rows *r, const tl_align_references *references, tl_align_sents *out)
 {
     tl_align_sents items = { 0 };
     request_list requests = { 0 };
-    bool ok = list_requests(r, references, &requests) && tl_align_offer(r, references, &items);
+    list_requests(r, references, &requests);
+    tl_align_offer(r, references, &items);
 
-    tl_status st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
-    if (st == TL_OK)
-        st = move((void **)&items.v, &items.n, sizeof *items.v, offsetof(tl_align_sent, group), err);
-    if (st == TL_OK)
-        st = move((void **)&requests.v, &requests.n, sizeof *requests.v, offsetof(request, group), err);
-    if (st == TL_OK) {
-        ok = answer(&items, &requests, out);
-        st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
-    }
+    move((void **)&items.v, &items.n, sizeof *items.v, offsetof(tl_align_sent, group));
+    move((void **)&requests.v, &requests.n, sizeof *requests.v, offsetof(request, group));
+    answer(&items, &requests, out);
     free(items.v);
     free(requests.v);
-    return st == TL_OK ? move((void **)&out->v, &out->n, sizeof *out->v, offsetof(tl_align_sent, to), err) : st;
+    move((void **)&out->v, &out->n, sizeof *out->v, offsetof(tl_align_sent, to));
 }
 
 /* ---------------------------------------------------------------------------------------------------------- rounds */
 
-static tl_status align_round(const tl_align_rows *r, bool first, bool *more, tl_error *err)
+static void align_round(const tl_align_rows *r, bool first, bool *more)
 {
     tl_align_references references = { 0 };
     tl_align_sents items = { 0 };
 
-    tl_status st = find_references(r, first, &references, err);
-    *more = st == TL_OK && references.n > 0;
+    find_references(r, first, &references);
+    *more = references.n > 0;
     if (*more) {
-        st = exchange(r, &references, &items, err);
-        if (st == TL_OK) {
-            bool ok = tl_align_round(r, &references, &items);
-            st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
-        }
+        exchange(r, &references, &items);
+        tl_align_round(r, &references, &items);
     }
     free(references.v);
     free(items.v);
-    return st;
 }
 
-tl_status tl_match_align(tl_matching *m, tl_error *err)
+void tl_match_align(tl_matching *m)
 {
     tl_align_rows r = { 0 };
     size_t open = 0, before, total;
@@ -161,14 +139,12 @@ tl_status tl_match_align(tl_matching *m, tl_error *err)
 
     for (size_t i = 0; i < m->set->participants.n; i++)
         open += m->set->participants.v[i].key == 0;
-    tl_status st = tl_count_before(open, &before, &total, err);
-    if (st != TL_OK || total == 0)
-        return st;
-    bool ok = tl_align_rows_make(&r, m->set->participants.v, m->set->participants.n);
-    st = tl_par_agree(ok ? TL_OK : tl_fail_memory(err, "the alignment of collectives"), err);
-    for (int round = 0; st == TL_OK && more && round < MOST_ROUNDS; round++)
-        st = align_round(&r, round == 0, &more, err);
+    tl_count_before(open, &before, &total);
+    if (total == 0)
+        return;
+    tl_align_rows_make(&r, m->set->participants.v, m->set->participants.n);
+    for (int round = 0; more && round < MOST_ROUNDS; round++)
+        align_round(&r, round == 0, &more);
     tl_align_rows_free(&r);
     tl_match_alone(m->set->participants.v, m->set->participants.n);
-    return st;
 }

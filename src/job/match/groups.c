@@ -18,15 +18,14 @@ typedef struct census {
     tl_fate *fates;
 } census;
 
-static bool make_room(census *c)
+static void make_room(census *c)
 {
     size_t at = 0;
     c->to = tl_arena_zeroed(&c->arena, c->n, sizeof *c->to);
     c->fates = tl_arena_zeroed(&c->arena, c->n, sizeof *c->fates);
-    for (int p = 0; c->to != NULL && p < tl_par_nprocs(); p++)
+    for (int p = 0; p < tl_par_nprocs(); p++)
         for (size_t i = 0; i < c->counts[p]; i++)
             c->to[at++] = p;
-    return !c->arena.failed;
 }
 
 /* Sightings number the memberships of their proc: now those of the job. */
@@ -51,18 +50,14 @@ static bool all_traced(const tl_matching *m)
 }
 
 /* Proc 0. */
-static tl_status decide(tl_matching *m, census *c, tl_error *err)
+static void decide(tl_matching *m, census *c)
 {
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks, .all_traced = all_traced(m) };
-    tl_status st = make_room(c) ? TL_OK : tl_fail_memory(err, "the process groups");
+    make_room(c);
 
-    if (st != TL_OK)
-        return st;
     number_sightings(c);
-    st = tl_groups_decide(c->memberships, c->n, &facts, c->sightings, c->nsightings, c->fates, m->group_rows,
-                          &m->groups, err);
+    tl_groups_decide(c->memberships, c->n, &facts, c->sightings, c->nsightings, c->fates, m->group_rows, &m->groups);
     m->ngroups = m->group_rows->n;
-    return st;
 }
 
 /* All procs' memberships and sightings to proc 0. */
@@ -74,14 +69,13 @@ static tl_status take_census(const tl_matching *m, census *c, tl_error *err)
 
     c->counts = tl_arena_zeroed(&c->arena, (size_t)tl_par_nprocs(), sizeof *c->counts);
     c->sighted = tl_arena_zeroed(&c->arena, (size_t)tl_par_nprocs(), sizeof *c->sighted);
-    if (c->arena.failed || !tl_sightings_draw(m->set, &mine, &nmine))
-        st = tl_fail_memory(err, "the process groups");
+    tl_sightings_draw(m->set, &mine, &nmine);
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_collect_rows(m->set->memberships.v, m->set->memberships.n, sizeof *c->memberships,
-                             (void **)&c->memberships, &c->n, c->counts, err);
+        tl_collect_rows(m->set->memberships.v, m->set->memberships.n, sizeof *c->memberships, (void **)&c->memberships,
+                        &c->n, c->counts);
     if (st == TL_OK)
-        st = tl_collect_rows(mine, nmine, sizeof *mine, (void **)&c->sightings, &c->nsightings, c->sighted, err);
+        tl_collect_rows(mine, nmine, sizeof *mine, (void **)&c->sightings, &c->nsightings, c->sighted);
     free(mine);
     return st;
 }
@@ -100,20 +94,21 @@ tl_status tl_match_groups(tl_matching *m, tl_error *err)
     bool first = tl_par_proc() == 0;
 
     tl_status st = TL_OK;
-    if (first && !(tl_rank_clocks_make(m->rank_rows, &m->ranks, &m->nranks) &&
-                   tl_clock_rows_begin(m->ranks, m->nranks, m->rank_rows, m->clock_rows)))
-        st = tl_fail_memory(err, "the ranks");
+    if (first) {
+        tl_rank_clocks_make(m->rank_rows, &m->ranks, &m->nranks);
+        tl_clock_rows_begin(m->ranks, m->nranks, m->rank_rows, m->clock_rows);
+    }
     st = tl_par_agree(st, err);
     if (st == TL_OK)
-        st = tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks, err);
+        tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks);
     if (st == TL_OK)
         st = take_census(m, &c, err);
+    if (st == TL_OK && first)
+        decide(m, &c);
     if (st == TL_OK)
-        st = tl_par_agree(first ? decide(m, &c, err) : TL_OK, err);
+        tl_par_shuffle(c.fates, c.n, sizeof *c.fates, c.to, (void **)&m->fates, &nfates);
     if (st == TL_OK)
-        st = tl_par_shuffle(c.fates, c.n, sizeof *c.fates, c.to, (void **)&m->fates, &nfates, err);
-    if (st == TL_OK)
-        st = tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups, err);
+        tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups);
     if (st == TL_OK && first)
         tl_clock_rows_launches(c.memberships, c.n, m->clock_rows);
     census_free(&c);

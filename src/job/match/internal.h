@@ -23,30 +23,29 @@ typedef struct tl_matching {
 
 /* Collective.  Sends and receives of which nothing tells between whom they go get a key and their peer by when they end,
  * where they are none of an all-to-all. */
-tl_status tl_match_sends(tl_matching *m, tl_error *err);
+void tl_match_sends(tl_matching *m);
 
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */
 tl_status tl_match_groups(tl_matching *m, tl_error *err);
 
 /* Collective.  Every send and receive without a key gets one, and its peer where it is found. */
-tl_status tl_match_pairs(tl_matching *m, tl_error *err);
+void tl_match_pairs(tl_matching *m);
 
 /* Collective.  Every participant without a key gets one, by when it ended. */
-tl_status tl_match_align(tl_matching *m, tl_error *err);
+void tl_match_align(tl_matching *m);
 
 /* Collective.  Participants go to the owners of their keys, and lie there in order. */
-tl_status tl_match_to_owners(tl_matching *m, tl_error *err);
+void tl_match_to_owners(tl_matching *m);
 
 /* Collective.  Finds the clocks, completes the ranks and table clock, and puts all times on the job's clock. */
 tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err);
 
 /* Collective.  Collectives go to procs by the time of their first arrival; *runs (the caller frees) are those of this
  * proc, in order, and *first is the number of the first. */
-tl_status tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nruns, int64_t *first, tl_error *err);
+void tl_match_by_time(tl_matching *m, tl_collective_run **runs, size_t *nruns, int64_t *first);
 
 /* Collective.  The rows of gap_peer that ranks have made become those of the table, in an order that goes on from proc
  * to proc; on proc 0 idle and idle_summary get their sums, and what of `exposures` was waiting. */
-tl_status tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables,
-                         tl_error *err);
+void tl_match_peers(const tl_matching *m, tl_exposures *exposures, const tl_late_rows *late, tl_tables *tables);
 
 #endif

@@ -7,33 +7,30 @@
 #include <stdlib.h>
 
 /* Keys by the rules that need nothing but the participant and its group; what these leave, by alignment. */
-static tl_status give_keys(tl_matching *m, tl_error *err)
+static void give_keys(tl_matching *m)
 {
     tl_match_keys(m->set->participants.v, m->set->participants.n, m->fates);
-    tl_status st = tl_match_pairs(m, err);
-    return st == TL_OK ? tl_match_align(m, err) : st;
+    tl_match_pairs(m);
+    tl_match_align(m);
 }
 
 /* Every collective of this proc through every analysis, in order of time. */
-static tl_status analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first,
-                         tl_tables *tables, tl_late_rows *late, tl_error *err)
+static void analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first, tl_tables *tables,
+                    tl_late_rows *late, tl_error *err)
 {
     const tl_job_facts facts = { .groups = m->groups, .ngroups = m->ngroups, .ranks = m->ranks, .nranks = m->nranks };
-    tl_status st = TL_OK;
 
-    for (size_t r = 0; st == TL_OK && r < n; r++) {
+    for (size_t r = 0; r < n; r++) {
         tl_collective_view c = tl_collective_of_run(m->set->participants.v, &runs[r], &facts);
         c.number = first + (int64_t)r;
-        for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
+        for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
             if ((*a)->per_collective != NULL)
-                st = (*a)->per_collective(&c, tables, err);
-        if (st == TL_OK && !tl_late_rows_add(late, &c))
-            st = tl_fail_memory(err, "who came late");
+                (*a)->per_collective(&c, tables, err);
+        tl_late_rows_add(late, &c);
     }
-    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++)
+    for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->fold != NULL)
-            st = (*a)->fold(tables, err);
-    return st;
+            (*a)->fold(tables, err);
 }
 
 tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode,
@@ -48,22 +45,21 @@ tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t wo
     size_t nruns = 0;
     int64_t first = 0;
 
-    tl_status st = tl_match_sends(&m, err);
+    tl_match_sends(&m);
+    tl_status st = tl_match_groups(&m, err);
     if (st == TL_OK)
-        st = tl_match_groups(&m, err);
+        give_keys(&m);
     if (st == TL_OK)
-        st = give_keys(&m, err);
-    if (st == TL_OK)
-        st = tl_match_to_owners(&m, err);
+        tl_match_to_owners(&m);
     if (st == TL_OK)
         st = tl_match_clocks(&m, mode, err);
     if (st == TL_OK)
-        st = tl_match_by_time(&m, &runs, &nruns, &first, err);
+        tl_match_by_time(&m, &runs, &nruns, &first);
     if (st == TL_OK)
-        st = tl_par_agree(analyse(&m, runs, nruns, first, tables, late, err), err);
+        analyse(&m, runs, nruns, first, tables, late, err);
     tl_participants_free(set);
     if (st == TL_OK)
-        st = tl_match_peers(&m, exposures, late, tables, err);
+        tl_match_peers(&m, exposures, late, tables);
     free(runs);
     free(m.fates);
     free(m.groups);

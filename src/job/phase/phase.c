@@ -15,13 +15,13 @@ static void phasing_free(tl_phasing *p)
 
 static void put(const tl_phasing *p, tl_bytes *out)
 {
-    (void)tl_bytes_put(out, &p->names.n, sizeof p->names.n);
+    tl_bytes_put(out, &p->names.n, sizeof p->names.n);
     for (uint32_t i = 0; i < p->names.n; i++) {
         tl_text text = tl_names_text(&p->names, i);
-        (void)tl_bytes_put_list(out, text.p, text.n, 1);
+        tl_bytes_put_list(out, text.p, text.n, 1);
     }
-    (void)tl_bytes_put_list(out, p->cells.v, p->cells.n, sizeof *p->cells.v);
-    (void)tl_bytes_put_list(out, p->files.v, p->files.n, sizeof *p->files.v);
+    tl_bytes_put_list(out, p->cells.v, p->cells.n, sizeof *p->cells.v);
+    tl_bytes_put_list(out, p->files.v, p->files.n, sizeof *p->files.v);
 }
 
 /* What one proc has put, behind what is there. */
@@ -29,22 +29,23 @@ static void take(tl_bytes *in, tl_phasing *all)
 {
     size_t nnames = 0, length, n;
     void *v;
-    (void)tl_bytes_get(in, &nnames, sizeof nnames);
+    tl_bytes_get(in, &nnames, sizeof nnames);
     uint32_t *ids = tl_calloc(nnames, sizeof *ids);
-    for (size_t i = 0; i < nnames && tl_bytes_get_list(in, &v, &length, 1); i++) {
+    for (size_t i = 0; i < nnames; i++) {
+        tl_bytes_get_list(in, &v, &length, 1);
         ids[i] = tl_names_intern(&all->names, v, length);
         free(v);
     }
-    if (tl_bytes_get_list(in, &v, &n, sizeof(tl_phase_cell)))
-        for (size_t i = 0; i < n; i++) {
-            tl_phase_cell cell = ((tl_phase_cell *)v)[i];
-            cell.phase = ids[cell.phase];
-            tl_vec_push(&all->cells, cell);
-        }
+    tl_bytes_get_list(in, &v, &n, sizeof(tl_phase_cell));
+    for (size_t i = 0; i < n; i++) {
+        tl_phase_cell cell = ((tl_phase_cell *)v)[i];
+        cell.phase = ids[cell.phase];
+        tl_vec_push(&all->cells, cell);
+    }
     free(v);
-    if (tl_bytes_get_list(in, &v, &n, sizeof(tl_phase_file)))
-        for (size_t i = 0; i < n; i++)
-            tl_vec_push(&all->files, ((tl_phase_file *)v)[i]);
+    tl_bytes_get_list(in, &v, &n, sizeof(tl_phase_file));
+    for (size_t i = 0; i < n; i++)
+        tl_vec_push(&all->files, ((tl_phase_file *)v)[i]);
     free(v);
     free(ids);
 }
@@ -80,7 +81,7 @@ static void order_names(tl_phasing *p)
     for (size_t i = 0; i < p->cells.n; i++)
         ns[p->cells.v[i].phase] = tl_ns_sum(ns[p->cells.v[i].phase], p->cells.v[i].duration_ns);
     uint32_t *order = tl_sorted_index(p->names.n, by_time, &n);
-    (void)tl_sort_index(order, kept, by_text, &n);
+    tl_sort_index(order, kept, by_text, &n);
     for (size_t i = 0; i < p->names.n; i++) {
         tl_text text = tl_names_text(&p->names, order[i]);
         number[order[i]] = i < kept ? tl_names_intern(&ordered, text.p, text.n) : TL_NO_NAME;
@@ -117,31 +118,30 @@ static void judge(tl_phasing *p, bool analyse, tl_tables *tables)
         qsort(p->files.v, p->files.n, sizeof *p->files.v, by_number);
     order_names(p);
     p->cells.n = tl_phase_merge(p->cells.v, p->cells.n, p->files.v);
-    (void)tl_table_append(tl_tables_get(tables, &tl_phase_file_schema), p->files.v, p->files.n);
+    tl_table_append(tl_tables_get(tables, &tl_phase_file_schema), p->files.v, p->files.n);
     if (analyse)
         tl_phases_judge(&p->cells, &p->names, &p->options->judge, tables);
 }
 
-tl_status tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables, tl_error *err)
+void tl_phase_run(const tl_plan *plan, const tl_options *options, bool analyse, tl_tables *tables)
 {
     tl_phasing mine = { .options = options }, all = mine;
     tl_bytes out = { 0 }, in = { 0 };
     void *gathered = NULL;
 
     if (plan->phases_bytes == 0)
-        return TL_OK;
+        return;
     tl_phase_files_read(plan, &mine);
     put(&mine, &out);
     phasing_free(&mine);
-    tl_status st = tl_par_gather(out.v, out.n, &gathered, &in.n, NULL, err);
+    tl_par_gather(out.v, out.n, &gathered, &in.n, NULL);
     tl_bytes_free(&out);
     in.v = gathered;
-    if (st == TL_OK && tl_par_proc() == 0) {
+    if (tl_par_proc() == 0) {
         while (in.at < in.n)
             take(&in, &all);
         judge(&all, analyse, tables);
     }
     tl_bytes_free(&in);
     phasing_free(&all);
-    return st;
 }

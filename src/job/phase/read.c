@@ -46,7 +46,7 @@ static uint32_t session_of(file_reading *f, int32_t rank, uint32_t phase, int32_
     return all->number;
 }
 
-static bool take(void *arg, const tl_phase_record *record)
+static void take(void *arg, const tl_phase_record *record)
 {
     file_reading *f = arg;
     int32_t rank = record->rank >= 0 ? record->rank : f->named_rank;
@@ -54,14 +54,14 @@ static bool take(void *arg, const tl_phase_record *record)
     if (rank < 0) {
         f->row->no_key++;
         f->row->records--;
-        return true;
+        return;
     }
     uint32_t phase = tl_names_intern(&f->p->names, record->name.p, record->name.n);
     uint32_t number = session_of(f, rank, phase, record->step);
     f->row->rank = !f->ranked || f->row->rank == rank ? rank : -1;
     f->ranked = true;
     if (!tl_ranges_has(&f->p->options->ranks, rank) || !tl_ranges_has(&f->p->options->steps, record->step))
-        return true;
+        return;
     tl_vec_push(&f->lines, (tl_phase_line){ .rank = rank,
                                             .step = record->step,
                                             .phase = phase,
@@ -69,7 +69,6 @@ static bool take(void *arg, const tl_phase_record *record)
                                             .duration_ns = record->duration_ns,
                                             .line = record->line,
                                             .metadata = record->metadata });
-    return true;
 }
 
 static void fill_row(tl_phase_file *row, const tl_phases_report *report)

@@ -46,8 +46,7 @@ static bool keep(void *arg, tl_events *events, const tl_fields *fields, uint32_t
         records->v.n--;
     if (cat == NULL || !tl_exec_links(cat->text) || events->track[i] == TL_MAP_NONE)
         return true;
-    if (!tl_vec_room(&records->v))
-        return false;
+    tl_vec_room(&records->v);
     records->v.v[records->v.n++] = (tl_record){ tl_value_int(tl_fields_get(fields, KEY_EXTERNAL_ID), -1),
                                                 tl_value_int(tl_fields_get(fields, KEY_FUNCTION_ID), -1),
                                                 events->tracks.v[events->track[i]].pid, i, events->uid[i] };
@@ -105,8 +104,8 @@ tl_status tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_t
         st = read_file(plan, i, 0, &exec, &row, err);
         tl_exec_free(&exec);
         uncount(&row);
-        if (st == TL_OK && !tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1))
-            st = tl_fail_memory(err, "the execution traces");
+        if (st == TL_OK)
+            tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &row, 1);
     }
     return st;
 }
@@ -162,10 +161,8 @@ static uint32_t name_of(linking *l, tl_text json)
     size_t consumed;
 
     bool escapes = raw.n > 0 && memchr(raw.p, '\\', raw.n) != NULL;
-    if (escapes && (object = tl_malloc(json.n + 16)) == NULL) {
-        l->no_memory = true;
-        return TL_NO_NAME;
-    }
+    if (escapes)
+        object = tl_malloc(json.n + 16);
     if (escapes) {
         int n = snprintf(object, json.n + 16, "{\"name\":%.*s}", (int)json.n, json.p);
         if (tl_event_read_yajl(&l->scratch, (tl_text){ object, (size_t)n }, &fields, &consumed) &&
@@ -183,15 +180,14 @@ static uint32_t text_of(linking *l, uint32_t text)
                               : TL_NO_NAME;
 }
 
-/* Rows of nodes as the file has them, no event yet.  False when memory is out. */
+/* Rows of nodes as the file has them, no event yet. */
 static bool make_rows(linking *l)
 {
     tl_map by_id = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < l->exec->nodes.n; i++) {
+    for (size_t i = 0; i < l->exec->nodes.n; i++) {
         const tl_exec_node *node = &l->exec->nodes.v[i];
-        ok = tl_map_put(&by_id, (uint64_t)node->id, (uint32_t)i) == 0;
+        tl_map_put(&by_id, (uint64_t)node->id, (uint32_t)i);
         l->rows[i] = (tl_execution_node){
             .rank = l->view->rank,
             .file = l->file->file,
@@ -208,13 +204,13 @@ static bool make_rows(linking *l)
             .start_ns = TL_TIME_UNKNOWN,
         };
     }
-    for (size_t i = 0; ok && i < l->exec->nodes.n; i++) {
+    for (size_t i = 0; i < l->exec->nodes.n; i++) {
         int64_t id = l->rows[i].parent;
         uint32_t parent = id != -1 ? tl_map_get(&by_id, (uint64_t)id) : TL_MAP_NONE;
         l->parent_of[i] = parent != TL_MAP_NONE && parent != i ? parent : TL_NONE;
     }
     tl_map_free(&by_id);
-    return ok && !l->no_memory && !l->trace->events.no_memory && !l->scratch.no_memory;
+    return !l->scratch.no_memory;
 }
 
 static size_t record_of(const tl_records *records, uint32_t uid)
@@ -263,7 +259,6 @@ static void count(const tl_execution_node *rows, size_t n, tl_execution_trace *f
     file->no_event += file->outside;
 }
 
-/* False when memory is out. */
 static bool link_nodes(linking *l, tl_table *out)
 {
     size_t n = l->exec->nodes.n;
@@ -271,12 +266,14 @@ static bool link_nodes(linking *l, tl_table *out)
 
     l->node_of = tl_arena_take(&arena, l->view->ops.n, sizeof *l->node_of);
     l->parent_of = tl_arena_take(&arena, n, sizeof *l->parent_of);
-    bool ok = !arena.failed && tl_table_reserve(out, n) && (l->rows = tl_table_row(out, out->n), make_rows(l));
+    tl_table_reserve(out, n);
+    bool ok = (l->rows = tl_table_row(out, out->n), make_rows(l));
     for (size_t i = 0; ok && i < l->view->ops.n; i++)
         l->node_of[i] = TL_NONE;
     if (ok && l->file->linked_by <= TL_EXECUTION_BY_EXTERNAL)
         find_events(l);
-    ok = ok && tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
+    if (ok)
+        tl_execution_sum_up(l->view, l->node_of, l->parent_of, l->rows, n);
     if (ok) {
         count(l->rows, n, l->file);
         out->n += n;
@@ -306,8 +303,12 @@ tl_status tl_executions_link(const tl_plan *plan, const tl_plan_item *item, cons
             file.linked_by = (uint8_t)choose(&l);
             ok = link_nodes(&l, tl_tables_get(out, &tl_execution_node_schema));
         }
-        if (st == TL_OK && !(ok && tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1)))
-            st = tl_fail_memory(err, "the nodes of an execution trace");
+        if (st == TL_OK) {
+            if (!ok)
+                st = tl_fail_memory(err, "the nodes of an execution trace");
+            else
+                tl_table_append(tl_tables_get(out, &tl_execution_trace_schema), &file, 1);
+        }
         tl_yajl_scratch_free(&l.scratch);
         tl_exec_free(&exec);
     }

@@ -68,13 +68,11 @@ static void name_host(const process *v, size_t from, size_t to)
         snprintf(v[i].row->host, sizeof v[i].row->host, "pids %" PRId64 "-%" PRId64, v[from].pid, v[to - 1].pid);
 }
 
-bool tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n)
+void tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n)
 {
     process *v = tl_calloc(n + 1, sizeof *v);
     bool twice = false;
 
-    if (v == NULL)
-        return false;
     size_t count = collect(plan, rows, n, v);
     for (size_t i = 1; i < count; i++)
         twice |= v[i].pid == v[i - 1].pid;
@@ -84,5 +82,4 @@ bool tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n)
         name_host(v, from, to);
     }
     free(v);
-    return true;
 }

@@ -19,7 +19,7 @@ static void count_duplicates(const tl_inventory *inventory, tl_rank *rows, size_
                                                               tl_ns_between(rows[i].last_ns, rows[i].first_ns) / 2);
 }
 
-tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err)
+void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n)
 {
     tl_inventory *inventory = &plan->inventory;
 
@@ -34,7 +34,6 @@ tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err)
         in->world_size = row->world_size;
     }
     count_duplicates(inventory, rows, n);
-    if (!tl_hosts_infer(plan, rows, n))
-        return tl_fail_memory(err, "the hosts of ranks");
-    return tl_inventory_learn(inventory, err);
+    tl_hosts_infer(plan, rows, n);
+    tl_inventory_learn(inventory);
 }

@@ -11,36 +11,33 @@ typedef struct paths {
     size_t n, cap;
 } paths;
 
-static bool add(const char *path, paths *out)
+static void add(const char *path, paths *out)
 {
     size_t n = strlen(path) + 1;
-    if (!tl_grow((void **)&out->v, &out->cap, out->n + n, 1))
-        return false;
+    tl_grow((void **)&out->v, &out->cap, out->n + n, 1);
     memcpy(out->v + out->n, path, n);
     out->n += n;
-    return true;
 }
 
 static tl_status find_named(const char *pattern, paths *out, tl_error *err)
 {
     glob_t found;
     int got = glob(pattern, 0, NULL, &found);
-    bool ok = got != GLOB_NOSPACE;
-    tl_status st = ok && got != 0 ? tl_fail(err, TL_EINPUT, "--events %s: no such file", pattern) : TL_OK;
+    if (got == GLOB_NOSPACE)
+        tl_mem_out(strlen(pattern));
+    tl_status st = got != 0 ? tl_fail(err, TL_EINPUT, "--events %s: no such file", pattern) : TL_OK;
 
-    for (size_t i = 0; st == TL_OK && ok && i < found.gl_pathc; i++)
-        ok = add(found.gl_pathv[i], out);
+    for (size_t i = 0; st == TL_OK && i < found.gl_pathc; i++)
+        add(found.gl_pathv[i], out);
     globfree(&found);
-    return ok ? st : tl_fail_memory(err, "the files of phases");
+    return st;
 }
 
-static tl_status find_beside(const tl_plan *plan, tl_input_kind kind, paths *out, tl_error *err)
+static void find_beside(const tl_plan *plan, tl_input_kind kind, paths *out)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < plan->inventory.inputs.n; i++)
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
         if (plan->inventory.inputs.v[i].kind == kind)
-            ok = add(plan->inventory.inputs.v[i].path, out);
-    return ok ? TL_OK : tl_fail_memory(err, "the list of files");
+            add(plan->inventory.inputs.v[i].path, out);
 }
 
 /* Collective: the paths of proc 0 to all; then they are theirs. */
@@ -49,7 +46,10 @@ static tl_status share(tl_status st, paths *found, char **v, size_t *n, tl_error
     st = tl_par_agree(st, err);
     *v = found->v;
     *n = found->n;
-    return st == TL_OK ? tl_par_share((void **)v, n, 1, err) : st;
+    if (st != TL_OK)
+        return st;
+    tl_par_share((void **)v, n, 1);
+    return TL_OK;
 }
 
 tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error *err)
@@ -57,17 +57,23 @@ tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error
     paths found = { 0 };
     tl_status st = TL_OK;
 
-    if (tl_par_proc() == 0)
-        st = options->events != NULL ? find_named(options->events, &found, err)
-                                     : find_beside(plan, TL_INPUT_PHASES, &found, err);
+    if (tl_par_proc() == 0) {
+        if (options->events != NULL) {
+            st = find_named(options->events, &found, err);
+        } else {
+            find_beside(plan, TL_INPUT_PHASES, &found);
+            st = TL_OK;
+        }
+    }
     return share(st, &found, &plan->phases, &plan->phases_bytes, err);
 }
 
 tl_status tl_memory_files_find(tl_plan *plan, tl_error *err)
 {
     paths found = { 0 };
-    tl_status st = tl_par_proc() == 0 ? find_beside(plan, TL_INPUT_MEMORY, &found, err) : TL_OK;
-    return share(st, &found, &plan->memory, &plan->memory_bytes, err);
+    if (tl_par_proc() == 0)
+        find_beside(plan, TL_INPUT_MEMORY, &found);
+    return share(TL_OK, &found, &plan->memory, &plan->memory_bytes, err);
 }
 
 /* The rank of an execution trace: that of its name; else of its process, where one trace alone is of that; else of the
@@ -94,27 +100,24 @@ static int64_t rank_of(const tl_inventory *inventory, const tl_input *execution)
 }
 
 /* An execution trace of a rank that nobody has asked for is left out, too. */
-static bool add_execution(const tl_options *options, const tl_plan *plan, const tl_input *in, paths *out)
+static void add_execution(const tl_options *options, const tl_plan *plan, const tl_input *in, paths *out)
 {
     int64_t rank = rank_of(&plan->inventory, in);
     if (rank >= 0 && !tl_ranges_has(&options->ranks, rank))
-        return true;
+        return;
     size_t n = out->n;
-    if (!tl_grow((void **)&out->v, &out->cap, n + sizeof rank, 1))
-        return false;
+    tl_grow((void **)&out->v, &out->cap, n + sizeof rank, 1);
     memcpy(out->v + n, &rank, sizeof rank);
     out->n += sizeof rank;
-    return add(in->path, out);
+    add(in->path, out);
 }
 
 /* Proc 0: the rank of each and its path. */
-static tl_status find_executions(const tl_options *options, const tl_plan *plan, paths *out, tl_error *err)
+static void find_executions(const tl_options *options, const tl_plan *plan, paths *out)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < plan->inventory.inputs.n; i++)
+    for (size_t i = 0; i < plan->inventory.inputs.n; i++)
         if (plan->inventory.inputs.v[i].kind == TL_INPUT_EXECUTION)
-            ok = add_execution(options, plan, &plan->inventory.inputs.v[i], out);
-    return ok ? TL_OK : tl_fail_memory(err, "the execution traces");
+            add_execution(options, plan, &plan->inventory.inputs.v[i], out);
 }
 
 /* Which trace is the rank's; of a file that is alone the number is known when it has been read. */
@@ -130,21 +133,21 @@ tl_status tl_execution_files_find(const tl_options *options, tl_plan *plan, tl_e
 {
     paths found = { 0 };
     size_t n = 0, cap = 0;
-    bool ok = true;
 
-    tl_status st = tl_par_proc() == 0 ? find_executions(options, plan, &found, err) : TL_OK;
+    if (tl_par_proc() == 0)
+        find_executions(options, plan, &found);
+    tl_status st = TL_OK;
     st = share(st, &found, &plan->execution_texts, &n, err);
-    for (size_t at = 0; st == TL_OK && ok && at < n;) {
+    for (size_t at = 0; st == TL_OK && at < n;) {
         int64_t rank;
         memcpy(&rank, plan->execution_texts + at, sizeof rank);
         const char *path = plan->execution_texts + at + sizeof rank;
         size_t item = item_of(plan, rank);
-        ok = tl_grow((void **)&plan->executions, &cap, plan->nexecutions + 1, sizeof *plan->executions);
-        if (ok)
-            plan->executions[plan->nexecutions++] = (tl_plan_execution){ path, rank, item };
+        tl_grow((void **)&plan->executions, &cap, plan->nexecutions + 1, sizeof *plan->executions);
+        plan->executions[plan->nexecutions++] = (tl_plan_execution){ path, rank, item };
         if (item != SIZE_MAX)
             plan->items[item].nslices = 1; /* what its rows are called by is taken of whole files only */
         at += sizeof rank + strlen(path) + 1;
     }
-    return tl_par_agree(st == TL_OK && !ok ? tl_fail_memory(err, "the execution traces") : st, err);
+    return tl_par_agree(st, err);
 }

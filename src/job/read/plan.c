@@ -27,8 +27,7 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
     }
     tl_inventory_sort(inventory);
     for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (!tl_bytes_put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1))
-            return tl_fail_memory(err, "the list of files");
+        tl_bytes_put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1);
     return TL_OK;
 }
 
@@ -38,7 +37,7 @@ typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_FOR_ANY_RANK, LOOK_AT_ALL
 
 /* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read, but to
  * who has named ranks. */
-static tl_status look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks, tl_error *err)
+static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
 {
     size_t n = 0, number = 0;
 
@@ -56,10 +55,8 @@ static tl_status look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks
             tl_input_look(&look, true);
         }
         look.path = NULL;
-        if (!tl_bytes_put(looks, &look, sizeof look))
-            return tl_fail_memory(err, "the list of files");
+        tl_bytes_put(looks, &look, sizeof look);
     }
-    return TL_OK;
 }
 
 /* Proc 0: the looks of all procs, back to their places.  `sizes` are their bytes by proc. */
@@ -100,7 +97,7 @@ typedef struct item_head {
     int32_t rank_source, unreadable;
 } item_head;
 
-static bool put_item(tl_bytes *out, const tl_input *in)
+static void put_item(tl_bytes *out, const tl_input *in)
 {
     item_head head = { .rank = in->rank,
                        .pid = in->origin.pid,
@@ -110,34 +107,32 @@ static bool put_item(tl_bytes *out, const tl_input *in)
                        .word = in->word,
                        .rank_source = (int32_t)in->rank_source,
                        .unreadable = in->kind == TL_INPUT_UNREADABLE };
-    return tl_bytes_put(out, &head, sizeof head) && tl_bytes_put(out, in->path, strlen(in->path) + 1) &&
-           tl_bytes_put(out, in->why, strlen(in->why) + 1);
+    tl_bytes_put(out, &head, sizeof head);
+    tl_bytes_put(out, in->path, strlen(in->path) + 1);
+    tl_bytes_put(out, in->why, strlen(in->why) + 1);
 }
 
 /* Proc 0: everything that is a trace or should be one, in path order. */
-static bool write_every(tl_plan *plan, tl_bytes *out)
+static void write_every(tl_plan *plan, tl_bytes *out)
 {
     const tl_inventory *inventory = &plan->inventory;
     plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
-    bool ok = plan->planned != NULL;
 
-    for (size_t i = 0; ok && i < inventory->inputs.n; i++) {
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
         tl_input_kind kind = inventory->inputs.v[i].kind;
         plan->planned[i] = kind == TL_INPUT_TRACE || kind == TL_INPUT_UNREADABLE;
-        ok = !plan->planned[i] || put_item(out, &inventory->inputs.v[i]);
+        if (plan->planned[i])
+            put_item(out, &inventory->inputs.v[i]);
     }
-    return ok;
 }
 
-/* The chosen without ranks that nobody has asked for; how many are left, SIZE_MAX when memory is out.  The plan gets the
- * ranks of all. */
+/* The chosen without ranks that nobody has asked for; how many are left.  The plan gets the ranks of all. */
 static size_t leave_asked(const tl_options *options, tl_plan *plan, const tl_input **chosen, size_t n)
 {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
         int64_t rank = chosen[i]->rank;
-        if (!tl_vec_room(&plan->ranks))
-            return SIZE_MAX;
+        tl_vec_room(&plan->ranks);
         plan->ranks.v[plan->ranks.n++] = (tl_range){ rank, rank };
         if (tl_ranges_has(&options->ranks, rank))
             chosen[kept++] = chosen[i];
@@ -151,14 +146,13 @@ static tl_status write_plan(const tl_options *options, tl_plan *plan, tl_bytes *
     const tl_inventory *inventory = &plan->inventory;
     const tl_input **chosen = tl_calloc(inventory->inputs.n + 1, sizeof *chosen);
     plan->planned = tl_calloc(inventory->inputs.n + 1, sizeof *plan->planned);
-    bool ok = chosen != NULL && plan->planned != NULL;
-    size_t n = ok ? tl_inventory_choose(inventory, chosen) : 0;
+    size_t n = tl_inventory_choose(inventory, chosen);
     size_t kept = leave_asked(options, plan, chosen, n);
 
-    ok = ok && kept != SIZE_MAX;
+    bool ok = kept != SIZE_MAX;
     for (size_t i = 0; ok && i < kept; i++) {
         plan->planned[chosen[i] - inventory->inputs.v] = true;
-        ok = put_item(out, chosen[i]);
+        put_item(out, chosen[i]);
     }
     free(chosen);
     if (!ok)
@@ -193,15 +187,14 @@ static void form_teams(tl_plan *plan)
 }
 
 /* Each proc: the plan from its message, which the plan then owns. */
-static bool read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
+static void read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
 {
     size_t cap = 0;
 
     plan->texts = message->v;
     for (size_t at = 0; at < message->n;) {
         item_head head;
-        if (!tl_grow((void **)&plan->items, &cap, plan->n + 1, sizeof *plan->items))
-            return false;
+        tl_grow((void **)&plan->items, &cap, plan->n + 1, sizeof *plan->items);
         memcpy(&head, message->v + at, sizeof head);
         const char *path = message->v + at + sizeof head, *why = path + strlen(path) + 1;
         plan->items[plan->n++] = (tl_plan_item){ .path = path,
@@ -219,24 +212,20 @@ static bool read_plan(tl_bytes *message, bool ranks_known, tl_plan *plan)
     if (plan->n == 1 && !ranks_known)
         plan->items[0].alone = true;
     form_teams(plan);
-    return true;
 }
 
 /* Collective: one round of looks.  Then proc 0 knows what they say. */
-static tl_status look_round(const tl_bytes *paths, depth how, tl_bytes *looks, tl_inventory *inventory, tl_error *err)
+static void look_round(const tl_bytes *paths, depth how, tl_bytes *looks, tl_inventory *inventory)
 {
     void *all = NULL;
     size_t nall, *sizes = tl_calloc((size_t)tl_par_nprocs(), sizeof *sizes);
-    tl_status st = sizes == NULL ? tl_fail_memory(err, "the list of files") : look_at_share(paths, how, looks, err);
+    look_at_share(paths, how, looks);
 
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        st = tl_par_gather(looks->v, looks->n, &all, &nall, sizes, err);
-    if (st == TL_OK && sizes != NULL && tl_par_proc() == 0)
+    tl_par_gather(looks->v, looks->n, &all, &nall, sizes);
+    if (tl_par_proc() == 0)
         merge_looks(inventory, all, sizes);
     free(all);
     free(sizes);
-    return tl_par_agree(st, err);
 }
 
 /* Collective: proc 0 decides what the looks say about ranks and runs. */
@@ -253,7 +242,10 @@ static tl_status find_files(const tl_options *options, tl_inventory *inventory, 
 {
     tl_status st = tl_par_proc() == 0 ? list_files(options, inventory, paths, err) : TL_OK;
     st = tl_par_agree(st, err);
-    return st == TL_OK ? tl_par_share((void **)&paths->v, &paths->n, 1, err) : st;
+    if (st != TL_OK)
+        return st;
+    tl_par_share((void **)&paths->v, &paths->n, 1);
+    return TL_OK;
 }
 
 /* Collective: proc 0's message to all, and the plan from it. */
@@ -261,19 +253,19 @@ static tl_status spread_plan(tl_status written, bool ranks_known, tl_bytes *mess
 {
     tl_status st = tl_par_agree(written, err);
     if (st == TL_OK)
-        st = tl_par_share((void **)&message->v, &message->n, 1, err);
+        tl_par_share((void **)&message->v, &message->n, 1);
     if (st == TL_OK) {
-        st = read_plan(message, ranks_known, plan) ? TL_OK : tl_fail_memory(err, "the plan");
+        read_plan(message, ranks_known, plan);
         message->v = NULL;
-        st = tl_par_agree(st, err);
     }
     return st;
 }
 
 /* Collective: proc 0 adds what was named in vain. */
-static tl_status close_inventory(tl_inventory *inventory, tl_error *err)
+static void close_inventory(tl_inventory *inventory)
 {
-    return tl_par_agree(tl_par_proc() == 0 ? tl_inventory_close(inventory, err) : TL_OK, err);
+    if (tl_par_proc() == 0)
+        tl_inventory_close(inventory);
 }
 
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
@@ -283,7 +275,7 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
 
     tl_status st = find_files(options, &plan->inventory, &paths, err);
     if (st == TL_OK)
-        st = look_round(&paths, asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &looks, &plan->inventory, err);
+        look_round(&paths, asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &looks, &plan->inventory);
     if (st == TL_OK)
         st = decide(options, &plan->inventory, err);
     if (st == TL_OK) {
@@ -291,12 +283,11 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
         tl_par_bcast(&deep, sizeof deep);
     }
     if (st == TL_OK && deep) {
-        st = look_round(&paths, LOOK_AT_ALL, &looks, &plan->inventory, err);
-        if (st == TL_OK)
-            st = decide(options, &plan->inventory, err);
+        look_round(&paths, LOOK_AT_ALL, &looks, &plan->inventory);
+        st = decide(options, &plan->inventory, err);
     }
     if (st == TL_OK)
-        st = close_inventory(&plan->inventory, err);
+        close_inventory(&plan->inventory);
     if (st == TL_OK)
         st = spread_plan(first ? write_plan(options, plan, &message, err) : TL_OK, asked, &message, plan, err);
     if (st == TL_OK)
@@ -318,12 +309,14 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
 
     tl_status st = find_files(options, &plan->inventory, &paths, err);
     if (st == TL_OK)
-        st = look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory, err);
+        look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory);
     if (st == TL_OK)
-        st = close_inventory(&plan->inventory, err);
-    if (st == TL_OK)
-        st = spread_plan(!first || write_every(plan, &message) ? TL_OK : tl_fail_memory(err, "the plan"), false,
-                         &message, plan, err);
+        close_inventory(&plan->inventory);
+    if (st == TL_OK) {
+        if (first)
+            write_every(plan, &message);
+        st = spread_plan(TL_OK, false, &message, plan, err);
+    }
     free(paths.v);
     free(looks.v);
     free(message.v);

@@ -69,18 +69,16 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
 }
 
 /* Runs the analyses with these needs. */
-static tl_status run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out,
-                              tl_error *err)
+static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out,
+                         tl_error *err)
 {
-    tl_status st = TL_OK;
-    for (const tl_analysis *const *a = tl_analyses; st == TL_OK && *a != NULL; a++) {
+    for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++) {
         if ((*a)->per_rank == NULL || (*a)->needs != needs)
             continue;
         if (how->tick != NULL)
             how->tick(how->tick_arg);
-        st = (*a)->per_rank(view, &how->options->config, out, err);
+        (*a)->per_rank(view, &how->options->config, out, err);
     }
-    return st;
 }
 
 /* What a rank did by itself, which its graph is made of when the host's columns are gone. */
@@ -131,20 +129,21 @@ static tl_status take_part(const tl_rank_view *view, const tl_rank_reading *how,
     if (st == TL_OK)
         forget_order(set, first, view, tables);
     if (st == TL_OK)
-        st = tl_host_calls_find(view, &own->calls, err);
-    if (st == TL_OK && !(tl_exposures_add(view, how->exposures) && tl_host_spans_find(&own->spans, view) &&
-                         tl_activity_find(&own->activity, view, &own->spans) &&
-                         tl_details_collect(view, &own->activity, how->details) &&
-                         tl_local_since(view, &own->activity, mine, set->participants.n - first)))
-        st = tl_fail_memory(err, "what a rank did between its collectives");
+        tl_host_calls_find(view, &own->calls);
+    if (st == TL_OK) {
+        tl_exposures_add(view, how->exposures);
+        tl_host_spans_find(&own->spans, view);
+        tl_activity_find(&own->activity, view, &own->spans);
+        tl_details_collect(view, &own->activity, how->details);
+        tl_local_since(view, &own->activity, mine, set->participants.n - first);
+    }
     return st;
 }
 
-static tl_status add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own, tl_error *err)
+static void add_graph(tl_rank_graphs *graphs, const tl_rank_view *view, const own_work *own)
 {
-    if (!tl_rank_graphs_room(graphs))
-        return tl_fail_memory(err, "the graph of a rank");
-    return tl_rank_graph_make(view, own->calls, &own->spans, &graphs->of.v[graphs->of.n++], err);
+    tl_rank_graphs_room(graphs);
+    tl_rank_graph_make(view, own->calls, &own->spans, &graphs->of.v[graphs->of.n++]);
 }
 
 static void note_found(const tl_found *found, const tl_rank_reading *how, tl_rank *row)
@@ -171,25 +170,24 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
 
     if (st == TL_OK && how->selection != NULL) {
         note_found(&found, how, row);
-        if (!tl_found_add(how->found, &found))
-            st = tl_fail_memory(err, "what there is to select");
+        tl_found_add(how->found, &found);
     }
     tl_found_free(&found);
     out->tables.names = &trace->events.names;
-    if (st == TL_OK && how->behaviours != NULL && !tl_behaviours_collect(&linked.view, how->behaviours))
-        st = tl_fail_memory(err, "how kernels without a known name behave");
+    if (st == TL_OK && how->behaviours != NULL)
+        tl_behaviours_collect(&linked.view, how->behaviours);
     if (st == TL_OK)
-        st = run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
+        run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         st = take_part(&linked.view, how, &own, &out->tables, err);
     if (st == TL_OK)
         st = tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables, err);
     tl_linked_free_host(&linked);
     if (st == TL_OK)
-        st = add_graph(how->graphs, &linked.view, &own, err);
+        add_graph(how->graphs, &linked.view, &own);
     own_work_free(&own);
     if (st == TL_OK)
-        st = run_analyses(0, &linked.view, how, &out->tables, err);
+        run_analyses(0, &linked.view, how, &out->tables, err);
     if (st == TL_OK)
         tl_rank_describe(&linked.view, row);
     out->tables.names = NULL;
@@ -198,15 +196,13 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
 }
 
 /* What a reading without analyses tells of the steps: whether all marks of them count. */
-static tl_status look_at_steps(const tl_trace *trace, tl_rank *row, tl_error *err)
+static void look_at_steps(const tl_trace *trace, tl_rank *row)
 {
     tl_linked linked;
-    tl_status st = tl_link_steps(trace, &linked, err);
+    tl_link_steps(trace, &linked);
 
-    if (st == TL_OK)
-        tl_rank_describe_steps(&linked.view, row);
+    tl_rank_describe_steps(&linked.view, row);
     tl_linked_free(&linked);
-    return st;
 }
 
 tl_read_options tl_rank_read_options(const tl_rank_reading *how)
@@ -229,8 +225,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
 
     tl_mem_expect(TL_MEM_GROWING);
     *out = (tl_rank_result){ .first_ns = TL_TIME_UNKNOWN };
-    if (!tl_tables_init(&out->tables, schemas, nschemas))
-        return tl_fail_memory(err, "the tables of a rank");
+    tl_tables_init(&out->tables, schemas, nschemas);
 
     tl_error why = { 0 };
     tl_status st = TL_OK;
@@ -247,8 +242,14 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     size_t nbehaviours = how->behaviours != NULL ? how->behaviours->n : 0;
     size_t ndetails = how->analyse ? how->details->rows.n : 0;
     size_t ngraphs = how->analyse ? how->graphs->of.n : 0;
-    if (st == TL_OK)
-        st = how->analyse ? analyse(item, &trace, &records, how, &row, out, &why) : look_at_steps(&trace, &row, &why);
+    if (st == TL_OK) {
+        if (how->analyse) {
+            st = analyse(item, &trace, &records, how, &row, out, &why);
+        } else {
+            look_at_steps(&trace, &row);
+            st = TL_OK;
+        }
+    }
     free(records.v.v);
     if (st != TL_OK) {
         if (how->analyse) { /* nor has it a part in anything */
@@ -263,8 +264,7 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
         }
         tl_trace_free(&trace); /* and where memory is out, it may be this that has it */
         tl_tables_free(&out->tables);
-        if (!tl_tables_init(&out->tables, schemas, nschemas))
-            return tl_fail_memory(err, "the tables of a rank");
+        tl_tables_init(&out->tables, schemas, nschemas);
         row.status = TL_RANK_UNREADABLE;
         /* The row names its file already. */
         size_t n = strlen(item->path);
@@ -278,9 +278,8 @@ tl_status tl_rank_read(const tl_plan_item *item, const tl_rank_reading *how, tl_
     out->names = trace.events.names; /* the rest of the trace has served */
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);
-    return tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1)
-               ? TL_OK
-               : tl_fail_memory(err, "the rank table");
+    tl_table_append(tl_tables_get(&out->tables, &tl_rank_schema), &row, 1);
+    return TL_OK;
 }
 
 void tl_rank_result_free(tl_rank_result *result)

@@ -90,8 +90,8 @@ static tl_status find_reps(repeating *r, tl_trace *trace, tl_sample *s, tl_error
     if (st == TL_OK) {
         const tl_rep_rule rule = rule_for(r, &linked.view);
         s->of = rule.of;
-        st = tl_rep_set_find(&linked.view, &rule, &s->reps, err);
-        if (st == TL_OK && s->reps.v.n == 0)
+        tl_rep_set_find(&linked.view, &rule, &s->reps);
+        if (s->reps.v.n == 0)
             say_none(&linked.view, &rule, s);
     }
     tl_linked_free(&linked);
@@ -135,24 +135,22 @@ static tl_status read_mine(repeating *r, tl_error *err)
             snprintf(s.words, sizeof s.words, "%s", why.text);
         }
         name_files(&r->plan.items[i], &s);
-        if (!tl_sample_put(&r->found, &s, &names))
-            st = tl_fail_memory(err, "repetitions");
+        tl_sample_put(&r->found, &s, &names);
         tl_rep_set_free(&s.reps);
         tl_names_free(&names);
     }
     return tl_par_agree(st, err);
 }
 
-static tl_status gather(repeating *r, tl_error *err)
+static void gather(repeating *r)
 {
     tl_bytes all = { 0 };
     void *bytes = NULL;
-    tl_status st = tl_par_gather(r->found.v, r->found.n, &bytes, &all.n, NULL, err);
+    tl_par_gather(r->found.v, r->found.n, &bytes, &all.n, NULL);
     all.v = bytes;
-    if (st == TL_OK && is_first() && !tl_samples_take(&all, &r->samples))
-        st = tl_fail_memory(err, "repetitions of all traces");
+    if (is_first())
+        tl_samples_take(&all, &r->samples);
     tl_bytes_free(&all);
-    return tl_par_agree(st, err);
 }
 
 /* ---- words ---- */
@@ -233,7 +231,7 @@ static tl_status print(const repeating *r, tl_error *err)
 {
     static const struct {
         const tl_schema *schema;
-        bool (*fill)(const tl_samples *samples, tl_table *out);
+        void (*fill)(const tl_samples *samples, tl_table *out);
     } tables[] = {
         [TL_REPS_STATISTICS] = { &tl_rep_stat_schema, tl_samples_summarise },
         [TL_REPS_EACH] = { &tl_rep_schema, tl_samples_each },
@@ -246,9 +244,9 @@ static tl_status print(const repeating *r, tl_error *err)
                            .format = (tl_format)r->reps->format,
                            .unit = (tl_unit_choice)r->reps->unit,
                            .text_width = r->reps->text_width };
-    bool ok = tables[r->reps->shown].fill(&r->samples, &table);
+    tables[r->reps->shown].fill(&r->samples, &table);
     name_paths(r, &table);
-    ok = ok && tl_print_begin(&printer) && tl_print_rows(&printer, table.rows, table.n);
+    bool ok = tl_print_begin(&printer) && tl_print_rows(&printer, table.rows, table.n);
     ok = tl_print_end(&printer) && ok;
     tl_table_free(&table);
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -301,7 +299,7 @@ int tl_reps(const tl_options *options, const tl_reps_options *reps)
     if (st == TL_OK)
         st = read_mine(&r, &err);
     if (st == TL_OK)
-        st = gather(&r, &err);
+        gather(&r);
     if (is_first()) {
         if (st == TL_OK)
             warn(&r);

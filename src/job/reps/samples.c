@@ -4,41 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names)
+void tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names)
 {
     const tl_rep_set *r = &sample->reps;
-    bool ok = tl_bytes_put(out, sample, sizeof *sample) && tl_bytes_put_list(out, r->v.v, r->v.n, sizeof *r->v.v) &&
-              tl_bytes_put_list(out, r->shares.v, r->shares.n, sizeof *r->shares.v);
-    for (size_t i = 0; ok && i < r->shares.n; i++) {
+    tl_bytes_put(out, sample, sizeof *sample);
+    tl_bytes_put_list(out, r->v.v, r->v.n, sizeof *r->v.v);
+    tl_bytes_put_list(out, r->shares.v, r->shares.n, sizeof *r->shares.v);
+    for (size_t i = 0; i < r->shares.n; i++) {
         tl_text name = tl_names_text(names, r->shares.v[i].name);
-        ok = tl_bytes_put_list(out, name.p, name.n, 1);
+        tl_bytes_put_list(out, name.p, name.n, 1);
     }
-    return ok;
 }
 
 /* A share's name is an id of its proc until here. */
-static bool take_name(tl_bytes *in, tl_names *names, tl_rep_share *share)
+static void take_name(tl_bytes *in, tl_names *names, tl_rep_share *share)
 {
     char *text = NULL;
     size_t n = 0;
-    bool ok = tl_bytes_get_list(in, (void **)&text, &n, 1);
-    share->name = ok ? tl_names_intern(names, text, n) : TL_NO_NAME;
+    tl_bytes_get_list(in, (void **)&text, &n, 1);
+    share->name = tl_names_intern(names, text, n);
     free(text);
-    return share->name != TL_NO_NAME;
 }
 
-static bool take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
+static void take_sample(tl_bytes *in, tl_names *names, tl_sample *sample)
 {
     tl_rep_set *r = &sample->reps;
-    if (!tl_bytes_get(in, sample, sizeof *sample))
-        return false;
+    tl_bytes_get(in, sample, sizeof *sample);
     memset(&r->v, 0, sizeof r->v);
     memset(&r->shares, 0, sizeof r->shares);
-    bool ok = tl_bytes_get_list(in, (void **)&r->v.v, &r->v.n, sizeof *r->v.v);
-    ok = ok && tl_bytes_get_list(in, (void **)&r->shares.v, &r->shares.n, sizeof *r->shares.v);
-    for (size_t i = 0; ok && i < r->shares.n; i++)
-        ok = take_name(in, names, &r->shares.v[i]);
-    return ok;
+    tl_bytes_get_list(in, (void **)&r->v.v, &r->v.n, sizeof *r->v.v);
+    tl_bytes_get_list(in, (void **)&r->shares.v, &r->shares.n, sizeof *r->shares.v);
+    for (size_t i = 0; i < r->shares.n; i++)
+        take_name(in, names, &r->shares.v[i]);
 }
 
 static int by_item(const void *a, const void *b)
@@ -47,16 +44,15 @@ static int by_item(const void *a, const void *b)
     return TL_COMPARE(x, y);
 }
 
-/* Traces are counted in each variant.  False when memory is out. */
-static bool number(tl_samples *samples)
+/* Traces are counted in each variant. */
+static void number(tl_samples *samples)
 {
     int32_t nvariants = 0;
     for (size_t i = 0; i < samples->v.n; i++)
         nvariants = samples->v.v[i].variant >= nvariants ? samples->v.v[i].variant + 1 : nvariants;
     int32_t *ntraces = tl_calloc((size_t)nvariants + 1, sizeof *ntraces);
-    bool ok = ntraces != NULL;
 
-    for (size_t i = 0; ok && i < samples->v.n; i++) {
+    for (size_t i = 0; i < samples->v.n; i++) {
         tl_sample *s = &samples->v.v[i];
         s->trace = s->status == TL_OK ? ntraces[s->variant]++ : -1;
         for (size_t k = 0; k < s->reps.v.n; k++) {
@@ -66,21 +62,18 @@ static bool number(tl_samples *samples)
     }
     samples->nvariants = nvariants;
     free(ntraces);
-    return ok;
 }
 
-bool tl_samples_take(tl_bytes *in, tl_samples *out)
+void tl_samples_take(tl_bytes *in, tl_samples *out)
 {
     while (in->at < in->n) {
-        if (!tl_vec_room(&out->v))
-            return false;
+        tl_vec_room(&out->v);
         out->v.v[out->v.n] = (tl_sample){ 0 };
-        if (!take_sample(in, &out->names, &out->v.v[out->v.n++]))
-            return false;
+        take_sample(in, &out->names, &out->v.v[out->v.n++]);
     }
     if (out->v.n > 1)
         qsort(out->v.v, out->v.n, sizeof *out->v.v, by_item);
-    return number(out);
+    number(out);
 }
 
 void tl_samples_free(tl_samples *samples)

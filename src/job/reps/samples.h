@@ -25,18 +25,17 @@ typedef struct tl_samples {
     tl_names names; /* of the shares */
 } tl_samples;
 
-/* Appends the sample as bytes; names are those of its shares.  False when memory is out. */
-bool tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names);
+/* Appends the sample as bytes; names are those of its shares. */
+void tl_sample_put(tl_bytes *out, const tl_sample *sample, const tl_names *names);
 
-/* Takes all samples out of the bytes.  False when memory is out. */
-bool tl_samples_take(tl_bytes *in, tl_samples *out);
+/* Takes all samples out of the bytes. */
+void tl_samples_take(tl_bytes *in, tl_samples *out);
 void tl_samples_free(tl_samples *samples);
 
-/* The tables, from what could be read; the rows of rep_stat and rep_compare want their path yet.  False when memory is
- * out. */
-bool tl_samples_each(const tl_samples *samples, tl_table *out);      /* rep */
-bool tl_samples_summarise(const tl_samples *samples, tl_table *out); /* rep_stat */
-bool tl_samples_works(const tl_samples *samples, tl_table *out);     /* rep_work */
-bool tl_samples_compare(const tl_samples *samples, tl_table *out);   /* rep_compare */
+/* The tables, from what could be read; the rows of rep_stat and rep_compare want their path yet. */
+void tl_samples_each(const tl_samples *samples, tl_table *out);      /* rep */
+void tl_samples_summarise(const tl_samples *samples, tl_table *out); /* rep_stat */
+void tl_samples_works(const tl_samples *samples, tl_table *out);     /* rep_work */
+void tl_samples_compare(const tl_samples *samples, tl_table *out);   /* rep_compare */
 
 #endif

@@ -8,12 +8,11 @@
 TL_TABLE_DEFINE(rep_work, TL_REP_WORK_FIELDS, TL_SCOPE_JOB, "work in repetitions",
                 "Which kernels take the time of a repetition?");
 
-bool tl_samples_each(const tl_samples *samples, tl_table *out)
+void tl_samples_each(const tl_samples *samples, tl_table *out)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < samples->v.n; i++)
-        ok = tl_table_append(out, samples->v.v[i].reps.v.v, samples->v.v[i].reps.v.n);
-    return ok && tl_table_sort(out);
+    for (size_t i = 0; i < samples->v.n; i++)
+        tl_table_append(out, samples->v.v[i].reps.v.v, samples->v.v[i].reps.v.n);
+    tl_table_sort(out);
 }
 
 /* A variant: each measure of its n repetitions, in order. */
@@ -22,14 +21,14 @@ typedef struct measured {
     size_t n, nempty;
 } measured;
 
-/* The caller frees v[0].  False when memory is out. */
-static bool measure(const tl_samples *samples, int32_t variant, measured *out)
+/* The caller frees v[0]. */
+static void measure(const tl_samples *samples, int32_t variant, measured *out)
 {
     size_t most = 0;
     for (size_t i = 0; i < samples->v.n; i++)
         most += samples->v.v[i].variant == variant ? samples->v.v[i].reps.v.n : 0;
     *out = (measured){ .v[0] = tl_malloc((most + 1) * TL_NREP_MEASURES * sizeof *out->v[0]) };
-    for (int m = 0; out->v[0] != NULL && m < TL_NREP_MEASURES; m++) {
+    for (int m = 0; m < TL_NREP_MEASURES; m++) {
         out->v[m] = out->v[0] + (size_t)m * most;
         out->n = out->nempty = 0;
         for (size_t i = 0; i < samples->v.n; i++)
@@ -41,50 +40,40 @@ static bool measure(const tl_samples *samples, int32_t variant, measured *out)
         if (out->n > 1)
             tl_ns_sort(out->v[m], out->n);
     }
-    return out->v[0] != NULL;
 }
 
-bool tl_samples_summarise(const tl_samples *samples, tl_table *out)
+void tl_samples_summarise(const tl_samples *samples, tl_table *out)
 {
-    bool ok = true;
-    for (int32_t v = 0; ok && v < samples->nvariants; v++) {
+    for (int32_t v = 0; v < samples->nvariants; v++) {
         measured of;
-        ok = measure(samples, v, &of);
-        for (int m = 0; ok && of.n > 0 && m < TL_NREP_MEASURES; m++) {
+        measure(samples, v, &of);
+        for (int m = 0; of.n > 0 && m < TL_NREP_MEASURES; m++) {
             tl_rep_stat *row = tl_table_add(out);
-            ok = row != NULL;
-            if (ok) {
-                tl_rep_summarise(of.v[m], of.n, row);
-                row->variant = v;
-                row->measure = (uint8_t)m;
-                row->empty = (int64_t)of.nempty;
-            }
+            tl_rep_summarise(of.v[m], of.n, row);
+            row->variant = v;
+            row->measure = (uint8_t)m;
+            row->empty = (int64_t)of.nempty;
         }
         free(of.v[0]);
     }
-    return ok;
 }
 
-bool tl_samples_compare(const tl_samples *samples, tl_table *out)
+void tl_samples_compare(const tl_samples *samples, tl_table *out)
 {
     measured base;
-    bool ok = measure(samples, 0, &base);
-    for (int32_t v = 1; ok && v < samples->nvariants; v++) {
+    measure(samples, 0, &base);
+    for (int32_t v = 1; v < samples->nvariants; v++) {
         measured of;
-        ok = measure(samples, v, &of);
-        for (int m = 0; ok && of.n > 0 && base.n > 0 && m < TL_NREP_MEASURES; m++) {
+        measure(samples, v, &of);
+        for (int m = 0; of.n > 0 && base.n > 0 && m < TL_NREP_MEASURES; m++) {
             tl_rep_compare *row = tl_table_add(out);
-            ok = row != NULL;
-            if (ok) {
-                tl_rep_compare_with(of.v[m], of.n, base.v[m], base.n, row);
-                row->variant = v;
-                row->measure = (uint8_t)m;
-            }
+            tl_rep_compare_with(of.v[m], of.n, base.v[m], base.n, row);
+            row->variant = v;
+            row->measure = (uint8_t)m;
         }
         free(of.v[0]);
     }
     free(base.v[0]);
-    return ok;
 }
 
 /* ---- kernels ---- */
@@ -111,10 +100,10 @@ static owned_share *collect(const tl_samples *samples, size_t *n)
         most += samples->v.v[i].reps.shares.n;
     owned_share *all = tl_malloc((most + 1) * sizeof *all);
     *n = 0;
-    for (size_t i = 0; all != NULL && i < samples->v.n; i++)
+    for (size_t i = 0; i < samples->v.n; i++)
         for (size_t k = 0; k < samples->v.v[i].reps.shares.n; k++)
             all[(*n)++] = (owned_share){ samples->v.v[i].variant, &samples->v.v[i].reps.shares.v[k] };
-    if (all != NULL && *n > 1)
+    if (*n > 1)
         qsort(all, *n, sizeof *all, by_name);
     return all;
 }
@@ -128,15 +117,11 @@ static double median_with_zeros(const int64_t *v, size_t n, size_t all)
 }
 
 /* One name in one variant: n > 0 shares, of `all` repetitions. */
-static bool add_work(const tl_samples *samples, const owned_share *v, size_t n, size_t all, tl_table *out)
+static void add_work(const tl_samples *samples, const owned_share *v, size_t n, size_t all, tl_table *out)
 {
-    int64_t *ns = tl_malloc(2 * n * sizeof *ns), *counts = ns != NULL ? ns + n : NULL;
-    tl_rep_work *row = ns != NULL ? tl_table_add(out) : NULL;
+    int64_t *ns = tl_malloc(2 * n * sizeof *ns), *counts = ns + n;
+    tl_rep_work *row = tl_table_add(out);
     int64_t total = 0;
-    if (row == NULL) {
-        free(ns);
-        return false;
-    }
     for (size_t i = 0; i < n; i++) {
         ns[i] = v[i].share->total_ns;
         counts[i] = v[i].share->count;
@@ -153,7 +138,6 @@ static bool add_work(const tl_samples *samples, const owned_share *v, size_t n, 
     row->max_ns = ns[n - 1];
     tl_cell_text(row->name, sizeof row->name, name.p, name.n);
     free(ns);
-    return true;
 }
 
 static int by_median(const void *a, const void *b)
@@ -168,12 +152,11 @@ static int by_median(const void *a, const void *b)
     return memcmp(x->name, y->name, sizeof x->name);
 }
 
-bool tl_samples_works(const tl_samples *samples, tl_table *out)
+void tl_samples_works(const tl_samples *samples, tl_table *out)
 {
     size_t n, all = 0;
     owned_share *v = collect(samples, &n);
-    bool ok = v != NULL;
-    for (size_t from = 0, to; ok && from < n; from = to) {
+    for (size_t from = 0, to; from < n; from = to) {
         if (from == 0 || v[from].variant != v[from - 1].variant) {
             all = 0;
             for (size_t i = 0; i < samples->v.n; i++)
@@ -181,14 +164,13 @@ bool tl_samples_works(const tl_samples *samples, tl_table *out)
         }
         for (to = from; to < n && v[to].variant == v[from].variant && v[to].share->name == v[from].share->name; to++)
             ;
-        ok = add_work(samples, v + from, to - from, all, out);
+        add_work(samples, v + from, to - from, all, out);
     }
     free(v);
-    if (ok && out->n > 1)
+    if (out->n > 1)
         qsort(out->rows, out->n, sizeof(tl_rep_work), by_median);
-    for (size_t i = 0; ok && i < out->n; i++) {
+    for (size_t i = 0; i < out->n; i++) {
         tl_rep_work *row = tl_table_row(out, i), *before = i > 0 ? tl_table_row(out, i - 1) : NULL;
         row->place = before != NULL && before->variant == row->variant ? before->place + 1 : 1;
     }
-    return ok;
 }

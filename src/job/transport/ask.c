@@ -26,13 +26,13 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err)
+void tl_rank_procs_find(tl_held *held, tl_rank_procs *out)
 {
     rank_proc *own = tl_malloc((held->n + 1) * sizeof *own), *all = NULL;
     *out = (tl_rank_procs){ .held = held };
     for (size_t i = 0; i < held->n; i++)
         own[i] = (rank_proc){ held->ranks[i].rank, tl_par_proc() };
-    tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &out->n, NULL, err);
+    tl_collect_rows(own, held->n, sizeof *own, (void **)&all, &out->n, NULL);
     if (out->n > 1)
         qsort(all, out->n, sizeof *all, by_rank);
     out->ranks = tl_malloc((out->n + 1) * sizeof *out->ranks);
@@ -43,7 +43,6 @@ tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err)
     }
     free(own);
     free(all);
-    return TL_OK;
 }
 
 void tl_rank_procs_free(tl_rank_procs *procs)
@@ -131,19 +130,18 @@ static void compare_pieces(tl_held *held, tl_host_pieces *own)
     tl_host_pieces all = { 0 };
     tl_host_piece *back = NULL;
     size_t nback = 0;
-    tl_error err = { 0 };
     int32_t *to = tl_malloc((own->n + 1) * sizeof *to);
     for (size_t i = 0; i < own->n; i++) {
         own->v[i].proc = tl_par_proc();
         to[i] = (int32_t)(own->v[i].position % (uint64_t)tl_par_nprocs());
     }
-    tl_par_shuffle(own->v, own->n, sizeof *own->v, to, (void **)&all.v, &all.n, &err);
+    tl_par_shuffle(own->v, own->n, sizeof *own->v, to, (void **)&all.v, &all.n);
     free(to);
     to = tl_malloc((all.n + 1) * sizeof *to);
     tl_host_pieces_compare(&all);
     for (size_t i = 0; i < all.n; i++)
         to[i] = all.v[i].proc;
-    tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback, &err);
+    tl_par_shuffle(all.v, all.n, sizeof *all.v, to, (void **)&back, &nback);
     tl_held_take_pieces(held, back, nback);
     free(to);
     free(all.v);
@@ -254,7 +252,7 @@ static void take_answers(asking *a, coming *from)
     tl_bytes_free(&from->bytes);
 }
 
-static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
+static void ask(void *of, const int32_t *ranks, tl_question question, tl_asked *asked)
 {
     size_t nprocs = (size_t)tl_par_nprocs();
     asking a = { .procs = of,
@@ -270,7 +268,6 @@ static bool ask(void *of, const int32_t *ranks, tl_question question, tl_asked *
         take_answers(&a, &a.answers[p]);
     free(a.messages);
     free(a.answers);
-    return true;
 }
 
 tl_asker tl_procs_asker(tl_rank_procs *procs)

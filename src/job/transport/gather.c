@@ -39,19 +39,18 @@ static void sort(tl_tables *tables, tl_scope scope)
             tl_table_sort(&tables->v[t]);
 }
 
-tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err)
+void tl_gather_tables(tl_tables *tables, tl_scope scope)
 {
     tl_bytes mine = { 0 }, all = { 0 };
     void *bytes = NULL;
 
     if (tl_par_nprocs() > 1) {
         enclose(tables, scope, &mine);
-        tl_par_gather(mine.v, mine.n, &bytes, &all.n, NULL, err);
+        tl_par_gather(mine.v, mine.n, &bytes, &all.n, NULL);
         free(mine.v);
         all.v = bytes;
         unpack(tables, scope, &all);
         free(bytes);
     }
     sort(tables, scope);
-    return TL_OK;
 }

@@ -66,14 +66,14 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err)
+void tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all)
 {
     tl_bytes mine = { 0 }, messages = { 0 };
     void *bytes = NULL;
 
     for (size_t i = 0; i < own->of.n; i++)
         enclose(&own->of.v[i], &mine);
-    tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL, err);
+    tl_par_gather(mine.v, mine.n, &bytes, &messages.n, NULL);
     free(mine.v);
     messages.v = bytes;
     while (messages.at < messages.n) {
@@ -83,5 +83,4 @@ tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all,
     free(bytes);
     if (all->of.n > 1)
         qsort(all->of.v, all->of.n, sizeof *all->of.v, by_rank);
-    return TL_OK;
 }

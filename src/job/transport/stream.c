@@ -74,17 +74,17 @@ static void take_rows(stream *s, const tl_schema *schema, int p)
 static tl_status stream_table(stream *s, tl_table *table, tl_error *err)
 {
     size_t *counts = NULL, nprocs, before, total;
-    tl_status st = tl_collect_rows(&table->n, 1, sizeof table->n, (void **)&counts, &nprocs, NULL, err);
+    tl_collect_rows(&table->n, 1, sizeof table->n, (void **)&counts, &nprocs, NULL);
+    tl_status st = TL_OK;
 
     s->counts = counts;
-    if (st == TL_OK)
-        st = tl_count_before(table->n, &before, &total, err);
-    if (st == TL_OK && tl_par_proc() == 0) {
+    tl_count_before(table->n, &before, &total);
+    if (tl_par_proc() == 0) {
         write_own(s, table);
         for (int p = 1; p < tl_par_nprocs(); p++)
             take_rows(s, table->schema, p);
         st = s->status == TL_OK ? TL_OK : tl_fail(err, s->status, "%s", s->error.text);
-    } else if (st == TL_OK && table->n > 0) {
+    } else if (table->n > 0) {
         const tl_row_target target = { .first = before, .epoch_ns = s->epoch_ns };
         free(tl_endpoint_await(&s->endpoint, 0, TL_MESSAGE_GO).message.v);
         tl_rows_send(&s->endpoint, table, &target, &s->room);

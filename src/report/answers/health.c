@@ -37,9 +37,8 @@ static void name(const char *word, const int32_t *v, size_t n, char *out, size_t
 static bool add_up(const tl_table *health, tl_defect defect, total *out)
 {
     int32_t *ranks = tl_malloc((health->n + 1) * sizeof *ranks), *steps = tl_malloc((health->n + 1) * sizeof *steps);
-    bool ok = ranks != NULL && steps != NULL;
     *out = (total){ .worst = -1 };
-    for (size_t i = 0; ok && i < health->n; i++) {
+    for (size_t i = 0; i < health->n; i++) {
         const tl_health *row = tl_table_row(health, i);
         if (row->defect != defect)
             continue;
@@ -54,7 +53,7 @@ static bool add_up(const tl_table *health, tl_defect defect, total *out)
         if (row->step >= 0)
             steps[out->nsteps++] = row->step;
     }
-    if (ok && out->nranks > 0) {
+    if (out->nranks > 0) {
         out->nranks = once(ranks, out->nranks);
         out->nsteps = once(steps, out->nsteps);
         name("rank", ranks, out->nranks, out->ranks, sizeof out->ranks);
@@ -63,7 +62,7 @@ static bool add_up(const tl_table *health, tl_defect defect, total *out)
     }
     free(ranks);
     free(steps);
-    return ok && out->nranks > 0;
+    return out->nranks > 0;
 }
 
 static void say_lost(tl_phrase *p, const total *t, bool at_end)

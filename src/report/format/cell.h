@@ -60,9 +60,9 @@ bool tl_char_shows(uint32_t code);
 /* How a format is written: fed rows between its begin and end, of which end is called also where begin failed.  False:
  * memory is out; a stream that failed is seen by the caller. */
 typedef struct tl_row_writer {
-    bool (*begin)(tl_printer *printer);
-    bool (*row)(tl_printer *printer, const unsigned char *row);
-    bool (*end)(tl_printer *printer);
+    void (*begin)(tl_printer *printer);
+    void (*row)(tl_printer *printer, const unsigned char *row);
+    void (*end)(tl_printer *printer);
 } tl_row_writer;
 
 /* tl_table_format ...: each defined in the file of its format. */

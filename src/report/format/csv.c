@@ -34,7 +34,7 @@ static void put_text(FILE *out, tl_text text)
         fputc('"', out);
 }
 
-static bool begin(tl_printer *printer)
+static void begin(tl_printer *printer)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         char name[TL_HEADING_BYTES];
@@ -44,10 +44,9 @@ static bool begin(tl_printer *printer)
         put_text(printer->out, (tl_text){ name, strlen(name) });
     }
     fputc('\n', printer->out);
-    return true;
 }
 
-static bool put_row(tl_printer *printer, const unsigned char *row)
+static void put_row(tl_printer *printer, const unsigned char *row)
 {
     size_t n = tl_print_ncolumns(printer);
     for (size_t i = 0; i < n; i++) {
@@ -62,13 +61,11 @@ static bool put_row(tl_printer *printer, const unsigned char *row)
             put_text(printer->out, cell.text);
     }
     fputc('\n', printer->out);
-    return true;
 }
 
-static bool end(tl_printer *printer)
+static void end(tl_printer *printer)
 {
     (void)printer;
-    return true;
 }
 
 const tl_row_writer tl_csv_format = { begin, put_row, end };

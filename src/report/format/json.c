@@ -25,13 +25,12 @@ void tl_json_text(FILE *out, tl_text text)
     fputc('"', out);
 }
 
-static bool begin(tl_printer *printer)
+static void begin(tl_printer *printer)
 {
     fputc('[', printer->out);
-    return true;
 }
 
-static bool put_row(tl_printer *printer, const unsigned char *row)
+static void put_row(tl_printer *printer, const unsigned char *row)
 {
     fputs(printer->any ? ",\n{" : "\n{", printer->out);
     printer->any = true;
@@ -59,13 +58,11 @@ static bool put_row(tl_printer *printer, const unsigned char *row)
         }
     }
     fputc('}', printer->out);
-    return true;
 }
 
-static bool end(tl_printer *printer)
+static void end(tl_printer *printer)
 {
     fputs(printer->any ? "\n]\n" : "]\n", printer->out);
-    return true;
 }
 
 const tl_row_writer tl_json_format = { begin, put_row, end };

@@ -59,14 +59,12 @@ static void add_runs(tl_others *o, double n, double mean_ns, double std_ns)
     o->runs = all;
 }
 
-bool tl_others_add(tl_others *o, const unsigned char *row)
+void tl_others_add(tl_others *o, const unsigned char *row)
 {
     int64_t count = int_of(o, "count", row, 0);
 
     if (o->first == NULL) {
         o->first = tl_malloc(o->table->row_size);
-        if (o->first == NULL)
-            return false;
         memcpy(o->first, row, o->table->row_size);
     }
     o->rows++;
@@ -79,7 +77,6 @@ bool tl_others_add(tl_others *o, const unsigned char *row)
     o->most_ns = tl_ns_max(o->most_ns, int_of(o, "max_ns", row, 0));
     o->share += real_of(o, "share", row);
     add_runs(o, (double)count, real_of(o, "mean_ns", row), real_of(o, "std_ns", row));
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- row */
@@ -155,19 +152,16 @@ bool tl_others_print(const tl_others *o, tl_printer *printer)
     making m = { .table = o->table,
                  .row = tl_calloc(1, o->table->row_size),
                  .blank = tl_calloc(o->table->nfields, sizeof *m.blank) };
-    bool ok = m.row != NULL && m.blank != NULL;
-    if (ok) {
-        const tl_printer kept = *printer;
-        make(o, &m);
-        snprintf(words, sizeof words, "(%" PRId64 " other%s)", o->rows, o->rows > 1 ? "s" : "");
-        printer->name = name_of;
-        printer->name_arg = words;
-        printer->blank = m.blank;
-        ok = tl_print_rows(printer, m.row, 1);
-        printer->name = kept.name;
-        printer->name_arg = kept.name_arg;
-        printer->blank = NULL;
-    }
+    const tl_printer kept = *printer;
+    make(o, &m);
+    snprintf(words, sizeof words, "(%" PRId64 " other%s)", o->rows, o->rows > 1 ? "s" : "");
+    printer->name = name_of;
+    printer->name_arg = words;
+    printer->blank = m.blank;
+    bool ok = tl_print_rows(printer, m.row, 1);
+    printer->name = kept.name;
+    printer->name_arg = kept.name_arg;
+    printer->blank = NULL;
     free(m.row);
     free(m.blank);
     return ok;

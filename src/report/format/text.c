@@ -20,17 +20,15 @@ struct tl_print_wait {
     const tl_field *depth; /* of a tree, whose names are indented by it; NULL */
 };
 
-static bool put_byte(struct tl_print_wait *wait, char byte)
+static void put_byte(struct tl_print_wait *wait, char byte)
 {
-    if (!tl_vec_room(&wait->text))
-        return false;
+    tl_vec_room(&wait->text);
     wait->text.v[wait->text.n++] = byte;
-    return true;
 }
 
 /* Adds a cell after so many blanks, cut to `limit` columns (0 for never); characters that a terminal must not see become
  * '?'. */
-static bool put_cell(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
+static void put_cell(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
 {
     size_t all = tl_text_columns(text), most = all, mark = 0, kept = 0;
     if (limit > 0 && all > limit) {
@@ -38,8 +36,7 @@ static bool put_cell(struct tl_print_wait *wait, size_t column, size_t indent, t
         most = limit - mark;
     }
     for (size_t i = 0; i < indent; i++)
-        if (!put_byte(wait, ' '))
-            return false;
+        put_byte(wait, ' ');
     while (text.n > 0) {
         uint32_t code;
         bool whole;
@@ -49,17 +46,15 @@ static bool put_cell(struct tl_print_wait *wait, size_t column, size_t indent, t
         if (kept + columns > most)
             break;
         for (size_t k = 0; k < (shows ? n : 1); k++)
-            if (!put_byte(wait, shows ? text.p[k] : '?'))
-                return false;
+            put_byte(wait, shows ? text.p[k] : '?');
         kept += columns;
         text = (tl_text){ text.p + n, text.n - n };
     }
     for (size_t i = 0; i < mark; i++)
-        if (!put_byte(wait, cut_mark[i]))
-            return false;
+        put_byte(wait, cut_mark[i]);
     if (indent + kept + mark > wait->widths[column])
         wait->widths[column] = indent + kept + mark;
-    return put_byte(wait, 0);
+    put_byte(wait, 0);
 }
 
 static void put_spaces(FILE *out, size_t n)
@@ -97,30 +92,26 @@ static void flush_rows(tl_printer *printer)
 }
 
 /* The header is the first line that waits. */
-static bool put_header(tl_printer *printer)
+static void put_header(tl_printer *printer)
 {
     struct tl_print_wait *wait = printer->wait;
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         char name[TL_HEADING_BYTES];
         tl_heading(name, sizeof name, printer, tl_print_column(printer, i));
-        if (!put_cell(wait, i, 0, (tl_text){ name, strlen(name) }, 0))
-            return false;
+        put_cell(wait, i, 0, (tl_text){ name, strlen(name) }, 0);
     }
     wait->nrows = 1;
-    return true;
 }
 
-static bool begin(tl_printer *printer)
+static void begin(tl_printer *printer)
 {
     size_t ncolumns = tl_print_ncolumns(printer);
     struct tl_print_wait *wait = tl_calloc(1, sizeof *wait);
     printer->wait = wait;
-    if (wait == NULL)
-        return false;
     if (tl_schema_field(printer->schema, "parent") != NULL)
         wait->depth = tl_schema_field(printer->schema, "depth");
     wait->widths = tl_calloc(ncolumns > 0 ? ncolumns : 1, sizeof *wait->widths);
-    return wait->widths != NULL && put_header(printer);
+    put_header(printer);
 }
 
 /* Of names in a tree, two columns a level. */
@@ -132,7 +123,7 @@ static size_t indent_of(const tl_printer *printer, const tl_field *field, const 
     return depth <= 0 ? 0 : 2 * (size_t)(depth < DEEPEST ? depth : DEEPEST);
 }
 
-static bool put_row(tl_printer *printer, const unsigned char *row)
+static void put_row(tl_printer *printer, const unsigned char *row)
 {
     for (size_t i = 0; i < tl_print_ncolumns(printer); i++) {
         const tl_field *field = tl_print_column(printer, i);
@@ -140,35 +131,30 @@ static bool put_row(tl_printer *printer, const unsigned char *row)
         tl_cell_format(&cell, printer, field, row);
         tl_text text = cell.is == TL_CELL_IS_NONE ? TL_TEXT("-") : cell.text;
         size_t limit = cell.is == TL_CELL_IS_TEXT ? printer->text_width : 0;
-        if (!put_cell(printer->wait, i, indent_of(printer, field, row), text, limit))
-            return false;
+        put_cell(printer->wait, i, indent_of(printer, field, row), text, limit);
     }
     printer->wait->nrows++;
-    return true;
 }
 
 /* Widths are decided for so many rows at a time. */
-static bool take_row(tl_printer *printer, const unsigned char *row)
+static void take_row(tl_printer *printer, const unsigned char *row)
 {
-    if (!put_row(printer, row))
-        return false;
+    put_row(printer, row);
     if (printer->wait->nrows >= ROWS_AT_ONCE)
         flush_rows(printer);
-    return true;
 }
 
-static bool end(tl_printer *printer)
+static void end(tl_printer *printer)
 {
     struct tl_print_wait *wait = printer->wait;
     if (wait == NULL)
-        return false;
+        return;
     if (wait->widths != NULL)
         flush_rows(printer);
     free(wait->widths);
     free(wait->text.v);
     free(wait);
     printer->wait = NULL;
-    return true;
 }
 
 const tl_row_writer tl_table_format = { begin, take_row, end };

@@ -44,14 +44,13 @@ static int compare_steps(const void *context, uint32_t a, uint32_t b)
 
 /* ---------------------------------------------------------------------------------------------------------- gather */
 
-static bool find_ranks(blame *b)
+static void find_ranks(blame *b)
 {
     b->ranks = tl_calloc(b->table->n + 1, sizeof *b->ranks);
-    for (size_t i = 0; b->ranks != NULL && i < b->table->n; i++)
+    for (size_t i = 0; i < b->table->n; i++)
         if (b->nranks == 0 || b->ranks[b->nranks - 1] != row_at(b->table, i)->rank)
             b->ranks[b->nranks++] = row_at(b->table, i)->rank;
-    b->nranks = b->ranks != NULL ? tl_heat_ranks(b->ranks, b->nranks) : 0;
-    return b->ranks != NULL;
+    b->nranks = tl_heat_ranks(b->ranks, b->nranks);
 }
 
 /* Those that a culprit has, of links also their ends. */
@@ -59,8 +58,7 @@ static void find_named(blame *b)
 {
     const tl_answers *a = b->page->html->in.answers;
     int32_t *ranks = tl_calloc(TL_RANKS_LISTED, sizeof *ranks);
-    b->page->failed = b->page->failed || ranks == NULL;
-    for (size_t k = 0; ranks != NULL && k < a->nculprits; k++) {
+    for (size_t k = 0; k < a->nculprits; k++) {
         const tl_culprit *c = &a->culprits[k];
         size_t n = tl_is_link(c) ? 0 : tl_ranks_listed(c->ranks, sizeof c->ranks, ranks);
         for (size_t i = 0; i < n; i++) {
@@ -72,26 +70,24 @@ static void find_named(blame *b)
     free(ranks);
 }
 
-static bool gather(blame *b)
+static void gather(blame *b)
 {
     size_t n = b->table->n, nsteps = 0;
     uint32_t *index = tl_sorted_index(n, compare_steps, b->table);
-    bool ok = find_ranks(b);
-    int64_t *most = ok ? tl_calloc(b->nranks + 1, sizeof *most) : NULL;
+    find_ranks(b);
+    int64_t *most = tl_calloc(b->nranks + 1, sizeof *most);
 
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const tl_blame_step *row = row_at(b->table, i);
         size_t at = tl_index_of(b->ranks, b->nranks, row->rank);
         most[at] = tl_ns_sum(most[at], excess_of(row));
         nsteps += i == 0 || row_at(b->table, index[i])->step != row_at(b->table, index[i - 1])->step;
     }
-    b->named = ok ? tl_calloc(b->nranks + 1, sizeof *b->named) : NULL;
-    ok = ok && b->named != NULL;
-    if (ok)
-        find_named(b);
-    ok = ok && tl_heat_steps_init(&b->steps, nsteps) &&
-         tl_heat_init(&b->heat, &b->steps, b->ranks, b->nranks, b->named, most);
-    for (size_t i = 0; ok && i < n; i++) {
+    b->named = tl_calloc(b->nranks + 1, sizeof *b->named);
+    find_named(b);
+    tl_heat_steps_init(&b->steps, nsteps);
+    tl_heat_init(&b->heat, &b->steps, b->ranks, b->nranks, b->named, most);
+    for (size_t i = 0; i < n; i++) {
         const tl_blame_step *row = row_at(b->table, index[i]);
         if (tl_heat_steps_fills(&b->steps, row->step))
             tl_heat_close(&b->heat);
@@ -99,20 +95,16 @@ static bool gather(blame *b)
         tl_heat_add(&b->heat, tl_index_of(b->ranks, b->nranks, row->rank), excess_of(row), row->step_ns,
                     row->flagged != 0);
     }
-    if (ok)
-        tl_heat_end(&b->heat);
+    tl_heat_end(&b->heat);
     free(index);
     free(most);
-    return ok;
 }
 
 /* Which rows are marked, and which of their cells are late. */
-static bool mark(blame *b)
+static void mark(blame *b)
 {
     const tl_heat *h = &b->heat;
     b->marked = tl_calloc(h->nshown + 1, sizeof *b->marked);
-    if (b->marked == NULL)
-        return false;
     for (size_t r = 0; r < h->nshown; r++) {
         const tl_heat_cell *cells = tl_heat_row(h, r);
         b->marked[r] = b->named[h->shown[r]];
@@ -121,12 +113,10 @@ static bool mark(blame *b)
                 ;
             if (!cells[c].late)
                 continue;
-            if (!tl_vec_room(&b->outlines))
-                return false;
+            tl_vec_room(&b->outlines);
             b->outlines.v[b->outlines.n++] = (tl_outline){ .row = r, .first = c, .last = c + n - 1 };
         }
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ write */
@@ -223,10 +213,9 @@ void tl_part_blame(tl_page *page)
         fputs(".</p>\n", page->out);
         return;
     }
-    if (gather(&b) && mark(&b))
-        put_picture(&b);
-    else
-        page->failed = true;
+    gather(&b);
+    mark(&b);
+    put_picture(&b);
     tl_heat_free(&b.heat);
     tl_heat_steps_free(&b.steps);
     free(b.ranks);

@@ -23,22 +23,21 @@ static int compare_worst(const void *context, uint32_t a, uint32_t b)
 }
 
 /* Into is_shown. */
-static bool choose(tl_heat *h, const bool *keep, const int64_t *most)
+static void choose(tl_heat *h, const bool *keep, const int64_t *most)
 {
     const ranking by = { keep, most };
     uint32_t *index = tl_calloc(h->nranks + 1, sizeof *index);
-    bool ok = index != NULL;
-    for (size_t i = 0; ok && i < h->nranks; i++)
+    for (size_t i = 0; i < h->nranks; i++)
         index[i] = (uint32_t)i;
-    ok = ok && (h->nranks <= TL_HEAT_ROWS || tl_sort_index(index, h->nranks, compare_worst, &by));
+    if (h->nranks > TL_HEAT_ROWS)
+        tl_sort_index(index, h->nranks, compare_worst, &by);
     size_t n = h->nranks <= TL_HEAT_ROWS ? h->nranks : TL_HEAT_WORST;
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         h->is_shown[index[i]] = true;
     free(index);
-    return ok;
 }
 
-bool tl_heat_init(tl_heat *h, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
+void tl_heat_init(tl_heat *h, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
                   const int64_t *most)
 {
     size_t rows = (nranks <= TL_HEAT_ROWS ? nranks : TL_HEAT_WORST) + 1;
@@ -51,9 +50,7 @@ bool tl_heat_init(tl_heat *h, const tl_heat_steps *steps, const int32_t *ranks, 
     h->most = tl_calloc(nranks + 1, sizeof *h->most);
     h->most_at = tl_calloc(nranks + 1, sizeof *h->most_at);
     h->scratch = tl_calloc(nranks + steps->n + 1, sizeof *h->scratch);
-    if (h->shown == NULL || h->is_shown == NULL || h->cells == NULL || h->now == NULL || h->total == NULL ||
-        h->most == NULL || h->most_at == NULL || h->scratch == NULL || !choose(h, keep, most))
-        return false;
+    choose(h, keep, most);
     for (size_t i = 0; i < nranks; i++) {
         h->most_at[i] = SIZE_MAX;
         if (h->is_shown[i])
@@ -61,7 +58,6 @@ bool tl_heat_init(tl_heat *h, const tl_heat_steps *steps, const int32_t *ranks, 
     }
     for (size_t i = 0; i < rows * steps->n; i++)
         h->cells[i].share = NAN;
-    return true;
 }
 
 void tl_heat_free(tl_heat *h)

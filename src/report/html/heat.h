@@ -33,8 +33,8 @@ typedef struct tl_heat_steps {
     int32_t step;
 } tl_heat_steps;
 
-/* For so many different steps.  False when memory is out. */
-bool tl_heat_steps_init(tl_heat_steps *steps, size_t nsteps);
+/* For so many different steps. */
+void tl_heat_steps_init(tl_heat_steps *steps, size_t nsteps);
 void tl_heat_steps_free(tl_heat_steps *steps);
 
 /* The row is of that step.  Whether a column is full with the one before: each picture closes it, and then
@@ -76,9 +76,9 @@ typedef struct tl_heat {
     size_t nothers;      /* ranks without a row that have any cell */
 } tl_heat;
 
-/* Which ranks have a row: all of up to TL_HEAT_ROWS; else TL_HEAT_WORST of them, first those that are kept, then those with
- * most, of equals the lower rank.  keep, most: by rank.  False when memory is out; tl_heat_free ends it in any case. */
-bool tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
+/* Which ranks have a row: all of up to TL_HEAT_ROWS; else TL_HEAT_WORST of them, first those that are kept, then those
+ * with most, of equals the lower rank.  keep, most: by rank.  Tl_heat_free ends it in any case. */
+void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
                   const int64_t *most);
 void tl_heat_free(tl_heat *heat);
 

@@ -34,12 +34,10 @@ static size_t row_of(const tl_heat *h, int32_t rank)
 }
 
 /* Stragglers of any phase are marked; of this one the steps are outlined. */
-static bool mark(drawn *d)
+static void mark(drawn *d)
 {
     const tl_heat *h = d->heat;
     d->marked = tl_calloc(h->nshown + 1, sizeof *d->marked);
-    if (d->marked == NULL)
-        return false;
     for (size_t k = 1; k < d->timed->nverdicts; k++) {
         const tl_phase_verdict *v = &d->timed->verdicts[k];
         size_t row = row_of(h, v->rank);
@@ -49,13 +47,11 @@ static bool mark(drawn *d)
         size_t first = tl_heat_steps_of(h->steps, v->first_step), last = tl_heat_steps_of(h->steps, v->last_step);
         if (!tl_timed_is_of(v, d->phase) || v->first_step < 0 || first == h->steps->n || first > last)
             continue;
-        if (!tl_vec_room(&d->outlines))
-            return false;
+        tl_vec_room(&d->outlines);
         last = last < h->steps->n ? last : h->steps->n - 1;
         d->outlines.v[d->outlines.n++] =
             (tl_outline){ .row = row, .first = first, .last = last, .weak = v->verdict != TL_PHASE_STRAGGLER };
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ words */
@@ -180,10 +176,8 @@ static void put_phase(tl_page *page, size_t number)
 {
     const tl_timed *t = &page->html->timed;
     drawn d = { .page = page, .timed = t, .phase = &t->phases.v[t->drawn[number]], .heat = &t->heats[number] };
-    if (mark(&d))
-        put_picture(&d, number);
-    else
-        page->failed = true;
+    mark(&d);
+    put_picture(&d, number);
     free(d.marked);
     free(d.outlines.v);
 }

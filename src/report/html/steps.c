@@ -6,15 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-bool tl_heat_steps_init(tl_heat_steps *s, size_t nsteps)
+void tl_heat_steps_init(tl_heat_steps *s, size_t nsteps)
 {
     *s = (tl_heat_steps){ .nsteps = nsteps };
     s->run = nsteps > TL_HEAT_COLUMNS ? (nsteps + TL_HEAT_COLUMNS - 1) / TL_HEAT_COLUMNS : 1;
     s->n = (nsteps + s->run - 1) / s->run;
     s->columns = tl_calloc(s->n + 1, sizeof *s->columns);
-    for (size_t c = 0; s->columns != NULL && c < s->n; c++)
+    for (size_t c = 0; c < s->n; c++)
         s->columns[c] = (tl_heat_column){ INT32_MAX, INT32_MIN };
-    return s->columns != NULL;
 }
 
 void tl_heat_steps_free(tl_heat_steps *s)

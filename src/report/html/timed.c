@@ -49,24 +49,22 @@ static int compare_drawn(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(y->total_ns, x->total_ns);
 }
 
-static bool choose_phases(tl_timed *t)
+static void choose_phases(tl_timed *t)
 {
     uint32_t *index = tl_calloc(t->phases.n + 1, sizeof *index);
-    bool ok = index != NULL;
-    for (size_t i = 0; ok && i < t->phases.n; i++) {
+    for (size_t i = 0; i < t->phases.n; i++) {
         index[i] = (uint32_t)i;
         for (size_t k = t->nverdicts; k-- > 1;) /* the first row is about the job */
             if (tl_timed_is_of(&t->verdicts[k], &t->phases.v[i]))
                 t->phases.v[i].first_verdict = k;
     }
-    ok = ok && tl_sort_index(index, t->phases.n, compare_drawn, t);
+    tl_sort_index(index, t->phases.n, compare_drawn, t);
     t->ndrawn = t->phases.n < TL_HEATS_OF_PHASES ? t->phases.n : TL_HEATS_OF_PHASES;
-    for (size_t i = 0; ok && i < t->ndrawn; i++) {
+    for (size_t i = 0; i < t->ndrawn; i++) {
         t->drawn[i] = index[i];
         t->phases.v[index[i]].heat = (int)i;
     }
     free(index);
-    return ok;
 }
 
 /* --------------------------------------------------------------------------------------------------------- 2. cells */
@@ -81,27 +79,24 @@ static void keep_named(const tl_timed *t, const tl_timed_phase *phase, bool *kee
     }
 }
 
-static bool begin_heats(tl_timed *t)
+static void begin_heats(tl_timed *t)
 {
     int64_t *excess = tl_calloc(t->ranks.n + 1, sizeof *excess);
-    bool ok = excess != NULL && tl_heat_steps_init(&t->steps, t->nverdicts > 0 ? (size_t)t->verdicts[0].steps : 0);
-    for (size_t i = 0; ok && i < t->ndrawn; i++) {
+    tl_heat_steps_init(&t->steps, t->nverdicts > 0 ? (size_t)t->verdicts[0].steps : 0);
+    for (size_t i = 0; i < t->ndrawn; i++) {
         t->keep[i] = tl_calloc(t->ranks.n + 1, sizeof *t->keep[i]);
-        ok = t->keep[i] != NULL;
         for (size_t r = 0; r < t->ranks.n; r++)
             excess[r] = INT64_MIN;
-        for (size_t k = 0; ok && k < t->rows.n; k++)
+        for (size_t k = 0; k < t->rows.n; k++)
             if (t->rows.v[k].phase == t->drawn[i])
                 excess[tl_index_of(t->ranks.v, t->ranks.n, t->rows.v[k].rank)] = t->rows.v[k].excess_ns;
-        if (ok)
-            keep_named(t, &t->phases.v[t->drawn[i]], t->keep[i]);
-        ok = ok && tl_heat_init(&t->heats[i], &t->steps, t->ranks.v, t->ranks.n, t->keep[i], excess);
+        keep_named(t, &t->phases.v[t->drawn[i]], t->keep[i]);
+        tl_heat_init(&t->heats[i], &t->steps, t->ranks.v, t->ranks.n, t->keep[i], excess);
     }
     free(excess);
     free(t->rows.v);
     t->rows.v = NULL;
     t->rows.n = t->rows.cap = 0;
-    return ok;
 }
 
 /* Of a row's rank, mostly the next; nranks: table phase does not have it. */
@@ -127,14 +122,14 @@ static void take_cell(tl_timed *t, const tl_phase_step *row)
 
 /* ------------------------------------------------------------------------------------------------------------ passes */
 
-bool tl_timed_next(tl_timed *t, const tl_schema **table)
+void tl_timed_next(tl_timed *t, const tl_schema **table)
 {
-    bool ok = true;
     *table = NULL;
     switch (t->pass) {
     case TL_TIMED_PHASES:
         t->ranks.n = tl_heat_ranks(t->ranks.v, t->ranks.n);
-        ok = choose_phases(t) && begin_heats(t);
+        choose_phases(t);
+        begin_heats(t);
         t->pass = t->phases.n > 0 ? TL_TIMED_CELLS : TL_TIMED_DONE;
         break;
     case TL_TIMED_CELLS:
@@ -150,16 +145,14 @@ bool tl_timed_next(tl_timed *t, const tl_schema **table)
     t->at_phase = 0;
     if (t->pass != TL_TIMED_DONE)
         *table = t->pass == TL_TIMED_PHASES ? &tl_phase_schema : &tl_phase_step_schema;
-    return ok;
 }
 
-bool tl_timed_take(tl_timed *t, const void *row)
+void tl_timed_take(tl_timed *t, const void *row)
 {
     if (t->pass == TL_TIMED_PHASES)
         take_phase(t, row);
     else
         take_cell(t, row);
-    return true;
 }
 
 void tl_timed_free(tl_timed *t)

@@ -44,9 +44,9 @@ typedef struct tl_timed {
     size_t at_phase, at_rank;       /* where the row before was found: the next is mostly the one after it */
 } tl_timed;
 
-/* Ends the pass, and begins the next: *table is what it reads, NULL when all are done.  False when memory is out. */
-bool tl_timed_next(tl_timed *timed, const tl_schema **table);
-bool tl_timed_take(tl_timed *timed, const void *row);
+/* Ends the pass, and begins the next: *table is what it reads, NULL when all are done. */
+void tl_timed_next(tl_timed *timed, const tl_schema **table);
+void tl_timed_take(tl_timed *timed, const void *row);
 void tl_timed_free(tl_timed *timed);
 
 /* Whether the row of phase_verdict is about the phase. */

@@ -61,18 +61,13 @@ void tl_put_worst(tl_page *page, const tl_worst *w)
     uint32_t *index = tl_calloc(h->nranks + 1, sizeof *index);
     size_t n = 0, kept = 0, said = 0;
 
-    page->failed = page->failed || index == NULL;
-    for (size_t i = 0; index != NULL && i < h->nranks; i++) {
+    for (size_t i = 0; i < h->nranks; i++) {
         if (h->total[i].n == 0)
             continue;
         index[n++] = (uint32_t)i;
         kept += w->keep[i];
     }
-    if (index == NULL || !tl_sort_index(index, n, compare, w)) {
-        page->failed = true;
-        free(index);
-        return;
-    }
+    tl_sort_index(index, n, compare, w);
     kept = kept < TL_HEAT_WORST ? kept : TL_HEAT_WORST;
     fprintf(page->out,
             "<div class=\"wide\"><table><caption>The worst ranks, in the mean of a step</caption>\n"

@@ -66,8 +66,6 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
     size_t n = 0, distinct = 0;
     char *copies = tl_calloc(s->nranks + 1, size + 1); /* a full cell has no 0 after it */
     char **texts = tl_calloc(s->nranks + 1, sizeof *texts);
-    if (copies == NULL || texts == NULL)
-        goto done;
 
     for (size_t i = 0; i < s->nranks; i++) {
         char *copy = copies + i * (size + 1);
@@ -89,8 +87,6 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
         snprintf(next_fact(list), FACT_BYTES, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES, texts[1]);
     else if (distinct == 1)
         snprintf(next_fact(list), FACT_BYTES, "%s%.*s", before, NAMED_BYTES, texts[0]);
-
-done:
     free(texts);
     free(copies);
 }
@@ -283,8 +279,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     say_events(out, s);
 }
 
-/* Lines of all but the troubles, what was written as one: how long its path is changes nothing of what is told.  0 when
- * memory is out. */
+/* Lines of all but the troubles, what was written as one: how long its path is changes nothing of what is told. */
 static size_t lines_of(const tl_summary *s, const tl_look *look, detail told)
 {
     char *text = NULL;

@@ -220,10 +220,6 @@ void tl_print_summary_table(FILE *out, const tl_summary *s, const tl_look *look)
 {
     size_t n = 0;
     line *lines = tl_calloc(s->nranks > 0 ? s->nranks : 1, sizeof *lines);
-    if (lines == NULL) {
-        fprintf(out, "(No memory for the table of ranks: it is in the result file.)\n");
-        return;
-    }
 
     bool all = s->nranks <= TL_RANKS_SHOWN;
     const layout as = layout_of(s);

@@ -110,7 +110,7 @@ static void say_idlers(FILE *out, const tl_summary *s)
 {
     int64_t *idlers = tl_calloc(s->nranks + 1, sizeof *idlers);
     size_t n = 0;
-    for (size_t i = 0; idlers != NULL && i < s->nranks; i++)
+    for (size_t i = 0; i < s->nranks; i++)
         if (s->ranks[i].status == TL_RANK_NO_GPU)
             idlers[n++] = s->ranks[i].rank;
     if (n > 0 && n < s->nranks) {
@@ -128,7 +128,7 @@ static void say_too_long(FILE *out, const tl_summary *s)
 {
     int64_t *ranks = tl_calloc(s->nranks + 1, sizeof *ranks), work = 0, ns = 0;
     size_t n = 0;
-    for (size_t i = 0; ranks != NULL && i < s->nranks; i++) {
+    for (size_t i = 0; i < s->nranks; i++) {
         if (s->ranks[i].too_long == 0)
             continue;
         work += s->ranks[i].too_long;

@@ -48,8 +48,8 @@ uint16_t tl_events_category(tl_events *e, uint32_t text)
         return (uint16_t)found;
     if (e->categories.n == UINT16_MAX - 1)
         return UINT16_MAX - 2;
-    if (!tl_vec_room(&e->categories) || tl_map_put(&e->category_map, text, (uint32_t)e->categories.n) != 0)
-        return UINT16_MAX;
+    tl_vec_room(&e->categories);
+    tl_map_put(&e->category_map, text, (uint32_t)e->categories.n);
     e->categories.v[e->categories.n] = (tl_category){ text, text == TL_NO_NAME ? TL_CAT_NONE
                                                                               : tl_cat_of(tl_names_text(&e->names, text)) };
     return (uint16_t)e->categories.n++;
@@ -67,7 +67,7 @@ static uint16_t category_index(tl_events *e, const tl_value *cat)
             return *recent;
     }
     uint32_t text = tl_value_keep(e, cat->text, TL_TEXT_MAX);
-    uint16_t found = text != TL_NO_NAME ? tl_events_category(e, text) : UINT16_MAX;
+    uint16_t found = tl_events_category(e, text);
     *recent = found;
     return found;
 }
@@ -95,8 +95,8 @@ uint32_t tl_events_track(tl_events *e, const tl_track *t)
     for (;; key++) {
         uint32_t i = tl_map_get(&e->track_map, key);
         if (i == TL_MAP_NONE) {
-            if (!tl_vec_room(&e->tracks) || tl_map_put(&e->track_map, key, (uint32_t)e->tracks.n) != 0)
-                return TL_MAP_NONE;
+            tl_vec_room(&e->tracks);
+            tl_map_put(&e->track_map, key, (uint32_t)e->tracks.n);
             e->tracks.v[e->tracks.n] = *t;
             return (uint32_t)e->tracks.n++;
         }
@@ -127,8 +127,8 @@ uint32_t tl_events_lane(tl_events *e, const tl_lane *l)
     for (;; key++) {
         uint32_t i = tl_map_get(&e->lane_map, key);
         if (i == TL_MAP_NONE) {
-            if (!tl_vec_room(&e->lanes) || tl_map_put(&e->lane_map, key, (uint32_t)e->lanes.n) != 0)
-                return TL_MAP_NONE;
+            tl_vec_room(&e->lanes);
+            tl_map_put(&e->lane_map, key, (uint32_t)e->lanes.n);
             e->lanes.v[e->lanes.n] = *l;
             return (uint32_t)e->lanes.n++;
         }
@@ -150,10 +150,10 @@ static uint32_t lane_index(tl_events *e, const tl_fields *f)
 
 /* --------------------------------------------------------------------------------------------------------- columns */
 
-static bool grow_column(void *column, size_t cap, size_t need, size_t size)
+static void grow_column(void *column, size_t cap, size_t need, size_t size)
 {
     size_t c = cap;
-    return tl_grow((void **)column, &c, need, size);
+    tl_grow((void **)column, &c, need, size);
 }
 
 /* The columns grow together: cap is their common capacity, and it is raised only when all have it. */
@@ -165,15 +165,15 @@ bool tl_events_reserve(tl_events *e, size_t n)
     need = need < n ? n : need;
     if (need >= UINT32_MAX)
         return false;
-    if (!grow_column(&e->ts_ns, e->cap, need, sizeof *e->ts_ns) ||
-        !grow_column(&e->dur_ns, e->cap, need, sizeof *e->dur_ns) ||
-        !grow_column(&e->corr, e->cap, need, sizeof *e->corr) ||
-        !grow_column(&e->name, e->cap, need, sizeof *e->name) ||
-        !grow_column(&e->track, e->cap, need, sizeof *e->track) ||
-        !grow_column(&e->lane, e->cap, need, sizeof *e->lane) || !grow_column(&e->uid, e->cap, need, sizeof *e->uid) ||
-        !grow_column(&e->category, e->cap, need, sizeof *e->category) ||
-        !grow_column(&e->flags, e->cap, need, sizeof *e->flags))
-        return false;
+    grow_column(&e->ts_ns, e->cap, need, sizeof *e->ts_ns);
+    grow_column(&e->dur_ns, e->cap, need, sizeof *e->dur_ns);
+    grow_column(&e->corr, e->cap, need, sizeof *e->corr);
+    grow_column(&e->name, e->cap, need, sizeof *e->name);
+    grow_column(&e->track, e->cap, need, sizeof *e->track);
+    grow_column(&e->lane, e->cap, need, sizeof *e->lane);
+    grow_column(&e->uid, e->cap, need, sizeof *e->uid);
+    grow_column(&e->category, e->cap, need, sizeof *e->category);
+    grow_column(&e->flags, e->cap, need, sizeof *e->flags);
     e->cap = need;
     return true;
 }
@@ -252,7 +252,7 @@ static uint32_t name_of(tl_events *e, const tl_fields *f)
     return tl_value_keep(e, (tl_text){ both, (size_t)n }, TL_TEXT_MAX);
 }
 
-/* Adds the event to the columns.  False when memory is out. */
+/* Adds the event to the columns. */
 static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *f, uint32_t uid, uint16_t category,
                       const timing *t)
 {
@@ -276,9 +276,9 @@ static bool add_event(tl_events *e, const tl_entry_hook *hook, const tl_fields *
     e->flags[i] = (uint16_t)(t->flags | (has_corr ? TL_EVENT_HAS_CORR : 0));
     if (hook != NULL && !hook->keep(hook->arg, e, f, (uint32_t)i))
         return false;
-    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE || !tl_events_take_side(e, f, (uint32_t)i) ||
-        e->no_memory)
+    if (e->track[i] == TL_MAP_NONE || e->lane[i] == TL_MAP_NONE)
         return false;
+    tl_events_take_side(e, f, (uint32_t)i);
     e->n++;
     return true;
 }

@@ -12,8 +12,6 @@ static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
     char *cut = tl_malloc(room);
 
     e->ncut++;
-    if (cut == NULL)
-        return TL_NO_NAME;
     while (most > 0 && ((unsigned char)t.p[most] & 0xc0) == 0x80) /* not inside a character */
         most--;
     memcpy(cut, t.p, most);
@@ -26,7 +24,6 @@ static uint32_t keep_beginning(tl_events *e, tl_text t, size_t most)
 uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most)
 {
     uint32_t id = t.n <= most ? tl_names_intern(&e->names, t.p, t.n) : keep_beginning(e, t, most);
-    e->no_memory |= id == TL_NO_NAME;
     return id;
 }
 
@@ -74,32 +71,28 @@ static uint32_t product_of(tl_text list)
     return any ? (uint32_t)product : 0;
 }
 
-bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
+void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
 {
     if (f->seen & BIT(TL_KEY_GRID)) {
         uint32_t blocks = product_of(f->value[TL_KEY_GRID].text);
         if (blocks > 0) {
-            if (!tl_vec_room(&e->grids))
-                return false;
+            tl_vec_room(&e->grids);
             e->grids.v[e->grids.n++] = (tl_grid_args){ event, blocks };
         }
     }
     int32_t kind = f->seen & BIT(TL_KEY_KIND) ? copy_kind_of(f) : -1;
     if (f->seen & COPY_KEYS || kind >= 0) {
-        if (!tl_vec_room(&e->copies))
-            return false;
+        tl_vec_room(&e->copies);
         e->copies.v[e->copies.n++] = (tl_copy_args){ event, kind, tl_value_int(tl_fields_get(f, TL_KEY_BYTES), -1),
                                                      tl_value_double(tl_fields_get(f, TL_KEY_BANDWIDTH)) };
     }
     if (f->seen & WAIT_KEYS) {
-        if (!tl_vec_room(&e->waits))
-            return false;
+        tl_vec_room(&e->waits);
         e->waits.v[e->waits.n++] = (tl_wait_args){ event, tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_STREAM), -1),
                                                    tl_value_int(tl_fields_get(f, TL_KEY_WAIT_ON_CORR), -1) };
     }
     if (f->seen & COLL_KEYS) {
-        if (!tl_vec_room(&e->colls))
-            return false;
+        tl_vec_room(&e->colls);
         e->colls.v[e->colls.n++] = (tl_coll_args){
             .event = event,
             .name = tl_value_name(e, tl_fields_get(f, TL_KEY_COLL_NAME)),
@@ -119,7 +112,6 @@ bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event)
             .rank_stride = tl_value_int(tl_fields_get(f, TL_KEY_RANK_STRIDE), -1),
         };
     }
-    return true;
 }
 
 /* ---- looking them up ---- */

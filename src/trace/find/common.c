@@ -14,7 +14,7 @@ static uint64_t key_of(const tl_common *c, const tl_group_mark *group)
     return tl_hash_mix(tl_hash_mix(1, c->number), group->key);
 }
 
-bool tl_common_add(tl_common *c, tl_map *groups, const tl_input *t)
+void tl_common_add(tl_common *c, tl_map *groups, const tl_input *t)
 {
     if (t->world_size > c->world_size)
         c->world_size = t->world_size;
@@ -32,11 +32,9 @@ bool tl_common_add(tl_common *c, tl_map *groups, const tl_input *t)
     c->n++;
     for (uint32_t i = 0; i < t->origin.ngroups; i++) {
         uint64_t key = key_of(c, &t->origin.groups[i]);
-        if (tl_map_get(groups, key) == TL_MAP_NONE &&
-            tl_map_put(groups, key, (uint32_t)(t->origin.groups[i].members & MEMBERS)) != 0)
-            return false;
+        if (tl_map_get(groups, key) == TL_MAP_NONE)
+            tl_map_put(groups, key, (uint32_t)(t->origin.groups[i].members & MEMBERS));
     }
-    return true;
 }
 
 static bool groups_disagree(const tl_common *c, const tl_map *groups, const tl_origin *o)

@@ -35,13 +35,12 @@ static void leave_alone(tl_input *t, const tl_input *original)
     t->copy = true;
 }
 
-bool tl_copies_leave(tl_inventory *inventory)
+void tl_copies_leave(tl_inventory *inventory)
 {
     tl_map originals = { 0 }; /* text -> its input */
     tl_input *v = inventory->inputs.v;
-    bool fine = true;
 
-    for (size_t i = 0; fine && i < inventory->inputs.n; i++) {
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
         if (v[i].kind != TL_INPUT_TRACE || v[i].origin.head == 0)
             continue;
         uint64_t key = tl_hash_mix(v[i].origin.head, v[i].meta_rank >= 0 ? 0 : (uint64_t)v[i].name_rank);
@@ -52,8 +51,7 @@ bool tl_copies_leave(tl_inventory *inventory)
         }
         if (at != TL_MAP_NONE && is_same(&v[at], &v[i]))
             leave_alone(&v[at], &v[i]);
-        fine = tl_map_put(&originals, key, (uint32_t)i) == 0;
+        tl_map_put(&originals, key, (uint32_t)i);
     }
     tl_map_free(&originals);
-    return fine;
 }

@@ -76,15 +76,13 @@ static void leave_coordinators(deciding *d)
 }
 
 /* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
-static bool collect(deciding *d)
+static void collect(deciding *d)
 {
     tl_inventory *inventory = d->inventory;
     size_t n = inventory->inputs.n;
 
     d->known = tl_calloc(n + 1, sizeof(tl_input *));
     d->unknown = tl_calloc(n + 1, sizeof(tl_input *));
-    if (d->known == NULL || d->unknown == NULL)
-        return false;
     for (size_t i = 0; i < n; i++) {
         tl_input *input = &inventory->inputs.v[i];
         begin_anew(input);
@@ -101,7 +99,6 @@ static bool collect(deciding *d)
     leave_coordinators(d);
     if (d->nknown > 0)
         qsort(d->known, d->nknown, sizeof *d->known, by_time);
-    return true;
 }
 
 /* The end of the traces from `from` on that are of one job and not far apart, each from the next. */
@@ -117,22 +114,20 @@ static size_t end_of_slice(const deciding *d, size_t from)
 }
 
 /* Runs of the traces that know their rank. */
-static bool part_known(deciding *d)
+static void part_known(deciding *d)
 {
-    if (!tl_jobs_part(d->known, d->nknown))
-        return false;
+    tl_jobs_part(d->known, d->nknown);
     for (size_t from = 0, to; from < d->nknown; from = to) {
         to = end_of_slice(d, from);
         tl_slice s = { .v = d->known + from, .n = to - from, .world_size = -1 };
         for (size_t i = 0; i < s.n; i++)
             s.world_size = s.v[i]->world_size > s.world_size ? s.v[i]->world_size : s.world_size;
-        if (!tl_runs_part(&s) || !tl_doubles_settle(&s))
-            return false;
+        tl_runs_part(&s);
+        tl_doubles_settle(&s);
         for (size_t i = 0; i < s.n; i++)
             s.v[i]->run += (int32_t)d->nruns;
         d->nruns += s.nruns;
     }
-    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the list of runs */
@@ -160,37 +155,31 @@ static void add_to_run(tl_run_info *r, const tl_input *t, size_t at, const tl_in
 }
 
 /* Fills in the list, oldest first, and numbers the runs of the traces anew. */
-static bool list_runs(deciding *d)
+static void list_runs(deciding *d)
 {
     tl_inventory *inventory = d->inventory;
     size_t n = inventory->inputs.n;
     int32_t *number = tl_calloc(d->nruns + 1, sizeof *number);
     tl_run_info *runs = tl_calloc(d->nruns + 1, sizeof *runs);
-    bool fine = number != NULL && runs != NULL;
 
-    for (size_t k = 0; fine && k < d->nruns; k++)
+    for (size_t k = 0; k < d->nruns; k++)
         runs[k] = (tl_run_info){ .number = (int32_t)k, .world_size = -1 };
-    for (size_t i = 0; fine && i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         if (inventory->inputs.v[i].run >= 0)
             add_to_run(&runs[inventory->inputs.v[i].run], &inventory->inputs.v[i], i, inventory);
-    }
-    if (fine)
-        qsort(runs, d->nruns, sizeof *runs, oldest_first);
-    for (size_t k = 0; fine && k < d->nruns; k++) {
+    qsort(runs, d->nruns, sizeof *runs, oldest_first);
+    for (size_t k = 0; k < d->nruns; k++) {
         number[runs[k].number] = (int32_t)k;
         runs[k].number = (int32_t)k;
     }
-    for (size_t i = 0; fine && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         tl_input *t = &inventory->inputs.v[i];
         t->run = t->run >= 0 ? number[t->run] : -1;
     }
     free(number);
     free(inventory->runs);
-    inventory->runs = fine ? runs : NULL;
-    if (!fine)
-        free(runs);
-    inventory->nruns = fine && d->nruns > 0 ? (int32_t)d->nruns : 1;
-    return fine;
+    inventory->runs = runs;
+    inventory->nruns = d->nruns > 0 ? (int32_t)d->nruns : 1;
 }
 
 /* The newest run that has every rank seen anywhere; where there is none, the newest of those with most ranks. */
@@ -235,40 +224,36 @@ static bool repeats(const tl_input *t, const tl_input *taken)
 }
 
 /* A run is lost that has more than other recordings of what the run taken has, unless somebody has asked for one. */
-static bool find_lost(tl_inventory *inventory)
+static void find_lost(tl_inventory *inventory)
 {
     tl_map ranks = { 0 }; /* of the run taken -> its input */
     const tl_input *v = inventory->inputs.v;
-    bool fine = true;
 
-    for (size_t i = 0; fine && i < inventory->inputs.n; i++)
+    for (size_t i = 0; i < inventory->inputs.n; i++)
         if (v[i].run == inventory->run)
-            fine = tl_map_put(&ranks, (uint64_t)v[i].rank, (uint32_t)i) == 0;
-    for (size_t i = 0; fine && i < inventory->inputs.n; i++) {
+            tl_map_put(&ranks, (uint64_t)v[i].rank, (uint32_t)i);
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
         if (v[i].run < 0 || v[i].run == inventory->run)
             continue;
         uint32_t at = tl_map_get(&ranks, (uint64_t)v[i].rank);
         inventory->runs[v[i].run].lost |= !repeats(&v[i], at != TL_MAP_NONE ? &v[at] : NULL);
     }
     tl_map_free(&ranks);
-    return fine;
 }
 
 /* Files that cannot be read are of the runs whose files have names like theirs. */
-static bool send_elsewhere(tl_inventory *inventory)
+static void send_elsewhere(tl_inventory *inventory)
 {
     tl_map families = { 0 };
-    bool fine = true;
 
-    for (size_t i = 0; fine && i < inventory->inputs.n; i++)
+    for (size_t i = 0; i < inventory->inputs.n; i++)
         if (inventory->inputs.v[i].run == inventory->run)
-            fine = tl_map_put(&families, tl_family_of(&inventory->inputs.v[i]), 0) == 0;
-    for (size_t i = 0; fine && i < inventory->inputs.n; i++) {
+            tl_map_put(&families, tl_family_of(&inventory->inputs.v[i]), 0);
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
         tl_input *t = &inventory->inputs.v[i];
         t->elsewhere = t->kind == TL_INPUT_UNREADABLE && tl_map_get(&families, tl_family_of(t)) == TL_MAP_NONE;
     }
     tl_map_free(&families);
-    return fine;
 }
 
 tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
@@ -276,20 +261,23 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
     deciding d = { .inventory = inventory };
     tl_status st = TL_OK;
 
-    bool fine = tl_copies_leave(inventory) && collect(&d) && part_known(&d) &&
-                tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns) && list_runs(&d);
-    if (fine && (which < 0 || which > inventory->nruns)) {
+    tl_copies_leave(inventory);
+    collect(&d);
+    part_known(&d);
+    tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns);
+    list_runs(&d);
+    if (which < 0 || which > inventory->nruns) {
         st = tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
                      inventory->nruns == 1 ? "" : "s");
-    } else if (fine) {
+    } else {
         inventory->run = which > 0 ? which - 1 : choose(&d);
-        if (inventory->nruns > 1)
-            fine = (which > 0 || find_lost(inventory)) && send_elsewhere(inventory);
-        if (fine)
-            st = tl_inventory_learn(inventory, err);
+        if (inventory->nruns > 1) {
+            if (which <= 0)
+                find_lost(inventory);
+            send_elsewhere(inventory);
+        }
+        tl_inventory_learn(inventory);
     }
-    if (!fine)
-        st = tl_fail_memory(err, "the list of ranks");
     free(d.known);
     free(d.unknown);
     return st;

@@ -42,12 +42,9 @@ void tl_input_set_stat(tl_input *input, const struct stat *st)
 }
 
 /* Takes the path over, also on failure. */
-static tl_status add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
+static void add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
 {
-    if (path == NULL || !tl_vec_room(&inventory->inputs)) {
-        free(path);
-        return tl_fail_memory(err, "the list of input files");
-    }
+    tl_vec_room(&inventory->inputs);
     tl_input *input = &inventory->inputs.v[inventory->inputs.n++];
     *input = (tl_input){ .path = path,
                          .kind = TL_INPUT_UNREADABLE,
@@ -60,11 +57,10 @@ static tl_status add_file(tl_inventory *inventory, char *path, const struct stat
                          .by_link = by_link };
     if (st != NULL)
         tl_input_set_stat(input, st);
-    return TL_OK;
 }
 
 /* Whether the folder is seen for the first time.  Where memory is out it counts as seen. */
-static bool first_visit(walk *w, const struct stat *st, tl_status *status)
+static bool first_visit(walk *w, const struct stat *st)
 {
     uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)st->st_dev), (uint64_t)st->st_ino);
     uint32_t at;
@@ -74,10 +70,8 @@ static bool first_visit(walk *w, const struct stat *st, tl_status *status)
             return false;
         key = tl_hash_mix(key, 1);
     }
-    if (!tl_vec_room(&w->visited) || tl_map_put(&w->visited_map, key, (uint32_t)w->visited.n) != 0) {
-        *status = tl_fail_memory(w->err, "the list of folders");
-        return false;
-    }
+    tl_vec_room(&w->visited);
+    tl_map_put(&w->visited_map, key, (uint32_t)w->visited.n);
     w->visited.v[w->visited.n++] = *st;
     return true;
 }
@@ -103,8 +97,6 @@ static char *join(const char *folder_path, const char *name)
     bool slash = a > 0 && folder_path[a - 1] != '/';
     char *path = tl_malloc(a + slash + b + 1);
 
-    if (path == NULL)
-        return NULL;
     memcpy(path, folder_path, a);
     if (slash)
         path[a] = '/';
@@ -122,50 +114,58 @@ static bool is_called_trace(const char *name)
 }
 
 /* A pipe, socket or device in a folder: whoever searches a folder does not ask to wait for a writer. */
-static tl_status add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link, tl_error *err)
+static void add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
 {
     char reason[80];
-    tl_status status = add_file(inventory, path, st, by_link, err);
+    add_file(inventory, path, st, by_link);
 
-    if (status != TL_OK)
-        return status;
     tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
     input->no_file = true;
     input->name_rank = is_called_trace(input->path) ? tl_rank_of_name(input->path) : -1;
     snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
     tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
-    return TL_OK;
 }
 
 /* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name
  * but cannot be reached is listed all the same, so that somebody hears of it. */
-static tl_status take_name(walk *w, const folder *in, int dir, const char *name)
+static void take_name(walk *w, const folder *in, int dir, const char *name)
 {
     struct stat st, target;
     bool trace = may_be_trace(name);
 
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0)
-        return trace ? add_file(w->inventory, join(in->path, name), NULL, false, w->err) : TL_OK;
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (trace)
+            add_file(w->inventory, join(in->path, name), NULL, false);
+        return;
+    }
     bool link = S_ISLNK(st.st_mode);
-    if (link && fstatat(dir, name, &target, 0) != 0)
-        return trace ? add_file(w->inventory, join(in->path, name), NULL, true, w->err) : TL_OK;
+    if (link && fstatat(dir, name, &target, 0) != 0) {
+        if (trace)
+            add_file(w->inventory, join(in->path, name), NULL, true);
+        return;
+    }
     if (link)
         st = target;
-    if (S_ISREG(st.st_mode))
-        return trace ? add_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
-    if (!S_ISDIR(st.st_mode))
-        return trace ? add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link, w->err) : TL_OK;
+    if (S_ISREG(st.st_mode)) {
+        if (trace)
+            add_file(w->inventory, join(in->path, name), &st, link || in->by_link);
+        return;
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        if (trace)
+            add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link);
+        return;
+    }
 
     folder below = { join(in->path, name), in->level + 1, link || in->by_link };
-    if (below.path == NULL || (link ? !tl_vec_room(&w->links) : !tl_vec_room(&w->folders))) {
-        free(below.path);
-        return tl_fail_memory(w->err, "the list of folders");
-    }
+    if (link)
+        tl_vec_room(&w->links);
+    else
+        tl_vec_room(&w->folders);
     if (link)
         w->links.v[w->links.n++] = below;
     else
         w->folders.v[w->folders.n++] = below;
-    return TL_OK;
 }
 
 /* A folder below the path that cannot be read is a warning: the rest is still worth having. */
@@ -188,12 +188,12 @@ static tl_status walk_folder(walk *w, const folder *f)
         tl_warn("%s: left out: cannot be read: %s", f->path, strerror(cause));
         return TL_OK;
     }
-    if (first_visit(w, &st, &status)) {
+    if (first_visit(w, &st)) {
         const struct dirent *entry;
         errno = 0;
         while (status == TL_OK && (entry = readdir(dir)) != NULL) {
             if (entry->d_name[0] != '.')
-                status = take_name(w, f, dirfd(dir), entry->d_name);
+                take_name(w, f, dirfd(dir), entry->d_name);
             errno = 0;
         }
         if (status == TL_OK && errno != 0)
@@ -215,12 +215,8 @@ static tl_status walk_all(tl_inventory *inventory, char *top, tl_error *err)
     tl_status st = TL_OK;
     size_t next_link = 0;
 
-    if (tl_vec_room(&w.folders)) {
-        w.folders.v[w.folders.n++] = (folder){ .path = top };
-    } else {
-        free(top);
-        st = tl_fail_memory(err, "the list of folders");
-    }
+    tl_vec_room(&w.folders);
+    w.folders.v[w.folders.n++] = (folder){ .path = top };
     while (st == TL_OK && (w.folders.n > 0 || next_link < w.links.n)) {
         if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
             qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
@@ -249,8 +245,6 @@ static char *tidy(const char *path)
     char *copy = tl_malloc(strlen(path) + 2);
     size_t n = 0;
 
-    if (copy == NULL)
-        return NULL;
     for (const char *p = path; *p != '\0';) {
         bool at_start = n == 0 || copy[n - 1] == '/';
         if (at_start && p[0] == '.' && (p[1] == '/' || p[1] == '\0'))
@@ -271,18 +265,14 @@ static char *tidy(const char *path)
 }
 
 /* A folder that was named and gives no trace. */
-static tl_status add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind,
-                            const char *reason, tl_error *err)
+static void add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind, const char *reason)
 {
-    tl_status st = add_file(inventory, tl_strndup(path, strlen(path)), NULL, false, err);
+    add_file(inventory, tl_strndup(path, strlen(path)), NULL, false);
 
-    if (st != TL_OK)
-        return st;
     tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
     input->no_file = input->named = true;
     input->word = word;
     tl_input_say_why(input, kind, reason);
-    return TL_OK;
 }
 
 /* What cannot be read at all is found out by the look at it, as of any file; but a folder is never looked at. */
@@ -293,33 +283,32 @@ static tl_status add_folder_files(tl_inventory *inventory, const char *path, siz
     size_t from = inventory->inputs.n,
            below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
 
-    tl_status st = copy != NULL ? walk_all(inventory, copy, &why) : tl_fail_memory(&why, "the list of input files");
+    tl_status st = walk_all(inventory, copy, &why);
     for (size_t i = from; i < inventory->inputs.n; i++) {
         inventory->inputs.v[i].below = below;
         inventory->inputs.v[i].word = word;
     }
-    if (st == TL_EINPUT)
-        return add_folder(inventory, path, word, TL_INPUT_UNREADABLE, why.text, err);
+    if (st == TL_EINPUT) {
+        add_folder(inventory, path, word, TL_INPUT_UNREADABLE, why.text);
+        return TL_OK;
+    }
     if (st != TL_OK && err != NULL)
         *err = why;
     return st;
 }
 
-static tl_status add_named_file(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
+static void add_named_file(tl_inventory *inventory, const char *path, size_t word)
 {
     struct stat st, link;
     bool there = stat(path, &st) == 0, by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
     const char *slash = strrchr(path, '/');
-    tl_status status = add_file(inventory, tl_strndup(path, strlen(path)), there ? &st : NULL, by_link, err);
+    add_file(inventory, tl_strndup(path, strlen(path)), there ? &st : NULL, by_link);
 
-    if (status != TL_OK)
-        return status;
     tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
     input->below = slash != NULL ? (size_t)(slash + 1 - path) : 0;
     input->named = true;
     input->word = word;
     input->pipe = there && S_ISFIFO(st.st_mode);
-    return TL_OK;
 }
 
 tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err)
@@ -328,32 +317,27 @@ tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *
     char *copy = path[0] != '\0' ? tidy(path) : tl_strndup("", 0);
     size_t word = inventory->words.n;
 
-    if (copy == NULL || !tl_vec_room(&inventory->words)) {
-        free(copy);
-        return tl_fail_memory(err, "the list of input files");
-    }
+    tl_vec_room(&inventory->words);
     inventory->words.v[inventory->words.n++] = (tl_named){ .path = copy };
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? add_folder_files(inventory, copy, word, err)
-                                                       : add_named_file(inventory, copy, word, err);
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return add_folder_files(inventory, copy, word, err);
+    add_named_file(inventory, copy, word);
+    return TL_OK;
 }
 
-tl_status tl_inventory_close(tl_inventory *inventory, tl_error *err)
+void tl_inventory_close(tl_inventory *inventory)
 {
     bool *gives = tl_calloc(inventory->words.n + 1, sizeof *gives);
-    tl_status st = TL_OK;
 
-    if (gives == NULL)
-        return tl_fail_memory(err, "the list of input files");
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
         gives[input->word] |= input->named || input->copy || input->kind != TL_INPUT_OTHER;
     }
-    for (size_t i = 0; st == TL_OK && i < inventory->words.n; i++)
+    for (size_t i = 0; i < inventory->words.n; i++)
         if (!gives[i] && !inventory->words.v[i].shared && inventory->words.n > 1)
-            st = add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
-                            "expected traces (.json, .json.gz, .json.zst) below this folder, found none", err);
+            add_folder(inventory, inventory->words.v[i].path, i, TL_INPUT_OTHER,
+                       "expected traces (.json, .json.gz, .json.zst) below this folder, found none");
     free(gives);
-    return st;
 }
 
 void tl_inventory_free(tl_inventory *inventory)

@@ -27,24 +27,24 @@ static bool are_two_ranks(const tl_input *a, const tl_input *b)
 }
 
 /* Whether v[0 .. n) may all be of one run; *fine false: memory is out. */
-static bool may_be_one(tl_input *const *v, size_t n, int64_t world_size, bool *fine)
+static bool may_be_one(tl_input *const *v, size_t n, int64_t world_size)
 {
     tl_map rank = { 0 }, name = { 0 };
     bool one = world_size < 0 || (int64_t)n <= world_size;
 
-    for (size_t i = 0; one && *fine && i < n; i++) {
+    for (size_t i = 0; one && i < n; i++) {
         bool again = tl_map_get(&rank, (uint64_t)v[i]->rank) != TL_MAP_NONE;
         for (size_t k = 0; again && one && k < i; k++)
             one = v[k]->rank != v[i]->rank || are_two_ranks(v[k], v[i]);
-        *fine = tl_map_put(&rank, (uint64_t)v[i]->rank, 0) == 0;
+        tl_map_put(&rank, (uint64_t)v[i]->rank, 0);
         if (world_size >= 0)
             continue;
         one = one && v[i]->name_rank >= 0 && tl_map_get(&name, (uint64_t)v[i]->name_rank) == TL_MAP_NONE;
-        *fine = *fine && tl_map_put(&name, (uint64_t)v[i]->name_rank, 0) == 0;
+        tl_map_put(&name, (uint64_t)v[i]->name_rank, 0);
     }
     tl_map_free(&rank);
     tl_map_free(&name);
-    return one && *fine;
+    return one;
 }
 
 /* Where the run that begins at `from` ends, and in *longest its longest gap. */
@@ -58,19 +58,18 @@ static size_t end_of_run(const tl_slice *s, size_t from, int64_t *longest)
     return to;
 }
 
-bool tl_doubles_join(tl_slice *s)
+void tl_doubles_join(tl_slice *s)
 {
     size_t from = 0, nruns = 0;
     int64_t longest = 0;
-    bool fine = true;
 
-    for (size_t to = s->n > 0 ? end_of_run(s, 0, &longest) : 0; from < s->n && fine;) {
+    for (size_t to = s->n > 0 ? end_of_run(s, 0, &longest) : 0; from < s->n;) {
         int64_t inside = longest;
         size_t next = to < s->n ? end_of_run(s, to, &inside) : to;
         int64_t gap = to < s->n ? s->v[to]->begin_ns - s->v[to - 1]->begin_ns : INT64_MAX;
         bool near = to < s->n && (gap <= inside || gap <= BLINK_NS);
 
-        if (near && may_be_one(s->v + from, next - from, s->world_size, &fine)) {
+        if (near && may_be_one(s->v + from, next - from, s->world_size)) {
             longest = gap > inside ? gap : inside;
             for (size_t i = to; i < next; i++)
                 s->v[i]->run = s->v[from]->run;
@@ -85,7 +84,6 @@ bool tl_doubles_join(tl_slice *s)
         to = from < s->n ? end_of_run(s, from, &longest) : from;
     }
     s->nruns = nruns;
-    return fine;
 }
 
 /* ----------------------------------------------------------------------------------------------------- whose number */
@@ -160,7 +158,7 @@ static void say(tl_input *t, const tl_input *keeps, int64_t was)
 }
 
 /* Another number for t, or a run of its own. */
-static bool move(tl_slice *s, places *p, tl_input *t, const tl_input *keeps, int64_t above)
+static void move(tl_slice *s, places *p, tl_input *t, const tl_input *keeps, int64_t above)
 {
     int64_t was = t->rank, by_pid = above >= 0 && t->origin.pid > 0 ? t->origin.pid - above : -1;
 
@@ -174,50 +172,45 @@ static bool move(tl_slice *s, places *p, tl_input *t, const tl_input *keeps, int
     if (t->renumbered)
         t->rank_source = t->rank == t->name_rank ? TL_RANK_NAME : TL_RANK_ORDER;
     say(t, keeps, was);
-    return tl_map_put(&p->first, place_of(t->run, t->rank), 0) == 0;
+    tl_map_put(&p->first, place_of(t->run, t->rank), 0);
 }
 
-static bool find_places(const tl_slice *s, places *p)
+static void find_places(const tl_slice *s, places *p)
 {
     for (size_t i = 0; i < s->n; i++) {
         uint64_t place = place_of(s->v[i]->run, s->v[i]->rank);
         bool again = tl_map_get(&p->first, place) != TL_MAP_NONE;
-        if (tl_map_put(again ? &p->twice : &p->first, place, (uint32_t)i) != 0)
-            return false;
+        tl_map_put(again ? &p->twice : &p->first, place, (uint32_t)i);
     }
-    return true;
 }
 
 /* Those who are the same rank as v[at], which is the first of them: the best keeps it. */
-static bool settle_rank(tl_slice *s, places *p, size_t at)
+static void settle_rank(tl_slice *s, places *p, size_t at)
 {
     tl_input *first = s->v[at], *keeps = first;
     int32_t run = first->run;
     int64_t rank = first->rank, above = pid_above_rank(s, p, run);
-    bool fine = true;
 
     for (size_t i = at + 1; i < s->n; i++) {
         tl_input *t = s->v[i];
         if (t->run == run && t->rank == rank && fit(t, above) > fit(keeps, above))
             keeps = t;
     }
-    for (size_t i = at; fine && i < s->n; i++)
+    for (size_t i = at; i < s->n; i++)
         if (s->v[i]->run == run && s->v[i]->rank == rank && s->v[i] != keeps)
-            fine = move(s, p, s->v[i], keeps, above);
-    return fine;
+            move(s, p, s->v[i], keeps, above);
 }
 
-bool tl_doubles_settle(tl_slice *s)
+void tl_doubles_settle(tl_slice *s)
 {
     places p = { .first = { 0 } };
-    bool fine = find_places(s, &p);
+    find_places(s, &p);
     size_t n = s->n;
 
-    for (size_t i = 0; fine && p.twice.n > 0 && i < n; i++)
+    for (size_t i = 0; p.twice.n > 0 && i < n; i++)
         if (!s->v[i]->renumbered && is_twice(&p, s->v[i]) &&
             tl_map_get(&p.first, place_of(s->v[i]->run, s->v[i]->rank)) == i)
-            fine = settle_rank(s, &p, i);
+            settle_rank(s, &p, i);
     tl_map_free(&p.first);
     tl_map_free(&p.twice);
-    return fine;
 }

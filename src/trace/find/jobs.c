@@ -31,7 +31,7 @@ static bool may_be_of(const jobs *j, const tl_common *job, const tl_input *t)
            (t->world_size >= 0 || job->world_size < 0 || !tl_common_is_far(job, t));
 }
 
-static bool place(jobs *j, tl_input *t)
+static void place(jobs *j, tl_input *t)
 {
     size_t nearest = j->n;
 
@@ -44,21 +44,21 @@ static bool place(jobs *j, tl_input *t)
         j->n++;
     }
     t->job = (int32_t)nearest;
-    return tl_common_add(&j->v[nearest], &j->groups, t);
+    tl_common_add(&j->v[nearest], &j->groups, t);
 }
 
-bool tl_jobs_part(tl_input **known, size_t n)
+void tl_jobs_part(tl_input **known, size_t n)
 {
     jobs j = { .v = tl_calloc(n + 1, sizeof *j.v) };
-    bool fine = j.v != NULL;
 
-    for (size_t i = 0; fine && i < n; i++)
-        fine = known[i]->world_size < 0 || place(&j, known[i]);
-    for (size_t i = 0; fine && i < n; i++)
-        fine = known[i]->world_size >= 0 || place(&j, known[i]);
-    if (fine && n > 0)
+    for (size_t i = 0; i < n; i++)
+        if (known[i]->world_size >= 0)
+            place(&j, known[i]);
+    for (size_t i = 0; i < n; i++)
+        if (known[i]->world_size < 0)
+            place(&j, known[i]);
+    if (n > 0)
         qsort(known, n, sizeof *known, by_job_and_time);
     tl_map_free(&j.groups);
     free(j.v);
-    return fine;
 }

@@ -19,8 +19,6 @@ static int64_t *ranks_of(const tl_inventory *inventory, bool job, size_t *n)
     size_t all = 0;
 
     *n = 0;
-    if (ranks == NULL)
-        return NULL;
     for (size_t i = 0; i < inventory->inputs.n; i++) {
         const tl_input *input = &inventory->inputs.v[i];
         bool is_one = input->run >= 0 &&
@@ -36,7 +34,7 @@ static int64_t *ranks_of(const tl_inventory *inventory, bool job, size_t *n)
 }
 
 /* Lists the ranks below world_size that are not among ranks[0 .. n). */
-static bool list_missing(tl_inventory *inventory, const int64_t *ranks, size_t n)
+static void list_missing(tl_inventory *inventory, const int64_t *ranks, size_t n)
 {
     int64_t next = 0; /* every rank below is accounted for */
 
@@ -47,38 +45,31 @@ static bool list_missing(tl_inventory *inventory, const int64_t *ranks, size_t n
         if (to > next)
             inventory->nmissing += (size_t)(to - next);
         for (; next < to && inventory->missing.n < MISSING_LISTED; next++) {
-            if (!tl_vec_room(&inventory->missing))
-                return false;
+            tl_vec_room(&inventory->missing);
             inventory->missing.v[inventory->missing.n++] = next;
         }
         next = to + 1;
     }
-    return true;
 }
 
-static bool find_missing(tl_inventory *inventory)
+static void find_missing(tl_inventory *inventory)
 {
     size_t nall, nhere;
     int64_t *all = ranks_of(inventory, true, &nall);
     int64_t *here = ranks_of(inventory, false, &nhere);
-    bool fine = all != NULL && here != NULL;
 
-    if (fine) {
-        inventory->world_size = -1;
-        for (size_t i = 0; i < inventory->inputs.n; i++)
-            if (inventory->inputs.v[i].run == inventory->run &&
-                inventory->inputs.v[i].world_size > inventory->world_size)
-                inventory->world_size = inventory->inputs.v[i].world_size;
-        if (inventory->world_size < 0)
-            inventory->world_size = nall > 0 ? all[nall - 1] + 1 : 0;
-        fine = list_missing(inventory, here, nhere);
-    }
+    inventory->world_size = -1;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (inventory->inputs.v[i].run == inventory->run && inventory->inputs.v[i].world_size > inventory->world_size)
+            inventory->world_size = inventory->inputs.v[i].world_size;
+    if (inventory->world_size < 0)
+        inventory->world_size = nall > 0 ? all[nall - 1] + 1 : 0;
+    list_missing(inventory, here, nhere);
     free(all);
     free(here);
-    return fine;
 }
 
-tl_status tl_inventory_learn(tl_inventory *inventory, tl_error *err)
+void tl_inventory_learn(tl_inventory *inventory)
 {
-    return find_missing(inventory) ? TL_OK : tl_fail_memory(err, "the list of ranks");
+    find_missing(inventory);
 }

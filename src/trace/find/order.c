@@ -112,12 +112,12 @@ static places places_of(const char *path)
 }
 
 /* Sets the ranks that these axes count, sizes[axis] long.  Whether they are those of n ranks, each another. */
-static bool count_by(const places *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks, bool *fine)
+static bool count_by(const places *at, size_t n, unsigned axes, const int64_t sizes[NAXES], int64_t *ranks)
 {
     tl_map seen = { 0 };
     bool differ = true;
 
-    for (size_t i = 0; i < n && differ && *fine; i++) {
+    for (size_t i = 0; i < n && differ; i++) {
         int64_t stride = 1;
         ranks[i] = 0;
         for (int axis = 0; axis < NAXES; axis++)
@@ -126,21 +126,20 @@ static bool count_by(const places *at, size_t n, unsigned axes, const int64_t si
                 stride *= sizes[axis];
             }
         differ = stride > 0 && stride <= PLACES_MAX && tl_map_get(&seen, (uint64_t)ranks[i]) == TL_MAP_NONE;
-        *fine = tl_map_put(&seen, (uint64_t)ranks[i], 0) == 0;
+        tl_map_put(&seen, (uint64_t)ranks[i], 0);
     }
     tl_map_free(&seen);
-    return differ && *fine;
+    return differ;
 }
 
-bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told)
+void tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told)
 {
     places *at = tl_calloc(n + 1, sizeof *at);
     int64_t sizes[NAXES] = { 0, 0, 0, 0 };
     unsigned known = (1u << NAXES) - 1, varied = 0, axes = 0;
-    bool fine = at != NULL;
 
     *told = false;
-    for (size_t i = 0; fine && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         at[i] = places_of(v[i]->path);
         for (int axis = 0; axis < NAXES; axis++) {
             known &= ~((unsigned)(at[i].on[axis] < 0) << axis);
@@ -148,11 +147,10 @@ bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told)
             sizes[axis] = at[i].on[axis] >= sizes[axis] ? at[i].on[axis] + 1 : sizes[axis];
         }
     }
-    for (int axis = 0; fine && !*told && axis < NAXES; axis++) {
+    for (int axis = 0; !*told && axis < NAXES; axis++) {
         axes |= known & varied & 1u << axis;
         if (axes >> axis & 1)
-            *told = count_by(at, n, axes, sizes, ranks, &fine);
+            *told = count_by(at, n, axes, sizes, ranks);
     }
     free(at);
-    return fine;
 }

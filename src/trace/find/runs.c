@@ -36,14 +36,13 @@ static size_t after_widest_gap(const tl_slice *s, size_t i, size_t j)
 }
 
 /* Runs by time: a rank that is seen again has its run end before. */
-static bool cut_by_time(tl_slice *s)
+static void cut_by_time(tl_slice *s)
 {
     tl_map last = { 0 }; /* rank -> where it was seen last */
     size_t start = 0;    /* of the run that is being filled */
     int32_t now = 0;
-    bool fine = true;
 
-    for (size_t j = 0; j < s->n && fine; j++) {
+    for (size_t j = 0; j < s->n; j++) {
         uint32_t i = tl_map_get(&last, (uint64_t)s->v[j]->rank);
         if (i != TL_MAP_NONE && i >= start) {
             start = after_widest_gap(s, i, j);
@@ -52,11 +51,11 @@ static bool cut_by_time(tl_slice *s)
                 s->v[k]->run = now;
         }
         s->v[j]->run = now;
-        fine = tl_map_put(&last, (uint64_t)s->v[j]->rank, (uint32_t)j) == 0;
+        tl_map_put(&last, (uint64_t)s->v[j]->rank, (uint32_t)j);
     }
     tl_map_free(&last);
     s->nruns = (size_t)now + 1;
-    return fine && tl_doubles_join(s);
+    tl_doubles_join(s);
 }
 
 /* The shortest gap between runs that follow upon one another, and the longest inside one. */
@@ -74,23 +73,21 @@ static void measure_gaps(const tl_slice *s, int64_t *between, int64_t *inside)
 }
 
 /* The k-th file of a rank becomes one of run k. */
-static bool cut_by_count(tl_slice *s)
+static void cut_by_count(tl_slice *s)
 {
     tl_map seen = { 0 }; /* rank -> files of it so far */
-    bool fine = true;
 
     s->nruns = 1;
-    for (size_t i = 0; i < s->n && fine; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         uint64_t rank = (uint64_t)s->v[i]->rank;
         uint32_t before = tl_map_get(&seen, rank);
         before = before == TL_MAP_NONE ? 0 : before;
         s->v[i]->run = (int32_t)before;
         if (before + 1 > s->nruns)
             s->nruns = before + 1;
-        fine = tl_map_put(&seen, rank, before + 1) == 0;
+        tl_map_put(&seen, rank, before + 1);
     }
     tl_map_free(&seen);
-    return fine;
 }
 
 uint64_t tl_family_of(const tl_input *t)
@@ -108,28 +105,26 @@ uint64_t tl_family_of(const tl_input *t)
 }
 
 /* Runs by name, the one with the oldest file first.  *once: no rank is twice in one of them. */
-static bool cut_by_name(tl_slice *s, bool *once)
+static void cut_by_name(tl_slice *s, bool *once)
 {
     tl_map family = { 0 }, member = { 0 }; /* family -> run; (run, rank) -> it has one */
-    bool fine = true;
 
     *once = true;
     s->nruns = 0;
-    for (size_t i = 0; i < s->n && fine; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         uint64_t key = tl_family_of(s->v[i]);
         uint32_t at = tl_map_get(&family, key);
         if (at == TL_MAP_NONE) {
             at = (uint32_t)s->nruns++;
-            fine = tl_map_put(&family, key, at) == 0;
+            tl_map_put(&family, key, at);
         }
         s->v[i]->run = (int32_t)at;
         key = (uint64_t)at << 32 | (uint64_t)s->v[i]->rank; /* ranks fit 32 bits */
         *once = *once && tl_map_get(&member, key) == TL_MAP_NONE;
-        fine = fine && tl_map_put(&member, key, 0) == 0;
+        tl_map_put(&member, key, 0);
     }
     tl_map_free(&family);
     tl_map_free(&member);
-    return fine;
 }
 
 static bool times_are_their_own(const tl_slice *s)
@@ -140,44 +135,38 @@ static bool times_are_their_own(const tl_slice *s)
     return true;
 }
 
-static bool part_by_time(tl_slice *s, size_t most, bool *believed)
+static void part_by_time(tl_slice *s, size_t most, bool *believed)
 {
     int64_t between, inside;
-    if (!cut_by_time(s))
-        return false;
+    cut_by_time(s);
     measure_gaps(s, &between, &inside);
     *believed = between > 0 && (s->nruns <= most || between > inside);
-    return true;
 }
 
-static bool part_by_name(tl_slice *s, size_t most, bool *believed)
+static void part_by_name(tl_slice *s, size_t most, bool *believed)
 {
     bool once;
-    if (!cut_by_name(s, &once))
-        return false;
+    cut_by_name(s, &once);
     *believed = s->nruns == most && once;
-    return true;
 }
 
-bool tl_runs_part(tl_slice *s)
+void tl_runs_part(tl_slice *s)
 {
     bool believed;
-    if (!cut_by_count(s))
-        return false;
+    cut_by_count(s);
     if (s->nruns == 1)
-        return true;
+        return;
     size_t most = s->nruns; /* files of one rank, at most */
     bool timed = times_are_their_own(s);
 
-    if (!part_by_time(s, most, &believed))
-        return false;
+    part_by_time(s, most, &believed);
     if (believed && (timed || s->nruns == 1))
-        return true;
-    if (!part_by_name(s, most, &believed))
-        return false;
+        return;
+    part_by_name(s, most, &believed);
     if (believed)
-        return true;
-    if (!timed && !part_by_time(s, most, &believed))
-        return false;
-    return believed || cut_by_count(s);
+        return;
+    if (!timed)
+        part_by_time(s, most, &believed);
+    if (!believed)
+        cut_by_count(s);
 }

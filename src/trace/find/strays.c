@@ -57,11 +57,11 @@ static bool has_its_process(const placing *p, size_t run, const tl_input *t)
 }
 
 /* Counts t among the traces of its run. */
-static bool join(placing *p, const tl_input *t)
+static void join(placing *p, const tl_input *t)
 {
-    return tl_common_add(&p->runs[t->run], &p->groups, t) &&
-           (t->origin.pid == 0 ||
-            tl_map_put(&p->processes, process_of((size_t)t->run, t), (uint32_t)(t - p->inventory->inputs.v)) == 0);
+    tl_common_add(&p->runs[t->run], &p->groups, t);
+    if (t->origin.pid != 0)
+        tl_map_put(&p->processes, process_of((size_t)t->run, t), (uint32_t)(t - p->inventory->inputs.v));
 }
 
 /* A pipe has not been looked into, and is what somebody has named: it fits. */
@@ -85,7 +85,7 @@ static int32_t job_of(placing *p, const tl_input *t)
     return p->njobs++;
 }
 
-static bool place(placing *p, tl_input *t)
+static void place(placing *p, tl_input *t)
 {
     size_t nearest = p->nruns;
 
@@ -99,7 +99,7 @@ static bool place(placing *p, tl_input *t)
     }
     t->run = (int32_t)nearest;
     t->job = p->job[nearest];
-    return join(p, t);
+    join(p, t);
 }
 
 static uint64_t place_of(const tl_input *t)
@@ -141,25 +141,25 @@ static bool are_free(const placing *p, int32_t run, const int64_t *ranks, size_t
 }
 
 /* v: traces of one run, in order. */
-static bool number(placing *p, tl_input *const *v, size_t n)
+static void number(placing *p, tl_input *const *v, size_t n)
 {
     int64_t *ranks = tl_calloc(n + 1, sizeof *ranks);
-    bool told = false, fine = ranks != NULL && tl_order_by_axes(v, n, ranks, &told);
+    bool told = false;
+    tl_order_by_axes(v, n, ranks, &told);
 
-    if (fine && told && are_free(p, v[0]->run, ranks, n)) {
+    if (told && are_free(p, v[0]->run, ranks, n)) {
         for (size_t i = 0; i < n; i++) {
             v[i]->rank = ranks[i];
             v[i]->rank_source = TL_RANK_NAME;
         }
-    } else if (fine) {
+    } else {
         number_in_order(p, v, n);
     }
     free(ranks);
-    return fine;
 }
 
 /* What the traces that know their rank say of their runs. */
-static bool sum_up(placing *p)
+static void sum_up(placing *p)
 {
     for (size_t k = 0; k < p->nruns; k++)
         p->runs[k] = TL_COMMON(k);
@@ -169,33 +169,32 @@ static bool sum_up(placing *p)
             continue;
         p->njobs = t->job >= p->njobs ? t->job + 1 : p->njobs;
         p->job[t->run] = t->job;
-        if (!join(p, t) || tl_map_put(&p->taken, place_of(t), 0) != 0)
-            return false;
+        join(p, t);
+        tl_map_put(&p->taken, place_of(t), 0);
     }
-    return true;
 }
 
-bool tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns)
+void tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns)
 {
     placing p = { .inventory = inventory, .nruns = *nruns };
     tl_input **in_time = tl_calloc(nunknown + 1, sizeof(tl_input *));
     p.runs = tl_calloc(*nruns + nunknown + 1, sizeof *p.runs);
     p.job = tl_calloc(*nruns + nunknown + 1, sizeof *p.job);
     p.next_free = tl_calloc(*nruns + nunknown + 1, sizeof *p.next_free);
-    bool fine = in_time != NULL && p.runs != NULL && p.job != NULL && p.next_free != NULL && sum_up(&p);
+    sum_up(&p);
 
-    if (fine && nunknown > 0) {
+    if (nunknown > 0) {
         memcpy(in_time, unknown, nunknown * sizeof(tl_input *));
         qsort(in_time, nunknown, sizeof(tl_input *), by_time);
     }
-    for (size_t i = 0; fine && i < nunknown; i++)
-        fine = place(&p, in_time[i]);
-    if (fine && nunknown > 0)
+    for (size_t i = 0; i < nunknown; i++)
+        place(&p, in_time[i]);
+    if (nunknown > 0)
         qsort(unknown, nunknown, sizeof(tl_input *), by_run_and_name);
-    for (size_t from = 0, to; fine && from < nunknown; from = to) {
+    for (size_t from = 0, to; from < nunknown; from = to) {
         for (to = from + 1; to < nunknown && unknown[to]->run == unknown[from]->run; to++)
             ;
-        fine = number(&p, unknown + from, to - from);
+        number(&p, unknown + from, to - from);
     }
     *nruns = p.nruns;
     free(in_time);
@@ -205,5 +204,4 @@ bool tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknow
     tl_map_free(&p.groups);
     tl_map_free(&p.taken);
     tl_map_free(&p.processes);
-    return fine;
 }

@@ -33,7 +33,10 @@ static int go_on(tl_meta_parsing *p, bool fine)
 static int on_scalar(void *ctx, const unsigned char *text, size_t n)
 {
     tl_meta_parsing *p = ctx;
-    return p->ignored > 0 || go_on(p, tl_meta_take_scalar(p, (tl_text){ n > 0 ? (const char *)text : "", n }));
+    if (p->ignored > 0)
+        return true;
+    tl_meta_take_scalar(p, (tl_text){ n > 0 ? (const char *)text : "", n });
+    return go_on(p, true);
 }
 
 static int on_number(void *ctx, const char *text, size_t n)
@@ -42,14 +45,12 @@ static int on_number(void *ctx, const char *text, size_t n)
 }
 
 /* yajl may overwrite a key while it reads the value. */
-static bool keep_group_key(tl_meta_parsing *p, const unsigned char *text, size_t n)
+static void keep_group_key(tl_meta_parsing *p, const unsigned char *text, size_t n)
 {
-    if (!tl_grow((void **)&p->group_key, &p->group_key_cap, n, 1))
-        return false;
+    tl_grow((void **)&p->group_key, &p->group_key_cap, n, 1);
     if (n > 0)
         memcpy(p->group_key, text, n);
     p->ngroup_key = n;
-    return true;
 }
 
 static int on_key(void *ctx, const unsigned char *text, size_t n)
@@ -68,14 +69,20 @@ static int on_key(void *ctx, const unsigned char *text, size_t n)
                                   tl_meta_key_is(p, "deviceProperties") || tl_meta_key_is(p, "distributedInfo") ||
                                   tl_meta_key_is(p, "baseTimeNanoseconds");
     }
-    return p->path[p->at] != TL_AT_GROUP_MAP || go_on(p, keep_group_key(p, text, n));
+    if (p->path[p->at] != TL_AT_GROUP_MAP)
+        return true;
+    keep_group_key(p, text, n);
+    return go_on(p, true);
 }
 
 static int on_open(tl_meta_parsing *p, bool object)
 {
     tl_meta_position to = TL_AT_OUTSIDE;
-    if (p->ignored == 0 && !go_on(p, tl_meta_take_bracket(p, object, &to)))
-        return 0;
+    if (p->ignored == 0) {
+        tl_meta_take_bracket(p, object, &to);
+        if (!go_on(p, true))
+            return 0;
+    }
     if (to == TL_AT_OUTSIDE)
         p->ignored++;
     else
@@ -178,8 +185,6 @@ static tl_status parse(const char *text, size_t n, tl_meta_position root, tl_met
     tl_status st = parse_once(text, n, root, meta, &refused, &first);
     if (refused && n <= SIZE_MAX / 4) {
         char *repaired = tl_malloc(4 * n);
-        if (repaired == NULL)
-            return tl_fail_memory(err, "repairing the metadata of a trace");
         size_t length = tl_repair_json(text, n, repaired);
         st = parse_once(repaired, length, root, meta, &ignored, &second);
         free(repaired);

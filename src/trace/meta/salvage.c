@@ -103,26 +103,23 @@ static size_t anchor_at(tl_text t, size_t i)
 /* -------------------------------------------------------------------------------------------------------- the copy */
 
 /* False: memory is out. */
-static bool put(salvage *s, char c)
+static void put(salvage *s, char c)
 {
-    if (s->out.n == s->out.cap && !tl_grow((void **)&s->out.v, &s->out.cap, s->out.n + 1, 1))
-        return false;
+    if (s->out.n == s->out.cap)
+        tl_grow((void **)&s->out.v, &s->out.cap, s->out.n + 1, 1);
     s->out.v[s->out.n++] = c;
-    return true;
 }
 
 /* Copies a byte that the grammar has taken; `depth` was its depth before. */
-static bool copy(salvage *s, char c, uint64_t depth)
+static void copy(salvage *s, char c, uint64_t depth)
 {
-    if (!put(s, c))
-        return false;
+    put(s, c);
     if (s->grammar.depth != depth)
         s->safe = s->out.n;
     else if (s->grammar.state == TL_WANT_KEY || s->grammar.state == TL_WANT_ELEMENT)
         s->safe = c == ',' ? s->out.n - 1 : s->safe;
     if (s->grammar.depth == 1 && depth == 2 && s->in_info)
         s->info_end = s->out.n;
-    return true;
 }
 
 /* Whether distributedInfo is the last that has been copied: its closing brace may be a stray one. */
@@ -150,8 +147,7 @@ static bool enter(tl_grammar *g, uint64_t depth)
 static bool open_info(salvage *s)
 {
     for (const char *c = "\"distributedInfo\":{"; *c != 0; c++)
-        if (!put(s, *c))
-            return false;
+        put(s, *c);
     s->info_lost = false;
     s->seen |= UINT32_C(1) << INFO;
     s->safe = s->out.n;
@@ -168,8 +164,8 @@ static bool go_to(salvage *s, uint64_t depth)
     if (depth == 2 && s->info_lost)
         return go_to(s, 1) && open_info(s);
     s->out.n = depth == 2 && g->depth == 1 ? s->info_end : s->safe;
-    if (s->out.n == 0 && !put(s, '{'))
-        return false;
+    if (s->out.n == 0)
+        put(s, '{');
     if (g->depth < depth) {
         s->out.n -= s->out.n > 1; /* the brace that closed too early */
         if (!enter(g, depth))
@@ -178,14 +174,17 @@ static bool go_to(salvage *s, uint64_t depth)
     while (g->depth > depth) {
         char c = tl_grammar_in_object(g) ? '}' : ']';
         g->state = TL_WANT_COMMA;
-        if (!tl_grammar_step(g, c) || !put(s, c))
+        if (!tl_grammar_step(g, c))
             return false;
+        put(s, c);
     }
     while (is_space(s->out.v[s->out.n - 1]) || s->out.v[s->out.n - 1] == ',')
         s->out.n--;
     g->state = TL_WANT_KEY;
     s->safe = s->out.n;
-    return s->out.v[s->out.n - 1] == '{' || put(s, ',');
+    if (s->out.v[s->out.n - 1] != '{')
+        put(s, ',');
+    return true;
 }
 
 /* --------------------------------------------------------------------------------------------------------- the way */
@@ -242,13 +241,10 @@ static bool mend(salvage *s)
             quote = i;
         depth = s->grammar.depth;
         if (tl_grammar_step(&s->grammar, c)) {
-            if (!copy(s, c, depth))
-                return false;
+            copy(s, c, depth);
             i++;
             continue;
         }
-        if (s->grammar.no_memory)
-            return false;
         i = next_anchor(s, quote, &which);
         if (i < s->in.n && !go_to(s, anchors[which].depth))
             return false;

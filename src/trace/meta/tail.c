@@ -155,8 +155,6 @@ static size_t inflated_tail(tl_source *source, tl_text after, char *buf)
 void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta)
 {
     char *buf = tl_malloc(2 * TAIL);
-    if (buf == NULL)
-        return;
     size_t n = tl_source_packing(source) != NULL ? inflated_tail(source, after, buf) : plain_tail(path, buf);
     parse((tl_text){ buf, n }, meta);
     free(buf);

@@ -52,29 +52,26 @@ static void groups_clear(tl_meta *meta)
 }
 
 /* A new group.  In a map of groups its key is its name, until it says another. */
-static bool group_begin(tl_meta_parsing *p)
+static void group_begin(tl_meta_parsing *p)
 {
     tl_meta *meta = p->meta;
     bool named = p->path[p->at] == TL_AT_GROUP_MAP;
 
     p->group = NULL;
     if (meta->groups.n >= GROUPS_MAX)
-        return true;
-    if (!tl_vec_room(&meta->groups))
-        return false;
+        return;
+    tl_vec_room(&meta->groups);
     p->group = &meta->groups.v[meta->groups.n++];
     *p->group = (tl_pg_config){ 0 };
-    return !named || (p->group->name = tl_strndup(p->group_key, p->ngroup_key)) != NULL;
+    if (named)
+        p->group->name = tl_strndup(p->group_key, p->ngroup_key);
 }
 
-static bool group_set(char **out, tl_text t)
+static void group_set(char **out, tl_text t)
 {
     char *copy = tl_strndup(t.p, t.n);
-    if (copy == NULL)
-        return false;
     free(*out);
     *out = copy;
-    return true;
 }
 
 static void ranks_begin(tl_meta_parsing *p)
@@ -85,35 +82,32 @@ static void ranks_begin(tl_meta_parsing *p)
     p->group->nranks = 0;
 }
 
-static bool ranks_add(tl_meta_parsing *p, tl_text t)
+static void ranks_add(tl_meta_parsing *p, tl_text t)
 {
     tl_pg_config *g = p->group;
     int64_t rank = count_of(t);
 
     if (g == NULL || rank < 0 || p->nranks >= RANKS_MAX)
-        return true;
-    if (!tl_grow((void **)&g->ranks, &g->ranks_cap, g->nranks + 1, sizeof *g->ranks))
-        return false;
+        return;
+    tl_grow((void **)&g->ranks, &g->ranks_cap, g->nranks + 1, sizeof *g->ranks);
     g->ranks[g->nranks++] = (int32_t)rank;
     p->nranks++;
-    return true;
 }
 
 /* "[0, 1, ..., 7]": what is no number, the dots of a shortened list among them, is passed over. */
-static bool ranks_read(tl_meta_parsing *p, tl_text t)
+static void ranks_read(tl_meta_parsing *p, tl_text t)
 {
     ranks_begin(p);
     while (t.n > 0) {
         size_t n = 0;
         while (n < t.n && memchr("[], \t", t.p[n], 5) == NULL)
             n++;
-        if (n > 0 && !ranks_add(p, (tl_text){ t.p, n }))
-            return false;
+        if (n > 0)
+            ranks_add(p, (tl_text){ t.p, n });
         n += n < t.n;
         t.p += n;
         t.n -= n;
     }
-    return true;
 }
 
 void tl_meta_set_base(tl_meta *meta, tl_text digits)
@@ -130,7 +124,7 @@ void tl_meta_set_base(tl_meta *meta, tl_text digits)
 
 /* ------------------------------------------------------------------------------------------- values by their place */
 
-static bool in_document(tl_meta_parsing *p, tl_text t)
+static void in_document(tl_meta_parsing *p, tl_text t)
 {
     tl_meta *meta = p->meta;
 
@@ -141,10 +135,9 @@ static bool in_document(tl_meta_parsing *p, tl_text t)
     } else if (is_host_key(p->key)) {
         set_shown(meta->host, sizeof meta->host, t);
     }
-    return true;
 }
 
-static bool in_distributed(tl_meta_parsing *p, tl_text t)
+static void in_distributed(tl_meta_parsing *p, tl_text t)
 {
     tl_meta *meta = p->meta;
 
@@ -156,41 +149,51 @@ static bool in_distributed(tl_meta_parsing *p, tl_text t)
         set_shown(meta->backend, sizeof meta->backend, t);
     else if (is_host_key(p->key))
         set_shown(meta->host, sizeof meta->host, t);
-    return true;
 }
 
-static bool in_group(tl_meta_parsing *p, tl_text t)
+static void in_group(tl_meta_parsing *p, tl_text t)
 {
     if (p->group == NULL)
-        return true;
-    if (tl_meta_key_is(p, "pg_name"))
-        return group_set(&p->group->name, t);
-    if (tl_meta_key_is(p, "pg_desc"))
-        return group_set(&p->group->desc, t);
+        return;
+    if (tl_meta_key_is(p, "pg_name")) {
+        group_set(&p->group->name, t);
+        return;
+    }
+    if (tl_meta_key_is(p, "pg_desc")) {
+        group_set(&p->group->desc, t);
+        return;
+    }
     if (tl_meta_key_is(p, "ranks"))
-        return ranks_read(p, t);
-    return true;
+        ranks_read(p, t);
 }
 
-bool tl_meta_take_scalar(tl_meta_parsing *p, tl_text t)
+void tl_meta_take_scalar(tl_meta_parsing *p, tl_text t)
 {
     switch (p->path[p->at]) {
     case TL_AT_DOCUMENT:
-        return in_document(p, t);
+        in_document(p, t);
+        return;
     case TL_AT_DEVICE:
         if (tl_meta_key_is(p, "name") && p->meta->ndevices == 1)
             set_shown(p->meta->device, sizeof p->meta->device, t);
-        return true;
+        return;
     case TL_AT_DISTRIBUTED:
-        return in_distributed(p, t);
+        in_distributed(p, t);
+        return;
     case TL_AT_GROUP_MAP:
-        return t.n == 0 || t.p[0] != '[' || (group_begin(p) && ranks_read(p, t));
+        if (t.n != 0 && t.p[0] == '[') {
+            group_begin(p);
+            ranks_read(p, t);
+        }
+        return;
     case TL_AT_GROUP:
-        return in_group(p, t);
+        in_group(p, t);
+        return;
     case TL_AT_RANKS:
-        return ranks_add(p, t);
+        ranks_add(p, t);
+        return;
     default:
-        return true;
+        return;
     }
 }
 
@@ -200,7 +203,7 @@ void tl_meta_note_other(tl_meta_parsing *p)
         p->meta->bad_base = true;
 }
 
-bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to)
+void tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to)
 {
     *to = TL_AT_OUTSIDE;
     tl_meta_note_other(p);
@@ -208,7 +211,7 @@ bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to)
     case TL_AT_OUTSIDE:
         if (object)
             *to = p->root;
-        return true;
+        return;
     case TL_AT_DOCUMENT:
         if (object && !p->told && tl_meta_key_is(p, "distributedInfo")) {
             *to = TL_AT_DISTRIBUTED;
@@ -216,35 +219,38 @@ bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to)
             *to = TL_AT_DEVICES;
             p->meta->ndevices = 0;
         }
-        return true;
+        return;
     case TL_AT_DEVICES:
         if (object) {
             *to = TL_AT_DEVICE;
             p->meta->ndevices++;
         }
-        return true;
+        return;
     case TL_AT_DISTRIBUTED:
         if (tl_meta_key_is(p, "pg_config")) {
             *to = object ? TL_AT_GROUP_MAP : TL_AT_GROUP_LIST;
             groups_clear(p->meta);
             p->nranks = 0;
         }
-        return true;
+        return;
     case TL_AT_GROUP_LIST:
         if (object)
             *to = TL_AT_GROUP;
-        return !object || group_begin(p);
+        if (object)
+            group_begin(p);
+        return;
     case TL_AT_GROUP_MAP:
         *to = object ? TL_AT_GROUP : TL_AT_RANKS;
-        return group_begin(p);
+        group_begin(p);
+        return;
     case TL_AT_GROUP:
         if (!object && tl_meta_key_is(p, "ranks")) {
             *to = TL_AT_RANKS;
             ranks_begin(p);
         }
-        return true;
+        return;
     default:
-        return true;
+        return;
     }
 }
 

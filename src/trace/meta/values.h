@@ -42,12 +42,12 @@ static inline bool tl_meta_key_is(const tl_meta_parsing *p, const char *word)
     return strcmp(p->key, word) == 0;
 }
 
-/* A number or a string.  False when memory is out. */
-bool tl_meta_take_scalar(tl_meta_parsing *p, tl_text t);
+/* A number or a string. */
+void tl_meta_take_scalar(tl_meta_parsing *p, tl_text t);
 
 /* Opens an object or array.  *to: the place that it is, TL_AT_OUTSIDE when nobody asks about it.  False: memory is out.
  */
-bool tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to);
+void tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to);
 
 /* Before a value that is neither number nor string. */
 void tl_meta_note_other(tl_meta_parsing *p);

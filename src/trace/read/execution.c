@@ -44,7 +44,6 @@ static void keep(reading *r, taken *t, int text, tl_text value)
     if (!(r->wanted >> text & 1))
         return;
     t->node.texts[text] = tl_names_intern(&r->exec->texts, value.p, value.n);
-    r->no_memory = r->no_memory || t->node.texts[text] == TL_NO_NAME;
 }
 
 static bool is_number(tl_text key, const char *word, tl_text value, int64_t *number)
@@ -108,8 +107,10 @@ static void take_node(reading *r)
     exec->without_id += !t.has_id || !t.has_rf;
     if (!t.has_id || !t.has_rf || r->no_memory)
         return;
-    r->no_memory = !tl_vec_room(&exec->nodes) || exec->nodes.n >= TL_MAP_NONE ||
-                   tl_map_put(&exec->by_rf, (uint64_t)t.node.rf_id, (uint32_t)exec->nodes.n) != 0;
+    tl_vec_room(&exec->nodes);
+    r->no_memory = exec->nodes.n >= TL_MAP_NONE;
+    if (!r->no_memory)
+        tl_map_put(&exec->by_rf, (uint64_t)t.node.rf_id, (uint32_t)exec->nodes.n);
     if (!r->no_memory)
         exec->nodes.v[exec->nodes.n++] = t.node;
 }
@@ -156,8 +157,8 @@ static void take(reading *r, char c, uint64_t depth, tl_grammar_state before)
         return;
     if (depth == IN_NODES)
         r->node.n = 0;
-    if (r->node.n < TL_ENTRY_MAX)
-        r->no_memory = r->no_memory || !tl_bytes_put(&r->node, &c, 1);
+    if (r->node.n < TL_ENTRY_MAX && !r->no_memory)
+        tl_bytes_put(&r->node, &c, 1);
     if (now != IN_NODES)
         return;
     if (r->node.n < TL_ENTRY_MAX)
@@ -216,13 +217,11 @@ static tl_status read_file(const char *path, unsigned texts, tl_exec *exec, bool
     tl_source *source;
 
     char *block = tl_malloc(BLOCK_BYTES);
-    if (block == NULL)
-        return tl_fail_memory(err, "an execution trace");
     tl_status st = tl_source_open(path, &source, err);
     if (st == TL_OK) {
         read_source(&r, source, block, look);
         tl_source_close(source);
-        if (r.no_memory || r.grammar.no_memory)
+        if (r.no_memory)
             st = tl_fail_memory(err, "an execution trace");
     }
     tl_grammar_free(&r.grammar);

@@ -25,86 +25,71 @@ static uint32_t name_in(const renumbering *r, uint32_t id)
     return id == TL_NO_NAME ? TL_NO_NAME : r->name[id];
 }
 
-static bool renumber_names(tl_events *to, const tl_events *from, renumbering *r)
+static void renumber_names(tl_events *to, const tl_events *from, renumbering *r)
 {
     r->name = tl_malloc((from->names.n + 1) * sizeof *r->name);
-    for (uint32_t i = 0; r->name != NULL && i < from->names.n; i++) {
+    for (uint32_t i = 0; i < from->names.n; i++) {
         tl_text text = tl_names_text(&from->names, i);
         r->name[i] = tl_names_intern(&to->names, text.p, text.n);
-        if (r->name[i] == TL_NO_NAME)
-            return false;
     }
-    return r->name != NULL;
 }
 
 /* Tracks, lanes and categories are few: each is looked for among those of the whole. */
 static bool renumber_tracks(tl_events *to, const tl_events *from, renumbering *r)
 {
     r->track = tl_malloc((from->tracks.n + 1) * sizeof *r->track);
-    for (uint32_t i = 0; r->track != NULL && i < from->tracks.n; i++) {
+    for (uint32_t i = 0; i < from->tracks.n; i++) {
         tl_track t = from->tracks.v[i];
         t.pid_text = name_in(r, t.pid_text);
         t.tid_text = name_in(r, t.tid_text);
         r->track[i] = tl_events_track(to, &t);
-        if (r->track[i] == TL_MAP_NONE)
-            return false;
     }
     r->lane = tl_malloc((from->lanes.n + 1) * sizeof *r->lane);
-    for (uint32_t i = 0; r->lane != NULL && i < from->lanes.n; i++) {
+    for (uint32_t i = 0; i < from->lanes.n; i++)
         r->lane[i] = tl_events_lane(to, &from->lanes.v[i]);
-        if (r->lane[i] == TL_MAP_NONE)
-            return false;
-    }
     r->category = tl_malloc((from->categories.n + 1) * sizeof *r->category);
-    for (uint32_t i = 0; r->category != NULL && i < from->categories.n; i++) {
+    for (uint32_t i = 0; i < from->categories.n; i++) {
         r->category[i] = tl_events_category(to, name_in(r, from->categories.v[i].text));
         if (r->category[i] == UINT16_MAX)
             return false;
     }
-    return r->track != NULL && r->lane != NULL && r->category != NULL;
+    return true;
 }
 
-static bool append_sides(tl_events *to, const tl_events *from, uint32_t first, const renumbering *r)
+static void append_sides(tl_events *to, const tl_events *from, uint32_t first, const renumbering *r)
 {
     for (size_t i = 0; i < from->copies.n; i++) {
-        if (!tl_vec_room(&to->copies))
-            return false;
+        tl_vec_room(&to->copies);
         to->copies.v[to->copies.n] = from->copies.v[i];
         to->copies.v[to->copies.n++].event += first;
     }
     for (size_t i = 0; i < from->waits.n; i++) {
-        if (!tl_vec_room(&to->waits))
-            return false;
+        tl_vec_room(&to->waits);
         to->waits.v[to->waits.n] = from->waits.v[i];
         to->waits.v[to->waits.n++].event += first;
     }
     for (size_t i = 0; i < from->grids.n; i++) {
-        if (!tl_vec_room(&to->grids))
-            return false;
+        tl_vec_room(&to->grids);
         to->grids.v[to->grids.n] = from->grids.v[i];
         to->grids.v[to->grids.n++].event += first;
     }
     for (size_t i = 0; i < from->memory.n; i++) {
-        if (!tl_vec_room(&to->memory))
-            return false;
+        tl_vec_room(&to->memory);
         to->memory.v[to->memory.n] = from->memory.v[i];
         to->memory.v[to->memory.n++].event += first;
     }
     for (size_t i = 0; i < from->shapes.n; i++) {
-        if (!tl_vec_room(&to->shapes))
-            return false;
+        tl_vec_room(&to->shapes);
         to->shapes.v[to->shapes.n] = from->shapes.v[i];
         to->shapes.v[to->shapes.n++].event += first;
     }
     for (size_t i = 0; i < from->counters.n; i++) {
         const tl_counter_arg *c = &from->counters.v[i];
-        if (!tl_vec_room(&to->counters))
-            return false;
+        tl_vec_room(&to->counters);
         to->counters.v[to->counters.n++] = (tl_counter_arg){ c->event + first, name_in(r, c->name), c->value };
     }
     for (size_t i = 0; i < from->colls.n; i++) {
-        if (!tl_vec_room(&to->colls))
-            return false;
+        tl_vec_room(&to->colls);
         tl_coll_args *c = &to->colls.v[to->colls.n++];
         *c = from->colls.v[i];
         c->event += first;
@@ -114,15 +99,21 @@ static bool append_sides(tl_events *to, const tl_events *from, uint32_t first, c
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
             *texts[k] = name_in(r, *texts[k]);
     }
-    return true;
 }
 
 static bool append_events(tl_events *to, const tl_events *from, uint32_t first_uid)
 {
     renumbering r = { 0 };
     size_t at = to->n;
-    bool ok = at + from->n < UINT32_MAX && renumber_names(to, from, &r) && renumber_tracks(to, from, &r) &&
-              append_sides(to, from, (uint32_t)at, &r) && tl_events_reserve(to, at + from->n);
+    bool ok = at + from->n < UINT32_MAX;
+    if (ok) {
+        renumber_names(to, from, &r);
+        ok = renumber_tracks(to, from, &r);
+        if (ok) {
+            append_sides(to, from, (uint32_t)at, &r);
+            ok = tl_events_reserve(to, at + from->n);
+        }
+    }
 
     if (ok && from->n > 0) {
         memcpy(to->ts_ns + at, from->ts_ns, from->n * sizeof *to->ts_ns);
@@ -145,16 +136,16 @@ static bool append_events(tl_events *to, const tl_events *from, uint32_t first_u
     return ok;
 }
 
-static bool append_doc(tl_trace *ok, const tl_trace *next)
+static void append_doc(tl_trace *ok, const tl_trace *next)
 {
     size_t cap = ok->ndoc;
-    if (ok->report.closed || next->ndoc == 0) /* after the end of the array the slice that has it read on to the end */
-        return true;
-    if (!tl_grow((void **)&ok->doc, &cap, ok->ndoc + next->ndoc, 1))
-        return false;
+    if (ok->report.closed || next->ndoc == 0) {
+        /* after the end of the array the slice that has it read on to the end */
+        return;
+    }
+    tl_grow((void **)&ok->doc, &cap, ok->ndoc + next->ndoc, 1);
     memcpy(ok->doc + ok->ndoc, next->doc, next->ndoc);
     ok->ndoc += next->ndoc;
-    return true;
 }
 
 tl_status tl_trace_append(tl_trace *ok, const tl_trace *next, tl_error *err)
@@ -162,8 +153,9 @@ tl_status tl_trace_append(tl_trace *ok, const tl_trace *next, tl_error *err)
     tl_read_report *a = &ok->report;
     const tl_read_report *b = &next->report;
 
-    if (!append_events(&ok->events, &next->events, (uint32_t)a->entries) || !append_doc(ok, next))
+    if (!append_events(&ok->events, &next->events, (uint32_t)a->entries))
         return tl_fail_memory(err, "joining the pieces of a trace");
+    append_doc(ok, next);
     a->entries += b->entries;
     a->kept += b->kept;
     a->filtered += b->filtered;

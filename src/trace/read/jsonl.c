@@ -26,7 +26,7 @@ static const char *const key_words[NKEYS] = { "name", "step", "rank", "duration_
 typedef enum told { TOLD_NOTHING, TOLD_WELL, TOLD_WRONG } told;
 
 typedef struct reading {
-    bool (*take)(void *arg, const tl_phase_record *record);
+    void (*take)(void *arg, const tl_phase_record *record);
     void *arg;
     tl_phases_report *report;
     bool no_memory;
@@ -81,7 +81,9 @@ static int take_value(reading *r, char kind, const char *p, size_t n)
     }
     switch (r->key) {
     case KEY_NAME:
-        well = kind == '"' && n > 0 && tl_grow((void **)&r->name, &r->name_cap, n, 1);
+        well = kind == '"' && n > 0;
+        if (well)
+            tl_grow((void **)&r->name, &r->name_cap, n, 1);
         r->no_memory = r->no_memory || (kind == '"' && n > 0 && !well);
         r->nname = well ? n : 0;
         if (well)
@@ -204,10 +206,7 @@ static bool parse_repaired(reading *r, const char *text, size_t n)
 {
     if (r->no_memory || text[0] != '{' || text[n - 1] != '}')
         return false;
-    if (!tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * n, 1)) {
-        r->no_memory = true;
-        return false;
-    }
+    tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * n, 1);
     return parse(r, r->repaired, tl_repair_json(text, n, r->repaired));
 }
 
@@ -259,7 +258,8 @@ static void take_line(reading *r, const char *text, size_t n, uint64_t at, bool 
     r->report->records++;
     r->record.name = (tl_text){ r->name, r->nname };
     r->record.line = tl_hash_bytes(text, n);
-    r->no_memory = r->no_memory || !r->take(r->arg, &r->record);
+    if (!r->no_memory)
+        r->take(r->arg, &r->record);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ a file */
@@ -303,7 +303,7 @@ static void read_lines(reading *r, tl_source *source, char *buf, tl_error *fault
         take_line(r, buf, held, at, false);
 }
 
-tl_status tl_phases_read(const char *path, bool (*take)(void *arg, const tl_phase_record *record), void *arg,
+tl_status tl_phases_read(const char *path, void (*take)(void *arg, const tl_phase_record *record), void *arg,
                          tl_phases_report *out, tl_error *err)
 {
     reading r = { .take = take, .arg = arg, .report = out };
@@ -315,9 +315,8 @@ tl_status tl_phases_read(const char *path, bool (*take)(void *arg, const tl_phas
     if (st != TL_OK)
         return st;
     char *buf = tl_malloc(LINE_MAX_BYTES + BLOCK + 1);
-    r.no_memory = buf == NULL;
-    if (buf != NULL)
-        read_lines(&r, source, buf, &fault);
+    r.no_memory = false;
+    read_lines(&r, source, buf, &fault);
     out->file_bytes = (int64_t)tl_source_file_size(source);
     if (out->fault && out->first_bad_byte < 0) {
         out->first_bad_byte = (int64_t)tl_source_text_bytes(source);

@@ -54,7 +54,7 @@ static size_t probe(void *arg, const char *p)
 /* ------------------------------------------------------------------------------------------------------- one entry */
 
 /* Reads an entry that the fast reader left alone, after a repair if need be (*mended).  *fault: offset in the text of
- * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning; or memory is out. */
+ * what is wrong with it.  False: it is no JSON, and the splitter has gone on after its beginning;. */
 static bool read_carefully(reading *r, const tl_split_item *item, bool *mended, uint64_t *fault)
 {
     tl_text text = item->text;
@@ -68,10 +68,7 @@ static bool read_carefully(reading *r, const tl_split_item *item, bool *mended, 
         return false;
     if (tl_split_reject(&r->split, item, fault))
         return false;
-    if (!tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1)) {
-        r->scratch.no_memory = true;
-        return false;
-    }
+    tl_grow((void **)&r->repaired, &r->repaired_cap, 4 * text.n, 1);
     size_t n = tl_repair_json(text.p, text.n, r->repaired);
     *mended = tl_event_read_yajl(&r->scratch, (tl_text){ r->repaired, n }, &r->fields, &ignored);
     if (!*mended)
@@ -163,10 +160,13 @@ static void take_entry(reading *r, const tl_split_item *item)
     case TL_TAKEN_UNTIMED:
         report->kept++;
         report->untimed += taken == TL_TAKEN_UNTIMED;
-        if (tl_measured_is(&r->trace->events))
-            report->no_memory = !tl_measured_take(&r->trace->events, &r->fields);
-        else if (tl_shapes_may_be(&r->fields))
-            report->no_memory = !tl_shapes_take(&r->trace->events, r->fields.args);
+        if (tl_measured_is(&r->trace->events)) {
+            tl_measured_take(&r->trace->events, &r->fields);
+            report->no_memory = false;
+        } else if (tl_shapes_may_be(&r->fields)) {
+            tl_shapes_take(&r->trace->events, r->fields.args);
+            report->no_memory = false;
+        }
         break;
     case TL_TAKEN_FILTERED:
         report->filtered++;

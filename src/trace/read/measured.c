@@ -11,21 +11,19 @@ static tl_text number_of(tl_text value)
     return text.n > 0 ? text : value;
 }
 
-static bool put_counter(tl_events *e, size_t first, uint32_t name, double value)
+static void put_counter(tl_events *e, size_t first, uint32_t name, double value)
 {
     size_t at = first;
-    if (!tl_vec_room(&e->counters))
-        return false;
+    tl_vec_room(&e->counters);
     while (at < e->counters.n && e->counters.v[at].name != name)
         at++;
     e->counters.n += at == e->counters.n;
     e->counters.v[at] = (tl_counter_arg){ (uint32_t)e->n - 1, name, value };
-    return true;
 }
 
 /* Every number among the args of a range is a counter; of several of one name the last.  A range without any is there all
  * the same: the order of ranges tells whose they are. */
-static bool take_counters(tl_events *e, tl_text args)
+static void take_counters(tl_events *e, tl_text args)
 {
     tl_text rest = tl_json_inside(args), key, value;
     size_t first = e->counters.n;
@@ -36,16 +34,15 @@ static bool take_counters(tl_events *e, tl_text args)
         if (!tl_decimal_to_double(text.p, text.n, &number) || !isfinite(number))
             continue;
         uint32_t name = tl_value_keep(e, key, TL_TEXT_MAX);
-        if (name == TL_NO_NAME || !put_counter(e, first, name, number))
-            return false;
+        put_counter(e, first, name, number);
     }
-    return e->counters.n > first || put_counter(e, first, TL_NO_NAME, NAN);
+    if (e->counters.n <= first)
+        put_counter(e, first, TL_NO_NAME, NAN);
 }
 
-static bool take_memory(tl_events *e, const tl_fields *f)
+static void take_memory(tl_events *e, const tl_fields *f)
 {
-    if (!tl_vec_room(&e->memory))
-        return false;
+    tl_vec_room(&e->memory);
     e->memory.v[e->memory.n++] = (tl_memory_args){
         .event = (uint32_t)e->n - 1,
         .allocated = tl_value_int(tl_fields_get(f, TL_KEY_ALLOCATED), INT64_MIN),
@@ -54,15 +51,17 @@ static bool take_memory(tl_events *e, const tl_fields *f)
         .device_type = tl_value_int(tl_fields_get(f, TL_KEY_DEVICE_TYPE), INT64_MIN),
         .bytes = tl_value_int(tl_fields_get(f, TL_KEY_MEMORY_BYTES), INT64_MIN),
     };
-    return true;
 }
 
-bool tl_measured_take(tl_events *e, const tl_fields *f)
+void tl_measured_take(tl_events *e, const tl_fields *f)
 {
     uint32_t name = e->name[e->n - 1];
 
-    if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE)
-        return take_counters(e, f->args);
+    if (tl_event_cat(e, e->n - 1) == TL_CAT_PROFILER_RANGE) {
+        take_counters(e, f->args);
+        return;
+    }
     bool of_memory = name != TL_NO_NAME && tl_text_is(tl_names_text(&e->names, name), "[memory]");
-    return !of_memory || take_memory(e, f);
+    if (of_memory)
+        take_memory(e, f);
 }

@@ -13,6 +13,6 @@ static inline bool tl_measured_is(const tl_events *events)
 }
 
 /* Puts what its fields say into a side table, if it is one.  False: memory is out. */
-bool tl_measured_take(tl_events *events, const tl_fields *fields);
+void tl_measured_take(tl_events *events, const tl_fields *fields);
 
 #endif

@@ -31,7 +31,7 @@ static const char *const expected[] = {
 
 typedef struct timeline {
     const char *path;
-    bool (*take)(void *arg, const tl_memory_state *state);
+    void (*take)(void *arg, const tl_memory_state *state);
     void *arg;
     tl_memory_state state; /* of the entries that are being summed up */
     tl_memory_report *report;
@@ -47,7 +47,7 @@ typedef struct timeline {
 
 static void end_state(timeline *t)
 {
-    t->no_memory = t->no_memory || !t->take(t->arg, &t->state);
+    t->take(t->arg, &t->state);
 }
 
 /* The profiler writes entries in the order of their times. */
@@ -165,8 +165,7 @@ static void read_all(timeline *t, tl_source *source, char *block, tl_status *st,
 {
     size_t n = 0;
 
-    while (*st == TL_OK && !t->no_memory && (*st = tl_source_read(source, block, BLOCK_BYTES, &n, err)) == TL_OK &&
-           n > 0)
+    while (*st == TL_OK && (*st = tl_source_read(source, block, BLOCK_BYTES, &n, err)) == TL_OK && n > 0)
         for (size_t i = 0; i < n && *st == TL_OK; i++, t->report->at++)
             *st = take(t, block[i], err);
     t->report->begun = t->place != OUTER_BRACKET;
@@ -175,7 +174,7 @@ static void read_all(timeline *t, tl_source *source, char *block, tl_status *st,
         *st = refuse(t, EOF, err);
 }
 
-tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg, const tl_memory_state *state),
+tl_status tl_memory_timeline_read(const char *path, void (*take_state)(void *arg, const tl_memory_state *state),
                                   void *arg, tl_memory_report *report, tl_error *err)
 {
     timeline t = { .path = path, .take = take_state, .arg = arg, .report = report };
@@ -183,8 +182,6 @@ tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg
     char *block = tl_malloc(BLOCK_BYTES);
 
     *report = (tl_memory_report){ .earliest_ns = INT64_MAX };
-    if (block == NULL)
-        return tl_fail_memory(err, "a memory timeline");
     tl_status st = tl_source_open(path, &source, err);
     if (st == TL_OK)
         read_all(&t, source, block, &st, err);
@@ -192,7 +189,7 @@ tl_status tl_memory_timeline_read(const char *path, bool (*take_state)(void *arg
         end_state(&t);
     tl_source_close(source);
     free(block);
-    return t.no_memory ? tl_fail_memory(err, "a memory timeline") : st;
+    return st;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- the format */

@@ -178,7 +178,7 @@ static reader value_of(tl_text args, tl_text key)
     return (reader){ end, end, true };
 }
 
-bool tl_shapes_take(tl_events *e, tl_text args)
+void tl_shapes_take(tl_events *e, tl_text args)
 {
     uint32_t event = (uint32_t)e->n - 1;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
@@ -188,16 +188,14 @@ bool tl_shapes_take(tl_events *e, tl_text args)
     while (k < sizeof known / sizeof known[0] && !tl_text_starts(name, known[k].name))
         k++;
     if (k == sizeof known / sizeof known[0] || !(TL_CAT_BIT(tl_event_cat(e, event)) & host))
-        return true;
+        return;
     reader dims = value_of(args, TL_TEXT("Input Dims")), types = value_of(args, TL_TEXT("Input type"));
     if (dims.bad || types.bad)
-        return true;
+        return;
     tl_shape_args s = read_shape(known[k].order, &dims, &types);
     if (s.in_nelems < 0 && s.out_nelems < 0 && s.dtype == 0)
-        return true;
+        return;
     s.event = event;
-    if (!tl_vec_room(&e->shapes))
-        return false;
+    tl_vec_room(&e->shapes);
     e->shapes.v[e->shapes.n++] = s;
-    return true;
 }

@@ -16,6 +16,6 @@ static inline bool tl_shapes_may_be(const tl_fields *f)
 }
 
 /* Of the last event, which has these args: into its side table, if it is one and says so.  False: memory is out. */
-bool tl_shapes_take(tl_events *events, tl_text args);
+void tl_shapes_take(tl_events *events, tl_text args);
 
 #endif

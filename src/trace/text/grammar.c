@@ -30,25 +30,21 @@ bool tl_grammar_in_object(const tl_grammar *g)
     return g->depth > 0 && g->objects[(g->depth - 1) / 64] >> ((g->depth - 1) % 64) & 1;
 }
 
-static bool open_bracket(tl_grammar *g, bool object)
+static void open_bracket(tl_grammar *g, bool object)
 {
     size_t word = (size_t)(g->depth / 64);
     uint64_t bit = UINT64_C(1) << (g->depth % 64);
 
-    if (word >= g->cap && !tl_grow((void **)&g->objects, &g->cap, word + 1, sizeof *g->objects)) {
-        g->no_memory = true;
-        return false;
-    }
+    if (word >= g->cap)
+        tl_grow((void **)&g->objects, &g->cap, word + 1, sizeof *g->objects);
     g->objects[word] = object ? g->objects[word] | bit : g->objects[word] & ~bit;
     g->depth++;
     g->state = object ? TL_WANT_FIRST_KEY : TL_WANT_FIRST;
-    return true;
 }
 
-static bool value_is_over(tl_grammar *g)
+static void value_is_over(tl_grammar *g)
 {
     g->state = g->depth == 0 ? TL_WANT_NOTHING : TL_WANT_COMMA;
-    return true;
 }
 
 static bool close_bracket(tl_grammar *g, char c)
@@ -56,41 +52,51 @@ static bool close_bracket(tl_grammar *g, char c)
     if (g->depth == 0 || c != (tl_grammar_in_object(g) ? '}' : ']'))
         return false;
     g->depth--;
-    return value_is_over(g);
+    value_is_over(g);
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- values */
 
-static bool to(tl_grammar *g, tl_grammar_state state)
+static void to(tl_grammar *g, tl_grammar_state state)
 {
     g->state = state;
-    return true;
 }
 
-static bool string_begins(tl_grammar *g, bool key)
+static void string_begins(tl_grammar *g, bool key)
 {
     g->key = key;
-    return to(g, TL_IN_STRING);
+    to(g, TL_IN_STRING);
 }
 
-static bool digits_begin(tl_grammar *g, char c)
+static void digits_begin(tl_grammar *g, char c)
 {
-    return to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
+    to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
 }
 
 static bool value_begins(tl_grammar *g, char c)
 {
     switch (c) {
     case '"':
-        return string_begins(g, false);
+        string_begins(g, false);
+        return true;
     case '{':
     case '[':
-        return open_bracket(g, c == '{');
+        open_bracket(g, c == '{');
+        return true;
     case '-':
     case '+':
-        return to(g, TL_IN_SIGN);
+        to(g, TL_IN_SIGN);
+        return true;
     default:
-        return is_digit(c) ? digits_begin(g, c) : is_letter(c) && to(g, TL_IN_WORD);
+        if (is_digit(c)) {
+            digits_begin(g, c);
+            return true;
+        }
+        if (!is_letter(c))
+            return false;
+        to(g, TL_IN_WORD);
+        return true;
     }
 }
 
@@ -106,15 +112,28 @@ static bool token_begins(tl_grammar *g, char c)
     case TL_WANT_KEY:
         if (c == ']' || c == '}')
             return close_bracket(g, c);
-        if (c == ',')
-            return (g->state == TL_WANT_FIRST || g->state == TL_WANT_FIRST_KEY) && to(g, TL_WANT_CLOSE);
+        if (c == ',') {
+            if (g->state != TL_WANT_FIRST && g->state != TL_WANT_FIRST_KEY)
+                return false;
+            to(g, TL_WANT_CLOSE);
+            return true;
+        }
         if (g->state == TL_WANT_FIRST || g->state == TL_WANT_ELEMENT)
             return value_begins(g, c);
-        return c == '"' && string_begins(g, true);
+        if (c != '"')
+            return false;
+        string_begins(g, true);
+        return true;
     case TL_WANT_COLON:
-        return c == ':' && to(g, TL_WANT_VALUE);
+        if (c != ':')
+            return false;
+        to(g, TL_WANT_VALUE);
+        return true;
     case TL_WANT_COMMA:
-        return c == ',' ? to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT) : close_bracket(g, c);
+        if (c != ',')
+            return close_bracket(g, c);
+        to(g, tl_grammar_in_object(g) ? TL_WANT_KEY : TL_WANT_ELEMENT);
+        return true;
     case TL_WANT_CLOSE:
         return close_bracket(g, c);
     default:
@@ -135,38 +154,68 @@ static bool token_ends(tl_grammar *g, char c)
 
 static bool digit_then(tl_grammar *g, char c, tl_grammar_state state)
 {
-    return is_digit(c) && to(g, state);
+    if (!is_digit(c))
+        return false;
+    to(g, state);
+    return true;
 }
 
 bool tl_grammar_step(tl_grammar *g, char c)
 {
     switch (g->state) {
     case TL_IN_STRING:
-        if (c == '\\')
+        if (c == '\\') {
             g->state = TL_IN_ESCAPE;
-        else if (c == '"')
-            return g->key ? to(g, TL_WANT_COLON) : value_is_over(g);
+        } else if (c == '"') {
+            if (g->key) {
+                to(g, TL_WANT_COLON);
+                return true;
+            }
+            value_is_over(g);
+            return true;
+        }
         return true;
     case TL_IN_ESCAPE:
-        return to(g, TL_IN_STRING);
+        to(g, TL_IN_STRING);
+        return true;
     case TL_IN_WORD:
         return is_of_word(c) || token_ends(g, c);
     case TL_IN_SIGN:
-        return is_digit(c) ? digits_begin(g, c) : is_letter(c) && to(g, TL_IN_WORD);
+        if (is_digit(c)) {
+            digits_begin(g, c);
+            return true;
+        }
+        if (!is_letter(c))
+            return false;
+        to(g, TL_IN_WORD);
+        return true;
     case TL_IN_INTEGER:
         if (is_digit(c))
             return true;
         /* fall through */
     case TL_IN_ZERO:
-        if (c == '.')
-            return to(g, TL_IN_POINT);
-        return c == 'e' || c == 'E' ? to(g, TL_IN_E) : token_ends(g, c);
+        if (c == '.') {
+            to(g, TL_IN_POINT);
+            return true;
+        }
+        if (c != 'e' && c != 'E')
+            return token_ends(g, c);
+        to(g, TL_IN_E);
+        return true;
     case TL_IN_POINT:
         return digit_then(g, c, TL_IN_FRACTION);
     case TL_IN_FRACTION:
-        return is_digit(c) || (c == 'e' || c == 'E' ? to(g, TL_IN_E) : token_ends(g, c));
+        if (is_digit(c))
+            return true;
+        if (c != 'e' && c != 'E')
+            return token_ends(g, c);
+        to(g, TL_IN_E);
+        return true;
     case TL_IN_E:
-        return c == '+' || c == '-' ? to(g, TL_IN_E_SIGN) : digit_then(g, c, TL_IN_EXPONENT);
+        if (c != '+' && c != '-')
+            return digit_then(g, c, TL_IN_EXPONENT);
+        to(g, TL_IN_E_SIGN);
+        return true;
     case TL_IN_E_SIGN:
         return digit_then(g, c, TL_IN_EXPONENT);
     case TL_IN_EXPONENT:
@@ -279,7 +328,7 @@ const char *tl_grammar_wants(const tl_grammar *g)
 void tl_grammar_reset(tl_grammar *g)
 {
     g->state = TL_WANT_VALUE;
-    g->key = g->no_memory = false;
+    g->key = false;
     g->depth = 0;
 }
 

@@ -216,14 +216,11 @@ tl_status tl_source_open(const char *path, tl_source **out, tl_error *err)
 {
     tl_source *s = tl_malloc(sizeof *s);
     tl_opened opened = { .fd = -1 };
-    if (s == NULL)
-        return tl_fail_memory(err, "reading a file");
     memset(s, 0, offsetof(tl_source, in)); /* a small file does not touch all of the buffer */
     s->fd = -1;
     s->between = true;
     s->path = tl_strndup(path, strlen(path));
-    tl_status st =
-        s->path != NULL ? tl_open(path, s->in, sizeof s->in, &opened, err) : tl_fail_memory(err, "reading a file");
+    tl_status st = tl_open(path, s->in, sizeof s->in, &opened, err);
     s->fd = opened.fd;
     s->file_size = opened.size;
     s->read_bytes = s->end = opened.n;

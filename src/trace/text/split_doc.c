@@ -60,27 +60,25 @@ static int lose(tl_split *s, const char *expected)
 /* -------------------------------------------------------------------------------------------------------- the text */
 
 /* The byte at scan, c or in its stead c, to the text around the array; what does not fit is passed over. */
-static bool keep(tl_split *s, char c)
+static void keep(tl_split *s, char c)
 {
     if (s->ndoc >= TL_DOC_MAX) {
         s->full_at = s->full_at == UINT64_MAX ? offset_of(s, s->scan) : s->full_at;
-        return true;
+        return;
     }
-    if (s->ndoc == s->doc_cap && !tl_grow((void **)&s->doc, &s->doc_cap, s->ndoc + 1, 1))
-        return false;
+    if (s->ndoc == s->doc_cap)
+        tl_grow((void **)&s->doc, &s->doc_cap, s->ndoc + 1, 1);
     s->doc[s->ndoc++] = c;
-    return true;
 }
 
-static bool take_byte(tl_split *s)
+static void take_byte(tl_split *s)
 {
     char c = s->buf[s->scan];
 
     if (!tl_split_is_space(c))
         s->solid = c;
-    bool kept = keep(s, c);
+    keep(s, c);
     s->scan++;
-    return kept;
 }
 
 /* ------------------------------------------------------------------------------------------------ where it is JSON */
@@ -119,9 +117,11 @@ bool tl_split_end_array(tl_split *s)
     static const char lost[] = "],";
 
     note_byte(s, "']'");
-    for (const char *c = lost; *c != 0; c++)
-        if ((s->outer.depth == 0 && !tl_split_enter_array(s)) || !tl_grammar_step(&s->outer, *c) || !keep(s, *c))
+    for (const char *c = lost; *c != 0; c++) {
+        if ((s->outer.depth == 0 && !tl_split_enter_array(s)) || !tl_grammar_step(&s->outer, *c))
             return false;
+        keep(s, *c);
+    }
     s->closed = true;
     s->state = DOC;
     return true;
@@ -263,9 +263,8 @@ static int take_outer(tl_split *s)
             return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
     }
     if (!tl_grammar_step(&s->outer, c))
-        return s->outer.no_memory ? (int)TL_SPLIT_NO_MEMORY : lose(s, tl_grammar_wants(&s->outer));
-    if (!take_byte(s))
-        return TL_SPLIT_NO_MEMORY;
+        return lose(s, tl_grammar_wants(&s->outer));
+    take_byte(s);
     s->complete = tl_grammar_is_over(&s->outer);
     note_whole(s, c);
     follow_key(s, before, c);
@@ -356,10 +355,10 @@ int tl_split_lost(tl_split *s)
         size_t to = tl_split_horizon(s, s->scan);
         size_t after = c == '"' ? after_events_key(s, s->scan, to) : 0;
         bool entry = c == '{' && is_surely_entry(s, s->scan, to);
-        do
-            if (!entry && !take_byte(s))
-                return TL_SPLIT_NO_MEMORY;
-        while (s->scan < after);
+        do {
+            if (!entry)
+                take_byte(s);
+        } while (s->scan < after);
         if (entry || after > 0)
             return tl_split_enter_array(s) ? begin_array(s) : TL_SPLIT_NO_MEMORY;
     }

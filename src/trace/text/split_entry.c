@@ -148,8 +148,7 @@ static int give_up(tl_split *s, bool broken, tl_split_item *item)
     bool holds = false, cut = !broken && s->scan < s->at + TL_ENTRY_MAX;
 
     *item = tl_split_found(s, s->base + s->scan);
-    if (!tl_split_doom(s, s->scan, broken, &holds))
-        return TL_SPLIT_NO_MEMORY;
+    tl_split_doom(s, s->scan, broken, &holds);
     return cut ? (int)TL_SPLIT_CUT : (int)TL_SPLIT_BROKEN;
 }
 
@@ -167,8 +166,6 @@ int tl_split_entry(tl_split *s, tl_split_item *item)
         s->scan = s->at;
     }
     s->scan += tl_grammar_run(&s->inner, s->buf + s->scan, most - s->scan);
-    if (s->inner.no_memory)
-        return TL_SPLIT_NO_MEMORY;
     if (tl_grammar_is_over(&s->inner))
         return tl_split_give(s, false, item);
     if (s->scan < most)

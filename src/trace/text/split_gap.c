@@ -174,8 +174,8 @@ static int element_ends(tl_split *s, tl_split_item *item)
         tl_split_seek_from(s, end);
         return TL_SPLIT_TORN;
     }
-    if (s->buf[s->at] == '[' && !tl_split_doom(s, end, false, &holds))
-        return TL_SPLIT_NO_MEMORY;
+    if (s->buf[s->at] == '[')
+        tl_split_doom(s, end, false, &holds);
     s->scan = s->at;
     s->state = GAP;
     return bad(s, (c == ',' || c == ']') && !holds ? end : 0, item);
@@ -186,8 +186,6 @@ int tl_split_element(tl_split *s, tl_split_item *item)
     size_t most = s->end - s->at < ELEMENT_MAX ? s->end : s->at + ELEMENT_MAX;
 
     s->scan += tl_grammar_run(&s->inner, s->buf + s->scan, most - s->scan);
-    if (s->inner.no_memory)
-        return TL_SPLIT_NO_MEMORY;
     if (tl_grammar_is_over(&s->inner) && !tl_split_sees(s, s->scan))
         return STEP_MORE;
     if (tl_grammar_is_over(&s->inner))

@@ -96,7 +96,7 @@ typedef struct starts {
 } starts;
 
 /* Walks from s->at to `fault` and keeps the entries that seem to start on the way and are open at the end. */
-static bool find_open(tl_split *s, size_t fault, starts *found)
+static void find_open(tl_split *s, size_t fault, starts *found)
 {
     tl_grammar *g = &s->inner;
 
@@ -104,7 +104,7 @@ static bool find_open(tl_split *s, size_t fault, starts *found)
     for (size_t i = s->at; i < fault; i++) {
         uint64_t depth = g->depth;
         if (!tl_grammar_step(g, s->buf[i]))
-            return !g->no_memory;
+            return;
         while (found->open.n > 0 && g->depth < found->open.v[found->open.n - 1].depth)
             found->open.n--;
         if (s->buf[i] != '{' || g->depth == depth || i == s->at)
@@ -113,37 +113,31 @@ static bool find_open(tl_split *s, size_t fault, starts *found)
         if (tl_split_entry_at(s, i, to) == TL_SIGHT_NO)
             continue;
         found->any = true;
-        if (!tl_vec_room(&found->open))
-            return false;
+        tl_vec_room(&found->open);
         found->open.v[found->open.n++] = (start){ g->depth, i };
     }
-    return true;
 }
 
 /* Puts n of the open starts to those that are doomed already, all in order. */
-static bool doom_starts(tl_split *s, const start *open, size_t n)
+static void doom_starts(tl_split *s, const start *open, size_t n)
 {
     TL_VEC(uint64_t) between = { 0 };
     size_t i = 0;
-    bool ok = true;
 
-    while (ok && s->doomed.n > 0 && n > 0 && s->doomed.v[s->doomed.n - 1] <= s->base + open[n - 1].at) {
-        ok = tl_vec_room(&between);
-        if (ok)
-            between.v[between.n++] = s->doomed.v[--s->doomed.n];
+    while (s->doomed.n > 0 && n > 0 && s->doomed.v[s->doomed.n - 1] <= s->base + open[n - 1].at) {
+        tl_vec_room(&between);
+        between.v[between.n++] = s->doomed.v[--s->doomed.n];
     }
     /* Both lists from the last to the first, onto the pile. */
-    for (i = between.n; ok && (n > 0 || i > 0);) {
+    for (i = between.n; n > 0 || i > 0;) {
         uint64_t a = n > 0 ? s->base + open[n - 1].at : 0, b = i > 0 ? between.v[i - 1] : 0;
         bool take_open = n > 0 && (i == 0 || a >= b);
-        ok = tl_vec_room(&s->doomed);
-        if (ok)
-            s->doomed.v[s->doomed.n++] = take_open ? a : b;
+        tl_vec_room(&s->doomed);
+        s->doomed.v[s->doomed.n++] = take_open ? a : b;
         n -= take_open;
         i -= !take_open || (i > 0 && a == b);
     }
     free(between.v);
-    return ok;
 }
 
 uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from)
@@ -158,22 +152,21 @@ uint64_t tl_split_restart_near(const tl_split *s, size_t fault, size_t from)
     return i > from && s->buf[i - 1] == '{' ? s->base + i - 1 : UINT64_MAX;
 }
 
-bool tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds)
+void tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds)
 {
     starts found = { 0 };
-    bool ok = find_open(s, fault, &found);
+    find_open(s, fault, &found);
 
     *holds = found.any;
     size_t n = found.open.n;
     if (!all && n > 0)
         n--;
-    ok = ok && doom_starts(s, found.open.v, n);
+    doom_starts(s, found.open.v, n);
     s->doomed_by = s->base + fault;
     free(found.open.v);
     if (all)
         s->restart_at = tl_split_restart_near(s, fault, s->at + 1);
     tl_split_seek_from(s, s->at + 1);
-    return ok;
 }
 
 bool tl_split_reject(tl_split *s, const tl_split_item *item, uint64_t *fault)
@@ -183,10 +176,10 @@ bool tl_split_reject(tl_split *s, const tl_split_item *item, uint64_t *fault)
 
     tl_grammar_reset(&s->inner);
     n = tl_grammar_run(&s->inner, item->text.p, item->text.n);
-    if (s->inner.no_memory || (n == item->text.n && tl_grammar_is_over(&s->inner)))
+    if (n == item->text.n && tl_grammar_is_over(&s->inner))
         return false;
     *fault = item->offset + n;
-    (void)tl_split_doom(s, s->at + n, true, &ignored); /* without memory it only takes longer */
+    tl_split_doom(s, s->at + n, true, &ignored); /* without memory it only takes longer */
     return true;
 }
 

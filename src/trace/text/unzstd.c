@@ -40,8 +40,6 @@ static void end(void *arg)
 static void *make(void)
 {
     state *s = tl_calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
     s->context = ZSTD_createDCtx();
     if (s->context == NULL || ZSTD_isError(ZSTD_DCtx_setParameter(s->context, ZSTD_d_windowLogMax, WINDOW_LOG_MOST))) {
         end(s);

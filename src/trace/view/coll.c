@@ -108,17 +108,17 @@ static int by_event(const void *sizes, uint32_t a, uint32_t b)
     return v[a].event != v[b].event ? TL_COMPARE(v[a].event, v[b].event) : TL_COMPARE(a, b);
 }
 
-/* Takes what is told back where one operator told it of several.  False when memory is out. */
-static bool part_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
+/* Takes what is told back where one operator told it of several. */
+static void part_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     size_t found = 0;
 
-    for (size_t i = 0; order != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (sizes[i].event != TL_NONE)
             order[found++] = (uint32_t)i;
-    bool ok = order != NULL && tl_sort_index(order, found, by_event, sizes);
-    for (size_t i = 0; ok && i < found; i++) {
+    tl_sort_index(order, found, by_event, sizes);
+    for (size_t i = 0; i < found; i++) {
         uint32_t event = sizes[order[i]].event;
         if ((i == 0 || sizes[order[i - 1]].event != event) && (i + 1 == found || sizes[order[i + 1]].event != event))
             continue;
@@ -127,7 +127,6 @@ static bool part_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
         c->size_from = TL_SIZE_UNKNOWN;
     }
     free(order);
-    return ok;
 }
 
 /* -------------------------------------------------------------------------------------------------- collectives */
@@ -301,11 +300,7 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
     out->colls = tl_calloc(n + 1, sizeof *out->colls);
     ends = tl_calloc(n + 1, sizeof *ends);
     sizes = tl_calloc(n + 1, sizeof *sizes);
-    if (out->colls == NULL || ends == NULL || sizes == NULL || !tl_comm_moments(evidence, &out->view)) {
-        free(ends);
-        free(sizes);
-        return false;
-    }
+    tl_comm_moments(evidence, &out->view);
     for (size_t i = 0; i < out->view.nkernels && !no_memory; i++) {
         tl_kernel *k = &out->kernels[i];
         if (k->kind != TL_COMM)
@@ -324,7 +319,8 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
         k->collective = c->kind;
         k->coll = (uint32_t)out->view.ncolls++;
     }
-    no_memory = no_memory || !part_sizes(out->colls, sizes, out->view.ncolls);
+    if (!no_memory)
+        part_sizes(out->colls, sizes, out->view.ncolls);
     free(sizes);
     tl_peers_find(&book, out->view.rank, out->colls, ends, out->view.ncolls, &no_memory);
     free(ends);

@@ -76,7 +76,7 @@ static said *judge_names(const tl_names *names, bool *any)
 {
     said *v = tl_calloc(names->n + 1, sizeof *v);
     *any = false;
-    for (uint32_t i = 0; v != NULL && i < names->n; i++) {
+    for (uint32_t i = 0; i < names->n; i++) {
         tl_text name = tl_names_text(names, i);
         v[i].comm = is_comm_op(name);
         if (!v[i].comm)
@@ -89,21 +89,18 @@ static said *judge_names(const tl_names *names, bool *any)
     return v;
 }
 
-static bool collect(tl_comm_evidence *k)
+static void collect(tl_comm_evidence *k)
 {
     const tl_events *e = &k->trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     bool any;
     said *of_name = judge_names(&e->names, &any);
-    bool ok = of_name != NULL;
 
-    for (size_t i = 0; ok && any && i < e->n; i++) {
+    for (size_t i = 0; any && i < e->n; i++) {
         if (!(TL_CAT_BIT(tl_event_cat(e, i)) & host) || e->name[i] == TL_NO_NAME || !of_name[e->name[i]].comm ||
             !(e->flags[i] & TL_EVENT_HAS_TS))
             continue;
-        ok = tl_grow((void **)&k->ops, &k->cap, k->n + 1, sizeof *k->ops);
-        if (!ok)
-            break;
+        tl_grow((void **)&k->ops, &k->cap, k->n + 1, sizeof *k->ops);
         const said *name = &of_name[e->name[i]];
         int64_t start = tl_ns_sum(e->ts_ns[i], k->base_ns);
         k->ops[k->n++] = (tl_comm_op){ .start_ns = start,
@@ -117,7 +114,6 @@ static bool collect(tl_comm_evidence *k)
                                        .other = name->other };
     }
     free(of_name);
-    return ok;
 }
 
 /* Each operator's `around`: the last one on its track that began before it and was still open. */
@@ -181,14 +177,12 @@ static bool add_ends(const tl_comm_evidence *k, const tl_comm_op *op, tl_comm_en
 const tl_comm_call tl_comm_not_launched = { .collective = TL_COLL_UNKNOWN,
                                             .ends = { .src = -1, .dst = -1, .own = -1, .from = -1, .to = -1 } };
 
-bool tl_comm_collect(tl_comm_evidence *k)
+void tl_comm_collect(tl_comm_evidence *k)
 {
-    if (!collect(k))
-        return false;
+    collect(k);
     if (k->n > 0)
         qsort(k->ops, k->n, sizeof *k->ops, by_track);
     nest(k);
-    return true;
 }
 
 uint32_t tl_comm_around(const tl_comm_evidence *k, const tl_launch *launch)
@@ -226,14 +220,12 @@ static int by_moment(const void *a, const void *b)
     return TL_COMPARE(x->start_ns, y->start_ns);
 }
 
-bool tl_comm_moments(tl_comm_evidence *k, const tl_rank_view *view)
+void tl_comm_moments(tl_comm_evidence *k, const tl_rank_view *view)
 {
     size_t n = 0;
     for (size_t i = 0; i < view->nkernels; i++)
         n += view->kernels[i].kind == TL_COMM;
     k->moments = tl_malloc((n + 1) * sizeof *k->moments);
-    if (k->moments == NULL)
-        return false;
     for (size_t i = 0; i < view->nkernels; i++) {
         const tl_kernel *kernel = &view->kernels[i];
         if (kernel->kind == TL_COMM && kernel->launch != TL_NONE)
@@ -242,7 +234,6 @@ bool tl_comm_moments(tl_comm_evidence *k, const tl_rank_view *view)
     }
     if (k->nmoments > 1)
         qsort(k->moments, k->nmoments, sizeof *k->moments, by_moment);
-    return true;
 }
 
 /* The start of the launch of communication before this one on its thread; INT64_MIN where there is none. */

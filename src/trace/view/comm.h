@@ -51,8 +51,8 @@ typedef struct tl_comm_call {
 /* Of what has no launch nobody says anything. */
 extern const tl_comm_call tl_comm_not_launched;
 
-/* Finds the operators; needs the columns of the events, and what follows does not.  False when memory is out. */
-bool tl_comm_collect(tl_comm_evidence *evidence);
+/* Finds the operators; needs the columns of the events, and what follows does not. */
+void tl_comm_collect(tl_comm_evidence *evidence);
 
 tl_comm_call tl_comm_launched(const tl_comm_evidence *evidence, const tl_launch *launch);
 
@@ -61,8 +61,8 @@ tl_comm_call tl_comm_launched(const tl_comm_evidence *evidence, const tl_launch 
 uint32_t tl_comm_around(const tl_comm_evidence *evidence, const tl_launch *launch);
 
 /* Which launches queue communication: those of the view's kernels of kind TL_COMM.  To be called before
- * tl_comm_batched. False when memory is out. */
-bool tl_comm_moments(tl_comm_evidence *evidence, const tl_rank_view *view);
+ * tl_comm_batched. */
+void tl_comm_moments(tl_comm_evidence *evidence, const tl_rank_view *view);
 
 /* Adds what the sends and receives say that stand before the launch, and launched nothing themselves: those since the
  * launch of communication before it on its thread.

@@ -24,17 +24,15 @@
 
 typedef TL_VEC(int32_t) rank_list;
 
-static bool add_rank(rank_list *list, int64_t rank)
+static void add_rank(rank_list *list, int64_t rank)
 {
     if (rank < 0 || rank > INT32_MAX)
-        return true;
-    if (!tl_vec_room(list))
-        return false;
+        return;
+    tl_vec_room(list);
     list->v[list->n++] = (int32_t)rank;
-    return true;
 }
 
-/* "[0, 1, 2]"; *whole: nothing in it is left out.  False when memory is out. */
+/* "[0, 1, 2]"; *whole: nothing in it is left out. */
 static bool read_ranks(tl_text t, rank_list *list, bool *whole)
 {
     tl_text item;
@@ -42,10 +40,13 @@ static bool read_ranks(tl_text t, rank_list *list, bool *whole)
     *whole = true;
     while (tl_text_next(&t, &item)) {
         int64_t rank;
-        if (!tl_decimal_to_int(item.p, item.n, &rank))
+        if (!tl_decimal_to_int(item.p, item.n, &rank)) {
             *whole = false;
-        else if (list->n >= MEMBERS_MAX || !add_rank(list, rank))
-            return list->n >= MEMBERS_MAX;
+        } else {
+            if (list->n >= MEMBERS_MAX)
+                return list->n >= MEMBERS_MAX;
+            add_rank(list, rank);
+        }
     }
     *whole = *whole && list->n > 0;
     return true;
@@ -85,7 +86,7 @@ static bool agrees(const rank_list *list, const rank_list *shown)
 }
 
 /* The members that pg_config lists under the name, if it is as many as there should be. */
-static bool configured(const tl_group_book *book, const tl_group_words *w, const rank_list *shown, rank_list *out)
+static void configured(const tl_group_book *book, const tl_group_words *w, const rank_list *shown, rank_list *out)
 {
     tl_text name = tl_names_text(book->names, w->name);
 
@@ -96,31 +97,27 @@ static bool configured(const tl_group_book *book, const tl_group_words *w, const
             continue;
         out->n = 0;
         for (size_t i = 0; i < config->nranks; i++)
-            if (!add_rank(out, config->ranks[i]))
-                return false;
+            add_rank(out, config->ranks[i]);
         sort_ranks(out);
         if ((w->size < 0 || (size_t)w->size == out->n) && agrees(out, shown))
-            return true;
+            return;
         out->n = 0;
     }
-    return true;
 }
 
 /* n ranks from `start` on. */
-static bool progression(int64_t start, int64_t stride, int64_t n, const rank_list *shown, rank_list *out)
+static void progression(int64_t start, int64_t stride, int64_t n, const rank_list *shown, rank_list *out)
 {
     int64_t last;
 
     out->n = 0;
     if (start < 0 || stride <= 0 || n <= 0 || (uint64_t)n > MEMBERS_MAX ||
         __builtin_mul_overflow(n - 1, stride, &last) || last > INT32_MAX - start)
-        return true;
+        return;
     for (int64_t i = 0; i < n; i++)
-        if (!add_rank(out, start + i * stride))
-            return false;
+        add_rank(out, start + i * stride);
     if (!agrees(out, shown))
         out->n = 0;
-    return true;
 }
 
 /* Whether so much more may be looked at. */
@@ -131,7 +128,7 @@ static bool may_work(tl_group_book *book, const tl_group_words *w)
     return book->work <= WORK_MAX;
 }
 
-/* Fills *members, and *whole where these are all.  False when memory is out. */
+/* Fills *members, and *whole where these are all. */
 static bool resolve(tl_group_book *book, const tl_group_words *w, rank_list *members, bool *whole)
 {
     rank_list shown = { 0 };
@@ -140,12 +137,12 @@ static bool resolve(tl_group_book *book, const tl_group_words *w, rank_list *mem
     sort_ranks(&shown);
     *whole = *whole && (w->size < 0 || (size_t)w->size == shown.n);
     if (fine && !*whole && may_work(book, w)) {
-        fine = configured(book, w, &shown, members);
-        if (fine && members->n == 0)
-            fine = progression(w->rank_start, w->rank_stride, w->size, &shown, members);
-        if (fine && members->n == 0 && w->size == book->meta->world_size)
-            fine = progression(0, 1, w->size, &shown, members);
-        *whole = fine && members->n > 0;
+        configured(book, w, &shown, members);
+        if (members->n == 0)
+            progression(w->rank_start, w->rank_stride, w->size, &shown, members);
+        if (members->n == 0 && w->size == book->meta->world_size)
+            progression(0, 1, w->size, &shown, members);
+        *whole = members->n > 0;
     }
     if (!fine || members->n > 0) {
         free(shown.v);
@@ -171,7 +168,7 @@ static uint64_t text_key(const tl_names *names, uint32_t id)
 }
 
 /* The group of these members, a new one if it is new; one name each, for two groups of the same ranks count apart. */
-static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list *members, bool whole, bool *no_memory)
+static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list *members, bool whole)
 {
     uint64_t key = key_of_members(members);
     if (!whole)
@@ -184,10 +181,8 @@ static uint32_t enter(tl_group_book *book, const tl_group_words *w, rank_list *m
         if (book->groups.v[i].members_key == key && book->groups.v[i].name == w->name)
             return i;
     }
-    if (!tl_vec_room(&book->groups) || tl_map_put(&book->by_members, place, (uint32_t)book->groups.n) != 0) {
-        *no_memory = true;
-        return TL_NONE;
-    }
+    tl_vec_room(&book->groups);
+    tl_map_put(&book->by_members, place, (uint32_t)book->groups.n);
     int64_t size = whole ? (int64_t)members->n : w->size;
     bool keep = book->nranks + members->n <= MEMBERS_MAX;
     book->groups.v[book->groups.n] = (tl_group){
@@ -224,9 +219,12 @@ uint32_t tl_group_find(tl_group_book *book, const tl_group_words *w, bool *no_me
             known->rank_start == w->rank_start && known->rank_stride == w->rank_stride)
             return book->known.v[i].group;
     }
-    bool fine = resolve(book, w, &members, &whole) && tl_vec_room(&book->known) &&
-                tl_map_put(&book->by_words, key, (uint32_t)book->known.n) == 0;
-    uint32_t group = fine ? enter(book, w, &members, whole, no_memory) : TL_NONE;
+    bool fine = resolve(book, w, &members, &whole);
+    if (fine) {
+        tl_vec_room(&book->known);
+        tl_map_put(&book->by_words, key, (uint32_t)book->known.n);
+    }
+    uint32_t group = fine ? enter(book, w, &members, whole) : TL_NONE;
     if (fine)
         book->known.v[book->known.n++] = (struct tl_known_words){ *w, group };
     else
@@ -241,10 +239,12 @@ uint32_t tl_group_of_ranks(tl_group_book *book, const int32_t *ranks, size_t n, 
     rank_list members = { 0 };
     uint32_t group = TL_NONE;
 
-    for (size_t i = 0; i < n && !*no_memory; i++)
-        *no_memory = !add_rank(&members, ranks[i]);
+    for (size_t i = 0; i < n && !*no_memory; i++) {
+        add_rank(&members, ranks[i]);
+        *no_memory = false;
+    }
     if (!*no_memory)
-        group = enter(book, &nothing, &members, true, no_memory);
+        group = enter(book, &nothing, &members, true);
     free(members.v);
     return group;
 }

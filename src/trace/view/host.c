@@ -20,52 +20,49 @@ static int by_time(const void *columns, uint32_t a, uint32_t b)
 
 /* The order of the view: order[i] is the event that belongs at i.  The threads, which the caller frees, come with it.
  */
-static bool find_order(const tl_columns *c, size_t ntracks, uint32_t *order, tl_thread **threads, size_t *nthreads)
+static void find_order(const tl_columns *c, size_t ntracks, uint32_t *order, tl_thread **threads, size_t *nthreads)
 {
     size_t *end = tl_calloc(ntracks + 1, sizeof *end);
-    bool ok = end != NULL;
 
     *nthreads = 0;
-    for (size_t i = 0; ok && i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++)
         end[c->track[i] + 1]++;
-    for (size_t t = 0; ok && t < ntracks; t++) {
+    for (size_t t = 0; t < ntracks; t++) {
         *nthreads += end[t + 1] > 0;
         end[t + 1] += end[t];
     }
     *threads = tl_malloc(*nthreads * sizeof **threads);
-    ok = ok && *threads != NULL;
-    for (size_t i = 0; ok && i < c->n; i++) /* end[t] is where t's next event goes, and at last its end */
+    for (size_t i = 0; i < c->n; i++) {
+        /* end[t] is where t's next event goes, and at last its end */
         order[end[c->track[i]]++] = (uint32_t)i;
-    for (size_t t = 0, n = 0; ok && t < ntracks; t++) {
+    }
+    for (size_t t = 0, n = 0; t < ntracks; t++) {
         size_t from = t > 0 ? end[t - 1] : 0, m = end[t] - from;
         if (m == 0)
             continue;
         (*threads)[n++] = (tl_thread){ (uint32_t)t, from, m };
-        ok = tl_sort_index(order + from, m, by_time, c);
+        tl_sort_index(order + from, m, by_time, c);
     }
     free(end);
-    return ok;
 }
 
 /* Puts the columns in the order of the view. */
-static bool put_in_order(tl_columns *c, size_t ntracks, tl_thread **threads, size_t *nthreads)
+static void put_in_order(tl_columns *c, size_t ntracks, tl_thread **threads, size_t *nthreads)
 {
     uint32_t *order = tl_malloc(c->n * sizeof *order);
-    bool ok = order != NULL && find_order(c, ntracks, order, threads, nthreads);
+    find_order(c, ntracks, order, threads, nthreads);
 
     free(c->track); /* the threads say it */
     c->track = NULL;
-    ok = ok && tl_columns_order(c, order);
+    tl_columns_order(c, order);
     free(order);
-    return ok;
 }
 
-static bool list_streams(const tl_events *e, struct tl_linked_host *h)
+static void list_streams(const tl_events *e, struct tl_linked_host *h)
 {
     h->streams = tl_malloc(e->lanes.n * sizeof *h->streams);
-    for (size_t i = 0; h->streams != NULL && i < e->lanes.n; i++)
+    for (size_t i = 0; i < e->lanes.n; i++)
         h->streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
-    return h->streams != NULL;
 }
 
 /* The kind of a copy, as the view has it, at that and 1. */
@@ -140,13 +137,13 @@ static bool make_keys(tl_names *names, struct tl_linked_host *h)
         tl_text text = tl_names_text(names, id);
         if (!tl_text_has(text, "0x"))
             continue;
-        ok = tl_grow((void **)&room, &cap, 2 * text.n + 8, 1);
-        size_t length = ok ? without_addresses(text, room) : 0;
+        tl_grow((void **)&room, &cap, 2 * text.n + 8, 1);
+        size_t length = without_addresses(text, room);
         if (length == 0)
             continue;
         if (h->name_key == NULL) {
             h->name_key = tl_malloc(n * sizeof *h->name_key);
-            for (uint32_t i = 0; h->name_key != NULL && i < n; i++)
+            for (uint32_t i = 0; i < n; i++)
                 h->name_key[i] = i;
         }
         uint32_t key = h->name_key != NULL ? tl_names_intern(names, room, length) : TL_NO_NAME;
@@ -157,9 +154,7 @@ static bool make_keys(tl_names *names, struct tl_linked_host *h)
     free(room);
     if (!ok || h->name_key == NULL || names->n == n)
         return ok;
-    uint32_t *more = realloc(h->name_key, names->n * sizeof *more);
-    if (more == NULL)
-        return false;
+    uint32_t *more = tl_realloc(h->name_key, names->n * sizeof *more);
     h->name_key = more;
     for (uint32_t id = (uint32_t)n; id < names->n; id++) /* a key is its own */
         more[id] = id;
@@ -173,9 +168,10 @@ bool tl_host_link(tl_events *e, tl_linked *out)
     struct tl_linked_host *h = &out->host;
     tl_rank_view *view = &out->view;
 
-    if (!put_in_order(&h->ops, e->tracks.n, &h->op_threads, &view->ops.nthreads) ||
-        !put_in_order(&h->calls, e->tracks.n, &h->call_threads, &view->calls.nthreads) || !list_streams(e, h) ||
-        !make_keys(&e->names, h))
+    put_in_order(&h->ops, e->tracks.n, &h->op_threads, &view->ops.nthreads);
+    put_in_order(&h->calls, e->tracks.n, &h->call_threads, &view->calls.nthreads);
+    list_streams(e, h);
+    if (!make_keys(&e->names, h))
         return false;
     show(h, view);
     return true;
@@ -212,23 +208,21 @@ void tl_linked_free_host(tl_linked *linked)
  * Of operators that begin at one instant it is the innermost.
  */
 
-bool tl_flows_collect(const tl_events *e, int64_t base_ns, tl_flows *flows)
+void tl_flows_collect(const tl_events *e, int64_t base_ns, tl_flows *flows)
 {
     const unsigned ends = TL_EVENT_PH_START | TL_EVENT_PH_END;
 
     if (!tl_events_have(e, TL_CAT_FWDBWD))
-        return true;
+        return;
     for (size_t i = 0; i < e->n; i++) {
         unsigned flags = e->flags[i];
         if (tl_event_cat(e, i) != TL_CAT_FWDBWD || !(flags & ends) || !(flags & TL_EVENT_HAS_TS) ||
             !(flags & TL_EVENT_HAS_CORR))
             continue;
-        if (!tl_vec_room(flows))
-            return false;
+        tl_vec_room(flows);
         flows->v[flows->n++] = (tl_flow){ e->corr[i], tl_since_base(e->ts_ns[i], base_ns), e->track[i], e->uid[i],
                                           (flags & TL_EVENT_PH_END) != 0 };
     }
-    return true;
 }
 
 /* More that begin at one instant are not looked at: only a trace made for it has so many. */
@@ -264,17 +258,16 @@ static int by_op(const void *a, const void *b)
     return x->op != y->op ? TL_COMPARE(x->op, y->op) : TL_COMPARE(x->forward, y->forward);
 }
 
-bool tl_backwards_find(tl_flows *flows, tl_linked *out)
+void tl_backwards_find(tl_flows *flows, tl_linked *out)
 {
     const tl_ops *ops = &out->view.ops;
     TL_VEC(tl_backward) found = { 0 };
     uint32_t forward = TL_NONE;
-    bool ok = true;
 
     if (flows->n == 0)
-        return true;
+        return;
     qsort(flows->v, flows->n, sizeof *flows->v, flow_by_id);
-    for (size_t i = 0; ok && i < flows->n; i++) {
+    for (size_t i = 0; i < flows->n; i++) {
         const tl_flow *f = &flows->v[i];
         bool first = i == 0 || flows->v[i - 1].id != f->id;
         if (first) /* of several beginnings of one id the first counts */
@@ -284,14 +277,12 @@ bool tl_backwards_find(tl_flows *flows, tl_linked *out)
         uint32_t op = op_at(ops, f->track, f->at_ns);
         if (op == TL_NONE || op == forward)
             continue;
-        ok = tl_vec_room(&found);
-        if (ok)
-            found.v[found.n++] = (tl_backward){ op, forward };
+        tl_vec_room(&found);
+        found.v[found.n++] = (tl_backward){ op, forward };
     }
     if (found.n > 1)
         qsort(found.v, found.n, sizeof *found.v, by_op);
     out->host.backwards = found.v;
     out->view.backwards = found.v;
     out->view.nbackwards = found.n;
-    return ok;
 }

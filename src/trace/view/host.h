@@ -5,7 +5,7 @@
 #include "tlmpi/trace/view.h"
 
 /* Fills out->host, of which calls and ops are there in file order, and its part of the view.  The names of the events
- * become more by those that only keys have.  False when memory is out. */
+ * become more by those that only keys have. */
 bool tl_host_link(tl_events *events, tl_linked *out);
 
 /* One end of an arrow. */
@@ -17,11 +17,11 @@ typedef struct tl_flow {
 
 typedef TL_VEC(tl_flow) tl_flows;
 
-/* The ends of the arrows of category fwdbwd, while the events have their columns; the caller frees flows->v in any case.
- * False when memory is out. */
-bool tl_flows_collect(const tl_events *events, int64_t base_ns, tl_flows *flows);
+/* The ends of the arrows of category fwdbwd, while the events have their columns; the caller frees flows->v in any
+ * case. */
+void tl_flows_collect(const tl_events *events, int64_t base_ns, tl_flows *flows);
 
-/* Fills `backwards` of the view, whose ops are in order.  Puts the flows in another order.  False when memory is out. */
-bool tl_backwards_find(tl_flows *flows, tl_linked *out);
+/* Fills `backwards` of the view, whose ops are in order.  Puts the flows in another order. */
+void tl_backwards_find(tl_flows *flows, tl_linked *out);
 
 #endif

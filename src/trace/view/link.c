@@ -54,12 +54,11 @@ static bool correlates(int64_t correlation)
     return correlation > 0;
 }
 
-static bool note_correlations(joining *k, const tl_columns *device)
+static void note_correlations(joining *k, const tl_columns *device)
 {
     for (size_t i = 0; i < device->n; i++)
-        if (correlates(device->corr[i]) && tl_map_put(&k->calls, (uint64_t)device->corr[i], NO_CALL) != 0)
-            return false;
-    return true;
+        if (correlates(device->corr[i]))
+            tl_map_put(&k->calls, (uint64_t)device->corr[i], NO_CALL);
 }
 
 static int by_start(const void *calls, uint32_t a, uint32_t b)
@@ -74,21 +73,16 @@ static uint32_t *find_launches(const joining *k, size_t *n)
 {
     const tl_calls *c = &k->out->view.calls;
     TL_VEC(uint32_t) found = { 0 };
-    bool ok = true;
 
-    for (size_t i = 0; ok && i < c->n; i++) {
+    for (size_t i = 0; i < c->n; i++) {
         if (!correlates(c->correlation[i]) || tl_map_get(&k->calls, (uint64_t)c->correlation[i]) == TL_MAP_NONE)
             continue;
-        ok = tl_vec_room(&found);
-        if (ok)
-            found.v[found.n++] = (uint32_t)i;
+        tl_vec_room(&found);
+        found.v[found.n++] = (uint32_t)i;
     }
-    ok = ok && tl_sort_index(found.v, found.n, by_start, c);
-    *n = ok ? found.n : SIZE_MAX;
-    if (ok)
-        return found.v;
-    free(found.v);
-    return NULL;
+    tl_sort_index(found.v, found.n, by_start, c);
+    *n = found.n;
+    return found.v;
 }
 
 static int by_correlation(const void *a, const void *b)
@@ -100,44 +94,38 @@ static int by_correlation(const void *a, const void *b)
 }
 
 /* Notes the launch under its correlation; they come in order of time. */
-static bool note_call(joining *k, int64_t correlation, uint32_t launch)
+static void note_call(joining *k, int64_t correlation, uint32_t launch)
 {
     uint32_t *first = tl_map_at(&k->calls, (uint64_t)correlation);
-    if (first == NULL)
-        return false;
     if (*first == NO_CALL) {
         *first = launch;
-        return true;
+        return;
     }
-    if (!tl_vec_room(&k->later))
-        return false;
+    tl_vec_room(&k->later);
     k->later.v[k->later.n++] = (later_call){ correlation, launch };
-    return true;
 }
 
-static bool make_launches(joining *k)
+static void make_launches(joining *k)
 {
     const tl_calls *c = &k->out->view.calls;
     size_t n;
     uint32_t *found = find_launches(k, &n);
-    tl_launch *v = n != SIZE_MAX ? tl_malloc(n * sizeof *v) : NULL;
-    bool ok = v != NULL;
+    tl_launch *v = tl_malloc(n * sizeof *v);
 
     k->out->launches = v;
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t at = found[i];
         v[i] = (tl_launch){ c->start_ns[at],      c->start_ns[at] + c->dur_ns[at],
                             c->name[at],          c->uid[at],
                             tl_call_track(c, at), 0,
                             TL_LAUNCH_OF_NOTHING };
-        ok = note_call(k, c->correlation[at], (uint32_t)i);
+        note_call(k, c->correlation[at], (uint32_t)i);
     }
-    if (ok && k->later.n > 1)
+    if (k->later.n > 1)
         qsort(k->later.v, k->later.n, sizeof *k->later.v, by_correlation);
     free(found);
     k->out->view.launches = v;
-    k->out->view.nlaunches = ok ? n : 0;
-    return ok;
+    k->out->view.nlaunches = n;
 }
 
 /* Whether the call has a smaller correlation, or this one and began by then. */
@@ -160,26 +148,27 @@ static uint32_t launch_of(const joining *k, int64_t correlation, int64_t start_n
     return first != NO_CALL ? first : TL_NONE;
 }
 
-static bool join(const joining *k, tl_device *device)
+static void join(const joining *k, tl_device *device)
 {
     const tl_columns *c = &device->columns;
 
     device->launch = tl_malloc(c->n * sizeof *device->launch);
-    for (size_t i = 0; device->launch != NULL && i < c->n; i++)
+    for (size_t i = 0; i < c->n; i++)
         device->launch[i] = launch_of(k, c->corr[i], c->start_ns[i]);
-    return device->launch != NULL;
 }
 
 /* Makes the launches, and finds that of each piece of work and of each wait. */
-static bool join_launches(tl_linked *out, tl_device *work, tl_device *waits)
+static void join_launches(tl_linked *out, tl_device *work, tl_device *waits)
 {
     joining k = { .out = out };
-    bool ok = note_correlations(&k, &work->columns) && note_correlations(&k, &waits->columns) && make_launches(&k) &&
-              join(&k, work) && join(&k, waits);
+    note_correlations(&k, &work->columns);
+    note_correlations(&k, &waits->columns);
+    make_launches(&k);
+    join(&k, work);
+    join(&k, waits);
 
     tl_map_free(&k.calls);
     free(k.later.v);
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------- the whole */
@@ -199,21 +188,31 @@ static bool make_view(tl_trace *trace, const tl_rules *rules, const part *of, tl
     tl_device work = { .launch = NULL }, waits = { .launch = NULL };
     tl_flows flows = { 0 };
 
-    bool ok = tl_steps_collect(trace, base_ns, out) &&
-              (of->selection == NULL || tl_events_select(e, base_ns, of->selection, out, of->found)) &&
-              tl_comm_collect(&evidence) && tl_measured_collect(e, base_ns, out) &&
-              tl_flows_collect(e, base_ns, &flows);
-    ok = ok && tl_events_part(e, base_ns, sets);
+    tl_steps_collect(trace, base_ns, out);
+    if (of->selection != NULL)
+        tl_events_select(e, base_ns, of->selection, out, of->found);
+    tl_comm_collect(&evidence);
+    tl_measured_collect(e, base_ns, out);
+    tl_flows_collect(e, base_ns, &flows);
+    tl_events_part(e, base_ns, sets);
     out->host.calls = sets[TL_LINK_CALLS];
     out->host.ops = sets[TL_LINK_OPS];
-    ok = ok && tl_host_link(e, out) && tl_backwards_find(&flows, out) &&
-         tl_device_order(e, &sets[TL_LINK_WORK], true, &work) &&
-         tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits) && join_launches(out, &work, &waits) &&
-         tl_launches_place(&out->view, out->launches);
+    bool ok = tl_host_link(e, out);
+    if (ok) {
+        tl_backwards_find(&flows, out);
+        tl_device_order(e, &sets[TL_LINK_WORK], true, &work);
+        tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits);
+        join_launches(out, &work, &waits);
+        tl_launches_place(&out->view, out->launches);
+    }
     if (ok && of->selection == NULL) /* else that was done of the whole trace */
         tl_overruns_cut(&work, TL_TIME_UNKNOWN, &out->view);
-    ok = ok && tl_kernels_make(e, rules, &evidence, &work, out) && tl_colls_collect(&evidence, out) &&
-         tl_syncs_make(e, &waits, out);
+    if (ok) {
+        tl_kernels_make(e, rules, &evidence, &work, out);
+        ok = tl_colls_collect(&evidence, out);
+        if (ok)
+            tl_syncs_make(e, &waits, out);
+    }
     tl_columns_free(&sets[TL_LINK_WORK]);
     tl_columns_free(&sets[TL_LINK_WAITS]);
     tl_device_free(&work);

@@ -4,7 +4,7 @@
 
 #include "tlmpi/trace/view.h"
 
-/* Fills `counted`, `memory` and `ranges` of the view while the events have their columns.  False when memory is out. */
-bool tl_measured_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
+/* Fills `counted`, `memory` and `ranges` of the view while the events have their columns. */
+void tl_measured_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
 
 #endif

@@ -131,22 +131,21 @@ static inline void deal(const uint16_t *marks, size_t n, const char *from, size_
 }
 
 /* One column to the sets that have it.  Ops, which are most of a trace, take it over where they have it. */
-static bool move_column(tl_events *e, size_t move, tl_columns sets[TL_LINK_SETS])
+static void move_column(tl_events *e, size_t move, tl_columns sets[TL_LINK_SETS])
 {
     void *from = get_array(e, moves[move].from), *to[TL_LINK_SETS + 1] = { NULL };
     size_t size = moves[move].size;
-    bool taken = moves[move].sets & 1u << TL_LINK_OPS, ok = true;
+    bool taken = moves[move].sets & 1u << TL_LINK_OPS;
 
     for (int s = 0; s < TL_LINK_SETS; s++)
         if (moves[move].sets & 1u << s) {
             to[s] = s == TL_LINK_OPS ? from : tl_malloc(sets[s].n * size);
             set_array(&sets[s], moves[move].to, to[s]);
-            ok = ok && (to[s] != NULL || e->n == 0);
         }
     set_array(e, moves[move].from, taken ? NULL : from);
-    if (ok && size == sizeof(int64_t))
+    if (size == sizeof(int64_t))
         deal(e->flags, e->n, from, sizeof(int64_t), to);
-    else if (ok)
+    else
         deal(e->flags, e->n, from, sizeof(uint32_t), to);
     if (taken) {
         tl_shrink((char *)&sets[TL_LINK_OPS] + moves[move].to, sets[TL_LINK_OPS].n, size);
@@ -154,23 +153,18 @@ static bool move_column(tl_events *e, size_t move, tl_columns sets[TL_LINK_SETS]
         free(from);
         set_array(e, moves[move].from, NULL);
     }
-    return ok;
 }
 
 /* What the marks say, and the numbers of events that have side tables. */
-static bool keep_marks(const tl_events *e, tl_columns sets[TL_LINK_SETS])
+static void keep_marks(const tl_events *e, tl_columns sets[TL_LINK_SETS])
 {
     size_t at[TL_LINK_SETS + 1] = { 0 };
 
     for (int s = 0; s < TL_LINK_SETS; s++) {
         sets[s].kind = tl_malloc(sets[s].n);
-        if (sets[s].kind == NULL)
-            return false;
         if (!(OF_DEVICE & 1u << s))
             continue;
         sets[s].event = tl_malloc(sets[s].n * sizeof *sets[s].event);
-        if (sets[s].event == NULL)
-            return false;
     }
     for (size_t i = 0; i < e->n; i++) {
         unsigned set = SET_OF(e->flags[i]);
@@ -180,13 +174,11 @@ static bool keep_marks(const tl_events *e, tl_columns sets[TL_LINK_SETS])
             sets[set].event[at[set]] = (uint32_t)i;
         sets[set].kind[at[set]++] = (uint8_t)KIND_OF(e->flags[i]);
     }
-    return true;
 }
 
-bool tl_events_part(tl_events *e, int64_t base_ns, tl_columns sets[TL_LINK_SETS])
+void tl_events_part(tl_events *e, int64_t base_ns, tl_columns sets[TL_LINK_SETS])
 {
     size_t n[TL_LINK_SETS + 1] = { 0 };
-    bool ok = true;
 
     judge_all(e, n);
     free(e->category);
@@ -195,13 +187,12 @@ bool tl_events_part(tl_events *e, int64_t base_ns, tl_columns sets[TL_LINK_SETS]
         e->ts_ns[i] = tl_since_base(e->ts_ns[i], base_ns);
     for (int s = 0; s < TL_LINK_SETS; s++)
         sets[s].n = n[s];
-    for (size_t move = 0; ok && move < NMOVES; move++)
-        ok = move_column(e, move, sets);
-    ok = ok && keep_marks(e, sets);
+    for (size_t move = 0; move < NMOVES; move++)
+        move_column(e, move, sets);
+    keep_marks(e, sets);
     free(e->flags);
     e->flags = NULL;
     e->n = e->cap = 0;
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ sets */
@@ -212,7 +203,7 @@ static inline void gather(const void *from, size_t size, const uint32_t *order, 
         memcpy((char *)to + i * size, (const char *)from + order[i] * size, size);
 }
 
-bool tl_columns_order(tl_columns *c, const uint32_t *order)
+void tl_columns_order(tl_columns *c, const uint32_t *order)
 {
     void *room = NULL;
     size_t room_bytes = 0;
@@ -227,8 +218,6 @@ bool tl_columns_order(tl_columns *c, const uint32_t *order)
             room_bytes = c->n * size;
             room = tl_malloc(room_bytes);
         }
-        if (room == NULL)
-            return false;
         if (size == sizeof(int64_t))
             gather(from, sizeof(int64_t), order, c->n, room);
         else if (size == sizeof(uint32_t))
@@ -242,7 +231,6 @@ bool tl_columns_order(tl_columns *c, const uint32_t *order)
         room_bytes = c->n * size;
     }
     free(room);
-    return true;
 }
 
 void tl_columns_cut(tl_columns *c, size_t n)

@@ -67,7 +67,7 @@ static numbering *judge_groups(const tl_group_book *book, int32_t rank, const tl
                                size_t n)
 {
     numbering *of = tl_calloc(book->groups.n + 1, sizeof *of);
-    for (size_t i = 0; of != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (is_numbered(&ends[i]) && is_known(book, colls[i].group) && of[colls[i].group] == BY_EITHER) {
             numbering how = numbering_of(&book->groups.v[colls[i].group], rank, &ends[i]);
             of[colls[i].group] = how != BY_NEITHER ? how : BY_EITHER;
@@ -144,8 +144,7 @@ void tl_peers_find(tl_group_book *book, int32_t rank, tl_coll *colls, const tl_c
     bool ranks = are_ranks(rank, colls, ends, n);
     size_t ngroups = book->groups.n;
 
-    *no_memory = *no_memory || of_group == NULL;
-    for (size_t i = 0; of_group != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!colls[i].p2p)
             continue;
         numbering how = colls[i].group < ngroups ? of_group[colls[i].group] : BY_EITHER;

@@ -22,13 +22,16 @@ typedef struct placing {
     tl_open_ops operators, annotations;
 } placing;
 
-static bool take_op(placing *p, uint32_t op)
+static void take_op(placing *p, uint32_t op)
 {
     const tl_ops *ops = &p->view->ops;
-    if (ops->kind[op] == TL_OP)
-        return tl_open_ops_push(&p->operators, op);
+    if (ops->kind[op] == TL_OP) {
+        tl_open_ops_push(&p->operators, op);
+        return;
+    }
     bool named = ops->kind[op] == TL_ANNOTATION && ops->name[op] != TL_NO_NAME && !p->is_mark[ops->name[op]];
-    return !named || tl_open_ops_push(&p->annotations, op);
+    if (named)
+        tl_open_ops_push(&p->annotations, op);
 }
 
 static uint32_t around(tl_open_ops *open, const tl_launch *launch)
@@ -39,7 +42,7 @@ static uint32_t around(tl_open_ops *open, const tl_launch *launch)
 
 /* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others, which are in
  * what is open when they begin. */
-static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
+static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
 {
     const tl_ops *ops = &p->view->ops;
     size_t at = thread->first, end = thread->first + thread->n;
@@ -48,45 +51,43 @@ static bool sweep(placing *p, const tl_thread *thread, const uint32_t *order, si
     for (size_t i = 0; i < n; i++) {
         tl_launch *launch = &p->launches[order[i]];
         for (; at < end && ops->start_ns[at] <= launch->start_ns; at++)
-            if (!take_op(p, (uint32_t)at))
-                return false;
+            take_op(p, (uint32_t)at);
         if (own)
             launch->op = around(&p->operators, launch);
         launch->annotation =
             own ? around(&p->annotations, launch) : tl_open_ops_innermost(&p->annotations, launch->start_ns);
     }
-    return true;
 }
 
-static bool place_all(placing *p, const tl_thread_launches *by)
+static void place_all(placing *p, const tl_thread_launches *by)
 {
     const tl_ops *ops = &p->view->ops;
     size_t rest = 0;
-    bool ok = true;
 
-    for (size_t t = 0; ok && t < ops->nthreads; t++) {
+    for (size_t t = 0; t < ops->nthreads; t++) {
         const tl_thread *thread = &ops->threads[t];
         if (thread->track >= by->ntracks)
             continue;
         const size_t *first = by->first + thread->track;
-        ok = sweep(p, thread, by->v + first[0], first[1] - first[0], true);
+        sweep(p, thread, by->v + first[0], first[1] - first[0], true);
     }
     for (size_t i = 0; i < p->view->nlaunches; i++)
         if (p->launches[i].annotation == TL_NONE)
             by->v[rest++] = (uint32_t)i;
-    const tl_thread *thread = ok && rest > 0 ? tl_main_thread(&p->view->ops) : NULL;
-    return thread != NULL ? sweep(p, thread, by->v, rest, false) : ok;
+    const tl_thread *thread = rest > 0 ? tl_main_thread(&p->view->ops) : NULL;
+    if (thread != NULL)
+        sweep(p, thread, by->v, rest, false);
 }
 
 static bool *find_marks(const tl_names *names)
 {
     bool *is_mark = tl_calloc(names->n, sizeof *is_mark);
-    for (uint32_t id = 0; is_mark != NULL && id < names->n; id++)
+    for (uint32_t id = 0; id < names->n; id++)
         is_mark[id] = tl_is_step_mark(names, id);
     return is_mark;
 }
 
-bool tl_launches_place(const tl_rank_view *view, tl_launch *launches)
+void tl_launches_place(const tl_rank_view *view, tl_launch *launches)
 {
     placing p = { .view = view, .launches = launches };
     tl_arena arena = { 0 };
@@ -94,9 +95,10 @@ bool tl_launches_place(const tl_rank_view *view, tl_launch *launches)
 
     p.operators.ops = p.annotations.ops = &view->ops;
     p.is_mark = find_marks(view->names);
-    bool ok = p.is_mark != NULL && tl_launches_by_thread(view, &arena, &by) && place_all(&p, &by);
+    tl_launches_by_thread(view, &arena, &by);
+    place_all(&p, &by);
 
-    for (size_t i = 0; ok && i < view->nlaunches; i++) {
+    for (size_t i = 0; i < view->nlaunches; i++) {
         tl_launch *launch = &launches[i];
         launch->op_name = launch->op != TL_NONE ? view->ops.name[launch->op] : TL_NO_NAME;
         launch->annotation_name = launch->annotation != TL_NONE ? view->ops.name[launch->annotation] : TL_NO_NAME;
@@ -105,5 +107,4 @@ bool tl_launches_place(const tl_rank_view *view, tl_launch *launches)
     tl_arena_free(&arena);
     free(p.operators.stack.v);
     free(p.annotations.stack.v);
-    return ok;
 }

@@ -4,7 +4,7 @@
 
 #include "tlmpi/model/view.h"
 
-/* Fills op, annotation and their names of the view's launches, from its ops.  False when memory is out. */
-bool tl_launches_place(const tl_rank_view *view, tl_launch *launches);
+/* Fills op, annotation and their names of the view's launches, from its ops. */
+void tl_launches_place(const tl_rank_view *view, tl_launch *launches);
 
 #endif

@@ -62,12 +62,6 @@ static int refuse_text(parsing *p, const unsigned char *text, size_t n, const ch
     return refuse(p, line_now(p), what);
 }
 
-static int no_memory(parsing *p)
-{
-    p->status = tl_fail_memory(p->err, "the rules");
-    return 0;
-}
-
 /* ---- one rule ---- */
 
 /* The place of a word among NULL-terminated labels, -1 when it is none of them. */
@@ -132,7 +126,7 @@ static int take_pattern(parsing *p, const unsigned char *text, size_t n)
         return refuse(p, line_now(p), n == 0 ? "expected a text that is not empty" : "expected a text without \\u0000");
     p->rule.match = p->key == CONTAINS ? TL_MATCH_CONTAINS : p->key == STARTS ? TL_MATCH_STARTS : TL_MATCH_EQUALS;
     p->rule.needle = tl_strndup((const char *)text, n);
-    return p->rule.needle != NULL ? 1 : no_memory(p);
+    return 1;
 }
 
 static int take_text(void *arg, const unsigned char *text, size_t n)
@@ -178,8 +172,8 @@ static int end_rule(void *arg)
             snprintf(what, sizeof what, "no name comes to this rule: that of line %zu takes them all", p->lines.v[i]);
             return refuse(p, p->rule_line, what);
         }
-    if (!tl_vec_room(&p->rules->user) || !tl_vec_room(&p->lines))
-        return no_memory(p);
+    tl_vec_room(&p->rules->user);
+    tl_vec_room(&p->lines);
     p->rules->user.v[p->rules->user.n++] = *rule;
     p->lines.v[p->lines.n++] = p->rule_line;
     rule->needle = NULL;
@@ -238,12 +232,10 @@ static tl_status read_file(const char *path, char **out, size_t *n, tl_error *er
     if (f == NULL)
         return tl_fail(err, TL_EUSAGE, "%s: %s", path, strerror(errno));
     char *text = tl_malloc(LARGEST_FILE + 1);
-    *n = text != NULL ? fread(text, 1, LARGEST_FILE + 1, f) : 0;
+    *n = fread(text, 1, LARGEST_FILE + 1, f);
     bool failed = ferror(f) != 0;
     int cause = errno;
     fclose(f);
-    if (text == NULL)
-        return tl_fail_memory(err, "the rules file");
     if (failed || *n > LARGEST_FILE) {
         free(text);
         return tl_fail(err, TL_EUSAGE, "%s: %s", path, failed ? strerror(cause) : "expected rules of at most 1 MiB");

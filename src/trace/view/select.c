@@ -48,44 +48,43 @@ typedef struct selecting {
 /* --------------------------------------------------------------------------------------------------------- windows */
 
 /* The part of a that lies in b, too. */
-static bool intersect(tl_spans *out, const tl_spans *a, const tl_spans *b)
+static void intersect(tl_spans *out, const tl_spans *a, const tl_spans *b)
 {
     tl_spans outside = { 0 };
-    bool ok = tl_spans_subtract(&outside, a, b) && tl_spans_subtract(out, a, &outside);
+    tl_spans_subtract(&outside, a, b);
+    tl_spans_subtract(out, a, &outside);
     tl_spans_free(&outside);
-    return ok;
 }
 
-static bool windows_of_steps(const tl_ranges *numbers, const tl_step_window *steps, size_t n, tl_spans *out)
+static void windows_of_steps(const tl_ranges *numbers, const tl_step_window *steps, size_t n, tl_spans *out)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (tl_ranges_has(numbers, steps[i].number))
-            ok = tl_spans_add(out, steps[i].start_ns, steps[i].end_ns);
-    return ok;
+            tl_spans_add(out, steps[i].start_ns, steps[i].end_ns);
 }
 
-static bool windows_of_times(const tl_selection *s, tl_spans *out)
+static void windows_of_times(const tl_selection *s, tl_spans *out)
 {
     tl_span *v = tl_malloc((s->times->n + 1) * sizeof *v);
-    for (size_t i = 0; v != NULL && i < s->times->n; i++)
+    for (size_t i = 0; i < s->times->n; i++)
         v[i] = (tl_span){ tl_ns_sum(s->origin_ns, s->times->v[i].first),
                           tl_ns_add(tl_ns_sum(s->origin_ns, s->times->v[i].last), 1) };
-    bool ok = v != NULL && tl_spans_add_all(out, v, s->times->n);
+    tl_spans_add_all(out, v, s->times->n);
     free(v);
-    return ok;
 }
 
-static bool find_windows(const tl_selection *s, const tl_step_window *steps, size_t n, tl_spans *out)
+static void find_windows(const tl_selection *s, const tl_step_window *steps, size_t n, tl_spans *out)
 {
     tl_spans of_steps = { 0 }, of_times = { 0 };
     bool by_step = s->steps->n > 0, by_time = s->times->n > 0;
-    bool ok = (!by_step || windows_of_steps(s->steps, steps, n, by_time ? &of_steps : out)) &&
-              (!by_time || windows_of_times(s, by_step ? &of_times : out)) &&
-              (!by_step || !by_time || intersect(out, &of_steps, &of_times));
+    if (by_step)
+        windows_of_steps(s->steps, steps, n, by_time ? &of_steps : out);
+    if (by_time)
+        windows_of_times(s, by_step ? &of_times : out);
+    if (by_step && by_time)
+        intersect(out, &of_steps, &of_times);
     tl_spans_free(&of_steps);
     tl_spans_free(&of_times);
-    return ok;
 }
 
 /* The last window that begins by then, or NULL. */
@@ -111,20 +110,18 @@ static int by_correlation(const void *a, const void *b)
     return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->uid, y->uid);
 }
 
-static bool collect_calls(selecting *s)
+static void collect_calls(selecting *s)
 {
     const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
 
     for (size_t i = 0; i < s->e->n; i++) {
         if (!(TL_CAT_BIT(tl_event_cat(s->e, i)) & CALLS) || (s->e->flags[i] & span) != span || s->e->corr[i] <= 0)
             continue;
-        if (!tl_vec_room(&s->calls))
-            return false;
+        tl_vec_room(&s->calls);
         s->calls.v[s->calls.n++] = (call){ s->e->corr[i], start_of(s, i), s->e->uid[i] };
     }
     if (s->calls.n > 1)
         qsort(s->calls.v, s->calls.n, sizeof *s->calls.v, by_correlation);
-    return true;
 }
 
 /* Whether a call comes before what a device began then: its correlation is smaller, or the same and it had begun. */
@@ -154,10 +151,9 @@ static int64_t queued_at(const selecting *s, size_t event)
     return by != NULL ? by->start_ns : start_of(s, event);
 }
 
-static bool note_number(tl_ranges *set, int64_t number)
+static void note_number(tl_ranges *set, int64_t number)
 {
-    if (!tl_vec_room(set))
-        return false;
+    tl_vec_room(set);
     tl_range *next = &set->v[set->n], *last = next - (set->n > 0);
     if (set->n > 0 && number >= last->first && (number <= last->last || number - 1 == last->last)) {
         last->last = tl_ns_max(last->last, number);
@@ -165,29 +161,26 @@ static bool note_number(tl_ranges *set, int64_t number)
         *next = (tl_range){ number, number };
         set->n++;
     }
-    return true;
 }
 
 /* Which spans of time have something in them: once each has, there is nothing left to do. */
-static bool note_time(selecting *s, int64_t at_ns, tl_found *found)
+static void note_time(selecting *s, int64_t at_ns, tl_found *found)
 {
     int64_t since_ns = tl_ns_between(at_ns, s->origin_ns);
-    bool ok = true;
-    for (size_t i = 0; ok && i < s->empty.n;) {
+    for (size_t i = 0; i < s->empty.n;) {
         bool has = since_ns >= s->empty.v[i].first && since_ns <= s->empty.v[i].last;
         if (has)
             s->empty.v[i] = s->empty.v[--s->empty.n];
         else
             i++;
-        ok = !has || note_number(&found->times, since_ns);
+        if (has)
+            note_number(&found->times, since_ns);
     }
-    return ok;
 }
 
-static bool select_events(selecting *s, tl_found *found)
+static void select_events(selecting *s, tl_found *found)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < s->e->n; i++) {
+    for (size_t i = 0; i < s->e->n; i++) {
         if (!(s->e->flags[i] & TL_EVENT_HAS_TS))
             continue;
         bool of_device = (TL_CAT_BIT(tl_event_cat(s->e, i)) & OF_DEVICE) != 0;
@@ -197,12 +190,11 @@ static bool select_events(selecting *s, tl_found *found)
         found->last_ns = first ? start_ns : tl_ns_max(found->last_ns, start_ns);
         if (window_at(&s->windows, at_ns) != NULL) {
             found->selected++;
-            ok = note_time(s, at_ns, found);
+            note_time(s, at_ns, found);
         } else {
             s->e->flags[i] &= (uint16_t)~TL_EVENT_HAS_TS;
         }
     }
-    return ok;
 }
 
 /* ------------------------------------------------------------------------------------- work that ends when it cannot */
@@ -213,7 +205,7 @@ static bool is_work(const tl_events *e, size_t event)
 }
 
 /* What of the device work its order and its ends need, in the order of a view. */
-static bool collect_work(const selecting *s, tl_device *work)
+static void collect_work(const selecting *s, tl_device *work)
 {
     const tl_events *e = s->e;
     tl_columns *c = &work->columns;
@@ -228,10 +220,8 @@ static bool collect_work(const selecting *s, tl_device *work)
     c->event = tl_malloc(n * sizeof *c->event);
     c->kind = tl_malloc(n);
     uint32_t *order = tl_malloc(n * sizeof *order);
-    bool ok = c->start_ns != NULL && c->dur_ns != NULL && c->track != NULL && c->lane != NULL && c->event != NULL &&
-              c->kind != NULL && order != NULL;
 
-    for (size_t i = 0; ok && i < e->n; i++) {
+    for (size_t i = 0; i < e->n; i++) {
         if (!is_work(e, i))
             continue;
         size_t at = c->n++;
@@ -242,14 +232,14 @@ static bool collect_work(const selecting *s, tl_device *work)
         c->event[at] = (uint32_t)i;
         c->kind[at] = (uint8_t)tl_event_cat(e, i);
     }
-    ok = ok && tl_order_by_stream(e, c, true, order, &work->streams) && tl_columns_order(c, order);
+    tl_order_by_stream(e, c, true, order, &work->streams);
+    tl_columns_order(c, order);
     free(order);
-    work->launch = ok ? tl_malloc(n * sizeof *work->launch) : NULL;
-    for (size_t i = 0; work->launch != NULL && i < n; i++) {
+    work->launch = tl_malloc(n * sizeof *work->launch);
+    for (size_t i = 0; i < n; i++) {
         const call *by = call_of(s, c->event[i]);
         work->launch[i] = by != NULL ? (uint32_t)(by - s->calls.v) : TL_NONE;
     }
-    return work->launch != NULL;
 }
 
 /* The last instant that is recorded, ends of device work apart. */
@@ -270,25 +260,24 @@ static int64_t last_instant(const selecting *s)
 }
 
 /* Cuts what ends when it cannot. */
-static bool cut_overruns(selecting *s)
+static void cut_overruns(selecting *s)
 {
     tl_rank_view scratch = { .names = NULL };
     tl_device work = { .launch = NULL };
-    bool ok = collect_work(s, &work);
+    collect_work(s, &work);
 
-    if (ok)
-        tl_overruns_cut(&work, last_instant(s), &scratch);
-    for (size_t i = 0; ok && scratch.ntoo_long > 0 && i < work.columns.n; i++) {
+    tl_overruns_cut(&work, last_instant(s), &scratch);
+    for (size_t i = 0; scratch.ntoo_long > 0 && i < work.columns.n; i++) {
         uint32_t event = work.columns.event[i];
         int64_t less_ns = s->e->dur_ns[event] - work.columns.dur_ns[i];
-        ok = less_ns == 0 || tl_vec_room(&s->too_long);
-        if (!ok || less_ns == 0)
+        if (less_ns != 0)
+            tl_vec_room(&s->too_long);
+        if (less_ns == 0)
             continue;
         s->too_long.v[s->too_long.n++] = (cut){ event, less_ns };
         s->e->dur_ns[event] = work.columns.dur_ns[i];
     }
     tl_device_free(&work);
-    return ok;
 }
 
 static void count_overruns(const selecting *s, tl_rank_view *view)
@@ -323,48 +312,45 @@ static bool is_met(const tl_spans *windows, const tl_step_window *step)
     return low < windows->n && windows->v[low].start_ns < step->end_ns;
 }
 
-static bool note_steps(const selecting *s, const tl_ranges *asked, const tl_step_window *steps, size_t n,
+static void note_steps(const selecting *s, const tl_ranges *asked, const tl_step_window *steps, size_t n,
                        tl_found *found)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool taken = asked->n > 0 && tl_ranges_has(asked, steps[i].number) && is_met(&s->windows, &steps[i]);
-        ok = note_number(&found->steps, steps[i].number) && (!taken || note_number(&found->taken, steps[i].number));
+        note_number(&found->steps, steps[i].number);
+        if (taken)
+            note_number(&found->taken, steps[i].number);
     }
-    return ok;
 }
 
-static bool append(tl_ranges *to, const tl_ranges *more)
+static void append(tl_ranges *to, const tl_ranges *more)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < more->n; i++) {
-        ok = tl_vec_room(to);
-        if (ok)
-            to->v[to->n++] = more->v[i];
+    for (size_t i = 0; i < more->n; i++) {
+        tl_vec_room(to);
+        to->v[to->n++] = more->v[i];
     }
-    return ok;
 }
 
-bool tl_events_select(tl_events *e, int64_t base_ns, const tl_selection *selection, tl_linked *out, tl_found *found)
+void tl_events_select(tl_events *e, int64_t base_ns, const tl_selection *selection, tl_linked *out, tl_found *found)
 {
     selecting s = { .e = e, .base_ns = base_ns, .origin_ns = selection->origin_ns };
     size_t nsteps = out->view.nsteps;
-    bool ok = append(&s.empty, selection->times) && find_windows(selection, out->steps, nsteps, &s.windows) &&
-              collect_calls(&s) && cut_overruns(&s) && note_steps(&s, selection->steps, out->steps, nsteps, found) &&
-              select_events(&s, found);
+    append(&s.empty, selection->times);
+    find_windows(selection, out->steps, nsteps, &s.windows);
+    collect_calls(&s);
+    cut_overruns(&s);
+    note_steps(&s, selection->steps, out->steps, nsteps, found);
+    select_events(&s, found);
 
-    if (ok) {
-        select_steps(&s.windows, out->steps, &out->view.nsteps);
-        count_overruns(&s, &out->view);
-    }
+    select_steps(&s.windows, out->steps, &out->view.nsteps);
+    count_overruns(&s, &out->view);
     tl_spans_free(&s.windows);
     free(s.calls.v);
     free(s.empty.v);
     free(s.too_long.v);
-    return ok;
 }
 
-bool tl_found_add(tl_found *sum, const tl_found *more)
+void tl_found_add(tl_found *sum, const tl_found *more)
 {
     if (more->events > 0) {
         sum->first_ns = sum->events > 0 ? tl_ns_min(sum->first_ns, more->first_ns) : more->first_ns;
@@ -372,7 +358,9 @@ bool tl_found_add(tl_found *sum, const tl_found *more)
     }
     sum->events += more->events;
     sum->selected += more->selected;
-    return append(&sum->steps, &more->steps) && append(&sum->taken, &more->taken) && append(&sum->times, &more->times);
+    append(&sum->steps, &more->steps);
+    append(&sum->taken, &more->taken);
+    append(&sum->times, &more->times);
 }
 
 void tl_found_free(tl_found *found)

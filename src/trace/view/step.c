@@ -119,7 +119,7 @@ static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
     }
 }
 
-bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
+void tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
 {
     const tl_events *e = &trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
@@ -133,30 +133,22 @@ bool tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
         view->nlost_steps += number == NO_NUMBER;
         if (number == NO_MARK)
             continue;
-        if (!tl_vec_room(&marks)) {
-            free(marks.v);
-            return false;
-        }
+        tl_vec_room(&marks);
         int64_t start = e->ts_ns[i] + base_ns;
         marks.v[marks.n++] =
             (mark){ .window = { start, start + e->dur_ns[i], number, e->name[i] }, .track = e->track[i] };
     }
     if (marks.n == 0)
-        return true;
+        return;
     out->steps = tl_malloc(marks.n * sizeof *out->steps);
-    if (out->steps != NULL) {
-        view->nagain_steps = drop_again(&marks);
-        make_windows(&marks, out->steps, &view->nsteps);
-    }
+    view->nagain_steps = drop_again(&marks);
+    make_windows(&marks, out->steps, &view->nsteps);
     free(marks.v);
     view->steps = out->steps;
-    return out->steps != NULL;
 }
 
-tl_status tl_link_steps(const tl_trace *trace, tl_linked *out, tl_error *err)
+void tl_link_steps(const tl_trace *trace, tl_linked *out)
 {
     *out = (tl_linked){ 0 };
-    return tl_steps_collect(trace, trace->meta.has_base ? trace->meta.base_ns : 0, out)
-               ? TL_OK
-               : tl_fail_memory(err, "the steps");
+    tl_steps_collect(trace, trace->meta.has_base ? trace->meta.base_ns : 0, out);
 }

@@ -67,7 +67,7 @@ static int by_time(const void *columns, uint32_t a, uint32_t b)
                                             : TL_COMPARE(c->dur_ns[a], c->dur_ns[b]);
 }
 
-/* The number of the stream that event i ran on; TL_MAP_NONE when memory is out. */
+/* The number of the stream that event i ran on. */
 static uint32_t number_of(parting *p, size_t i)
 {
     const tl_lane *lane = &p->e->lanes.v[p->c->lane[i]];
@@ -78,15 +78,15 @@ static uint32_t number_of(parting *p, size_t i)
     uint32_t number = tl_map_get(&p->map, key);
 
     if (number == TL_MAP_NONE) {
-        if (!tl_vec_room(p->streams) || tl_map_put(&p->map, key, (uint32_t)p->streams->n) != 0)
-            return TL_MAP_NONE;
+        tl_vec_room(p->streams);
+        tl_map_put(&p->map, key, (uint32_t)p->streams->n);
         number = (uint32_t)p->streams->n++;
         p->streams->v[number] = (tl_stream_events){ device, stream, number, 0, 0 };
     }
     return number;
 }
 
-static bool find_streams(parting *p)
+static void find_streams(parting *p)
 {
     const tl_columns *c = p->c;
 
@@ -94,11 +94,8 @@ static bool find_streams(parting *p)
         bool same = i > 0 && c->lane[i] == c->lane[i - 1] && c->track[i] == c->track[i - 1] &&
                     (c->kind[i] == TL_CAT_SYNC) == (c->kind[i - 1] == TL_CAT_SYNC);
         p->of[i] = same ? p->of[i - 1] : number_of(p, i);
-        if (p->of[i] == TL_MAP_NONE)
-            return false;
         p->streams->v[p->of[i]].n++;
     }
-    return true;
 }
 
 /* Gives streams of no known device the lowest that is known. */
@@ -133,14 +130,12 @@ static void place_streams(parting *p)
 }
 
 /* Parts the events by stream, each stream in file order. */
-static bool part(parting *p, uint32_t *order)
+static void part(parting *p, uint32_t *order)
 {
     tl_streams *streams = p->streams;
     size_t at = 0;
 
     p->position = tl_malloc((streams->n + 1) * sizeof *p->position);
-    if (p->position == NULL)
-        return false;
     place_streams(p);
     for (size_t i = 0; i < streams->n; i++) {
         streams->v[i].first = at;
@@ -151,22 +146,20 @@ static bool part(parting *p, uint32_t *order)
         tl_stream_events *stream = &streams->v[p->position[p->of[i]]];
         order[stream->first + stream->n++] = (uint32_t)i;
     }
-    return true;
 }
 
-bool tl_order_by_stream(const tl_events *e, const tl_columns *c, bool work, uint32_t *order, tl_streams *streams)
+void tl_order_by_stream(const tl_events *e, const tl_columns *c, bool work, uint32_t *order, tl_streams *streams)
 {
     parting p = { .e = e, .c = c, .streams = streams, .of = tl_malloc(c->n * sizeof *p.of) };
-    bool ok = p.of != NULL && find_streams(&p);
+    find_streams(&p);
 
-    if (ok && work)
+    if (work)
         settle_unknown(streams);
-    ok = ok && part(&p, order);
+    part(&p, order);
 
     free(p.of);
     free(p.position);
     tl_map_free(&p.map);
-    for (size_t i = 0; ok && i < streams->n; i++)
-        ok = tl_sort_index(order + streams->v[i].first, streams->v[i].n, by_time, c);
-    return ok;
+    for (size_t i = 0; i < streams->n; i++)
+        tl_sort_index(order + streams->v[i].first, streams->v[i].n, by_time, c);
 }

@@ -18,8 +18,8 @@ typedef TL_VEC(tl_stream_events) tl_streams;
 
 /* order[i]: which event of a device, of columns in file order, comes to i in a view: by (device, stream, start, end),
  * then as in the file.  *streams, which the caller frees in any case, are in order, too.  Work of which the trace does
- * not say the device is on the lowest one that other work names; a wait may be for any.  False when memory is out. */
-bool tl_order_by_stream(const tl_events *events, const tl_columns *columns, bool work, uint32_t *order,
+ * not say the device is on the lowest one that other work names; a wait may be for any. */
+void tl_order_by_stream(const tl_events *events, const tl_columns *columns, bool work, uint32_t *order,
                         tl_streams *streams);
 
 #endif

@@ -42,7 +42,7 @@ static tl_work_args *find_args(const tl_events *e, const tl_columns *work)
     side_walk grids = WALK(e->grids), copies = WALK(e->copies), colls = WALK(e->colls);
     tl_work_args *v = tl_malloc(work->n * sizeof *v);
 
-    for (size_t i = 0; v != NULL && i < work->n; i++) {
+    for (size_t i = 0; i < work->n; i++) {
         uint32_t event = work->event[i], grid = entry_of(&grids, event);
         v[i] = (tl_work_args){ grid != TL_NONE ? e->grids.v[grid].blocks : 0, entry_of(&copies, event),
                                entry_of(&colls, event) };
@@ -50,19 +50,16 @@ static tl_work_args *find_args(const tl_events *e, const tl_columns *work)
     return v;
 }
 
-static bool order_args(tl_work_args **args, size_t n, const uint32_t *order)
+static void order_args(tl_work_args **args, size_t n, const uint32_t *order)
 {
     tl_work_args *from = *args, *to = tl_malloc(n * sizeof *to);
-    for (size_t i = 0; to != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         to[i] = from[order[i]];
-    if (to == NULL)
-        return false;
     free(from);
     *args = to;
-    return true;
 }
 
-bool tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_device *device)
+void tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_device *device)
 {
     tl_columns *c = &device->columns;
     size_t n = columns->n;
@@ -70,7 +67,7 @@ bool tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_devi
 
     *device = (tl_device){ .columns = *columns };
     *columns = (tl_columns){ 0 };
-    bool ok = order != NULL && tl_order_by_stream(e, c, work, order, &device->streams);
+    tl_order_by_stream(e, c, work, order, &device->streams);
     free(c->track); /* the streams say it */
     free(c->lane);
     c->track = c->lane = NULL;
@@ -78,11 +75,10 @@ bool tl_device_order(const tl_events *e, tl_columns *columns, bool work, tl_devi
         device->args = find_args(e, c);
         free(c->event);
         c->event = NULL;
-        ok = ok && device->args != NULL && order_args(&device->args, n, order);
+        order_args(&device->args, n, order);
     }
-    ok = ok && tl_columns_order(c, order);
+    tl_columns_order(c, order);
     free(order);
-    return ok;
 }
 
 void tl_device_free(tl_device *device)
@@ -201,15 +197,14 @@ static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_str
 }
 
 /* What the trace says of copies, in the order of the side table. */
-static bool keep_bandwidths(const tl_events *e, tl_linked *out)
+static void keep_bandwidths(const tl_events *e, tl_linked *out)
 {
     size_t n = e->copies.n;
     double *v = n > 0 ? tl_malloc(n * sizeof *v) : NULL;
 
-    for (size_t i = 0; v != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         v[i] = e->copies.v[i].gb_per_s;
     out->view.said_gb_per_s = out->said_gb_per_s = v;
-    return n == 0 || v != NULL;
 }
 
 /* Kernels [first, end) of a stream have no launch and lie between two that have, the one before `first` in another step
@@ -246,7 +241,7 @@ static void part_stream(tl_kernel *v, size_t first, size_t end)
     }
 }
 
-bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
+void tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
                      tl_linked *out)
 {
     making m = { .e = e, .rules = rules, .evidence = evidence, .out = out };
@@ -255,8 +250,8 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
 
     m.rule_of_name = tl_calloc(e->names.n + 1, sizeof *m.rule_of_name);
     out->kernels = v;
-    bool ok = v != NULL && m.rule_of_name != NULL && keep_bandwidths(e, out);
-    while (ok && s-- > 0) {
+    keep_bandwidths(e, out);
+    while (s-- > 0) {
         const tl_stream_events *stream = &work->streams.v[s];
         int64_t next_ns = INT64_MAX;
         for (size_t i = stream->first + stream->n; i-- > stream->first;) {
@@ -269,17 +264,16 @@ bool tl_kernels_make(const tl_events *e, const tl_rules *rules, tl_comm_evidence
     }
     free(m.rule_of_name);
     out->view.kernels = v;
-    out->view.nkernels = ok ? n : 0;
-    return ok;
+    out->view.nkernels = n;
 }
 
-bool tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
+void tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
 {
     const tl_columns *c = &waits->columns;
     tl_sync *v = tl_malloc(c->n * sizeof *v);
 
     out->syncs = v;
-    for (size_t s = 0; v != NULL && s < waits->streams.n; s++) {
+    for (size_t s = 0; s < waits->streams.n; s++) {
         const tl_stream_events *stream = &waits->streams.v[s];
         for (size_t i = stream->first; i < stream->first + stream->n; i++) {
             const tl_wait_args *args = tl_events_wait(e, c->event[i]);
@@ -298,6 +292,5 @@ bool tl_syncs_make(const tl_events *e, const tl_device *waits, tl_linked *out)
         }
     }
     out->view.syncs = v;
-    out->view.nsyncs = v != NULL ? c->n : 0;
-    return v != NULL;
+    out->view.nsyncs = c->n;
 }

@@ -19,18 +19,16 @@ typedef struct tl_device {
     tl_work_args *args; /* of work */
 } tl_device;
 
-/* From columns in file order, which it takes over (also where it fails): all but the launches.  False when memory is
- * out. */
-bool tl_device_order(const tl_events *events, tl_columns *columns, bool work, tl_device *device);
+/* From columns in file order, which it takes over (also where it fails): all but the launches. */
+void tl_device_order(const tl_events *events, tl_columns *columns, bool work, tl_device *device);
 void tl_device_free(tl_device *device);
 
-/* Makes out->kernels of the work, and their part of the view: all but what concerns collectives.  `coll` of comm is
- * the entry of the side table that has its arguments, TL_NONE.  What is in the rows already is gone from the columns.
- * False when memory is out. */
-bool tl_kernels_make(const tl_events *events, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
+/* Makes out->kernels of the work, and their part of the view: all but what concerns collectives.  `coll` of comm is the
+ * entry of the side table that has its arguments, TL_NONE.  What is in the rows already is gone from the columns. */
+void tl_kernels_make(const tl_events *events, const tl_rules *rules, tl_comm_evidence *evidence, tl_device *work,
                      tl_linked *out);
 
-/* Makes out->syncs of the waits, and their part of the view.  False when memory is out. */
-bool tl_syncs_make(const tl_events *events, const tl_device *waits, tl_linked *out);
+/* Makes out->syncs of the waits, and their part of the view. */
+void tl_syncs_make(const tl_events *events, const tl_device *waits, tl_linked *out);
 
 #endif

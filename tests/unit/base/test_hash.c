@@ -99,7 +99,7 @@ static void every_bit_counts(void)
     tl_map map = { 0 };
     for (size_t i = 0; i < nseen; i++) {
         CU_ASSERT_EQUAL(tl_map_get(&map, seen[i]), TL_MAP_NONE);
-        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, seen[i], (uint32_t)i), 0);
+        tl_map_put(&map, seen[i], (uint32_t)i);
     }
     tl_map_free(&map);
     double share = (double)changed / (double)flips / 64.0;
@@ -114,8 +114,8 @@ static void mixing_minds_the_order_and_every_value(void)
     /* A bijection: 2^16 values under one hash have as many results, and one value under as many hashes too. */
     tl_map map = { 0 };
     for (uint32_t i = 0; i < 65536; i++) {
-        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, tl_hash_mix(42, (uint64_t)i << 24), i), 0);
-        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, tl_hash_mix((uint64_t)i << 24 | 1, 42), i), 0);
+        tl_map_put(&map, tl_hash_mix(42, (uint64_t)i << 24), i);
+        tl_map_put(&map, tl_hash_mix((uint64_t)i << 24 | 1, 42), i);
     }
     CU_ASSERT_EQUAL(map.n, 2 * 65536);
     tl_map_free(&map);
@@ -127,13 +127,13 @@ static void a_map_gives_back_what_was_put(void)
     CU_ASSERT_EQUAL(tl_map_get(&map, 0), TL_MAP_NONE);
     /* Small neighbours and far powers, as correlation ids and keys are; 0 is a key like any other. */
     for (uint32_t i = 0; i < 20000; i++)
-        CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, i % 2 ? i : (uint64_t)i << 44, i), 0);
+        tl_map_put(&map, i % 2 ? i : (uint64_t)i << 44, i);
     for (uint32_t i = 0; i < 20000; i++)
         CU_ASSERT_EQUAL(tl_map_get(&map, i % 2 ? i : (uint64_t)i << 44), i);
     CU_ASSERT_EQUAL(map.n, 20000);
     CU_ASSERT_EQUAL(map.cap & (map.cap - 1), 0);
     CU_ASSERT_EQUAL(tl_map_get(&map, 20002), TL_MAP_NONE);
-    CU_ASSERT_EQUAL(tl_map_put(&map, 7, 70), 0);
+    tl_map_put(&map, 7, 70);
     CU_ASSERT_EQUAL(tl_map_get(&map, 7), 70);
     CU_ASSERT_EQUAL(map.n, 20000);
     tl_map_free(&map);
@@ -148,7 +148,7 @@ static void keys_that_count_up_do_not_pile_up(void)
         tl_map map = { 0 };
         size_t steps = 0;
         for (uint32_t i = 0; i < N; i++)
-            CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, (uint64_t)i << shift, i), 0);
+            tl_map_put(&map, (uint64_t)i << shift, i);
         for (uint32_t i = 0; i < N; i++)
             steps += (slot_of(&map, (uint64_t)i << shift) - home_of(&map, (uint64_t)i << shift)) & (map.cap - 1);
         CU_ASSERT(steps < 16 * N);
@@ -162,7 +162,7 @@ static void a_value_is_changed_where_it_stands(void)
 {
     tl_map map = { 0 };
     CU_ASSERT_PTR_NULL(tl_map_at(&map, 7));
-    CU_ASSERT_EQUAL_FATAL(tl_map_put(&map, 7, 70), 0);
+    tl_map_put(&map, 7, 70);
     CU_ASSERT_PTR_NULL(tl_map_at(&map, 8));
     uint32_t *value = tl_map_at(&map, 7);
     CU_ASSERT_PTR_NOT_NULL_FATAL(value);

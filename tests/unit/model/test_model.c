@@ -54,8 +54,8 @@ static void texts_under_one_key_are_told_apart(void)
 {
     tl_names names = { 0 };
     CU_ASSERT_EQUAL(tl_names_intern(&names, "a", 1), 0);
-    CU_ASSERT_EQUAL_FATAL(tl_map_put(&names.map, tl_hash_bytes("b", 1), 0), 0);
-    CU_ASSERT_EQUAL_FATAL(tl_map_put(&names.map, tl_hash_bytes("c", 1), 0), 0);
+    tl_map_put(&names.map, tl_hash_bytes("b", 1), 0);
+    tl_map_put(&names.map, tl_hash_bytes("c", 1), 0);
 
     CU_ASSERT_EQUAL(tl_names_find(&names, "b", 1), TL_NO_NAME);
     CU_ASSERT_EQUAL(tl_names_intern(&names, "b", 1), 1);
@@ -85,7 +85,6 @@ TL_TABLE_DEFINE(sample, TL_SAMPLE_FIELDS, TL_SCOPE_JOB, "a sample", "Does it sor
 static tl_sample *add(tl_table *table)
 {
     tl_sample *row = tl_table_add(table);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
     row->serial = (int32_t)table->n - 1;
     return row;
 }
@@ -112,7 +111,7 @@ static void rows_are_sorted_by_every_kind_of_key(void)
         default: row->kind = TL_COMPUTE; break;
         }
     }
-    CU_ASSERT(tl_table_sort(&table));
+    tl_table_sort(&table);
     for (size_t i = 0; i < 9; i++)
         CU_ASSERT_EQUAL(((tl_sample *)tl_table_row(&table, i))->serial, (int32_t)(8 - i));
     tl_table_free(&table);
@@ -127,7 +126,7 @@ static void sorting_is_stable(void)
         tl_table table = { .schema = &tl_sample_schema };
         for (size_t i = 0; i < n; i++)
             add(&table)->rank = (int32_t)unit_below(&seed, 5);
-        CU_ASSERT(tl_table_sort(&table));
+        tl_table_sort(&table);
         CU_ASSERT_EQUAL(table.n, n);
         for (size_t i = 1; i < n; i++) {
             const tl_sample *a = tl_table_row(&table, i - 1), *b = tl_table_row(&table, i);
@@ -158,11 +157,10 @@ static void a_new_row_is_zero_to_its_padding(void)
     tl_table table = { .schema = &tl_sample_schema };
     for (int i = 0; i < 20; i++) {
         unsigned char *row = tl_table_add(&table);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(row);
         for (size_t k = 0; k < sizeof(tl_sample); k++)
             CU_ASSERT_EQUAL(row[k], 0);
         memset(row, 0xee, sizeof(tl_sample));
-        table.n -= i % 2 != 0;          /* a row that was dropped leaves its bytes after */
+        table.n -= i % 2 != 0; /* a row that was dropped leaves its bytes after */
     }
     tl_table_free(&table);
 }
@@ -211,8 +209,8 @@ static void tables_are_found_by_their_schema(void)
 {
     const tl_schema *const schemas[] = { &tl_rank_schema, &tl_breakdown_schema };
     tl_tables tables = { 0 };
-    CU_ASSERT_FATAL(tl_tables_init(&tables, schemas, 2));
-    CU_ASSERT_PTR_NOT_NULL(tl_table_add(tl_tables_get(&tables, &tl_breakdown_schema)));
+    tl_tables_init(&tables, schemas, 2);
+    tl_table_add(tl_tables_get(&tables, &tl_breakdown_schema));
     CU_ASSERT_EQUAL(tables.v[1].n, 1);
     CU_ASSERT_EQUAL(tables.v[0].n, 0);
     CU_ASSERT_PTR_NULL(tl_tables_get(&tables, &tl_step_schema));

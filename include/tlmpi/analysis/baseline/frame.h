@@ -66,7 +66,7 @@ static inline size_t tl_step_index(const int32_t *steps, size_t nsteps, int32_t 
 }
 
 /* The job's classes: kinds with the same key are one from then on, the first of them.  False: memory is out. */
-bool tl_kinds_join(tl_frame *frame, const uint64_t *keys);
+void tl_kinds_join(tl_frame *frame, const uint64_t *keys);
 
 /* The kind of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the
  * device, too. */
@@ -97,7 +97,7 @@ static inline bool tl_is_host_piece(const tl_node *node)
 }
 
 /* The answer to CELLS, and the frame of the rank from then on.  False: memory is out. */
-bool tl_cells_answer(const tl_open_rank *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
+void tl_cells_answer(const tl_open_rank *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
 /* A piece of host work at its position in the sequence of a step, of a role. */
 typedef struct tl_host_piece {
@@ -111,9 +111,9 @@ typedef struct tl_host_piece {
 typedef TL_VEC(tl_host_piece) tl_host_pieces;
 
 /* Appends those of a rank; its frame gets room for what is usual of them.  False: memory is out. */
-bool tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
+void tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
 
 /* Of all that have the same positions: what is usual.  False: memory is out. */
-bool tl_host_pieces_compare(tl_host_pieces *pieces);
+void tl_host_pieces_compare(tl_host_pieces *pieces);
 
 #endif

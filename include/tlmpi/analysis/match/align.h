@@ -32,8 +32,8 @@ typedef struct tl_align_item {
 } tl_align_item;
 
 /* match[i] = the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no partner.  Both
- * ascending by end_ns; all of ref have keys.  False when memory is out. */
-bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match);
+ * ascending by end_ns; all of ref have keys. */
+void tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match);
 
 /* ----------------------------------------------------------------------------------------------------------- rounds */
 
@@ -49,7 +49,7 @@ typedef struct tl_align_rows {
     size_t n;
 } tl_align_rows;
 
-bool tl_align_rows_make(tl_align_rows *rows, tl_participant *participants, size_t n);
+void tl_align_rows_make(tl_align_rows *rows, tl_participant *participants, size_t n);
 void tl_align_rows_free(tl_align_rows *rows);
 
 /* How many of a row have a key, how many are open. */
@@ -74,22 +74,22 @@ typedef TL_VEC(tl_align_reference) tl_align_references;
 typedef TL_VEC(tl_align_sent) tl_align_sents;
 typedef TL_VEC(int32_t) tl_align_groups;
 
-/* Each of these appends to out; false when memory is out. */
+/* Each of these appends to out. */
 
-bool tl_align_count(const tl_align_rows *rows, tl_align_tallies *out);
+void tl_align_count(const tl_align_rows *rows, tl_align_tallies *out);
 
 /* From the tallies of all rows of the job, which are put in order: the references of the round, by group; none for
  * groups in which one would serve nobody. */
-bool tl_align_choose(tl_align_tally *all, size_t n, bool first, tl_align_references *out);
+void tl_align_choose(tl_align_tally *all, size_t n, bool first, tl_align_references *out);
 
 /* The rows of references that are here.  What is open in them gets keys of its own, which others may take on. */
-bool tl_align_offer(const tl_align_rows *rows, const tl_align_references *references, tl_align_sents *out);
+void tl_align_offer(const tl_align_rows *rows, const tl_align_references *references, tl_align_sents *out);
 
 /* The groups of whose references the rows here need to know, ascending. */
-bool tl_align_need(const tl_align_rows *rows, const tl_align_references *references, tl_align_groups *out);
+void tl_align_need(const tl_align_rows *rows, const tl_align_references *references, tl_align_groups *out);
 
 /* Gives keys to what is open here and matches the rows of references: all that are needed, in any order. */
-bool tl_align_round(const tl_align_rows *rows, const tl_align_references *references, const tl_align_sents *sent);
+void tl_align_round(const tl_align_rows *rows, const tl_align_references *references, const tl_align_sents *sent);
 
 /* ------------------------------------------------------------------------------------------------------- pair align */
 
@@ -107,24 +107,24 @@ typedef struct tl_pair_item {
     size_t position; /* of its participant there */
 } tl_pair_item;
 
-/* The sends and receives of a set, in their order; the caller frees them.  NULL when memory is out. */
+/* The sends and receives of a set, in their order; the caller frees them. */
 tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n);
 
 /* Before groups are decided: the sends and receives of a set whose traces tell nothing but that they are such, whole
  * memberships of them; group is the number of the stream, lone knows the rank and its event alone.  The caller frees
- * them.  NULL when memory is out. */
+ * them. */
 tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
 
 /* Gives those of the whole job that end with one another a key and their peer; what is left of a row of which most have
- * one, TL_PEER_UNKNOWN; others, as those of all-to-alls, keep TL_NO_PEER and no key.  False when memory is out. */
-bool tl_sends_align(tl_pair_item *items, size_t n);
+ * one, TL_PEER_UNKNOWN; others, as those of all-to-alls, keep TL_NO_PEER and no key. */
+void tl_sends_align(tl_pair_item *items, size_t n);
 
 /* What was found, to the participants; their memberships are of sends and receives then. */
 void tl_sends_take(const tl_pair_item *items, size_t n, tl_participants *set);
 
 /* Gives every open item of some groups, all of whose items are there, a key, as the two below have it; no neighbours
- * are guessed where the group is inferred.  False when memory is out. */
-bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups);
+ * are guessed where the group is inferred. */
+void tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups);
 
 /* What was found, to the participants without a key. */
 void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set);
@@ -138,7 +138,7 @@ void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *se
  * Both end together, but for the distance of the clocks, which is one: of all shifts of the one against the other,
  * those under which the differences of ends scatter least, and of these, as steps repeat, the one under which ends lie
  * least apart.  Gives every open item whose peer is known a key.  False when memory is out. */
-bool tl_ways_align(tl_pair_item *items, size_t n);
+void tl_ways_align(tl_pair_item *items, size_t n);
 
 /* Those of which nobody says between whom.
  *
@@ -149,6 +149,6 @@ bool tl_ways_align(tl_pair_item *items, size_t n);
  * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
  * the group are.  A pure function of its input.  Gives every open item a key, and those for which one is found a peer.
  * No neighbours are guessed in groups that guess[group] is false for.  False when memory is out. */
-bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
+void tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
 
 #endif

@@ -47,7 +47,7 @@ tl_status tl_hta_rank_of_file(const char *path, int64_t *rank, tl_error *err);
 
 /* Reads the files and writes the tables.  A file that cannot be used is left out, and *incomplete is set, as it is
  * where a file is damaged.  TL_EINPUT: no file has a row to analyse (notes.txt tells why, the tables are not written);
- * TL_EOUTPUT; TL_ENOMEM.  Each table appears whole or not at all. */
+ * TL_EOUTPUT.  Each table appears whole or not at all. */
 tl_status tl_compat_hta(const tl_hta_options *options, bool *incomplete, tl_error *err);
 
 #endif

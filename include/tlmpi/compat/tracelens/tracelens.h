@@ -34,13 +34,13 @@ void tl_tracelens_clear(const char *dir);
 
 /* Reads one trace, writes the rank's own tables into dir (made if missing): idle_overview, idle_summary,
  * idle_intervals, idle_noise, gpu_timeline and its variants, kernel_summary, short_kernel_histogram,
- * short_kernels_summary, coll_analysis. Adds the rank's part of the common tables to the share, and a word where the
- * file cannot be used: that is no failure. TL_EOUTPUT; TL_ENOMEM.  Each table appears whole or not at all. */
+ * short_kernels_summary, coll_analysis.  Adds the rank's part of the common tables to the share, and a word where the
+ * file cannot be used: that is no failure.  TL_EOUTPUT.  Each table appears whole or not at all. */
 tl_status tl_tracelens_rank(const char *path, int64_t rank, const char *dir, tl_bytes *share, tl_error *err);
 
 /* Writes the tables of all ranks (nccl_*) and notes.txt into dir; with columns about nodes where gpus_per_node is above
- * 0. *incomplete: a file could not be used, or is damaged. TL_EINPUT: no file could be used, notes.txt tells why;
- * TL_EOUTPUT; TL_ENOMEM. */
+ * 0.  *incomplete: a file could not be used, or is damaged.  TL_EINPUT: no file could be used, notes.txt tells why;
+ * TL_EOUTPUT. */
 tl_status tl_tracelens_ranks(const char *shares, size_t n, int64_t gpus_per_node, const char *dir, bool *incomplete,
                              tl_error *err);
 

@@ -10,7 +10,7 @@
 #include "tlmpi/trace_out/splice.h"
 
 /* Reads a trace.  *report is filled as far as the reading came; *out, which tl_tracelens_tracks_free ends, on success
- * alone.  TL_EINPUT: it cannot be read, or has such tracks already; TL_ENOMEM. */
+ * alone.  TL_EINPUT: it cannot be read, or has such tracks already. */
 tl_status tl_tracelens_tracks_read(const char *path, tl_read_report *report, void **out, tl_error *err);
 
 /* A tl_splice_add: arg is what has been read. */

@@ -24,13 +24,13 @@ bool tl_executions_are_of(const tl_plan *plan, const tl_plan_item *item);
 /* Takes the records of a trace while it is read. */
 tl_entry_hook tl_executions_hook(tl_records *records);
 
-/* Links the nodes of the item's execution traces to the events of its trace: rows of both tables.  The trace's names get
- * those of nodes.  TL_ENOMEM. */
+/* Links the nodes of the item's execution traces to the events of its trace: rows of both tables.  The trace's names
+ * get those of nodes. */
 tl_status tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
                              const tl_rank_view *view, tl_tables *out, tl_error *err);
 
-/* The same where the trace cannot be read, or nothing is analysed: no row of a node.  item NULL: those that are of none,
- * each nprocs-th.  TL_ENOMEM. */
+/* The same where the trace cannot be read, or nothing is analysed: no row of a node.  item NULL: those that are of
+ * none, each nprocs-th. */
 tl_status tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out, tl_error *err);
 
 #endif

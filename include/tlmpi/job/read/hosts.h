@@ -6,6 +6,6 @@
 
 /* Proc 0, with the rank table of the job in order: where a row has no host, but process ids, devices and times say that
  * ranks share one, its name is "pids <first>-<last>".  False: memory is out. */
-bool tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n);
+void tl_hosts_infer(const tl_plan *plan, tl_rank *rows, size_t n);
 
 #endif

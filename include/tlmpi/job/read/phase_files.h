@@ -6,8 +6,8 @@
 
 #include "tlmpi/job/read/plan.h"
 
-/* Collective, once proc 0 has looked at all inputs: fills plan->phases.  TL_EINPUT: --events names no file; TL_ENOMEM.
- * The same status and message on every proc. */
+/* Collective, once proc 0 has looked at all inputs: fills plan->phases.  TL_EINPUT: --events names no file.  The same
+ * status and message on every proc. */
 tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error *err);
 
 /* Likewise the files of memory timelines: plan->memory. */

@@ -60,8 +60,8 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
 /* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands after the
- * events or in a pipe, is known now.  The rows get what the other files tell of them.  TL_ENOMEM. */
-tl_status tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n, tl_error *err);
+ * events or in a pipe, is known now.  The rows get what the other files tell of them. */
+void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n);
 
 /* Proc 0: how many files were meant as traces, and nothing can be read of them; and the words for all that is in no
  * plan, on stderr. */

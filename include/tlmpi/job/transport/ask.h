@@ -19,8 +19,8 @@ typedef struct tl_rank_procs {
     size_t n;
 } tl_rank_procs;
 
-/* Collective.  TL_ENOMEM everywhere. */
-tl_status tl_rank_procs_find(tl_held *held, tl_rank_procs *out, tl_error *err);
+/* Collective. */
+void tl_rank_procs_find(tl_held *held, tl_rank_procs *out);
 void tl_rank_procs_free(tl_rank_procs *procs);
 
 /* On proc 0: an asker of all of them, which have to stay. */

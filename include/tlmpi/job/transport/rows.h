@@ -17,19 +17,15 @@
 /* What all have, to proc 0. */
 
 /* Collective.  Every proc's n rows, in the order of procs, to proc 0: *out (the caller frees) and *nout there, NULL and
- * 0 elsewhere.  counts: room for as many as there are procs, gets each one's n on proc 0; or NULL.  TL_ENOMEM
- * everywhere. */
-tl_status tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout, size_t *counts,
-                          tl_error *err);
+ * 0 elsewhere.  counts: room for as many as there are procs, gets each one's n on proc 0; or NULL. */
+void tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout, size_t *counts);
 
-/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place.  TL_ENOMEM
- * everywhere. */
-tl_status tl_reduce_least(int64_t *values, size_t n, tl_error *err);
-tl_status tl_reduce_sum(int64_t *values, size_t n, tl_error *err);
+/* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place. */
+void tl_reduce_least(int64_t *values, size_t n, tl_error *err);
+void tl_reduce_sum(int64_t *values, size_t n, tl_error *err);
 
-/* Collective.  How many the procs before this one have, when each has n; *total: how many all have.  TL_ENOMEM
- * everywhere. */
-tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err);
+/* Collective.  How many the procs before this one have, when each has n; *total: how many all have. */
+void tl_count_before(size_t n, size_t *before, size_t *total);
 
 /* ----------------------------------------------------------------------------------------------------------- gather */
 
@@ -38,14 +34,14 @@ tl_status tl_count_before(size_t n, size_t *before, size_t *total, tl_error *err
 /* Collective.  The rows of the scope's tables, of all procs, to proc 0, in the order of their keys; elsewhere these
  * tables are empty then.  All tables go at once: each round of all procs takes its time, however little is in it.  The
  * same status and message on every proc. */
-tl_status tl_gather_tables(tl_tables *tables, tl_scope scope, tl_error *err);
+void tl_gather_tables(tl_tables *tables, tl_scope scope);
 
 /* ----------------------------------------------------------------------------------------------------------- graphs */
 
 /* Collective.  What proc 0 has to know of the graphs of ranks (analysis/graph.h) before it can ask for more: *all gets,
  * on proc 0, those of all procs without nodes and edges, ascending by rank, and stays empty elsewhere;
  * tl_rank_graphs_free ends it.  The same status and message on every proc. */
-tl_status tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all, tl_error *err);
+void tl_graph_heads_collect(const tl_rank_graphs *own, tl_rank_graphs *all);
 
 /* ----------------------------------------------------------------------------------------------------------- stream */
 

@@ -32,7 +32,7 @@ typedef struct tl_writer tl_writer;
 
 /* The writer for the traces of the plan.  store may be NULL: rows are then counted and dropped.  in_order: rows are
  * written in rank order, so that the file's bytes, too, are the same for any number of procs.  progress: show it on
- * stderr.  NULL when memory is out. */
+ * stderr. */
 tl_writer *tl_writer_open(const tl_plan *plan, tl_store *store, bool in_order, bool progress);
 
 /* When every proc has been told that there is no more: what went wrong meanwhile, the epoch, and the names. */

@@ -6,7 +6,7 @@
 #include "tlmpi/report/answers/words.h"
 
 /* "15 of 48 launches of rank 1 in steps 12-13 were not recorded, or not whole: ...", of all rows with the defect
- * together, without a full stop.  False where there are none, or memory is out. */
+ * together, without a full stop.  False where there are none. */
 bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out);
 
 #endif

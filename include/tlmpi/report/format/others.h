@@ -27,8 +27,8 @@ typedef struct tl_others {
  * unclassified, name; any other is not known. */
 void tl_others_init(tl_others *others, const tl_schema *table);
 
-/* Another row, which may be packed, is left out.  False when memory is out. */
-bool tl_others_add(tl_others *others, const unsigned char *row);
+/* Another row, which may be packed, is left out. */
+void tl_others_add(tl_others *others, const unsigned char *row);
 
 /* Prints them, where there are any, as the last row.  False: as tl_print_rows. */
 bool tl_others_print(const tl_others *others, tl_printer *printer);

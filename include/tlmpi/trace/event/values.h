@@ -24,7 +24,7 @@ static inline int64_t tl_value_int(const tl_value *v, int64_t absent)
     return v != NULL && tl_decimal_to_int(v->text.p, v->text.n, &x) ? x : absent;
 }
 
-/* The text of a string or number; TL_NO_NAME where there is none or memory is out. */
+/* The text of a string or number; TL_NO_NAME where there is none. */
 static inline uint32_t tl_value_name(tl_events *e, const tl_value *v)
 {
     return v == NULL || v->type == TL_VALUE_OTHER ? TL_NO_NAME : tl_value_keep(e, v->text, TL_TEXT_MAX);
@@ -47,6 +47,6 @@ static inline bool tl_value_has_fraction(tl_text t)
 }
 
 /* Puts the rare arguments into their side tables.  False: memory is out. */
-bool tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event);
+void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event);
 
 #endif

@@ -50,11 +50,11 @@ typedef struct tl_exec {
     char fault[256]; /* where, and what was expected there */
 } tl_exec;
 
-/* What can be read of the file; texts: TL_EXEC_... bits.  TL_EINPUT: it cannot be opened; TL_ENOMEM. */
+/* What can be read of the file; texts: TL_EXEC_...  bits.  TL_EINPUT: it cannot be opened. */
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err);
 void tl_exec_free(tl_exec *exec);
 
-/* Whether the file is an execution trace; one that cannot be opened is none.  TL_ENOMEM. */
+/* Whether the file is an execution trace; one that cannot be opened is none. */
 tl_status tl_exec_is(const char *path, bool *is, tl_error *err);
 
 /* -------------------------------------------------------------------------------------------------- which rows are theirs

@@ -16,7 +16,7 @@
 /* Whether `next` is proven to continue `whole`. */
 bool tl_trace_continues(const tl_trace *whole, const tl_trace *next);
 
-/* Appends a slice that continues *whole.  *next may be freed afterwards.  TL_ENOMEM. */
+/* Appends a slice that continues *whole.  *next may be freed afterwards. */
 tl_status tl_trace_append(tl_trace *whole, const tl_trace *next, tl_error *err);
 
 /* When all slices are in: reads the text around the array.  The report then says what reading the file in one would

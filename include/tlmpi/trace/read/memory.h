@@ -39,8 +39,8 @@ bool tl_memory_timeline_is(const char *path);
 
 /* Gives each state to `take`, in the order of the file: where the time of an entry is another one than that before it.
  * False ends that: memory is out.  TL_EINPUT: it is no such timeline, or no more from some byte on, which the message
- * names; the states before have been given.  TL_ENOMEM. */
-tl_status tl_memory_timeline_read(const char *path, bool (*take)(void *arg, const tl_memory_state *state), void *arg,
+ * names; the states before have been given. */
+tl_status tl_memory_timeline_read(const char *path, void (*take)(void *arg, const tl_memory_state *state), void *arg,
                                   tl_memory_report *report, tl_error *err);
 
 #endif

@@ -83,7 +83,7 @@ typedef struct tl_trace {
 } tl_trace;
 
 /* Reads the file into *out, which tl_trace_free ends, also after a failure.  TL_OK even when the file is damaged:
- * out->report tells.  TL_EINPUT: cannot be opened, or holds no traceEvents; TL_ENOMEM. */
+ * out->report tells.  TL_EINPUT: cannot be opened, or holds no traceEvents. */
 tl_status tl_trace_read(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
 
 void tl_trace_free(tl_trace *trace);

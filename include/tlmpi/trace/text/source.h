@@ -32,7 +32,7 @@ typedef struct tl_extent {
 } tl_extent;
 
 /* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a
- * few seconds; TL_ENOMEM.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
+ * few seconds.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
 
 /* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut

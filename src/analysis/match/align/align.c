@@ -60,15 +60,15 @@ static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
 /* ---------------------------------------------------------------------------------------------------- what is open */
 
 /* Fills open and free, and the distances of what has the same key; how many of these. */
-static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
+static void subseq(aligning *k, int64_t *apart, size_t *npinned)
 {
     tl_map index_of = { 0 };
-    bool *taken = tl_calloc(k->nref + 1, sizeof *taken), ok = taken != NULL;
+    bool *taken = tl_calloc(k->nref + 1, sizeof *taken);
 
     *npinned = 0;
-    for (size_t j = 0; ok && j < k->nref; j++)
-        ok = tl_map_put(&index_of, k->ref[j].key, (uint32_t)j) == 0;
-    for (size_t i = 0; ok && i < k->n; i++) {
+    for (size_t j = 0; j < k->nref; j++)
+        tl_map_put(&index_of, k->ref[j].key, (uint32_t)j);
+    for (size_t i = 0; i < k->n; i++) {
         if (k->mine[i].key == 0) {
             k->ahead_ns[k->nopen] = (int64_t)*npinned;
             k->open[k->nopen++] = (uint32_t)i;
@@ -81,13 +81,13 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
         if (!is_loose(k->mine[i].kind))
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
-    for (size_t i = 0; ok && *npinned == 0 && i < k->n; i++) { /* only loose ones: better than nothing */
+    for (size_t i = 0; *npinned == 0 && i < k->n; i++) { /* only loose ones: better than nothing */
         uint32_t j = k->mine[i].key != 0 ? tl_map_get(&index_of, k->mine[i].key) : TL_MAP_NONE;
         k->loosely = k->loosely || j != TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             apart[(*npinned)++] = tl_ns_between(k->mine[i].end_ns, k->ref[j].end_ns);
     }
-    for (size_t j = 0; ok && j < k->nref; j++)
+    for (size_t j = 0; j < k->nref; j++)
         if (!taken[j])
             k->free[k->nfree++] = (uint32_t)j;
     for (size_t i = 0; i < k->nopen; i++)
@@ -96,7 +96,6 @@ static bool subseq(aligning *k, int64_t *apart, size_t *npinned)
         k->reach_ns = is_loose(k->ref[k->free[j]].kind) ? TL_MATCH_LOOSELY_NS : k->reach_ns;
     tl_map_free(&index_of);
     free(taken);
-    return ok;
 }
 
 /* The median of some of the n distances of what has keys on both sides: of those beside the first `before`. */
@@ -110,11 +109,9 @@ static int64_t distance_beside(const int64_t *apart, size_t n, size_t before, in
 
 /* The clocks' distance by what has keys on both sides: one, but beside what is open another where that shows, since
  * clocks step and drift. */
-static bool find_distances(aligning *k, const int64_t *apart, size_t n)
+static void find_distances(aligning *k, const int64_t *apart, size_t n)
 {
     int64_t *room = tl_malloc(n * sizeof *room);
-    if (room == NULL)
-        return false;
     memcpy(room, apart, n * sizeof *room);
     int64_t all_ns = tl_median(room, n);
     for (size_t i = 0; i < k->nopen; i++) {
@@ -123,7 +120,6 @@ static bool find_distances(aligning *k, const int64_t *apart, size_t n)
         k->ahead_ns[i] = another ? beside_ns : all_ns;
     }
     free(room);
-    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- shifts */
@@ -291,28 +287,26 @@ static size_t count_covered(const aligning *k)
     return n;
 }
 
-static bool match_open(const aligning *k, int64_t *match)
+static void match_open(const aligning *k, int64_t *match)
 {
     row *rows = tl_malloc((k->nopen + 1) * sizeof *rows);
-    size_t steps = rows != NULL ? make_rows(k, rows) : 0;
+    size_t steps = make_rows(k, rows);
     uint8_t *choices = tl_malloc(steps + 1);
     int64_t both[2][WINDOW + 1];
-    bool ok = rows != NULL && choices != NULL;
 
-    for (size_t i = 0; ok && i < k->nopen; i++)
+    for (size_t i = 0; i < k->nopen; i++)
         fill_row(k, i, &rows[i], i > 0 ? &rows[i - 1] : NULL, both[(i + 1) % 2], both[i % 2], choices);
-    size_t matched = ok ? trace_back(k, rows, choices, match) : 0;
+    size_t matched = trace_back(k, rows, choices, match);
     /* Without a key in common two ranks that have nothing to do with each other find partners by chance: few of them.
      */
-    if (ok && !k->pinned && 2 * matched < count_covered(k))
+    if (!k->pinned && 2 * matched < count_covered(k))
         for (size_t i = 0; i < k->nopen; i++)
             match[k->open[i]] = -1;
     free(rows);
     free(choices);
-    return ok;
 }
 
-bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match)
+void tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match)
 {
     aligning k = { .mine = mine, .ref = ref, .n = n, .nref = nref, .reach_ns = TL_MATCH_CLOSE_NS };
     tl_arena arena = { 0 };
@@ -324,14 +318,13 @@ bool tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, siz
     k.free = tl_arena_take(&arena, nref, sizeof *k.free);
     for (size_t i = 0; i < n; i++)
         match[i] = -1;
-    bool ok = !arena.failed && subseq(&k, apart, &npinned);
-    if (ok && npinned > 0) {
+    subseq(&k, apart, &npinned);
+    if (npinned > 0) {
         k.pinned = true;
-        ok = find_distances(&k, apart, npinned);
-    } else if (ok) {
+        find_distances(&k, apart, npinned);
+    } else {
         find_shift(&k);
     }
-    ok = ok && match_open(&k, match);
+    match_open(&k, match);
     tl_arena_free(&arena);
-    return ok;
 }

@@ -96,23 +96,21 @@ static uint32_t only_neighbour(const aligning *a, const row *r)
 /* -------------------------------------------------------------------------------------------------------- matching */
 
 /* How far r's clock is ahead of q's, by what both have a key for; 0 where that is nothing. */
-static bool find_ahead(const aligning *a, const row *r, const row *q, int64_t *ahead_ns)
+static void find_ahead(const aligning *a, const row *r, const row *q, int64_t *ahead_ns)
 {
     tl_map index_of = { 0 };
     size_t n = 0;
-    bool ok = true;
 
-    for (size_t i = q->from; ok && i < q->to; i++)
+    for (size_t i = q->from; i < q->to; i++)
         if (at(a, i)->key != 0 && at(a, i)->peer == r->rank)
-            ok = tl_map_put(&index_of, at(a, i)->key, (uint32_t)i) == 0;
-    for (size_t i = r->from; ok && i < r->to; i++) {
+            tl_map_put(&index_of, at(a, i)->key, (uint32_t)i);
+    for (size_t i = r->from; i < r->to; i++) {
         uint32_t j = at(a, i)->key != 0 ? tl_map_get(&index_of, at(a, i)->key) : TL_MAP_NONE;
         if (j != TL_MAP_NONE)
             a->apart[n++] = tl_ns_between(at(a, i)->end_ns, at(a, j)->end_ns);
     }
     *ahead_ns = n > 0 ? tl_median(a->apart, n) : 0;
     tl_map_free(&index_of);
-    return ok;
 }
 
 static size_t list_open(const aligning *a, const row *r, uint32_t *out)
@@ -142,11 +140,10 @@ static size_t nearest(const aligning *a, uint32_t x, const uint32_t *v, size_t n
 }
 
 /* All that r has open is with q: each goes to what ends nearest to it, if it is that one's nearest, too. */
-static bool match_rows(aligning *a, row *r, row *q)
+static void match_rows(aligning *a, row *r, row *q)
 {
     int64_t ahead_ns;
-    if (!find_ahead(a, r, q, &ahead_ns))
-        return false;
+    find_ahead(a, r, q, &ahead_ns);
     size_t n = list_open(a, r, a->mine), m = list_open(a, q, a->theirs);
     for (size_t i = 0; i < n && m > 0; i++) {
         tl_pair_item *x = &a->items[a->mine[i]];
@@ -164,11 +161,10 @@ static bool match_rows(aligning *a, row *r, row *q)
         if (a->items[a->mine[i]].key == 0)
             a->items[a->mine[i]].key = a->items[a->mine[i]].lone;
     r->open = 0;
-    return true;
 }
 
 /* From the ends of the chain inwards. */
-static bool align_group(aligning *a, bool guess)
+static void align_group(aligning *a, bool guess)
 {
     bool more = true;
     find_neighbours(a, guess);
@@ -179,23 +175,20 @@ static bool align_group(aligning *a, bool guess)
             uint32_t q = r->open > 0 ? only_neighbour(a, r) : UINT32_MAX;
             if (q == UINT32_MAX)
                 continue;
-            if (!match_rows(a, r, &a->rows.v[q]))
-                return false;
+            match_rows(a, r, &a->rows.v[q]);
             more = true;
         }
     }
-    return true;
 }
 
 /* The rows of the group that begins at `from`; *to is its end. */
-static bool list_rows(aligning *a, size_t from, size_t n, size_t *to)
+static void list_rows(aligning *a, size_t from, size_t n, size_t *to)
 {
     size_t i = from;
     a->rows.n = 0;
     while (i < n && at(a, i)->group == at(a, from)->group) {
         if (a->rows.n == 0 || a->rows.v[a->rows.n - 1].rank != at(a, i)->rank) {
-            if (!tl_vec_room(&a->rows))
-                return false;
+            tl_vec_room(&a->rows);
             a->rows.v[a->rows.n++] = (row){ .rank = at(a, i)->rank, .from = i };
         }
         row *last = &a->rows.v[a->rows.n - 1];
@@ -203,10 +196,9 @@ static bool list_rows(aligning *a, size_t from, size_t n, size_t *to)
         last->to = ++i;
     }
     *to = i;
-    return true;
 }
 
-bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
+void tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
 {
     tl_arena arena = { 0 };
     aligning a = { .items = items,
@@ -214,20 +206,19 @@ bool tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess)
                    .apart = tl_arena_take(&arena, n, sizeof *a.apart),
                    .mine = tl_arena_take(&arena, n, sizeof *a.mine),
                    .theirs = tl_arena_take(&arena, n, sizeof *a.theirs) };
-    bool ok = !arena.failed && n < UINT32_MAX;
+    tl_mem_indexable(n);
 
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         a.order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(a.order, n, by_end, items);
-    for (size_t from = 0, to = 0; ok && from < n; from = to) {
-        ok = list_rows(&a, from, n, &to);
+    tl_sort_index(a.order, n, by_end, items);
+    for (size_t from = 0, to = 0; from < n; from = to) {
+        list_rows(&a, from, n, &to);
         int32_t group = at(&a, from)->group;
-        ok = ok && align_group(&a, group >= 0 && guess[group]);
+        align_group(&a, group >= 0 && guess[group]);
     }
     for (size_t i = 0; i < n; i++)
         if (items[i].key == 0)
             items[i].key = items[i].lone;
     tl_arena_free(&arena);
     free(a.rows.v);
-    return ok;
 }

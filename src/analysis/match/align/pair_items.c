@@ -8,7 +8,7 @@ tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_
 {
     tl_pair_item *items = tl_malloc((set->participants.n + 1) * sizeof *items);
     *n = 0;
-    for (size_t i = 0; items != NULL && i < set->participants.n; i++) {
+    for (size_t i = 0; i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
         if (p->peer != TL_NO_PEER)
             items[(*n)++] = (tl_pair_item){ .key = p->key,
@@ -36,9 +36,9 @@ tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
     bool *named = tl_calloc(set->memberships.n + 1, sizeof *named);
 
     *n = 0;
-    for (size_t i = 0; named != NULL && i < set->participants.n; i++)
+    for (size_t i = 0; i < set->participants.n; i++)
         named[set->participants.v[i].group] |= !is_nameless(&set->participants.v[i]);
-    for (size_t i = 0; named != NULL && items != NULL && i < set->participants.n; i++) {
+    for (size_t i = 0; i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
         if (named[p->group] || !set->memberships.v[p->group].inferred)
             continue;
@@ -50,10 +50,6 @@ tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
                                         .peer = TL_NO_PEER,
                                         .proc = proc,
                                         .position = i };
-    }
-    if (named == NULL) {
-        free(items);
-        items = NULL;
     }
     free(named);
     return items;
@@ -76,14 +72,14 @@ void tl_sends_take(const tl_pair_item *items, size_t n, tl_participants *set)
     }
 }
 
-bool tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups)
+void tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups)
 {
     bool *guess = tl_calloc(ngroups + 1, sizeof *guess);
-    for (size_t g = 0; guess != NULL && g < ngroups; g++)
+    for (size_t g = 0; g < ngroups; g++)
         guess[g] = !groups[g].inferred;
-    bool ok = guess != NULL && tl_ways_align(items, n) && tl_pairs_align(items, n, guess);
+    tl_ways_align(items, n);
+    tl_pairs_align(items, n, guess);
     free(guess);
-    return ok;
 }
 
 void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set)

@@ -22,12 +22,12 @@ static int by_end(const void *participants, uint32_t a, uint32_t b)
     return order != 0 ? order : TL_COMPARE(x->uid, y->uid);
 }
 
-bool tl_align_rows_make(tl_align_rows *r, tl_participant *participants, size_t n)
+void tl_align_rows_make(tl_align_rows *r, tl_participant *participants, size_t n)
 {
     *r = (tl_align_rows){ participants, tl_malloc((n + 1) * sizeof *r->order), n };
-    for (size_t i = 0; r->order != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         r->order[i] = (uint32_t)i;
-    return r->order != NULL && tl_sort_index(r->order, n, by_end, participants);
+    tl_sort_index(r->order, n, by_end, participants);
 }
 
 void tl_align_rows_free(tl_align_rows *r)
@@ -55,15 +55,13 @@ static tl_align_tally count_row(const tl_align_rows *r, size_t from, size_t to)
     return t;
 }
 
-bool tl_align_count(const tl_align_rows *r, tl_align_tallies *out)
+void tl_align_count(const tl_align_rows *r, tl_align_tallies *out)
 {
     for (size_t from = 0, to; from < r->n; from = to) {
         to = row_end(r, from);
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = count_row(r, from, to);
     }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------ references */
@@ -90,7 +88,7 @@ static int32_t choose(const tl_align_tally *t, size_t n, bool first)
     return best < n && open > (size_t)(t[best].open > 0) ? t[best].rank : -1;
 }
 
-bool tl_align_choose(tl_align_tally *t, size_t n, bool first, tl_align_references *out)
+void tl_align_choose(tl_align_tally *t, size_t n, bool first, tl_align_references *out)
 {
     if (n > 0)
         qsort(t, n, sizeof *t, by_group);
@@ -100,11 +98,9 @@ bool tl_align_choose(tl_align_tally *t, size_t n, bool first, tl_align_reference
         int32_t rank = choose(t + from, to - from, first);
         if (rank < 0)
             continue;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (tl_align_reference){ t[from].group, rank };
     }
-    return true;
 }
 
 static int find_group(const void *key, const void *entry)
@@ -126,7 +122,7 @@ static tl_align_item item_of(const tl_participant *p)
     return (tl_align_item){ .end_ns = p->end_ns, .bytes = p->bytes, .key = p->key, .dtype = p->dtype, .kind = p->kind };
 }
 
-bool tl_align_offer(const tl_align_rows *r, const tl_align_references *references, tl_align_sents *out)
+void tl_align_offer(const tl_align_rows *r, const tl_align_references *references, tl_align_sents *out)
 {
     for (size_t i = 0; i < r->n; i++) {
         tl_participant *p = at(r, i);
@@ -137,11 +133,9 @@ bool tl_align_offer(const tl_align_rows *r, const tl_align_references *reference
             p->key = tl_lone_key(p);
             p->rule = TL_BY_ENDTIME;
         }
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = (tl_align_sent){ .item = item_of(p), .group = p->group };
     }
-    return true;
 }
 
 /* Whether the row needs a reference that there is. */
@@ -151,18 +145,16 @@ static bool needs(const tl_align_rows *r, size_t from, size_t to, const tl_align
     return ref != NULL && ref->rank != at(r, from)->rank && count_row(r, from, to).open > 0;
 }
 
-bool tl_align_need(const tl_align_rows *r, const tl_align_references *references, tl_align_groups *out)
+void tl_align_need(const tl_align_rows *r, const tl_align_references *references, tl_align_groups *out)
 {
     for (size_t from = 0, to; from < r->n; from = to) {
         int32_t group = at(r, from)->group;
         to = row_end(r, from);
         if (!needs(r, from, to, references) || (out->n > 0 && out->v[out->n - 1] == group))
             continue;
-        if (!tl_vec_room(out))
-            return false;
+        tl_vec_room(out);
         out->v[out->n++] = group;
     }
-    return true;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- round */
@@ -174,13 +166,12 @@ typedef struct bench {
 } bench;
 
 /* Row [from, to) against ref[0, nref). */
-static bool align_row(const tl_align_rows *r, size_t from, size_t to, const bench *b, size_t nref)
+static void align_row(const tl_align_rows *r, size_t from, size_t to, const bench *b, size_t nref)
 {
     size_t n = to - from;
     for (size_t i = 0; i < n; i++)
         b->mine[i] = item_of(at(r, from + i));
-    if (!tl_align(b->mine, n, b->ref, nref, b->match))
-        return false;
+    tl_align(b->mine, n, b->ref, nref, b->match);
     for (size_t i = 0; i < n; i++) {
         tl_participant *p = at(r, from + i);
         if (b->match[i] < 0)
@@ -188,7 +179,6 @@ static bool align_row(const tl_align_rows *r, size_t from, size_t to, const benc
         p->key = b->ref[b->match[i]].key;
         p->rule = TL_BY_ENDTIME;
     }
-    return true;
 }
 
 static int by_sent_group(const void *sent, uint32_t a, uint32_t b)
@@ -197,19 +187,18 @@ static int by_sent_group(const void *sent, uint32_t a, uint32_t b)
     return TL_COMPARE(v[a].group, v[b].group);
 }
 
-bool tl_align_round(const tl_align_rows *r, const tl_align_references *references, const tl_align_sents *sent)
+void tl_align_round(const tl_align_rows *r, const tl_align_references *references, const tl_align_sents *sent)
 {
     tl_arena arena = { 0 };
     uint32_t *order = tl_arena_take(&arena, sent->n, sizeof *order);
     bench b = { tl_arena_take(&arena, r->n, sizeof *b.mine), tl_arena_take(&arena, sent->n, sizeof *b.ref),
                 tl_arena_take(&arena, r->n, sizeof *b.match) };
-    bool ok = !arena.failed;
     size_t at_sent = 0;
 
-    for (size_t i = 0; ok && i < sent->n; i++)
+    for (size_t i = 0; i < sent->n; i++)
         order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(order, sent->n, by_sent_group, sent->v);
-    for (size_t from = 0, to, nref = 0; ok && from < r->n; from = to) {
+    tl_sort_index(order, sent->n, by_sent_group, sent->v);
+    for (size_t from = 0, to, nref = 0; from < r->n; from = to) {
         int32_t group = at(r, from)->group;
         to = row_end(r, from);
         if (!needs(r, from, to, references))
@@ -220,8 +209,7 @@ bool tl_align_round(const tl_align_rows *r, const tl_align_references *reference
             for (nref = 0; at_sent < sent->n && sent->v[order[at_sent]].group == group; at_sent++)
                 b.ref[nref++] = sent->v[order[at_sent]].item;
         }
-        ok = align_row(r, from, to, &b, nref);
+        align_row(r, from, to, &b, nref);
     }
     tl_arena_free(&arena);
-    return ok;
 }

@@ -65,20 +65,18 @@ static tl_pair_item *at(const aligning *a, size_t i)
     return &a->items[a->order[i]];
 }
 
-static bool list_rows(aligning *a)
+static void list_rows(aligning *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         const tl_pair_item *x = at(a, i);
         if (i == 0 || at(a, i - 1)->rank != x->rank || at(a, i - 1)->group != x->group) {
-            if (!tl_vec_room(&a->rows))
-                return false;
+            tl_vec_room(&a->rows);
             a->rows.v[a->rows.n++] = (row){ .rank = x->rank, .from = i };
         }
         row *last = &a->rows.v[a->rows.n - 1];
         last->to = i + 1;
         last->open++;
     }
-    return true;
 }
 
 /* The first item of the row that ends at `end_ns` or later. */
@@ -233,7 +231,7 @@ static int by_fit(const void *x, const void *y)
     return order != 0 ? order : TL_COMPARE(a->b, b->b);
 }
 
-static bool list_fits(aligning *a)
+static void list_fits(aligning *a)
 {
     for (uint32_t i = 0; i < a->rows.n; i++)
         for (uint32_t k = i + 1; k < a->rows.n; k++) {
@@ -243,13 +241,11 @@ static bool list_fits(aligning *a)
             match(a, &f);
             if (f.n < (size_t)TL_BEHAVES_LEAST)
                 continue;
-            if (!tl_vec_room(&a->fits))
-                return false;
+            tl_vec_room(&a->fits);
             a->fits.v[a->fits.n++] = f;
         }
     if (a->fits.n > 0)
         qsort(a->fits.v, a->fits.n, sizeof *a->fits.v, by_fit);
-    return true;
 }
 
 /* The best first; what it takes may leave of another row just what is with a third. */
@@ -285,26 +281,25 @@ static void tell_rest(aligning *a)
     }
 }
 
-bool tl_sends_align(tl_pair_item *items, size_t n)
+void tl_sends_align(tl_pair_item *items, size_t n)
 {
     tl_arena arena = { 0 };
     aligning a = { .items = items, .n = n };
     a.order = tl_arena_take(&arena, n + 1, sizeof *a.order);
     a.scratch = tl_arena_take(&arena, n + DIFFERENCES, sizeof *a.scratch);
     a.mate = tl_arena_take(&arena, n + 1, sizeof *a.mate);
-    bool ok = !arena.failed && n < UINT32_MAX;
+    tl_mem_indexable(n);
 
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         a.order[i] = (uint32_t)i;
-    ok = ok && tl_sort_index(a.order, n, by_row, items) && list_rows(&a);
-    if (ok && a.rows.n <= ROWS_MOST) {
-        ok = list_fits(&a);
-        if (ok)
-            join_all(&a);
+    tl_sort_index(a.order, n, by_row, items);
+    list_rows(&a);
+    if (a.rows.n <= ROWS_MOST) {
+        list_fits(&a);
+        join_all(&a);
         tell_rest(&a);
     }
     tl_arena_free(&arena);
     free(a.rows.v);
     free(a.fits.v);
-    return ok;
 }

@@ -141,21 +141,20 @@ static void align_way(const aligning *a, const way *w)
             at(a, i)->key = at(a, i)->lone;
 }
 
-bool tl_ways_align(tl_pair_item *items, size_t n)
+void tl_ways_align(tl_pair_item *items, size_t n)
 {
     aligning a = { .items = items, .order = tl_malloc((n + 1) * sizeof *a.order) };
-    bool ok = a.order != NULL && n < UINT32_MAX;
+    tl_mem_indexable(n);
 
-    for (size_t i = 0; ok && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         if (items[i].peer >= 0)
             a.order[a.n++] = (uint32_t)i;
-    ok = ok && tl_sort_index(a.order, a.n, by_side, items);
-    for (size_t from = 0; ok && from < a.n;) {
+    tl_sort_index(a.order, a.n, by_side, items);
+    for (size_t from = 0; from < a.n;) {
         way w = way_at(&a, from);
         if (w.open)
             align_way(&a, &w);
         from = w.to;
     }
     free(a.order);
-    return ok;
 }

@@ -23,7 +23,7 @@ tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, const tl_hta_symbols *sy
     for (size_t i = 0; i < frame->rows.n; i++)
         if (tl_hta_on_stream(&all[i]) && (class == TL_HTA_ANY_CLASS || symbols->v.v[all[i].name].class == class))
             rows[n++] = (uint32_t)i;
-    (void)tl_sort_index(rows, n, by_ts, all);
+    tl_sort_index(rows, n, by_ts, all);
     for (size_t i = 0; i < n; i++) {
         double ts = all[rows[i]].ts, end = ts + all[rows[i]].dur;
         if (out.n == 0 || ts > latest)

@@ -83,7 +83,7 @@ static pairs find_pairs(const tl_hta_frame *frame, const tl_hta_symbols *symbols
     for (size_t i = 0; i < frame->rows.n; i++)
         if (tl_hta_on_stream(&rows[i]) && tl_map_get(&wanted, (uint64_t)rows[i].correlation) != TL_MAP_NONE)
             device[n++] = (uint32_t)i;
-    (void)tl_sort_index(device, n, by_correlation, rows);
+    tl_sort_index(device, n, by_correlation, rows);
     join(&all, frame, &wanted, device, n);
     tl_map_free(&wanted);
     free(device);

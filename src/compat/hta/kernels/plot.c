@@ -65,7 +65,7 @@ void tl_hta_names(tl_hta_job *job)
         for (size_t i = 0; i < symbols->v.n; i++)
             if (is_shown(symbols, (uint32_t)i, places[i], place))
                 ids[n++] = (uint32_t)i;
-        (void)tl_sort_index(ids, n, by_text, symbols);
+        tl_sort_index(ids, n, by_text, symbols);
         any |= n > 0;
         for (size_t i = 0; i < n; i++)
             write_name(&csv, symbols, ids[i], place == ON_STREAM);
@@ -126,7 +126,7 @@ static bars find_bars(const tl_hta_frame *frame)
         b.one_line = b.one_line && row->stream <= 0;
         b.all_short = b.all_short && row->dur < SHORTEST_US;
     }
-    (void)tl_sort_index(b.rows, b.n, by_line, &b);
+    tl_sort_index(b.rows, b.n, by_line, &b);
     return b;
 }
 

@@ -9,7 +9,7 @@
 static void begin(tl_bytes *out, size_t room)
 {
     out->n = 0;
-    (void)tl_grow((void **)&out->v, &out->cap, room + 1, 1);
+    tl_grow((void **)&out->v, &out->cap, room + 1, 1);
 }
 
 /* A copy or a memset, by whatever class. */

@@ -80,7 +80,7 @@ static void find_rows(counting *c)
                  tl_text_starts(tl_hta_text(c->symbols, c->frame->rows.v[i].name), "cudaLaunchKernel"))
             c->launches[c->nlaunches++] = i;
     }
-    (void)tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
+    tl_sort_index(c->launches, c->nlaunches, by_time, c->frame->rows.v);
 }
 
 static void take_op(counting *c, uint32_t launch, uint32_t op)

@@ -141,11 +141,11 @@ static void join_stacks(tl_hta_graph *g, const tl_hta_stack *main, tl_hta_stack 
     tl_hta_peaks_make(&ends, nsteps);
     uint32_t *started = tl_arena_take(&arena, nsteps, sizeof *started);
     memcpy(started, steps, nsteps * sizeof *started);
-    (void)tl_sort_index(started, nsteps, by_start, rows);
+    tl_sort_index(started, nsteps, by_start, rows);
     for (size_t i = backward->from; i < backward->to; i++)
         if (g->node[g->opened[i]].parent == TL_HTA_TOP)
             outer[nouter++] = g->opened[i];
-    (void)tl_sort_index(outer, nouter, by_start, rows);
+    tl_sort_index(outer, nouter, by_start, rows);
     for (size_t i = 0, next = 0; i < nouter; i++) {
         for (; next < nsteps && rows[started[next]].ts <= rows[outer[i]].ts; next++) {
             size_t place = 0; /* positions descend in `steps` */

@@ -122,7 +122,7 @@ static void count_patterns(finding *f)
     tl_bytes text = { 0 };
     size_t k = 0;
 
-    (void)tl_sort_index(f->kernels, f->nkernels, by_occurrence, f);
+    tl_sort_index(f->kernels, f->nkernels, by_occurrence, f);
     TL_EACH (occurrence, o, f->occurrences) {
         tl_text name = tl_hta_text(f->symbols, rows[o->at].name);
         text.n = 0;

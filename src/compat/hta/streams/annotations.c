@@ -103,7 +103,7 @@ static void order_kernels(claims *c)
         c->time[c->by_track[i]] = ntimes;
         c->owner[i] = TL_NO_NAME;
     }
-    (void)tl_sort_index(c->by_track, n, by_track, c);
+    tl_sort_index(c->by_track, n, by_track, c);
 }
 
 /* By duration, the shortest first: HTA's order is the reverse of it, and the last claim counts there. */

@@ -75,7 +75,7 @@ static void find_ops(delays *d)
         if (is_op[rows[i].name])
             d->ops[d->nops++] = (uint32_t)i;
     free(is_op);
-    (void)tl_sort_index(d->ops, d->nops, by_ts, rows);
+    tl_sort_index(d->ops, d->nops, by_ts, rows);
     tl_hta_peaks_make(&d->ends, d->nops);
     for (size_t i = 0; i < d->nops; i++)
         tl_hta_peaks_set(&d->ends, i, rows[d->ops[i]].end);

@@ -112,7 +112,7 @@ static void find_idle(idle_tables *t, const tl_hta_frame *frame, const bool *wor
         kernels[n++] = i;
         t->streams.v[first + number[i]].n++;
     }
-    (void)tl_sort_index(kernels, n, by_stream, &by);
+    tl_sort_index(kernels, n, by_stream, &by);
     n = 0;
     for (size_t k = first; k < t->streams.n; n += t->streams.v[k++].n)
         find_gaps(t, &t->streams.v[k], rows, kernels + n, starts, nstarts);

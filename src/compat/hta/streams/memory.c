@@ -15,7 +15,7 @@ typedef struct timeline {
     int64_t last[TL_MEMORY_SUMS], max[TL_MEMORY_SUMS], min[TL_MEMORY_SUMS];
 } timeline;
 
-static bool take(void *arg, const tl_memory_state *state)
+static void take(void *arg, const tl_memory_state *state)
 {
     timeline *t = arg;
 
@@ -25,12 +25,11 @@ static bool take(void *arg, const tl_memory_state *state)
         t->last[i] = state->bytes[i];
     }
     if (t->csv == NULL)
-        return true;
+        return;
     TL_CELLS(t->csv, state->time_ns < 0 ? t->earliest_ns : state->time_ns);
     for (size_t i = 0; i < TL_MEMORY_CATEGORIES; i++)
         TL_CELLS(t->csv, state->bytes[i]);
     tl_csv_end_row(t->csv);
-    return true;
 }
 
 static void write_rows(timeline *t, const char *path, tl_csv_folder *folder)

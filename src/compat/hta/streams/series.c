@@ -64,7 +64,7 @@ static void add_up(changes *all)
     change *v = tl_malloc(n * sizeof *v);
 
     tl_numpy_argsort(order, ts, n);
-    (void)tl_sort_index(order, n, by_key, all->v);
+    tl_sort_index(order, n, by_key, all->v);
     for (size_t i = 0; i < n; i++) {
         v[i] = all->v[order[i]];
         if (i > 0 && v[i - 1].key == v[i].key)

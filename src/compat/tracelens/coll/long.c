@@ -182,7 +182,7 @@ void tl_coll_write_summary_long(const tl_colls *colls, tl_csv_folder *folder, co
     for (size_t i = 0; i < colls->rows.n; i++)
         if (is_complete(&rows[i]))
             order[n++] = (uint32_t)i;
-    (void)tl_sort_index(order, n, by_group, rows);
+    tl_sort_index(order, n, by_group, rows);
     TL_GROUPS (from, to, order, n, by_group, rows) {
         tl_vec_push(&sums, (sum){ &rows[order[from]], TL_STATS(order + from, to - from, rows, dur) });
     }

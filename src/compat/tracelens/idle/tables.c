@@ -205,7 +205,7 @@ static void make_groups(grouping *g, bool by_key)
     g->by_key = by_key;
     g->groups.n = 0;
     memcpy(g->sorted, g->macro, g->all.n * sizeof *g->sorted);
-    (void)tl_sort_index(g->sorted, g->all.n, compare, gaps);
+    tl_sort_index(g->sorted, g->all.n, compare, gaps);
     TL_GROUPS (from, to, g->sorted, g->all.n, compare, gaps) {
         tl_vec_push(&g->groups, group_of(gaps, g->sorted + from, to - from));
     }

@@ -178,6 +178,6 @@ uint32_t *tl_lens_pick(const tl_lens *lens, bool (*is)(const tl_lens *, uint32_t
     for (uint32_t i = 0; i < lens->e->n; i++)
         if (is(lens, i))
             index[(*n)++] = i;
-    (void)tl_sort_index(index, count, longest_first ? by_ts_and_length : by_ts, lens);
+    tl_sort_index(index, count, longest_first ? by_ts_and_length : by_ts, lens);
     return index;
 }

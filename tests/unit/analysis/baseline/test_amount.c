@@ -9,7 +9,7 @@ static void expect_late(graph_job *j, tl_family family, const double *us)
 {
     int64_t scratch[SCRATCH];
     double late[16];
-    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, family, late, scratch));
+    tl_lateness(&j->baseline, 0, family, late, scratch);
     for (size_t i = 0; i < j->nranks * j->baseline.nsteps; i++)
         CU_ASSERT_DOUBLE_EQUAL(late[i], us[i] * US, 10);
 }

@@ -47,7 +47,7 @@ static void sums_come_before_the_median(void)
     CU_ASSERT_EQUAL(own, 1200);
     CU_ASSERT_EQUAL(tl_baseline_of(&h->baseline, device, 2, first_two, &own, scratch), 400);
     CU_ASSERT_EQUAL(own, 300);
-    CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch);
     const double expected[] = { -100, 100, 0, 100, 0, -100, 0, -100, 700 };
     for (size_t i = 0; i < 9; i++)
         CU_ASSERT_EQUAL(late[i], expected[i]);
@@ -69,7 +69,7 @@ static void the_median_of_sums_is_nobodys_lateness(void)
     int64_t scratch[SCRATCH];
     double late[3];
     graph_job_baseline(j);
-    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch);
     CU_ASSERT(late[0] == (double)(-3 * US) && late[1] == 0 && late[2] == 0);
     graph_job_free(j);
 }
@@ -80,7 +80,7 @@ static void of_two_ranks_each_is_the_others_peer(void)
     int64_t scratch[SCRATCH];
     double late[6];
     hand_baseline(h);
-    CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch);
     const double expected[] = { -200, 100, 100, 200, -100, -100 }; /* noise has both signs */
     for (size_t i = 0; i < 6; i++)
         CU_ASSERT_EQUAL(late[i], expected[i]);
@@ -104,14 +104,13 @@ static void who_is_alone_is_held_against_its_other_steps(void)
     const bool second[] = { false, true, false, false }, all[] = { true, true, true, true };
     int64_t own, scratch[SCRATCH];
     double late[4];
-    tl_error err;
     size_t nrows = 0;
 
     for (int32_t g = 0; g < 4; g++)
         nrows += hand_group(rows + nrows, g, groups[g]);
-    CU_ASSERT_EQUAL_FATAL(tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &h->baseline, &err), TL_OK);
+    tl_baseline_make(&h->graph, &h->held.asker, h->ranks, rows, nrows, &h->baseline);
     CU_ASSERT_EQUAL_FATAL(h->baseline.roles[0].n, 1);
-    CU_ASSERT_TRUE(tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    tl_lateness(&h->baseline, 0, TL_FAMILY_DEVICE, late, scratch);
     for (size_t s = 0; s < 4; s++)
         CU_ASSERT_DOUBLE_EQUAL(late[s], expected[s], 1e-6);
     const tl_work_class *device = NULL;
@@ -143,7 +142,7 @@ static void waits_that_peers_do_not_have_make_a_host_late(void)
         int64_t scratch[SCRATCH];
         double late[3];
         graph_job_baseline(j);
-        CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_WAIT, late, scratch));
+        tl_lateness(&j->baseline, 0, TL_FAMILY_WAIT, late, scratch);
         CU_ASSERT(late[0] >= 50 * US && late[1] <= 0);
         graph_job_free(j);
     }
@@ -185,10 +184,10 @@ static void what_is_launched_across_a_mark_is_not_additional(void)
     double late[15];
     graph_job_baseline(j);
     CU_ASSERT_EQUAL_FATAL(j->baseline.nsteps, 3);
-    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_ADDITIONAL, late, scratch));
+    tl_lateness(&j->baseline, 0, TL_FAMILY_ADDITIONAL, late, scratch);
     for (size_t i = 0; i < 15; i++)
         CU_ASSERT_EQUAL(late[i], i == 10 ? 4.0 * US : 0);
-    CU_ASSERT_TRUE(tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch));
+    tl_lateness(&j->baseline, 0, TL_FAMILY_DEVICE, late, scratch);
     for (size_t i = 0; i < 15; i++)
         CU_ASSERT_EQUAL(late[i], 0);
     graph_job_free(j);

@@ -10,14 +10,15 @@ static hand_job *judged(hand_work *host, hand_work *device, unsigned ranks, int6
     const tl_verdict_options options = { alpha, least_cost };
     hand_job *h = hand_new(RANKS, STEPS, host, device);
     tl_table health = { .schema = &tl_health_schema };
-    tl_error err;
     for (int32_t r = 0; r < RANKS; r++)
         for (int32_t s = 0; (ranks & 1u << r) != 0 && s < STEPS; s++)
-            CU_ASSERT_FATAL(tl_health_add(&health, (tl_health){ .rank = r, .defect = TL_DEFECT_LOST, .step = s, .count = 1,
-                                                                .of = 10, .time_ns = hidden_ns }));
+            tl_health_add(
+                &health,
+                (tl_health){
+                    .rank = r, .defect = TL_DEFECT_LOST, .step = s, .count = 1, .of = 10, .time_ns = hidden_ns });
     hand_baseline(h);
-    CU_ASSERT_FATAL(tl_baseline_leave_out(&h->baseline, h->ranks, &health));
-    CU_ASSERT_EQUAL_FATAL(tl_verdict_find(&h->baseline, &options, &h->judgement, &err), TL_OK);
+    tl_baseline_leave_out(&h->baseline, h->ranks, &health);
+    tl_verdict_find(&h->baseline, &options, &h->judgement);
     tl_table_free(&health);
     return h;
 }

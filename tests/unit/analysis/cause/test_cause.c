@@ -44,7 +44,7 @@ static tl_cause_found found(story *s, tl_cause cause)
 {
     tl_cause_found out;
     const tl_cause_question q = { .rank = 0, .npeers = NRANKS - 1, .cause = cause, .least_ns = 10 * US };
-    CU_ASSERT_TRUE_FATAL(tl_cause_find(s->rows, s->n, &q, &out));
+    tl_cause_find(s->rows, s->n, &q, &out);
     return out;
 }
 
@@ -260,14 +260,14 @@ static void without_peers_or_names_no_more_is_known(void)
     story s = { .n = 0 };
     tl_cause_found f;
     tl_cause_question q = { .rank = 0, .npeers = NRANKS - 1, .cause = TL_CAUSE_GC };
-    CU_ASSERT_TRUE(tl_cause_find(s.rows, 0, &q, &f));
+    tl_cause_find(s.rows, 0, &q, &f);
     CU_ASSERT_TRUE(f.cause == TL_CAUSE_GC && f.place == 0);
     kernel(&s, 1, 700, 10, 400, 10);
     kernel(&s, 2, 600, 10, 400, 10);
     CU_ASSERT_EQUAL(of_compute(&s).cause, TL_CAUSE_THROTTLED);
     q.cause = TL_CAUSE_COMPUTE_SLOW;
     q.npeers = 0;
-    CU_ASSERT_TRUE(tl_cause_find(s.rows, s.n, &q, &f));
+    tl_cause_find(s.rows, s.n, &q, &f);
     CU_ASSERT_TRUE(f.cause == TL_CAUSE_COMPUTE_SLOW && f.place == 0 && f.nplaces == 0);
 }
 

@@ -53,7 +53,7 @@ static void what_is_gained_outside_of_marks_is_no_cost_of_a_step(void)
         .to_rank = 2, .step = -1, .from_rank = 0, .cause = TL_ACTIVITY_HOST, .waiters = 1, .direct_ns = 200 * MS
     };
     put_row(j, &tl_blame_schema, &after);
-    CU_ASSERT_TRUE(tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema)));
+    tl_table_sort(tl_tables_get(&j->tables, &tl_blame_schema));
     const tl_answers *a = answers_of(j);
     CU_ASSERT_EQUAL(a->culprits[0].gain_ns, 400 * MS);
     CU_ASSERT_EQUAL(a->culprits[0].step_cost_ns, 25 * MS);
@@ -189,9 +189,9 @@ static void what_it_costs_is_a_part_of_what_all_have_recorded(void)
     hold_up(j, 2, 3, 5, 30 * MS, 100 * MS);
     CU_ASSERT_EQUAL(answers_of(j)->wall_ns, 800 * MS);
     CU_ASSERT_DOUBLE_EQUAL(j->answers.culprits[0].cost_share, 0.125, 1e-9);
-    CU_ASSERT_TRUE(tl_health_add(health, (tl_health){ .rank = 1, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 200 * MS }));
-    CU_ASSERT_TRUE(tl_health_add(health, (tl_health){ .rank = 2, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 50 * MS }));
-    CU_ASSERT_TRUE(tl_health_add(health, (tl_health){ .rank = 3, .defect = TL_DEFECT_ENDS_EARLIER, .step = 8, .time_ns = 100 * MS }));
+    tl_health_add(health, (tl_health){ .rank = 1, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 200 * MS });
+    tl_health_add(health, (tl_health){ .rank = 2, .defect = TL_DEFECT_BEGINS_LATER, .step = 1, .time_ns = 50 * MS });
+    tl_health_add(health, (tl_health){ .rank = 3, .defect = TL_DEFECT_ENDS_EARLIER, .step = 8, .time_ns = 100 * MS });
     CU_ASSERT_EQUAL(answers_of(j)->wall_ns, 500 * MS);
     CU_ASSERT_DOUBLE_EQUAL(j->answers.culprits[0].cost_share, 0.2, 1e-9);
     job_free(j);

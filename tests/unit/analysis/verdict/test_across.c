@@ -8,13 +8,12 @@ static hand_job *four_stages(hand_work *device_ns)
 {
     const tl_verdict_options options = { alpha, least_cost };
     hand_job *h = hand_new(RANKS, STEPS, usual_host, device_ns);
-    tl_error err;
     for (size_t r = 0; r < RANKS; r++)
         h->rows[r].group = (int32_t)(r / 2);
     hand_baseline(h);
     for (size_t r = 0; r < RANKS; r++)
         h->baseline.talks[r] = TL_TALKS_UP | (r > 1 ? TL_TALKS_DOWN : 0);
-    CU_ASSERT_EQUAL_FATAL(tl_verdict_find(&h->baseline, &options, &h->judgement, &err), TL_OK);
+    tl_verdict_find(&h->baseline, &options, &h->judgement);
     return h;
 }
 

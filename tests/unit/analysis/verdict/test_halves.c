@@ -7,12 +7,11 @@ static hand_job *on_two_hosts(hand_work *device_ns)
 {
     const tl_verdict_options options = { alpha, least_cost };
     hand_job *h = hand_new(RANKS, STEPS, usual_host, device_ns);
-    tl_error err;
     hand_baseline(h);
     h->baseline.host_of = tl_arena_zeroed(&h->baseline.arena, RANKS, sizeof *h->baseline.host_of);
     for (size_t r = 0; r < RANKS; r++)
         h->baseline.host_of[r] = r < RANKS / 2 ? 7 : 9;
-    CU_ASSERT_EQUAL_FATAL(tl_verdict_find(&h->baseline, &options, &h->judgement, &err), TL_OK);
+    tl_verdict_find(&h->baseline, &options, &h->judgement);
     return h;
 }
 

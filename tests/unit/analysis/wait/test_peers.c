@@ -14,7 +14,7 @@ static void expect_exposures(drawing *d, const char *expected)
 {
     tl_exposures x = { 0 };
     char text[256] = "";
-    CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
+    tl_exposures_add(&d->view, &x);
     for (size_t i = 0; i < x.n; i++) {
         size_t n = strlen(text);
         snprintf(text + n, sizeof text - n, "%d:%u:%lld-%lld ", x.v[i].device, x.v[i].uid,
@@ -54,7 +54,7 @@ static void a_kernel_in_many_pieces_has_stretches_instead(void)
                       "compute 7:  B.C.B.C.B.C.B.C.B.C.B.C.B.C.B.C.B.C.B.C.B", NULL);
     tl_exposures x = { 0 };
     int64_t sum = 0, end = 0;
-    CU_ASSERT_TRUE_FATAL(tl_exposures_add(&d->view, &x));
+    tl_exposures_add(&d->view, &x);
     CU_ASSERT_EQUAL_FATAL(x.n, TL_EXPOSURES_MOST);
     for (size_t i = 0; i < x.n; i++) {
         CU_ASSERT_EQUAL(x.v[i].from_ns, end);
@@ -79,7 +79,6 @@ static tl_gap_peer *add(int32_t rank, int32_t device, tl_peer_evidence evidence,
                         int64_t from_us, int64_t us)
 {
     tl_gap_peer *row = tl_table_add(&rows);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(row);
     *row = (tl_gap_peer){ .rank = rank,
                           .device = device,
                           .start_ns = from_us * US - 1,
@@ -125,7 +124,7 @@ static void answers_cut_candidates(void)
     add(0, 0, TL_PEER_MEETING, 10, 400, 400, 10);   /* not matched */
     add(0, 0, TL_PEER_WAIT, 11, 500, 500, 10);
     tl_peer_answers_sort(answers, COUNT(answers));
-    CU_ASSERT_TRUE_FATAL(tl_peers_cut(&rows, answers, COUNT(answers)));
+    tl_peers_cut(&rows, answers, COUNT(answers));
     CU_ASSERT_EQUAL_FATAL(rows.n, 4);
     CU_ASSERT_EQUAL(row(0)->from_ns, 110 * US);
     CU_ASSERT_EQUAL(row(0)->peer_ns, 40 * US);
@@ -159,7 +158,7 @@ static void sums_are_of_devices_and_of_classes(void)
     add(0, 0, TL_PEER_SYNC, 8, 0, 0, 4)->late_rank = 3;
     add(0, 0, TL_PEER_SYNC, 8, 0, 10, 5)->late_rank = 2;
     add(0, 1, TL_PEER_WAIT, 8, 0, 20, 6)->late_rank = 3;
-    CU_ASSERT_TRUE_FATAL(tl_peers_sum(&rows, &sums));
+    tl_peers_sum(&rows, &sums);
     const tl_peer_sum *s = sum_of(&sums, 0, 0, 0);
     CU_ASSERT_EQUAL(s->peer_ns, 9 * US);
     CU_ASSERT_EQUAL(s->late_rank, 2); /* 5 of 9 */
@@ -176,7 +175,6 @@ static void sums_are_of_devices_and_of_classes(void)
     for (int32_t rank = 0; rank < 2; rank++) {
         tl_idle *whole = tl_table_add(&idle);
         tl_idle_summary *all = tl_table_add(&summary), *class = tl_table_add(&summary);
-        CU_ASSERT_FATAL(whole != NULL && all != NULL && class != NULL);
         all = class - 1; /* the table may have moved */
         *whole = (tl_idle){ .rank = rank, .device = -1, .late_rank = -1, .busy_ns = 40 * US };
         *all = (tl_idle_summary){ .rank = rank, .device = -1, .step = -1, .drain_type = TL_DRAIN_ALL };
@@ -239,9 +237,9 @@ static void expect_answers(const char *expected)
     size_t gaps = 0;
     for (size_t i = 0; i < rows.n; i++)
         gaps += row(i)->idle_id >= 0;
-    CU_ASSERT_TRUE_FATAL(tl_host_meetings_take(&rows, &facts, &meetings));
+    tl_host_meetings_take(&rows, &facts, &meetings);
     CU_ASSERT_EQUAL(rows.n, gaps);
-    CU_ASSERT_TRUE_FATAL(tl_host_meetings_match(meetings.v, meetings.n, &facts, &answers));
+    tl_host_meetings_match(meetings.v, meetings.n, &facts, &answers);
     tl_peer_answers_sort(answers.v, answers.n);
     for (size_t i = 0; i < answers.n; i++) {
         size_t n = strlen(text);

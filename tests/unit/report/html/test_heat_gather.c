@@ -67,7 +67,7 @@ static void columns_are_as_many_as_have_room(void)
     static const size_t steps[] = { 1, 240, 241, 480, 481, 10000, 1000000 };
     for (size_t i = 0; i < COUNT(steps); i++) {
         tl_heat_steps s;
-        CU_ASSERT_TRUE_FATAL(tl_heat_steps_init(&s, steps[i]));
+        tl_heat_steps_init(&s, steps[i]);
         CU_ASSERT_TRUE(s.n <= TL_HEAT_COLUMNS && s.n * s.run >= steps[i] && (s.n - 1) * s.run < steps[i]);
         tl_heat_steps_free(&s);
     }

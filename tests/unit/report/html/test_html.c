@@ -33,26 +33,25 @@ static tl_phase_step cell_of(int32_t step, uint32_t phase, int32_t rank)
 }
 
 /* The rows that the page wants, as a result has them. */
-static tl_status feed(const page_job *p, tl_html *html, tl_error *err)
+static void feed(const page_job *p, tl_html *html, tl_error *err)
 {
     const tl_schema *table = NULL;
-    tl_status st = tl_html_next(html, &table, err);
-    for (; st == TL_OK && table != NULL; st = st == TL_OK ? tl_html_next(html, &table, err) : st) {
+    tl_status st = tl_html_next(html, &table);
+    for (; table != NULL; st = st == TL_OK ? tl_html_next(html, &table) : st) {
         bool steps = strcmp(table->name, "phase_step") == 0;
-        for (int32_t s = 1; s <= p->nsteps && steps && st == TL_OK; s++)
-            for (uint32_t f = 0; f < p->nphases && st == TL_OK; f++)
-                for (int32_t r = 0; r < p->nranks && st == TL_OK; r++) {
+        for (int32_t s = 1; s <= p->nsteps && steps; s++)
+            for (uint32_t f = 0; f < p->nphases; f++)
+                for (int32_t r = 0; r < p->nranks; r++) {
                     tl_phase_step row = cell_of(s, f, r);
-                    st = tl_html_take(html, &row, err);
+                    tl_html_take(html, &row, err);
                 }
-        for (int32_t r = 0; r < p->nranks && !steps && st == TL_OK; r++)
-            for (uint32_t f = 0; f < p->nphases && st == TL_OK; f++) {
+        for (int32_t r = 0; r < p->nranks && !steps; r++)
+            for (uint32_t f = 0; f < p->nphases; f++) {
                 tl_phase row = { .rank = r, .phase = f, .steps = p->nsteps, .total_ns = p->nsteps * (int64_t)(100 - f) * MS };
                 row.excess_ns = f == 1 && r == 2 ? 15 * MS : 0;
-                st = tl_html_take(html, &row, err);
+                tl_html_take(html, &row, err);
             }
     }
-    return st;
 }
 
 static tl_status write_page(const page_job *p, FILE *out, tl_error *err)
@@ -61,9 +60,8 @@ static tl_status write_page(const page_job *p, FILE *out, tl_error *err)
         .file = "a/b <c>.h5", .answers = &p->job->answers, .tables = &p->job->tables, .name = name_of
     };
     tl_html *html = tl_html_new(&input);
-    tl_status st = html != NULL ? feed(p, html, err) : tl_fail_memory(err, "the page");
-    if (st == TL_OK)
-        st = tl_html_write(html, out, err);
+    feed(p, html, err);
+    tl_status st = tl_html_write(html, out, err);
     tl_html_free(html);
     return st;
 }

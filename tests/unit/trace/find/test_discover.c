@@ -231,11 +231,11 @@ static void what_is_named_in_vain_is_listed_with_its_reason(void)
     CU_ASSERT_EQUAL(symlink("mixed", scratch_path("vain/again")), 0);
 
     name(&inventory, scratch_path("vain/mixed"));
-    name(&inventory, scratch_path("vain/again"));           /* gives what the one before has given */
+    name(&inventory, scratch_path("vain/again")); /* gives what the one before has given */
     for (size_t k = 0; k < NVAIN; k++)
         name(&inventory, vain[k].path[0] == 'v' ? scratch_path(vain[k].path) : vain[k].path);
     tl_inventory_sort(&inventory);
-    CU_ASSERT_EQUAL(tl_inventory_close(&inventory, &err), TL_OK);
+    tl_inventory_close(&inventory);
     for (size_t i = 0; i < inventory.inputs.n; i++) {
         const tl_input *in = &inventory.inputs.v[i];
         const char *path = in->path[0] == '/' && strstr(in->path, "vain/") != NULL ? strstr(in->path, "vain/") : in->path;

@@ -15,8 +15,9 @@ static tl_inventory inventory;
 static void add(const char *path, int64_t rank, double begin_s)
 {
     char *copy = malloc(strlen(path) + 1);
-    if (copy == NULL || !tl_vec_room(&inventory.inputs))
+    if (copy == NULL)
         exit(1);
+    tl_vec_room(&inventory.inputs);
     strcpy(copy, path);
     inventory.inputs.v[inventory.inputs.n++] = (tl_input){
         .path = copy, .kind = TL_INPUT_TRACE, .meta_rank = rank, .name_rank = -1, .world_size = -1,

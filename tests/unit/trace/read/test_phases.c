@@ -9,14 +9,13 @@ static tl_phase_record seen[64];
 static char names[64][64];
 static size_t nseen;
 
-static bool keep(void *arg, const tl_phase_record *record)
+static void keep(void *arg, const tl_phase_record *record)
 {
     (void)arg;
     if (nseen < 64) {
         snprintf(names[nseen], sizeof names[nseen], "%.*s", (int)record->name.n, record->name.p);
         seen[nseen++] = *record;
     }
-    return true;
 }
 
 static void read_text(const char *text, size_t n)

@@ -39,7 +39,7 @@ static int64_t match[MOST];
 static const char *matched(void)
 {
     static char text[MOST + 1];
-    CU_ASSERT_TRUE_FATAL(tl_align(mine.v, mine.n, ref.v, ref.n, match));
+    tl_align(mine.v, mine.n, ref.v, ref.n, match);
     for (size_t i = 0; i < mine.n; i++)
         text[i] = match[i] >= 0 ? ref.letter[match[i]] : '.';
     text[mine.n] = '\0';
@@ -178,7 +178,7 @@ static void a_heap_of_equal_ends_is_bounded(void)
     }
     mine.v[1499].key = 1500;
     mine.n = ref.n = 1500;
-    CU_ASSERT_TRUE(tl_align(mine.v, mine.n, ref.v, ref.n, match));
+    tl_align(mine.v, mine.n, ref.v, ref.n, match);
     size_t n = 0;
     int64_t last = -1;
     for (size_t i = 0; i < 1500; i++) {
@@ -237,7 +237,7 @@ static void no_other_way_keeps_ends_closer(void)
         ref.v[ref.n] = mine.v[mine.n]; /* clocks agree */
         mine.n++;
         ref.n++;
-        CU_ASSERT_TRUE_FATAL(tl_align(mine.v, mine.n, ref.v, ref.n, match));
+        tl_align(mine.v, mine.n, ref.v, ref.n, match);
         int64_t got = 0;
         for (size_t i = 0; i < mine.n; i++)
             got += match[i] >= 0 ? gain(&mine.v[i], &ref.v[match[i]]) : 0;

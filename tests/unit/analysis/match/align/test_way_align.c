@@ -47,10 +47,10 @@ static void a_recording_may_begin_with_the_second(void)
 {
     for (int ahead = -1; ahead <= 1; ahead++) {
         draw_way("ab.c.....de.f.....gh.i.....", ".b.c.....de.f.....gh.i.....", ahead);
-        CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+        tl_ways_align(items, n);
         CU_ASSERT_TRUE(is_right());
         draw_way(".b.c.....de.f.....gh.i.....", "ab.c.....de.f.....gh.......", ahead);
-        CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+        tl_ways_align(items, n);
         CU_ASSERT_TRUE(is_right());
     }
 }
@@ -59,7 +59,7 @@ static void a_recording_may_begin_with_the_second(void)
 static void seams_of_steps_tell_what_equal_micro_batches_do_not(void)
 {
     draw_way("a.b.c.d.e.f............g.h.i.j.k.l.......", "..b.c.d.e.f............g.h.i.j.k.l.......", 2);
-    CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+    tl_ways_align(items, n);
     CU_ASSERT_TRUE(is_right());
 }
 
@@ -67,7 +67,7 @@ static void seams_of_steps_tell_what_equal_micro_batches_do_not(void)
 static void of_equal_steps_the_nearest_is_the_same(void)
 {
     draw_way("a....b....c....d....e....", ".....b....c....d....e....f", 1);
-    CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+    tl_ways_align(items, n);
     CU_ASSERT_TRUE(is_right());
 }
 
@@ -77,7 +77,7 @@ static void keys_are_taken_on(void)
     draw_way("ab.c.....de.f.....", ".b.c.....de.f.....", 0);
     for (size_t i = 0; i < n; i++)
         items[i].key = items[i].sends ? items[i].position : 0;
-    CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+    tl_ways_align(items, n);
     CU_ASSERT_TRUE(is_right());
     for (size_t i = 0; i < n; i++)
         CU_ASSERT_EQUAL(items[i].key, items[i].position);
@@ -87,7 +87,7 @@ static void keys_are_taken_on(void)
 static void ways_are_apart(void)
 {
     draw_way("a....b....c....d....e....", "", 0);
-    CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+    tl_ways_align(items, n);
     CU_ASSERT_TRUE(is_right());
     draw_way("a....b....c....", "", 0);
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +97,7 @@ static void ways_are_apart(void)
         items[n + i].rank = RECEIVER + 1;
     }
     n *= 2;
-    CU_ASSERT_TRUE_FATAL(tl_ways_align(items, n));
+    tl_ways_align(items, n);
     for (size_t i = 0; i < n; i++)
         CU_ASSERT_EQUAL(items[i].key, items[i].lone);
 }

@@ -123,7 +123,6 @@ static const char *operator_of(const char *text, uint32_t event)
     rank r;
     load(&r, text);
     uint32_t *op = tl_lens_parent_ops(&r.lens);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(op);
     tl_text name = op[event] != TL_NONE ? tl_lens_name(&r.lens, op[event], "") : TL_TEXT("-");
     snprintf(out, sizeof out, "%.*s", (int)name.n, name.p);
     free(op);
