@@ -278,8 +278,8 @@ static void layouts_change_nothing_but_the_time(void)
         "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\":\n2, \"args\": {\"stream\":\t8, \"correlation\" : 9 } }",
         "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"stream\": 5,}}",
         "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1{\"dur\": 2}",
-        "{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"wait_on_cuda_event_record_corr_id\":   "
-        "             5, \"stream\": 4}}",
+        ("{\"ph\": \"X\", \"cat\": \"kernel\", \"ts\": 1, \"dur\": 2, \"args\": {\"wait_on_cuda_event_record_corr_id\":   "
+         "             5, \"stream\": 4}}"),
         "{}",
     };
     for (int k = 0; k < 2; k++) {
