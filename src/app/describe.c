@@ -253,7 +253,7 @@ static const struct {
 
 enum { NREPS = sizeof reps / sizeof reps[0] };
 
-/* All of them, n; the caller frees them.  NULL: memory is out. */
+/* All of them, n; the caller frees them. */
 static entry *list_entries(size_t *n)
 {
     size_t ntables, npages;

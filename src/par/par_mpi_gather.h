@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* After tl_tree_start.  False: memory is out. */
+/* After tl_tree_start. */
 void tl_gather_start(void);
 void tl_gather_end(void);
 

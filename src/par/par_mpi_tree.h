@@ -23,7 +23,6 @@ static inline size_t tl_slice_size(size_t n, size_t at)
     return n - at < TL_PIECE_BYTES ? n - at : TL_PIECE_BYTES;
 }
 
-/* False: memory is out. */
 void tl_tree_start(int proc, int nprocs);
 void tl_tree_end(void);
 

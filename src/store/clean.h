@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 /* Appends the n bytes of text and a 0 to *out.  Each byte that is not part of valid UTF-8, and each 0, becomes U+FFFD,
- * the sign for what cannot be shown: strings of the file end at a 0, and h5py refuses a text that is not UTF-8.  False
- * when memory is out; *out is then as it was. */
+ * the sign for what cannot be shown: strings of the file end at a 0, and h5py refuses a text that is not UTF-8. */
 void tl_clean_append(tl_bytes *out, const char *text, size_t n);
 
 #endif

@@ -89,7 +89,7 @@ static tl_status encode_chunk(tl_h5_rows *table, uint64_t chunk, const void *pac
     return write_chunk(table, chunk, rows, room->encoded, nbytes, err);
 }
 
-/* The waiting chunk of that number, a new one if there is none; NULL when memory is out. */
+/* The waiting chunk of that number, a new one if there is none; */
 static tl_h5_partial *partial_of(tl_h5_rows *table, uint64_t chunk)
 {
     for (size_t i = 0; i < table->partials.n; i++)

@@ -37,7 +37,7 @@ typedef struct tl_asked {
     tl_bytes *out; /* [n] of those that are */
 } tl_asked;
 
-/* False: memory is out; tl_asked_free ends it in any case. */
+/* tl_asked_free ends it. */
 void tl_asked_new(size_t n, tl_asked *out);
 void tl_asked_free(tl_asked *asked);
 

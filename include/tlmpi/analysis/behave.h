@@ -34,7 +34,7 @@ typedef TL_VEC(tl_behaviour) tl_behaviours;
 void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
 
 /* The names whose kernels communicate, ascending by key.  Puts `all`, the sightings of all ranks, in order.
- * The caller frees *names, also where memory is out: false. */
+ * The caller frees *names. */
 void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames);
 
 #endif

@@ -272,7 +272,7 @@ typedef struct tl_graph_input {
 void tl_graph_make(const tl_graph_input *input, const tl_asker *asker, tl_graph *out);
 void tl_graph_free(tl_graph *graph);
 
-/* The answer to SETTLE, of a rank's own graph, which settles for good and is not packed then.  False: memory is out. */
+/* The answer to SETTLE, of a rank's own graph, which settles for good and is not packed then. */
 void tl_settle_answer(tl_settled *rank, tl_bytes *in, tl_bytes *out);
 void tl_settled_pack(tl_settled *rank);
 void tl_settled_free(tl_settled *rank);
@@ -311,7 +311,7 @@ typedef struct tl_open_rank {
 void tl_rank_open(const tl_settled *rank, tl_open_rank *out);
 void tl_open_free(tl_open_rank *open);
 
-/* The answer to WAYS.  False: memory is out. */
+/* The answer to WAYS. */
 void tl_ways_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 
 /* order[n]: each node comes after all that it waits for, an END after its ARRIVAL. */

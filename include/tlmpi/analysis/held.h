@@ -23,11 +23,11 @@ typedef struct tl_held {
     tl_open_rank open; /* the one that was asked last: often there is no other */
 } tl_held;
 
-/* Those of *graphs, which are used up.  False: memory is out; tl_held_free ends it in any case. */
+/* Those of *graphs, which are used up.  tl_held_free ends it. */
 void tl_held_take(tl_rank_graphs *graphs, tl_held *out);
 void tl_held_free(tl_held *held);
 
-/* What a rank that is held answers; to HOST_PIECES its pieces, appended to *pieces.  False: memory is out. */
+/* What a rank that is held answers; to HOST_PIECES its pieces, appended to *pieces. */
 void tl_held_answer(tl_held *held, int32_t rank, tl_question question, tl_bytes *in, tl_bytes *out,
                     tl_host_pieces *pieces);
 

@@ -93,7 +93,7 @@ typedef struct tl_sighting {
 #define TL_SIGHTINGS 64
 
 /* Sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the same for
- * all of a group.  The caller frees *out, also where memory is out: false. */
+ * all of a group.  The caller frees *out. */
 void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
 
 /* What is decided for one membership: its group, and the rule by which its collectives are matched. */

@@ -123,7 +123,7 @@ typedef struct tl_folded {
 void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
-/* As bytes, and back, packed.  False: memory is out; tl_folded_free ends it in any case. */
+/* As bytes, and back, packed.  tl_folded_free ends it. */
 void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
 void tl_folded_get(tl_folded *folded, tl_bytes *in);
 
@@ -197,14 +197,13 @@ typedef struct tl_repair_plan_sum {
     uint32_t window, kind, segment, padding;
 } tl_repair_plan_sum;
 
-/* Asks SUMS of the ranks of the role where windows are summed up.  Not for TRANSFER.  False: memory is out;
- * tl_repair_plan_free ends it in any case. */
+/* Asks SUMS of the ranks of the role where windows are summed up.  Not for TRANSFER.  tl_repair_plan_free ends it. */
 void tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
 void tl_repair_plan_free(tl_repair_plan *plan);
 void tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
 void tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
 
-/* The answer to SUMS.  False: memory is out. */
+/* The answer to SUMS. */
 void tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
 /* Takes the excess off what is the rank's own, which is open and unchanged. */
@@ -239,7 +238,6 @@ typedef struct tl_rank_ideal {
     size_t nports;
 } tl_rank_ideal;
 
-/* False: memory is out. */
 void tl_ideal_put(const tl_ideal *ideal, size_t rank, tl_bytes *out);
 void tl_rank_ideal_get(tl_rank_ideal *ideal, tl_bytes *in);
 void tl_rank_ideal_free(tl_rank_ideal *ideal);
@@ -315,13 +313,13 @@ void tl_told_free(tl_told *told);
 
 /* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE, any number of
  * times: a tl_change, and a list of which plans; each is answered by the changed rank, of IDEAL also by a list of
- * tl_end_less.  False: memory is out. */
+ * tl_end_less. */
 void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
 void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
                       tl_bytes *out);
 
-/* The rank folded as it was changed; nothing is in *folded where the change takes nothing off it.  False: memory is out;
- * tl_folded_free ends it in any case. */
+/* The rank folded as it was changed; nothing is in *folded where the change takes nothing off it.  tl_folded_free ends
+ * it. */
 void tl_changed_get(tl_folded *folded, tl_bytes *in);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
@@ -338,7 +336,7 @@ typedef struct tl_path {
 /* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH. */
 void tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
 
-/* The answer to PATH.  False: memory is out. */
+/* The answer to PATH. */
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 void tl_path_end(tl_path *path);
 

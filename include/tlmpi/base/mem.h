@@ -64,7 +64,6 @@ void tl_grow(void **array, size_t *capacity, size_t need, size_t size);
  * Each array is an allocation of its own: none grows, and a large one goes back to the system. */
 typedef struct tl_arena {
     struct tl_arena_block *last;
-    bool failed; /* never */
 } tl_arena;
 
 /* n * size bytes (room for one element at least); what is in them is not known, or 0. */

@@ -1,6 +1,6 @@
 /* table.h - rows of one schema, in memory.
  *
- *     tl_breakdown *row = tl_table_add(&out->breakdown);       zeroed, or NULL when memory is out
+ *     tl_breakdown *row = tl_table_add(&out->breakdown);       zeroed
  */
 #ifndef TLMPI_MODEL_TABLE_H
 #define TLMPI_MODEL_TABLE_H

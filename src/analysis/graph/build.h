@@ -104,10 +104,9 @@ typedef struct tl_graph_build {
     TL_VEC(tl_pause) pauses;
     TL_VEC(tl_pause_release) releases;
     TL_VEC(uint64_t) false_votes;
-    bool failed; /* memory is out */
 } tl_graph_build;
 
-/* A new node, and its number, and `failed`. */
+/* A new node, and its number. */
 uint32_t tl_graph_node(tl_graph_build *b, tl_node node);
 void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns, uint64_t vote);
 

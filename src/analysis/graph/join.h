@@ -35,7 +35,6 @@ typedef struct tl_joining {
     TL_VEC(tl_meeting_edge) edges; /* what they wait for, one meeting after the other */
     tl_missing_input missing;
     tl_comers *comers;
-    bool failed;
 } tl_joining;
 
 static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_row *row)
@@ -43,7 +42,7 @@ static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_r
     return &j->members[row - j->in->rows];
 }
 
-/* meet.c: all meetings, of those who have a trace; ports know theirs.  `failed` when memory is out. */
+/* meet.c: all meetings, of those who have a trace; ports know theirs. */
 void tl_graph_meet(tl_joining *j);
 
 /* ...  and, once ranks are settled, how the others came to them. */

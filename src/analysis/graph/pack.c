@@ -61,7 +61,6 @@ typedef struct packing {
     TL_VEC(uint64_t) keys;
     tl_map number_of; /* by key */
     guess guess;
-    bool failed;
 } packing;
 
 /* A number of 64 bits takes so many at most. */
@@ -139,7 +138,7 @@ static void put_node(packing *p, const tl_rank_graph *g, uint32_t v)
 
 void tl_rank_graph_pack(tl_rank_graph *g)
 {
-    packing p = { .failed = false };
+    packing p = { 0 };
     for (uint32_t v = 0; v < g->nnodes; v++)
         put_node(&p, g, v);
     tl_map_free(&p.number_of);

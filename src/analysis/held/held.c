@@ -49,7 +49,7 @@ static void settle(tl_held *held, tl_settled *rank, tl_bytes *in, tl_bytes *out)
     held->plain_bytes += bytes;
 }
 
-/* Opened, if it is not open.  NULL: memory is out. */
+/* Opened, if it is not open. */
 static const tl_open_rank *open_rank(tl_held *held, size_t index)
 {
     const tl_settled *of = &held->ranks[index].settled;

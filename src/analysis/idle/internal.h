@@ -111,13 +111,13 @@ const tl_kernel *tl_idle_copy_of_call(const tl_idle_rank *k, uint32_t call);
 /* Whether that launch is of a graph. */
 bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
 
-/* Fills waits, holds, lost and what else belongs to the whole rank.  False: memory is out. */
+/* Fills waits, holds, lost and what else belongs to the whole rank. */
 void tl_idle_prepare(tl_idle_rank *k);
 void tl_idle_free(tl_idle_rank *k);
 
 /* Notes a call that launches, or begins or ends a capture; those of a thread in order.  Once all are there, finds those
  * whose work is lost.  Their rows of table health, by step; and the time of a gap into which they fall, in one of these
- * rows.  False: memory is out. */
+ * rows. */
 void tl_idle_take_launch(tl_idle_rank *k, uint32_t call);
 void tl_idle_lost_find(tl_idle_rank *k);
 void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health);
@@ -149,20 +149,19 @@ static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
     return k->end_ns != NULL ? k->end_ns[kernel] : k->view->kernels[kernel].end_ns;
 }
 
-/* False: memory is out. */
 void tl_idle_find_ends(tl_idle_rank *k);
 
 /* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
  * work after it. */
 bool tl_idle_misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi);
 
-/* Finds the gaps: rows with times, ids, steps and the work around them, and the rank's noise.  False: memory is out. */
+/* Finds the gaps: rows with times, ids, steps and the work around them, and the rank's noise. */
 void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps);
 
 /* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
 void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
 
-/* Makes what tl_idle_drain searches in.  False: memory is out. */
+/* Makes what tl_idle_drain searches in. */
 void tl_idle_drain_prepare(tl_idle_rank *k);
 
 /* Whether the work after the gap is a node of a graph, and not the first of its launch. */
@@ -173,11 +172,11 @@ bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
 bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
 
 /* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
- * one for each gap.  False: memory is out. */
+ * one for each gap. */
 void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
 
 /* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
- * collective of hosts.  After the labels of all gaps.  False: memory is out. */
+ * collective of hosts.  After the labels of all gaps. */
 void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* --------------------------------------------------------------------------------------------------------- tallies */
@@ -197,7 +196,6 @@ typedef struct tl_idle_tally {
     uint32_t nnames;
 } tl_idle_tally;
 
-/* False: memory is out, as for add. */
 void tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names);
 void tl_idle_tally_free(tl_idle_tally *tally);
 
@@ -243,7 +241,7 @@ void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
 
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* Adds the rows of the devices (and of all together) to idle and idle_summary.  False: memory is out. */
+/* Adds the rows of the devices (and of all together) to idle and idle_summary. */
 void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* The class of a gap in words: a cell dominant_op of idle_summary. */

@@ -53,14 +53,14 @@ tl_idle_summary *tl_idle_row_add(const tl_idle_scope *scope, tl_table *table, in
 /* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
 void tl_idle_say_longest(const tl_idle_scope *scope, const uint32_t *index, size_t n, tl_idle_summary *row);
 
-/* Its classes: rows of idle_summary and idle_annotation.  False: memory is out. */
+/* Its classes: rows of idle_summary and idle_annotation. */
 void tl_idle_class_rows(tl_idle_scope *scope, tl_table *table);
 
 /* Finds the places of each gap. */
 void tl_idle_places_find(tl_idle_scope *scope);
 
 /* In which annotations the gaps index[0, n) of a class, or of all, were: the largest to the class' row, and rows of
- * idle_annotation for a class.  False: memory is out. */
+ * idle_annotation for a class. */
 void tl_idle_say_places(tl_idle_scope *scope, const uint32_t *index, size_t n, tl_idle_summary *row);
 
 /* Likewise of the class over all ranks whose n rows of idle_summary index[] has. */

@@ -53,7 +53,6 @@ typedef struct folding {
     TL_VEC(staying) nodes;
     TL_VEC(way) edges;
     TL_VEC(end_after) ends;
-    bool failed;
 } folding;
 
 /* ------------------------------------------------------------------------------------------------------------- ways */

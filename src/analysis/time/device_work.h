@@ -21,12 +21,11 @@ typedef struct tl_work_scratch {
     tl_spans clipped[TL_WORK_SETS], exposed, either, exposed_copy;
 } tl_work_scratch;
 
-/* The work of n kernels, which are those of one device.  False: memory is out. */
+/* The work of n kernels, which are those of one device. */
 void tl_work_collect(tl_work *work, const tl_kernel *kernels, size_t n);
 void tl_work_free(tl_work *work);
 
-/* Fills in the measures of *row: over the whole trace, and over [from_ns, to_ns) with the work cut to it.  False:
- * memory is out. */
+/* Fills in the measures of *row: over the whole trace, and over [from_ns, to_ns) with the work cut to it. */
 void tl_work_measure(const tl_work *work, tl_work_scratch *scratch, tl_breakdown *row);
 void tl_work_measure_in(const tl_work *work, int64_t from_ns, int64_t to_ns, tl_work_scratch *scratch,
                         tl_breakdown *row);

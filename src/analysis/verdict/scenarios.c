@@ -90,7 +90,7 @@ static int64_t moved_by(const tl_baseline *b, size_t sort)
     return ns;
 }
 
-/* Those that move most: how many.  *ok is. */
+/* The kinds that move most data; how many there are. */
 static size_t list_kinds(const tl_baseline *b, const int32_t *groups, kind *kinds)
 {
     size_t n = 0;

@@ -57,8 +57,7 @@ size_t tl_text_columns(tl_text text);
 /* Whether a terminal may be shown the character: no control (C0, DEL, C1), nothing that turns the direction of text. */
 bool tl_char_shows(uint32_t code);
 
-/* How a format is written: fed rows between its begin and end, of which end is called also where begin failed.  False:
- * memory is out; a stream that failed is seen by the caller. */
+/* How a format is written: rows between its begin and its end.  A stream that failed is seen by the caller. */
 typedef struct tl_row_writer {
     void (*begin)(tl_printer *printer);
     void (*row)(tl_printer *printer, const unsigned char *row);

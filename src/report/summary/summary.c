@@ -59,7 +59,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* One or two distinct texts of a column of the rank table (`size` bytes at `offset`), else how many there are; empty
- * ones do not count.  Nothing is said when memory is out. */
+ * ones do not count. */
 static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t size, const char *before,
                          const char *many)
 {

@@ -44,7 +44,7 @@ typedef struct tl_common {
         .number = (number_), .world_size = -1, .top_rank = -1                                                          \
     }
 
-/* Adds a trace; `groups` has the groups of all that is in common.  False: memory is out. */
+/* Adds a trace; `groups` has the groups of all that is in common. */
 void tl_common_add(tl_common *common, tl_map *groups, const tl_input *t);
 
 /* Whether what the trace says of world size, rank, groups and device cannot be of one job with it. */
@@ -66,11 +66,10 @@ typedef struct tl_slice {
     size_t nruns;       /* when it is parted: their runs are 0 .. nruns - 1 */
 } tl_slice;
 
-/* Traces that are there twice: leaves all but one of each alone.  False: memory is out. */
+/* Traces that are there twice: leaves all but one of each alone. */
 void tl_copies_leave(tl_inventory *inventory);
 
-/* Traces that know their rank, in order of time: gives each a job, and puts them in order of job and time.  False:
- * memory is out. */
+/* Traces that know their rank, in order of time: gives each a job, and puts them in order of job and time. */
 void tl_jobs_part(tl_input **known, size_t n);
 
 /* Parts a slice into runs.  A rank may be in one of them twice, where all else says that it is one run.  False: memory
@@ -78,22 +77,21 @@ void tl_jobs_part(tl_input **known, size_t n);
 void tl_runs_part(tl_slice *s);
 
 /* The runs 0 .. nruns - 1 of a slice follow upon one another in its order; joins those that are one run in which ranks
- * have wrong numbers.  False: memory is out. */
+ * have wrong numbers. */
 void tl_doubles_join(tl_slice *s);
 
 /* Gives each of the traces that are the same rank of the same run another number that is plainly its own, or makes it a
- * run of its own; `why` says so.  False: memory is out. */
+ * run of its own; `why` says so. */
 void tl_doubles_settle(tl_slice *s);
 
 /* Traces that do not know their rank: each gets the run that it fits, or one of its own, and the next number that is
- * free there, in order of path.  *nruns grows.  False: memory is out. */
+ * free there, in order of path.  *nruns grows. */
 void tl_strays_place(tl_inventory *inventory, tl_input **unknown, size_t nunknown, size_t *nruns);
 
 /* Below, at or above 0 as a stands before, with or after b: digits that follow upon one another are a number. */
 int tl_compare_names(const char *a, const char *b);
 
-/* The ranks of n traces of one run, where their names tell places on axes of parallelism that count them (*told).
- * False: memory is out. */
+/* The ranks of n traces of one run, where their names tell places on axes of parallelism that count them (*told). */
 void tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told);
 
 /* What two files of one run have in common: the path around the rank in it; the folder and the host, where the rank is

@@ -12,7 +12,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Ranks of the traces of the run that is taken, or of all of its job, ascending, each once; with those of files that
- * cannot be read, which are there all the same.  NULL: memory is out. */
+ * cannot be read, which are there all the same. */
 static int64_t *ranks_of(const tl_inventory *inventory, bool job, size_t *n)
 {
     int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);

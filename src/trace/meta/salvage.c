@@ -102,7 +102,6 @@ static size_t anchor_at(tl_text t, size_t i)
 
 /* -------------------------------------------------------------------------------------------------------- the copy */
 
-/* False: memory is out. */
 static void put(salvage *s, char c)
 {
     if (s->out.n == s->out.cap)

@@ -12,7 +12,7 @@ static inline bool tl_measured_is(const tl_events *events)
            (TL_CAT_BIT(TL_CAT_PROFILER_RANGE) | TL_CAT_BIT(TL_CAT_INSTANT));
 }
 
-/* Puts what its fields say into a side table, if it is one.  False: memory is out. */
+/* Puts what its fields say into a side table, if it is one. */
 void tl_measured_take(tl_events *events, const tl_fields *fields);
 
 #endif

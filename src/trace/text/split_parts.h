@@ -97,7 +97,7 @@ void tl_split_seek_from(tl_split *s, size_t i);
 
 /* The value at `at` ends, or cannot go on, before the byte at index `fault`: notes which entries that seem to start
  * inside it are still open there, and whether there are any others (*holds).  all: those that are open are broken by
- * that byte; else the innermost of them may still be whole.  Goes on to SEEK.  False: memory is out. */
+ * that byte; else the innermost of them may still be whole.  Goes on to SEEK. */
 void tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds);
 
 /* The byte at index `fault`, which breaks the text, may itself begin an entry, or follow the quote of its first key:

@@ -65,7 +65,7 @@ static inline size_t tl_step_index(const int32_t *steps, size_t nsteps, int32_t 
     return s < nsteps ? s : 0;
 }
 
-/* The job's classes: kinds with the same key are one from then on, the first of them.  False: memory is out. */
+/* The job's classes: kinds with the same key are one from then on, the first of them. */
 void tl_kinds_join(tl_frame *frame, const uint64_t *keys);
 
 /* The kind of a node's work, DEVICE or HOST; TL_NONE: it has none.  What takes no time is a piece of work of the
@@ -96,7 +96,7 @@ static inline bool tl_is_host_piece(const tl_node *node)
     return node->key != 0 && node->work_ns > 0 && (node->kind == TL_NODE_LAUNCH || node->kind == TL_NODE_WAIT_BEGIN);
 }
 
-/* The answer to CELLS, and the frame of the rank from then on.  False: memory is out. */
+/* The answer to CELLS, and the frame of the rank from then on. */
 void tl_cells_answer(const tl_open_rank *rank, tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
 /* A piece of host work at its position in the sequence of a step, of a role. */
@@ -110,10 +110,10 @@ typedef struct tl_host_piece {
 
 typedef TL_VEC(tl_host_piece) tl_host_pieces;
 
-/* Appends those of a rank; its frame gets room for what is usual of them.  False: memory is out. */
+/* Appends those of a rank; its frame gets room for what is usual of them. */
 void tl_host_pieces_list(const tl_open_rank *rank, tl_frame *frame, uint32_t role, uint32_t held, tl_host_pieces *out);
 
-/* Of all that have the same positions: what is usual.  False: memory is out. */
+/* Of all that have the same positions: what is usual. */
 void tl_host_pieces_compare(tl_host_pieces *pieces);
 
 #endif

@@ -137,7 +137,7 @@ void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *se
  *
  * Both end together, but for the distance of the clocks, which is one: of all shifts of the one against the other,
  * those under which the differences of ends scatter least, and of these, as steps repeat, the one under which ends lie
- * least apart.  Gives every open item whose peer is known a key.  False when memory is out. */
+ * least apart.  Gives every open item whose peer is known a key. */
 void tl_ways_align(tl_pair_item *items, size_t n);
 
 /* Those of which nobody says between whom.
@@ -148,7 +148,7 @@ void tl_ways_align(tl_pair_item *items, size_t n);
  *
  * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
  * the group are.  A pure function of its input.  Gives every open item a key, and those for which one is found a peer.
- * No neighbours are guessed in groups that guess[group] is false for.  False when memory is out. */
+ * No neighbours are guessed in groups that guess[group] is false for. */
 void tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
 
 #endif

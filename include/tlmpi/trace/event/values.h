@@ -46,7 +46,7 @@ static inline bool tl_value_has_fraction(tl_text t)
     return memchr(t.p, '.', t.n) != NULL || memchr(t.p, 'e', t.n) != NULL || memchr(t.p, 'E', t.n) != NULL;
 }
 
-/* Puts the rare arguments into their side tables.  False: memory is out. */
+/* Puts the rare arguments into their side tables. */
 void tl_events_take_side(tl_events *e, const tl_fields *f, uint32_t event);
 
 #endif

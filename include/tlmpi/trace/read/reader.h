@@ -158,8 +158,7 @@ typedef struct tl_reader {
 /* All formats, ended by NULL; the last of them takes what nobody claims. */
 extern const tl_reader *const tl_readers[];
 
-/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened.  NULL:
- * memory is out. */
+/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
 
 /* For the read of a format whose files hold no events: TL_EINPUT with the reason; *out holds nothing. */
