@@ -49,8 +49,8 @@ static const char *const attributes_lines[] = {
     "With --reproducible the file has none of the last five.",
     "selection\twhat of the traces the tables are of, where --ranks, --steps or --time select a part",
     "selection_notes\twhich parts of that nothing is of, and what there is; what is whole all the same",
-    "A table has a description, a text per column in column_types, column_units and column_roles, and a line per column "
-    "in column_docs.",
+    ("A table has a description, a text per column in column_types, column_units and column_roles, and a line per "
+     "column in column_docs."),
     NULL,
 };
 

@@ -20,6 +20,7 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
 /* Where the group ends that begins at `from` < n. */
 size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context);
 
+/* What a macro declares has no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TL_GROUPS(from, to, order, n, compare, context)                                                                \
     for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)
 
@@ -28,5 +29,6 @@ size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *co
 
 /* For each element x of a TL_VEC, a T: a loop; T may be const. */
 #define TL_EACH(T, x, vec) for (T *x = (vec).v, *const x##_end = (vec).n > 0 ? x + (vec).n : x; x != x##_end; x++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

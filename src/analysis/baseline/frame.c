@@ -110,7 +110,7 @@ static uint32_t kind_at(filling *c, tl_work_kind kind)
 {
     tl_frame *f = c->f;
     uint32_t number = tl_kind_find(f, kind);
-    if (number != TL_NONE)
+    if (number < c->room) /* not TL_NONE */
         return number;
     number = (uint32_t)f->nkinds;
     tl_grow((void **)&f->kinds, &f->kind_room, f->nkinds + 1, sizeof *f->kinds);

@@ -222,7 +222,7 @@ static void depend_all(depending *d)
         uint32_t kernel = b->by_turn[turn];
         const tl_kernel *k = &b->view->kernels[kernel];
         int64_t explained = explained_by(b, kernel);
-        for (uint32_t w = d->recorded[kernel]; w != TL_NONE; w = d->waits.v[w].next)
+        for (uint32_t w = d->recorded[kernel]; w < d->waits.n; w = d->waits.v[w].next) /* TL_NONE ends it */
             explained = tl_ns_max(explained, propose(b, d->waits.v[w].kernel, kernel));
         if (d->waits.n == 0 && k->kind == TL_COMM && k->launch != TL_NONE && computing != TL_NONE)
             explained = tl_ns_max(explained, propose(b, computing, kernel));

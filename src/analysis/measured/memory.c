@@ -70,7 +70,7 @@ static void add_series(const tl_rank_view *view, tl_table *table)
                                   .until_ns = view->memory[i].at_ns,
                                   .track = view->memory[i].track };
     tl_instants_place(view, around, view->nmemory, NULL);
-    for (uint8_t what = TL_SERIES_MEMORY_GIVEN; what <= TL_SERIES_MEMORY_RESERVED; what++)
+    for (int what = TL_SERIES_MEMORY_GIVEN; what <= TL_SERIES_MEMORY_RESERVED; what++)
         for (size_t i = 0; i < view->nmemory; i++) {
             const tl_memory *m = &view->memory[i], *before = i > 0 && m[-1].device == m->device ? m - 1 : NULL;
             int64_t changed =
@@ -80,7 +80,7 @@ static void add_series(const tl_rank_view *view, tl_table *table)
                             : m->bytes != INT64_MIN              ? m->bytes
                                                                  : changed;
             const tl_series_row row = { .rank = view->rank,
-                                        .what = what,
+                                        .what = (uint8_t)what,
                                         .device = m->device,
                                         .stream = -1,
                                         .name = TL_NO_NAME,
@@ -95,9 +95,8 @@ static void add_series(const tl_rank_view *view, tl_table *table)
     free(around);
 }
 
-static void memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void memory_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     add_rows(view, tl_tables_get(out, &tl_memory_row_schema));
     if (config->series && view->nmemory > 0)
         add_series(view, tl_tables_get(out, &tl_series_row_schema));

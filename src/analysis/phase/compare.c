@@ -34,7 +34,7 @@ static void list_waits(tl_tables *tables, waits *out)
     for (size_t i = 0; i < exposed->n; i++) {
         const tl_exposed *row = tl_table_row(exposed, i);
         uint32_t at = tl_map_get(&out->at, key_of(row->rank, row->step));
-        if (at != TL_MAP_NONE)
+        if (at < out->ns.n)
             out->ns.v[at] = tl_ns_sum(out->ns.v[at], row->waiting_ns);
     }
 }

@@ -186,9 +186,9 @@ void tl_rank_ideal_apply(const tl_rank_ideal *of, tl_changes *c)
     tl_drop_waits(c, of->spare);
     tl_changes_compare(c);
     for (uint32_t v = 0; v < c->open.n; v++) {
-        in_cell *has = c->kind_of[v] != TL_NONE ? &cells[c->kind_of[v] * c->frame->nsteps + c->step_of[v]] : NULL;
-        if (has == NULL)
+        if (c->kind_of[v] == TL_NONE)
             continue;
+        in_cell *has = &cells[c->kind_of[v] * c->frame->nsteps + c->step_of[v]];
         has->own_ns += c->open.nodes[v].work_ns;
         has->longer_ns += is_host(c, v) ? longer(c, v) : 0;
     }

@@ -213,7 +213,7 @@ void tl_columns_order(tl_columns *c, const uint32_t *order)
         void *from = get_array(c, columns_of[k].at);
         if (from == NULL)
             continue;
-        if (room_bytes < c->n * size) {
+        if (room == NULL || room_bytes < c->n * size) {
             free(room);
             room_bytes = c->n * size;
             room = tl_malloc(room_bytes);

@@ -25,7 +25,7 @@ static void list_iterations(tl_bytes *cell, const tl_hta_frame *frame)
 
     for (size_t i = 0; i < frame->rows.n; i++)
         add_step(&steps, frame->rows.v[i].iteration);
-    steps.n = tl_ns_distinct(steps.v, steps.n);
+    steps.n = steps.n > 0 ? tl_ns_distinct(steps.v, steps.n) : 0;
     for (size_t i = 0; i < steps.n; i++) {
         char number[TL_PYTHON_REPR_SIZE];
         if (frame->iteration_whole)
@@ -138,7 +138,7 @@ void tl_hta_profiler_steps(tl_hta_job *job)
     TL_EACH (const tl_hta_frame, frame, job->frames)
         TL_EACH (const tl_hta_row, row, frame->rows)
             add_step(&steps, job->symbols.v.v[row->name].step);
-    steps.n = tl_ns_distinct(steps.v, steps.n);
+    steps.n = steps.n > 0 ? tl_ns_distinct(steps.v, steps.n) : 0;
     for (size_t i = 0; i < steps.n; i++)
         TL_ROW(&csv, steps.v[i]);
     free(steps.v);

@@ -204,7 +204,8 @@ static void write_groups(tl_csv *csv, const delays *d)
                                   (int64_t)(to - from), round3(TL_STATS(order + from, to - from, runs, op_us).mean),
                                   round3(TL_STATS(order + from, to - from, runs, runtime_us).mean) });
     }
-    qsort(rows.v, rows.n, sizeof *rows.v, by_count);
+    if (rows.n > 1)
+        qsort(rows.v, rows.n, sizeof *rows.v, by_count);
     TL_EACH (const row, r, rows)
         TL_ROW(csv, d->frame->rank, r->op, r->kernels, r->n, r->op_us, r->runtime_us);
     free(rows.v);

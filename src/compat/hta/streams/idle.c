@@ -104,7 +104,7 @@ static void find_idle(idle_tables *t, const tl_hta_frame *frame, const bool *wor
         if (!tl_hta_on_stream(&rows[i]) || !works[rows[i].cat])
             continue;
         number[i] = tl_map_get(&seen, (uint64_t)rows[i].stream);
-        if (number[i] == TL_MAP_NONE) {
+        if (number[i] >= t->streams.n - first) { /* TL_MAP_NONE: a new one */
             number[i] = (uint32_t)(t->streams.n - first);
             tl_map_put(&seen, (uint64_t)rows[i].stream, number[i]);
             tl_vec_push(&t->streams, (stream){ .rank = frame->rank, .id = rows[i].stream });

@@ -249,7 +249,8 @@ static void write_sums(const syncs *s, tl_csv_folder *folder)
             total += s->v.v[order[i]].latency;
         tl_vec_push(&sums, (sum){ order + from, to - from, total });
     }
-    qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
+    if (sums.n > 1)
+        qsort(sums.v, sums.n, sizeof *sums.v, largest_first);
     tl_csv_head(&csv, "Collective name,dtype,In msg nelems,Process Group Name,Group size,Full msg size (MB)");
     tl_csv_head(&csv,
                 STATISTICS("comm_latency") "," STATISTICS("skew in start time") "," STATISTICS("skew in end time"));
