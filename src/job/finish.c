@@ -18,14 +18,14 @@ double tl_now_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void reduce(tl_job *j, tl_error *err)
+static void reduce(tl_job *j)
 {
     const tl_verdict_options *judge = &j->options->judge;
     tl_table *parameters = tl_tables_get(&j->tables, &tl_parameter_schema);
     tl_parameters_list(parameters, judge->alpha, judge->least_cost);
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->reduce != NULL)
-            (*a)->reduce(&j->tables, err);
+            (*a)->reduce(&j->tables);
 }
 
 static void tell_problems(tl_job *j)
@@ -62,7 +62,7 @@ tl_status tl_job_finish(tl_job *j, double start_s, int *code, tl_error *err)
         tell_problems(j); /* else the summary says it, on the same screen */
     if (*code == TL_EXIT_NOTHING)
         return tl_fail(err, TL_EINPUT, "none of the %s could be read", tl_inputs_word(&j->tables));
-    reduce(j, err);
+    reduce(j);
     st = tl_write_end(j->store, j->options, &j->tables, j->selected_words, j->selection_notes,
                       tl_writer_epoch(j->writer), err);
     if (st == TL_OK) {

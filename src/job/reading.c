@@ -58,8 +58,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
     if (tl_is_first()) {
         tl_writer_serve_out(j->writer);
         j->tables.names = tl_writer_names(j->writer);
-        tl_status written = tl_writer_status(j->writer, err);
-        st = written;
+        st = tl_writer_status(j->writer, err);
     }
     tl_unexpected_free(&endpoint.unexpected);
     return tl_par_agree(st, err);

@@ -82,15 +82,13 @@ int tl_run(const tl_options *options)
         st = tl_job_read_memory(&j, &err);
     if (st == TL_OK)
         st = tl_par_agree(tl_executions_list(&j.plan, NULL, &j.tables, &err), &err);
-    if (st == TL_OK)
+    if (st == TL_OK) {
         gather_ranks(&j);
-    if (st == TL_OK)
-        st = tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
-                          &j.tables, &j.late, &err);
-    if (st == TL_OK)
+        tl_match_run(&j.participants, &j.exposures, j.plan.inventory.world_size, (tl_clock_mode)options->clock,
+                     &j.tables, &j.late);
         tl_gather_tables(&j.tables, TL_SCOPE_JOB);
-    if (st == TL_OK)
         st = tl_attribute(&(tl_attribution){ &j.late, &j.graphs, &j.details, options->judge }, &j.tables, &err);
+    }
     if (st == TL_OK)
         tl_phase_run(&j.plan, options, true, &j.tables);
     if (st == TL_OK)

@@ -224,7 +224,7 @@ static void analyse(const tl_rank_view *view, unsigned needs, tl_tables *out)
     tl_error err;
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->per_rank != NULL && (*a)->needs == needs)
-            (*a)->per_rank(view, &tl_config_default, out, &err);
+            (*a)->per_rank(view, &tl_config_default, out);
 }
 
 static void link_and_analyse(tl_trace *trace)
@@ -249,7 +249,7 @@ static void link_and_analyse(tl_trace *trace)
     analyse(&linked.view, 0, &out);
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->reduce != NULL)
-            (*a)->reduce(&out, &err);
+            (*a)->reduce(&out);
     tl_tables_free(&out);
     tl_linked_free(&linked);
 }

@@ -42,9 +42,8 @@ static void add_rows(tl_table *table, const tl_named *rows, size_t n)
             tl_table_append(table, &rows[i], 1);
 }
 
-static void per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     (void)config;
     size_t n = view->names->n;
     tl_named *rows = tl_calloc(2 * n + 1, sizeof *rows);
@@ -62,9 +61,8 @@ static void per_rank(const tl_rank_view *view, const tl_config *config, tl_table
     free(rows);
 }
 
-static void reduce(tl_tables *job, tl_error *err)
+static void reduce(tl_tables *job)
 {
-    (void)err;
     static const char whole[] = "all of the job";
     const tl_table *ranks = tl_tables_get(job, &rank_schema);
     uint32_t all = tl_names_intern(job->names, whole, sizeof whole - 1);

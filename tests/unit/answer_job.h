@@ -182,7 +182,7 @@ static inline void walk(answer_job *j, int32_t rank, int subseq, int64_t path_ns
 /* Once all rows are there: decided, and read back. */
 static inline const tl_answers *answers_of(answer_job *j)
 {
-    tl_culprits_find(&j->tables, NULL);
+    tl_culprits_find(&j->tables);
     tl_answers_read(&j->tables, &j->answers);
     return &j->answers;
 }

@@ -13,10 +13,9 @@ static const tl_gap no_gap;
 
 static inline size_t run(drawing *d, const tl_config *config)
 {
-    tl_error err;
     for (size_t i = 0; i < d->out.n; i++)
         d->out.v[i].n = 0;
-    tl_idle_analysis.per_rank(&d->view, config, &d->out, &err);
+    tl_idle_analysis.per_rank(&d->view, config, &d->out);
     return tl_tables_get(&d->out, &tl_gap_schema)->n;
 }
 

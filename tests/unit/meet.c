@@ -68,7 +68,6 @@ void meeting_analyse(meeting *m)
 {
     tl_collective_run *runs = NULL;
     size_t n = 0;
-    tl_error err;
 
     tl_participants_sort(m->participants, m->nparticipants);
     tl_runs_make(m->participants, m->nparticipants, &runs, &n);
@@ -78,7 +77,7 @@ void meeting_analyse(meeting *m)
         c.number = (int64_t)r;
         for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
             if ((*a)->per_collective != NULL)
-                (*a)->per_collective(&c, &m->out, &err);
+                (*a)->per_collective(&c, &m->out);
     }
     free(runs);
 }

@@ -33,10 +33,10 @@ typedef struct tl_analysis {
     unsigned needs;                 /* TL_NEEDS_..., or 0 */
     const tl_schema *const *tables; /* what it fills, NULL-terminated */
     /* TL_ENOMEM; `out` then holds part of the rows.  Each may be NULL. */
-    void (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err);
-    void (*per_collective)(const tl_collective_view *collective, tl_tables *out, tl_error *err);
-    void (*fold)(tl_tables *out, tl_error *err);
-    void (*reduce)(tl_tables *job, tl_error *err);
+    void (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out);
+    void (*per_collective)(const tl_collective_view *collective, tl_tables *out);
+    void (*fold)(tl_tables *out);
+    void (*reduce)(tl_tables *job);
 } tl_analysis;
 
 #endif

@@ -35,8 +35,8 @@ typedef enum tl_clock_mode {
 
 /* How several procs that each have some of the job's collectives agree: each call leaves the same n values with all. */
 typedef struct tl_clock_procs {
-    void (*least)(int64_t *values, size_t n, tl_error *err); /* the least of each */
-    void (*sum)(int64_t *values, size_t n, tl_error *err);
+    void (*least)(int64_t *values, size_t n); /* the least of each */
+    void (*sum)(int64_t *values, size_t n);
 } tl_clock_procs;
 
 /* By how much one rank's end of one collective is after the mean end of all its members, on recorded clocks. */
@@ -87,9 +87,8 @@ int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n);
 /* Of `participants`, in the order of tl_participants_sort, and the ends of all procs, in order: finds the clocks of the
  * job, the same on every proc.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns
  * and sigma_ns of the rank_clocks; the last is how far off the offset may be, INT64_MAX: nothing tells. */
-tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
-                         tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks,
-                         size_t nrank_clocks, tl_error *err);
+void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
+                    tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks, size_t nrank_clocks);
 
 /* A time without the drift and the step of its clock, but with its offset. */
 int64_t tl_clock_steady(const tl_rank_clock *clock, int64_t ns);

@@ -12,7 +12,7 @@
 
 /* Fills table culprit anew from the other tables of the job, which have been reduced; one that is empty is a question
  * that cannot be answered, no error.  TL_ENOMEM: the table is then as it was. */
-void tl_culprits_find(tl_tables *job, tl_error *err);
+void tl_culprits_find(tl_tables *job);
 
 /* The same, as the last of all reductions. */
 extern const tl_analysis tl_culprit_analysis;

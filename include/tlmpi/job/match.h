@@ -23,9 +23,9 @@
  * collectives.  `tables` has the rows of scope RANK on proc 0; on every proc it gets the rows of its collectives, in an
  * order that goes on from proc to proc, and of tables of scope JOB some rows that reduce makes one of; and `late` what
  * its collectives say of who came late.  world, on proc 0: ranks of the job, as far as traces and names of files tell,
- * whether they were read or not.  The same status and message on every proc.
+ * whether they were read or not.
  */
-tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode,
-                       tl_tables *tables, tl_late_rows *late, tl_error *err);
+void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode, tl_tables *tables,
+                  tl_late_rows *late);
 
 #endif

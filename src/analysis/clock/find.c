@@ -53,10 +53,10 @@ static void number_clocks(search *s, bool by_host)
         s->uncertain[c] = 0;
 }
 
-static void count_broken(const search *s, int64_t *broken, tl_error *err)
+static void count_broken(const search *s, int64_t *broken)
 {
     *broken = tl_clock_bounds_broken(s->b, s->tried, s->offset);
-    s->procs->sum(broken, 1, err);
+    s->procs->sum(broken, 1);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- solve */
@@ -165,25 +165,25 @@ static bool goes_round(const search *s, int64_t *scratch)
 }
 
 /* One pass over the bounds of all procs.  *round as above. */
-static void follow_bounds(search *s, bool *settled, bool *round, tl_error *err)
+static void follow_bounds(search *s, bool *settled, bool *round)
 {
     size_t n = s->g.nclocks;
     s->high[n] = tl_clock_bounds_pass(s->b, s->tried, s->low, s->high, s->low_from) ? 1 : 0;
     memcpy(s->own, s->low, n * sizeof *s->own);
     for (size_t i = 0; i < n; i++)
         s->high[i] = -s->high[i];
-    s->procs->least(s->low, 2 * n + 1, err);
+    s->procs->least(s->low, 2 * n + 1);
     for (size_t i = 0; i < n; i++) {
         s->high[i] = -s->high[i];
         s->low_from[i] = s->own[i] == s->low[i] ? s->low_from[i] : INT64_MAX; /* another proc knows */
     }
-    s->procs->least(s->low_from, n, err);
+    s->procs->least(s->low_from, n);
     *settled = s->high[n] != 0;
     *round = goes_round(s, s->own);
 }
 
 /* The feasible offsets nearest to those that are there, if there are any: following bounds comes to an end then. */
-static void keep_bounds(search *s, tl_error *err)
+static void keep_bounds(search *s)
 {
     size_t n = s->g.nclocks;
     bool far_off = false, settled = false, round = false;
@@ -194,7 +194,7 @@ static void keep_bounds(search *s, tl_error *err)
     for (size_t c = 0; c < n; c++)
         s->low_from[c] = -1;
     for (size_t k = 0; !settled && !far_off && !round && k <= n; k++) {
-        follow_bounds(s, &settled, &round, err);
+        follow_bounds(s, &settled, &round);
         for (size_t i = 0; i < n; i++)
             far_off |= s->low[i] <= -TL_CLOCK_FAR || s->high[i] >= TL_CLOCK_FAR;
     }
@@ -271,22 +271,22 @@ static bool is_beyond_scatter(const search *s)
 }
 
 /* One numbering of clocks: its offsets are taken where they break fewer bounds than *least. */
-static void try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least, tl_error *err)
+static void try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least)
 {
     int64_t recorded = 0, broken = 0;
     number_clocks(s, by_host);
     bool first = *least == INT64_MAX, one = s->g.nclocks < 2;
     if (first)
-        count_broken(s, &recorded, err);
+        count_broken(s, &recorded);
 
     *least = first ? recorded : *least;
     if (!one)
         solve_clocks(s);
     bool beyond = !one && first && is_beyond_scatter(s);
     if (!one)
-        keep_bounds(s, err);
+        keep_bounds(s);
     if (!one)
-        count_broken(s, &broken, err);
+        count_broken(s, &broken);
     bool shift = !one && (broken < *least || (first && broken == *least && (beyond || mode == TL_CLOCK_FORCE)));
     if (first || shift)
         keep(s, shift && mode != TL_CLOCK_NONE);
@@ -311,18 +311,18 @@ static void doubt_guessed_hosts(search *s)
         s->tried[i].host = s->tried[i].guessed != 0 ? -1 : s->tried[i].host;
 }
 
-static void find(search *s, tl_clock_mode mode, tl_error *err)
+static void find(search *s, tl_clock_mode mode)
 {
     int64_t extent[] = { s->b->first_ns, -s->b->last_ns }, least = INT64_MAX;
-    s->procs->least(extent, 2, err);
+    s->procs->least(extent, 2);
 
     s->first_ns = extent[0] <= -extent[1] ? extent[0] : 0;
     s->last_ns = extent[0] <= -extent[1] ? -extent[1] : 0;
     doubt_guessed_hosts(s);
-    try_clocks(s, mode, true, &least, err);
+    try_clocks(s, mode, true, &least);
     if (least > 0 && s->g.nclocks < s->nranks) {
         /* else each rank has had a clock of its own */
-        try_clocks(s, mode, false, &least, err);
+        try_clocks(s, mode, false, &least);
     }
 }
 
@@ -356,9 +356,8 @@ static void make_room(search *s, tl_arena *arena)
     }
 }
 
-tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
-                         tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks,
-                         size_t nrank_clocks, tl_error *err)
+void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
+                    tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks, size_t nrank_clocks)
 {
     tl_clock_bounds b = { 0 };
     search s = {
@@ -367,17 +366,9 @@ tl_status tl_clocks_find(const tl_participant *participants, size_t n, const tl_
     tl_arena arena = { 0 };
     make_room(&s, &arena);
     tl_clock_bounds_make(participants, n, rank_clocks, nrank_clocks, &b);
-    int64_t failed = 0;
-
-    procs->least(&failed, 1, err);
-    tl_status st = TL_OK;
-    if (failed != 0)
-        st = tl_fail_memory(err, "the clocks");
-    if (st == TL_OK)
-        find(&s, mode, err);
+    find(&s, mode);
     tl_clock_bounds_free(&b);
     tl_arena_free(&arena);
-    return st;
 }
 
 int64_t tl_clock_steady(const tl_rank_clock *clock, int64_t ns)

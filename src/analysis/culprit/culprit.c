@@ -331,9 +331,8 @@ static bool kernels_are_taken(tl_tables *tables)
     return false;
 }
 
-void tl_culprits_find(tl_tables *tables, tl_error *err)
+void tl_culprits_find(tl_tables *tables)
 {
-    (void)err;
     tl_judgement j = { .tables = tables };
     tl_measures measures = { .of = &j };
 

@@ -130,9 +130,8 @@ static void add_noise(const tl_idle_rank *k, tl_table *series)
     }
 }
 
-static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     tl_idle_rank k = { .view = view, .config = &config->idle };
     size_t n = count_devices(&k), first = 0;
     tl_idle_device *devices = tl_calloc(n, sizeof *devices);

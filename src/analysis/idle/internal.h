@@ -251,6 +251,6 @@ void tl_idle_say_class(const tl_names *names, const tl_gap *gap, char *cell, siz
 void tl_idle_add(tl_idle *sum, const tl_idle *row);
 
 /* Over the ranks: the classes of gaps of all of them, and the sums of the job. */
-void tl_idle_reduce(tl_tables *job, tl_error *err);
+void tl_idle_reduce(tl_tables *job);
 
 #endif

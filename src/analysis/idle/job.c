@@ -192,9 +192,8 @@ static void reduce_idle(tl_tables *tables, tl_idle *sum, size_t *nranks)
     tl_table_sort(table);
 }
 
-void tl_idle_reduce(tl_tables *job, tl_error *err)
+void tl_idle_reduce(tl_tables *job)
 {
-    (void)err;
     tl_idle sum;
     size_t nranks;
     reduce_idle(job, &sum, &nranks);

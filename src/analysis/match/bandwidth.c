@@ -60,9 +60,8 @@ static void collect(tl_table *sums, tl_map *index_of, const tl_bandwidth *row)
     }
 }
 
-static void bandwidth_fold(tl_tables *out, tl_error *err)
+static void bandwidth_fold(tl_tables *out)
 {
-    (void)err;
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *sums = tl_tables_get(out, &tl_bandwidth_schema);
     tl_map index_of = { 0 };
@@ -108,9 +107,8 @@ static void find_speed(tl_bandwidth *row, int32_t size)
     row->busbw_gb_s = size > 0 ? row->algbw_gb_s * tl_bus_factor((tl_collective)row->kind, size) : NAN;
 }
 
-static void bandwidth_reduce(tl_tables *job, tl_error *err)
+static void bandwidth_reduce(tl_tables *job)
 {
-    (void)err;
     tl_table *rows = tl_tables_get(job, &tl_bandwidth_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     tl_table sums = { .schema = &tl_bandwidth_schema };

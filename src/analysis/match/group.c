@@ -40,9 +40,8 @@ static void add_to(tl_group_row *sum, const tl_group_row *row)
 }
 
 /* A row a group that occurs, with its counts alone. */
-static void group_fold(tl_tables *out, tl_error *err)
+static void group_fold(tl_tables *out)
 {
-    (void)err;
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     tl_table *groups = tl_tables_get(out, &tl_group_row_schema);
     tl_map index_of = { 0 };
@@ -75,13 +74,12 @@ static int32_t ranks_of_job(const tl_table *ranks)
 }
 
 /* Of equal groups the first row is the one with words: it was there before the counts. */
-static void group_reduce(tl_tables *job, tl_error *err)
+static void group_reduce(tl_tables *job)
 {
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);
     int32_t nranks = ranks_of_job(tl_tables_get(job, &tl_rank_schema));
     size_t kept = 0;
 
-    (void)err;
     for (size_t i = 1; i < groups->n; i++) {
         const tl_group_row *row = tl_table_row(groups, i);
         tl_group_row *last = tl_table_row(groups, kept);

@@ -136,9 +136,8 @@ static void look_at_arrival(tl_quality rows[TL_NCHECKS], const tl_arrival *a, bo
     rows[TL_CHECK_BALANCE].of = tl_ns_sum(rows[TL_CHECK_BALANCE].of, a->wait_ns);
 }
 
-static void quality_fold(tl_tables *out, tl_error *err)
+static void quality_fold(tl_tables *out)
 {
-    (void)err;
     const tl_table *collectives = tl_tables_get(out, &tl_collective_row_schema);
     const tl_table *arrivals = tl_tables_get(out, &tl_arrival_schema);
     tl_quality rows[TL_NCHECKS];
@@ -222,9 +221,8 @@ static void look_at_job(tl_quality rows[TL_NCHECKS], tl_tables *job)
         add(&rows[TL_CHECK_INFERRED], ((const tl_group_row *)tl_table_row(groups, i))->inferred != 0, 0);
 }
 
-static void quality_reduce(tl_tables *job, tl_error *err)
+static void quality_reduce(tl_tables *job)
 {
-    (void)err;
     tl_table *table = tl_tables_get(job, &tl_quality_schema);
     tl_quality rows[TL_NCHECKS];
 

@@ -241,9 +241,8 @@ static void add_rows(counting *c, tl_table *table)
     free(order);
 }
 
-static void counter_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void counter_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     counting c = { .view = view, .names = out->names };
     (void)config;
     if (view->ncounted == 0)

@@ -273,9 +273,8 @@ static void end(finding *f, tl_arena *arena)
     free(f->open.v);
 }
 
-static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void pattern_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     finding f = { .view = view };
     tl_arena arena = { 0 };
     (void)config;

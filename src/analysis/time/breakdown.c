@@ -197,9 +197,8 @@ static void rank_rows_free(rank_rows *r)
     free(r->runs);
 }
 
-static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_breakdown_schema);
     const tl_kernel *k = view->kernels;
@@ -256,9 +255,8 @@ static void add_whole_steps(tl_table *table, const tl_table *health)
 }
 
 /* Rows of the whole job: for the whole trace and for each step the sum over ranks. */
-static void breakdown_reduce(tl_tables *job, tl_error *err)
+static void breakdown_reduce(tl_tables *job)
 {
-    (void)err;
     tl_table *table = tl_tables_get(job, &tl_breakdown_schema), *mix_rows = tl_tables_get(job, &tl_mix_schema);
     int64_t mix_ns[TL_WORK_MIXES] = { 0 };
     tl_table sums = { .schema = &tl_breakdown_schema };

@@ -21,9 +21,8 @@ static int64_t number_of(int64_t correlation)
     return correlation > 0 ? correlation : -1;
 }
 
-static void interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void interval_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_interval_schema);
 

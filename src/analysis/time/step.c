@@ -16,9 +16,8 @@ static tl_step *row_of(tl_table *table, int32_t step)
     return table->n > 0 ? bsearch(&key, table->rows, table->n, sizeof key, by_number) : NULL;
 }
 
-static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void step_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     (void)config;
     tl_table *table = tl_tables_get(out, &tl_step_schema);
 

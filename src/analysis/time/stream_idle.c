@@ -114,9 +114,8 @@ static void add_stream(const tl_rank_view *view, const tl_config *config, size_t
     add_gaps(c, config, v + from, to - from, row, tl_tables_get(out, &tl_stream_idle_schema));
 }
 
-static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void stream_idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     const tl_kernel *v = view->kernels;
     scratch c = { 0 };
 

@@ -181,9 +181,8 @@ static void add_rows(const listing *l, tl_table *table)
         tl_table_append(table, &rest, 1);
 }
 
-static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void tree_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     tl_tree tree = { .nodes = { .n = 0 } };
     tl_arena arena = { 0 };
     listing l = { .tree = &tree, .view = view };

@@ -119,9 +119,8 @@ static void measure(const tl_collective_view *c, const extent *x, const int64_t 
                           tl_bus_factor((tl_collective)c->kind, c->size > 0 ? c->size : (int32_t)c->n);
 }
 
-static void arrival_per_collective(const tl_collective_view *c, tl_tables *out, tl_error *err)
+static void arrival_per_collective(const tl_collective_view *c, tl_tables *out)
 {
-    (void)err;
     const extent x = extent_of(c);
     tl_collective_row *row = tl_table_add(tl_tables_get(out, &tl_collective_row_schema));
     int64_t *waits_ns = tl_malloc((c->n + 1) * sizeof *waits_ns);

@@ -281,9 +281,8 @@ static void add_job_bubbles(tl_table *bubbles)
     tl_table_sort(bubbles);
 }
 
-static void exposed_reduce(tl_tables *job, tl_error *err)
+static void exposed_reduce(tl_tables *job)
 {
-    (void)err;
     tl_table *table = tl_tables_get(job, &tl_exposed_schema), *bubbles = tl_tables_get(job, &tl_bubble_schema);
     const tl_table *groups = tl_tables_get(job, &tl_group_row_schema),
                    *breakdown = tl_tables_get(job, &tl_breakdown_schema);

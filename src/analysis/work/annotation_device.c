@@ -48,9 +48,8 @@ static void add_rows(const tl_rank_view *view, tl_arena *arena, tl_table *table)
     tl_places_number(table, first, view->names, measures);
 }
 
-static void annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void annotation_device_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     tl_arena arena = { 0 };
     (void)config;
     if (view->nranges != 0)

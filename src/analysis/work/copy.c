@@ -120,9 +120,8 @@ static void add_row(const tl_rank_view *view, const uint32_t *order, size_t n, s
     row->max_gb_s = (double)tl_series_max(&c->series) / 1e9;
 }
 
-static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void copy_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     static const char *const measures[] = { "total_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_copy_row_schema);
     size_t first = table->n;

@@ -108,10 +108,9 @@ static void add_points(const tl_rank_view *view, const tl_counters *all, const p
     }
 }
 
-static void series_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void series_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_counters all = { 0 };
-    (void)err;
     if (!config->series)
         return;
     tl_counters_find(&all, view);

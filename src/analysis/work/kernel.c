@@ -109,9 +109,8 @@ static void add_rows(const tl_rank_view *view, const slots *s, tl_table *table)
     tl_places_number(table, from, view->names, measures);
 }
 
-static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void kernel_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     slots s = { 0 };
     (void)config;
     slots_fill(&s, view);
@@ -147,9 +146,8 @@ static void add_sum(void *arg, const tl_over_ranks *of, tl_table *out)
     memcpy(sum->apart_ranks, of->apart_ranks, sizeof sum->apart_ranks);
 }
 
-static void kernel_reduce(tl_tables *job, tl_error *err)
+static void kernel_reduce(tl_tables *job)
 {
-    (void)err;
     static const char *const measures[] = { "total_ns", NULL };
     const tl_table *kernels = tl_tables_get(job, &tl_kernel_row_schema);
     int64_t all_ns = 0;

@@ -145,9 +145,8 @@ static void add_row(launching *l, const slot *s, tl_table *table)
     fill_steps(l, s, row);
 }
 
-static void launch_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void launch_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     static const char *const measures[] = { "host_ns", NULL };
     tl_table *table = tl_tables_get(out, &tl_launch_row_schema);
     launching l = { .view = view, .config = &config->launch };

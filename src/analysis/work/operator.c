@@ -359,9 +359,8 @@ static void tabulate(const tl_rank_view *view, tl_op_kind kind, tl_table *table)
     free(s.open.v);
 }
 
-static void operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void operator_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     (void)config;
     tabulate(view, TL_OP, tl_tables_get(out, &tl_operator_row_schema));
     tabulate(view, TL_ANNOTATION, tl_tables_get(out, &tl_annotation_row_schema));

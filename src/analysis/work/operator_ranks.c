@@ -48,9 +48,8 @@ static void tabulate(tl_tables *job, const tl_schema *from, const tl_schema *to)
     tl_over_ranks_add(rows, job->names, add_sum, &all_ns, measures, tl_tables_get(job, to));
 }
 
-static void operator_ranks_reduce(tl_tables *job, tl_error *err)
+static void operator_ranks_reduce(tl_tables *job)
 {
-    (void)err;
     tabulate(job, &tl_operator_row_schema, &tl_operator_ranks_schema);
     tabulate(job, &tl_annotation_row_schema, &tl_annotation_ranks_schema);
 }

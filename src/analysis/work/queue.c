@@ -88,9 +88,8 @@ static void add_row(const tl_rank_view *view, const tl_kernel *v, size_t n, int6
     find_lengths(c, row);
 }
 
-static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out, tl_error *err)
+static void queue_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
-    (void)err;
     tl_table *table = tl_tables_get(out, &tl_queue_row_schema);
     const tl_kernel *v = view->kernels;
     scratch c = { 0 };

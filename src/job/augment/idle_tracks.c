@@ -84,7 +84,7 @@ static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_w
     tl_config config = options->config;
     config.series = true;
     if (st == TL_OK)
-        tl_idle_analysis.per_rank(&linked.view, &config, &t->tables, err);
+        tl_idle_analysis.per_rank(&linked.view, &config, &t->tables);
     if (st == TL_OK)
         place_waits(&linked.view, waits, nwaits, t);
     if (st == TL_OK)

@@ -55,7 +55,7 @@ static void find_ends(const tl_matching *m, tl_clock_end **ends, size_t *n)
     free(samples);
 }
 
-tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err)
+void tl_match_clocks(tl_matching *m, tl_clock_mode mode)
 {
     static const tl_clock_procs procs = { tl_reduce_least, tl_reduce_sum };
     const tl_job_facts facts = { .ranks = m->ranks, .nranks = m->nranks };
@@ -64,12 +64,9 @@ tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err)
     size_t n = 0;
 
     find_ends(m, &ends, &n);
-    tl_status st =
-        tl_clocks_find(set->participants.v, set->participants.n, ends, n, mode, &procs, m->ranks, m->nranks, err);
-    if (st == TL_OK && tl_par_proc() == 0)
+    tl_clocks_find(set->participants.v, set->participants.n, ends, n, mode, &procs, m->ranks, m->nranks);
+    if (tl_par_proc() == 0)
         tl_clock_rows_fill(m->ranks, m->nranks, ends, n, m->clock_rows);
     free(ends);
-    if (st == TL_OK)
-        tl_clocks_correct(m->set->participants.v, m->set->participants.n, &facts);
-    return st;
+    tl_clocks_correct(m->set->participants.v, m->set->participants.n, &facts);
 }

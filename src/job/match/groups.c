@@ -61,23 +61,18 @@ static void decide(tl_matching *m, census *c)
 }
 
 /* All procs' memberships and sightings to proc 0. */
-static tl_status take_census(const tl_matching *m, census *c, tl_error *err)
+static void take_census(const tl_matching *m, census *c)
 {
     tl_sighting *mine = NULL;
     size_t nmine = 0;
-    tl_status st = TL_OK;
 
     c->counts = tl_arena_zeroed(&c->arena, (size_t)tl_par_nprocs(), sizeof *c->counts);
     c->sighted = tl_arena_zeroed(&c->arena, (size_t)tl_par_nprocs(), sizeof *c->sighted);
     tl_sightings_draw(m->set, &mine, &nmine);
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        tl_collect_rows(m->set->memberships.v, m->set->memberships.n, sizeof *c->memberships, (void **)&c->memberships,
-                        &c->n, c->counts);
-    if (st == TL_OK)
-        tl_collect_rows(mine, nmine, sizeof *mine, (void **)&c->sightings, &c->nsightings, c->sighted);
+    tl_collect_rows(m->set->memberships.v, m->set->memberships.n, sizeof *c->memberships, (void **)&c->memberships,
+                    &c->n, c->counts);
+    tl_collect_rows(mine, nmine, sizeof *mine, (void **)&c->sightings, &c->nsightings, c->sighted);
     free(mine);
-    return st;
 }
 
 static void census_free(census *c)
@@ -87,30 +82,23 @@ static void census_free(census *c)
     tl_arena_free(&c->arena);
 }
 
-tl_status tl_match_groups(tl_matching *m, tl_error *err)
+void tl_match_groups(tl_matching *m)
 {
     census c = { 0 };
     size_t nfates = 0;
     bool first = tl_par_proc() == 0;
 
-    tl_status st = TL_OK;
     if (first) {
         tl_rank_clocks_make(m->rank_rows, &m->ranks, &m->nranks);
         tl_clock_rows_begin(m->ranks, m->nranks, m->rank_rows, m->clock_rows);
     }
-    st = tl_par_agree(st, err);
-    if (st == TL_OK)
-        tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks);
-    if (st == TL_OK)
-        st = take_census(m, &c, err);
-    if (st == TL_OK && first)
+    tl_par_share((void **)&m->ranks, &m->nranks, sizeof *m->ranks);
+    take_census(m, &c);
+    if (first)
         decide(m, &c);
-    if (st == TL_OK)
-        tl_par_shuffle(c.fates, c.n, sizeof *c.fates, c.to, (void **)&m->fates, &nfates);
-    if (st == TL_OK)
-        tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups);
-    if (st == TL_OK && first)
+    tl_par_shuffle(c.fates, c.n, sizeof *c.fates, c.to, (void **)&m->fates, &nfates);
+    tl_par_share((void **)&m->groups, &m->ngroups, sizeof *m->groups);
+    if (first)
         tl_clock_rows_launches(c.memberships, c.n, m->clock_rows);
     census_free(&c);
-    return st;
 }

@@ -26,7 +26,7 @@ typedef struct tl_matching {
 void tl_match_sends(tl_matching *m);
 
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */
-tl_status tl_match_groups(tl_matching *m, tl_error *err);
+void tl_match_groups(tl_matching *m);
 
 /* Collective.  Every send and receive without a key gets one, and its peer where it is found. */
 void tl_match_pairs(tl_matching *m);
@@ -38,7 +38,7 @@ void tl_match_align(tl_matching *m);
 void tl_match_to_owners(tl_matching *m);
 
 /* Collective.  Finds the clocks, completes the ranks and table clock, and puts all times on the job's clock. */
-tl_status tl_match_clocks(tl_matching *m, tl_clock_mode mode, tl_error *err);
+void tl_match_clocks(tl_matching *m, tl_clock_mode mode);
 
 /* Collective.  Collectives go to procs by the time of their first arrival; *runs (the caller frees) are those of this
  * proc, in order, and *first is the number of the first. */

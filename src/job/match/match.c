@@ -16,7 +16,7 @@ static void give_keys(tl_matching *m)
 
 /* Every collective of this proc through every analysis, in order of time. */
 static void analyse(const tl_matching *m, const tl_collective_run *runs, size_t n, int64_t first, tl_tables *tables,
-                    tl_late_rows *late, tl_error *err)
+                    tl_late_rows *late)
 {
     const tl_job_facts facts = { .groups = m->groups, .ngroups = m->ngroups, .ranks = m->ranks, .nranks = m->nranks };
 
@@ -25,16 +25,16 @@ static void analyse(const tl_matching *m, const tl_collective_run *runs, size_t 
         c.number = first + (int64_t)r;
         for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
             if ((*a)->per_collective != NULL)
-                (*a)->per_collective(&c, tables, err);
+                (*a)->per_collective(&c, tables);
         tl_late_rows_add(late, &c);
     }
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->fold != NULL)
-            (*a)->fold(tables, err);
+            (*a)->fold(tables);
 }
 
-tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode,
-                       tl_tables *tables, tl_late_rows *late, tl_error *err)
+void tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t world, tl_clock_mode mode, tl_tables *tables,
+                  tl_late_rows *late)
 {
     tl_matching m = { .set = set,
                       .world = world,
@@ -46,25 +46,18 @@ tl_status tl_match_run(tl_participants *set, tl_exposures *exposures, int64_t wo
     int64_t first = 0;
 
     tl_match_sends(&m);
-    tl_status st = tl_match_groups(&m, err);
-    if (st == TL_OK)
-        give_keys(&m);
-    if (st == TL_OK)
-        tl_match_to_owners(&m);
-    if (st == TL_OK)
-        st = tl_match_clocks(&m, mode, err);
-    if (st == TL_OK)
-        tl_match_by_time(&m, &runs, &nruns, &first);
-    if (st == TL_OK)
-        analyse(&m, runs, nruns, first, tables, late, err);
+    tl_match_groups(&m);
+    give_keys(&m);
+    tl_match_to_owners(&m);
+    tl_match_clocks(&m, mode);
+    tl_match_by_time(&m, &runs, &nruns, &first);
+    analyse(&m, runs, nruns, first, tables, late);
     tl_participants_free(set);
-    if (st == TL_OK)
-        tl_match_peers(&m, exposures, late, tables);
+    tl_match_peers(&m, exposures, late, tables);
     free(runs);
     free(m.fates);
     free(m.groups);
     free(m.ranks);
     free(exposures->v);
     *exposures = (tl_exposures){ 0 };
-    return st;
 }

@@ -69,15 +69,14 @@ static void describe_reading(const tl_trace *trace, const tl_plan_item *item, tl
 }
 
 /* Runs the analyses with these needs. */
-static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out,
-                         tl_error *err)
+static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank_reading *how, tl_tables *out)
 {
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++) {
         if ((*a)->per_rank == NULL || (*a)->needs != needs)
             continue;
         if (how->tick != NULL)
             how->tick(how->tick_arg);
-        (*a)->per_rank(view, &how->options->config, out, err);
+        (*a)->per_rank(view, &how->options->config, out);
     }
 }
 
@@ -177,7 +176,7 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
     if (st == TL_OK && how->behaviours != NULL)
         tl_behaviours_collect(&linked.view, how->behaviours);
     if (st == TL_OK)
-        run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables, err);
+        run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables);
     if (st == TL_OK)
         st = take_part(&linked.view, how, &own, &out->tables, err);
     if (st == TL_OK)
@@ -187,7 +186,7 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
         add_graph(how->graphs, &linked.view, &own);
     own_work_free(&own);
     if (st == TL_OK)
-        run_analyses(0, &linked.view, how, &out->tables, err);
+        run_analyses(0, &linked.view, how, &out->tables);
     if (st == TL_OK)
         tl_rank_describe(&linked.view, row);
     out->tables.names = NULL;

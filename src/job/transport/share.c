@@ -46,14 +46,12 @@ static void share_each(int64_t *values, size_t n, int64_t (*of)(int64_t a, int64
     tl_par_bcast(values, n * sizeof *values);
 }
 
-void tl_reduce_least(int64_t *values, size_t n, tl_error *err)
+void tl_reduce_least(int64_t *values, size_t n)
 {
-    (void)err;
     share_each(values, n, tl_ns_min);
 }
 
-void tl_reduce_sum(int64_t *values, size_t n, tl_error *err)
+void tl_reduce_sum(int64_t *values, size_t n)
 {
-    (void)err;
     share_each(values, n, tl_ns_sum);
 }

@@ -21,8 +21,8 @@
 void tl_collect_rows(const void *rows, size_t n, size_t size, void **out, size_t *nout, size_t *counts);
 
 /* Collective.  Each of n values becomes the least, or the sum, of what the procs have at its place. */
-void tl_reduce_least(int64_t *values, size_t n, tl_error *err);
-void tl_reduce_sum(int64_t *values, size_t n, tl_error *err);
+void tl_reduce_least(int64_t *values, size_t n);
+void tl_reduce_sum(int64_t *values, size_t n);
 
 /* Collective.  How many the procs before this one have, when each has n; *total: how many all have. */
 void tl_count_before(size_t n, size_t *before, size_t *total);

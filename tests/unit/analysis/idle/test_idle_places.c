@@ -55,7 +55,6 @@ static void the_job_is_in_the_annotation_of_most_of_all_ranks(void)
                                           "compute 7: AA.......BB" };
     drawing *job = draw("compute 7: .", NULL);
     uint32_t number[] = { 1, 0 }; /* of a and b in /names */
-    tl_error err;
     for (int rank = 0; rank < 3; rank++) {
         drawing *d = draw(marks[rank], device[rank], "op 1 aten::mm: ..==========", NULL);
         d->view.rank = rank;
@@ -67,7 +66,7 @@ static void the_job_is_in_the_annotation_of_most_of_all_ranks(void)
             tl_table_append(&job->out.v[k], d->out.v[k].rows, d->out.v[k].n);
         drawing_free(d);
     }
-    tl_idle_analysis.reduce(&job->out, &err);
+    tl_idle_analysis.reduce(&job->out);
     const tl_idle_summary *mm = summary_row(tl_tables_get(&job->out, &tl_idle_summary_schema), 1);
     CU_ASSERT_EQUAL(mm->rank, -1);
     CU_ASSERT_EQUAL(mm->total_ns, 23 * US);

@@ -227,7 +227,6 @@ static void the_job_has_the_classes_of_all_ranks(void)
     static const char *const device[] = { "compute 7: AA..........BB", "compute 7: AA......BB",
                                           "compute 7: AA........BB", "compute 7: AA..........BB" };
     drawing *job = draw("compute 7: .", NULL);
-    tl_error err;
     for (int rank = 0; rank < 4; rank++) {
         drawing *d = draw(host[rank], device[rank], NULL);
         d->view.rank = rank;
@@ -236,7 +235,7 @@ static void the_job_has_the_classes_of_all_ranks(void)
             tl_table_append(&job->out.v[t], d->out.v[t].rows, d->out.v[t].n);
         drawing_free(d);
     }
-    tl_idle_analysis.reduce(&job->out, &err);
+    tl_idle_analysis.reduce(&job->out);
     const tl_table *t = tl_tables_get(&job->out, &tl_idle_summary_schema);
     const tl_idle_summary *mm = summary_row(t, 1), *add = summary_row(t, 2); /* rank -1 stands first */
     CU_ASSERT_EQUAL(mm->rank, -1);

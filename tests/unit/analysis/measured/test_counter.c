@@ -16,7 +16,6 @@ typedef struct counted {
 static const tl_counter_row *rows_of(drawing *d, const counted *v, size_t n, size_t nrows)
 {
     static tl_counted of[16];
-    tl_error err;
 
     for (size_t i = 0; i < n; i++)
         of[i] = (tl_counted){
@@ -25,7 +24,7 @@ static const tl_counter_row *rows_of(drawing *d, const counted *v, size_t n, siz
         };
     d->view.counted = of;
     d->view.ncounted = n;
-    tl_counter_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_counter_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_counter_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, nrows);
     return (const tl_counter_row *)(const void *)table->rows;

@@ -9,11 +9,10 @@ static const tl_config config = { .series = true };
 
 static const tl_memory_row *rows_of(drawing *d, const tl_memory *v, size_t n, size_t nrows)
 {
-    tl_error err;
 
     d->view.memory = v;
     d->view.nmemory = n;
-    tl_memory_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_memory_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_memory_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, nrows);
     return (const tl_memory_row *)(const void *)table->rows;

@@ -9,8 +9,7 @@ static const tl_config config = { 0 };
 
 static const tl_pattern_row *rows_of(drawing *d, size_t n)
 {
-    tl_error err;
-    tl_pattern_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_pattern_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_pattern_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_pattern_row *)(const void *)table->rows;
@@ -181,8 +180,7 @@ static void make_many(many *m, size_t nlaunches, size_t each, size_t nops)
 
 static const tl_table *table_of(many *m)
 {
-    tl_error err;
-    tl_pattern_analysis.per_rank(&m->view, &config, &m->out, &err);
+    tl_pattern_analysis.per_rank(&m->view, &config, &m->out);
     return tl_tables_get(&m->out, &tl_pattern_row_schema);
 }
 

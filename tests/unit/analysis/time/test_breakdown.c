@@ -21,8 +21,7 @@ static const tl_breakdown *row(drawing *d, int device, int step)
 
 static size_t run(drawing *d)
 {
-    tl_error err;
-    tl_breakdown_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+    tl_breakdown_analysis.per_rank(&d->view, &tl_config_default, &d->out);
     return tl_tables_get(&d->out, &tl_breakdown_schema)->n;
 }
 
@@ -125,12 +124,11 @@ static void a_rank_without_work_has_a_row_of_zeros(void)
 static void the_job_is_the_sum_of_its_ranks(void)
 {
     drawing *d = draw("steps: 4455", "compute 7: AAA.", NULL);
-    tl_error err;
 
     run(d);
     d->view.rank = 1;
     run(d);
-    tl_breakdown_analysis.reduce(&d->out, &err);
+    tl_breakdown_analysis.reduce(&d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_breakdown_schema);
     CU_ASSERT_EQUAL(table->n, 9);
     const tl_breakdown *job = tl_table_row(table, 0);

@@ -26,8 +26,7 @@ static void check_mixes(drawing *d, const int us[8])
 
 static void run(drawing *d)
 {
-    tl_error err;
-    tl_breakdown_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+    tl_breakdown_analysis.per_rank(&d->view, &tl_config_default, &d->out);
 }
 
 static void what_runs_at_once_is_told_apart(void)
@@ -47,8 +46,7 @@ static void devices_and_ranks_add_up(void)
     drawing *d = draw("compute 0/7: ..AA..", "compute 1/7: .BB...", "memcpy 1/8: |..M.|", NULL); /* idle: 0 on device 0, 2 on 1 */
     run(d);
     check_mixes(d, (const int[]){ 2, 4, 0, 0, 1, 0, 0, 0 });
-    tl_error err;
-    tl_breakdown_analysis.reduce(&d->out, &err);
+    tl_breakdown_analysis.reduce(&d->out);
     const tl_mix *job = tl_table_row(tl_tables_get(&d->out, &tl_mix_schema), 0);
     CU_ASSERT_EQUAL(job[1].rank, -1);
     CU_ASSERT_EQUAL(job[1].time_ns, 4 * US);

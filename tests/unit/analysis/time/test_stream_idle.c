@@ -11,9 +11,8 @@ static void what_a_stream_waits_for_is_split_at_the_launch(void)
     drawing *d = draw("launch 1 cudaLaunchKernel: a.....bc............d............",
                       "compute 7:                 .AAA.....BB...CC.........DD..EE", NULL);
     tl_config config = tl_config_default;
-    tl_error err;
     config.idle.kernel_ns = 3 * US;
-    tl_stream_idle_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_stream_idle_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_stream_idle_schema);
     const int64_t expected[][5] = { { TL_STREAM_ALL, 4, 19 * US, 2 * US, 9 * US }, /* of 2, 3, 5 and 9 us */
                                     { TL_STREAM_HOST_WAIT, 2, 6 * US, 2 * US, 4 * US }, /* before the launches of b and d */
@@ -50,8 +49,7 @@ static void no_more_than_a_gap_is_split(void)
     drawing *d = draw("launch 1 cudaLaunchKernel: ......c..b.........e",
                       "compute 7:                 AAAAA...BB......D.E.",
                       "compute 7:                 .......CCCCCCC......", NULL);
-    tl_error err;
-    tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+    tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_stream_idle_schema);
     const int64_t expected[][3] = { { TL_STREAM_ALL, 3, 5 * US },
                                     { TL_STREAM_HOST_WAIT, 2, 1 * US + 1 * US },
@@ -71,8 +69,7 @@ static void a_stream_idles_with_its_device_or_beside_another(void)
 {
     drawing *d =
         draw("compute 7: AAAA....BB....CC", "comm 9:    ..DDDD.........EE.", "compute 1/7: FFFFFFFFFFFF", NULL);
-    tl_error err;
-    tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+    tl_stream_idle_analysis.per_rank(&d->view, &tl_config_default, &d->out);
     const tl_table *t = tl_tables_get(&d->out, &tl_stream_idle_schema);
     const tl_stream_idle *v[3] = { NULL }; /* their rows of all */
     size_t n = 0;

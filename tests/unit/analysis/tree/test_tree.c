@@ -10,8 +10,7 @@ static const tl_config config = { 0 };
 
 static const tl_table *tree_of(const tl_rank_view *view, tl_tables *out)
 {
-    tl_error err;
-    tl_tree_analysis.per_rank(view, &config, out, &err);
+    tl_tree_analysis.per_rank(view, &config, out);
     return tl_tables_get(out, &tl_call_tree_schema);
 }
 

@@ -257,18 +257,16 @@ static void bandwidth_is_of_the_time_after_the_last_arrival(void)
 
 static void fold_all(tl_tables *tables)
 {
-    tl_error err;
     for (const tl_analysis *const *a = tl_analyses; *a != NULL; a++)
         if ((*a)->fold != NULL)
-            (*a)->fold(tables, &err);
+            (*a)->fold(tables);
 }
 
 static void reduce_all(tl_tables *tables)
 {
     static const tl_analysis *const all[] = { &tl_group_analysis, &tl_bandwidth_analysis, &tl_quality_analysis };
-    tl_error err;
     for (size_t i = 0; i < COUNT(all); i++)
-        all[i]->reduce(tables, &err);
+        all[i]->reduce(tables);
 }
 
 /* The sums of a meeting, made of its collectives in `shares` shares as several procs would, in a group of that size. */

@@ -153,7 +153,6 @@ static void the_job_has_sums_by_parallelism_and_bubbles(void)
                                    { .rank = 0, .device = -1, .step = -1, .wall_ns = 100 },
                                    { .rank = 0, .device = -1, .step = 4, .wall_ns = 50 },
                                    { .rank = 1, .device = -1, .step = -1, .wall_ns = 200 } };
-    tl_error err;
     tl_table_append(tl_tables_get(&d->out, &tl_group_row_schema), groups, COUNT(groups));
     tl_table_append(tl_tables_get(&d->out, &tl_breakdown_schema), walls, COUNT(walls));
     add(d, 0, -1, 0, TL_RECV, 40, 30);
@@ -161,7 +160,7 @@ static void the_job_has_sums_by_parallelism_and_bubbles(void)
     add(d, 0, 4, 0, TL_RECV, 20, 10);
     add(d, 1, -1, 0, TL_SEND, 8, 2);
     add(d, 1, -1, 2, TL_ALL_REDUCE, 20, 20);
-    tl_exposed_analysis.reduce(&d->out, &err);
+    tl_exposed_analysis.reduce(&d->out);
     const tl_table *t = tl_tables_get(&d->out, &tl_exposed_schema), *b = tl_tables_get(&d->out, &tl_bubble_schema);
     const tl_exposed *tensor = row_of(t, -1, -1, -1, TL_ALL_REDUCE), *of_0 = row_of(t, 0, -1, 0, TL_RECV);
     CU_ASSERT_EQUAL(tensor->exposed_ns, 30);

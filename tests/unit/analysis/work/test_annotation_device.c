@@ -9,8 +9,7 @@ static const tl_config config = { 0 };
 
 static const tl_annotation_device *rows_of(drawing *d, size_t n)
 {
-    tl_error err;
-    tl_annotation_device_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_annotation_device_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_annotation_device_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_annotation_device *)(const void *)table->rows;

@@ -6,8 +6,7 @@
 
 static const tl_copy_row *rows_of(drawing *d, size_t n)
 {
-    tl_error err;
-    tl_copy_analysis.per_rank(&d->view, &tl_config_default, &d->out, &err);
+    tl_copy_analysis.per_rank(&d->view, &tl_config_default, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_copy_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_copy_row *)(const void *)table->rows;
@@ -43,8 +42,7 @@ static void copies_that_run_at_once_add_up(void)
     CU_ASSERT_EQUAL(r[1].count, 1);
 
     tl_config config = { .series = true };
-    tl_error err;
-    tl_series_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_series_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_series_row_schema);
     const tl_series_row *s = (const tl_series_row *)(const void *)table->rows;
     static const int64_t at[] = { 7, 8, 1, 3, 5, 7, 11, 12 };

@@ -10,8 +10,7 @@ static const tl_config config = { 0 };
 
 static const tl_kernel_row *rows_of(drawing *d, size_t n)
 {
-    tl_error err;
-    tl_kernel_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_kernel_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_kernel_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_kernel_row *)(const void *)table->rows;
@@ -100,8 +99,7 @@ static void the_slowest_and_the_fastest_rank_are_named(void)
                               .mean_ns = (double)of[i].total_ns / (double)of[i].count };
         tl_table_append(rows, &row, 1);
     }
-    tl_error err;
-    tl_kernel_analysis.reduce(&d->out, &err);
+    tl_kernel_analysis.reduce(&d->out);
     const tl_table *sums = tl_tables_get(&d->out, &tl_kernel_ranks_schema);
     CU_ASSERT_EQUAL_FATAL(sums->n, 3);
     const tl_kernel_ranks *s = tl_table_row(sums, 0);
@@ -127,13 +125,12 @@ static void the_slowest_and_the_fastest_rank_are_named(void)
 static tl_kernel_ranks over_ranks(const double *mean_us, size_t n, double std_us)
 {
     drawing *d = draw("", NULL);
-    tl_error err;
     for (size_t i = 0; i < n; i++) {
         tl_kernel_row row = { .rank = (int32_t)i, .name = 5, .count = 100, .total_ns = (int64_t)(mean_us[i] * 100 * US),
                               .mean_ns = mean_us[i] * US, .std_ns = std_us * US };
         tl_table_append(tl_tables_get(&d->out, &tl_kernel_row_schema), &row, 1);
     }
-    tl_kernel_analysis.reduce(&d->out, &err);
+    tl_kernel_analysis.reduce(&d->out);
     const tl_kernel_ranks sum = *(const tl_kernel_ranks *)tl_table_row(tl_tables_get(&d->out, &tl_kernel_ranks_schema), 0);
     drawing_free(d);
     return sum;

@@ -8,8 +8,7 @@ static tl_config config; /* set by main */
 
 static const tl_launch_row *rows_of(drawing *d, size_t n)
 {
-    tl_error err;
-    tl_launch_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_launch_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_launch_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_launch_row *)(const void *)table->rows;

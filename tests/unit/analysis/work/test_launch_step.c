@@ -7,8 +7,7 @@
 static const tl_launch_step *rows_of(drawing *d, size_t n)
 {
     const tl_config config = { .launch = { .runtime_ns = 2 * US, .delay_ns = 4 * US, .full = 1024 } };
-    tl_error err;
-    tl_launch_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_launch_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_launch_step_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_launch_step *)(const void *)table->rows;

@@ -9,8 +9,7 @@ static const tl_config config = { 0 };
 
 static const tl_table *table_of(drawing *d, const tl_schema *schema)
 {
-    tl_error err;
-    tl_operator_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_operator_analysis.per_rank(&d->view, &config, &d->out);
     return tl_tables_get(&d->out, schema);
 }
 

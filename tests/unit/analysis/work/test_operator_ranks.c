@@ -29,8 +29,7 @@ static void reduce(drawing *d)
 {
     for (const char *name = "uvwxyz"; *name != 0; name++)
         (void)tl_names_intern(&d->names, name, 1);
-    tl_error err;
-    tl_operator_ranks_analysis.reduce(&d->out, &err);
+    tl_operator_ranks_analysis.reduce(&d->out);
 }
 
 static void ranks_are_summed_up_by_name(void)

@@ -9,8 +9,7 @@ static tl_config config; /* set by main */
 
 static const tl_queue_row *rows_of(drawing *d, size_t n)
 {
-    tl_error err;
-    tl_queue_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_queue_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_queue_row_schema);
     CU_ASSERT_EQUAL_FATAL(table->n, n);
     return (const tl_queue_row *)(const void *)table->rows;
@@ -113,9 +112,8 @@ static void what_waits_is_told_over_time(void)
 {
     drawing *d = draw("host:      ..ab......",
                       "compute 7: .....AB...", NULL);
-    tl_error err;
     config.series = true;
-    tl_series_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_series_analysis.per_rank(&d->view, &config, &d->out);
     const tl_table *table = tl_tables_get(&d->out, &tl_series_row_schema);
     static const int64_t at[] = { 2, 3, 5, 6 }, length[] = { 1, 2, 1, 0 };
     CU_ASSERT_EQUAL_FATAL(table->n, COUNT(at));
@@ -128,7 +126,7 @@ static void what_waits_is_told_over_time(void)
     }
     config = tl_config_default;
     tl_tables_get(&d->out, &tl_series_row_schema)->n = 0;
-    tl_series_analysis.per_rank(&d->view, &config, &d->out, &err);
+    tl_series_analysis.per_rank(&d->view, &config, &d->out);
     CU_ASSERT_EQUAL(tl_tables_get(&d->out, &tl_series_row_schema)->n, 0); /* nobody has asked for it */
     drawing_free(d);
 }

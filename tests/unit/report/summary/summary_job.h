@@ -88,7 +88,7 @@ static inline char *summary_of(const job *j)
     tl_tables tables = tables_of(j);
     tl_answers answers;
     tl_summary s = j->s;
-    tl_culprits_find(&tables, NULL);
+    tl_culprits_find(&tables);
     tl_answers_read(&tables, &answers);
     s.answers = &answers;
     FILE *out = open_memstream(&text, &size);
