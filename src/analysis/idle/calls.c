@@ -234,7 +234,10 @@ void tl_idle_free(tl_idle_rank *k)
     free(k->name);
     free(k->name_known);
     free(k->waits.v);
-    free(k->latest_ns);
+    free(k->of_all.wait);
+    free(k->of_device.wait);
+    tl_below_free(&k->of_all.latest);
+    tl_below_free(&k->of_device.latest);
     free(k->holds.v);
     free(k->launches.v);
     free(k->lost.v);

@@ -13,29 +13,70 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-/* A tree over the waits, which are by start: leaf nleaves + i has the end of the i-th, each node the latest of its two. */
-static void make_tree(tl_idle_rank *k)
+/* The device whose waits it is among. */
+static int32_t device_of(const tl_idle_wait *w, bool apart)
 {
-    for (k->nleaves = 1; k->nleaves <= k->waits.n; k->nleaves *= 2)
-        ;
-    k->latest_ns = tl_malloc(2 * k->nleaves * sizeof *k->latest_ns);
-    for (size_t i = 0; i < k->nleaves; i++)
-        k->latest_ns[k->nleaves + i] = i < k->waits.n ? k->waits.v[i].end_ns : INT64_MIN;
-    for (size_t i = k->nleaves - 1; i > 0; i--)
-        k->latest_ns[i] = tl_ns_max(k->latest_ns[2 * i], k->latest_ns[2 * i + 1]);
+    return apart && w->device >= 0 ? w->device : -1;
 }
 
-/* Of the waits before the `bound`-th the last that ends at or after the instant; TL_NONE. */
-static uint32_t last_lasting(const tl_idle_rank *k, size_t bound, int64_t ns)
+typedef struct ordering {
+    const tl_idle_wait *waits;
+    bool apart;
+} ordering;
+
+static int by_end(const void *context, uint32_t a, uint32_t b)
 {
-    size_t i = k->nleaves + bound;
-    while (i > 1 && (i % 2 == 0 || k->latest_ns[i - 1] < ns))
-        i /= 2;
-    if (i <= 1)
-        return TL_NONE;
-    for (i--; i < k->nleaves;)
-        i = 2 * i + (k->latest_ns[2 * i + 1] >= ns);
-    return (uint32_t)(i - k->nleaves);
+    const ordering *o = context;
+    const tl_idle_wait *x = &o->waits[a], *y = &o->waits[b];
+    int32_t dx = device_of(x, o->apart), dy = device_of(y, o->apart);
+    if (dx != dy)
+        return dx < dy ? -1 : 1;
+    return TL_COMPARE(x->end_ns, y->end_ns);
+}
+
+static void order_by_end(const tl_idle_rank *k, bool apart, tl_idle_ends *ends)
+{
+    ordering o = { k->waits.v, apart };
+    ends->apart = apart;
+    ends->wait = tl_malloc((k->waits.n + 1) * sizeof *ends->wait);
+    for (size_t i = 0; i < k->waits.n; i++)
+        ends->wait[i] = (uint32_t)i;
+    tl_sort_index(ends->wait, k->waits.n, by_end, &o);
+    tl_below_make(&ends->latest, ends->wait, k->waits.n);
+}
+
+/* Whether the i-th to end is one of an earlier device, or of this one and ends before the instant; after: at it, too.
+ */
+static bool ends_before(const tl_idle_rank *k, const tl_idle_ends *ends, size_t i, int32_t device, int64_t ns,
+                        bool after)
+{
+    const tl_idle_wait *w = &k->waits.v[ends->wait[i]];
+    int32_t other = device_of(w, ends->apart);
+    return other < device || (other == device && (w->end_ns < ns || (after && w->end_ns == ns)));
+}
+
+/* How many stand before those of the device that end at or after the instant; after: that end after it. */
+static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns, bool after)
+{
+    size_t low = 0;
+    TL_BISECT(low, k->waits.n, mid, ends_before(k, ends, mid, device, ns, after));
+    return low;
+}
+
+/* The first of the device's waits that ends at or after the instant, which is asked for in order of time: its place;
+ * that after all of them where there is none. */
+static size_t first_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns,
+                           tl_idle_cursor *cursor)
+{
+    if (!cursor->begun)
+        cursor->at = ending_before(k, ends, device, ns, false);
+    cursor->begun = true;
+    for (; cursor->at < k->waits.n; cursor->at++) {
+        const tl_idle_wait *w = &k->waits.v[ends->wait[cursor->at]];
+        if (device_of(w, ends->apart) != device || w->end_ns >= ns)
+            break;
+    }
+    return cursor->at;
 }
 
 /* How many waits begin before the instant. */
@@ -46,26 +87,39 @@ static size_t begun_before(const tl_idle_rank *k, int64_t ns)
     return low;
 }
 
-/* Of the waits that may be for the device, those for no device that is known among them, the last to begin before the
- * gap at lo of those that end in [from_ns, to_ns]; TL_NONE.  What is passed over still runs at the gap: few threads wait
- * at once. */
-static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_device *d, int64_t lo, int64_t from_ns, int64_t to_ns)
+/* Of the device's waits that end in [from_ns, to_ns] the last to begin before the gap at lo; TL_BELOW_NONE.  Most gaps
+ * have none at all. */
+static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t lo,
+                            int64_t from_ns, int64_t to_ns, tl_idle_cursor *cursor)
 {
-    uint32_t i = last_lasting(k, begun_before(k, lo), from_ns);
-    for (; i != TL_NONE; i = last_lasting(k, i, from_ns)) {
-        const tl_idle_wait *w = &k->waits.v[i];
-        if (w->end_ns <= to_ns && (d->device < 0 || w->device < 0 || w->device == d->device))
-            break;
-    }
-    return i;
+    size_t low = first_ending(k, ends, device, from_ns, cursor);
+    const tl_idle_wait *first = low < k->waits.n ? &k->waits.v[ends->wait[low]] : NULL;
+    if (first == NULL || device_of(first, ends->apart) != device || first->end_ns > to_ns)
+        return TL_BELOW_NONE;
+    return tl_below_find(&ends->latest, low, ending_before(k, ends, device, to_ns, true),
+                         (uint32_t)begun_before(k, lo));
+}
+
+/* The same of the waits that may be for the device, which are those for nobody knows which as well. */
+static uint32_t last_ending_for(const tl_idle_rank *k, tl_idle_device *d, int64_t lo, int64_t from_ns, int64_t to_ns)
+{
+    if (d->device < 0 || k->of_device.wait == NULL)
+        return last_ending(k, &k->of_all, -1, lo, from_ns, to_ns, &d->of_any);
+    uint32_t a = last_ending(k, &k->of_device, -1, lo, from_ns, to_ns, &d->of_any),
+             b = last_ending(k, &k->of_device, d->device, lo, from_ns, to_ns, &d->of_own);
+    return a == TL_BELOW_NONE || (b != TL_BELOW_NONE && b > a) ? b : a;
 }
 
 void tl_idle_drain_prepare(tl_idle_rank *k)
 {
-    bool streams = false;
-    for (size_t i = 0; i < k->waits.n; i++)
+    bool streams = false, devices = false;
+    for (size_t i = 0; i < k->waits.n; i++) {
         streams |= k->waits.v[i].stream >= 0;
-    make_tree(k);
+        devices |= k->waits.v[i].device >= 0;
+    }
+    order_by_end(k, false, &k->of_all);
+    if (devices)
+        order_by_end(k, true, &k->of_device);
     if (!streams)
         return;
     k->reach_ns = tl_malloc((k->view->nkernels + 1) * sizeof *k->reach_ns);
@@ -103,8 +157,8 @@ void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *
     row->drain_type = TL_DRAIN_STARVED;
     row->sync_event = TL_NO_NAME;
     row->sync_correlation = row->sync_uid = -1;
-    uint32_t last = last_ending(k, d, lo, lo - k->config->sync_ns, launch);
-    if (last == TL_NONE)
+    uint32_t last = last_ending_for(k, d, lo, lo - k->config->sync_ns, launch);
+    if (last == TL_BELOW_NONE)
         return;
     const tl_idle_wait *w = &k->waits.v[last];
     int64_t end = waited_for(k, d, g, w, lo);

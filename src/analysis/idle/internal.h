@@ -15,6 +15,7 @@
 #define ANALYSIS_IDLE_INTERNAL_H
 
 #include "tlmpi/analysis/analysis.h"
+#include "tlmpi/base/below.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/health_table.h"
@@ -58,6 +59,13 @@ typedef struct tl_idle_launch {
     bool lost;
 } tl_idle_launch;
 
+/* Waits by their ends, see drain.c. */
+typedef struct tl_idle_ends {
+    uint32_t *wait;  /* by (device, end), where `apart` is set; else by end */
+    tl_below latest; /* over wait */
+    bool apart;
+} tl_idle_ends;
+
 /* A gap that is too short to be classified. */
 typedef struct tl_idle_noise {
     int64_t start_ns, duration_ns;
@@ -81,8 +89,7 @@ typedef struct tl_idle_rank {
     tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_look_at */
     uint8_t *name_known;
     TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
-    int64_t *latest_ns;             /* a tree of their latest ends, see drain.c */
-    size_t nleaves;
+    tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
     TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
     TL_VEC(tl_idle_launch) launches; /* on proc's own memory until the lost ones are found; by (start, uid) */
     TL_VEC(tl_idle_launch) lost;     /* those whose work is not in the trace; by (start, uid) */
@@ -132,12 +139,19 @@ typedef struct tl_idle_gap {
     uint32_t track;      /* the thread whose doing counts; TL_NONE: there is none */
 } tl_idle_gap;
 
+/* Where a search in order of time has come to. */
+typedef struct tl_idle_cursor {
+    size_t at;
+    bool begun;
+} tl_idle_cursor;
+
 /* One device of a rank. */
 typedef struct tl_idle_device {
     int32_t device;                /* -1: not known */
     size_t first, n;               /* its kernels in the view */
     TL_VEC(tl_idle_gap) gaps;      /* in order of time */
     size_t step;                   /* steps that begin at or before the gap that is looked at */
+    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see drain.c */
     size_t first_row;              /* of its rows in the gap table */
     size_t first_noise;            /* of its in the rank's noise */
     tl_idle sums;                  /* as far as the timeline tells */
