@@ -396,8 +396,11 @@ size_t tl_event_read_fast(const char *start, tl_layouts *layouts, tl_hook_key *k
                 f->args.p = begin + piece->args_at;
             if (piece->args_end > piece->args_at)
                 f->args.n = (size_t)(begin + piece->args_end - f->args.p);
-            if (piece->over)
+            if (piece->over) {
+                while (p[-1] != '}') /* white space after the entry is no part of it */
+                    p--;
                 return (size_t)(p - start);
+            }
             in_args = piece->in_args;
         }
 
