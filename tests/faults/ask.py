@@ -57,6 +57,14 @@ def answers(checks, program, results):
     checks.that(Asked(program, results["link"], "--fail-on", "link>1%").status == 5, "link: --fail-on link")
 
 
+def empty(tables, name):
+    """No rows are left; a short table lies in its header, and cannot shrink."""
+    attributes = dict(tables[name].attrs)
+    dtype = tables[name].dtype
+    del tables[name]
+    tables.create_dataset(name, shape=(0,), maxshape=(None,), dtype=dtype).attrs.update(attributes)
+
+
 def without(h5py, checks, program, path, folder):
     other = os.path.join(folder, "other.h5")
     with h5py.File(other, "w") as f:
@@ -76,7 +84,7 @@ def without(h5py, checks, program, path, folder):
     shutil.copy(path, other)
     with h5py.File(other, "r+") as f:
         for table in REQUIRED + OTHERS:
-            f["tables"][table].resize((0,))
+            empty(f["tables"], table)
     checks.that(Asked(program, other).status == 3, "no rows, without a seal")
     seal(other)
     asked = Asked(program, other)
