@@ -36,6 +36,7 @@ typedef struct tl_coll {
     uint64_t dtype;   /* content key of its name, 0 when unknown */
     int32_t src, dst; /* of what goes from one rank to another: whom it comes from, goes to */
     uint32_t group;   /* index into the view's groups, TL_NONE when nothing names one */
+    int32_t group_size; /* ranks in the group, where nothing else of the group is told */
     uint8_t kind;     /* tl_collective */
     uint8_t from;     /* tl_coll_from */
     uint8_t size_from; /* tl_size_from */

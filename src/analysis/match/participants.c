@@ -69,25 +69,28 @@ static uint32_t named_membership(collecting *k, uint32_t group)
     return k->of_group[group];
 }
 
-static uint64_t inferred_key(int32_t position, tl_collective family)
+/* size: ranks in the group, -1 where the trace does not tell. */
+static uint64_t inferred_key(int32_t position, tl_collective family, int32_t size)
 {
-    return tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)position), family);
+    uint64_t key = tl_hash_mix(tl_hash_mix(UINT64_C(0x696e666572726564), (uint64_t)position), family);
+    return size > 0 ? tl_hash_mix(key, (uint64_t)size) : key;
 }
 
 uint64_t tl_sends_members_key(void)
 {
-    return inferred_key(-1, TL_SEND_RECV);
+    return inferred_key(-1, TL_SEND_RECV, -1);
 }
 
-static uint32_t inferred_membership(collecting *k, int32_t position, tl_collective family)
+static uint32_t inferred_membership(collecting *k, int32_t position, tl_collective family, int32_t size)
 {
-    uint64_t key = inferred_key(position, family);
+    uint64_t key = inferred_key(position, family, size);
     uint32_t at = tl_map_get(&k->inferred, key);
     if (at != TL_MAP_NONE)
         return at;
     tl_membership *m = add_membership(k);
     tl_map_put(&k->inferred, key, (uint32_t)(k->set->memberships.n - 1));
     m->members_key = key;
+    m->size = size > 0 ? size : -1;
     m->inferred = 1;
     return (uint32_t)(k->set->memberships.n - 1);
 }
@@ -190,12 +193,14 @@ static bool add_parts(collecting *k)
             launched = kernel->launch != TL_NONE ? kernel->launch_ns : launched;
             if (kernel->kind != TL_COMM)
                 continue;
-            uint32_t group = view->colls[kernel->coll].group;
+            const tl_coll *c = &view->colls[kernel->coll];
+            uint32_t group = c->group;
             group = group != TL_NONE ? group : use.group;
             used |= group == TL_NONE && !use.of_pairs;
             uint32_t m = group != TL_NONE ? named_membership(k, group)
                                           : inferred_membership(k, use.of_pairs ? -1 : position,
-                                                                family_of((tl_collective)kernel->collective));
+                                                                family_of((tl_collective)kernel->collective),
+                                                                use.of_pairs ? -1 : c->group_size);
             if (m == UINT32_MAX)
                 return false;
             add_part(k, kernel, launched, &use, m);

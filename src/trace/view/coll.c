@@ -315,6 +315,8 @@ bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
         const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
                                        args.group_size, args.rank_start, args.rank_stride };
         c->group = tl_group_find(&book, &words, &no_memory);
+        c->group_size =
+            c->group == TL_NONE && args.group_size > 0 && args.group_size <= INT32_MAX ? (int32_t)args.group_size : -1;
         sizes[out->view.ncolls] = find_size(evidence, launch, &book, c);
         k->collective = c->kind;
         k->coll = (uint32_t)out->view.ncolls++;

@@ -301,6 +301,22 @@ static void what_was_launched_before_the_recording_is_what_comes_there_in_a_step
     forget(d);
 }
 
+/* Their arguments tell how many ranks take part, and nothing else of the group. */
+static void told_sizes_tell_groups_without_a_name_apart(void)
+{
+    drawing *d = draw("host:   abcd.....", "comm 9: AABBCCDD.", NULL);
+    const int32_t sizes[] = { 8, 2, 8, -1 };
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        d->colls[i].group_size = sizes[i];
+    collect(d);
+    CU_ASSERT_EQUAL(set.memberships.n, 3);
+    CU_ASSERT_EQUAL(of(at(0))->size, 8);
+    CU_ASSERT_EQUAL(of(at(2))->size, 2);
+    CU_ASSERT_PTR_EQUAL(of(at(4)), of(at(0)));
+    CU_ASSERT_EQUAL(of(at(6))->size, -1);
+    forget(d);
+}
+
 static void a_second_rank_adds_its_own_memberships(void)
 {
     drawing *d = draw("comm 7: AA..BB...", NULL);
@@ -364,6 +380,7 @@ int main(void)
         TEST(what_goes_both_ways_counts_both_ways),
         TEST(sends_before_the_first_step_are_the_last_of_theirs),
         TEST(what_was_launched_before_the_recording_is_what_comes_there_in_a_step),
+        TEST(told_sizes_tell_groups_without_a_name_apart),
         TEST(a_second_rank_adds_its_own_memberships),
         TEST(ranks_read_as_people_write_them),
     };
