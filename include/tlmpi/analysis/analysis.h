@@ -1,7 +1,7 @@
 /* analysis.h - an analysis is a declaration and up to four pure functions.
  *
- *     per_rank          the view of one rank -> rows              on whichever proc has read the rank
- *     per_collective    one matched collective -> rows            on whichever proc owns it, in order of time
+ *     per_rank          the view of one rank -> rows              on the proc that read the rank
+ *     per_collective    one matched collective -> rows            on the proc that owns it, in order of time
  *     fold              rows of some collectives -> fewer rows    there, once
  *     reduce            the gathered rows of all ranks -> rows    on proc 0, rows in key order
  *
@@ -24,15 +24,15 @@ typedef struct tl_collective_view tl_collective_view;
 
 /* What the view must hold besides device work, launches and steps. */
 enum {
-    TL_NEEDS_HOST = 1 /* calls and ops: these analyses run first, then that is freed */
+    TL_NEEDS_HOST = 1 /* calls and ops: analyses with this need run first, then calls and ops are freed */
 };
 
 typedef struct tl_analysis {
     const char *name; /* "breakdown": a word for the command line */
     const char *question;
     unsigned needs;                 /* TL_NEEDS_..., or 0 */
-    const tl_schema *const *tables; /* what it fills, NULL-terminated */
-    /* TL_ENOMEM; `out` then holds part of the rows.  Each may be NULL. */
+    const tl_schema *const *tables; /* tables that it fills, NULL-terminated */
+    /* Each may be NULL. */
     void (*per_rank)(const tl_rank_view *view, const tl_config *config, tl_tables *out);
     void (*per_collective)(const tl_collective_view *collective, tl_tables *out);
     void (*fold)(tl_tables *out);

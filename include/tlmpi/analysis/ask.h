@@ -1,13 +1,13 @@
-/* ask.h - the graphs of ranks stay where they were read: who judges the job asks those who hold them.
+/* ask.h - the graphs of ranks stay on the procs that read them; proc 0, which judges the job, asks these procs.
  *
  *     proc 0                            procs that hold ranks
- *     meetings, steps, clocks     ---SETTLE-->   the graph of a rank as the job has it
- *     baseline                    ---CELLS--->   what it has of each class of work in each step; what stays of it, folded
- *     late, and costs?            ---UNITS--->   what its repairs would take off
- *     what if                     ---CHANGE-->   what stays of it then
+ *     meetings, steps, clocks     ---SETTLE-->   the rank's graph becomes a part of the job's
+ *     baseline                    ---CELLS--->   the rank's work, by class and step
+ *     late, and costs?            ---UNITS--->   what its repairs would take off; the rank folded
+ *     what if                     ---CHANGE-->   the rank folded, with the change
  *
- * A question to a rank is bytes, and so is the answer.  What reaches proc 0 is in proportion to steps, names and
- * collectives, never to kernels.
+ * A question to a rank is bytes, and so is the answer.  The bytes that reach proc 0 grow with steps, names and
+ * collectives, never with kernels.
  */
 #ifndef TLMPI_ANALYSIS_ASK_H
 #define TLMPI_ANALYSIS_ASK_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Who answers, and where question and answer are written. */
+/* The questions, each with the file that reads it and writes its answer. */
 typedef enum tl_question {
     TL_ASK_SETTLE,      /* graph/settle.c */
     TL_ASK_WAYS,        /* graph/ways.c */
@@ -33,20 +33,19 @@ typedef enum tl_question {
 /* Questions to ranks and their answers.  Zero-initialise; tl_asked_free ends it. */
 typedef struct tl_asked {
     size_t n;      /* ranks */
-    tl_bytes *in;  /* [n] a rank with none is not asked */
-    tl_bytes *out; /* [n] of those that are */
+    tl_bytes *in;  /* [n] the question to each rank; an empty one is not asked */
+    tl_bytes *out; /* [n] the answers of the ranks that are asked */
 } tl_asked;
 
 /* tl_asked_free ends it. */
 void tl_asked_new(size_t n, tl_asked *out);
 void tl_asked_free(tl_asked *asked);
 
-/* Who knows where ranks are: the i-th that is asked is ranks[i].  Questions are used up.  False: memory was out
- * somewhere. */
+/* Carries questions to the procs that hold the ranks: in[i] goes to ranks[i].  The questions are used up. */
 typedef struct tl_asker {
     void (*ask)(void *of, const int32_t *ranks, tl_question question, tl_asked *asked);
     void *of;
-    const int32_t *ranks; /* set by who asks */
+    const int32_t *ranks; /* set by the code that asks */
 } tl_asker;
 
 void tl_ask_ranks(const tl_asker *asker, tl_question question, tl_asked *asked);

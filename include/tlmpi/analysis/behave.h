@@ -5,8 +5,9 @@
  *
  * An ordinary kernel takes as long as its work does, however late other ranks are: what begins apart ends apart, and
  * what ends together has begun together.  A kernel whose beginnings lie apart by far more than its ends depends on what
- * other ranks do, if what it may have waited for on its own device lies apart as far.  Clocks may be off by any constant: beginnings and ends are compared around their own medians.
- * Beginnings that always lie equally far apart tell only where the recorded ends agree within the error of clocks.
+ * other ranks do, if what it may have waited for on its own device lies apart as far.  Clocks may be off by any
+ * constant: beginnings and ends are compared around their own medians.  Beginnings that always lie equally far apart
+ * count only if the recorded ends agree within the error of clocks.
  *
  * Each rank gives a few sightings of its largest kernels of unknown name; all of them together decide.
  */
@@ -20,21 +21,22 @@ typedef struct tl_behaviour {
     uint64_t name_key; /* content key of its name */
     uint64_t item;     /* the same on all ranks for the k-th kernel of that name in one step on one of its streams */
     int64_t start_ns;
-    int64_t begin_ns;  /* from here on nothing else explains when it ends: its start, or the end of what it may have had
-                        * to wait for on its own device */
+    int64_t begin_ns;  /* its start, or the end of what it may have waited for on its own device: from then on nothing
+                        * else explains its end */
     int64_t end_ns;
     int32_t rank;
-    int32_t place; /* which of the streams that have the name: each may serve another group of ranks */
+    int32_t place; /* which of the streams with that name: each stream may serve another group of ranks */
 } tl_behaviour;
 
 typedef TL_VEC(tl_behaviour) tl_behaviours;
 
-/* Appends the rank's sightings: of each of its kernels' names that may communicate (collective of tl_kernel; all, where
- * none communicates by its name) and that takes enough of its time some tens, the same on all ranks. */
+/* Appends the rank's sightings: some tens of each name of kernels that takes enough of its time, the same ones on all
+ * ranks.  Names are looked at that no rule knows (collective of tl_kernel); if no kernel communicates by its name, all
+ * are. */
 void tl_behaviours_collect(const tl_rank_view *view, tl_behaviours *out);
 
-/* The names whose kernels communicate, ascending by key.  Puts `all`, the sightings of all ranks, in order.
- * The caller frees *names. */
+/* Finds the names whose kernels communicate, ascending by key.  Sorts `all`, the sightings of all ranks.  The caller
+ * frees *names. */
 void tl_behaviours_decide(tl_behaviour *all, size_t n, tl_behaving **names, size_t *nnames);
 
 #endif

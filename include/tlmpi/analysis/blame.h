@@ -1,7 +1,7 @@
-/* blame.h - who made whom wait?
+/* blame.h - which ranks made which ranks wait?
  *
- * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to ranks that came late,
- * and on to those that these had waited for.  Fills table blame.  May use wait.
+ * From the rows of late ranks (wait.h): every nanosecond of waiting in collectives is charged to the ranks that came
+ * late, and passed on to the ranks that these had waited for.  Fills table blame.  May use wait.
  */
 #ifndef TLMPI_ANALYSIS_BLAME_H
 #define TLMPI_ANALYSIS_BLAME_H
@@ -13,20 +13,21 @@
 
 /* ------------------------------------------------------------------------------------------------------ delay costs */
 
-/* What ranks waited for in matched collectives, charged to those who came late. */
+/* Waiting in matched collectives, charged to the ranks that came late. */
 
 typedef struct tl_delay_cost_input {
     const tl_late_row *rows; /* in the order of collectives */
     size_t nrows;
-    const int32_t *ranks; /* ascending; those of the rows are among them */
+    const int32_t *ranks; /* ascending; the ranks of the rows are among them */
     size_t nranks;
 } tl_delay_cost_input;
 
-/* On proc 0.  Table blame gets its rows; late_counts[nranks]: in how many collectives each rank came last. */
+/* On proc 0.  Adds the rows of table blame; late_counts[nranks]: the number of collectives in which each rank came
+ * last. */
 tl_status tl_delay_costs_find(const tl_delay_cost_input *in, int64_t *late_counts, tl_tables *tables, tl_error *err);
 
-/* What each of nranks ranks (ascending) is charged in each of nsteps steps (ascending), added to
- * delay_cost_ns[ranks * steps]: GPU time, from table blame. */
+/* Adds to delay_cost_ns[ranks * steps] the GPU time that table blame charges to each of nranks ranks (ascending) in
+ * each of nsteps steps (ascending). */
 void tl_delay_costs_by_step(const tl_table *blame, const int32_t *ranks, size_t nranks, const int32_t *steps,
                             size_t nsteps, int64_t *delay_cost_ns);
 

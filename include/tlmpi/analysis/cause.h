@@ -1,11 +1,11 @@
-/* cause.h - what a rank that is late did otherwise than its peers: which of its work it is, and under which name.
+/* cause.h - in what does a late rank differ from its peers: in which of its work, and under which name?
  *
  *     name          rank 3    peers                        excess of 3 over their median
  *     gemm          40 ms     20, 20, 21 ms    same count  20 ms: slower
  *     relu           5 ms      5,  5,  5 ms                -
  *     gc.collect     3 ms      0,  0,  0 ms                3 ms of idle time
  *
- * What it is late for is known from replays (verdict.h).  Names tell where; and of computing, whether some kernels take
+ * The cause is known from replays (verdict.h).  Names tell the place; of computing also whether some kernels take
  * longer, or all, or there is more to compute on.
  *
  * May use local.
@@ -17,7 +17,7 @@
 #include "tlmpi/model/blame_tables.h"
 #include "tlmpi/model/table.h"
 
-/* One name of one rank, all steps that count together. */
+/* One name of one rank, summed over the steps that are asked for. */
 typedef struct tl_cause_row {
     uint64_t name; /* content key */
     int64_t ns, size;
@@ -31,52 +31,53 @@ typedef struct tl_cause_row {
 /* A name in which the rank spends more than any of its peers. */
 typedef struct tl_cause_place {
     uint64_t name;            /* content key */
-    int64_t own_ns, peers_ns; /* of the rank, and the median of its peers: device time of a kernel or copy, time of the
-                               * host in an operator, annotation or frame and in none inside of it */
+    int64_t own_ns, peers_ns; /* of the rank, and the median of its peers: device time of a kernel or copy; host time in
+                               * an operator, annotation or frame, without the ones inside of it */
     bool host;
 } tl_cause_place;
 
 enum { TL_PLACES_MOST = 3 };
 
 typedef struct tl_cause_found {
-    tl_cause cause; /* COMPUTE_SLOW may be THROTTLED or MORE_WORK; the others are what they were */
+    tl_cause cause; /* COMPUTE_SLOW may become THROTTLED or MORE_WORK; other causes stay */
     uint64_t place; /* content key of a name; 0: none stands out */
     tl_cause_place places[TL_PLACES_MOST]; /* largest excess first; no two cover the same time */
     size_t nplaces;
 } tl_cause_found;
 
-/* What is asked about a suspect. */
+/* The question about one suspect. */
 typedef struct tl_cause_question {
     int32_t rank;
-    size_t npeers;    /* ranks beside it; where one has no row for a name it has nothing of it */
-    tl_cause cause;   /* what the rank is late for */
-    int64_t least_ns; /* the least excess that a place is told for */
+    size_t npeers;    /* number of other ranks; one without a row for a name spends 0 ns in it */
+    tl_cause cause;   /* why the rank is late */
+    int64_t least_ns; /* least excess of a place, ns */
 } tl_cause_question;
 
-/* rows: of the rank and its peers, in any order; sorted here by (kind, name, rank); no two with the same of these. */
+/* rows: of the rank and its peers, in any order, no two with the same (kind, name, rank); sorted here by these. */
 void tl_cause_find(tl_cause_row *rows, size_t n, const tl_cause_question *question, tl_cause_found *found);
 
 /* ----------------------------------------------------------------------------------------------------------- asking */
 
-/* What is to be known of a suspect and its peers, and what the details of some ranks tell of it. */
+/* What is to be known of a suspect and its peers, and the answer from the details of some ranks. */
 
-/* In place of the steps that are asked for: all there are, and what is in none. */
+/* In place of a list of steps: all steps, and the time outside of steps. */
 enum { TL_ALL_STEPS = INT32_MIN };
 
 /* One suspect.  Zero-initialise; tl_asking_free ends it. */
 typedef struct tl_asking {
     int32_t *ranks; /* the suspect, and its peers */
     int32_t *steps;
-    int32_t *others; /* of a suspect that has no peers: its other steps, each of which stands for one */
+    int32_t *others; /* for a suspect without peers: its other steps, each in place of a peer */
     size_t nranks, nsteps, nothers;
-    int64_t least_ns; /* of proc 0 alone: VERDICT_LEAST_COST of the time of the steps */
-    int32_t *told; /* where they are once all procs know them; NULL: each by itself */
+    int64_t least_ns; /* of proc 0 alone: least cost times the time of the steps, ns */
+    int32_t *told; /* the message that holds the arrays, on procs that got it; NULL: each array is allocated by
+                    * itself */
 } tl_asking;
 
 void tl_asking_free(tl_asking *asking);
 
-/* The details of one rank after the other: who asks for few ranks of many need not look at all.  Zero-initialise;
- * free(v) ends it. */
+/* Rows [first, end) of the details are of one rank: a question about few ranks skips the rows of the others.
+ * Zero-initialise; free(v) ends it. */
 typedef struct tl_rank_run {
     int32_t rank;
     size_t first, end;
@@ -86,24 +87,24 @@ typedef TL_VEC(tl_rank_run) tl_rank_runs;
 
 void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs);
 
-/* This proc's rows of what is asked, all steps together; other steps as many times as there are steps.  *rows is the
- * caller's to free. */
+/* Returns this proc's rows of the question, summed over the asked steps; a row of another step counts `nsteps` times.
+ * *rows is the caller's to free. */
 void tl_asking_answer(const tl_details *details, const tl_rank_runs *runs, const tl_asking *asking, tl_cause_row **rows,
                       size_t *n);
 
 /* The ranks of the job; of proc 0 alone. */
 typedef struct tl_cause_input {
     const int32_t *ranks;  /* ascending */
-    const uint32_t *roles; /* of each: those of one role are peers */
+    const uint32_t *roles; /* [nranks]: ranks of one role are peers */
     size_t nranks;
     double least_cost; /* as in tl_verdict_options */
 } tl_cause_input;
 
-/* Rows of the ranks that are late for something of their own in the table of stragglers; *suspects is the caller's to
- * free. */
+/* Lists the rows of table straggler whose rank is late by a cause of its own; *suspects is the caller's to free. */
 void tl_suspects_list(const tl_table *stragglers, uint32_t **suspects, size_t *n);
 
-/* Asks about one: its flagged steps; without peers the others, or else all ranks. */
+/* Makes the question about one suspect: its flagged steps, against its peers; without peers against its other steps, or
+ * else against all ranks. */
 void tl_asking_make(const tl_cause_input *in, tl_tables *tables, const tl_straggler *row, tl_asking *asking);
 
 #endif

@@ -1,23 +1,23 @@
 /* clock.h - what recorded clocks must be off by: only what is impossible is corrected.
  *
- *     meeting   rank 0   [           ]        all-reduce, all-gather, reduce-scatter, barrier: nobody leaves before the
- *               rank 1          [    ]        last has come, so for any two x, y:  end_y - o_y >= start_x - o_x
+ *     meeting   rank 0   [           ]        all-reduce, all-gather, reduce-scatter, barrier: no rank leaves before
+ *               rank 1          [    ]        the last has come, so for any two x, y:  end_y - o_y >= start_x - o_x
  *     message   sender   [     ]
  *               receiver     [       ]        nothing is received before it is sent:  end_r - o_r >= start_s - o_s
  *
- * o is how far a clock is ahead.  What ends of collectives differ by, in the median over the collectives of the same
- * ranks, gives the difference of two offsets, as sure as these ends scatter and as the transfers are short; a drift and a
- * step show in it, too.  Least squares over the graph of all clocks and of the ranks that meet give each clock its own
- * (solve.h), and the lines above keep it feasible, to TL_CLOCK_ERROR_NS:
+ * o is how far a clock is ahead.  The difference of two offsets is the median difference of the two ranks' ends, over
+ * the collectives of the same ranks; its error grows with the scatter of the ends and with the length of the transfers.
+ * A drift and a step of a clock show in these ends, too.  Least squares over the graph of clocks and of the ranks that
+ * meet give each clock its offset (solve.h), and the inequalities above keep it feasible, to TL_CLOCK_ERROR_NS:
  *
- *     an offset a host      the ranks of a host read one clock; of a host that process ids alone tell, where ends agree
+ *     an offset a host      the ranks of a host read one clock; if process ids alone tell the host, where ends agree
  *     an offset a rank      where hosts are unknown, or their ranks disagree
  *
- * Recorded clocks are corrected where that breaks fewer lines, or where the ends of several ranks a clock agree that it
- * is off by more than they scatter; else what was found is told, and times stay as they are: members differ in their own
- * transfers, too, by up to a few percent of these for good.
+ * Recorded clocks are corrected if that breaks fewer of the inequalities, or if the ends of several ranks of one clock
+ * agree that the clock is off by more than they scatter.  Otherwise the offset is reported and times stay as they are:
+ * the transfers of members differ, too, persistently by up to a few percent.
  *
- * Who uses it: the job, once collectives are matched; it brings all times to the corrected clocks.  May use: match.
+ * Used by the job once collectives are matched, to bring all times to the corrected clocks.  May use: match.
  */
 #ifndef TLMPI_ANALYSIS_CLOCK_H
 #define TLMPI_ANALYSIS_CLOCK_H
@@ -28,22 +28,23 @@
 
 /* What is done with the clocks that are found. */
 typedef enum tl_clock_mode {
-    TL_CLOCK_AUTO, /* what is impossible is corrected */
-    TL_CLOCK_NONE, /* times stay as recorded; what was found is told */
+    TL_CLOCK_AUTO, /* impossible times are corrected */
+    TL_CLOCK_NONE, /* times stay as recorded; the offsets are reported */
     TL_CLOCK_FORCE /* clocks go where ends agree, also where they are possible as recorded */
 } tl_clock_mode;
 
-/* How several procs that each have some of the job's collectives agree: each call leaves the same n values with all. */
+/* Reductions over procs that each own some of the job's collectives: each call leaves the same n values on all
+ * procs. */
 typedef struct tl_clock_procs {
-    void (*least)(int64_t *values, size_t n); /* the least of each */
+    void (*least)(int64_t *values, size_t n); /* the minimum of each */
     void (*sum)(int64_t *values, size_t n);
 } tl_clock_procs;
 
-/* By how much one rank's end of one collective is after the mean end of all its members, on recorded clocks. */
+/* How long after the mean end of all members one rank's end of one collective lies, on recorded clocks. */
 typedef struct tl_clock_sample {
     uint64_t tie;     /* equal for collectives of the same ranks */
     int64_t at_ns;    /* the mean end */
-    int64_t late_ns;  /* of the rank's end after it */
+    int64_t late_ns;  /* the rank's end less the mean end */
     int64_t took_ns;  /* the shortest kernel of the members: no transfer takes longer */
     int32_t rank;
     int32_t way;      /* 0: a meeting; 1, 2: a message, which the lower or the higher rank sends */
@@ -51,60 +52,60 @@ typedef struct tl_clock_sample {
 
 typedef TL_VEC(tl_clock_sample) tl_clock_samples;
 
-/* Appends those of participants in the order of tl_participants_sort: of so many collectives of each group as make them
- * sure, the same ones on any number of procs. */
+/* Appends samples of participants, which are in the order of tl_participants_sort: of some collectives of each group,
+ * about TL_CLOCK_COLLECTIVES_READ, and the same ones on any number of procs. */
 void tl_clock_samples_take(const tl_participant *participants, size_t n, const tl_job_facts *job,
                            tl_clock_samples *out);
 
-/* What the ends of one rank in all collectives of a tie say. */
+/* One rank's ends in all collectives of the same ranks, fitted. */
 typedef struct tl_clock_end {
     uint64_t tie;
-    int64_t at_ns, late_ns;  /* by how much they are late at that time */
-    double sigma_ns;         /* how sure that is: their scatter, and what members may differ in for good; INFINITY: they
-                              * tell nothing but who meets */
-    int64_t drift_ppb;       /* how much later they become */
+    int64_t at_ns, late_ns;  /* late_ns: how late the rank's ends are at at_ns */
+    double sigma_ns;         /* error of late_ns: scatter of the ends, and lasting differences between members'
+                              * transfers; INFINITY: the ends only tell which ranks meet */
+    int64_t drift_ppb;       /* growth of late_ns */
     double drift_sigma_ppb;
-    int64_t step_ns;         /* what they are later by from the cut on ... */
-    double step_sigma_ns;    /* ... how sure that is; INFINITY: too few ends before it or after it ... */
-    int64_t step_at_ns;      /* ... and the last end before it, on the rank's clock */
-    int64_t found_ns;        /* what they are later by from another moment on, 0: none stands out ... */
-    int64_t found_from_ns, found_to_ns; /* ... which is between these, on the mean clock */
+    int64_t step_ns;         /* by how much the ends are later after the cut */
+    double step_sigma_ns;    /* error of step_ns; INFINITY: too few ends before or after the cut */
+    int64_t step_at_ns;      /* last end before the cut, on the rank's clock */
+    int64_t found_ns;        /* another step, at a moment that is not the cut; 0: none stands out */
+    int64_t found_from_ns, found_to_ns; /* that step is between these, on the mean clock */
     int32_t rank, n;
 } tl_clock_end;
 
 typedef TL_VEC(tl_clock_end) tl_clock_ends;
 
-/* Appends the ends of the samples, of which all of a tie are there; puts the samples in order.  cut_ns: a clock steps
- * then, on the mean clock; TL_TIME_UNKNOWN: none is known to. */
+/* Appends the fitted ends of the samples, which has all samples of each tie; sorts the samples.  cut_ns: when a clock
+ * steps, on the mean clock; TL_TIME_UNKNOWN: no step is known. */
 void tl_clock_ends_fit(tl_clock_sample *samples, size_t n, int64_t cut_ns, tl_clock_ends *out);
 
 /* Puts the ends of all procs in order. */
 void tl_clock_ends_sort(tl_clock_end *ends, size_t n);
 
-/* When a clock steps by most, as ends find it, on the mean clock; TL_TIME_UNKNOWN: none does. */
+/* Returns the time of the largest clock step that the ends show, on the mean clock; TL_TIME_UNKNOWN: there is none. */
 int64_t tl_clock_ends_cut(const tl_clock_end *ends, size_t n);
 
-/* Of `participants`, in the order of tl_participants_sort, and the ends of all procs, in order: finds the clocks of the
- * job, the same on every proc.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns
- * and sigma_ns of the rank_clocks; the last is how far off the offset may be, INT64_MAX: nothing tells. */
+/* Finds the job's clocks, the same on every proc, from participants in the order of tl_participants_sort and from the
+ * sorted ends of all procs.  Fills clock, component, applied, offset_ns, drift_ppb, step_ns, step_at_ns, middle_ns and
+ * sigma_ns of the rank_clocks.  sigma_ns: error of the offset; INT64_MAX: unknown. */
 void tl_clocks_find(const tl_participant *participants, size_t n, const tl_clock_end *ends, size_t nends,
                     tl_clock_mode mode, const tl_clock_procs *procs, tl_rank_clock *rank_clocks, size_t nrank_clocks);
 
-/* A time without the drift and the step of its clock, but with its offset. */
+/* Returns a time without the drift and the step of its clock, but still with the offset. */
 int64_t tl_clock_steady(const tl_rank_clock *clock, int64_t ns);
 
-/* The time on the job's clock of an instant on the rank's. */
+/* Returns the time on the job's clock of an instant on the rank's clock. */
 int64_t tl_clock_correct(const tl_rank_clock *clock, int64_t ns);
 
-/* Puts the times of participants on it. */
+/* Puts the times of participants on the job's clock. */
 void tl_clocks_correct(tl_participant *participants, size_t n, const tl_job_facts *job);
 
-/* A row of table clock for each rank, which all have a row in table rank.  And what the memberships say of host and
- * device clocks into them. */
+/* tl_clock_rows_begin adds a row of table clock for each rank clock, whose ranks all have a row in table rank.
+ * tl_clock_rows_launches adds the number of kernels that seem to start before their launch, from the memberships. */
 void tl_clock_rows_begin(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_table *ranks, tl_table *table);
 void tl_clock_rows_launches(const tl_membership *memberships, size_t n, tl_table *table);
 
-/* Fills the rows of table clock, one a rank, from what was found and the ends that it was found by. */
+/* Fills the rows of table clock, one for each rank clock, from the clocks found and the ends used to find them. */
 void tl_clock_rows_fill(const tl_rank_clock *rank_clocks, size_t nrank_clocks, const tl_clock_end *ends, size_t nends,
                         tl_table *table);
 

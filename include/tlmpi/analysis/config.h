@@ -19,21 +19,22 @@ typedef struct tl_verdict_options {
 
 typedef struct tl_idle_config {
     int64_t noise_ns;      /* a shorter gap is noise, and not classified */
-    int64_t launch_ns;     /* what a launch takes until its work starts; queued: it ended longer before the gap */
-    int64_t anomaly_ns;    /* a launch that takes longer, and ... */
-    int64_t anomaly_pct;   /* ... more than this part of the gap, is an anomaly */
-    int64_t queued_ns;     /* of work queued in time, a gap that is longer is an anomaly */
-    int64_t runtime_pct;   /* calls that take this part of a gap or more dominate it */
-    int64_t coverage_pct;  /* operators that take less of a gap leave it untraced */
+    int64_t launch_ns;     /* a launch takes this long until its work starts; queued work was launched longer than that
+                            * before the gap */
+    int64_t anomaly_ns;    /* a launch that exceeds this and anomaly_pct is an anomaly */
+    int64_t anomaly_pct;   /* the launch's least part of the gap for that */
+    int64_t queued_ns;     /* a gap longer than this is an anomaly although its work was queued in time */
+    int64_t runtime_pct;   /* calls dominate a gap if they take this part of it or more */
+    int64_t coverage_pct;  /* a gap is untraced if operators take less than this part of it */
     int64_t drain_ns;      /* a wait that lasted longer than this past its start drained the device */
     int64_t sync_ns;       /* a wait may end this long before the gap */
     int64_t implicit_ns;   /* an allocation that lasts longer waits for the device */
     int64_t own_launch_ns; /* the launch call that ends a gap counts as a call in it only when it is not shorter */
-    int64_t kernel_ns;     /* of a stream: work that starts later after its launch has waited for something */
+    int64_t kernel_ns;     /* of a stream: work that starts later than this after its launch has waited for something */
 } tl_idle_config;
 
 typedef struct tl_launch_config {
-    int64_t runtime_ns; /* a call that takes longer is slow; of others it is asked whether their work was worth them */
+    int64_t runtime_ns; /* a call that takes longer is slow; of other calls the work is compared with their cost */
     int64_t delay_ns;   /* work that starts longer after its call is late */
     int64_t full;       /* work in a queue that holds no more */
 } tl_launch_config;
@@ -55,27 +56,27 @@ typedef struct tl_config {
     bool series; /* what changes over time is kept point by point: table series */
 } tl_config;
 
-/* The texts are what tl_thresholds_write makes of it. */
+/* The texts are what tl_thresholds_write makes of tl_config_default. */
 extern const tl_config tl_config_default;
 #define TL_IDLE_DEFAULT                                                                                                \
     "noise=5, launch=8, anomaly=10, anomaly-pct=25, queued=5, runtime-pct=25, coverage-pct=20, drain=5, sync=2, "      \
     "implicit=50, own-launch=10, kernel=30"
 #define TL_LAUNCH_DEFAULT "runtime=50, delay=100, full=1024"
 
-/* What of a text is no threshold. */
+/* The part of a text that is no threshold. */
 typedef struct tl_threshold_fault {
     tl_text name, value;    /* value.p is NULL where there is no '=' */
-    const tl_threshold *of; /* whose value it should be; NULL: there is none by that name */
+    const tl_threshold *of; /* the threshold whose value it should be; NULL: no threshold has that name */
 } tl_threshold_fault;
 
-/* Reads "NAME=VALUE, ..." over what is there, a struct that the list is of: times in microseconds.  False where a name
- * or a value is none, which *fault then is (NULL: never mind); the rest has then been read in part. */
+/* Reads "NAME=VALUE, ..." into config, the struct that `list` describes: times in microseconds.  False if a name or a
+ * value is not valid, which *fault then tells (NULL: not asked for); the rest has then been read in part. */
 bool tl_thresholds_read(const tl_threshold *list, const char *text, void *config, tl_threshold_fault *fault);
 
 /* What values a threshold of that unit takes, for messages. */
 const char *tl_threshold_takes(tl_threshold_unit unit);
 
-/* Writes all of it as such a text, 0-terminated. */
+/* Writes all thresholds as such a text, 0-terminated. */
 void tl_thresholds_write(const tl_threshold *list, const void *config, char *out, size_t n);
 
 #endif

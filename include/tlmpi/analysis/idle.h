@@ -11,7 +11,7 @@
 
 extern const tl_analysis tl_idle_analysis;
 
-/* What the classification goes by, in words; where it departs from TraceLens', which compat/tracelens has, it says
+/* The rules of the classification, in words; a rule that differs from the one of TraceLens (compat/tracelens) says
  * how. */
 typedef struct tl_idle_rule {
     const char *word, *doc;

@@ -24,8 +24,8 @@ typedef enum tl_detail_kind {
     TL_DETAIL_WORK, /* kernels, copies and memsets: their device time; size: blocks of their grids, bytes of copies */
     TL_DETAIL_COMM, /* communication: size: bytes of the messages */
     TL_DETAIL_HOST, /* operators, frames, annotations and calls: the idle time that they cover */
-    TL_DETAIL_SPAN, /* operators, frames and annotations of threads that launch: time of theirs in none inside of them,
-                     * between the last launch of another thread and one of their own */
+    TL_DETAIL_SPAN, /* operators, frames and annotations of threads that launch: their own time, without what is inside
+                     * of them, between the last launch of another thread and one of their own */
     TL_DETAIL_WAIT  /* waits for the device, by the operator that waits, else the call: the idle time after them,
                      * before the host launches again; size: how long they took */
 } tl_detail_kind;
@@ -33,27 +33,27 @@ typedef enum tl_detail_kind {
 /* One name in one step of one rank. */
 typedef struct tl_detail {
     int64_t ns;
-    int64_t size;       /* what is unknown counts 0 */
+    int64_t size;       /* as the kind says; an unknown size counts 0 */
     int32_t rank, step; /* step -1: outside all steps */
     uint32_t name;      /* id in the details' names */
-    uint32_t count;     /* kernels; of spans those that cover idle time; waits, all of them */
-    uint32_t depth;     /* of spans: how many stand around the innermost of them; calls are innermost */
+    uint32_t count;     /* number of kernels; of spans that cover idle time; of all waits */
+    uint32_t depth;     /* of spans: how many others enclose the innermost of them; calls are innermost */
     uint8_t kind;       /* tl_detail_kind */
-    uint8_t activity;   /* tl_activity_kind: of work COMPUTE, H2D or COPY; of spans what their name says of idle time */
+    uint8_t activity;   /* tl_activity_kind: of work COMPUTE, H2D or COPY; of spans what their name says about idle
+                         * time */
     uint8_t frame;      /* 1: a Python function */
 } tl_detail;
 
-/* Names of each kind that are kept for each step: those with most time. */
+/* Names of each kind that are kept for each step: the ones with most time. */
 enum { TL_DETAILS_MAX = 32 };
 
-/* Of all ranks that a proc has read.  Zero-initialise; tl_details_free ends it. */
+/* The details of all ranks that a proc has read.  Zero-initialise; tl_details_free ends it. */
 typedef struct tl_details {
     TL_VEC(tl_detail) rows;
     tl_names names; /* normalised: without addresses */
 } tl_details;
 
-/* Appends the details of one rank.  Idle time of TL_ACTIVITY_DEVICE is not caused by the host, so no name covers any of
- * it. */
+/* Appends the details of one rank.  Idle time of TL_ACTIVITY_DEVICE is not caused by the host, so no name covers it. */
 void tl_details_collect(const tl_rank_view *view, const tl_activity *activity, tl_details *details);
 void tl_details_free(tl_details *details);
 

@@ -1,8 +1,9 @@
-/* match.h - which communication kernels of which ranks are one collective?
+/* match.h - which communication kernels are one collective?
  *
- * From what each rank says of its own: groups are decided once for the job, each participant gets a key, those of one
- * key are a collective; what has no key is matched by when it ended (match/align.h).  What speaks against a match is
- * told, and the tables group, bandwidth and quality are filled.  Uses no other folder, and no process but its own.
+ * From each rank's record of its own collectives: groups are decided once for the job, each participant gets a key, and
+ * participants of one key are a collective; participants without a key are matched by when they ended (match/align.h).
+ * Evidence against a match is reported, and the tables group, bandwidth and quality are filled.  Uses no other folder,
+ * and no process but its own.
  */
 #ifndef TLMPI_ANALYSIS_MATCH_H
 #define TLMPI_ANALYSIS_MATCH_H
@@ -21,7 +22,7 @@
 
 /* The collectives that one rank takes part in. */
 
-/* What members_key is of memberships of sends and receives between ranks that nothing names. */
+/* Returns the members_key of memberships of sends and receives whose group has no name. */
 uint64_t tl_sends_members_key(void);
 
 /* Appends the rank's participants and memberships.  TL_ENOMEM; the set then holds part of them. */
@@ -31,13 +32,13 @@ tl_status tl_participants_collect(const tl_rank_view *view, tl_participants *set
 
 /* What the job knows of its ranks and groups. */
 
-/* What the procs that own collectives need to know of a group; an array of them is in order of group numbers.
- * size: its ranks, -1 when unknown; seen: those of them that have a trace. */
+/* What the procs that own collectives need to know of a group; an array of facts is in order of group numbers.  size:
+ * its ranks, -1 when unknown; seen: its ranks that have a trace. */
 typedef struct tl_group_fact {
     int32_t size, seen;
     uint32_t most;          /* participants of the rank that has most */
     uint8_t inferred, span; /* tl_node_span */
-    uint8_t collects;       /* it has more than sends and receives */
+    uint8_t collects;       /* it has other collectives than sends and receives */
     uint8_t all_traced;     /* every rank of the job has a trace */
 } tl_group_fact;
 
@@ -48,11 +49,11 @@ typedef struct tl_rank_clock {
     int32_t clock;   /* number: ranks of one clock need no correction between them */
     int32_t applied; /* 1: offset and drift are taken off the rank's times */
     int64_t offset_ns, drift_ppb;
-    int64_t step_ns;    /* how much further it is ahead from step_at_ns on, by itself */
+    int64_t step_ns;    /* by how much more the clock is ahead from step_at_ns on, in its own time */
     int64_t step_at_ns;
-    int64_t sigma_ns;   /* how far the clock may still be off; INT64_MAX: nothing tells */
-    int64_t middle_ns;  /* when the offset holds; the drift counts from there */
-    int32_t component; /* clocks of one number can be compared */
+    int64_t sigma_ns;   /* how far the clock may still be off; INT64_MAX: unknown */
+    int64_t middle_ns;  /* when the offset holds; the drift counts from this time */
+    int32_t component; /* only clocks of the same component can be compared */
     int32_t guessed;   /* 1: process ids alone tell the host, which is no proof of one clock */
 } tl_rank_clock;
 
@@ -65,11 +66,11 @@ typedef struct tl_job_facts {
     bool all_traced; /* every rank of the job has one, as far as traces and their numbers tell */
 } tl_job_facts;
 
-/* A clock for each rank that has a trace, from rows of table rank, in their order: on which host it is, its clock its
- * own.  The caller frees *rank_clocks. */
+/* Makes a clock for each rank that has a trace, from rows of table rank, in their order: with the rank's host, and a
+ * clock number of its own.  The caller frees *rank_clocks. */
 void tl_rank_clocks_make(const tl_table *ranks, tl_rank_clock **rank_clocks, size_t *n);
 
-/* The rank's clock, or NULL: it has no trace. */
+/* Returns the rank's clock; NULL: the rank has no trace. */
 const tl_rank_clock *tl_rank_clock_of(const tl_job_facts *facts, int32_t rank);
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
@@ -89,11 +90,11 @@ typedef struct tl_sighting {
     int32_t loose;      /* its kind does not make ranks end together */
 } tl_sighting;
 
-/* Sightings of each membership at most, spread over the whole recording. */
+/* Largest number of sightings of a membership, spread over the whole recording. */
 #define TL_SIGHTINGS 64
 
-/* Sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the same for
- * all of a group.  The caller frees *out. */
+/* Draws sightings of the inferred groups among the memberships, ascending by membership and item: some of each, the
+ * same for all of a group.  The caller frees *out. */
 void tl_sightings_draw(const tl_participants *set, tl_sighting **out, size_t *n);
 
 /* What is decided for one membership: its group, and the rule by which its collectives are matched. */
@@ -101,7 +102,7 @@ typedef struct tl_fate {
     uint64_t group_key;
     int32_t group;           /* number in the job */
     uint8_t by_seq;          /* all its ranks have sequence numbers */
-    uint8_t by_loose_launch; /* what was launched outside any step counts alike on all its ranks */
+    uint8_t by_loose_launch; /* launches outside any step can be counted: their numbers agree on all its ranks */
     uint8_t padding[2];
 } tl_fate;
 
@@ -125,19 +126,20 @@ typedef struct tl_collective_view {
     size_t n;
     int32_t group;
     int32_t size;     /* ranks that take part, -1 when unknown */
-    int32_t expected; /* those of them with a trace */
-    int32_t step;     /* ProfilerStep in which most ranks launched it, else the lowest that tells one; -1: none does */
+    int32_t expected; /* ranks among these that have a trace */
+    int32_t step;     /* ProfilerStep in which more than half of the ranks launched it, else that of the lowest rank
+                       * with one; -1: none */
     uint8_t kind;     /* tl_collective */
     uint8_t rule;     /* tl_match_rule */
     uint8_t state;    /* tl_coll_state */
     uint8_t suspect;  /* tl_suspicion */
     uint8_t span;     /* tl_node_span */
-    int64_t uncertainty_ns; /* of its clocks together */
-    int64_t unsure_ns;      /* the same where a clock was corrected: of one that is possible as recorded nothing says
-                             * that it is off */
+    int64_t uncertainty_ns; /* error of the distance of its clocks */
+    int64_t unsure_ns;      /* the same if one of its clocks was corrected, else 0: a clock that is possible as recorded
+                             * shows no error */
 } tl_collective_view;
 
-/* The uncertainty of clocks, in ns, where nothing compares clocks of several hosts: larger than any wait. */
+/* The uncertainty of clocks, ns, if the clocks of several hosts cannot be compared: larger than any wait. */
 #define TL_CLOCK_UNTIED_NS (INT64_MAX / 4)
 
 /* A collective's place among the participants. */
@@ -149,33 +151,34 @@ typedef struct tl_collective_run {
 /* Puts participants in the order of (group, key, rank, start, uid). */
 void tl_participants_sort(tl_participant *participants, size_t n);
 
-/* The place after the last participant of the collective that begins at `from` < n: all of one group and key, which lie
- * together in sorted participants.
+/* Returns the place after the last participant of the collective that begins at `from` < n: all of one group and key,
+ * which lie together in sorted participants.
  *
  *     for (size_t from = 0, to; from < n; from = to) {
  *         to = tl_participants_end(participants, n, from);
  */
 size_t tl_participants_end(const tl_participant *participants, size_t n, size_t from);
 
-/* What ties the n participants of one collective: a meeting, that none of them can leave before all have come (a
- * synchronising collective, or an exchange of two that each send to the other), or a message from one to the other. */
+/* The n participants of one collective are tied by a meeting, which none of them can leave before all have come (a
+ * synchronising collective, or an exchange of two ranks that each send to the other), or by a message from one to the
+ * other. */
 
-/* Whether every one of them takes part in a synchronising collective. */
+/* Whether every one of the participants takes part in a synchronising collective. */
 bool tl_participants_synchronise(const tl_participant *p, size_t n);
 
-/* Whether it is a meeting. */
+/* Whether the participants are tied by a meeting. */
 bool tl_participants_meet(const tl_participant *p, size_t n);
 
-/* The place, 0 or 1, of the sender of a message; -1 where it is none. */
+/* Returns the place, 0 or 1, of the sender of a message; -1: there is no message. */
 int32_t tl_participants_sender(const tl_participant *p, size_t n);
 
-/* The collectives in sorted participants, in their order; the caller frees *runs. */
+/* Lists the collectives in sorted participants, in their order; the caller frees *runs. */
 void tl_runs_make(const tl_participant *participants, size_t n, tl_collective_run **runs, size_t *nruns);
 
-/* In order of (first arrival, group, key). */
+/* Sorts runs by (first arrival, group, key). */
 void tl_runs_by_time(const tl_participant *participants, tl_collective_run *runs, size_t n);
 
-/* Looks at one collective; its number is left 0. */
+/* Returns the view of one collective; its number is left 0. */
 tl_collective_view tl_collective_of_run(const tl_participant *participants, const tl_collective_run *run,
                                         const tl_job_facts *facts);
 
@@ -183,46 +186,46 @@ tl_collective_view tl_collective_of_run(const tl_participant *participants, cons
 
 /* Which participants belong together: those of one key. */
 
-/* Sets key and rule of a participant by the first rule that applies to it; key 0 and no rule where only its end can
- * tell. */
+/* Sets key and rule of a participant by the first rule that applies; key 0 and no rule if only the participant's end
+ * can tell. */
 void tl_match_key(tl_participant *p, const tl_fate *fate);
 
-/* Of all, which are of the memberships with these fates. */
+/* Sets keys and rules of n participants, by the fates of their memberships. */
 void tl_match_keys(tl_participant *participants, size_t n, const tl_fate *fates);
 
-/* Who has no key in the end gets one of its own. */
+/* Gives each participant without a key one of its own. */
 void tl_match_alone(tl_participant *participants, size_t n);
 
-/* A key that no other participant has; its group must be the number in the job. */
+/* Returns a key that no other participant has; the participant's group must be the number in the job. */
 uint64_t tl_lone_key(const tl_participant *p);
 
-/* What stands for the participant among the sightings of its membership (match.h), or 0: its launch is not known. */
+/* Returns the item of the participant among the sightings of its membership; 0: its launch is not known. */
 uint64_t tl_sighting_item(const tl_participant *p);
 
 /* -------------------------------------------------------------------------------------------------------- suspicion */
 
 /* Whether the participants of a matched collective may not belong together after all. */
 
-/* The first check that fails of those that need no clock: participants differ in kind, data type or size, or a rank is
- * there twice. */
+/* Returns the first check that fails of the checks that need no clock: participants differ in kind, data type or size,
+ * or a rank is there twice. */
 tl_suspicion tl_collective_suspect(const tl_participant *by_rank, size_t n);
 
-/* The checks of time: nobody is done before all have come, and all end together; where the collective makes them.  Its
- * uncertainty_ns is known by now. */
+/* Returns the first check that fails of the checks of time, as far as the kind of collective implies them: no rank is
+ * done before all have come, and all end together.  Its uncertainty_ns has to be set. */
 tl_suspicion tl_collective_suspect_times(const tl_collective_view *c);
 
 /* ------------------------------------------------------------------------------------------------------ clock doubt */
 
-/* How far the clocks of some ranks may be apart: nothing where all have one; else what the worst of them leaves open,
- * which is its sigma, or the offset that was not taken off it; TL_CLOCK_UNTIED_NS where they are known to be of
- * several hosts and nothing compares these.  { .clock = -1 } begins; a rank NULL adds nothing. */
+/* How far the clocks of some ranks may be apart: 0 if all ranks have one clock; else the error of the worst clock,
+ * which is its sigma, or an offset that was not taken off; TL_CLOCK_UNTIED_NS if the clocks are known to be of several
+ * hosts and cannot be compared.  { .clock = -1 } begins; a rank NULL adds nothing. */
 typedef struct tl_clock_doubt {
     int64_t worst_ns;
-    int32_t clock, component, host; /* of the last rank that was added */
+    int32_t clock, component, host; /* of the rank that was added last */
     bool several;
     bool corrected; /* times of one of them were shifted */
-    bool apart;  /* nothing tells how far they are apart */
-    bool untied; /* ... and there is no reason to think that it is one clock */
+    bool apart;  /* two of the clocks cannot be compared */
+    bool untied; /* two of the clocks cannot be compared, and are of different hosts */
 } tl_clock_doubt;
 
 void tl_clock_doubt_add(tl_clock_doubt *doubt, const tl_rank_clock *rank);

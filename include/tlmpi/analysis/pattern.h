@@ -20,13 +20,13 @@ typedef struct tl_occurrence {
     int64_t start_ns, end_ns; /* first start and last end of the work */
     int64_t kernels;
     int64_t id;        /* of the sequence, as in table pattern */
-    uint32_t operator; /* names id: of the operators with this sequence that with the most host time */
+    uint32_t operator; /* id of a name: of the operators with this sequence the one with the most host time */
 } tl_occurrence;
 
 typedef TL_VEC(tl_occurrence) tl_occurrences;
 
-/* Appends those of the `most` sequences with the most device time, by device, pattern and start.  The caller frees
- * out->v. */
+/* Appends the occurrences of the `most` sequences with the most device time, by device, pattern and start.  The caller
+ * frees out->v. */
 void tl_pattern_occurrences(const tl_rank_view *view, size_t most, tl_occurrences *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* phase.h - who holds the job up, from how long phases took?
+/* phase.h - which ranks hold the job up, by the times of phases?
  *
  *     records of a file    ->  cells           one by step, phase and rank: micro-steps summed, repeats taken off
  *     cells                ->  phase_step      each beside the median of the ranks in the step
@@ -10,9 +10,10 @@
  *
  * A collective in a phase makes it equally long on all ranks: a rank that comes late to it is shorter in it by as much
  * as it was longer before.  So a rank that is longer in one phase and shorter in another either is late in the first,
- * and the others wait in the second; or is fast in the second, and waits in the first.  Which it is, the phases' names
- * tell (tl_phase_holds_of): a rank waits where collectives are.  Between two of which that is not known the steps tell
- * in which it is not late: if the others' second phase is shorter then, they waited.  Else no rank is named.
+ * and the others wait in the second; or is fast in the second, and waits in the first.  The names of the phases decide
+ * (tl_phase_holds_of): a rank waits where collectives are.  If the names leave that open, the steps in which the rank
+ * is not late in the first phase decide: if the others' second phase is shorter then, they waited.  Else no rank is
+ * named.
  *
  *     rank 3     h2d [######]  training_step [####]       late: shorter in what holds collectives
  *     others     h2d [##]      training_step [########]   they wait
@@ -48,13 +49,14 @@ typedef struct tl_phase_cell {
 
 typedef TL_VEC(tl_phase_cell) tl_phase_cells;
 
-/* Adds a cell for each rank, phase and step of a file's lines, which are sorted here.  Of equal lines one counts; of
- * others those of the last session, which are summed.  Counts the others. */
+/* Appends a cell for each rank, phase and step of a file's lines, which are sorted here.  Equal lines count once; the
+ * durations of lines of the last session are summed.  *repeated counts the other equal lines, *superseded the lines of
+ * earlier sessions. */
 void tl_phase_fold(tl_phase_line *lines, size_t n, uint32_t file, tl_phase_cells *out, int64_t *repeated,
                    int64_t *superseded);
 
-/* Sorts cells by step, phase, rank; of several files' cells for one place that of the last file stays.  files: rows of
- * table phase_file by number, which count the others.  Returns how many cells stay. */
+/* Sorts cells by step, phase, rank; if several files have the same cell, the last file's stays.  files: rows of table
+ * phase_file, by number; each counts its records that do not stay.  Returns the number of cells that stay. */
 size_t tl_phase_merge(tl_phase_cell *cells, size_t n, tl_phase_file *files);
 
 /* Fills phase_step, phase and phase_verdict from merged cells, whose phases are numbers of `names`, in order of texts.

@@ -6,8 +6,8 @@
  *                  |  span 0   |     kernel = a + b + c, busy = kernel where nothing overlaps, bubble = span - busy
  *
  * A work belongs to the repetition in whose time the host launched it, whenever it ran: a window on the device's clock
- * would take in what was queued before, and cut off what is queued still.  Where threads have repetitions at once, it
- * belongs to that of the thread which launched it.
+ * would take in what was queued before, and cut off what is queued still.  If several threads are in repetitions at
+ * once, the work belongs to the repetition of the thread that launched it.
  *
  * From the view of one trace, with what its host did; and the statistics of many.  Uses no other folder.
  */
@@ -23,14 +23,15 @@
 typedef enum tl_rep_of {
     TL_REP_STEP,       /* a profiler step */
     TL_REP_ANNOTATION, /* a user annotation of that name */
-    TL_REP_FILE        /* a whole trace, with what has no launch in it */
+    TL_REP_FILE        /* a whole trace, with works whose launch is not in it */
 } tl_rep_of;
 
 typedef struct tl_rep_rule {
     tl_rep_of of;
-    const char *name;                          /* of the annotation */
-    int64_t skip;                              /* so many works, in order of launch, are left out of each */
-    bool (*excludes)(void *arg, tl_text name); /* works of that name are; NULL: none are */
+    const char *name;                          /* name of the annotation */
+    int64_t skip;                              /* number of works, first in order of launch, that are left out of each
+                                                * repetition */
+    bool (*excludes)(void *arg, tl_text name); /* returns true for names of works that are left out; NULL: none are */
     void *arg;
 } tl_rep_rule;
 
@@ -41,16 +42,18 @@ typedef struct tl_rep_share {
     uint8_t kind;  /* tl_kind */
 } tl_rep_share;
 
-/* What a trace has.  Zero-initialise; tl_rep_set_free ends it. */
+/* The repetitions of a trace.  Zero-initialise; tl_rep_set_free ends it. */
 typedef struct tl_rep_set {
     TL_VEC(tl_rep) v; /* variant and trace 0, rep from 0 on, in order of time */
     TL_VEC(tl_rep_share) shares;
-    int64_t nested;   /* annotations of the name that begin in another of their thread, also where they end after it */
+    int64_t nested;   /* annotations of the name that begin within another one on their thread, even if they end after
+                       * it */
     int64_t beside;   /* repetitions that begin while one of another thread is open */
-    int64_t guessed;  /* works whose thread has none open, and several others have: in the one that began last */
-    int64_t unlinked; /* works whose launch is not in the trace: in none, but of a file */
-    int64_t outside;  /* works that were launched in no repetition, but for those of excluded names ... */
-    int64_t outside_ns; /* ... and the sum of their durations */
+    int64_t guessed;  /* works whose thread has no open repetition while several others have: in the one that began
+                       * last */
+    int64_t unlinked; /* works whose launch is not in the trace: in no repetition, except of TL_REP_FILE */
+    int64_t outside;  /* works launched in no repetition, without works of excluded names */
+    int64_t outside_ns; /* sum of the durations of `outside` */
 } tl_rep_set;
 
 void tl_rep_set_find(const tl_rank_view *view, const tl_rep_rule *rule, tl_rep_set *out);

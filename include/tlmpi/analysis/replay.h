@@ -1,27 +1,28 @@
-/* replay.h - what would the job have taken, had some work taken what it takes others?
+/* replay.h - how long would the job have taken if some of its work had taken its baseline?
  *
  *     done = max over edges (done there + lag) + work + rest        in one pass over the graph, work being changed
  *
- * Unchanged that is what was measured, to the nanosecond.  A repair takes from a rank, in some steps, what its work of
- * a family exceeds the baseline by, class by class:
+ * The unchanged replay gives the measured times, to the nanosecond.  A repair takes off a rank, in some steps, the
+ * excess of its work of a family over the baseline, class by class:
  *
- *     device      each piece of a class times baseline / own: what is systematic goes, the rank's own noise stays
- *     host        the excess, from the pieces that are longer than those of peers at the same place, in proportion to that; from
- *                 all, where these do not suffice.  A host with less than the baseline stays: as a rule its peers waited, untold
- *     additional  in steps in which the rank has more pieces of a class than peers, which are not `device` then: each stretch
- *                 between two collectives by itself, so that it is where additional pieces are that time goes
- *     waits       where a host waits for its device more often than peers do between the same collectives, the longest of these
- *                 waits go
- *     transfer    each transfer, and how much later than the first its members are done, likewise
+ *     device      each piece of a class times baseline / own: the systematic excess goes, the rank's own noise stays
+ *     host        the excess comes off the pieces that are longer than peers' at the same place, in proportion to their
+ *                 excess; off all pieces, where these do not suffice.  A host below the baseline stays as it is: as a
+ *                 rule its peers waited without a record of it
+ *     additional  the pieces of a class that the rank has and peers have not (no part of `device`): in such steps each
+ *                 stretch between two collectives by itself, so that time goes where the additional pieces are
+ *     waits       where a host waits for its device more often than peers do between the same collectives, the longest
+ *                 of these waits go
+ *     transfer    each transfer of a link, and each member's time after the first end, times baseline / own
  *
- * Nobody knows what of a step that was cut is lacking, so it is not compared with that of peers: who is late all the
- * time is repaired there by the part of its own work that its excess is in the same stretches of the whole steps.  What
- * a host has more in a stretch than peers have in a whole one goes, in all stretches of a cut step together no more
- * than in a whole step.
+ * What a cut step lacks is unknown, so cut steps are not compared with those of peers.  A rank that is late all the
+ * time is repaired there by the share of its own work that is excess in the same stretches of the whole steps.  Of a
+ * host, the excess of a stretch over peers' stretch of a whole step goes; over all stretches of the cut step no more
+ * goes than in a whole step.
  *
- * Nodes of a rank are looked at where it was read, while it is open.  The job gets it folded: its ports, and the
- * longest ways between them.  Folded ranks and the meetings are the whole of which replays are made.  Times are the
- * same to the nanosecond.
+ * Nodes of a rank are looked at on the proc that read the rank, while the rank is open.  Proc 0 gets the rank folded:
+ * its ports, and the longest ways between them.  Replays run over the folded ranks and the meetings (tl_whole); their
+ * times are the same to the nanosecond.
  *
  * May use graph and baseline.
  */
@@ -33,17 +34,19 @@
 
 /* -------------------------------------------------------------------------------------------------------------- net */
 
-/* The last of a step that has come from a node is done so long after that; a step of nsteps: of a meeting. */
+/* ns: from the end of a node to the last end, in a step, of work that depends on the node.  step: nsteps for a
+ * meeting. */
 typedef struct tl_net_end {
     int64_t ns;
     uint32_t step;
 } tl_net_end;
 
-/* A graph of which nothing but times matters.  Node 0 is the origin, done at 0; what waits for nothing else waits for
- * it. Zero-initialise; tl_net_free ends it. */
+/* A graph of times alone.  Node 0 is the origin, done at 0; a node without other edges waits for the origin.
+ * Zero-initialise; tl_net_free ends it. */
 typedef struct tl_net {
     size_t n, nedges, nends, nsteps;
-    uint32_t *order;      /* [n]: each comes after all that it waits for; NULL: they are in such an order */
+    uint32_t *order;      /* [n] each node comes after all nodes that it waits for; NULL: the nodes are in such an
+                           * order */
     int64_t *own_ns;      /* [n] work and rest: may be changed */
     uint32_t *first_edge; /* [n + 1] */
     uint32_t *from;       /* [nedges] */
@@ -52,55 +55,58 @@ typedef struct tl_net {
     tl_net_end *ends;     /* [nends] */
 } tl_net;
 
-/* Room for so much in arrays. */
+/* Allocates arrays of these sizes. */
 void tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *out);
 void tl_net_free(tl_net *net);
 
-/* When every node is done, into done_ns[n]; the last end, of a node or of what is folded into its ends, is returned. */
+/* Fills done_ns[n] with the time at which each node is done; returns the last end of all, folded nodes among them. */
 int64_t tl_net_replay(const tl_net *net, int64_t *done_ns);
 
-/* The last end of each step, and no earlier than of the one before: end_ns[nsteps]. */
+/* Fills end_ns[nsteps] with the last end of each step, no earlier than that of the step before. */
 void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns);
 
-/* How a node comes into a fold. */
+/* What a fold does with a node. */
 typedef enum tl_fold_mark {
-    TL_FOLD_AWAY, /* if that makes it smaller: nothing of it changes */
-    TL_FOLD_KEEP, /* it stays */
-    TL_FOLD_WORK, /* it stays: its work may change */
-    TL_FOLD_EDGES /* so may its edges, one by one: what they come from stays, too, and they stay in order */
+    TL_FOLD_AWAY, /* folds it, if that makes the net smaller: nothing of the node changes */
+    TL_FOLD_KEEP, /* keeps it */
+    TL_FOLD_WORK, /* keeps it: its work may change */
+    TL_FOLD_EDGES /* keeps it with its edges, in order: single edges may change; the nodes that these come from need
+                   * KEEP */
 } tl_fold_mark;
 
-/* One that has several marks has the strongest. */
+/* Raises the mark of a node to `how`, if that is stronger. */
 static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
 {
     *mark = *mark < how ? (uint8_t)how : *mark;
 }
 
-/* The net of the nodes that stay, and of the longest ways between them; number_of[n] of each there, TL_NONE: it is
- * folded.  marks[n] tl_fold_mark.  Tl_net_free ends it in any case. */
+/* Makes the net of the nodes that stay, and of the longest ways between them; number_of[n]: the number of each node
+ * there, TL_NONE: it is folded.  marks[n]: tl_fold_mark.  tl_net_free ends *out in any case. */
 void tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
 
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
-/* A rank that is open to be changed: what is taken off the work of its nodes, and which edges are gone.
- * Zero-initialise; the same may be used for one rank after the other, and tl_changes_free ends it. */
+/* A rank that is open to be changed: time taken off the work of its nodes, and edges that are gone.
+ * Zero-initialise; may be used for one rank after the other, and tl_changes_free ends it. */
 typedef struct tl_changes {
     const tl_frame *frame;
     tl_open_rank open;    /* the caller's */
     tl_arena arena;       /* of the arrays below */
     uint32_t *step_of;    /* [n] index of the step */
-    int64_t *less_ns;     /* [n] */
-    bool *gone;           /* [n]: the second of its two edges is; what released a wait */
-    uint32_t *kind_of;    /* [n] of the frame, TL_NONE: none; filled by tl_changes_compare */
-    int64_t *baseline_ns; /* [n] what the piece of host work usually takes; 0: not known; likewise */
+    int64_t *less_ns;     /* [n] time taken off the node's work */
+    bool *gone;           /* [n]: the second of the node's two edges is gone, which came from what released a wait */
+    uint32_t *kind_of;    /* [n] kind of the frame, TL_NONE: none; filled by tl_changes_compare */
+    int64_t *baseline_ns; /* [n] median of the same piece of host work over the role; 0: unknown; filled by
+                           * tl_changes_compare */
     bool compared, laid_out, parted; /* parted: edges that are gone are not in the net below */
     size_t room;
-    uint32_t *order; /* [n] nodes; filled by tl_folded_make, and so is: */
-    uint32_t *at;    /* [n] the place of each in the net, after the origin */
+    uint32_t *order; /* [n] nodes, each after all that it waits for; filled by tl_folded_make, as are `at` and `net` */
+    uint32_t *at;    /* [n] number of each node in the net, after the origin */
     tl_net net;      /* of the whole rank */
 } tl_changes;
 
-/* Unchanged. */
+/* tl_changes_open: nothing is changed yet.  tl_changes_compare fills kind_of and baseline_ns.  tl_changes_reset takes
+ * all changes back. */
 void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
@@ -110,46 +116,48 @@ void tl_changes_free(tl_changes *changes);
 
 /* What stays of a rank when it is folded.  Zero-initialise; tl_folded_free ends it. */
 typedef struct tl_folded {
-    tl_net net;       /* packed: no more than how large it is */
+    tl_net net;       /* packed: its sizes alone */
     int64_t *done_ns; /* [net.n] as measured; packed: NULL */
-    uint32_t *came;   /* [ports] ARRIVALs that meetings wait for, as nodes of the net; TL_NONE */
-    uint32_t *met;    /* [ports] ENDs that wait for meetings, likewise; these have no edge here */
-    size_t norigin;   /* ends of the net that are of its node 0 */
-    tl_bytes packed;  /* net and done_ns, a third as large */
+    uint32_t *came;   /* [ports] node of the net that is the ARRIVAL which a meeting waits for; TL_NONE: no meeting
+                       * does */
+    uint32_t *met;    /* [ports] node of the net that is the END which waits for a meeting, without an edge here;
+                       * TL_NONE: it does not */
+    size_t norigin;   /* ends of the net's node 0 */
+    tl_bytes packed;  /* net and done_ns, in a third of the bytes */
 } tl_folded;
 
-/* As changed; marks[nodes] tl_fold_mark of those that are not to be folded besides ports, NULL: none; then
- * number_of[nodes] gets their numbers in the net.  Tl_folded_free ends it in any case. */
+/* Folds the rank as changed.  marks[nodes]: tl_fold_mark of the nodes that stay besides ports, NULL: none; if not NULL,
+ * number_of[nodes] gets the nodes' numbers in the net.  tl_folded_free ends *out in any case. */
 void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
-/* As bytes, and back, packed.  tl_folded_free ends it. */
+/* tl_folded_put writes bytes; tl_folded_get reads them, and leaves them packed.  tl_folded_free ends *folded. */
 void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
 void tl_folded_get(tl_folded *folded, tl_bytes *in);
 
-/* What is packed, into a net and done_ns that are the caller's. */
+/* Unpacks into a net and done_ns that are the caller's. */
 void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns);
 
-/* Folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
+/* The net of all folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
 typedef struct tl_whole {
     tl_net net;
     int64_t *done_ns;  /* [net.n] as measured */
-    uint32_t *base;    /* [nranks] node i of a folded rank is base + i here */
-    uint32_t meetings; /* the first of them */
+    uint32_t *base;    /* [nranks] node i of a folded rank is node base + i here */
+    uint32_t meetings; /* the first meeting's node */
 } tl_whole;
 
-/* Of folded[nranks]; of those with changed[rank] that is as changed, and its net is used up; changed NULL: none.
- * Tl_whole_free ends it in any case. */
+/* Joins folded[nranks]; for a rank with changed[rank] that one, whose net is used up.  changed NULL: no rank has one.
+ * tl_whole_free ends *out in any case. */
 void tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
 void tl_whole_free(tl_whole *whole);
 
-/* Whether it is there. */
+/* Whether the folded rank is there, not zero-initialised. */
 static inline bool tl_folded_is(const tl_folded *folded)
 {
     return folded->came != NULL;
 }
 
-/* A rank as it is in such a whole. */
+/* Returns the folded rank that goes into a whole: the changed one, if there is one. */
 static inline const tl_folded *tl_folded_of(const tl_folded *folded, const tl_folded *changed, size_t rank)
 {
     return changed != NULL && tl_folded_is(&changed[rank]) ? &changed[rank] : &folded[rank];
@@ -157,84 +165,89 @@ static inline const tl_folded *tl_folded_of(const tl_folded *folded, const tl_fo
 
 /* ---------------------------------------------------------------------------------------------------------- repairs */
 
-/* What is repaired. */
+/* A repair: the excess that is taken off one rank or link. */
 typedef struct tl_repair {
-    uint32_t rank; /* index; of TRANSFER that of a link */
+    uint32_t rank; /* index of the rank; of TRANSFER the index of the link */
     uint8_t family;
-    bool drifts;    /* each step alone */
-    bool across;    /* to what ranks of other roles need */
-    bool lasts;     /* before the whole steps as in the first of them, after them as in the last */
+    bool drifts;    /* each step is compared by itself */
+    bool across;    /* down to the baseline over roles */
+    bool lasts;     /* cut steps are repaired, too: those before the whole steps as the first whole one, those after
+                     * as the last */
     const bool *on; /* [nsteps] */
 } tl_repair;
 
-/* Whether the step was cut, and is repaired as the whole one next to it. */
+/* Whether the step was cut, and is repaired as the whole step next to it. */
 static inline bool tl_repair_lasts(const tl_baseline *baseline, const tl_repair *repair, size_t step)
 {
     return repair->lasts && baseline->cut[step] && repair->on[tl_whole_step_at(baseline, step)];
 }
 
-/* What a repair of a rank comes to, told to who holds it: by kind of its frame, and by step.  Zero-initialise;
+/* A repair of a rank, as told to the proc that holds the rank: by kind of its frame, and by step.  Zero-initialise;
  * tl_repair_plan_free ends it. */
 typedef struct tl_repair_plan {
     uint64_t family;
     size_t nkinds, nsteps, nwindows;
-    size_t nsummed;       /* ADDITIONAL: of the windows the last ones, where there are more pieces than at peers: their
-                           * stretches are compared by themselves */
-    int64_t nrepaired;    /* steps, but for cut ones */
-    uint32_t *window;     /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: 1 + the number of the steps that are compared
-                           * together; 0: the kind is not repaired there */
-    int64_t *own_ns;      /* [nwindows * nkinds] of windows that are not summed up: what the rank has there, ... */
-    int64_t *baseline_ns; /* ... and what its peers need */
-    bool *also;           /* [nsteps] steps that were cut, and are repaired as the others are */
-    int64_t *drop;        /* [nkinds * nsteps] WAIT: how many go; HOST: how many peers do not have */
+    size_t nsummed;       /* ADDITIONAL: number of windows, the last ones, for kinds with more pieces than at peers:
+                           * their stretches are compared one by one */
+    int64_t nrepaired;    /* number of repaired steps, without cut ones */
+    uint32_t *window;     /* [nkinds * nsteps] DEVICE, HOST, ADDITIONAL: 1 + the window, a set of steps that are
+                           * compared together; 0: the kind is not repaired there */
+    int64_t *own_ns;      /* [nwindows * nkinds] work of the rank in a window that is not summed by stretches */
+    int64_t *baseline_ns; /* [nwindows * nkinds] what its peers need there */
+    bool *also;           /* [nsteps] cut steps that are repaired as the others are */
+    int64_t *drop;        /* [nkinds * nsteps] WAIT: number of waits that go; HOST: number of waits that peers do not
+                           * have */
     struct tl_repair_plan_sum *sums; /* [nsums] */
     size_t nsums;
 } tl_repair_plan;
 
-/* What a rank has of one kind in the same stretch of all steps of a window. */
+/* Work of one kind of a rank in the same stretch of all steps of a window. */
 typedef struct tl_repair_plan_sum {
     int64_t own_ns, baseline_ns;
     uint32_t window, kind, segment, padding;
 } tl_repair_plan_sum;
 
-/* Asks SUMS of the ranks of the role where windows are summed up.  Not for TRANSFER.  tl_repair_plan_free ends it. */
+/* Asks SUMS of the ranks of the role if windows are summed by stretches.  Not for TRANSFER.  tl_repair_plan_free ends
+ * it. */
 void tl_repair_plan_make(const tl_baseline *baseline, const tl_repair *repair, tl_repair_plan *out);
 void tl_repair_plan_free(tl_repair_plan *plan);
 void tl_repair_plan_put(const tl_repair_plan *plan, tl_bytes *out);
 void tl_repair_plan_get(tl_repair_plan *plan, tl_bytes *in);
 
-/* The answer to SUMS. */
+/* Answers SUMS. */
 void tl_sums_answer(const tl_open_rank *rank, const tl_frame *frame, tl_bytes *in, tl_bytes *out);
 
-/* Takes the excess off what is the rank's own, which is open and unchanged. */
+/* Takes the plan's excess off a rank, which is open and unchanged. */
 void tl_repair_plan_apply(const tl_repair_plan *plan, tl_changes *changes);
 
-/* What is taken off a meeting, or of a member of one off how much later than that it is done. */
+/* Time taken off a meeting, or off the time from a meeting to the end of a member. */
 typedef struct tl_transfer_less {
     int64_t ns;
-    uint32_t rank; /* index; TL_NONE: the meeting */
-    uint32_t of;   /* the port, the meeting */
+    uint32_t rank; /* index of the member's rank; TL_NONE: off the meeting */
+    uint32_t of;   /* number of the member's port, or of the meeting */
 } tl_transfer_less;
 
 typedef TL_VEC(tl_transfer_less) tl_transfer_list;
 
-/* What the transfers of a link take longer than those like them, appended. */
+/* Appends by how much the transfers of a link exceed its baseline. */
 void tl_repair_link(const tl_baseline *baseline, const tl_repair *repair, tl_transfer_list *out);
 
 /* ------------------------------------------------------------------------------------------------------------ ideal */
 
-/* Nobody slower than is usual: of each rank's work of a family in each full step, and of each transfer, what exceeds it
- * is gone, and so are waits that peers do not have.  Who is ahead stays so. */
+/* The ideal: no rank is slower than its baseline.  The excess of each rank's work of a family in each full step is
+ * gone, and so are the excess of each transfer and the waits that peers do not have.  A rank that is ahead stays
+ * ahead. */
 typedef struct tl_ideal tl_ideal;
 
 tl_ideal *tl_ideal_new(const tl_baseline *baseline);
 void tl_ideal_free(tl_ideal *ideal);
 
-/* That of a rank, told to who holds it: by kind of its frame and step.  Zero-initialise; tl_rank_ideal_free ends it. */
+/* The ideal of one rank, as told to the proc that holds it: by kind of its frame and step.  Zero-initialise;
+ * tl_rank_ideal_free ends it. */
 typedef struct tl_rank_ideal {
-    int64_t *spare; /* [ncells] ns; WAIT: how many go */
+    int64_t *spare; /* [ncells] time to take off, ns; WAIT: number of waits that go */
     size_t ncells;  /* 0: nothing is changed */
-    bool *on_link;  /* [nports] members of collectives on links are not among it */
+    bool *on_link;  /* [nports] members of collectives on links, from which `spare` takes nothing */
     size_t nports;
 } tl_rank_ideal;
 
@@ -242,39 +255,39 @@ void tl_ideal_put(const tl_ideal *ideal, size_t rank, tl_bytes *out);
 void tl_rank_ideal_get(tl_rank_ideal *ideal, tl_bytes *in);
 void tl_rank_ideal_free(tl_rank_ideal *ideal);
 
-/* Where that is more than what has been changed there. */
+/* Takes the ideal off a rank, wherever that is more than the changes there already take. */
 void tl_rank_ideal_apply(const tl_rank_ideal *ideal, tl_changes *changes);
 
-/* What goes of a transfer, or of how much later than that a member is done, which takes ns. */
+/* Returns what the ideal takes off ns, the time of a transfer or of a member after the first end. */
 int64_t tl_ideal_of_transfer(const tl_ideal *ideal, uint32_t meeting, int64_t ns);
 
-/* The link of a meeting; TL_NONE: it is none, or no evidence. */
+/* Returns the link of a meeting; TL_NONE: it has none, or is no evidence. */
 static inline uint32_t tl_link_of(const tl_baseline *b, uint32_t meeting)
 {
     return meeting != TL_NONE && b->nlinks > 0 ? b->link_of[meeting] : TL_NONE;
 }
 
-/* All roles compute equally long in the full steps, as long as now in the mean of all ranks. */
+/* All roles compute equally long in the full steps: as long as now the mean of all ranks. */
 typedef struct tl_balance {
-    uint32_t most; /* the role that computes longest; TL_NONE: no other does */
-    double times;  /* how many times as long as the ranks of the others in the mean */
-    double *to;    /* [nroles] what work of each becomes, as a part */
+    uint32_t most; /* the role that computes longest; TL_NONE: no other role computes */
+    double times;  /* its compute time over the mean compute time of the other roles' ranks */
+    double *to;    /* [nroles] factor of each role's compute work */
 } tl_balance;
 
-/* Free(out->to) is the caller's. */
+/* The caller frees out->to. */
 void tl_balance_find(const tl_baseline *baseline, tl_balance *out);
-void tl_balance_rank(double to, tl_changes *changes); /* of its role */
+void tl_balance_rank(double to, tl_changes *changes); /* to: the factor of its role */
 
-/* Hosts take no time of their own. */
+/* Takes off all work of the host. */
 void tl_free_host(tl_changes *changes);
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
-/* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
+/* Time that the repair of a unit takes off the work of a node; TL_GONE: the node's second edge is gone. */
 typedef struct tl_taken {
     int64_t ns;
     uint32_t node;              /* of the folded rank */
-    uint32_t unit;              /* which of the plans */
+    uint32_t unit;              /* number of the plan */
     uint32_t activity, padding; /* tl_activity_kind; of a wait SYNC, or ALLOCATOR */
 } tl_taken;
 
@@ -282,27 +295,27 @@ typedef struct tl_taken {
 
 /* How a rank is changed. */
 typedef enum tl_change_kind {
-    TL_CHANGE_NONE,    /* it is folded as it is */
-    TL_CHANGE_UNITS,   /* plans that it has been told */
-    TL_CHANGE_IDEAL,   /* such plans, and its ideal where that is more; some parts of it */
-    TL_CHANGE_BALANCE, /* computing by a factor */
-    TL_CHANGE_HOST     /* its host takes no time */
+    TL_CHANGE_NONE,    /* nothing: the rank is folded as it is */
+    TL_CHANGE_UNITS,   /* some of the plans that the rank was told */
+    TL_CHANGE_IDEAL,   /* some plans, and the ideal where that takes more off; some activities of both */
+    TL_CHANGE_BALANCE, /* compute work by a factor */
+    TL_CHANGE_HOST     /* the host takes no time */
 } tl_change_kind;
 
 typedef struct tl_change {
     uint32_t kind;       /* tl_change_kind */
-    uint32_t activities; /* IDEAL: bits 1 << tl_activity_kind; TL_ACTIVITY_SYNC: waits */
+    uint32_t activities; /* IDEAL: bits 1 << tl_activity_kind; the bit of TL_ACTIVITY_SYNC: waits */
     double to;           /* BALANCE */
 } tl_change;
 
-/* After the changed rank in the answer to an ideal with COMM: what it takes off members of collectives on links, which
- * that does not have. */
+/* Follows the changed rank in the answer to IDEAL with COMM: time taken off members of collectives on links, which the
+ * changed rank does not have taken off. */
 typedef struct tl_end_less {
     int64_t ns;
     uint32_t port, padding;
 } tl_end_less;
 
-/* What a rank has been told of its repairs and its ideal.  Zero-initialise; tl_told_free ends it. */
+/* The plans and the ideal that a rank was told.  Zero-initialise; tl_told_free ends it. */
 typedef struct tl_told {
     tl_repair_plan *plans;
     size_t nplans;
@@ -311,32 +324,34 @@ typedef struct tl_told {
 
 void tl_told_free(tl_told *told);
 
-/* UNITS: how many plans, and they; answered by tl_taken and the rank folded so that they stay.  CHANGE, any number of
- * times: a tl_change, and a list of which plans; each is answered by the changed rank, of IDEAL also by a list of
- * tl_end_less. */
+/* UNITS: the number of plans, then the plans; answered by a list of tl_taken, and by the rank folded with the nodes of
+ * that list kept.  CHANGE, any number of times: a tl_change, and a list of plan numbers; each is answered by the
+ * changed rank, IDEAL also by a list of tl_end_less. */
 void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
 void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
                       tl_bytes *out);
 
-/* The rank folded as it was changed; nothing is in *folded where the change takes nothing off it.  tl_folded_free ends
+/* Reads the rank folded as it was changed; *folded stays empty if the change takes nothing off.  tl_folded_free ends
  * it. */
 void tl_changed_get(tl_folded *folded, tl_bytes *in);
 
 /* ------------------------------------------------------------------------------------------------------------- path */
 
-/* The chain of nodes that decided when the job ended: from its last end, at every node to what was waited for last. */
+/* The critical path: from the job's last end back, at every node to what the node waited for last. */
 typedef struct tl_path {
-    tl_activity_ns sum;      /* the path by what it goes through; COMM: transfers, DEVICE: latency */
-    tl_activity_ns *by_rank; /* [nranks] a transfer is of the rank by whose end the path leaves it */
-    tl_activity_ns *own;     /* [nranks] what each has in all, on the path or not; of latency not known */
+    tl_activity_ns sum;      /* time of the path by activity; COMM: transfers, DEVICE: latency */
+    tl_activity_ns *by_rank; /* [nranks] part of `sum`; a transfer counts for the rank by whose end the path leaves the
+                              * transfer */
+    tl_activity_ns *own;     /* [nranks] all work of the rank, on the path or not; its latency is unknown */
     int64_t before_ns;       /* from the job's first instant to the first node of the path */
-    int64_t unexplained_ns;  /* of it no work, transfer, latency of a launch or wake-up explains, `before` among it */
+    int64_t unexplained_ns;  /* part of the path that no work, transfer, launch latency or wake-up explains; before_ns
+                              * is in it */
 } tl_path;
 
-/* As it was; the sums of `sum` and before_ns are the job's time since start_ns.  Asks PATH. */
+/* Finds the path of the job as measured; `sum` and before_ns add up to the job's time since start_ns.  Asks PATH. */
 void tl_path_of(const tl_graph *graph, const tl_asker *asker, int64_t start_ns, tl_path *out);
 
-/* The answer to PATH. */
+/* Answers PATH. */
 void tl_path_answer(const tl_open_rank *rank, tl_bytes *in, tl_bytes *out);
 void tl_path_end(tl_path *path);
 

@@ -1,6 +1,6 @@
 /* step.h - which are the steps of the job?
  *
- * From the marks of ranks, and where there are none from collectives that return.  May use wait and graph.
+ * From the step marks of ranks, else from collectives that repeat.  May use wait and graph.
  */
 #ifndef TLMPI_ANALYSIS_STEP_H
 #define TLMPI_ANALYSIS_STEP_H
@@ -11,16 +11,17 @@
 
 /* ----------------------------------------------------------------------------------------------------------- marked */
 
-/* The ranks whose own marks tell their steps. */
+/* The ranks whose own marks give their steps. */
 
-/* On proc 0.  The ranks that have rows in table step, ascending, in *marked, which the caller frees in any case; but
- * for those that number steps otherwise than the ranks that they meet. */
+/* On proc 0.  Fills *marked, ascending, with the ranks that have rows in table step; a rank is left out if its step
+ * numbers mostly disagree with those of the ranks that it meets in one of its groups.  The caller frees *marked in any
+ * case. */
 void tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows, int32_t **marked, size_t *n);
 
 /* --------------------------------------------------------------------------------------------------------- unmarked */
 
-/* Steps that are not marked: of a job that nobody marks from the order in which its collectives return, of
- * ranks that mark none from the collectives in which they meet those that do.
+/* Steps without marks.  If no rank has marks, steps follow from the order in which the job's collectives repeat; if
+ * some ranks have marks, the other ranks take the steps of the collectives in which they meet the marked ranks.
  *
  *     rank 0   [a][b]....[c] | [a][b]....[c] | [a][b]....[c]     a, b, c: kind, size and group
  *                             0               1               2
@@ -31,12 +32,12 @@ void tl_marked_list(const tl_table *steps, const tl_late_row *rows, size_t nrows
  */
 
 /* On proc 0.  Numbers the steps from 0 on, in the rows (in order of collectives); what lies before the first whole step
- * or after the last keeps -1.  *nsteps: how many; 0 where nothing returns, and nothing is changed. */
+ * or after the last keeps -1.  *nsteps: number of steps; 0 if no collective repeats, and nothing is changed. */
 void tl_unmarked_number(tl_late_row *rows, size_t nrows, const tl_rank_graphs *graphs, size_t *nsteps);
 
-/* On proc 0, where ranks have marks, those in marked[nmarked], ascending, and others none.  Gives the collectives in
- * which ranks without marks meet alone the step of the next whose step is known.  *follow: whether a rank without marks
- * meets any with; if not, nothing is changed. */
+/* On proc 0, if the ranks marked[nmarked], ascending, have marks and others have none.  A collective in which only
+ * unmarked ranks meet gets the step of the next collective with a known step.  *follow: whether an unmarked rank meets
+ * any marked one; if not, nothing is changed. */
 void tl_unmarked_follow(tl_late_row *rows, size_t nrows, const int32_t *marked, size_t nmarked,
                         const tl_rank_graphs *graphs, bool *follow);
 

@@ -66,15 +66,15 @@ void tl_activity_seek(const tl_activity *activity, tl_activity_cursor *cursor, i
 void tl_activity_add(const tl_activity *activity, tl_activity_cursor *cursor, int64_t from_ns, int64_t to_ns,
                      tl_activity_ns *sum);
 
-/* -------------------------------------------------------------------------------------------------------- host spans */
+/* ------------------------------------------------------------------------------------------------------- host spans */
 
 /* What a call, operator or frame of this name says about idle time under it: GC, INPUT, ALLOCATOR or SYNC; HOST for all
  * others. */
 tl_activity_kind tl_idle_activity_of_call(tl_text name);
 tl_activity_kind tl_idle_activity_of_op(tl_text name);
 
-/* When threads that launch did something that is known by its name; the strongest kind first.  Zero-initialise;
- * tl_host_spans_free ends it. */
+/* Spans in which threads that launch did something known by its name; the strongest kind first.
+ * Zero-initialise; tl_host_spans_free ends it. */
 enum { TL_HOST_SPANS = 4 };
 extern const tl_activity_kind tl_host_span_kinds[TL_HOST_SPANS]; /* GC, INPUT, ALLOCATOR, SYNC */
 
@@ -82,11 +82,11 @@ typedef struct tl_host_spans {
     tl_spans of[TL_HOST_SPANS];
 } tl_host_spans;
 
-/* Needs what the host did. */
+/* Needs the calls and ops of the view. */
 void tl_host_spans_find(tl_host_spans *spans, const tl_rank_view *view);
 void tl_host_spans_free(tl_host_spans *spans);
 
-/* What the host did for more than half of [from_ns, to_ns): GC, INPUT or ALLOCATOR; HOST where none of them. */
+/* Returns what the host did for more than half of [from_ns, to_ns): GC, INPUT or ALLOCATOR; HOST: none of these. */
 tl_activity_kind tl_host_activity_in(const tl_host_spans *spans, int64_t from_ns, int64_t to_ns);
 
 /* ---------------------------------------------------------------------------------------------------- idle activity */
@@ -108,7 +108,8 @@ tl_activity_kind tl_host_activity_in(const tl_host_spans *spans, int64_t from_ns
  *     host         all else
  */
 
-/* The activity of a view, all its devices together, its idle time divided so; spans: of the view. */
+/* Finds the activity of a view, all its devices together, with idle time divided by the reasons above; spans: of the
+ * view. */
 void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_host_spans *spans);
 
 /* -------------------------------------------------------------------------------------------------------- comm only */
@@ -123,50 +124,50 @@ void tl_activity_find(tl_activity *activity, const tl_rank_view *view, const tl_
  * span was waiting is known when ranks are matched.
  */
 
-/* Communication without compute that overlaps it. */
+/* A span of communication without compute that overlaps it. */
 typedef struct tl_comm_span {
     int64_t start_ns, end_ns;
-    uint32_t kernel; /* of the communication that runs the one that ends last: index into the kernels */
+    uint32_t kernel; /* index of the communication kernel in the span that ends last */
 } tl_comm_span;
 
 typedef TL_VEC(tl_comm_span) tl_comm_spans;
 
-/* The spans of the kernels order[0, n), which are in order of start, after those that *out has; they are disjoint, and
- * in order of time. */
+/* Appends the spans of the kernels order[0, n), which are in order of start.  The spans are disjoint, and in order of
+ * time. */
 void tl_comm_only(const tl_kernel *kernels, const uint32_t *order, size_t n, tl_comm_spans *out);
 
-/* The same as it travels: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part a
- * kernel into any number of spans; one with more than TL_EXPOSURES_MOST has as many stretches of equal length, in
- * which the spans are taken to be spread evenly.  A bound of a step parts them, too. */
+/* Such spans as they are sent: ns of a stretch of one kernel's time, which is counted from its start.  Compute may part
+ * a kernel into any number of spans; a kernel with more than TL_EXPOSURES_MOST has as many stretches of equal length,
+ * in which the spans are taken to be spread evenly.  A bound of a step parts spans, too. */
 enum { TL_EXPOSURES_MOST = 16 };
 
 typedef struct tl_exposure {
     int64_t from_ns, to_ns;
-    int64_t ns; /* of a span: all of it */
+    int64_t ns; /* length of the spans in the stretch */
     int32_t rank, device;
     uint32_t uid; /* of the kernel */
-    int32_t step; /* of the rank, in whose window it lies; -1 for none */
+    int32_t step; /* step of the rank in whose window the stretch lies; -1: none */
 } tl_exposure;
 
-/* How much of it lies in the first wait_ns of the kernel. */
+/* Returns the part of the exposure that lies in the first wait_ns of the kernel, ns. */
 int64_t tl_exposure_within(const tl_exposure *exposure, int64_t wait_ns);
 
-/* Of all ranks that a proc has read.  Zero-initialise; free(v) ends it. */
+/* The exposures of all ranks that a proc has read.  Zero-initialise; free(v) ends it. */
 typedef TL_VEC(tl_exposure) tl_exposures;
 
-/* Appends those of each device of the rank. */
+/* Appends the exposures of each device of the rank. */
 void tl_exposures_add(const tl_rank_view *view, tl_exposures *out);
 
 /* --------------------------------------------------------------------------------------------------------- rank row */
 
-/* Fills of a row of table rank what the view tells: how much device work there is, from when to when, on how many
- * devices and streams, what is odd about it; and marks of steps that are lost, which damage the trace. */
+/* Fills the columns of a row of table rank that the view tells: amount, first and last time of device work, number of
+ * devices and streams, and oddities; and lost step marks, which damage the trace. */
 void tl_rank_describe(const tl_rank_view *view, tl_rank *row);
 
-/* Of a view with steps alone: how many there are, and the marks that are lost. */
+/* Does the same for a view that has steps alone: their number, and lost marks. */
 void tl_rank_describe_steps(const tl_rank_view *view, tl_rank *row);
 
-/* The first start in rows of table interval; TL_TIME_UNKNOWN: there are none. */
+/* Returns the first start in rows of table interval; TL_TIME_UNKNOWN: there are no rows. */
 int64_t tl_interval_first(const tl_table *intervals);
 
 /* -------------------------------------------------------------------------------------------------------- step done */
@@ -186,8 +187,8 @@ int64_t tl_interval_first(const tl_table *intervals);
  * before it; TL_TIME_UNKNOWN where there is none. */
 void tl_steps_done(const tl_rank_view *view, int64_t *done_ns);
 
-/* Where the step of this number stands among the windows, looked for from `from` on and round; view->nsteps: there is
- * none. */
+/* Returns the index of the window of the step with this number, sought from `from` on and then from the beginning;
+ * view->nsteps: there is none. */
 size_t tl_step_window_of(const tl_rank_view *view, size_t from, int32_t number);
 
 extern const tl_analysis tl_interval_analysis, tl_step_analysis, tl_breakdown_analysis, tl_stream_idle_analysis;

@@ -1,7 +1,8 @@
-/* wait.h - who waited for whom in a matched collective, how long, and what had the last one done more than the others?
+/* wait.h - in a matched collective, which rank waited for which, how long, and in what did the last rank exceed the
+ * others?
  *
- * From collectives on the job's clock.  Fills arrival, and what of gap_peer, idle and idle_summary was waiting.  May
- * use time, match and clock.
+ * From collectives on the job's clock.  Fills arrival, and the parts of gap_peer, idle and idle_summary that are waits.
+ * May use time, match and clock.
  */
 #ifndef TLMPI_ANALYSIS_WAIT_H
 #define TLMPI_ANALYSIS_WAIT_H
@@ -19,7 +20,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- wait state */
 
-/* How long each rank of a collective waited, and whom for.
+/* How long each rank of a collective waited, and for which rank.
  *
  *     all-reduce   rank 0   [wwwwwwwwwwww|===]        all wait for the last to come
  *                  rank 1        [wwwwwww|===]
@@ -29,22 +30,22 @@
  *                  rank 1        [wwwwwww|===]
  *                  rank 2                [===]
  *
- * Nobody waits past the end of its own kernel: where clocks disagree the last can seem to come later than that.
+ * No rank waits past its kernel's end: where clocks disagree, the last arrival can seem to come after that end.
  */
 
-/* Whom the waits of a collective are for. */
+/* Returns which kind of rank the waits of a collective are for, or why no wait can be charged. */
 tl_wait_state tl_wait_state_of(const tl_collective_view *c);
 
-/* Until when a rank waits whose kernel ends at end_ns: for the last of n > 0 starts, ascending, that is not past it by
- * more than the clock error, but no longer than to its end; to its end where all are.  The starts are those of all
- * ranks where each may leave before all have come, else the last one alone. */
+/* Returns until when the rank waits whose kernel ends at end_ns: the last of n > 0 starts, ascending, that is at most
+ * the clock error after end_ns, but no later than end_ns; end_ns if all starts are later.  starts: of all ranks if a
+ * rank may leave before all have come, else the last start alone. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns);
 
-/* waits_ns[i]: the time from the start of by_rank[i] to the end of its wait. */
+/* Fills waits_ns[i] with the time from the start of by_rank[i] to the end of its wait. */
 void tl_wait_each(const tl_collective_view *c, int64_t *waits_ns);
 
-/* Whether its kernels are told apart into waiting and transfer, but for what clocks leave open: only where all ranks
- * that take part are there, and fit together. */
+/* Returns why the kernels of the collective cannot be split into waiting and transfer; TL_COMM_DOUBT_NONE: all its
+ * ranks are there and fit together, so that only clock errors remain. */
 tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c);
 
 /* Whether the uncertainty u of the clocks hides who came last: the first and the last arrival are less than 2 u apart,
@@ -90,7 +91,7 @@ int64_t tl_excess_by_activity(const tl_middles *middles, const tl_activity_ns *o
 
 /* -------------------------------------------------------------------------------------------------------- late rows */
 
-/* What the proc that owns a collective tells proc 0 of it: when each rank arrived, and in which parts it had an
+/* What the proc that owns a collective sends to proc 0: when each rank arrived, and in which activities it had an
  * excess. */
 
 /* One rank in one collective. */
@@ -98,20 +99,23 @@ typedef struct tl_late_row {
     int64_t collective;
     int64_t start_ns, end_ns; /* on the job's clock */
     int32_t rank, step;
-    int32_t own_step;               /* by the rank's own marks; step: that of the collective */
-    uint32_t uid, previous;         /* of its kernel; of that of its previous collective with the same ranks */
+    int32_t own_step;               /* by the rank's own marks; `step` is that of the collective */
+    uint32_t uid, previous;         /* of its kernel in this collective; of its kernel in its previous collective with
+                                     * the same ranks */
     int64_t bytes;                  /* size of the message, -1 when unknown */
-    int64_t unsure_ns;              /* its start and those of others may be so much farther apart, or nearer */
+    int64_t unsure_ns;              /* error that corrected clocks leave in the distance of its start from the
+                                     * others' */
     uint16_t share[TL_NACTIVITIES]; /* of the excess, by activity */
     uint16_t after_last;            /* share of the excess from after the last collective of the step before own_step */
-    uint8_t kind;                   /* tl_collective, of the collective, and ... */
-    uint8_t own_kind;               /* ... of what the rank does in it: of a send or receive, which */
-    uint8_t fits;                   /* two ranks or more, and nothing suspect */
-    uint8_t counted;                /* its collective may carry a verdict */
-    uint8_t pair;                   /* a send and its receive */
+    uint8_t kind;                   /* tl_collective, of the collective */
+    uint8_t own_kind;               /* tl_collective, of what the rank does in it: send or receive */
+    uint8_t fits;                   /* 1: two ranks or more, and nothing suspect */
+    uint8_t counted;                /* 1: it fits, and the clocks tell which rank came last */
+    uint8_t pair;                   /* 1: a send and its receive */
     uint8_t doubt;                  /* tl_comm_doubt */
     int32_t group;
-    int32_t peer; /* the other end of what goes between two ranks, also one without a trace; below 0: nobody */
+    int32_t peer; /* the rank at the other end of a transfer between two ranks, traced or not; below 0: none, or
+                   * unknown */
 } tl_late_row;
 
 typedef TL_VEC(tl_late_row) tl_late_rows;
@@ -124,13 +128,13 @@ size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first);
 
 /* ------------------------------------------------------------------------------------------------------------ peers */
 
-/* Once ranks are matched: what was waiting for other ranks, and for which.
+/* Once ranks are matched: which candidates were waiting for other ranks, and for which.
  *
  *     rank 0    [ wait        | transfer ]      an answer: rank 0 waited for rank 1, from the start of its kernel
- *     rank 1                  [ transfer ]      to |; rank 1 for nobody
+ *     rank 1                  [ transfer ]      to |; rank 1 waited for no rank
  *
- * Candidates are what ranks know by themselves: rows of gap_peer, and communication that nothing hides (time.h).
- * An answer cuts them to what was waiting; in sums they are part of idle and idle_summary.
+ * Candidates come from each rank alone: rows of gap_peer, and exposed communication (time.h).  An answer cuts a
+ * candidate to the time that was waiting; the sums of cut candidates go into idle and idle_summary.
  */
 
 /* How long a rank waited in a kernel or operator of its own.
@@ -139,31 +143,31 @@ size_t tl_late_rows_end(const tl_late_row *rows, size_t n, size_t first);
  */
 typedef struct tl_peer_answer {
     int64_t wait_ns;    /* from its start */
-    int64_t open_ns;    /* then for so long nobody knows whether it waited; INT64_MAX: to its end */
-    int64_t collective; /* number; -1: of hosts */
+    int64_t open_ns;    /* length, after wait_ns, of what is waiting or transfer; INT64_MAX: up to the end */
+    int64_t collective; /* number; -1: a collective of hosts */
     int32_t rank, late_rank;
     uint32_t uid;
     int32_t group;  /* of the collective; -1: of hosts */
     uint8_t kind;   /* tl_collective: what the rank does in it */
-    uint8_t waited; /* 0: it did not, or nobody knows; wait_ns is 0 */
+    uint8_t waited; /* 0: it did not wait, or that is unknown; wait_ns is 0 */
     uint8_t doubt;  /* tl_comm_doubt: why part of it is open */
     uint8_t padding[5];
 } tl_peer_answer;
 
 typedef TL_VEC(tl_peer_answer) tl_peer_answers;
 
-/* Appends an answer for each row; who waited is known of collectives whose waits are charged.  Rows of one collective
- * lie together, in rank order. */
+/* Appends an answer for each row; waits are answered only in collectives whose waits are charged (counted).  Rows of
+ * one collective lie together, in rank order. */
 void tl_late_rows_answer(const tl_late_rows *late, tl_peer_answers *out);
 
-/* By rank and uid, as the calls below want them. */
+/* Sorts by rank and uid, the order that the calls below need. */
 void tl_peer_answers_sort(tl_peer_answer *answers, size_t n);
 
 /* -------------------------------------------------------------------------------------------- collectives of hosts */
 
-/* One rank in one of them. */
+/* One rank in one collective of hosts. */
 typedef struct tl_host_meeting {
-    uint64_t key;             /* of the name, the step, and how many-eth of that name it is there */
+    uint64_t key;             /* of the name, the step, and its ordinal among the calls of that name in the step */
     int64_t start_ns, end_ns; /* on the job's clock */
     int32_t rank;
     uint32_t uid;
@@ -171,20 +175,20 @@ typedef struct tl_host_meeting {
 
 typedef TL_VEC(tl_host_meeting) tl_host_meetings;
 
-/* Takes the rows of collectives of hosts (idle_id -1) out of gap_peer.  All of a rank are there. */
+/* Moves the rows of host collectives (idle_id -1) from gap_peer to *out.  `rows` has all rows of each of its ranks. */
 void tl_host_meetings_take(tl_table *rows, const tl_job_facts *facts, tl_host_meetings *out);
 
-/* Appends the answers of meetings that are all of some keys.  Ranks have met where none left before the last had come;
- * where one did they are not matched, and there is no answer. */
+/* Appends the answers of v[0, n), which has all meetings of each of its keys.  Ranks have met if none left before the
+ * last had come; else they are not matched, and there is no answer. */
 void tl_host_meetings_match(tl_host_meeting *v, size_t n, const tl_job_facts *facts, tl_peer_answers *out);
 
 /* --------------------------------------------------------------------------------------------------------- cutting */
 
-/* Leaves of the rows of gap_peer what was waiting.  What nobody answers for is dropped, unless its evidence is of
- * hosts.  Rows are then in order of their keys. */
+/* Cuts the rows of gap_peer to the time that was waiting.  A row without an answer is dropped, unless its evidence is
+ * of hosts.  Sorts the rows by their keys. */
 void tl_peers_cut(tl_table *rows, const tl_peer_answer *answers, size_t n);
 
-/* What goes into one row of idle, or of idle_summary. */
+/* The sum for one row of idle, or of idle_summary. */
 typedef struct tl_peer_sum {
     int64_t peer_ns;
     int32_t rank, device;
@@ -197,10 +201,11 @@ typedef struct tl_peer_sum {
 
 typedef TL_VEC(tl_peer_sum) tl_peer_sums;
 
-/* Appends the sums of rows that are cut, all of some ranks. */
+/* Appends the sums of cut rows; `rows` has all rows of each of its ranks. */
 void tl_peers_sum(const tl_table *rows, tl_peer_sums *out);
 
-/* Exposed communication of one place: what of it was waiting, and what of it may be waiting or transfer. */
+/* Exposed communication by rank, device, step, group and kind: waiting_ns is waiting, unknown_ns waiting or
+ * transfer. */
 typedef struct tl_exposed_part {
     int64_t exposed_ns, waiting_ns, unknown_ns;
     int32_t rank, device, step, group;
@@ -211,19 +216,19 @@ typedef struct tl_exposed_part {
 
 typedef TL_VEC(tl_exposed_part) tl_exposed_parts;
 
-/* Appends those of exposures, all of some ranks.  What nobody answers for is unknown. */
+/* Appends the parts of exposures, which has all of each of its ranks.  Time without an answer is unknown. */
 void tl_exposed_sum(const tl_exposure *exposures, size_t nexposures, const tl_peer_answer *answers, size_t nanswers,
                     tl_exposed_parts *out);
 
-/* Rows of table exposed for each rank by step, group and kind; and to the rows of breakdown, of ranks and devices, what
- * of their comm_exposed_ns is waiting, transfer and neither. */
+/* Adds rows to table exposed, for each rank by step, group and kind; and splits comm_exposed_ns in the rows of
+ * breakdown, of ranks and devices, into waiting, transfer and unknown. */
 void tl_exposed_enter(const tl_exposed_part *parts, size_t n, tl_table *exposed, tl_table *breakdown);
 
-/* The answer that tells of the kernel or operator, with a wait or without; NULL for none.  In the order of
+/* Returns the answer for a kernel or operator, whether it waited or not; NULL: there is none.  answers: in the order of
  * tl_peer_answers_sort. */
 const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *answers, size_t n, int32_t rank, uint32_t uid);
 
-/* Enters them into the rows of the ranks, which are in order of their keys. */
+/* Enters the sums into the ranks' rows of idle and idle_summary, which are in order of their keys. */
 void tl_peers_enter(const tl_peer_sum *sums, size_t n, tl_table *idle, tl_table *summary);
 
 extern const tl_analysis tl_arrival_analysis, tl_exposed_analysis;

@@ -1,6 +1,6 @@
-/* align.h - which communication kernels are one collective, where nothing but their ends tells?
+/* align.h - which communication kernels are one collective, if only their ends can tell?
  *
- * May use: match, which gives all others their keys.
+ * May use: match, which gives keys to all other collectives.
  */
 #ifndef TLMPI_ANALYSIS_MATCH_ALIGN_H
 #define TLMPI_ANALYSIS_MATCH_ALIGN_H
@@ -17,9 +17,9 @@
  *     reference   [A ]..[B ]....[C]..[D ]...[E ]
  *     mine          .....[b]....[c]..[d ]...[e ]      open: b, which was launched before the window; c, d, e have keys
  *
- * What both have keys for tells how far the clocks are apart; where nothing does, the shift of one row against the
- * other under which kinds and sizes agree and the differences of ends scatter least.  Then the open ones are matched in
- * order, so that matched ends lie close together.
+ * Collectives for which both ranks have keys give the distance of the clocks.  Without such, it is the shift of one row
+ * against the other under which kinds and sizes agree and the differences of ends scatter least.  Then the open ones
+ * are matched in order, so that matched ends lie close together.
  */
 
 typedef struct tl_align_item {
@@ -31,18 +31,18 @@ typedef struct tl_align_item {
     uint32_t padding;
 } tl_align_item;
 
-/* match[i] = the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no partner.  Both
- * ascending by end_ns; all of ref have keys. */
+/* Fills match[i] with the place in `ref` of the same collective as mine[i], or -1: mine[i] is not open, or has no
+ * partner.  Both are ascending by end_ns; all of ref have keys. */
 void tl_align(const tl_align_item *mine, size_t n, const tl_align_item *ref, size_t nref, int64_t *match);
 
 /* ----------------------------------------------------------------------------------------------------------- rounds */
 
-/* Rows of ranks in groups, until nothing more is found: in each round the others of a group are compared with one of
- * its ranks, the reference.  The first reference is the rank of whose collectives most have a key, the next the one
- * with most that are still open. */
+/* Rows of ranks in groups are aligned in rounds, until a round finds no more: each round compares one rank of a group,
+ * the reference, with the others.  The first reference is the rank with most collectives that have a key, each later
+ * one the rank with most open collectives. */
 
-/* Some participants by group, rank and end: those of one group and rank are a row.  Borrows them; tl_align_rows_free
- * ends it. */
+/* Participants ordered by group, rank and end; the participants of one group and rank are a row.  Borrows them;
+ * tl_align_rows_free ends it. */
 typedef struct tl_align_rows {
     tl_participant *participants;
     uint32_t *order;
@@ -52,7 +52,7 @@ typedef struct tl_align_rows {
 void tl_align_rows_make(tl_align_rows *rows, tl_participant *participants, size_t n);
 void tl_align_rows_free(tl_align_rows *rows);
 
-/* How many of a row have a key, how many are open. */
+/* The number of collectives in a row that have a key, and of open ones. */
 typedef struct tl_align_tally {
     int32_t group, rank;
     uint32_t keyed, open;
@@ -62,11 +62,11 @@ typedef struct tl_align_reference {
     int32_t group, rank;
 } tl_align_reference;
 
-/* One of a reference's row, on its way to those who need it. */
+/* One collective of a reference's row, on its way to the procs that need it. */
 typedef struct tl_align_sent {
     tl_align_item item;
     int32_t group;
-    int32_t to; /* the caller's */
+    int32_t to; /* free for the caller's use */
 } tl_align_sent;
 
 typedef TL_VEC(tl_align_tally) tl_align_tallies;
@@ -78,77 +78,79 @@ typedef TL_VEC(int32_t) tl_align_groups;
 
 void tl_align_count(const tl_align_rows *rows, tl_align_tallies *out);
 
-/* From the tallies of all rows of the job, which are put in order: the references of the round, by group; none for
- * groups in which one would serve nobody. */
+/* Appends the references of the round, by group, from the tallies of all rows of the job, which are sorted here; a
+ * group has none if no row would gain from one. */
 void tl_align_choose(tl_align_tally *all, size_t n, bool first, tl_align_references *out);
 
-/* The rows of references that are here.  What is open in them gets keys of its own, which others may take on. */
+/* Appends the rows of references that are here.  Open collectives in them get keys of their own, which other rows may
+ * take over. */
 void tl_align_offer(const tl_align_rows *rows, const tl_align_references *references, tl_align_sents *out);
 
-/* The groups of whose references the rows here need to know, ascending. */
+/* Appends, ascending, the groups for which rows here need the reference. */
 void tl_align_need(const tl_align_rows *rows, const tl_align_references *references, tl_align_groups *out);
 
-/* Gives keys to what is open here and matches the rows of references: all that are needed, in any order. */
+/* Gives keys to open collectives here by comparing rows with references.  sent: the rows of all references that are
+ * needed, in any order. */
 void tl_align_round(const tl_align_rows *rows, const tl_align_references *references, const tl_align_sents *sent);
 
 /* ------------------------------------------------------------------------------------------------------- pair align */
 
-/* Sends and receives that counting does not match: by when they ended. */
+/* Sends and receives that have no key by counting are matched by when they ended. */
 
 /* One rank's part in a send, a receive or both. */
 typedef struct tl_pair_item {
-    uint64_t key;  /* 0: open; of what has a partner the same on both sides */
-    uint64_t lone; /* the key that it gets alone */
+    uint64_t key;  /* 0: open; partners have the same key */
+    uint64_t lone; /* the key of an item that finds no partner */
     int64_t start_ns, end_ns;
     int32_t group, rank;
     int32_t peer;    /* -2: unknown */
     int32_t sends;   /* 1: it goes from the rank to its peer; of both at once the lower rank sends */
-    int32_t proc;    /* whose it is: the caller's */
-    size_t position; /* of its participant there */
+    int32_t proc;    /* proc that has its participant; for the caller's use */
+    size_t position; /* index of its participant on that proc */
 } tl_pair_item;
 
-/* The sends and receives of a set, in their order; the caller frees them. */
+/* Returns the sends and receives of a set, in the set's order; the caller frees them. */
 tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n);
 
-/* Before groups are decided: the sends and receives of a set whose traces tell nothing but that they are such, whole
- * memberships of them; group is the number of the stream, lone knows the rank and its event alone.  The caller frees
- * them. */
+/* Before groups are decided: returns the sends and receives of memberships that consist of nothing else and whose
+ * traces tell no more of them.  group is the number of the stream; lone depends on the rank and its event alone.  The
+ * caller frees them. */
 tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
 
-/* Gives those of the whole job that end with one another a key and their peer; what is left of a row of which most have
- * one, TL_PEER_UNKNOWN; others, as those of all-to-alls, keep TL_NO_PEER and no key. */
+/* Gives items of the whole job that end together a key and their peers.  If most of a row find a peer, the rest of the
+ * row gets TL_PEER_UNKNOWN; other items, as of all-to-alls, keep TL_NO_PEER and no key. */
 void tl_sends_align(tl_pair_item *items, size_t n);
 
-/* What was found, to the participants; their memberships are of sends and receives then. */
+/* Writes keys and peers to the participants; their memberships are then of sends and receives. */
 void tl_sends_take(const tl_pair_item *items, size_t n, tl_participants *set);
 
-/* Gives every open item of some groups, all of whose items are there, a key, as the two below have it; no neighbours
- * are guessed where the group is inferred. */
+/* Gives every open item a key, by tl_ways_align, then tl_pairs_align; items has all of each of its groups.  Neighbours
+ * are not guessed in inferred groups. */
 void tl_pair_items_align(tl_pair_item *items, size_t n, const tl_group_fact *groups, size_t ngroups);
 
-/* What was found, to the participants without a key. */
+/* Writes keys and peers to the participants without a key. */
 void tl_pair_items_take(const tl_pair_item *items, size_t n, tl_participants *set);
 
-/* Those that are known between whom.  Recordings begin raggedly, and where no step is marked nothing begins the counts
- * anew: what the receiver recorded first may be the second that the sender has.
+/* Sends and receives whose two ranks are known.  Recordings begin at different moments, and without step marks counts
+ * never restart: what the receiver recorded first may be the second that the sender has.
  *
  *     sender     [s1]..[s2].......[s3].[s4]
  *     receiver         ...[r2].......[r3].[r4]
  *
- * Both end together, but for the distance of the clocks, which is one: of all shifts of the one against the other,
- * those under which the differences of ends scatter least, and of these, as steps repeat, the one under which ends lie
- * least apart.  Gives every open item whose peer is known a key. */
+ * Matched ends are apart by the distance of the clocks, which is constant.  Of all shifts of one row against the other,
+ * the ones with the least scatter of these distances remain; of these, as steps repeat, the one with the smallest
+ * distance is taken.  Gives every open item whose peer is known a key. */
 void tl_ways_align(tl_pair_item *items, size_t n);
 
-/* Those of which nobody says between whom.
+/* Sends and receives whose peer is unknown.
  *
- *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with nobody knows whom.  Who has one
- *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of them with that one; what is left of his neighbour is
- *     2   ......[?].........[?]...     with the next
+ *     0   [?].........[?].........     a chain of ranks; ?: a send and receive with an unknown rank.  A rank with one
+ *     1   [?]...[?]...[?]...[?]...     neighbour alone has all of its items with it; what is left of this neighbour is
+ *     2   ......[?].........[?]...     with the next rank
  *
- * Who neighbours are is known from what is known of others of the group; where nothing is, those next to each other in
- * the group are.  A pure function of its input.  Gives every open item a key, and those for which one is found a peer.
- * No neighbours are guessed in groups that guess[group] is false for. */
+ * Neighbours are known from items of the group whose peer is known; without any, ranks next to each other in the group
+ * are neighbours.  A pure function of its input.  Gives every open item a key, and a peer if one is found.  Neighbours
+ * are not guessed in groups for which guess[group] is false. */
 void tl_pairs_align(tl_pair_item *items, size_t n, const bool *guess);
 
 #endif
