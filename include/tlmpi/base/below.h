@@ -23,11 +23,11 @@ typedef struct tl_below {
 
 #define TL_BELOW_NONE UINT32_MAX
 
-/* Of n numbers below TL_BELOW_NONE, as many. */
+/* Builds the matrix of n numbers; the numbers and n are below TL_BELOW_NONE. */
 void tl_below_make(tl_below *below, const uint32_t *v, size_t n);
 void tl_below_free(tl_below *below);
 
-/* The largest of v[from, to) that is below the bound, TL_BELOW_NONE for none; in a step for each bit. */
+/* Returns the largest of v[from, to) below the bound, TL_BELOW_NONE for none; takes one step per bit. */
 uint32_t tl_below_find(const tl_below *below, size_t from, size_t to, uint32_t bound);
 
 #endif

@@ -34,7 +34,7 @@ static inline void tl_bytes_put(tl_bytes *b, const void *v, size_t n)
     b->n += n;
 }
 
-/* Passes over the next n.  The procs of a run are one program: that fewer are left is a fault of the program. */
+/* Skips the next n bytes.  All procs of a run are one program, so too few bytes are a fault of the program. */
 static inline void tl_bytes_skip(tl_bytes *b, size_t n)
 {
     if (n > b->n - b->at)
@@ -51,14 +51,14 @@ static inline void tl_bytes_get(tl_bytes *b, void *v, size_t n)
         memcpy(v, b->v + at, n);
 }
 
-/* How many there are of `size` bytes each, and then they. */
+/* Appends n, then n elements of `size` bytes each. */
 static inline void tl_bytes_put_list(tl_bytes *b, const void *v, size_t n, size_t size)
 {
     tl_bytes_put(b, &n, sizeof n);
     tl_bytes_put(b, v, n * size);
 }
 
-/* Into *v, the caller's, with room for one more; *n of them. */
+/* Takes the next list into *v, which the caller frees, with room for one element more; *n is the number of elements. */
 static inline void tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t size)
 {
     tl_bytes_get(b, n, sizeof *n);
@@ -69,7 +69,7 @@ static inline void tl_bytes_get_list(tl_bytes *b, void **v, size_t *n, size_t si
     memcpy(v, &list, sizeof list);
 }
 
-/* A number, in the fewer bytes the nearer it is to 0: 7 bits a byte. */
+/* Appends a number in 7 bits per byte: the nearer to 0, the fewer bytes. */
 static inline void tl_bytes_put_number(tl_bytes *b, int64_t x)
 {
     enum { LONGEST = 10 };

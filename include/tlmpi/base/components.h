@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Shortens the ways that it goes. */
+/* Returns the root of x's component, and shortens the path to the root. */
 static inline uint32_t tl_component_of(uint32_t *up, uint32_t x)
 {
     while (up[x] != x)
@@ -15,7 +15,7 @@ static inline uint32_t tl_component_of(uint32_t *up, uint32_t x)
     return x;
 }
 
-/* Makes the components of both one; its root. */
+/* Joins the components of a and b; returns the root. */
 static inline uint32_t tl_components_join(uint32_t *up, uint32_t a, uint32_t b)
 {
     a = tl_component_of(up, a);

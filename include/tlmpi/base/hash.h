@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The content key of n bytes: names are joined across ranks and runs by it, so it must never change.  Not
- * cryptographic; a second text under one key is told apart by whoever keeps the texts. */
+/* The content key of n bytes: names are joined across ranks and runs by their keys, so the function must never
+ * change.  Not cryptographic: tl_names, which keeps the texts, tells two texts with one key apart. */
 uint64_t tl_hash_bytes(const void *bytes, size_t n);
 
 /* Mixes one more 64-bit value into a running hash; the order of calls matters. */

@@ -8,14 +8,14 @@
 
 #include <stdbool.h>
 
-/* Once, when the process has started: signals that would end it (HUP, INT, QUIT, TERM, XCPU, USR1, USR2, those alone
- * that are not ignored) first remove what is unfinished.  The process then ends by the signal as it would have.
- * crowd: one of several that get the signal together.  A launcher that sees the first of them end kills the others
- * outright, before they come to it: each waits half a second before it ends. */
+/* Call once, when the process has started: signals that would end the process (HUP, INT, QUIT, TERM, XCPU, USR1,
+ * USR2, unless ignored) first remove the unfinished files; then the process ends by the signal.  crowd: several
+ * processes get the signal together.  A launcher that sees one process end kills the others outright, perhaps before
+ * their files are removed: so each process waits half a second before it ends. */
 void tl_leftover_catch(bool crowd);
 
-/* The path is borrowed until it is done: renamed, or removed.  Of more than 16 at a time the rest is not looked after.
- */
+/* The path is borrowed until tl_leftover_done: the file is renamed, or removed.  Of more than 16 paths at a time the
+ * rest is not removed. */
 void tl_leftover_add(const char *path);
 void tl_leftover_done(const char *path);
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether warnings are said.  They are, until told otherwise: of many procs one speaks, and none with --quiet. */
+/* Switches warnings on or off; they start on.  Of many procs one proc warns, and none with --quiet. */
 void tl_log_speaks(bool speaks);
 
 /* One line, "tlmpi: warning: ...", control bytes made harmless. */

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is mostly done with large arrays from now on; it costs little to say so. */
+/* What is mostly done with large arrays from now on: a hint that costs little. */
 typedef enum tl_mem_use {
-    TL_MEM_GROWING, /* they grow and stay: each goes back to the system when it is freed, whatever was freed before */
-    TL_MEM_PASSING  /* they come and go: what was freed stays for the next, 32 MB of it at most */
+    TL_MEM_GROWING, /* arrays grow and stay: a freed array goes back to the system at once */
+    TL_MEM_PASSING  /* arrays come and go: freed memory stays for the next array, 32 MB at most */
 } tl_mem_use;
 
 void tl_mem_expect(tl_mem_use use);
@@ -24,13 +24,14 @@ void tl_mem_expect(tl_mem_use use);
 /* Ends the run: n bytes were asked for and are not there. */
 _Noreturn void tl_mem_out(size_t n);
 
-/* Ends the run where n elements cannot be numbered with 32 bits, whose largest number is of none. */
+/* Ends the run where n elements have no 32-bit indices; UINT32_MAX is kept free, it means none. */
 void tl_mem_indexable(size_t n);
 
-/* Ends the run likewise: what cannot be unless the program itself is wrong, in words. */
+/* Ends the run for a fault of the program itself, described by `what`. */
 _Noreturn void tl_fault(const char *what);
 
-/* What ends the run then, with this exit status (tl_par_abort); without it the process exits alone. */
+/* Sets what tl_mem_out and tl_fault call to end the run, with the exit status (tl_par_abort); without it the process
+ * exits alone. */
 void tl_mem_ends_by(void (*end)(int status));
 
 /* Whether n more bytes are there: below the limits on the process and on its group (ulimit -v, cgroup), and in the
@@ -66,7 +67,7 @@ typedef struct tl_arena {
     struct tl_arena_block *last;
 } tl_arena;
 
-/* n * size bytes (room for one element at least); what is in them is not known, or 0. */
+/* n * size bytes (room for one element at least), not initialised; tl_arena_zeroed: zeroed. */
 void *tl_arena_take(tl_arena *arena, size_t n, size_t size);
 void *tl_arena_zeroed(tl_arena *arena, size_t n, size_t size);
 

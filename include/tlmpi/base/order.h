@@ -1,7 +1,7 @@
 /* order.h - an order of the nodes of a graph in which each comes after all that it waits for (Kahn's).
  *
- * Of nodes that wait for each other in a circle the earliest comes first, and its edges from what is not in order yet
- * are dropped: measured times hardly ever make a circle, and where they do they run back there.
+ * Of nodes that wait for each other in a circle the earliest comes first, and its edges from nodes that are not yet in
+ * order are dropped: measured times hardly ever make a circle, and where they do, these edges run back in time.
  */
 #ifndef TLMPI_BASE_ORDER_H
 #define TLMPI_BASE_ORDER_H

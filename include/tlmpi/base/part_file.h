@@ -14,7 +14,7 @@
 typedef struct tl_part_file {
     char *path, *part; /* NAME, NAME.part; owned */
     bool force;        /* NAME may be overwritten */
-    bool made;         /* what is called NAME.part is ours to remove */
+    bool made;         /* NAME.part is ours to remove */
     int fd;            /* of the part, from its creation on: no write error can escape the fsync at the end */
 } tl_part_file;
 
@@ -30,11 +30,11 @@ tl_status tl_part_file_begin(tl_part_file *part, const char *path, bool force, t
 /* Creates the part, exclusively and locked; `fd` may be written.  It stays the part's. */
 tl_status tl_part_file_create(tl_part_file *part, tl_error *err);
 
-/* Instead, once somebody else has created the part, exclusively. */
+/* Instead of tl_part_file_create: another writer (a library) has just created the part, exclusively. */
 tl_status tl_part_file_created(tl_part_file *part, tl_error *err);
 
-/* Then, as soon as that somebody has closed it, who had locked it: it stays locked, but may be read.  TL_EOUTPUT: another
- * run has taken its place. */
+/* After tl_part_file_created, as soon as that writer has closed the part and so dropped its lock: keeps the part
+ * locked, but readable.  TL_EOUTPUT: another run has taken its place. */
 tl_status tl_part_file_hold(tl_part_file *part, tl_error *err);
 
 /* Makes the folder and those above it that are missing.  TL_EOUTPUT. */

@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number after which n tokens repeat, seen twice and a half at least, but for one in fifty; where they do after
- * less than the times between them do, the number after which both do.  0: none.  times_ns: [n], when each began,
- * ascending. */
+/* Finds the number of tokens after which the sequence repeats: it must repeat two and a half times at least, with
+ * one exception in fifty tokens at most.  Where the tokens repeat sooner than the times between them, finds the
+ * number after which both repeat.  0: no period.  times_ns: [n], begin of each token, ascending. */
 void tl_period_of(const uint64_t *tokens, const int64_t *times_ns, size_t n, size_t *period);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * The mean of two int64_t is rounded down, except in tl_median_up.
  *
- * Which one to take: the mean, of measurements; the lower, where the answer has to be one of the numbers, or where of
- * two ranks the one that is not late is meant.
+ * Use the mean of the middle two for measurements; use the lower where the answer has to be one of the numbers, or, of
+ * two ranks, the rank that is not late.
  */
 #ifndef TLMPI_BASE_QUANTILE_H
 #define TLMPI_BASE_QUANTILE_H

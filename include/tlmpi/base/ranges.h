@@ -9,7 +9,8 @@ typedef struct tl_range {
     int64_t first, last; /* both belong to it */
 } tl_range;
 
-/* In any order, and some perhaps twice.  Zero-initialise; free(ranges.v) ends it.  A set without ranges holds every number. */
+/* Ranges in any order, which may overlap.  Zero-initialise; free(ranges.v) ends it.  A set without ranges holds
+ * every number. */
 typedef TL_VEC(tl_range) tl_ranges;
 
 static inline bool tl_ranges_has(const tl_ranges *ranges, int64_t number)
@@ -32,7 +33,8 @@ static inline bool tl_ranges_meet(const tl_ranges *ranges, tl_range with)
 /* By their first numbers. */
 void tl_ranges_sort(tl_ranges *ranges);
 
-/* Of sorted ranges those from *at that overlap or follow one another, as one; *at is then behind them. */
+/* Takes the ranges from *at on that overlap or follow one another, as one range; *at then stands behind them.  The
+ * ranges must be sorted. */
 static inline tl_range tl_ranges_run(const tl_ranges *ranges, size_t *at)
 {
     tl_range run = ranges->v[(*at)++];

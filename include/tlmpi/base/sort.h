@@ -39,8 +39,9 @@ typedef int tl_compare(const void *context, uint32_t a, uint32_t b);
 /* Sorts n indices; equals stay in their order.  Takes n more indices of memory; false when they are not to be had. */
 void tl_sort_index(uint32_t *index, size_t n, tl_compare *compare, const void *context);
 
-/* Moves `at` up to the first place of [at, end) at which `before`, said of the place `mid`, does not hold; to the end
- * where it holds everywhere.  It holds for all places before that one, and for none after it.
+/* Moves `at` up to the first place of [at, end) where the condition `before`, which names the place `mid`, does not
+ * hold; to the end where the condition holds everywhere.  The condition must hold for all places before that place, and
+ * for none after it.
  *
  *     size_t at = 0;
  *     TL_BISECT(at, n, mid, steps[mid].start_ns < ns);    the first step that starts at ns or later

@@ -8,17 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* a - b; the nearest that fits where it does not (a trace may say anything). */
+/* a - b; the nearest int64_t where the difference does not fit (a trace may say anything). */
 int64_t tl_ns_between(int64_t a, int64_t b);
 
-/* a + b, likewise. */
+/* a + b; the nearest int64_t where the sum does not fit. */
 int64_t tl_ns_sum(int64_t a, int64_t b);
 
-/* What a clock gains in a time, ppb of it: |ppb| up to 10^9. */
+/* Time that a clock gains in ns, at ppb parts in 10^9: |ppb| up to 10^9. */
 int64_t tl_ns_gained(int64_t ppb, int64_t ns);
 
-/* The sum of two times, neither below 0.  One that would pass the end of the integers stays there: only a trace made
- * for it comes so far. */
+/* The sum of two times, neither below 0; INT64_MAX where the sum does not fit: only a trace made for that reaches
+ * it. */
 static inline int64_t tl_ns_add(int64_t a, int64_t b)
 {
     int64_t sum;
@@ -35,17 +35,17 @@ static inline int64_t tl_ns_min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* How n > 0 numbers lie, none of them below 0: quantile q is that of place (n - 1) q, linear between two places; the
- * standard deviation is divided by n - 1, NaN of a single one. */
+/* The spread of n > 0 numbers, none below 0: quantile q is the number at place (n - 1) q, linear between two places;
+ * the standard deviation divides by n - 1, and is NaN for a single number. */
 typedef struct tl_spread {
     int64_t total, min, max;
     double mean, std, p25, median, p75;
 } tl_spread;
 
-/* Puts the numbers in order.  Of none all is 0. */
+/* Puts the numbers in order.  All is 0 where n is 0. */
 tl_spread tl_spread_of(int64_t *values, size_t n);
 
-/* Of n > 0 numbers that ascend, quantile quarter / 4, likewise. */
+/* Quantile quarter / 4 of n > 0 numbers that ascend, linear between two places as in tl_spread. */
 double tl_quartile(const int64_t *ascending, size_t n, size_t quarter);
 
 /* x, but no further from 0 than most >= 0. */

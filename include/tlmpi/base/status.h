@@ -1,7 +1,7 @@
 /* status.h - how a function says that it failed, and why.
  *
- * A function that can fail returns a tl_status and takes a tl_error last.  Whoever decides which error it is
- * writes the message, with the cause as the system gave it; everyone above passes both on in silence.
+ * A function that can fail returns a tl_status and takes a tl_error last.  The function that decides which error it is
+ * writes the message, with the cause as the system gave it; every caller passes both on in silence.
  *
  * The first header of the layer base, which has what any program could use: failures, memory, texts and bytes, sets and
  * orders of numbers, exact sums, files that are whole or not there.  It knows nothing of traces, and may use the system

@@ -1,5 +1,5 @@
-/* text.h - bytes that somebody else owns: a piece of a trace, of a name, of a literal.  Valid as long as its owner
- * is. */
+/* text.h - a view of bytes with another owner: a piece of a trace, of a name, of a literal.  Valid as long as the
+ * owner. */
 #ifndef TLMPI_BASE_TEXT_H
 #define TLMPI_BASE_TEXT_H
 
@@ -31,7 +31,8 @@ static inline bool tl_text_starts(tl_text t, const char *prefix)
 /* Whether needle stands anywhere in t. */
 bool tl_text_has(tl_text t, const char *needle);
 
-/* Below, at or above 0, as a stands before, with or after b: byte by byte, a beginning before what begins with it. */
+/* Returns a number below, at or above 0, as a stands before, with or after b: byte by byte, a prefix before a longer
+ * text. */
 int tl_text_compare(tl_text a, tl_text b);
 
 /* Whether the name is longer than one of the endings, whose list ends with NULL, and ends with it, whatever the case. */

@@ -153,10 +153,10 @@ void tl_csv_end_row(tl_csv *csv);
 /* Gives the table its name when every byte of it is on disk; else it leaves nothing behind. */
 void tl_csv_close(tl_csv *csv);
 
-/* There is no such table: it is not there afterwards, nor is an older one of its name. */
+/* Drops the table: neither this table nor an older one of its name is there afterwards. */
 void tl_csv_drop(tl_csv *csv);
 
-/* Closes it if there is any, else drops it. */
+/* Closes the table if it has `any` row, else drops it. */
 static inline void tl_csv_end(tl_csv *csv, bool any)
 {
     (any ? tl_csv_close : tl_csv_drop)(csv);

@@ -23,8 +23,8 @@ double tl_numpy_round2(double value);
 /* Sum of n doubles, `stride` apart, in the order of additions that numpy uses. */
 double tl_numpy_sum(const double *v, size_t n, size_t stride);
 
-/* What pandas tells of the numbers of a group that are not NaN.  Without a number the mean and the extremes are NaN;
- * std is divided by n - 1, and NaN of fewer than two. */
+/* Statistics by pandas of the numbers of a group that are not NaN.  Without a number the mean and the extremes are
+ * NaN; std divides by n - 1, and is NaN for fewer than two. */
 typedef struct tl_group_stats {
     size_t n;
     double sum, mean, std, min, max;

@@ -1,7 +1,7 @@
-/* verbatim.h - what an entry of a trace says to the letter: what only the tables of other programs need of it.
+/* verbatim.h - an entry of a trace to the letter, as only the tables of other programs need it.
  *
- * One of the common files of compat, with csv.h (tables as pandas writes them) and python.h (its numbers and texts),
- * which know none of the programs and may use trace alone.
+ * One of the common files of compat, with csv.h (tables as pandas writes them) and python.h (numbers and texts as
+ * Python has them).  The common files know none of the programs, and may use trace alone.
  *
  * Times as the doubles that Python reads, ids that may be texts, arguments as they are written: columns beside those of
  * the trace (tlmpi/trace/event/events.h), entry i of each is event i.

@@ -7,7 +7,7 @@
 
 #include "tlmpi/job/call/options.h"
 
-/* What of it is printed. */
+/* Which of the tables is printed. */
 typedef enum tl_reps_shown { TL_REPS_STATISTICS, TL_REPS_EACH, TL_REPS_KERNELS, TL_REPS_COMPARED } tl_reps_shown;
 
 typedef struct tl_reps_options {

@@ -1,4 +1,4 @@
-/* run.h - one job: traces in, result file and summary out.
+/* run.h - one job: from traces to a result file and a summary.
  *
  * From options alone.  May use the rooms of job other than augment, what these hand on, store and report.
  */
@@ -17,7 +17,7 @@ int tl_run(const tl_options *options);
 /* Collective: reads everything, prints the inventory (a line a rank: file, size, entries, status), analyses nothing. */
 int tl_check(const tl_options *options);
 
-/* On stderr: the runs that were left out though nobody has asked for another.  How many. */
+/* Warns on stderr of runs that were left out though no run was asked for.  Returns how many. */
 size_t tl_tell_lost(const tl_inventory *inventory);
 
 #endif

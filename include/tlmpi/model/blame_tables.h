@@ -1,6 +1,5 @@
-/* blame_tables.h - the tables of a result file about who holds the job up, column by column: what others waited for
- * whom, the verdict on each rank and link, and what repairs would gain.  Who it is in the end, culprit_table.h has.
- */
+/* blame_tables.h - the tables of a result file about what holds the job up, column by column: which rank waited for
+ * which, the verdict on each rank and link, and what repairs would gain.  The final answer is in culprit_table.h. */
 #ifndef TLMPI_MODEL_BLAME_TABLES_H
 #define TLMPI_MODEL_BLAME_TABLES_H
 
@@ -23,17 +22,17 @@ typedef enum tl_cause {
     TL_CAUSE_GC,
     TL_CAUSE_SYNC_DRAIN,
     TL_CAUSE_ALLOCATOR,
-    TL_CAUSE_SLOW_LINK, /* nobody comes late, but data move slowly: table link */
+    TL_CAUSE_SLOW_LINK, /* no rank comes late, but data move slowly: table link */
     TL_CAUSE_OTHER_GROUP,
     TL_CAUSE_MIXED,
-    TL_CAUSE_COPY /* but for those to the device, which are H2D */
+    TL_CAUSE_COPY /* copies other than those to the device (H2D) */
 } tl_cause;
 extern const char *const tl_cause_labels[]; /* "unknown", "compute_slow", ... NULL */
 
-/* Whether it is what the host did, or did not do in time. */
+/* Whether the cause is something that the host did, or did not do in time. */
 bool tl_cause_is_of_host(tl_cause cause);
 
-/* What the share of a cause is one of. */
+/* What cause_share is a share of. */
 typedef enum tl_cause_from { TL_CAUSE_FROM_NOTHING, TL_CAUSE_FROM_GAIN } tl_cause_from;
 extern const char *const tl_cause_from_labels[]; /* "nothing", "gain", NULL */
 
@@ -51,7 +50,7 @@ extern const char *const tl_pattern_labels[]; /* "none", "persistent", ... NULL 
 /* What the steps of a rank in blame_step come from. */
 typedef enum tl_steps_from {
     TL_STEPS_MARKED,   /* ProfilerStep# */
-    TL_STEPS_MET,      /* it has none, or numbers them otherwise: collectives in which it meets the other ranks */
+    TL_STEPS_MET,      /* collectives in which the rank meets other ranks: it has no marks, or other numbers */
     TL_STEPS_RETURNED, /* no trace has any: the order in which collectives return */
     TL_STEPS_NONE      /* nothing tells */
 } tl_steps_from;
@@ -150,7 +149,7 @@ extern const char *const tl_scenario_labels[];
 #define TL_TYPE_OF_SCENARIO    TL_TYPE_ENUM
 #define TL_LABELS_OF_SCENARIO  tl_scenario_labels
 
-/* Kinds of groups, and hosts, that have a row of whatif each. */
+/* Most kinds of groups, and most hosts, that have rows in table whatif. */
 enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
 
 /* What the job would have taken. */
@@ -193,7 +192,7 @@ tl_whatif_row *tl_whatif_row_of(const tl_table *whatif, tl_scenario_kind scenari
 /* What the critical path goes through: tl_activity_kind by its labels here, and last the time before it. */
 extern const char *const tl_path_labels[]; /* "compute", "h2d", "copy", "communication", "host", "input", "gc", "sync_drain",
                                             * "allocator", "latency", "before", NULL */
-enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* no part of the path that explains anything: a recording had not begun */
+enum { TL_PATH_BEFORE = TL_NACTIVITIES }; /* time before a recording had begun; explains nothing */
 #define TL_CELL_PATH(name) uint8_t name
 #define TL_TYPE_OF_PATH    TL_TYPE_ENUM
 #define TL_LABELS_OF_PATH  tl_path_labels

@@ -1,7 +1,6 @@
-/* coll.h - what a piece of communication carries, and between whom.
+/* coll.h - what a piece of communication carries, and between which ranks.
  *
- * Elements are counted, sizes are bytes; all of it is what one rank's trace tells, before it is matched with what
- * others tell.
+ * Sizes are in bytes, nelems count elements.  Everything here is what one rank's trace tells, before ranks are matched.
  */
 #ifndef TLMPI_MODEL_COLL_H
 #define TLMPI_MODEL_COLL_H
@@ -28,13 +27,13 @@ typedef enum tl_coll_from {
     TL_COLL_FROM_NAME        /* the kernel's name, or nothing */
 } tl_coll_from;
 
-/* One kernel's part in a collective, as its own trace tells it.  -1 where it does not. */
+/* One kernel's part in a collective, as the kernel's own trace tells it; -1: the trace does not tell. */
 typedef struct tl_coll {
-    int64_t seq; /* number of the collective in its group; point to point counts apart */
+    int64_t seq; /* number of the collective in its group; point-to-point has its own numbers */
     int64_t in_nelems, out_nelems;
     int64_t bytes;    /* size of the message: tl_message_bytes */
     uint64_t dtype;   /* content key of its name, 0 when unknown */
-    int32_t src, dst; /* of what goes from one rank to another: whom it comes from, goes to */
+    int32_t src, dst; /* of a transfer from one rank to another: sending and receiving rank */
     uint32_t group;   /* index into the view's groups, TL_NONE when nothing names one */
     int32_t group_size; /* ranks in the group, where nothing else of the group is told */
     uint8_t kind;     /* tl_collective */
@@ -53,10 +52,10 @@ typedef struct tl_group {
     size_t nmembers;
 } tl_group;
 
-/* A type of elements; 0 is none that is known. */
+/* A type of elements; 0: unknown. */
 typedef uint8_t tl_dtype;
 
-/* As C++ spells it ("c10::Half", "float"). */
+/* The type that C++ calls by this name ("c10::Half", "float"). */
 tl_dtype tl_dtype_of_type(tl_text type);
 
 /* The name of its c10 type ("Half"); "" for 0. */
@@ -70,23 +69,22 @@ int64_t tl_dtype_bytes(tl_text name);
  * reduce-scatter or all-to-all, what a send sends. */
 int64_t tl_message_bytes(tl_collective kind, int64_t in_nelems, int64_t out_nelems, int64_t dtype_bytes);
 
-/* Collectives that no rank can leave before the last has come, and that all leave together: their ends compare clocks.
- */
+/* Whether no rank can leave before the last has come, and all leave together: such ends compare clocks. */
 bool tl_is_synchronising(tl_collective kind);
 
-/* All others: ranks may leave before all have come. */
+/* Whether ranks may leave before all have come: every kind that is not synchronising. */
 bool tl_is_loose(tl_collective kind);
 
-/* Whether it goes between two ranks: a send, a receive, or both at once. */
+/* Whether the kind goes between two ranks: a send, a receive, or both at once. */
 bool tl_is_point_to_point(tl_collective kind);
 
-/* Loose ones of a whole group: each member leaves when its own share is done. */
+/* Whether the kind is loose and of a whole group: each member leaves when its own share is done. */
 bool tl_is_loose_of_group(tl_collective kind);
 
 /* Whether the message is of one size for all ranks: no rank gives or gets a share of its own. */
 bool tl_is_of_one_size(tl_collective kind);
 
-/* Kinds that NCCL makes of sends and receives: their kernels have one name. */
+/* Whether NCCL makes the kind of sends and receives: the kernels then have one name. */
 bool tl_is_of_sends(tl_collective kind);
 
 /* Whether `rank` counts as the sender of what goes between it and `peer`: where each both sends and receives, the lower

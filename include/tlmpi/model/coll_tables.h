@@ -10,10 +10,10 @@
 #include "tlmpi/model/participant.h"
 #include "tlmpi/model/schema.h"
 
-/* Who of a collective is there. */
+/* Which ranks of a collective are matched. */
 typedef enum tl_coll_state {
     TL_COLL_WHOLE,              /* all its ranks */
-    TL_COLL_PARTIAL,            /* all that have a trace here; others are in it, or may be */
+    TL_COLL_PARTIAL,            /* all ranks that have a trace here; others take part, or may */
     TL_COLL_MISSING,            /* a rank that has a trace is missing */
     TL_COLL_UNMATCHED           /* one rank alone, though others have a trace */
 } tl_coll_state;
@@ -26,7 +26,7 @@ typedef enum tl_suspicion {
     TL_SUSPECT_DTYPE,
     TL_SUSPECT_SIZE,
     TL_SUSPECT_TWICE,           /* a rank takes part twice */
-    TL_SUSPECT_WAIT,            /* a rank was done before another had come */
+    TL_SUSPECT_WAIT,            /* a rank left before another had come */
     TL_SUSPECT_ENDS             /* ranks did not end together */
 } tl_suspicion;
 extern const char *const tl_suspicion_labels[];     /* "no", "kind", "dtype", "size", "twice", "wait", "ends", NULL */
@@ -35,18 +35,18 @@ typedef enum tl_skew_class {
     TL_SKEW_NONE,               /* one participant: nothing to compare */
     TL_SKEW_ARRIVAL,            /* more than half of the kernel time was waiting */
     TL_SKEW_MIXED,
-    TL_SKEW_TRANSFER,           /* less than a fifth was */
+    TL_SKEW_TRANSFER,           /* less than a fifth of the kernel time was waiting */
     TL_SKEW_INCONCLUSIVE        /* arrivals are closer together than clocks can tell */
 } tl_skew_class;
 extern const char *const tl_skew_class_labels[];    /* "none", "arrival", "mixed", "transfer", "inconclusive", NULL */
 
-/* Whom its waits are for, or why that is not said. */
+/* Which side of a collective the others waited for, or why that is not told. */
 typedef enum tl_wait_state {
     TL_WAIT_NONE,               /* one participant */
-    TL_WAIT_LATE_RANK,          /* those who came late: table blame */
-    TL_WAIT_LATE_SENDER,        /* the receiver waited; what a pipeline's schedule makes wait is nobody's blame */
+    TL_WAIT_LATE_RANK,          /* ranks that came late: table blame */
+    TL_WAIT_LATE_SENDER,        /* the receiver waited; waiting due to a pipeline's schedule is charged to no rank */
     TL_WAIT_LATE_RECEIVER,      /* the sender waited */
-    TL_WAIT_LATE_PARTNER,       /* one of two that both send and receive */
+    TL_WAIT_LATE_PARTNER,       /* of two ranks that both send and receive, one waited */
     TL_WAIT_INCONCLUSIVE,       /* clocks cannot tell */
     TL_WAIT_SUSPECT             /* something does not fit */
 } tl_wait_state;
@@ -56,9 +56,9 @@ extern const char *const tl_wait_state_labels[];    /* "none", "late_rank", "lat
 typedef enum tl_comm_doubt {
     TL_COMM_DOUBT_NONE,         /* all ranks of the collective are matched, and nothing speaks against it */
     TL_COMM_DOUBT_UNMATCHED,    /* no other rank was found that takes part */
-    TL_COMM_DOUBT_PARTNER,      /* nothing tells who sends and who receives */
+    TL_COMM_DOUBT_PARTNER,      /* nothing tells which rank sends and which receives */
     TL_COMM_DOUBT_NO_TRACE,     /* a rank that takes part, or may, has no trace here */
-    TL_COMM_DOUBT_MISSING,      /* a rank that has a trace is not there */
+    TL_COMM_DOUBT_MISSING,      /* a rank that has a trace is not matched */
     TL_COMM_DOUBT_SUSPECT,      /* something does not fit */
     TL_COMM_DOUBT_CLOCKS,       /* waiting within what clocks leave open */
     TL_NCOMM_DOUBTS
@@ -83,7 +83,7 @@ typedef enum tl_parallelism {
 } tl_parallelism;
 extern const char *const tl_parallelism_labels[];   /* "unknown", "world", "data", "tensor", ... NULL */
 
-/* What is counted about the matching. */
+/* What table quality counts about the matching; each comment names the unit of the count. */
 typedef enum tl_quality_check {
     TL_CHECK_MATCHED,           /* collectives; so are the next nine */
     TL_CHECK_PARTIAL,
@@ -273,7 +273,7 @@ TL_TABLE(bandwidth, TL_BANDWIDTH_FIELDS);
     "ranks send to which; no_trace: a rank that takes part, or may, has no trace here; missing: a rank that has a trace is not there; suspect: the ranks do not fit "   \
     "together (table collective); clocks: they leave it open; none: there is no rest"
 
-/* What exposed communication is of. */
+/* Exposed communication, split into waiting and transfer. */
 #define TL_EXPOSED_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank; -1: sum over all ranks, over the groups of one parallelism")                \
     F(T, I32, step, KEY, "", "profiler step, in whose window it lies (table step); -1: whole trace")                   \

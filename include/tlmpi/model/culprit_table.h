@@ -1,4 +1,4 @@
-/* culprit_table.h - the table of who holds the job up: decided once, and only printed by whoever tells of it.
+/* culprit_table.h - the table of what holds the job up: analysis/culprit decides, report only prints.
  *
  * A culprit is a rank, a host, a link, or several ranks that only gain together.
  */
@@ -9,18 +9,19 @@
 #include "tlmpi/model/doubt.h"
 #include <stdbool.h>
 
-/* Who it is; or, of the one row where nobody is named, why not. */
+/* What the culprit is; or, in the only row of a job without a culprit, why none is named. */
 typedef enum tl_culprit_kind {
     TL_CULPRIT_RANK,
     TL_CULPRIT_HOST,    /* all ranks of a host, of several hosts */
-    TL_CULPRIT_SEVERAL, /* ranks whose joint repair gains at least twice what that of any of them does */
+    TL_CULPRIT_SEVERAL, /* ranks whose joint repair gains at least twice as much as the repair of any one of them */
     TL_CULPRIT_UNTRACED, /* a rank that has no trace */
     TL_CULPRIT_LINK,
     TL_CULPRIT_NOBODY,       /* no rank stands out */
-    TL_CULPRIT_INCONCLUSIVE, /* a verdict is, or clocks cannot tell who came last in most collectives */
+    TL_CULPRIT_INCONCLUSIVE, /* a verdict is inconclusive, or clocks cannot tell which rank came last in most
+                              * collectives */
     TL_CULPRIT_UNMATCHED,    /* several ranks communicate, and nothing could be matched across them */
     TL_CULPRIT_SILENCE,      /* several ranks, and no communication in their traces */
-    TL_CULPRIT_ONE_RANK,     /* nobody to compare with */
+    TL_CULPRIT_ONE_RANK,     /* a single rank: no peers to compare with */
     TL_CULPRIT_NO_WORK       /* nothing ran on a device */
 } tl_culprit_kind;
 /* "rank", "host", "several", "untraced", "link", "none", "inconclusive", "unmatched", "no_communication", "one_rank",
@@ -30,7 +31,7 @@ extern const char *const tl_culprit_kind_labels[];
 #define TL_TYPE_OF_CULPRIT_KIND    TL_TYPE_ENUM
 #define TL_LABELS_OF_CULPRIT_KIND  tl_culprit_kind_labels
 
-/* A row a culprit.  Never empty: where nobody is named one row says why, and how sure that is. */
+/* One row per culprit.  Never empty: without a culprit one row says why, and how sure that is. */
 #define TL_CULPRIT_FIELDS(F, T)                                                                                        \
     F(T, I32, culprit, KEY, "", "number: by gain_ns, then excess_ns, largest first, of equals the lower rank")\
     F(T, CULPRIT_KIND, kind, LABEL, "",                                                                                \
@@ -103,7 +104,7 @@ extern const char *const tl_culprit_kind_labels[];
     F(T, TEXT256, steps_doubts, MEASURE, "", "what speaks against it")
 TL_TABLE(culprit, TL_CULPRIT_FIELDS);
 
-/* Whether the row names somebody. */
+/* Whether the row names a culprit. */
 static inline bool tl_is_culprit(const tl_culprit *row)
 {
     return row->kind <= TL_CULPRIT_LINK;

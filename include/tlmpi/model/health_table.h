@@ -1,11 +1,11 @@
 /* health_table.h - what is wrong with the recording itself, and what was done about it.
  *
- * A rank's defect in a step is one row, whoever finds it:
+ * Each defect of a rank in a step is one row, no matter which analysis finds it:
  *
  *     tl_health_add(health, (tl_health){ .rank = 3, .defect = TL_DEFECT_LOST, .step = 12, .count = 15, .of = 48 })
  *
- * What is done about a defect goes with its kind.  A new kind is one line below; the analysis that finds it appends its
- * rows, of a rank in its own turn, of the job on proc 0.
+ * The kind of a defect decides what is done about the defect.  A new kind is one line in TL_DEFECTS; the analysis that
+ * finds the defect appends its rows: the rows of a rank when that rank is analysed, the rows of the job on proc 0.
  */
 #ifndef TLMPI_MODEL_HEALTH_TABLE_H
 #define TLMPI_MODEL_HEALTH_TABLE_H
@@ -52,17 +52,19 @@ extern const char *const tl_defect_labels[]; /* by defect, NULL at the end */
     F(T, REMEDY, done, LABEL, "", "what was done about it")
 TL_TABLE(health, TL_HEALTH_FIELDS);
 
-/* Appends the row, with what is done about its defect. */
+/* Appends the row, and sets `done` by the row's defect. */
 void tl_health_add(tl_table *health, tl_health row);
 
-/* Whether the step is not whole on all ranks; rows are in order of their keys, those of the job first. */
+/* Whether some rank lacks a part of the step (TL_DEFECT_NOT_WHOLE).  Rows must be in key order, in which the job's
+ * rows come first. */
 bool tl_step_is_left_out(const tl_table *health, int32_t step);
 
-/* Of a time ns of the job the part that all ranks have recorded: less what the longest recordings have before the last one
- * begins, and after the first one has ended.  ns itself where that would leave nothing. */
+/* Returns the part of ns, a time of the job, that all ranks have recorded: ns less what the longest recordings have
+ * before the last recording begins, and after the first recording has ended.  Returns ns where nothing would be
+ * left. */
 int64_t tl_recorded_by_all_ns(const tl_table *health, int64_t ns);
 
-/* Whether the rank is not to be judged in the step; rows are in order of their keys. */
+/* Whether the defect is lost work: the rank is then not judged in the step. */
 static inline bool tl_is_lost(uint8_t defect)
 {
     return defect <= TL_DEFECT_LOST_AT_END;

@@ -1,7 +1,7 @@
 /* idle_tables.h - the tables that say why devices were idle.
  *
- * A gap is a stretch in which nothing runs on a device.  One shorter than a threshold is noise: it is listed and
- * summed, the others (macro gaps) are classified on two axes: how the device ran dry (drain_type), and what the host
+ * A gap is a stretch in which nothing runs on a device.  A gap shorter than a threshold is noise: it is listed and
+ * summed.  The others (macro gaps) are classified on two axes: how the device ran dry (drain_type), and what the host
  * did meanwhile (cpu_during_gap).
  */
 #ifndef TLMPI_MODEL_IDLE_TABLES_H
@@ -136,9 +136,9 @@ typedef enum tl_queued { TL_QUEUED_UNKNOWN, TL_QUEUED_NO, TL_QUEUED_YES } tl_que
       "where it began before; 0 where prequeued is unknown")
 TL_TABLE(gap, TL_GAP_FIELDS);
 
-/* Every part of a macro gap, itself no shorter than one, in which the device waited for other ranks.  The analysis of a
- * rank makes rows of what may be that, peer_ns as long as it lasted, with idle_id -1 where the host was in a
- * collective, gap or no gap; once ranks are matched, what was waiting is left. */
+/* Parts of macro gaps, each as long as a macro gap at least, in which the device waited for other ranks.  The
+ * analysis of a rank adds candidates: peer_ns is their whole length, idle_id -1 where the host was in a collective
+ * (in a gap or not); the matching of ranks keeps only what was waiting. */
 #define TL_GAP_PEER_FIELDS(F, T)                                                                                       \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device of the gap; -1 where devices are not told apart")                               \
@@ -227,7 +227,7 @@ TL_TABLE(idle, TL_IDLE_FIELDS);
     F(T, I64, worst_ns, MEASURE, "ns", "total_ns of worst_rank")
 TL_TABLE(idle_summary, TL_IDLE_SUMMARY_FIELDS);
 
-/* In which annotations the time of each class was.  A trace may have any number of them. */
+/* In which annotations the time of each class was.  A trace may have any number of annotations. */
 enum { TL_IDLE_ANNOTATIONS_OF_CLASS = 100, TL_IDLE_ANNOTATIONS_OF_RANK = 1000 };
 #define TL_IDLE_ANNOTATION_FIELDS(F, T)                                                                                \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \

@@ -1,19 +1,20 @@
-/* imbalance.h - what the job loses that nobody is at fault for. */
+/* imbalance.h - the time that the job loses though no rank is at fault. */
 #ifndef TLMPI_MODEL_IMBALANCE_H
 #define TLMPI_MODEL_IMBALANCE_H
 
 #include "tlmpi/model/table.h"
 #include <stdint.h>
 
-/* What the job loses that nobody is at fault for, beyond what those who are named cost; what is less of the wall time
- * than is worth acting upon (parameter verdict_least_cost) is 0. */
+/* Time that the job loses though no rank is at fault: gains of the replay, in ns.  A gain below verdict_least_cost
+ * (a parameter, a share of the wall time) is 0. */
 typedef struct tl_imbalance {
-    int32_t rank;      /* the lowest of the role that computes longest; -1: roles are alike */
-    double times;      /* how many times as long as the others in the mean */
-    int64_t roles_ns;  /* gain were roles alike (scenario balanced of table whatif) */
-    int64_t chance_ns; /* gain were nobody slower than usual in any step (ideal), less that of those who are named */
-    int64_t hosts_ns;  /* gain were hosts to take no time (host_free), less ... */
-    int64_t named_hosts_ns; /* ... that of those who are named and whose hosts are late */
+    int32_t rank;           /* lowest rank of the role that computes longest; -1: roles are alike */
+    double times;           /* compute time of that role, as a multiple of the other roles' mean */
+    int64_t roles_ns;       /* gain if roles were alike (scenario balanced of table whatif) */
+    int64_t chance_ns;      /* gain if no rank were slower than usual in any step (scenario ideal), less the gain from
+                             * repairing the named ranks and links */
+    int64_t hosts_ns;       /* gain if hosts took no time (scenario host_free), less named_hosts_ns */
+    int64_t named_hosts_ns; /* gain from repairing the named ranks whose hosts are late */
 } tl_imbalance;
 
 /* From tables straggler, whatif and parameter; wall_ns as tl_facts has it. */

@@ -24,11 +24,11 @@ typedef enum tl_collective {
     TL_RECV,
     TL_SEND_RECV, /* either, or an all-to-all made of them */
     TL_BARRIER,
-    TL_MEETING, /* by their behaviour its ranks leave together, once the last has come; no name tells which it is */
+    TL_MEETING, /* a collective by its behaviour: ranks leave together, once the last has come; its kind is unknown */
     TL_NCOLLECTIVES
 } tl_collective;
 
-/* Kernels of a name that no rule tells, but their behaviour. */
+/* A kernel name that no rule classifies, but the kernels' behaviour does. */
 typedef struct tl_behaving {
     uint64_t name_key;   /* content key of the name */
     uint64_t collective; /* tl_collective, unless the name tells it: TL_SEND_RECV between two ranks; of more TL_MEETING,

@@ -12,9 +12,9 @@ extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown
 #define TL_TYPE_OF_COUNTED_BY      TL_TYPE_ENUM
 #define TL_LABELS_OF_COUNTED_BY    tl_counted_by_labels
 
-/* Counters of cuda_profiler_range.  The i-th range in time is the i-th kernel, or the i-th launch, of the rank: the times
- * of ranges are none of their kernels; one without a value counts, too.  Where the numbers differ nothing tells which range
- * is whose. */
+/* Counters of cuda_profiler_range.  The i-th range in time, with a value or not, belongs to the i-th kernel, or the
+ * i-th launch, of the rank: the times of ranges are not the times of their kernels.  Where the numbers of ranges and
+ * kernels (or launches) differ, nothing tells which kernel a range belongs to. */
 #define TL_COUNTER_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "", "counters by name; of each that with the largest sum first, of equals the first by name")  \
@@ -34,7 +34,7 @@ extern const char *const tl_counted_by_labels[]; /* "kernel", "launch", "unknown
     F(T, NAME, stack, LABEL, "", "the operator and those around it on its thread, the outermost first, as a > b")
 TL_TABLE(counter_row, TL_COUNTER_FIELDS);
 
-/* What allocators told ("[memory]", recorded with profile_memory). */
+/* What allocators reported ("[memory]" events, recorded with profile_memory). */
 #define TL_MEMORY_FIELDS(F, T)                                                                                         \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, device, KEY, "", "device, -1: memory of the host")                                                       \
@@ -55,7 +55,7 @@ extern const char *const tl_memory_category_labels[]; /* "parameter", "optimizer
 #define TL_TYPE_OF_MEMORY_CATEGORY     TL_TYPE_ENUM
 #define TL_LABELS_OF_MEMORY_CATEGORY   tl_memory_category_labels
 
-/* The files of such timelines. */
+/* The files of memory timelines. */
 typedef enum tl_memory_file_status {
     TL_MEMORY_FILE_OK,
     TL_MEMORY_FILE_DAMAGED,
@@ -79,7 +79,7 @@ extern const char *const tl_memory_file_labels[]; /* "ok", "damaged", "cut", "em
     F(T, TEXT256, path, SOURCE, "", "the end of its path")
 TL_TABLE(memory_file, TL_MEMORY_FILE_FIELDS);
 
-/* What they come to. */
+/* Beginning, peak and end of each memory timeline, by category. */
 #define TL_MEMORY_CATEGORY_FIELDS(F, T)                                                                                \
     F(T, I32, file, KEY, "", "number of the file in table memory_file")                                                \
     F(T, MEMORY_CATEGORY, category, KEY, "", "as the profiler has it")                                                 \
@@ -91,7 +91,7 @@ TL_TABLE(memory_file, TL_MEMORY_FILE_FIELDS);
     F(T, TIME, peak_ns, MEASURE, "ns", "when peak_bytes was first reached")
 TL_TABLE(memory_category, TL_MEMORY_CATEGORY_FIELDS);
 
-/* The same over time. */
+/* Each memory timeline over time. */
 #define TL_MEMORY_TIMELINE_FIELDS(F, T)                                                                                \
     F(T, I32, file, KEY, "", "number of the file in table memory_file")                                                \
     F(T, I64, row, KEY, "", "number, from 0, in the order of the file")                                                \
@@ -164,7 +164,7 @@ extern const char *const tl_execution_by_labels[];
     F(T, TEXT256, path, SOURCE, "", "the end of its path")
 TL_TABLE(execution_trace, TL_EXECUTION_TRACE_FIELDS);
 
-/* Their nodes. */
+/* The nodes of execution traces. */
 #define TL_EXECUTION_NODE_FIELDS(F, T)                                                                                 \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, file, KEY, "", "number of the file in table execution_trace")                                            \

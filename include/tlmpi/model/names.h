@@ -27,7 +27,7 @@ typedef struct tl_names {
     tl_map map; /* content key -> first id */
 } tl_names;
 
-/* The id of the text, a new one if it is new. */
+/* Returns the id of the text; a text that is not there yet gets a new id. */
 uint32_t tl_names_intern(tl_names *names, const char *text, size_t n);
 
 /* The id of the text, or TL_NO_NAME when it is not there. */

@@ -1,13 +1,14 @@
 /* parameters.h - the numbers that decide: each with its unit, what kind of number it is, and why it is that.
  *
- * A number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause, culprit and
- * behave stands here, or is not there (tests/numbers.sh). Three kinds of numbers may decide:
+ * Every number that decides anything in clock, match, wait, graph, missing, baseline, replay, verdict, cause, culprit
+ * and behave stands here (tests/numbers.sh checks it).  Three kinds of numbers may decide:
  *
  *     physical      what clocks, calls and time stamps are measured to do
  *     statistical   what a test needs to keep its rate of error
- *     user          what somebody may choose: an option
+ *     user          what a user may choose: an option
  *
- * `tlmpi describe parameters` prints them; table `parameter` of a result has those that it was made with.
+ * `tlmpi describe parameters` prints all parameters; table `parameter` of a result holds the values that the result was
+ * made with.
  */
 #ifndef TLMPI_MODEL_PARAMETERS_H
 #define TLMPI_MODEL_PARAMETERS_H
@@ -189,10 +190,11 @@ extern const char *const tl_parameter_labels[]; /* "physical", "statistical", "u
     F(T, TEXT256, reason, LABEL, "", "why it is that, and how it was measured")
 TL_TABLE(parameter, TL_PARAMETER_FIELDS);
 
-/* Appends a row for each. */
+/* Appends one row per parameter, with the user's alpha and least_cost. */
 void tl_parameters_list(tl_table *table, double alpha, double least_cost);
 
-/* The value under a name of the table, which a result was made with; `otherwise` where it has none. */
+/* Returns the value of the parameter `name` from table `parameter` of a result; `otherwise` where the table lacks
+ * the parameter. */
 double tl_parameter_value(const tl_table *table, const char *name, double otherwise);
 
 #endif

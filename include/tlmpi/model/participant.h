@@ -1,6 +1,7 @@
-/* participant.h - one rank's part in one collective: what ranks send to whoever matches them.
+/* participant.h - one rank's part in one collective, sent to the proc that matches the collective.
  *
- * Small and of fixed size, for there is one for each communication kernel of each rank, and they travel.
+ * A participant is small and of fixed size: each communication kernel of each rank has one, and participants travel
+ * between procs.
  */
 #ifndef TLMPI_MODEL_PARTICIPANT_H
 #define TLMPI_MODEL_PARTICIPANT_H
@@ -10,7 +11,7 @@
 #include "tlmpi/model/activity.h"
 #include <stdint.h>
 
-/* What made participants of one key belong together. */
+/* The rule that gave participants their common key. */
 typedef enum tl_match_rule {
     TL_BY_NOTHING, /* no rule found a partner */
     TL_BY_SEQ,     /* its number in the group */
@@ -21,10 +22,11 @@ typedef enum tl_match_rule {
 
 enum {
     TL_NO_PEER = -1,     /* the collective is one of a group */
-    TL_PEER_UNKNOWN = -2 /* nobody says which rank is the other */
+    TL_PEER_UNKNOWN = -2 /* the trace does not say which rank is the other end */
 };
 
-/* The part of sends and receives of a rank that marks no steps: what it sent first nobody knows. */
+/* The subseq of sends and receives of a rank that marks no steps: no step begins the count anew, so the first
+ * message is not known. */
 enum { TL_UNCOUNTED = INT32_MIN };
 
 typedef struct tl_participant {
@@ -35,49 +37,53 @@ typedef struct tl_participant {
     int64_t bytes;     /* size of the message, -1 when unknown */
     uint64_t dtype;    /* content key, 0 when unknown */
     int32_t rank;
-    int32_t group; /* index of its membership; once groups are decided, the group's number in the job */
-    int32_t step;  /* -1 for none */
-    int32_t nth;   /* among those of its membership, step and kind with a launch, from 0; -1 without one; of sends and
-                    * receives: among those from one rank to the other (of both at once: from the lower) */
-    int32_t
-        subseq;   /* among those of its membership and seq, from 0; of sends and receives: the step that nth counts in,
-                    * or TL_UNCOUNTED */
-    int32_t peer; /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
-    uint32_t uid; /* position in traceEvents */
-    uint8_t kind; /* tl_collective */
-    uint8_t rule; /* tl_match_rule */
+    int32_t group;  /* index of its membership; once groups are decided, the group's number in the job */
+    int32_t step;   /* -1 for none */
+    int32_t nth;    /* order among the participants of its membership, step and kind that have a launch, from 0; -1:
+                     * no launch; of sends and receives: order among the messages from one rank to the other (of both
+                     * at once: from the lower rank) */
+    int32_t subseq; /* order among the participants of its membership and seq, from 0; of sends and receives: the step
+                     * that nth counts in, or TL_UNCOUNTED */
+    int32_t peer;   /* the other end of a send or receive, or of both at once; TL_NO_PEER, TL_PEER_UNKNOWN */
+    uint32_t uid;   /* position in traceEvents */
+    uint8_t kind;   /* tl_collective */
+    uint8_t rule;   /* tl_match_rule */
     uint8_t size_from; /* tl_size_from */
-    uint32_t previous; /* uid of the rank's previous one in its membership, UINT32_MAX */
+    uint32_t previous; /* uid of the rank's previous participant in its membership; UINT32_MAX: none */
     int32_t device, stream;
-    tl_activity_ns since;      /* what the rank did since that one was ready, until this one was; analysis/local.h */
-    tl_activity_ns since_step; /* ... since the last one of the step before */
-    /* Where these begin in the step before: how much of them, but for communication, is that step's work. */
+    tl_activity_ns since;      /* ns by activity, from when `previous` was ready until this participant is
+                                * (analysis/local.h) */
+    tl_activity_ns since_step; /* ns by activity, from when the last participant of the step before was ready */
+    /* The part of since, and of since_step, that is work of the step before, communication left out: ns; 0 where the
+     * span does not begin in the step before. */
     int64_t after_last_ns, after_last_step_ns;
     int64_t done_ns; /* when the device had done with the step; TL_TIME_UNKNOWN outside of steps */
 } tl_participant;
 
 /* One rank in one process group. */
 typedef struct tl_membership {
-    uint64_t members_key; /* equal for ranks of one group; of an inferred group: of its place among the streams */
+    uint64_t members_key; /* equal for the ranks of one group; of an inferred group: hash of the group's place among
+                           * the streams */
     uint64_t name_key;
-    uint64_t loose_key; /* of the kinds launched outside any step, in order */
+    uint64_t loose_key; /* hash of the kinds launched outside any step, in order of launch */
     int32_t rank;
     int32_t size;       /* ranks in the group, -1 when unknown */
     uint32_t n;         /* participants */
-    uint32_t nlaunched; /* with a launch, sends and receives left out; of them: */
+    uint32_t nlaunched; /* participants with a launch, sends and receives not counted; of these: */
     uint32_t nseq;      /* with a seq */
     uint32_t nloose;    /* outside any step */
-    uint32_t nends;     /* of those outside: of which all ranks leave together */
-    int64_t ends_ns[3]; /* when the first of these ended, the one that was the last power of two, the last */
-    uint32_t nbefore;   /* participants whose kernel seems to start before its launch ... */
-    int64_t before_ns;  /* ... by so much at most */
+    uint32_t nends;     /* of these nloose: collectives that all ranks leave together */
+    int64_t ends_ns[3]; /* ends of three of the nends: the first, the last one with a power of two as its number, the
+                         * last */
+    uint32_t nbefore;   /* participants whose kernel seems to start before its launch */
+    int64_t before_ns;  /* largest time from the start of such a kernel to its launch */
     uint8_t collects;   /* a participant is known to be neither a send nor a receive */
     uint8_t inferred;   /* no metadata names the group: the stream and the kind of collective stand for it */
     uint8_t from;       /* tl_coll_from: the best source of any of its participants */
     char name[32], desc[64], ranks[64]; /* texts for people, padded with 0 */
 } tl_membership;
 
-/* What some ranks take part in.  Zero-initialise; tl_participants_free ends it. */
+/* The participants of some ranks, and their memberships.  Zero-initialise; tl_participants_free ends it. */
 typedef struct tl_participants {
     TL_VEC(tl_participant) participants;
     TL_VEC(tl_membership) memberships;

@@ -4,7 +4,7 @@
 
 #include "tlmpi/model/schema.h"
 
-/* Under an operator is what its thread launches from its start to its end. */
+/* The device work under an operator is what the operator's thread launches from its start to its end. */
 #define TL_PATTERN_FIELDS(F, T)                                                                                        \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, place, KEY, "",                                                                                          \

@@ -6,7 +6,8 @@
 #include "tlmpi/model/doubt.h"
 #include "tlmpi/model/schema.h"
 
-/* What the name of a phase says of collectives in it: from those that level nothing to those that level all. */
+/* Whether a phase contains collectives, judged by the phase's name.  In order of how far collectives level the
+ * phase's duration across ranks: NONE not at all, ONLY entirely. */
 typedef enum tl_phase_holds { TL_HOLDS_NONE, TL_HOLDS_UNKNOWN, TL_HOLDS_SOME, TL_HOLDS_ONLY } tl_phase_holds;
 extern const char *const tl_phase_holds_labels[]; /* "none", "unknown", "some", "only", NULL */
 #define TL_CELL_HOLDS(name) uint8_t name

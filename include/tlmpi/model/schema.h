@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a cell holds.  In memory and in the file alike, but for TIME; tables of any scope may have any of them. */
+/* What a cell holds, in memory and in the file alike except for TIME.  Tables of every scope may have every type. */
 typedef enum tl_type {
     TL_TYPE_I32,  /* int32_t */
     TL_TYPE_I64,  /* int64_t */
@@ -64,7 +64,7 @@ typedef struct tl_schema {
     const tl_field *fields;
     size_t nfields;
     size_t row_size; /* sizeof the struct */
-    bool rare;       /* left out of a file in which it has no rows */
+    bool rare;       /* the table is left out of a file in which it has no rows */
 } tl_schema;
 
 #define TL_TIME_UNKNOWN INT64_MIN
@@ -127,7 +127,7 @@ typedef struct tl_schema {
 #define TL_TABLE_DEFINE(table, FIELDS, scope, title, question)                                                         \
     TL_TABLE_DEFINE_AS(table, #table, FIELDS, scope, title, question)
 
-/* Where the table's name is another one than that of its struct. */
+/* For a table whose name differs from its struct's. */
 #define TL_TABLE_DEFINE_AS(table, word, FIELDS, scope, title, question)                                                \
     TL_TABLE_DEFINE_AS_IS(table, word, FIELDS, scope, title, question, false)
 

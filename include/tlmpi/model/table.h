@@ -38,8 +38,8 @@ __attribute__((no_sanitize("pointer-overflow"))) static inline void *tl_table_ro
     return table->rows + i * table->schema->row_size;
 }
 
-/* The first row of the rank, or of the next one that has any; n where there is none.  Rows are in the order of ranks,
- * and begin with theirs. */
+/* Returns the first row of the rank, or of the next rank that has rows; n: there is none.  Rows are in order of
+ * rank, and rank is their first cell. */
 size_t tl_table_from_rank(const tl_table *table, int32_t rank);
 
 /* The field of that name, or NULL. */
@@ -51,16 +51,16 @@ const char *tl_field_label(const tl_field *field, unsigned value);
 /* Copies text into a cell of `size` bytes: padded with 0, cut at a whole UTF-8 character. */
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n);
 
-/* The same of a path, of which the end says most: one that is too long loses its front, for which "..." stands, and
- * where it can begins with a folder's name.  size is more than 3. */
+/* Copies a path into a cell.  A path longer than `size` (more than 3) loses its front: the cell then begins with
+ * "..." and, where possible, with a whole folder name. */
 void tl_cell_path(char *cell, size_t size, const char *path);
 
 /* Tables of one rank or of the job, one for each schema of the registry, in its order. */
 typedef struct tl_tables {
     tl_table *v;
     size_t n;
-    tl_names *names; /* to which an analysis may add: of the job's tables, on proc 0, /names; of a rank's, those of its
-                      * view.  Borrowed; NULL elsewhere */
+    tl_names *names; /* names that an analysis may add to: /names for the job's tables on proc 0, the view's names
+                      * for a rank's tables.  Borrowed; NULL elsewhere */
 } tl_tables;
 
 /* One empty table for each of the n schemas. */

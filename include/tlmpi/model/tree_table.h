@@ -1,4 +1,4 @@
-/* tree_table.h - what called what on the host of a rank, down to the device work that it launched. */
+/* tree_table.h - the call tree on the host of a rank, down to the device work that the host launched. */
 #ifndef TLMPI_MODEL_TREE_TABLE_H
 #define TLMPI_MODEL_TREE_TABLE_H
 
@@ -18,8 +18,8 @@ extern const char *const tl_node_kind_labels[]; /* "annotation", "operator", "ca
 #define TL_TYPE_OF_NODE_KIND    TL_TYPE_ENUM
 #define TL_LABELS_OF_NODE_KIND  tl_node_kind_labels
 
-/* What runs several times on one path is one node.  Rows are in preorder: a node, and then what is below it, those with
- * the most device_ns first, of equals those with the most host_ns, or the first by name. */
+/* Operators, calls and work of one path through the tree are one node, however often they run.  Rows are in
+ * preorder: a node, then the nodes below it, most device_ns first, ties by most host_ns, then by name. */
 #define TL_CALL_TREE_FIELDS(F, T)                                                                                      \
     F(T, I32, rank, KEY, "", "traced rank")                                                                            \
     F(T, I32, node, KEY, "",                                                                                           \

@@ -53,8 +53,8 @@ typedef struct tl_sync {
     int64_t call_ns;     /* the call it belongs to, TL_TIME_UNKNOWN */
     uint32_t name, uid;
     int32_t device, stream;      /* -1 when absent */
-    int32_t wait_on_stream;      /* of a wait for a recorded event: the stream that recorded it; -1 when absent */
-    int64_t wait_on_correlation; /* ... and the correlation of the call that did; -1 when absent */
+    int32_t wait_on_stream;      /* of a wait for a recorded event: stream that recorded the event; -1 when absent */
+    int64_t wait_on_correlation; /* correlation of the call that recorded the event; -1 when absent */
     int32_t step;
 } tl_sync;
 
@@ -64,10 +64,10 @@ typedef struct tl_launch {
     uint32_t name, uid, track;
     uint32_t nkernels; /* one call of a graph launch queues many */
 
-    /* Around it when it starts: the innermost operator, and the innermost user annotation other than the mark of a step.
-     * A thread that has no annotation there works for the one that has the most of them, as the threads of autograd do,
-     * and what is open on that one counts.  Indices into ops, which go with them, and names ids; TL_NONE and TL_NO_NAME
-     * for none. */
+    /* Around the call when it starts: the innermost operator, and the innermost user annotation that is not a step
+     * mark.  A thread without annotations there works for the thread with the most annotations, as autograd's
+     * threads do, so what is open on that thread counts.  Indices into ops, valid while the ops are there, and names
+     * ids; TL_NONE and TL_NO_NAME for none. */
     uint32_t op, annotation, op_name, annotation_name;
 } tl_launch;
 
@@ -139,13 +139,13 @@ typedef struct tl_counted {
     double value;
 } tl_counted;
 
-/* What an allocator has, told when it gives memory or takes it back. */
+/* What an allocator holds, recorded when it gives memory or takes memory back. */
 typedef struct tl_memory {
     int64_t at_ns;
-    int64_t allocated, reserved; /* bytes; INT64_MIN where it does not say */
+    int64_t allocated, reserved; /* bytes; INT64_MIN where the trace does not say */
     int32_t device;              /* -1: of the host */
     uint32_t uid, track;         /* of the thread */
-    int64_t bytes;               /* of what was given, above 0, or taken back; likewise */
+    int64_t bytes;               /* given: above 0; taken back: below 0; INT64_MIN where the trace does not say */
 } tl_memory;
 
 typedef struct tl_rank_view {
@@ -153,16 +153,16 @@ typedef struct tl_rank_view {
     int64_t world_size;       /* ranks of the job as the trace tells; below 1 where it does not */
     const tl_kernel *kernels; /* by (device, stream, start, end, uid) */
     size_t nkernels;
-    size_t ntoo_long;     /* kernels whose end could not be, and was cut */
-    int64_t too_long_ns;  /* by how much, together */
-    const tl_sync *syncs; /* likewise */
+    size_t ntoo_long;     /* kernels with an impossible end, which was cut */
+    int64_t too_long_ns;  /* ns cut off these kernels, summed */
+    const tl_sync *syncs; /* by (device, stream, start, end, uid) */
     size_t nsyncs;
     const tl_launch *launches; /* by (start, uid) */
     size_t nlaunches;
     const tl_step_window *steps; /* by start; windows do not overlap */
     size_t nsteps;
-    size_t nlost_steps;   /* marks left out: their number is below 0, or no step has so large a one */
-    size_t nagain_steps;  /* marks left out: of a number that their thread had marked before another */
+    size_t nlost_steps;   /* marks left out: their number is below 0, or too large for a step */
+    size_t nagain_steps;  /* marks left out: their thread had marked the number before, and another since */
     const tl_coll *colls; /* in the order of their kernels */
     size_t ncolls;
     const double *said_gb_per_s; /* bandwidths of copies as the trace says them, in 10^9 byte/s; may be NaN */
@@ -182,36 +182,36 @@ typedef struct tl_rank_view {
     const tl_backward *backwards; /* by (op, forward); empty where the trace does not say */
     size_t nbackwards;
     const tl_stream_id *streams;
-    const uint32_t *name_key; /* by name: that of the same text without addresses ("0x7f3c" -> "0x..."), by
-                                         * which what is equal but for them is known as equal; NULL: no name has one */
+    const uint32_t *name_key; /* by name: id of the same text without addresses ("0x7f3c" -> "0x..."), so that names
+                               * that differ in addresses alone have one key; NULL: no name has an address */
 } tl_rank_view;
 
 /* The number of the step whose window the instant lies in; -1 for none. */
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 
-/* What of the ops is open at an instant, in a sweep over a thread in order of time.  { .ops = ... } starts one, the caller
- * frees stack.v. */
+/* The ops that are open at an instant, in a sweep over one thread in order of time.  { .ops = ... } starts a sweep,
+ * the caller frees stack.v. */
 typedef struct tl_open_ops {
     const tl_ops *ops;
     TL_VEC(uint32_t) stack; /* the innermost last */
 } tl_open_ops;
 
-/* The op opens: what has ended by then is closed. */
+/* Opens the op, and closes ops that end by its start. */
 void tl_open_ops_push(tl_open_ops *open, uint32_t op);
 
-/* The innermost at that instant, and what has ended by then is closed; TL_NONE. */
+/* Returns the innermost op at that instant (TL_NONE: none), and closes ops that end by then. */
 uint32_t tl_open_ops_innermost(tl_open_ops *open, int64_t at_ns);
 
-/* How many of the stack, from the outermost, are around a call: up to the innermost that is open at its start and, as far
- * as written times tell, at its end.  Where none is open for so long, all that are open at its start; what has ended by
- * then is closed. */
+/* Returns how many ops of the stack, from the outermost, are around a call: up to the innermost op that is open at
+ * start_ns and still at end_ns, but for the rounding of written times.  Where no op lasts until end_ns, returns all
+ * ops open at start_ns.  Closes ops that end by start_ns. */
 size_t tl_open_ops_around(tl_open_ops *open, int64_t start_ns, int64_t end_ns);
 
-/* The thread with the most annotations, for which those that have none work; of equals the one that begins first; NULL:
- * there are none. */
+/* Returns the thread with the most annotations: threads without annotations work for it.  Ties go to the thread that
+ * begins first; NULL: no thread has annotations. */
 const tl_thread *tl_main_thread(const tl_ops *ops);
 
-/* Whether an annotation of that name marks a step: such are told of by table step. */
+/* Whether an annotation of that name marks a step; table step has the marks. */
 bool tl_is_step_mark(const tl_names *names, uint32_t name);
 
 /* The tracks of threads that launch, each with value 1, into an empty map, which the caller frees in any case. */

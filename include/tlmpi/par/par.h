@@ -33,8 +33,8 @@ tl_status tl_par_agree(tl_status status, tl_error *err);
 /* Collective.  n bytes of proc 0 to all. */
 void tl_par_bcast(void *bytes, size_t n);
 
-/* Collective.  *n rows of `size` bytes at *rows, on proc 0, become everybody's: the others get a copy of their own.
- * The caller frees *rows, also after a failure. */
+/* Collective.  Gives every proc a copy of its own of the *n rows of `size` bytes at *rows on proc 0.  The caller
+ * frees *rows, also after a failure. */
 void tl_par_share(void **rows, size_t *n, size_t size);
 
 /* Collective.  Every proc's n bytes, in proc order, to proc 0: *out (the caller frees) and *nout there; NULL and 0
@@ -47,7 +47,7 @@ void tl_par_gather(const void *bytes, size_t n, void **out, size_t *nout, size_t
  * in blocks of about 1 MB.  TL_ENOMEM on every proc when one has no room; *out is then NULL. */
 void tl_par_shuffle(const void *rows, size_t n, size_t size, const int32_t *to, void **out, size_t *nout);
 
-/* Collective.  Nobody goes on before all are here. */
+/* Collective.  No proc goes on before all are here. */
 void tl_par_barrier(void);
 
 /* What is known of a message between two procs before its bytes are taken. */

@@ -1,8 +1,9 @@
-/* html.h - a result as one page of HTML: who holds the job up, in words and in pictures.
+/* html.h - a result as one page of HTML: what holds the job up, in words and in pictures.
  *
- * The page stands alone: it asks for nothing outside of itself and runs no script, its pictures are SVG within it.  It is
- * well-formed XML, too, and the same bytes for equal results.  From answers, ask and format, and from rows of tables
- * that may be too long to be held: it says which one it wants, and is fed its rows in their order.
+ * The page stands alone: it asks for nothing outside of itself and runs no script, its pictures are SVG within it.  It
+ * is well-formed XML, too, and the same bytes for equal results.  From answers, ask and format, and from rows of tables
+ * that may be too long for memory: tl_html_next says which table is wanted, and the caller feeds the table's rows in
+ * order.
  *
  *     tl_html *html = tl_html_new(&input);
  *     while ((st = tl_html_next(html, &table, err)) == TL_OK && table != NULL)
@@ -10,7 +11,7 @@
  *     st = tl_html_write(html, out, err);
  *     tl_html_free(html);
  *
- * Memory grows with the ranks, not with the steps.  Nothing is decided here: what is late, and who, stands in the tables.
+ * Memory grows with the ranks, not with the steps.  Nothing is decided here: the tables say which ranks are late.
  */
 #ifndef TLMPI_REPORT_HTML_H
 #define TLMPI_REPORT_HTML_H
@@ -24,7 +25,7 @@
 typedef struct tl_html_input {
     const char *file; /* path of the result */
     const tl_answers *answers;
-    tl_tables *tables;                       /* those that the answers were read from */
+    tl_tables *tables;                       /* the tables that the answers were read from */
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell */
     void *name_arg;
 } tl_html_input;
@@ -38,10 +39,10 @@ void tl_html_free(tl_html *html); /* NULL is fine */
  * One that the result does not have is passed over. */
 tl_status tl_html_next(tl_html *html, const tl_schema **table);
 
-/* A row of that table, as its struct; `html` is void that it may be handed to whoever reads tables. */
+/* Takes a row of that table, as its struct; `html` is void because callers pass this function as a tl_take_row. */
 void tl_html_take(void *html, const void *row, tl_error *err);
 
-/* The page.  TL_ENOMEM; that `out` failed is for whoever closes it to see. */
+/* Writes the page.  TL_ENOMEM; the caller, who closes `out`, checks whether writing failed. */
 tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err);
 
 #endif

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of a chunk of an EVENT table at most: 4 Ki, about a quarter of a megabyte of intervals.  Larger ones are hardly
- * smaller in the file, and every proc has room for one, and every table a last one, which is written whole. */
+/* Most rows in a chunk of an EVENT table: 4 Ki, about a quarter of a megabyte of intervals.  Larger chunks hardly
+ * make a smaller file, and every proc has room for one chunk, and every table a last chunk, which is written whole. */
 #define TL_CHUNK_ROWS    4096u
 #define TL_DEFLATE_LEVEL 4 /* as the file's filter says; the stream is plain zlib whatever made it */
 
@@ -28,7 +28,7 @@ size_t tl_chunk_rows(const tl_schema *schema);
 /* Packs n rows, whose NAME cells are rows of /names.  TIME cells lose epoch_ns (TL_TIME_UNKNOWN stays). */
 void tl_pack(const tl_schema *schema, const void *rows, size_t n, int64_t epoch_ns, void *out);
 
-/* Largest size of an encoded chunk of so many rows of this table. */
+/* Largest size in bytes of an encoded chunk of `rows` rows of this table. */
 size_t tl_chunk_bound(const tl_schema *schema, size_t rows);
 
 /* What encoding needs, kept from one chunk to the next.  Zero-initialise; tl_chunk_room_free ends it. */
@@ -40,8 +40,8 @@ typedef struct tl_chunk_room {
 
 void tl_chunk_room_free(tl_chunk_room *room);
 
-/* Shuffles, deflates and sums up a chunk of `rows` <= tl_chunk_rows rows, of which the first n are packed rows and the
- * others zero bytes, into out, of tl_chunk_bound bytes.  Returns its size. */
+/* Encodes a chunk of `rows` <= tl_chunk_rows rows into out, which has tl_chunk_bound bytes: shuffled, deflated, with
+ * a checksum.  The first n rows are from `packed`, the others are zero bytes.  Returns the size. */
 size_t tl_chunk_encode(const tl_schema *schema, const void *packed, size_t n, size_t rows, void *out,
                        tl_chunk_room *room);
 

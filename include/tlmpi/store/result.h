@@ -1,8 +1,8 @@
 /* result.h - reading a result file back: for show, ask, digest and tests.
  *
- * A file with one byte that is not as it was written is refused, whole, before anything of it is used.  That reads all
- * of it once, as fast as the disk or memory gives it.  One that somebody has scrambled on purpose, and sealed again, can
- * crash the HDF5 library.
+ * A file with one byte changed since it was written is refused, whole, before anything of it is used.  The check reads
+ * all of the file once, as fast as the disk or memory gives it.  A file that was changed on purpose, and sealed again,
+ * can crash the HDF5 library.
  */
 #ifndef TLMPI_STORE_RESULT_H
 #define TLMPI_STORE_RESULT_H
@@ -35,7 +35,7 @@ tl_status tl_result_read(tl_result *result, const tl_schema *table, uint64_t fir
 tl_text tl_result_name(tl_result *result, uint32_t id);
 size_t tl_result_nnames(const tl_result *result);
 
-/* *out, which the caller frees: a text of the root; NULL where it has none of that name. */
+/* Reads a text attribute of the root into *out, which the caller frees; NULL where there is none of that name. */
 tl_status tl_result_attr_text(const tl_result *result, const char *name, char **out, tl_error *err);
 
 /* A root attribute.  TL_EINPUT when it is absent. */

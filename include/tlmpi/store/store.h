@@ -7,15 +7,15 @@
  *     /tables/interval_index    rank, first_row, nrows: one rank's rows without a scan (for every EVENT table T: T_index)
  *     /ranks/00003/interval     virtual dataset over that rank's rows of /tables/interval
  *
- * Before all that stands the seal: 512 bytes with the length and a checksum of the file, which HDF5 passes over.  A file
- * whose bytes are not those that were written, wherever, is refused before the library, which may hang or crash on it,
- * sees it; so nobody may add to a result.  For other readers each chunk of a table has HDF5's own checksum.
+ * Before all datasets stands the seal: 512 bytes with the length and a checksum of the file, which HDF5 passes over.  A
+ * file with any byte changed is refused before the HDF5 library, which may hang or crash on such a file, sees it; so
+ * nothing may be added to a result.  For other readers each chunk of a table has HDF5's own checksum.
  *
  * The file is written under NAME.part and gets its name when all of it is on the disk; on any failure NAME.part is
  * removed and no file is left under the final name.
  *
- * The first header of the layer store, which answers what of a job stays, from rows of tables: it is written here,
- * packed by pack.h, and read back by result.h and load.h.  Nobody else knows HDF5.  May use base and model.
+ * The first header of the layer store, which keeps the results of a job: rows of tables are written here, packed by
+ * pack.h, and read back by result.h and load.h.  No other layer knows HDF5.  May use base and model.
  */
 #ifndef TLMPI_STORE_STORE_H
 #define TLMPI_STORE_STORE_H

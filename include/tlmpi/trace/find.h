@@ -1,4 +1,4 @@
-/* find.h - paths to ranks: which file is the trace of which rank, in which run.
+/* find.h - from paths to ranks: finds out for each file which rank's trace it is, and which run's.
  *
  * From folders, names of files, and a look at each that its reader takes (read/reader.h).  May use: read, and of text
  * what a path is.
@@ -33,19 +33,19 @@ typedef struct tl_input {
     int64_t name_rank;  /* -1 where the name tells none */
     int64_t world_size; /* -1 where absent */
     int64_t begin_ns;   /* Unix ns of the first entry with a ts; else a time stamp in the file's name; else mtime */
-    bool pipe;          /* it can be read only once, and is taken for a trace unseen */
+    bool pipe;          /* a pipe: it can be read only once, and is taken for a trace unseen */
     size_t word;        /* which of the paths that were named has it, from 0 */
     bool no_file;       /* no regular file, or a folder that cannot be read: never opened, and not to be looked at */
-    bool named;         /* somebody has named it, or the folder that it is: where it is no trace, something is amiss */
+    bool named;         /* a user named the file, or the folder that it is: it should be a trace, or hold one */
     uint64_t bytes;     /* size of the file */
     uint64_t device, inode; /* which file it is, whatever its name; 0 where it cannot be reached */
     bool by_link;           /* a link leads to it: from the path as given, or below */
     int64_t mtime_ns;
     tl_origin origin;
-    int64_t rank; /* decided by tl_inventory_decide; `why` then tells of a trace whose number another one has, too */
+    int64_t rank; /* decided by tl_inventory_decide; where another trace has the same number, `why` says so */
     tl_rank_source rank_source;
-    int32_t run;     /* 0 = oldest; decided likewise; -1 for what is no trace */
-    int32_t job;     /* runs of one job have the same; -1 likewise */
+    int32_t run;     /* 0 = oldest; decided by tl_inventory_decide; -1 for what is no trace */
+    int32_t job;     /* equal for runs of one job; -1 for what is no trace */
     bool renumbered; /* the trace calls itself another rank than what it counts as */
     bool copy;       /* OTHER: it is the same trace as another input */
     bool elsewhere;  /* UNREADABLE: of another run than the one chosen */
@@ -59,15 +59,16 @@ typedef struct tl_run_info {
     int32_t job;
     int64_t world_size; /* -1: none tells it */
     uint64_t gpu;       /* as in tl_origin; 0 also where they differ */
-    int64_t begin_ns;   /* of its first trace ... */
-    bool timed;         /* ... which knows it, and not only when its file was written */
-    bool lost;          /* nobody has asked for another run, and it is no other recording of what the run chosen has */
+    int64_t begin_ns;   /* begin of its first trace, Unix ns */
+    bool timed;         /* begin_ns is from the trace or its name, not from the file's time of writing */
+    bool lost;          /* the run has more than other recordings of the chosen run's ranks, and no other run was
+                         * asked for */
 } tl_run_info;
 
 /* A path that was named. */
 typedef struct tl_named {
     char *path;  /* owned */
-    bool shared; /* a file of it was named before, by another path */
+    bool shared; /* another path named before has one of its files, too */
 } tl_named;
 
 typedef struct tl_inventory {
@@ -76,11 +77,11 @@ typedef struct tl_inventory {
     tl_run_info *runs;       /* owned: oldest first */
     int32_t nruns;           /* at least 1 */
     int32_t run;             /* the one chosen */
-    /* Ranks of 0 to the largest known of which the chosen run has no file, not even one that cannot be read, ascending:
+    /* Ranks from 0 to the largest known, ascending, without a file in the chosen run, not even an unreadable one:
      * below world_size when known, at most 4,096 listed. */
     TL_VEC(int64_t) missing;
     int64_t world_size; /* largest world_size seen, or the largest rank + 1 */
-    size_t nmissing;    /* how many there are in all */
+    size_t nmissing;    /* number of missing ranks, listed or not */
 } tl_inventory;
 
 /* Adds every file that `path` names: the file itself, or all .json, .json.gz (any case; also .json.gz.N is not) below
@@ -114,7 +115,7 @@ tl_status tl_inventory_decide(tl_inventory *inventory, int run, tl_error *err);
  * look would tell. */
 bool tl_inventory_is_unsure(const tl_inventory *inventory);
 
-/* Whether somebody meant it as a trace, and nothing can be read of it: that costs the exit status. */
+/* Whether the file was meant as a trace, but nothing of it can be read: the exit status then says so. */
 bool tl_input_is_lost(const tl_input *input);
 
 /* When runs are decided: a file for each rank, in rank order, into out, which has room for all; how many.  Traces of
@@ -126,19 +127,19 @@ size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out);
  * should be, a trace.  So everything that was named is a trace or holds one, or is there with its reason. */
 void tl_inventory_close(tl_inventory *inventory);
 
-/* What reading the traces has told: world_size and missing anew, from what the inputs say now. */
+/* Finds world_size and missing anew, from what reading the traces has added to the inputs. */
 void tl_inventory_learn(tl_inventory *inventory);
 
-/* Traces of other runs that say they are this rank, and began nearer than `within_ns` to that of the run that is taken:
- * of ranks of one job, whose runs follow upon one another, there are none.  Copies, which begin at the same instant,
- * are left out.  0 where it is not known when they began. */
+/* Returns how many traces of other runs say they are this rank and begin less than `within_ns` from the chosen run's
+ * trace of the rank: of a job whose runs follow one another there are none.  Copies, which begin at the same
+ * instant, do not count.  0 where the begin is not known. */
 size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns);
 
 void tl_inventory_free(tl_inventory *inventory);
 
-/* Whether somebody has given the path its name: not where it is a pipe or a device, nor one of the system's names for
- * what is open (/dev/stdin, /dev/fd/63, /proc/...).  Such a name tells neither a rank nor what a result is to be
- * called. */
+/* Whether a person chose the path's name: not of a pipe or a device, nor of one of the system's names for what is
+ * open (/dev/stdin, /dev/fd/63, /proc/...).  A name that no person chose tells neither a rank nor the name of a
+ * result. */
 bool tl_path_is_given(const char *path);
 
 /* The rank that a file's name tells, or -1: "rank-0.json.gz", "rank0.json", "rank_0", "rank[0]", "trace_rank_0",

@@ -28,9 +28,9 @@ typedef struct tl_meta {
     int64_t rank, world_size;       /* distributedInfo; -1 where absent */
     bool has_base;
     int64_t base_ns;                /* baseTimeNanoseconds, below TL_BASE_LIMIT; 0 where absent: ts is Unix time then */
-    bool bad_base;                  /* the last baseTimeNanoseconds is none: no whole number, or none that can be */
+    bool bad_base;                  /* the last baseTimeNanoseconds is not a valid whole number */
     int64_t ndevices;               /* entries of deviceProperties; -1 where absent */
-    char device[64];                /* name of the first of them, empty where absent */
+    char device[64];                /* name of the first device; empty where absent */
     char backend[64];               /* distributedInfo.backend */
     char host[128];                 /* host_name or the like; empty where absent */
     char trace_name[256];           /* traceName */
@@ -39,7 +39,7 @@ typedef struct tl_meta {
     TL_VEC(tl_pg_config) groups;
 } tl_meta;
 
-/* A base time from here on (the year 2116) is none: with any ts and dur it would pass the 64 bits. */
+/* A base time from this limit on (the year 2116) is invalid: adding ts and dur could overflow 64 bits. */
 #define TL_BASE_LIMIT (INT64_C(1) << 61)
 
 #define TL_META_INIT { .rank = -1, .world_size = -1, .ndevices = -1 }
@@ -56,13 +56,14 @@ void tl_meta_set_base(tl_meta *meta, tl_text digits);
 
 void tl_meta_free(tl_meta *meta);
 
-/* Reads the text around the array into *meta: as it is, or, where the splitter has found a fault in it, what can be
- * made of it.  TL_EINPUT: it is none though the splitter took it for one, or too long; what was read before stays. */
+/* Reads the text around the array into *meta; where the splitter has found a fault in the text, reads what can be
+ * recognised.  TL_EINPUT: the text is not the JSON that the splitter took it for, or too long; values read before
+ * the fault stay. */
 tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err);
 
-/* Adds to *meta what the last MiB of the text says of rank and base time.  A plain file is read at its end; a
- * compressed one is inflated to it from where the source stands, `after` being the text that it has given last.  Where
- * there is nothing, or memory is out, *meta stays as it is. */
+/* Adds to *meta the rank and base time from the last MiB of the text.  A plain file is read at its end; a compressed
+ * file is inflated to its end from where the source stands, and `after` is the text that the source gave last.
+ * Where nothing is found, or memory is out, *meta stays as it is. */
 void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta);
 
 #endif

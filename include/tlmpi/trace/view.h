@@ -1,4 +1,4 @@
-/* view.h - events to the view of a rank: device work sorted and classified, joined to its launches and steps.
+/* view.h - from events to the view of a rank: device work sorted, classified, and joined to its launches and steps.
  *
  * From the columns that a reader gives, whichever it was.  It knows neither files nor their text: it may use
  * read/reader.h, what that gives, and the model.
@@ -57,7 +57,7 @@ void tl_rules_free(tl_rules *rules);
 /* The rule for a kernel's name, NULL when none matches: it is counted as compute, and as unclassified. */
 const tl_rule *tl_classify(const tl_rules *rules, tl_text name);
 
-/* The collective that the kernels of that name carry, by their behaviour: TL_COLL_NONE where it tells of none. */
+/* The collective that kernels of that name carry, by their behaviour; TL_COLL_NONE: their behaviour shows none. */
 tl_collective tl_behaves_as(const tl_rules *rules, tl_text name);
 
 /* The collective that an args["Collective name"] or an annotation "nccl:..." names; TL_COLL_UNKNOWN for others. */
@@ -122,21 +122,21 @@ void tl_link_steps(const tl_trace *trace, tl_linked *out);
 
 /* ------------------------------------------------------------------------------------------------------ a part of it */
 
-/* What of a trace is looked at: what the host began in these steps and in this time, and what devices did for it.  An
- * empty set leaves everything. */
+/* Which part of a trace is looked at: what the host began in these steps and in this time, and what devices did for
+ * that.  An empty set selects everything. */
 typedef struct tl_selection {
     const tl_ranges *steps; /* numbers of steps */
     const tl_ranges *times; /* ns since origin_ns */
     int64_t origin_ns;
 } tl_selection;
 
-/* What there was to select from, summed over traces.  Zero-initialise; tl_found_free ends it. */
+/* What a selection found, summed over traces.  Zero-initialise; tl_found_free ends it. */
 typedef struct tl_found {
     uint64_t events, selected;
     int64_t first_ns, last_ns; /* starts of events, where there are any */
-    tl_ranges steps;           /* numbers of all steps ... */
-    tl_ranges taken;           /* ... and of those asked for of which a part is selected, if steps are asked for */
-    tl_ranges times;           /* of each span of time asked for that has something in it an instant of it */
+    tl_ranges steps;           /* numbers of all steps */
+    tl_ranges taken;           /* steps asked for with a part that is selected, if steps are asked for */
+    tl_ranges times;           /* one instant in each span of time asked for that has something in it */
 } tl_found;
 
 void tl_found_add(tl_found *sum, const tl_found *more);
@@ -146,7 +146,7 @@ void tl_found_free(tl_found *found);
 tl_status tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
                            tl_linked *out, tl_found *found, tl_error *err);
 
-/* When the first thing began that a host or device did; false: nothing did. */
+/* Finds when the first event of a host or device began, base_ns added; false: there is none. */
 bool tl_events_begin(const tl_events *events, int64_t base_ns, int64_t *begin_ns);
 
 /* -------------------------------------------------------------------------------------------------------- ends of it */

@@ -4,9 +4,9 @@
  *     Idle: Drain Type             [  idle#0 starved     ]  [  idle#1 sync_drain: DEVICE_SYNC ]
  *     Idle: CPU During Gap         [  idle#0 CPU_UNTRACED: ... ] ...
  *
- * Names, arguments and numbers of tracks are those of TraceLens' idle tracks, so that whoever knows these knows ours.
- * Where the result of a run tells who waited for whom, tracks of ours stand below them, as many as waits overlap:
- * Perfetto drops an event that begins in another of its track and ends after it.
+ * Names, arguments and numbers of tracks are those of TraceLens' idle tracks, so that users of TraceLens find the same
+ * tracks.  Where the result of a run tells which rank waited for which, wait tracks of ours stand below, as many as
+ * waits overlap: Perfetto drops an event that begins within another event of its track and ends after it.
  *
  *     Waiting for Ranks      [ waits for rank 3: all_reduce ]
  *     Waiting for Ranks 2          [ waits for rank 1: all_gather ]
@@ -25,8 +25,7 @@
 #define TL_OUT_COUNTER_CAT "tlmpi_counter"
 #define TL_OUT_PATTERN_CAT "tlmpi_pattern"
 
-/* The first track's tid; the others follow.  Devices that are shown in one process have TL_OUT_IDLE_STRIDE between
- * them. */
+/* The first track's tid; the other tracks follow.  Devices shown in one process have tids TL_OUT_IDLE_STRIDE apart. */
 #define TL_OUT_IDLE_TID       9000
 #define TL_OUT_IDLE_STRIDE    20
 #define TL_OUT_WAIT_TRACKS    7
@@ -47,7 +46,7 @@ typedef struct tl_out_gap {
 
 typedef TL_VEC(char) tl_out_words;
 
-/* What the label of the gap does not say, in place of what stood there; `names` are those of the row. */
+/* Sets *out to what the label of the gap does not say; `names` are the names of the row. */
 void tl_out_gap_words(tl_out_words *out, const tl_names *names, const tl_gap *gap);
 
 /* The metadata of the three tracks, `first` and the two after it.  `of` ends their names: "" or " (device 1)". */

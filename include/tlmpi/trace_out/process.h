@@ -25,11 +25,11 @@ typedef struct tl_out_search {
     const void *arg;
 } tl_out_search;
 
-/* One for each device with work, by device.  Of two processes with as much of it the one that is met first.  The caller
- * frees out->v. */
+/* Finds one process for each device with work, in order of devices: the process with most of the device's work, of
+ * equals the first in the trace.  The caller frees out->v. */
 void tl_out_processes_find(const tl_events *events, const tl_out_search *search, tl_out_processes *out);
 
-/* The track with the first of its tids; names are those of the trace. */
+/* The track with the process' first free tid; `names` are the names of the trace. */
 tl_out_track tl_out_process_track(const tl_out_process *process, const tl_names *names);
 
 #endif

@@ -3,9 +3,8 @@
  *     trace    {..., "traceEvents": [{...}, {...}], "traceName": "..."}
  *     copy     {..., "traceEvents": [{...}, {...},{new},{new}], "traceName": "..."}
  *
- * The text of the trace is passed through byte by byte, in blocks: its layout, its numbers and whatever else stands in
- * it stay.  Where it is cut the copy ends after what is whole, with the brackets that are missing, so that it is one
- * document.
+ * The text of the trace is passed through byte by byte, in blocks: layout, numbers and all other text stay.  A cut
+ * trace ends, in the copy, after its last whole part, with the missing brackets, so that the copy is one document.
  *
  * The first header of the layer trace_out, which shows in a trace what has been found in it: in a copy of its text,
  * with events (track.h) in the process of their device (process.h).  May use base, model and trace.

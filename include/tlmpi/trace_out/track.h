@@ -76,10 +76,10 @@ typedef struct tl_out_event {
 typedef struct tl_out_writer {
     tl_sink *sink;
     bool after_entry; /* a comma parts the next event from what stands before it */
-    uint64_t nevents; /* written so far */
+    uint64_t nevents; /* events written */
 } tl_out_writer;
 
-/* Writes one event.  Whether that worked, the sink knows. */
+/* Writes one event; the sink remembers a failure. */
 void tl_out_put(tl_out_writer *writer, const tl_out_event *event);
 
 /* Two metadata events: the track's name, and that it stands in the order of the tids. */

@@ -4,9 +4,9 @@
  *     rank 1     [ A ]  [ B ]       [ C ]
  *                 0_0    0_1         0_2       group "0", position among the rank's kernels of that group
  *
- * Answers what TraceLens' tables of collectives ask: how long each took, who was waited for, what was exchanged.  From
- * the kernels that each rank packs into bytes.  May use: rank.h, the columns of a trace, and the common files of
- * compat.
+ * Answers what TraceLens' tables of collectives ask: how long each took, which rank was waited for, what was
+ * exchanged.  From the kernels that each rank packs into bytes.  May use: rank.h, the columns of a trace, and the
+ * common files of compat.
  *
  * Kernels with one id are taken for one collective, whatever they are.
  */
@@ -81,13 +81,13 @@ static inline size_t tl_coll_nrows(const tl_colls *colls, size_t collective)
     return colls->first[collective + 1] - colls->first[collective];
 }
 
-/* The ranks of some collectives: add those of each, then keep each once (tl_ns_distinct).  Zero-initialise; free(ranks.v)
- * ends it. */
+/* The ranks of some collectives: add the ranks of each collective, then keep each rank once (tl_ns_distinct).
+ * Zero-initialise; free(ranks.v) ends it. */
 typedef TL_VEC(int64_t) tl_coll_ranks;
 void tl_coll_ranks_add(tl_coll_ranks *ranks, const tl_colls *colls, size_t collective);
 
-/* The row of a rank in a collective, NULL where it takes no part.  Ranks are asked for in ascending order: *k, at first
- * 0, counts those that do. */
+/* Returns the row of a rank in a collective; NULL: the rank takes no part.  Ask for ranks in ascending order; *k, 0
+ * at first, counts the ranks found. */
 const tl_coll_row *tl_coll_row_of(const tl_colls *colls, size_t collective, int64_t rank, size_t *k);
 
 /* Cells: the id of a collective; a text; a number that may be absent, of a column that is whole or not. */

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Removes the tables that an earlier call may have left in the folder, so that what is not written is not there. */
+/* Removes the tables that an earlier call may have left in the folder, so that no old table stays. */
 void tl_tracelens_clear(const char *dir);
 
 /* Reads one trace, writes the rank's own tables into dir (made if missing): idle_overview, idle_summary,

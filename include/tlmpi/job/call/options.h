@@ -1,7 +1,7 @@
 /* options.h - what a run was asked to do, each option with its value.
  *
- * The room job/call has this and what a run answers its shell (exit.h).  Whoever reads the command line fills it in.
- * May use the thresholds of analysis and report.
+ * The room job/call has the options, and what a run answers its shell (exit.h).  The reader of the command line (app)
+ * fills the options in.  May use the thresholds of analysis and report.
  */
 #ifndef TLMPI_JOB_CALL_OPTIONS_H
 #define TLMPI_JOB_CALL_OPTIONS_H
@@ -19,9 +19,10 @@ typedef struct tl_options {
     const char *output;       /* -o PREFIX; NULL: from the paths */
     bool force;               /* -f: overwrite */
     const char *rules;        /* --rules FILE; NULL: the built-in rules alone */
-    tl_ranges ranks;          /* --ranks: whose traces are read; empty: all */
-    tl_ranges steps;          /* --steps: of what the host began in them; empty: everything */
-    tl_ranges times;          /* --time, in ns since the recording of the job began; likewise */
+    tl_ranges ranks;          /* --ranks: the ranks whose traces are read; empty: all */
+    tl_ranges steps;          /* --steps: what the host began in these steps is analysed; empty: everything */
+    tl_ranges times;          /* --time, in ns since the recording of the job began: what the host began then; empty:
+                               * everything */
     int run;                  /* --run N: 1 = oldest; 0 = newest complete; -1 = list */
     int clock;                /* --clock: tl_clock_mode */
     tl_verdict_options judge; /* --alpha, --least-cost */

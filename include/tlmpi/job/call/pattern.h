@@ -5,8 +5,8 @@
 #include "tlmpi/base/status.h"
 #include <regex.h>
 
-/* Compiles it for questions of yes or no; regfree ends it where the status is TL_OK.  TL_EUSAGE: it is none, or longer
- * than anybody needs: the C library recurses into it.  The option is named in the message. */
+/* Compiles the expression for matches without positions; regfree ends it where the status is TL_OK.  TL_EUSAGE: the
+ * text is no expression, or too long: the C library recurses into the expression.  The message names the option. */
 tl_status tl_pattern_compile(regex_t *pattern, const char *option, const char *text, tl_error *err);
 
 #endif

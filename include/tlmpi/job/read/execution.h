@@ -7,18 +7,18 @@
 #include "tlmpi/model/view.h"
 #include "tlmpi/trace/read/reader.h"
 
-/* By what an event of the host is known to the nodes; -1 where it is not. */
+/* The ids by which nodes of an execution trace know an event of the host; -1 where absent. */
 typedef struct tl_record {
     int64_t external, function, pid;
     uint32_t event, uid;
 } tl_record;
 
-/* Of a trace, in the order of its events.  Zero-initialise; free(records.v) ends it. */
+/* The records of a trace, in the order of its events.  Zero-initialise; free(records.v) ends it. */
 typedef struct tl_records {
     TL_VEC(tl_record) v;
 } tl_records;
 
-/* Whether an execution trace is of the item. */
+/* Whether an execution trace belongs to the item. */
 bool tl_executions_are_of(const tl_plan *plan, const tl_plan_item *item);
 
 /* Takes the records of a trace while it is read. */
@@ -29,8 +29,8 @@ tl_entry_hook tl_executions_hook(tl_records *records);
 tl_status tl_executions_link(const tl_plan *plan, const tl_plan_item *item, const tl_records *records, tl_trace *trace,
                              const tl_rank_view *view, tl_tables *out, tl_error *err);
 
-/* The same where the trace cannot be read, or nothing is analysed: no row of a node.  item NULL: those that are of
- * none, each nprocs-th. */
+/* Adds the rows of the item's execution traces, but no row of a node: the trace cannot be read, or nothing is
+ * analysed.  item NULL: execution traces without an item, this proc's share of them. */
 tl_status tl_executions_list(const tl_plan *plan, const tl_plan_item *item, tl_tables *out, tl_error *err);
 
 #endif

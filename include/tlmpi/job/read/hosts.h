@@ -1,4 +1,4 @@
-/* hosts.h - which ranks are of one host, where no trace says of which. */
+/* hosts.h - which ranks share a host, where traces do not name the host. */
 #ifndef TLMPI_JOB_READ_HOSTS_H
 #define TLMPI_JOB_READ_HOSTS_H
 

@@ -1,6 +1,5 @@
-/* phase_files.h - which files have durations of phases: those that the paths hold, or in their place those that --events
- * names.
- */
+/* phase_files.h - finds the files with durations of phases: files in the given paths, or, if --events is given, the
+ * files that --events names. */
 #ifndef TLMPI_JOB_READ_PHASE_FILES_H
 #define TLMPI_JOB_READ_PHASE_FILES_H
 
@@ -10,10 +9,11 @@
  * status and message on every proc. */
 tl_status tl_phase_files_find(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Likewise the files of memory timelines: plan->memory. */
+/* Collective: fills plan->memory with the files of memory timelines.  Status and message as tl_phase_files_find. */
 tl_status tl_memory_files_find(tl_plan *plan, tl_error *err);
 
-/* Likewise the execution traces, each with the trace that it is of: plan->executions. */
+/* Collective: fills plan->executions with the execution traces, each with the trace it belongs to.  Status and
+ * message as tl_phase_files_find. */
 tl_status tl_execution_files_find(const tl_options *options, tl_plan *plan, tl_error *err);
 
 #endif

@@ -23,15 +23,15 @@ typedef struct tl_plan_item {
     tl_rank_source rank_source;
     int32_t nslices; /* procs that read it together; 1 but for large plain files where procs abound */
     bool alone;      /* the only file: its text was not searched for its rank, the reading will tell */
-    bool unreadable; /* the look at it has failed: `why` says how */
-    const char *why; /* of one that can be read: what is wrong with its number; empty when nothing is */
+    bool unreadable; /* the look at the file has failed: `why` says how */
+    const char *why; /* of a readable trace: what is wrong with its number; empty when nothing is */
 } tl_plan_item;
 
 /* An execution trace. */
 typedef struct tl_plan_execution {
     const char *path;
     int64_t rank; /* -1: not known */
-    size_t item;  /* whose operators its nodes are; SIZE_MAX: of none that is read */
+    size_t item;  /* the item whose operators its nodes are; SIZE_MAX: no trace that is read */
 } tl_plan_execution;
 
 /* Zero-initialise; tl_plan_free ends it. */
@@ -46,25 +46,26 @@ typedef struct tl_plan {
     tl_plan_execution *executions; /* in path order */
     size_t nexecutions;
     char *execution_texts;  /* owns their paths */
-    tl_ranges ranks;        /* on proc 0 alone: of which there are traces, also where not all are asked for ... */
-    tl_inventory inventory; /* ... all that was found ... */
-    bool *planned;          /* ... and for each of its inputs whether it is one of the items */
+    tl_ranges ranks;        /* on proc 0 alone: ranks that have traces, whether asked for or not */
+    tl_inventory inventory; /* on proc 0 alone: all files that were found */
+    bool *planned;          /* on proc 0 alone: by input of the inventory, whether the input is one of the items */
 } tl_plan;
 
 /* Collective: finds the files, looks at them (each proc at its share), and decides ranks and run.  The same status and
  * message on every proc. */
 tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Collective: finds and looks at the files likewise, but takes every trace and what should be one, in path order:
- * neither ranks nor runs matter.  TL_EINPUT: there is none; proc 0 has said what is there instead. */
+/* Collective: finds and looks at the files as tl_plan_make does, but takes every trace and every file that should be
+ * one, in path order: neither ranks nor runs matter.  TL_EINPUT: there is none; proc 0 has said what is there
+ * instead. */
 tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err);
 
-/* Proc 0, with the rank table of the job in order: what the look at a file has not found, for it stands after the
- * events or in a pipe, is known now.  The rows get what the other files tell of them. */
+/* Proc 0, with the rank table of the job in order: adds to the plan what only the reading of a file has told (it
+ * stood after the events, or in a pipe).  Each row gets what the other files tell of its rank. */
 void tl_plan_learn(tl_plan *plan, tl_rank *rows, size_t n);
 
-/* Proc 0: how many files were meant as traces, and nothing can be read of them; and the words for all that is in no
- * plan, on stderr. */
+/* Proc 0: tl_plan_lost returns how many files were meant as traces but cannot be read at all; tl_plan_warn names on
+ * stderr all files that are in no plan. */
 size_t tl_plan_lost(const tl_plan *plan);
 void tl_plan_warn(const tl_plan *plan);
 

@@ -1,4 +1,4 @@
-/* rank_result.h - one trace file to what is known of its rank by itself: rows of tables, parts in collectives,
+/* rank_result.h - from one trace file to what is known of its rank alone: rows of tables, parts in collectives,
  * graph. */
 #ifndef TLMPI_JOB_READ_RANK_RESULT_H
 #define TLMPI_JOB_READ_RANK_RESULT_H
@@ -26,14 +26,14 @@ typedef struct tl_rank_reading {
     const tl_options *options;
     const tl_rules *rules;
     const tl_plan *plan;           /* whose execution traces are linked */
-    const tl_selection *selection; /* of what; NULL: everything */
+    const tl_selection *selection; /* the part of the trace to read; NULL: everything */
     tl_found *found;               /* gets what there was to select from */
     bool analyse;                  /* false: read and count only */
     tl_participants *participants; /* gets the rank's parts in collectives */
-    tl_exposures *exposures;       /* gets when it did nothing but communicate */
+    tl_exposures *exposures;       /* gets the spans in which the rank did nothing but communicate */
     tl_rank_graphs *graphs;        /* gets its graph */
-    tl_behaviours *behaviours;     /* gets what may tell that its kernels communicate; NULL: that is known */
-    tl_details *details;           /* gets the names that took most of its time */
+    tl_behaviours *behaviours;     /* gets what may show that its kernels communicate; NULL: already decided */
+    tl_details *details;           /* gets the names that took most of the rank's time */
     /* Reads the trace: tl_trace_read, or a team does it together. */
     tl_status (*read)(void *arg, const tl_plan_item *item, const tl_read_options *options, tl_trace *out,
                       tl_error *err);
@@ -42,7 +42,8 @@ typedef struct tl_rank_reading {
     void *tick_arg;
 } tl_rank_reading;
 
-/* What there is of what a selection chooses by: "steps 4-6", "events from 0 to 2.6 ms", or both.  The steps are sorted. */
+/* Writes what the traces have of the selected kind: "steps 4-6", "events from 0 to 2.6 ms", or both.  Sorts the
+ * steps. */
 void tl_found_words(const tl_found *found, const tl_selection *selection, char *out, size_t n);
 
 /* How the traces of a run are read. */

@@ -1,5 +1,5 @@
-/* messages.h - the messages that procs send each other while traces are read: their kinds, their bytes, and the queue
- * of those that have come before they were asked for.
+/* messages.h - the messages that procs send each other while traces are read: their kinds, their bytes, and the
+ * unexpected-message queue.
  *
  * Numbers lie in a message as in memory: all procs are the same program on machines of one kind.
  */
@@ -25,8 +25,8 @@ enum {
     TL_MESSAGE_READY,    /* member to leader: the slice with this number (int32_t) is read */
     TL_MESSAGE_GO,       /* leader to member, or writer to proc: send what is ready */
     TL_MESSAGE_SLICE,    /* member to leader: about 1 MB of the slice */
-    TL_MESSAGE_QUESTION, /* proc 0 to those who hold ranks, and ... */
-    TL_MESSAGE_ANSWER    /* ... back: how many bytes (size_t), and then about 1 MB of them at a time */
+    TL_MESSAGE_QUESTION, /* proc 0 to a proc that holds ranks; same bytes as ANSWER */
+    TL_MESSAGE_ANSWER    /* back to proc 0: how many bytes (size_t), then the bytes, about 1 MB at a time */
 };
 
 /* ITEM: what a proc is to read next. */

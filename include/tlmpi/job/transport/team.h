@@ -1,9 +1,10 @@
 /* team.h - several procs on one plain trace.
  *
- *     leader (slice 0)     reads its slice, then takes the others in order, each proven by the one before it (trace/read/join.h)
- *     member (slice k)     reads its slice, says READY, and sends it when it is told to GO
+ *     leader (slice 0)     reads its slice, then appends the others in order, each proven by the slice before it
+ *                          (trace/read/join.h)
+ *     member (slice k)     reads its slice, says READY, and sends the slice when the leader says GO
  *
- * If a slice is not proven, the leader reads the whole file alone: never a wrong count.
+ * If a slice is not proven, the leader reads the whole file alone, so no entry is lost or counted twice.
  */
 #ifndef TLMPI_JOB_TRANSPORT_TEAM_H
 #define TLMPI_JOB_TRANSPORT_TEAM_H

@@ -1,15 +1,15 @@
 /* answers.h - the four questions about a job, answered from the tables of its result: facts, and no words.
  *
  *     which rank holds the job up?        culprits, worst first
- *     in which phase, and why?            their cause and place
- *     do others wait for it?              who, and how long
- *     always, or only for a while?        their pattern
+ *     in which phase, and why?            cause and place of each culprit
+ *     do others wait for that rank?       which ranks wait, and how long
+ *     always, or only for a while?        pattern of each culprit
  *
- * The room has them as facts (this header), as words and sentences (words.h, say.h), and as an exit status (fail_on.h).
- * It may use the model, and of format what words need.
+ * The room has the answers as facts (this header), as words and sentences (words.h, say.h), and as an exit status
+ * (fail_on.h).  It may use the model, and what words need of format.
  *
- * Nothing is decided here: who it is, at what cost and how sure that is stands in table culprit, a row a culprit, and
- * what surrounds it in the other tables.
+ * Nothing is decided here: table culprit holds each culprit, its cost and how sure the answer is; the other tables hold
+ * the rest.
  */
 #ifndef TLMPI_REPORT_ANSWERS_ANSWERS_H
 #define TLMPI_REPORT_ANSWERS_ANSWERS_H
@@ -24,10 +24,10 @@
 /* What was found, or why nothing could be. */
 typedef enum tl_finding {
     TL_FOUND_NO_WORK,    /* nothing ran on a device */
-    TL_FOUND_ONE_RANK,   /* nobody to compare with */
+    TL_FOUND_ONE_RANK,   /* a single rank: no peers to compare with */
     TL_FOUND_SILENCE,    /* several ranks, and no communication in their traces */
     TL_FOUND_UNMATCHED,  /* several ranks communicate, and nothing could be matched across them */
-    TL_FOUND_NO_VERDICT, /* a verdict is inconclusive, or clocks cannot tell who came last in most collectives */
+    TL_FOUND_NO_VERDICT, /* a verdict is inconclusive, or clocks cannot tell which rank came last in most collectives */
     TL_FOUND_NOBODY,     /* no rank stands out */
     TL_FOUND_LINK,       /* the worst is a link between ranks */
     TL_FOUND_STRAGGLER   /* the worst is a rank */
@@ -51,16 +51,16 @@ typedef struct tl_loss {
 
 /* The critical path across ranks.  Shares are of all of it. */
 typedef struct tl_path_facts {
-    int64_t unexplained_ns; /* what of it no work, transfer or known wait explains */
-    int64_t ns;             /* 0: not known, and so is the rest */
+    int64_t unexplained_ns; /* part of the path that no work, transfer or known wait explains */
+    int64_t ns;             /* length of the path; 0: not known, nor any other field */
     int32_t rank;           /* with the largest part */
     double rank_share;
     const char *activity; /* with the largest part */
     double activity_share;
-    double imbalance_share; /* there only because ranks differ */
+    double imbalance_share; /* part of the path that exists only because ranks differ */
 } tl_path_facts;
 
-/* A rank that others waited for itself, and their GPU time together. */
+/* A rank that others waited for directly, and the GPU time of all these waits. */
 typedef struct tl_awaited {
     int32_t rank;
     int64_t ns;
@@ -71,36 +71,42 @@ enum { TL_WAITED_FOR_MOST = 3, TL_FAMILY_BYTES = 129 };
 /* Rows are borrowed from the tables. */
 typedef struct tl_answers {
     tl_finding finding;
-    const char *selection; /* borrowed: of which part of the traces this is, as "steps 3-5"; NULL: of all */
-    const char *notes;     /* borrowed: which parts that were asked for nothing is of, and what is whole; NULL: none */
+    const char *selection; /* borrowed: the selected part of the traces, as "steps 3-5"; NULL: everything */
+    const char *notes;     /* borrowed: selected parts without any event, and what stays whole; NULL: none */
     const tl_phase_verdict *phases; /* rows of phase_verdict; NULL: there are no durations of phases */
     size_t nphases;
-    bool phases_alone; /* there is no trace, and phases.h has all answers; else it has some of steps beside theirs */
-    const tl_culprit *culprits; /* those of table culprit that name somebody, largest cost first */
+    bool phases_alone; /* there is no trace: phases.h has all answers; else traces answer, and phases add theirs */
+    const tl_culprit *culprits; /* rows of table culprit that name a culprit, largest cost first */
     size_t nculprits;
-    const tl_rank *by_order; /* of the first of them, a rank whose number is its file's place in order; else NULL */
-    char untraced_file[TL_FAMILY_BYTES]; /* of the first, one without a trace: how that would be called; "": not known */
-    const tl_excess_row *excess; /* where `rank` of the first of them spends more than its peers, the most first */
+    const tl_rank *by_order; /* row of the first culprit if its rank number comes from the order of files; else NULL */
+    char untraced_file[TL_FAMILY_BYTES]; /* likely file name of the first culprit's missing trace; "": not known, or
+                                          * it has one */
+    const tl_excess_row *excess; /* where the first culprit's `rank` spends more than its peers, largest excess first */
     size_t nexcess;
-    const tl_slow_link_row *link; /* of the first of them, where it is one; of a file without its row an empty one */
-    int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first, by what made it late */
+    const tl_slow_link_row *link; /* of the first culprit, if it is a link; an empty row where the file lacks the
+                                   * link's row */
+    int64_t activities[TL_NACTIVITIES + 1]; /* GPU time that others waited for the first culprit, by the activity
+                                             * that made the culprit late */
     const tl_straggler *most; /* TL_FOUND_NOBODY: the rank whose own work exceeds that of its peers most; NULL: none */
-    int64_t most_ns;          /* by how much, in all steps */
-    const tl_straggler *why;  /* TL_FOUND_NO_VERDICT: whose reason says why; NULL: the clocks are it */
+    int64_t most_ns;          /* excess of that rank in all steps, ns */
+    const tl_straggler *why;  /* TL_FOUND_NO_VERDICT: the rank whose reason says why; NULL: the clocks are the reason */
     int64_t together_gain_ns; /* gain if all suspects were repaired; -1: not known */
-    int64_t links_gain_ns;    /* gain if all slow links were, where none of them alone gains nearly as much; else -1 */
-    int64_t measured_ns;      /* wall time of the rank with the longest */
-    int64_t wall_ns;          /* of the traced window: replayed where that is to be trusted, else measured_ns */
-    int64_t wait_ns;          /* GPU time that all waited in matched collectives for late ranks, hidden or not ... */
-    int64_t wait_exposed_ns;  /* ... and at most so much of it while nothing else ran */
-    int64_t passed_on_ns;     /* of wait_ns: for ranks that were late because they had waited themselves */
-    bool waits;               /* what is exposed is so much of all ranks' time that a culprit of that cost is named */
-    bool may_wait;            /* they are not, and would be were all of comm_unknown_ns waiting */
-    tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* whom they waited for itself most, the largest first */
-    size_t nwaited_for;                        /* ranks that anybody waited for, of which those are the first */
+    int64_t links_gain_ns;    /* gain if all slow links were repaired, where no single link gains nearly as much;
+                               * else -1 */
+    int64_t measured_ns;      /* longest wall time of a rank */
+    int64_t wall_ns;          /* wall time of the traced window: replayed where the replay is trusted, else
+                               * measured_ns */
+    int64_t wait_ns;          /* GPU time that all ranks waited in matched collectives for late ranks, hidden or not */
+    int64_t wait_exposed_ns;  /* upper bound of the part of wait_ns under which nothing else ran */
+    int64_t passed_on_ns;     /* part of wait_ns for ranks that were late because they had waited themselves */
+    bool waits;               /* wait_exposed_ns reaches the share of all ranks' time at which a culprit is named */
+    bool may_wait;            /* waits is false, and would be true if all of comm_unknown_ns were waiting */
+    tl_awaited waited_for[TL_WAITED_FOR_MOST]; /* the ranks waited for most, directly; largest wait first */
+    size_t nwaited_for;                        /* all ranks that some rank waited for; waited_for lists the first of
+                                                * these */
     tl_answer rank, phase, waiting, persistence;
     tl_trust trust;
-    tl_loss worst, job; /* of the rank that loses most, and over all ranks */
+    tl_loss worst, job; /* largest loss of the rank that loses most, and over all ranks */
     tl_path_facts path;
     tl_imbalance imbalance;
     const tl_table *quality;                       /* rows of tl_quality: how collectives were matched */
@@ -113,7 +119,8 @@ typedef struct tl_answers {
 /* The tables that are read, NULL-terminated.  The first `*required` of them have rows in any result. */
 const tl_schema *const *tl_answer_tables(size_t *required);
 
-/* The tables stay as they are and must outlive *out; one that is empty is a question that cannot be answered. */
+/* Fills *out from the tables, which stay as they are and must outlive *out.  An empty table leaves its question
+ * without an answer. */
 void tl_answers_read(tl_tables *tables, tl_answers *out);
 
 /* ns as a share of the wall time; 0 where there is none, or for what is not known (-1). */
@@ -124,25 +131,26 @@ static inline bool tl_is_link(const tl_culprit *culprit)
     return culprit->kind == TL_CULPRIT_LINK;
 }
 
-/* A rank that has no trace: what is told of it is the least. */
+/* Whether the culprit is a rank without a trace: its cost is then a lower bound. */
 static inline bool tl_is_untraced(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_UNTRACED;
 }
 
-/* What the culprit costs is the least: a rank that has no trace, or has lost work in it. */
+/* Whether the culprit's cost is a lower bound: a rank that has no trace, or whose trace has lost work. */
 bool tl_is_least(const tl_answers *answers, const tl_culprit *culprit);
 
-/* Several ranks together. */
+/* Whether the culprit is several ranks together. */
 static inline bool tl_is_several(const tl_culprit *culprit)
 {
     return culprit->kind == TL_CULPRIT_HOST || culprit->kind == TL_CULPRIT_SEVERAL;
 }
 
-/* How the trace of a rank would be called, as those of the others are; "" where their names do not tell. */
+/* Writes the file name that the trace of a rank would have, by the pattern of the other ranks' files; "" where file
+ * names have no pattern. */
 void tl_file_of_family(const tl_table *ranks, int32_t rank, char out[TL_FAMILY_BYTES]);
 
-/* Ranks of a cell that may be cut: those that it names, at most TL_RANKS_LISTED. */
+/* Reads the ranks that a cell names, at most TL_RANKS_LISTED: the cell may be cut. */
 enum { TL_RANKS_LISTED = 16384 };
 size_t tl_ranks_listed(const char *cell, size_t size, int32_t ranks[TL_RANKS_LISTED]);
 

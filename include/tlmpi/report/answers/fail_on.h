@@ -5,10 +5,10 @@
  *                 waited in the steps concerned
  *     link        the same of slow links
  *     idle        devices without work, of the time of all ranks
- *     comm        exposed communication, likewise
+ *     comm        exposed communication, of the time of all ranks
  *
- * Where there is no verdict (one rank, nothing matched, inconclusive, nobody named where ranks have no steps ...),
- * straggler and link are not judged: such a threshold is not met, and that is told.
+ * Without a verdict (one rank, nothing matched, inconclusive, or no culprit while ranks have no steps ...), straggler
+ * and link are not judged: such a threshold is not met, and the judgement says so.
  */
 #ifndef TLMPI_REPORT_ANSWERS_FAIL_ON_H
 #define TLMPI_REPORT_ANSWERS_FAIL_ON_H
@@ -21,7 +21,7 @@ struct tl_answers; /* answers.h */
 
 typedef enum tl_gate_kind { TL_GATE_STRAGGLER, TL_GATE_LINK, TL_GATE_IDLE, TL_GATE_COMM, TL_NGATES } tl_gate_kind;
 
-/* One threshold for each kind at most; above it is too much. */
+/* At most one threshold per kind: a share above `most` fails. */
 typedef struct tl_gates {
     bool set[TL_NGATES];
     double most[TL_NGATES]; /* shares */
@@ -30,8 +30,8 @@ typedef struct tl_gates {
 /* What tl_gates_read takes, for messages. */
 #define TL_GATES_SYNTAX "NAME>PERCENT%,... with straggler, link, idle or comm for NAME, as 'straggler>5%,idle>20%'"
 
-/* "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  False where the text is none, or names one
- * twice; *gates is then as it was.  The empty text is no threshold. */
+/* Reads "straggler>5%,idle>20%"; spaces are allowed around names and numbers.  False where the text is no list of
+ * thresholds, or names one twice; *gates is then as it was.  An empty text sets no threshold. */
 bool tl_gates_read(const char *text, tl_gates *gates);
 
 /* The same text again, 0-terminated. */

@@ -12,7 +12,7 @@ void tl_say_phrase(tl_wrap *wrap, tl_phrase phrase);
  * 1.06 s on average". */
 void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* In quotes; there must be one. */
+/* The culprit's place, in quotes; the culprit must have one. */
 void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
 
 /* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the worst culprit spends more than its
@@ -22,13 +22,13 @@ void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
 /* What to do next, by cause: "record rank 2 with Python stacks ...".  NULL: nothing is known to help. */
 const char *tl_next_in_words(const tl_answers *answers);
 
-/* Of which part of the traces all that follows is; nothing where it is of all. */
+/* Says which part of the traces the following is about; nothing where all of the traces are selected. */
 void tl_say_selection(tl_wrap *w, const tl_answers *answers);
 
-/* The file of a rank that has its number from the order of files. */
+/* The file of a rank whose number comes from the order of files. */
 void tl_say_file(tl_wrap *w, const tl_rank *row);
 
-/* A line for one that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
+/* A line for a culprit that is not the worst: "rank 6 in all 5 steps (1-5) - host_late, gain 7.1 ms (1.1 %)". */
 void tl_say_next_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
 /* "No rank that has a trace holds the job up", and `end`. */
@@ -40,32 +40,32 @@ void tl_say_no_culprit(tl_wrap *wrap, const tl_answers *answers);
 /* "3 ranks (0-1, 3) wait for it: 9.11 s of GPU time". */
 void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
 
-/* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": where the culprit, or
- * the lack of one, does not tell for whom. */
+/* "for several in turn: 28.0 ms of GPU time for rank 3 (35.0 % of all waiting), ... and 4 more": which ranks were
+ * waited for, where the culprit, or the lack of one, does not tell. */
 void tl_say_waited_for(tl_wrap *wrap, const tl_answers *answers);
 
-/* "71.0 % of the critical path runs on it - 0.3 % of the path, on any rank, is unexplained"; that must be known. */
+/* "71.0 % of the critical path runs on it - 0.3 % of the path, on any rank, is unexplained"; the path must be known. */
 void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
 
-/* "waiting or transfer is unknown: ranks that take part have no trace here": of exposed communication, most of which is
- * unknown for that reason. */
+/* "waiting or transfer is unknown: ranks that take part have no trace here": said of exposed communication, with the
+ * reason for most of the unknown part. */
 void tl_say_comm_doubt(tl_wrap *wrap, const tl_answers *answers);
 
-/* "idle 4.2 %, exposed communication 92.2 % of its time: waiting 0.5 %, transfer 91.7 %", and what is neither with its
- * reason. */
+/* "idle 4.2 %, exposed communication 92.2 % of its time: waiting 0.5 %, transfer 91.7 %", and the unknown rest with
+ * its reason. */
 void tl_say_shares(tl_wrap *wrap, const tl_answers *answers);
 
 /* "All ranks: idle 52.3 % of their time.  Most: rank 1, exposed communication 59.0 % of its time." */
 void tl_say_losses(tl_wrap *wrap, const tl_answers *answers);
 
-/* What the job would gain without the largest imbalance that is nobody's fault, in ns; 0: nothing is to be said of it.
- * Then: "rank 6 and those that do the same compute 1.6 times as long as the others: balanced 4.37 s less (13.0 %)", the
- * largest first, so many at most. */
+/* Returns the gain without the largest imbalance that is no rank's fault, in ns; 0: nothing is said.
+ * tl_say_imbalance: "ranks that do the same as rank 6 compute 1.60 times as long as the others in the median:
+ * balanced 4.37 s less (13.0 %)", the largest imbalances first, `most` at most. */
 int64_t tl_largest_imbalance(const tl_answers *answers);
 void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers, size_t most);
 
-/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, and its doubts, the first `most` of
- * them, at least 1; the rest is counted. */
+/* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, its first `most`
+ * (at least 1) doubts, and the number of the others. */
 void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer, int most);
 
 /* "p = 0.0213"; p is known. */

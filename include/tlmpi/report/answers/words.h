@@ -13,7 +13,7 @@ typedef struct tl_phrase {
 /* 1009537890 -> "1.01 s", 20439898 -> "20.4 ms", 131000 -> "131 us". */
 tl_phrase tl_duration(int64_t ns);
 
-/* "2.4 %"; of a cell of `size` bytes the text, which may fill it. */
+/* "2.4 %"; the text of a cell of `size` bytes, which may fill the cell. */
 tl_phrase tl_share_in_words(double share);
 tl_phrase tl_cell_in_words(const char *cell, size_t size);
 
@@ -30,10 +30,10 @@ tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
 /* What the cause of a rank's delay means. */
 const char *tl_cause_in_words(unsigned cause);
 
-/* "(76.6 % of what it takes longer than its peers)". */
-/* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has none. */
+/* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has no trace. */
 tl_phrase tl_untraced_in_words(const tl_answers *answers);
 
+/* "(76.6 % of what it takes longer than its peers)". */
 tl_phrase tl_cause_share_in_words(const tl_culprit *culprit);
 
 /* "its transfers of 16.8 MB (all_reduce) take 393 us, and 131 us between other ranks". */

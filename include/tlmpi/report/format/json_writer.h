@@ -26,20 +26,20 @@ typedef struct tl_json_writer {
 void tl_put_begin(tl_json_writer *j, const char *name, char bracket);
 void tl_put_end(tl_json_writer *j, char bracket);
 
-/* ... in an array in one line, of values that have no parts; it ends as others do. */
+/* What follows is in an array on one line, of values without parts; tl_put_end ends the array. */
 void tl_put_begin_line(tl_json_writer *j, const char *name);
 
 void tl_put_null(tl_json_writer *j, const char *name);
 void tl_put_bool(tl_json_writer *j, const char *name, bool value);
 void tl_put_int(tl_json_writer *j, const char *name, int64_t value);
 
-/* The same where a number below 0 stands for none: null. */
+/* As tl_put_int, but a number below 0 stands for none: null. */
 void tl_put_known(tl_json_writer *j, const char *name, int64_t value);
 
-/* null where it is no number. */
+/* A double; null where the value is no number. */
 void tl_put_double(tl_json_writer *j, const char *name, double value);
 
-/* A part of a time, 0 to 1; null where either is not known. */
+/* ns / of_ns, 0 to 1; null where either is not known. */
 void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns);
 
 /* A cell of `size` bytes, which may fill it; a word.  Empty ones are null. */

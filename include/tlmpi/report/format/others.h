@@ -1,12 +1,12 @@
-/* others.h - what a list of kernels, cut short, leaves out, as one row.
+/* others.h - one row for all the kernels that a shortened list leaves out.
  *
  *     place  kind     count  total_ns  mean_ns  std_ns  ...  name
  *         1  compute     20      4000      200      12       gemm
  *         -  -          340      1800      5.3     2.1       (12 others)
  *
- * What is known of all their runs together is computed from what is known of each: counts and sums are sums, the mean is
- * the sum / the count, the deviation that of all runs around that mean.  Quartiles are not known.  The row has no place,
- * and a name that is none: no kernel's name begins with "(", a number and a word.
+ * The values of the row are computed from the values of the rows left out: counts and sums are sums, the mean is the
+ * sum / the count, the deviation is over all runs around that mean.  Quartiles are not known.  The row has no place,
+ * and its name is no kernel's: no kernel's name begins with "(", a number and a word.
  */
 #ifndef TLMPI_REPORT_FORMAT_OTHERS_H
 #define TLMPI_REPORT_FORMAT_OTHERS_H
@@ -18,19 +18,20 @@ typedef struct tl_others {
     const tl_schema *table;
     int64_t rows, count, total_ns, least_ns, most_ns;
     double share;
-    double runs, mean_ns, squares; /* of the runs so far: how many, their mean, squared distances from it */
-    unsigned char *first;          /* row: NULL before the first */
+    double runs, mean_ns, squares; /* of the runs added: their number, mean, and sum of squared distances from the
+                                    * mean */
+    unsigned char *first;          /* the first row added; NULL: none */
     bool one_rank, one_kind, one_class;
 } tl_others;
 
-/* Of a table with columns count and total_ns, and what is there of mean_ns, std_ns, min_ns, max_ns, share, rank, kind,
- * unclassified, name; any other is not known. */
+/* Begins a row of a table with columns count and total_ns.  The row has mean_ns, std_ns, min_ns, max_ns, share,
+ * rank, kind, unclassified and name where the table does; any other column is not known. */
 void tl_others_init(tl_others *others, const tl_schema *table);
 
-/* Another row, which may be packed, is left out. */
+/* Adds a row, which may be packed, to the rows left out. */
 void tl_others_add(tl_others *others, const unsigned char *row);
 
-/* Prints them, where there are any, as the last row.  False: as tl_print_rows. */
+/* Prints the rows left out, if any, as one last row.  False: as tl_print_rows. */
 bool tl_others_print(const tl_others *others, tl_printer *printer);
 
 void tl_others_free(tl_others *others);

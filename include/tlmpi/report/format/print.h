@@ -1,8 +1,8 @@
 /* print.h - rows to people: aligned text, CSV, JSON.
  *
- * The first step of the room format: how rows (print.h), values of a program (json_writer.h), lines of 80 columns
- * (wrap.h), numbers and lists in a sentence (words.h) are written, and for whom (terminal.h).  It knows no table; it
- * may use base and model alone.
+ * The first step of the room format, which writes rows (print.h), JSON values (json_writer.h), lines of 80 columns
+ * (wrap.h), numbers and lists in a sentence (words.h), and looks at the reader's terminal (terminal.h).  The room knows
+ * no table; it may use base and model alone.
  *
  * Driven by the schema alone, so a new table needs nothing here.  A printer is fed blocks of rows:
  *
@@ -29,17 +29,17 @@
 #define TL_FORMAT_NUMBER(NAME, word) TL_FORMAT_##NAME,
 typedef enum tl_format { TL_FORMATS(TL_FORMAT_NUMBER) TL_NFORMATS } tl_format;
 
-/* Its word on the command line. */
+/* The format's word on the command line. */
 const char *tl_format_word(tl_format format);
 
 /* In which unit times are printed. */
 typedef enum tl_unit_choice { TL_UNIT_NS, TL_UNIT_US, TL_UNIT_MS, TL_UNIT_S, TL_UNIT_AUTO } tl_unit_choice;
 #define TL_UNIT_WORDS "ns, us, ms, s, auto"
 
-/* Its word on the command line. */
+/* The unit's word on the command line. */
 const char *tl_unit_word(tl_unit_choice unit);
 
-/* Nanoseconds in one of it. */
+/* Nanoseconds in one unit. */
 double tl_unit_ns(tl_unit_choice unit);
 
 typedef struct tl_printer {
@@ -51,20 +51,21 @@ typedef struct tl_printer {
     tl_text (*name)(void *arg, uint32_t id); /* text of a NAME cell; NULL prints the id */
     void *name_arg;
     tl_unit_choice
-        unit; /* but for NS a time of -1 is no value; AUTO, of TABLE: each in the unit that suits it, shares in percent */
+        unit; /* a time of -1 is no value, except with NS; AUTO (TABLE alone): each time in the unit that suits it,
+               * shares in percent */
     const bool *blank; /* by field number: cells that have no value, whatever stands in the rows; NULL: none */
-    size_t text_width; /* TABLE: longer text is cut to so many characters, "..." its end; 0: never */
+    size_t text_width; /* TABLE: longer text is cut to text_width characters and ends with "..."; 0: never cut */
     /* private: */
     bool any;                   /* JSON: a row has been printed */
     struct tl_print_wait *wait; /* TABLE: rows that wait until the widths are known */
 } tl_printer;
 
-/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6 digits,
- * in CSV and JSON with as many as read back as the same.  Columns are as wide as their widest cell so far, of 1,000
- * rows at a time: memory does not grow with the table. CSV: RFC 4180 with a header and "\n" line ends, no value is an
- * empty cell. JSON: an array of row objects, no value and infinities are null, enums their labels. No value: a NaN, an
- * unknown time, no name. False: memory is out or the stream failed (ferror tells).  tl_print_end is called in any case;
- * it frees what is held. */
+/* TABLE: a header, then aligned columns, numbers right, text left, "-" where there is no value; doubles with 6
+ * digits (CSV and JSON: as many digits as read back as the same double).  The widths of columns are found anew for
+ * every 1,000 rows and never shrink, so memory does not grow with the table.  CSV: RFC 4180 with a header and "\n"
+ * line ends, no value is an empty cell.  JSON: an array of row objects, no value and infinities are null, enums
+ * their labels.  No value: a NaN, an unknown time, no name.  False: memory is out or the stream failed (ferror
+ * tells).  tl_print_end is called in any case; it frees what is held. */
 bool tl_print_begin(tl_printer *printer);
 bool tl_print_rows(tl_printer *printer, const void *rows, size_t n);
 bool tl_print_end(tl_printer *printer);

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Whether `out` and stderr are terminals.  One is not enough: mpirun gives a program a terminal of its own for stdout,
- * whatever it then does with what comes out of it. */
+/* Whether `out` and stderr are terminals.  A terminal on stdout alone is not enough: mpirun gives a program a
+ * terminal of its own for stdout, wherever mpirun then sends the output. */
 bool tl_is_terminal(FILE *out);
 
-/* How many columns its lines may have: those of the terminal, of 40 to 120; 80 where it is none.  Text in
- * memory is for stdout. */
+/* How many columns a line of `out` may have: the terminal's, but 40 to 120; 80 where `out` is no terminal.  Text in
+ * memory counts as text for stdout. */
 size_t tl_line_columns(FILE *out);
 
 /* Whether `out` is a terminal that may be shown colours: NO_COLOR is not set, TERM is not "dumb". */

@@ -17,21 +17,23 @@ tl_digits tl_grouped(int64_t value);
 /* 3000000 -> "3.0 MB". */
 tl_digits tl_bytes_in_words(int64_t value);
 
-/* How much of a host's name is said: its first label ("node0" of "node0.cluster.local"), of an address all. */
+/* Length of the part of a host's name that is shown: the first label ("node0" of "node0.cluster.local"), of an
+ * address all. */
 size_t tl_host_length(const char *name, size_t size);
 
-/* What makes a word that stands after n the plural: "s", or nothing. */
+/* The ending of a plural after the number n: "s", or nothing. */
 const char *tl_plural(int64_t n);
 
 /* The path as a word for a shell, 0-terminated. */
 void tl_shell_word(char *out, size_t n, const char *path);
 
-/* "1-3, 7 and 5 more": so many runs of the listed ranks (ascending) as fit a line or two; there are `all` of them. */
+/* "1-3, 7 and 5 more": the first 8 runs of the `listed` ranks (ascending); `all` is the number of ranks, listed or
+ * not. */
 void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all);
 
-/* The text that names sorted ranges, "0-3,7", those that overlap or follow one another as one; of spans of time in ns,
- * whose ends are not in them, each in the largest unit that needs no fraction: "10ms-20500us".  What n bytes have no room
- * for is dots. */
+/* Writes sorted ranges as text, "0-3,7": ranges that overlap or follow one another become one.  tl_times_text:
+ * half-open spans of time in ns, each in the largest unit that needs no fraction: "10ms-20500us".  A text longer
+ * than n bytes ends in dots. */
 void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n);
 void tl_times_text(const tl_ranges *times, char *out, size_t n);
 

@@ -1,11 +1,11 @@
 /* events.h - the events of one trace, in columns.
  *
- * The room after it turns the text of one entry into a row: two readers find the values (fields.h), one place decides
- * what they mean (take.h, values.h), and who needs more of an entry than the columns have hangs in a hook (hook.h).  It
- * knows nothing of files, nor of the text around an entry; it may use base and model alone.
+ * The room event turns the text of one entry into a row: two readers find the values (fields.h), one place decides what
+ * values mean (take.h, values.h), and a hook (hook.h) takes what else a caller needs of an entry.  The room knows
+ * nothing of files, nor of the text around an entry; it may use base and model alone.
  *
- * 10^7 of them a rank; passes touch two or three columns.  44 bytes each, the text itself is never held.  Rare
- * arguments sit in side tables that name their event.
+ * A rank has up to 10^7 events, and a pass touches two or three columns.  An event takes 44 bytes, its text is never
+ * held.  Rare arguments sit in side tables that name their event.
  */
 #ifndef TLMPI_TRACE_EVENT_EVENTS_H
 #define TLMPI_TRACE_EVENT_EVENTS_H
@@ -39,7 +39,7 @@ typedef enum tl_cat {
     TL_NCATS
 } tl_cat;
 
-/* What that spelling means. */
+/* The category of a spelling. */
 tl_cat tl_cat_of(tl_text spelling);
 
 #define TL_CAT_BIT(cat) (1u << (cat))
@@ -63,7 +63,7 @@ typedef struct tl_category {
     tl_cat cat;
 } tl_category;
 
-/* What only some device events, and ROCm's calls that copy, carry; -1 where it is absent. */
+/* Arguments of device events, and of ROCm's calls that copy; -1 where absent. */
 typedef struct tl_copy_args {
     uint32_t event;
     int32_t kind; /* a number of hipMemcpyKind: 1 to the device, 2 from it, 3 on it */
@@ -81,25 +81,26 @@ typedef struct tl_coll_args {
     int64_t rank_start, rank_stride; /* Global rank start, stride */
 } tl_coll_args;
 
-/* A counter of a cuda_profiler_range; one has many, or none: then an entry without a name. */
+/* A counter of a cuda_profiler_range.  A range has many counters; a range without counters has one entry without a
+ * name. */
 typedef struct tl_counter_arg {
     uint32_t event;
     uint32_t name; /* names id */
     double value;
 } tl_counter_arg;
 
-/* What "[memory]" says that an allocator has; INT64_MIN where it does not say. */
+/* What a "[memory]" event says of an allocator; INT64_MIN where the event does not say. */
 typedef struct tl_memory_args {
     uint32_t event;
     int64_t allocated, reserved, device, device_type;
-    int64_t bytes; /* of what was given, above 0, or taken back */
+    int64_t bytes; /* given: above 0; taken back: below 0 */
 } tl_memory_args;
 
-/* What an operator of communication gives and takes, by the shapes of its tensors; -1 where that is not known. */
+/* Elements that an operator of communication gives and takes, by the shapes of its tensors; -1: not known. */
 typedef struct tl_shape_args {
     uint32_t event;
     uint8_t dtype;   /* tl_dtype of the elements */
-    bool annotation; /* it says "nccl:..."; else it is record_param_comms or a c10d operator */
+    bool annotation; /* the event is an annotation "nccl:..."; else a record_param_comms or a c10d operator */
     int64_t in_nelems, out_nelems;
 } tl_shape_args;
 
@@ -148,9 +149,9 @@ typedef struct tl_events {
     TL_VEC(tl_shape_args) shapes;
     tl_names names;
     tl_map track_map, lane_map, category_map;
-    uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: few come again and again */
+    uint32_t recent_track[TL_RECENT], recent_lane[TL_RECENT]; /* indices to try first: a few come again and again */
     uint16_t recent_category[TL_RECENT];
-    uint64_t ncut;  /* texts that were too long, and are kept as a beginning and a hash */
+    uint64_t ncut;  /* texts too long to keep: their beginning and a hash are kept */
     bool no_memory; /* a text could not be kept */
 } tl_events;
 
@@ -159,9 +160,9 @@ void tl_events_free(tl_events *events);
 /* What the columns and the texts take, in bytes. */
 size_t tl_events_bytes(const tl_events *events);
 
-/* For whoever fills the columns.  Room for n events in each; index of a category (of its text's names id), track or
- * lane, a new one if it is new.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After 65,534 categories the rest is
- * one. */
+/* For the code that fills the columns.  Makes room for n events in each; returns the index of a category (by its
+ * text's names id), track or lane, and adds a new one.  False, UINT16_MAX or TL_MAP_NONE: memory is out.  After
+ * 65,534 categories all others share one. */
 bool tl_events_reserve(tl_events *events, size_t n);
 uint16_t tl_events_category(tl_events *events, uint32_t text);
 uint32_t tl_events_track(tl_events *events, const tl_track *track);

@@ -1,4 +1,4 @@
-/* fields.h - what one entry says, before it becomes columns: the common ground of both event readers.
+/* fields.h - the values of one entry, before they become columns: the common ground of both event readers.
  *
  * A reader fills in the values it finds, as text; what the text means is decided in one place (events.c), so the two
  * readers can differ only in which bytes they find.
@@ -30,7 +30,7 @@ typedef enum tl_key {
     TL_KEY_UNKNOWN
 } tl_key;
 
-/* Spelling of a key of args to what it means to a hook. */
+/* Maps the spelling of a key of args to the hook's own key. */
 typedef tl_key tl_hook_key(const char *p, size_t n);
 
 typedef enum tl_value_type { TL_VALUE_STRING, TL_VALUE_NUMBER, TL_VALUE_OTHER } tl_value_type;
@@ -59,7 +59,7 @@ static inline const tl_value *tl_fields_get(const tl_fields *f, tl_key key)
     return f->seen >> key & 1 ? &f->value[key] : NULL;
 }
 
-/* What stands between two values of an entry: the brackets, the commas and the key, and what they say. */
+/* The text between two values of an entry (brackets, commas and the key), and what this text means. */
 #define TL_PIECE_MAX 48
 
 typedef struct tl_piece {
@@ -80,11 +80,11 @@ typedef struct tl_layouts {
     size_t n;
 } tl_layouts;
 
-/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at p
- * to its '}', wherever that is.  Returns its length; 0: leave it to yajl, *f is then undefined.  After the text that
- * there is must stand a byte that is no JSON (a 0, say) and TL_PIECE_MAX more that may be read.  Values point into the
- * text.  The layouts are those of entries before this one, and change nothing but the time.  key_of is asked about the
- * keys of args that are not known; NULL: nobody is. */
+/* The fast reader: reads an entry that is plain (ASCII, no escapes, no oddities) whole and strictly, from its '{' at
+ * p to its '}', wherever that is.  Returns its length; 0: leave the entry to yajl, *f is then undefined.  After the
+ * text must stand a byte that is no JSON (a 0, say) and TL_PIECE_MAX more that may be read.  Values point into the
+ * text.  The layouts are those of earlier entries, and change nothing but the time.  key_of is asked about unknown
+ * keys of args; NULL: such keys are skipped. */
 size_t tl_event_read_fast(const char *p, tl_layouts *layouts, tl_hook_key *key_of, tl_fields *f);
 
 /* The reference reader.  Zero-initialise the scratch, tl_yajl_scratch_free ends it. */
@@ -95,7 +95,7 @@ typedef struct tl_yajl_scratch {
     bool no_memory;
 } tl_yajl_scratch;
 
-/* False: no JSON object; then, or when it is one, *consumed is the number of bytes up to the fault.  Values are valid
+/* False: no JSON object.  *consumed is the number of bytes up to the fault, or of the object.  Values are valid
  * until the next call, and as long as the text is. */
 bool tl_event_read_yajl(tl_yajl_scratch *scratch, tl_text text, tl_fields *f, size_t *consumed);
 

@@ -1,14 +1,14 @@
-/* hook.h - what somebody keeps of an entry beside the columns.
+/* hook.h - what a caller keeps of an entry beside the columns.
  *
- * The columns hold what the analyses compute with.  Who needs more of the text than that, such as the emulators of
- * other programs, hangs a hook into the reading: it may ask for keys of args that the columns do not need, and for
- * entries that the analyses do not believe, and is shown every entry that is kept, while its text is there.
+ * The columns hold what the analyses compute with.  A caller that needs more of the text, such as the emulators of
+ * other programs, hangs a hook into the reading: the hook may ask for keys of args that the columns do not need, and
+ * for entries that the analyses do not believe, and is shown every kept entry while the entry's text is there.
  *
  *     key_of     "Input Dims" -> TL_KEY_HOOK + 2
  *     keep       row i of its own arrays, from tl_fields_get(fields, TL_KEY_HOOK + 2)
  *
- * Rows come in the order of the columns.  A row may come again, for an entry that turned out to be torn is taken back:
- * what was kept for it before is void.
+ * Rows come in the order of the columns.  A row may come again, because a torn entry is taken back: what the hook kept
+ * for the row before is void.
  */
 #ifndef TLMPI_TRACE_EVENT_HOOK_H
 #define TLMPI_TRACE_EVENT_HOOK_H

@@ -1,4 +1,4 @@
-/* take.h - what one entry says, made columns: the one place that decides what counts as an event, and as which.
+/* take.h - from an entry to a row of the columns: only here is decided which entries are events, and their kinds.
  *
  * An entry becomes one row at the end of the columns, or none and a reason.
  */
@@ -10,16 +10,16 @@
 typedef enum tl_taken {
     TL_TAKEN_KEPT,
     TL_TAKEN_REPAIRED, /* kept, after a value was mended: *why says which */
-    TL_TAKEN_UNTIMED,  /* likewise: it had no duration, or one below 0 */
-    TL_TAKEN_FILTERED, /* nobody asked for it */
+    TL_TAKEN_UNTIMED,  /* kept, though it had no duration, or one below 0: *why says which */
+    TL_TAKEN_FILTERED, /* of a category that is not to be kept */
     TL_TAKEN_BAD,      /* a value cannot be: *why says which */
     TL_TAKEN_NO_MEMORY
 } tl_taken;
 
-/* What is taken of an entry, and of which. */
+/* Which entries are taken, and the hook that takes more of each. */
 typedef struct tl_take_options {
     uint32_t keep;             /* categories to keep, bits TL_CAT_BIT(...) */
-    const tl_entry_hook *hook; /* who keeps more of it; NULL: nobody */
+    const tl_entry_hook *hook; /* keeps more of each entry than the columns; NULL: none */
 } tl_take_options;
 
 /* Appends the entry at position uid to the columns.  Sets *fractional where the rule of tl_read_report.fractional_ts

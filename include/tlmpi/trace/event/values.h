@@ -1,5 +1,5 @@
-/* values.h - what a value of an entry is as a number, or as a text to keep; and the rare ones, which have tables of
- * their own beside the columns.  For the columns, and for who hangs a hook into the reading. */
+/* values.h - a value of an entry as a number, or as a text to keep; and the rare values, which have side tables
+ * beside the columns.  For the columns, and for hooks. */
 #ifndef TLMPI_TRACE_EVENT_VALUES_H
 #define TLMPI_TRACE_EVENT_VALUES_H
 
@@ -9,12 +9,13 @@
 #include <math.h>
 #include <string.h>
 
-/* What is kept of a text, and of one that lists a number a rank: names of kernels reach some 10 KB, the ranks of a
- * group of 100,000 fit.  Memory then grows with the events, not with what somebody has written into them. */
+/* Largest kept length of a text, in bytes, and of a text that lists a number per rank: names of kernels reach some
+ * 10 KB, the ranks of a group of 100,000 fit.  So memory grows with the number of events, not with the length of
+ * their texts. */
 #define TL_TEXT_MAX ((size_t)64 << 10)
 #define TL_LIST_MAX ((size_t)1 << 20)
 
-/* The number of the text among the names, cut to `most` bytes; TL_NO_NAME, and no_memory is set: memory is out. */
+/* Returns the names id of the text, cut to `most` bytes; TL_NO_NAME, and no_memory is set: memory is out. */
 uint32_t tl_value_keep(tl_events *e, tl_text t, size_t most);
 
 /* An integer written as a number or as a text; `absent` where there is none. */

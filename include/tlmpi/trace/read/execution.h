@@ -50,7 +50,7 @@ typedef struct tl_exec {
     char fault[256]; /* where, and what was expected there */
 } tl_exec;
 
-/* What can be read of the file; texts: TL_EXEC_...  bits.  TL_EINPUT: it cannot be opened. */
+/* Reads the file as far as it can be read; texts: TL_EXEC_...  bits.  TL_EINPUT: it cannot be opened. */
 tl_status tl_exec_read(const char *path, unsigned texts, tl_exec *exec, tl_error *err);
 void tl_exec_free(tl_exec *exec);
 
@@ -66,13 +66,13 @@ static inline bool tl_exec_links(tl_text category)
     return tl_text_is(category, "cpu_op") || tl_text_is(category, "user_annotation");
 }
 
-/* The index of the node of that number, of several the last; TL_MAP_NONE. */
+/* Returns the index of the node with that rf_id, of several the last; TL_MAP_NONE: none. */
 static inline uint32_t tl_exec_node_of(const tl_exec *exec, int64_t rf_id)
 {
     return tl_map_get(&exec->by_rf, (uint64_t)rf_id);
 }
 
-/* The nodes of threads and of the process stand around those of the run, and are none of them. */
+/* Whether the node stands for a thread or the process, around the nodes of operators. */
 bool tl_exec_is_frame(const tl_exec *exec, const tl_exec_node *node);
 
 #endif

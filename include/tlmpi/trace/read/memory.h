@@ -19,7 +19,7 @@
  * unknown; and their total. */
 enum { TL_MEMORY_CATEGORIES = 8, TL_MEMORY_TOTAL = TL_MEMORY_CATEGORIES, TL_MEMORY_SUMS };
 
-/* What there is after the last change at a time. */
+/* Bytes by category after the last change at time_ns. */
 typedef struct tl_memory_state {
     int64_t time_ns;
     int64_t bytes[TL_MEMORY_SUMS];
@@ -34,7 +34,7 @@ typedef struct tl_memory_report {
     uint64_t at;         /* characters of the text read: where it goes wrong, if it does */
 } tl_memory_report;
 
-/* Whether the file's name says that it is one, and what it begins with does not say otherwise. */
+/* Whether the file's name says that it is a memory timeline, and its first bytes do not contradict. */
 bool tl_memory_timeline_is(const char *path);
 
 /* Gives each state to `take`, in the order of the file: where the time of an entry is another one than that before it.

@@ -1,19 +1,19 @@
 /* reader.h - one trace file to its events, in whatever format it is written.
  *
  * A format is a tl_reader: which files are its own, what a look at one says before it is read whole, and how it is
- * read.  The table tl_readers has them all, so a new format is a file with a tl_reader, and a line of that table;
- * whoever has a tl_trace need not know which reader made it:
+ * read.  The table tl_readers has all formats, so a new format is a file with a tl_reader, and a line of that table;
+ * users of a tl_trace need not know which reader made it:
  *
  *     kineto     bytes -> source -> split -> (fast reader | yajl) -> columns      PyTorch's profiler
  *     jsonl      durations of phases, which are no events: phases.h reads them
- *     memory     timelines of memory, likewise: memory.h
+ *     memory     timelines of memory, which are no events: memory.h reads them
  *     foreign    formats of other profilers, which are named and not read
  *
- * A bad event costs one event: it is counted, with its byte offset, and the next one is found.  An event that is JSON
- * but is followed by neither a comma nor the end of the array (or of the text) has been torn, and costs itself where it
- * ends with a number or with the brackets of another one; else it counts as repaired.  A cut file gives every whole
- * event before the cut. Where the text around the array is damaged, rank, base time and the like are found by their
- * names.
+ * A bad event is lost alone: the reader counts it, with its byte offset, and finds the next one.  An event that is JSON
+ * but is followed by neither a comma nor the end of the array (or of the text) has been torn: the event is lost where
+ * it ends with a number or with the brackets of another event, else it counts as repaired.  A cut file gives every
+ * whole event before the cut.  Where the text around the array is damaged, rank, base time and the like are found by
+ * their names.
  *
  * From the path of a file.  May use text, event, meta and the names of model.
  */
@@ -34,7 +34,7 @@ typedef struct tl_read_range {
 typedef struct tl_read_options {
     uint32_t keep;              /* categories to keep, bits TL_CAT_BIT(...) */
     bool yajl_only;             /* every event through yajl, the reference reader */
-    const tl_entry_hook *hook;  /* who keeps more of each entry than the columns, of whole files only; NULL: nobody */
+    const tl_entry_hook *hook;  /* keeps more of each entry than the columns, of whole files only; NULL: none */
     const tl_read_range *range; /* NULL: the whole file */
     void (*tick)(void *);       /* called about once a block, for a proc that has others to serve; may be NULL */
     void *tick_arg;
@@ -46,7 +46,7 @@ typedef struct tl_read_report {
     uint64_t file_bytes, text_bytes;
     uint64_t entries; /* entries of traceEvents seen, whole or not */
     uint64_t kept;
-    uint64_t filtered;      /* whole entries that nobody asked for */
+    uint64_t filtered;      /* whole entries of categories that are not kept */
     uint64_t dropped;       /* entries lost: not JSON, or a number that cannot be */
     uint64_t repaired;      /* entries read after a repair (control bytes, bad UTF-8, NaN ..., +5, negative dur) */
     uint64_t untimed;       /* of these, without a duration, or with one below 0: it counts as 0 */
@@ -63,8 +63,8 @@ typedef struct tl_read_report {
 
     /* Where a slice begins and ends, for join.h. */
     bool bare, closed;    /* the file is a bare array; the array's end lies in this slice */
-    uint64_t first_entry; /* offset of its first entry; UINT64_MAX without one */
-    uint64_t stopped_at;  /* offset of the first entry after it; UINT64_MAX where the text or the array ended */
+    uint64_t first_entry; /* offset of the slice's first entry; UINT64_MAX without one */
+    uint64_t stopped_at;  /* offset of the first entry after the slice; UINT64_MAX where the text or the array ended */
 
     /* Where more entries may go, for trace_out/splice.h; offsets in the text, of a file that was read in one. */
     uint64_t array_begin; /* after the '[' of traceEvents, of the last where there are several */
@@ -108,7 +108,7 @@ typedef struct tl_group_mark {
 
 #define TL_GROUP_MARKS 8
 
-/* What a trace says of where it comes from, beyond rank and world size; 0 and empty: nothing. */
+/* What a trace says of its origin, beyond rank and world size; 0 and empty: nothing. */
 typedef struct tl_origin {
     int64_t pid;      /* of the process that was traced */
     uint64_t gpu;     /* hash of the name of its first device */
@@ -155,10 +155,11 @@ typedef struct tl_reader {
     tl_status (*read)(const char *path, const tl_read_options *options, tl_trace *out, tl_error *err);
 } tl_reader;
 
-/* All formats, ended by NULL; the last of them takes what nobody claims. */
+/* All formats, ended by NULL; the last takes every file that no other claims. */
 extern const tl_reader *const tl_readers[];
 
-/* Of such a table, which is not empty, the reader of the file.  Where there is no choice the file is not opened. */
+/* Returns the reader of the file from a table like tl_readers, which is not empty.  A table of one reader leaves the
+ * file unopened. */
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path);
 
 /* For the read of a format whose files hold no events: TL_EINPUT with the reason; *out holds nothing. */

@@ -1,4 +1,4 @@
-/* grammar.h - is this JSON, byte by byte, and where does it stop being it?
+/* grammar.h - checks byte by byte whether a text is JSON, and where it stops being JSON.
  *
  * Takes exactly what the careful reader of entries takes: JSON, and what tl_repair_json makes JSON of (bare words, a
  * plus before a number, control bytes and odd backslashes in strings, a comma before a closing bracket).  It keeps no
@@ -7,7 +7,7 @@
  *     tl_grammar g = { 0 };                   before an outermost value
  *     n = tl_grammar_run(&g, text, size);
  *     tl_grammar_is_over(&g)                  the value ends after its n-th byte
- *     n == size                               so far, so good
+ *     n == size                               no fault in these bytes
  *     else                                    text[n] cannot stand there: tl_grammar_wants says what could
  */
 #ifndef TLMPI_TRACE_TEXT_GRAMMAR_H

@@ -1,12 +1,12 @@
-/* packing.h - what a file is packed in that is not read, by its first bytes. */
+/* packing.h - by a file's first bytes, the packing that tlmpi cannot read. */
 #ifndef TLMPI_TRACE_TEXT_PACKING_H
 #define TLMPI_TRACE_TEXT_PACKING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* "an xz file", and what to do about it, or the like; NULL: none that is known.  n bytes from the beginning of the file, or of what gzip has in
- * it; of 512 and more a tar archive is known, too. */
+/* Returns "an xz file" or the like, with what to do about it; NULL: no known packing.  `first` has n bytes from the
+ * beginning of the file, or of the text inside gzip; 512 and more show a tar archive, too. */
 const char *tl_packing_of(const void *first, size_t n);
 
 #endif

@@ -1,6 +1,5 @@
-/* repair.h - the commonest ways in which Kineto's text is not JSON, made JSON: for the text of one entry, or of the
- * document around the entries.
- */
+/* repair.h - mends the commonest ways in which Kineto's text is not JSON: in the text of one entry, or of the document
+ * around the entries. */
 #ifndef TLMPI_TRACE_TEXT_REPAIR_H
 #define TLMPI_TRACE_TEXT_REPAIR_H
 

@@ -1,8 +1,8 @@
 /* source.h - the bytes of a trace file, plain, gzip or zstd, in blocks.
  *
- * The first step of the room text, which answers what stands where in a file: bytes (source.h), the texts of its
- * entries (split.h), where they are no JSON (grammar.h), and what can be made of that (repair.h).  It knows the shape
- * of a trace, but nothing of what an entry says; it may use base alone.
+ * The first step of the room text, which takes a file apart without its meaning: bytes (source.h), the texts of entries
+ * (split.h), a check that a text is JSON (grammar.h), and mending of text that is not (repair.h).  The room knows the
+ * shape of a trace, but nothing of what an entry says; it may use base alone.
  *
  * A packed file is recognised by its first bytes, not by its name.  All gzip members and zstd frames are read, their
  * checksums verified.  Never holds more than a constant of the file: a small one, of zstd up to 128 MiB.  zstd is read
@@ -25,28 +25,28 @@
 
 typedef struct tl_source tl_source;
 
-/* What can be told of a file without reading it. */
+/* What is known of a file's text without reading the text. */
 typedef struct tl_extent {
     uint32_t text_bytes; /* of its text, modulo 2^32; 0: not known */
     uint64_t last;       /* its last 8 bytes: of gzip, checksum and length of the text */
 } tl_extent;
 
-/* TL_EINPUT: cannot be opened, is neither a file nor a pipe, or is a pipe to which nobody writes, for which it waits a
- * few seconds.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
+/* TL_EINPUT: the file cannot be opened, is neither a file nor a pipe, or is a pipe that no process writes to within
+ * a few seconds.  A pipe can be read once, and tl_source_seek fails.  *out is set on success alone. */
 tl_status tl_source_open(const char *path, tl_source **out, tl_error *err);
 
-/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut
- * packed stream first gives every byte that could be had, then TL_EINPUT once (the message names the byte of the file and of
- * the text where it happened: cut short, checksum wrong, data after the last part that is none); afterwards
- * *n = 0. */
+/* Fills buf with up to cap bytes of text; *n = 0 at the end.  Less than cap is not the end.  A damaged or cut packed
+ * stream first gives every byte that can be unpacked, then TL_EINPUT once (the message names the byte of the file
+ * and of the text at the fault: cut short, checksum wrong, other data after the last part); afterwards *n = 0. */
 tl_status tl_source_read(tl_source *s, char *buf, size_t cap, size_t *n, tl_error *err);
 
-/* Goes to that byte of a plain file, before the first read.  TL_EINPUT: it is compressed, or cannot be positioned. */
+/* Goes to byte `offset` of a plain file, before the first read.  TL_EINPUT: the file is compressed, or cannot be
+ * positioned. */
 tl_status tl_source_seek(tl_source *s, uint64_t offset, tl_error *err);
 
 const char *tl_source_packing(const tl_source *s); /* "gzip" or "zstd"; NULL: it is not packed */
 tl_extent tl_source_extent(const tl_source *s);
-uint64_t tl_source_text_bytes(const tl_source *s); /* bytes of text given so far */
+uint64_t tl_source_text_bytes(const tl_source *s); /* bytes of text given up to now */
 uint64_t tl_source_file_size(const tl_source *s);  /* size of the file when it was opened */
 
 /* What a path is, for messages: "a file", "a folder", "a pipe", "a socket", "a device". */
@@ -55,8 +55,8 @@ const char *tl_source_word(mode_t mode);
 /* The words of a message of this source, without the path that they begin with. */
 const char *tl_source_reason(const tl_source *source, const tl_error *err);
 
-/* The first bytes of a file's text into head, *n of them, at most cap; none of what cannot be opened, or of a pipe, which
- * can be read only once.  False: memory is out. */
+/* Reads the first bytes of a file's text into head, *n of them, at most cap; *n is 0 for a file that cannot be
+ * opened, and for a pipe, which can be read only once.  False: memory is out. */
 bool tl_source_head(const char *path, char *head, size_t cap, size_t *n);
 
 /* NULL is fine. */

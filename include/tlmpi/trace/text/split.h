@@ -14,8 +14,8 @@
  *         case TL_SPLIT_ENTRY: item.text is one entry, from its '{' to its '}';  break;
  *         ...
  *
- * Text that is damaged is read as far as it can be told what it was.  The items depend on the text alone, not on the
- * blocks it comes in, and the time on its length alone: no stretch of it is looked at more than a few times.
+ * Damaged text is read as far as its meaning is certain.  The items depend on the text alone, not on the blocks it
+ * comes in; the time depends on the length alone: each stretch of text is looked at a few times at most.
  *
  *   An entry that cannot be JSON costs itself: the next place that can only be the start of an entry goes on.  One that may
  *   be JSON but goes on after its end has been torn: what its last value is, a number cut short may hide (TORN).
@@ -36,19 +36,19 @@
 
 /* An entry longer than this is given up: nothing in a trace may exhaust memory. */
 #define TL_ENTRY_MAX ((size_t)16 << 20)
-/* So much of the text around the array is kept; what is beyond is passed over. */
+/* Largest size of the text around the array that is kept, in bytes; the rest is passed over. */
 #define TL_DOC_MAX ((size_t)64 << 20)
 
 typedef enum tl_split_result {
     TL_SPLIT_MORE,    /* the buffer is used up: fill it, or call tl_split_eof */
     TL_SPLIT_ENTRY,   /* one entry, brackets and strings in order as far as its end shows */
-    TL_SPLIT_BAD,     /* something in the array that is no entry; passed over */
+    TL_SPLIT_BAD,     /* text in the array that is no entry; passed over */
     TL_SPLIT_BROKEN,  /* the beginning of an entry that is no JSON, or too long; passed over */
-    TL_SPLIT_TORN,    /* the entry given last is not to be trusted: something stands after it that cannot */
+    TL_SPLIT_TORN,    /* the entry given last may be wrong: text that cannot follow an entry stands after it */
     TL_SPLIT_LOOSE,   /* the entry given last is whole, but the comma after it is missing, or there is a brace too many
                        */
     TL_SPLIT_CUT,     /* the text ends inside this entry */
-    TL_SPLIT_RESTART, /* the entries so far were those of something else: forget them */
+    TL_SPLIT_RESTART, /* forget the entries given until now: another array is the true one */
     TL_SPLIT_END,     /* the text is over, after tl_split_eof */
     TL_SPLIT_NO_MEMORY
 } tl_split_result;
@@ -62,9 +62,9 @@ typedef struct tl_split_item {
 } tl_split_item;
 
 typedef struct tl_split {
-    /* May be set after tl_split_init: whether a whole entry that needs no splitter starts at p, and its length, else 0.
-     * It must be right: an entry is then not looked at for its end.  After the text so far stand a 0 and 63 bytes that
-     * may be read. */
+    /* May be set after tl_split_init: returns the length of a whole entry that starts at p and needs no splitter,
+     * else 0.  The length must be right: the splitter does not look for the end of such an entry.  After the text
+     * stand a 0 and 63 bytes that may be read. */
     size_t (*probe)(void *arg, const char *p);
     void *probe_arg;
 
@@ -79,8 +79,8 @@ typedef struct tl_split {
     bool found;            /* the array has begun */
     bool closed;           /* the array has ended */
     bool complete;         /* the document has ended, too */
-    bool bare;             /* it is a bare array */
-    bool nested;           /* the array is, so far, one of something nested */
+    bool bare;             /* the document is a bare array */
+    bool nested;           /* the array found last belongs to a nested value */
     uint64_t fault_at;     /* offset of the first byte of the document that cannot be there; UINT64_MAX for none */
     char fault[96];        /* what was expected there, and found */
     uint64_t misplaced_at; /* offset of the first key of the document in a nested object; UINT64_MAX for none */
@@ -89,12 +89,13 @@ typedef struct tl_split {
     uint64_t stop_at; /* an entry that starts here or later is not begun: that is the END, then `stopped` */
     bool stopped;
     uint64_t first_entry; /* offset of the first entry begun; UINT64_MAX for none */
-    uint64_t last_start;  /* offset of the entry at which it stopped; UINT64_MAX otherwise */
+    uint64_t last_start;  /* offset of the entry at which the splitter stopped; UINT64_MAX: it did not stop */
     uint64_t array_begin; /* offset after the array's '['; of the last array, where there are several */
-    uint64_t array_end;   /* offset of its ']'; UINT64_MAX where that has not been found */
-    uint64_t whole_to;    /* the document after the array is whole up to here, but for the brackets that are open */
-    uint64_t whole_depth; /* how many those are */
-    uint32_t nentries;    /* entries of the array begun so far */
+    uint64_t array_end;   /* offset of the array's ']'; UINT64_MAX where it has not been found */
+    uint64_t whole_to;    /* the document after the array is whole up to this offset, but for the brackets that are
+                           * open */
+    uint64_t whole_depth; /* number of these open brackets */
+    uint32_t nentries;    /* entries of the array begun up to now */
 
     /* Private. */
     int state;
@@ -105,7 +106,7 @@ typedef struct tl_split {
     char solid;             /* the last byte of the document that is no white space */
     tl_grammar inner;       /* of the entry or element at hand */
     bool checking;          /* inner looks at the entry, too */
-    unsigned broken_lately; /* then it does so from the beginning */
+    unsigned broken_lately; /* `inner` then looks at entries from their beginning */
     uint64_t entry_depth;
     bool in_string, escaped;
     uint64_t ph_free_to;     /* up to this offset nothing is called "ph" */
@@ -114,7 +115,7 @@ typedef struct tl_split {
     bool args_end;           /* the last value of that entry is an object */
     uint64_t restart_at;     /* after a fault: an entry may start just here */
     TL_VEC(uint64_t) doomed; /* offsets of starts of entries that are known to be broken, the next one last */
-    uint64_t doomed_by;      /* the byte that does it */
+    uint64_t doomed_by;      /* offset of the byte that breaks the entries in `doomed` */
 } tl_split;
 
 void tl_split_init(tl_split *split);
@@ -134,17 +135,17 @@ char *tl_split_space(tl_split *split, size_t *cap);
 void tl_split_fill(tl_split *split, size_t n);
 void tl_split_eof(tl_split *split);
 
-/* The ENTRY given last is not what a reader of JSON takes.  True: it cannot be mended, *fault is the offset in the text
- * of the byte that cannot be there, and the next item is looked for after its beginning.  False: nothing is wrong with
- * it that tl_repair_json does not mend. */
+/* Says that a reader of JSON does not take the ENTRY given last.  True: the entry cannot be mended, *fault is the
+ * offset in the text of the byte that cannot be there, and the next item is looked for after the entry's beginning.
+ * False: tl_repair_json can mend the entry. */
 bool tl_split_reject(tl_split *split, const tl_split_item *item, uint64_t *fault);
 
-/* The ENTRY given last is none: forget where it seemed to end and go on at the next start of an entry after its first
- * byte. */
+/* The ENTRY given last is no entry: forgets where it seemed to end, and goes on at the next start of an entry after
+ * its first byte. */
 void tl_split_resync(tl_split *split);
 
-/* The brackets that would close the text: after the last entry where the array is open, else at whole_to.  The first
- * `cap` of them, 0-terminated; nobody has more than a few. */
+/* Writes the brackets that would close the text: after the last entry where the array is open, else at whole_to.  At
+ * most `cap` of them, and a 0: out has room for cap + 1 bytes. */
 void tl_split_closing(const tl_split *split, char *out, size_t cap);
 
 /* Whether the ENTRY given last begins as a document does. */

@@ -80,9 +80,9 @@ void tl_hta_frame_iterate(tl_hta_frame *frame, const tl_hta_symbols *symbols);
 /* align: ts counts from `zero` now, which HTA holds as an integer or not. */
 void tl_hta_frame_align(tl_hta_frame *frame, double zero, bool zero_whole);
 
-/* cut: the rows that start before the last step does; with `include_last`, those that start before it ends.  Device
- * rows stay where a launch with their correlation does, once for each, and come first.  TL_EINPUT: that makes more than
- * 2^28 rows. */
+/* cut: keeps the rows that start before the last step starts; with `include_last`, before the last step ends.  A
+ * device row stays where a launch with its correlation stays, once for each such launch, and device rows come
+ * first.  TL_EINPUT: the result has more than 2^28 rows. */
 tl_status tl_hta_frame_cut(tl_hta_frame *frame, bool include_last, const tl_hta_symbols *symbols, tl_error *err);
 
 /* Rows by one of their ids: those of id k are order[first[k]] up to order[first[k + 1]], in file order.  Ids are below n;

@@ -5,8 +5,8 @@
 #include "tlmpi/compat/hta/frame/frame.h"
 #include "tlmpi/base/ranges.h"
 
-/* What HTA's functions take, under HTA's names.  A name that several functions take is that of the tables named here;
- * elsewhere HTA's default holds. */
+/* Parameters of HTA's functions, under HTA's names.  A name that several functions share sets only the tables named
+ * here; elsewhere HTA's default holds. */
 typedef struct tl_hta_parameters {
     /* kernel_breakdown_default: names of a class that keep a line of their own; and of the running totals of their
      * times the quantile above which names are others. */
