@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the members of a class, in its k-th step. */
+/* Returns the median of a class's members in its k-th step. */
 static int64_t middle_of(const tl_baseline *b, const tl_work_class *class, const int64_t *of, size_t k, int64_t *scratch)
 {
     const size_t n = b->roles[class->role].n;
@@ -31,7 +31,7 @@ static int64_t middle_in(const tl_baseline *b, const tl_work_class *class, size_
     return k != SIZE_MAX ? middle_of(b, class, class->ns, k, scratch) : 0;
 }
 
-/* Whether their amounts go from step to step alike; in units of each, which say nothing of whose work is more. */
+/* Whether the amounts of two classes change alike from step to step, each relative to its first step. */
 static bool vary_alike(const tl_work_class *x, const tl_work_class *y)
 {
     for (size_t k = 0; k < x->steps.n && k < y->steps.n; k++) {
@@ -82,7 +82,8 @@ static bool is_same_work(const tl_baseline *b, const tl_work_class *x, const tl_
     return tl_is_inner_stage(b, y->role) && y->amount != NULL && has_as_many(b, x, y) && vary_alike(x, y);
 }
 
-/* The classes of all inner stages that are the same work, it among them; how many. */
+/* Lists the classes of all inner stages that are the same work as `class`, which is among them; returns their number.
+ */
 static size_t list_same(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same)
 {
     size_t n = 0;
@@ -96,7 +97,7 @@ static size_t list_same(const tl_baseline *b, const tl_work_class *class, const 
     return n;
 }
 
-/* late_ns[nsteps], of one class more. */
+/* Adds the lateness of one class against the same work of other roles to late_ns[nsteps]. */
 static void add_class(const tl_baseline *b, const tl_work_class *class, const tl_work_class **same, double *late_ns,
                       int64_t *scratch)
 {

@@ -1,4 +1,4 @@
-/* alike.c - which kernels of the ranks of a role are compared: those of one name, and those that stand for each other.
+/* alike.c - which kernels of a role's ranks are compared: kernels of one name, and kernels that replace each other.
  *
  *     rank 0    gemm_128x128  12 times    gemm_64x64  12 times    relu 6 times
  *     rank 1    gemm_128x128  24 times                            relu 6 times
@@ -26,7 +26,7 @@ typedef struct sorting {
     TL_VEC(name) names;
     tl_arena arena;
     int64_t **pieces;   /* by member and kind: in full steps */
-    uint32_t **name_of; /* likewise; TL_NONE: it is no kernel that computes */
+    uint32_t **name_of; /* by member and kind: index of its name; TL_NONE: it does not compute */
 } sorting;
 
 static uint32_t rank_of(const sorting *s, uint32_t member)

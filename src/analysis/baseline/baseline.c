@@ -61,7 +61,8 @@ int64_t tl_additional(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t b
     return -tl_portion(baseline_ns, baseline_amount - amount, baseline_amount);
 }
 
-/* The same of work that is measured: no more than peers would take for it, for what is beyond is slow. */
+/* Returns the time, ns, of an additional amount of work, at most what peers would take for it: more than that is
+ * slow. */
 static int64_t additional_amount(int64_t ns, int64_t amount, int64_t baseline_ns, int64_t baseline_amount)
 {
     int64_t additional = tl_additional(ns, amount, baseline_ns, baseline_amount);
@@ -95,7 +96,7 @@ static step_baseline step_baseline_of(int64_t *values, size_t n)
     return (step_baseline){ pair, tl_baseline_median(values, n), n };
 }
 
-/* Of the k-th step of the class; likewise below. */
+/* Returns the baseline of the class's k-th step from of[n members * steps]. */
 static step_baseline baseline_of_step(const tl_work_class *class, const int64_t *of, size_t n, size_t k,
                                       int64_t *scratch)
 {
@@ -109,13 +110,14 @@ static int64_t of_peers(const step_baseline *u, int64_t own)
     return u->n == 2 ? u->pair - own : u->median;
 }
 
-/* Of these it is the pieces beyond those of peers that matter. */
+/* Whether a family's lateness is the time of pieces that peers do not have. */
 static bool is_counted(tl_family family)
 {
     return family == TL_FAMILY_ADDITIONAL || family == TL_FAMILY_WAIT;
 }
 
-/* moved_ns: the same of additional work by the number of its pieces. */
+/* Adds the k-th step of a class to late_ns; moved_ns gets the additional time by number of pieces, of counted
+ * families. */
 static void add_step(const tl_work_class *class, size_t n, size_t nsteps, size_t k, tl_family family, double *late_ns,
                      double *moved_ns, int64_t *scratch)
 {
@@ -160,14 +162,14 @@ static void centre(double *late_ns, size_t n, size_t nsteps, size_t step, int64_
         late_ns[i * nsteps + step] -= (double)middle;
 }
 
-/* What one step has too much and the next one lacks; below 0: the other way. */
+/* Returns the time that ns[0] exceeds and ns[1] lacks; below 0: ns[1] exceeds and ns[0] lacks. */
 static double exchanged(const double *ns)
 {
     return ns[0] > 0 ? fmax(0, fmin(ns[0], -ns[1])) : -fmax(0, fmin(-ns[0], ns[1]));
 }
 
-/* Pieces that are launched on the other side of the mark between two steps are work of one that the other lacks, and not
- * additional. */
+/* Balances pieces that were launched on the other side of the mark between two steps: one step has what the other
+ * lacks, so these pieces are not additional. */
 static void settle(double *late_ns, double *moved_ns, size_t n, size_t nsteps)
 {
     for (size_t i = 0; i < n; i++)

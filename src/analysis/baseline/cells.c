@@ -102,7 +102,7 @@ static void get_answer(tl_baseline *b, size_t rank, tl_bytes *in, tl_cells_of_ra
     tl_bytes_get_list(in, (void **)&of->cells, &of->n, sizeof *of->cells);
 }
 
-/* Its kinds of work become classes of its role, with its steps. */
+/* Makes classes of the rank's role from its kinds of work, and adds its steps to them. */
 static void list_steps(tl_baseline *b, size_t rank, const tl_cells_of_rank *of)
 {
     uint32_t *class_of = b->class_of_kind[rank] = tl_arena_take(&b->arena, b->nkinds[rank], sizeof *class_of);

@@ -82,8 +82,8 @@ uint32_t tl_kind_of(const tl_frame *f, const tl_node *node)
     return work_of(f, node, &kind) ? tl_kind_find(f, kind) : TL_NONE;
 }
 
-/* Waits for other things are of other kinds: for the device in a call, or in a pause of which no call tells; for memory;
- * for a copy. */
+/* Returns the kind of a wait, by activity: for the device in a call, for the device in a pause without a recorded call,
+ * for memory, for a copy. */
 static tl_work_kind wait_of(const tl_frame *f, const tl_node *node)
 {
     return (tl_work_kind){ (uint64_t)node->activity << 32 | tl_segment_of(f, node), TL_FAMILY_WAIT, 0 };

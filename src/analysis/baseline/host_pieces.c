@@ -38,7 +38,7 @@ static void scatter(const tl_host_pieces *p, unsigned bits, uint32_t *index, uin
         index[--ends[p->v[i].position >> (64 - bits)]] = (uint32_t)i;
 }
 
-/* Of pieces in order of positions. */
+/* Sets ns of each piece to the median of pieces at its position; 0: it is the only one.  index: by position. */
 static void find_baseline(tl_host_piece *v, const uint32_t *index, size_t n, int64_t *ns)
 {
     for (size_t i = 0, to; i < n; i = to) {

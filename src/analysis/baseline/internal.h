@@ -5,7 +5,7 @@
 #include "tlmpi/analysis/baseline.h"
 #include "tlmpi/base/hash.h"
 
-/* Each is; what it has made stays in `out`. */
+/* Each call fills the fields of `out` that its comment names. */
 
 /* roles.c: roles, members, role_of, index_in_role, talks. */
 void tl_baseline_roles(const int32_t *ranks, const tl_late_row *rows, size_t nrows, tl_baseline *out);
@@ -47,8 +47,8 @@ void tl_baseline_links(const tl_link_input *input, tl_baseline *out);
 /* transfers.c: the classes of links; meeting_class. */
 void tl_baseline_transfers(const tl_link_input *input, tl_baseline *out);
 
-/* As tl_baseline_of and tl_lateness have it, of a class of a rank that nobody is like; the latter adds to late_ns what
- * exceeds its better steps, those of which it is slower in less than nearly all. */
+/* As tl_baseline_of and tl_lateness, for a class of a rank without peers; tl_lateness_of_own adds to late_ns the excess
+ * over the rank's better steps (the 1 - TL_PERSISTENT_SHARE quantile of its steps). */
 int64_t tl_baseline_of_own(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *own_ns,
                            int64_t *scratch);
 void tl_lateness_of_own(const tl_baseline *b, const tl_work_class *class, double *late_ns, int64_t *scratch);

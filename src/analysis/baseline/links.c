@@ -49,8 +49,8 @@ static void list_hosts(listing *l)
 
 /* ------------------------------------------------------------------------------------------------------------ links */
 
-/* Whether all members of the collective have a trace and fit: of a group of unknown size, those that are seen, unless the
- * job has more. */
+/* Whether all members of the collective have a trace and fit.  A group of unknown size has the ranks that are seen,
+ * unless a row's doubt is that a member has no trace. */
 static bool is_whole(const listing *l, const tl_late_row *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -154,8 +154,8 @@ static uint64_t sort_of(const listing *l, const tl_link_ranks *link)
     return sort;
 }
 
-/* How many links of the same ranks and sort stand before one: groups of the same ranks are there for something else
- * each. */
+/* Fills *turn, the number of earlier links of the same ranks and sort: two groups of the same ranks serve different
+ * purposes. */
 static void turn_of(const listing *l, const tl_link_ranks *link, uint64_t sort, tl_map *turns, uint32_t *turn)
 {
     uint64_t key = tl_hash_mix(sort, link->n);

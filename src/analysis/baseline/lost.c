@@ -25,7 +25,7 @@ typedef struct bounding {
     tl_arena arena;
     int64_t *hidden_ns;    /* [nranks * nsteps]: idle time that may be work, or NO_BOUND; -1: the rank lost none */
     int64_t *own_ns;       /* [BOUNDED * nranks * nsteps]: recorded */
-    bool *late;            /* likewise: late all the same */
+    bool *late;            /* [BOUNDED * nranks * nsteps]: late whatever the lost work was */
     int64_t *ns, *pieces, *amount; /* [nranks] scratch */
 } bounding;
 

@@ -1,4 +1,4 @@
-/* own.c - what a rank that nobody is like needs in its other steps.
+/* own.c - the baseline of a rank without peers, from its other steps.
  *
  *     baseline in step s  =  what it needs in its other steps  *  how heavy s is for all
  *
@@ -33,7 +33,8 @@ static double middle_of_own(const tl_baseline *b, const double *ns, double *scra
     return n > 0 ? tl_real_median(scratch, n) : 0;
 }
 
-/* heavy[nsteps]; 1 of two ranks or less: the one that is late is in the middle of them. */
+/* Fills heavy[nsteps], the median over ranks of a step against the rank's own median; 1 for two ranks or less, where
+ * the late one would move the median. */
 static void weigh(const tl_baseline *b, const double *ns, double *middle, double *scratch, double *heavy)
 {
     size_t nranks = b->graph->nranks;
@@ -78,7 +79,7 @@ static int64_t next_ns(const tl_work_class *class, size_t step, size_t *at)
     return *at < class->steps.n && class->steps.v[*at] == step ? class->ns[(*at)++] : 0;
 }
 
-/* What it has in the full steps that are not `on`, as if none were heavy: how many. */
+/* Lists the time of the only member in full steps that are not `on`, divided by heaviness; returns their number. */
 static size_t list_others(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *ns)
 {
     size_t n = 0;

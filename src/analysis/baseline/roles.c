@@ -26,7 +26,7 @@ static int by_group(const void *a, const void *b)
     return x->group != y->group ? TL_COMPARE(x->group, y->group) : TL_COMPARE(x->rank, y->rank);
 }
 
-/* One without a graph is alike to nobody: it shows nothing of what it did. */
+/* Counts the ranks with a graph.  A rank without one shows nothing of what it did, and is in no role with others. */
 static size_t count_working(const tl_graph *g)
 {
     size_t n = 0;
@@ -77,8 +77,8 @@ static void join(finding *f, size_t from, size_t to, const tl_graph *g)
     }
 }
 
-/* Joins the ranks of groups of collectives: of all of them, or of those that are smaller than the job.  Whether there
- * are any. */
+/* Joins the ranks of each group with collectives; `smaller`: only of groups smaller than the job.  Returns whether
+ * there is any such group. */
 static bool join_groups(finding *f, const tl_graph *g, bool smaller)
 {
     const size_t nranks = count_working(g);

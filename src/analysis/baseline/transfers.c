@@ -19,13 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Their data differ by themselves, and so do exact sizes. */
+/* Whether messages of a kind differ in size from piece to piece: sizes are then classed by powers of two. */
 static bool differs(const tl_late_row *row)
 {
     return row->pair || tl_is_point_to_point((tl_collective)row->kind) || row->kind == TL_ALL_TO_ALL;
 }
 
-/* Of a size that nobody knows: whom the members talk to.  Unlike stages have unlike amounts to move. */
+/* Returns a size class, below 0, for transfers of unknown size: by the sides that the members talk to, since unlike
+ * pipeline stages move unlike amounts. */
 static int64_t unknown_size(const tl_baseline *b, const tl_link_ranks *link)
 {
     uint64_t stage = 0;
@@ -57,8 +58,8 @@ static void find_tails(const tl_graph *g, int64_t *tail_ns)
         }
 }
 
-/* Of the rows of one collective, from the first: how long that member stays that stays shortest of those who meet the
- * last. */
+/* Returns the shortest stay, ns, in the collective that begins at row `first`, of the members that are still there
+ * when the last one arrives. */
 static int64_t shortest_of(const tl_link_input *in, size_t first)
 {
     int64_t last = INT64_MIN, shortest = INT64_MAX;
@@ -149,8 +150,8 @@ static sum sum_of(const tl_work_class *class, size_t member, const bool *on)
     return all;
 }
 
-/* What so many pieces take links of the sort, of which there are at least two with any; else *pieces is 0.  They are as
- * many as who has most of them has. */
+/* Returns the time, ns, that *pieces pieces take on the median link of the sort; *pieces is the most that a link has,
+ * or 0 unless two links have any. */
 static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *class, const bool *on, int64_t *pieces,
                                  int64_t *scratch)
 {
@@ -170,7 +171,8 @@ static int64_t baseline_of_peers(const tl_baseline *b, const tl_work_class *clas
     return n > 0 ? tl_baseline_median(scratch, n) : 0;
 }
 
-/* What so many take the link itself in its better steps: who is slow in less than nearly all has so many others. */
+/* Returns the time, ns, that `pieces` pieces take on the link itself in its better steps: a link that is slow in fewer
+ * than nearly all steps has enough of them. */
 static int64_t baseline_of_own(const tl_baseline *b, const tl_work_class *class, size_t member, int64_t pieces,
                                int64_t *scratch)
 {
@@ -200,7 +202,7 @@ typedef struct usual {
     int64_t ns, pieces;
 } usual;
 
-/* As baseline_of_peers, of the k-th step of the class alone. */
+/* As baseline_of_peers, but only for the k-th step of the class. */
 static usual usual_of_step(const tl_baseline *b, const tl_work_class *class, size_t k, int64_t *scratch)
 {
     size_t links = b->roles[class->role].n, n = 0;
@@ -223,8 +225,8 @@ static int by_ns_of_a_piece(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(x, y);
 }
 
-/* As baseline_of_own, of any number of pieces: the cell of whose pieces that many are.  More of them take longer, so
- * the order of the cells is the same for all.  cells: room for those of a link.  SIZE_MAX: it has none. */
+/* Fills *cell, the cell of a link whose time per piece baseline_of_own takes; the order of cells by time per piece
+ * does not depend on the number of pieces.  cells: room for a link's cells.  SIZE_MAX: the link has none. */
 static void better_cell(const tl_baseline *b, const tl_work_class *class, size_t member, uint32_t *cells, size_t *cell)
 {
     size_t n = 0;

@@ -4,7 +4,7 @@
  *
  *     slice i      [start of a[i-1], start of a[i]):  a[0] .. a[i-1] wait, each up to its own end; a[i] .. a[n-1] are
  *                  late
- *     own          what an arrival waits in a slice, charged evenly to those that are late in it
+ *     own          what an arrival waits in a slice, charged evenly to the arrivals that are late in it
  *     passed on    what has come to an arrival from later collectives, in the proportions of its own wait
  *
  * What does not divide evenly, less than a ns for each late arrival and slice, goes to the last arrival, which is late
@@ -53,7 +53,7 @@ static int64_t wait_of(const blaming *b, uint32_t at)
 
 /* ------------------------------------------------------------------------------------------------------ passing on */
 
-/* What is further back, of so many collectives of the rank, is nobody's reason to be late. */
+/* The number of earlier arrivals of a rank in which its reason to be late is looked for. */
 enum { LOOK_BACK = 16384 };
 
 /* What arrival `at` waited in collectives of other groups since its previous one with these ranks.  With an amount,
@@ -92,7 +92,7 @@ static int64_t waited_elsewhere(blaming *b, uint32_t at, int64_t amount, int64_t
 
 /* -------------------------------------------------------------------------------------------------- one collective */
 
-/* Who waited. */
+/* The waiter that is charged for: one rank, or several together. */
 typedef struct waiter {
     uint32_t rank; /* TL_NONE: several */
     bool many;     /* all that came before the late one, and waited to the end */
@@ -125,9 +125,8 @@ static void emit(blaming *b, waiter from, uint32_t i, int activity, int64_t ns)
     emit_of(b, from, i, activity, ns - after_last, step);
 }
 
-/* What is due goes to the activities in which the late have an excess; what they waited elsewhere is kept to be passed
- * on.
- */
+/* Charges what is due to the activities in which late ranks have an excess; the share of their own waiting elsewhere is
+ * kept in `onward`, to be passed on. */
 static void cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
@@ -147,8 +146,8 @@ static void cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter
     }
 }
 
-/* How many have come by the end of the wait of the one at `position`; where nobody may leave early it waits for all
- * n. */
+/* Returns how many arrivals had come when the one at `position` ended; all n in a collective that ranks cannot leave
+ * early. */
 static uint32_t waited_for(const blaming *b, uint32_t n, uint32_t position)
 {
     const tl_blame_arrival *a = b->in->arrivals;

@@ -1,5 +1,5 @@
-/* blame.h - who made whom wait: every nanosecond of waiting in collectives is charged to the ranks that came late, and
- * on from them to the ranks that they themselves had to wait for.
+/* blame.h - which rank made which wait: every nanosecond of waiting in collectives is charged to the ranks that came
+ * late, and on from them to the ranks that they themselves had to wait for.
  *
  *     rank 0   [ x ]wwwwwwww|====|              w: 0 waits for 1 and 2, then for 2 alone
  *     rank 1   [   x    ]www|====|              the slice in which 0 alone waits is charged to 1 and 2, half each;
@@ -9,8 +9,8 @@
  * Why was 2 late?  Its time since its previous collective with the same ranks is compared with theirs, activity by
  * activity (time.h); its delay cost is spread over the activities in which it has an excess.  What falls on
  * TL_ACTIVITY_COMM it spent waiting in collectives of other groups: it is passed on to those who were late there, and
- * so on backwards in time; at the end it is someone's own work, or nobody's (`unknown`).  Direct: for ranks that waited
- * for this one itself; indirect: passed on.
+ * so on backwards in time; at the end it falls on a rank's own work, or stays `unknown`.  Direct: charged by the ranks
+ * that waited for this one itself; indirect: passed on.
  *
  * To which step does a delay cost belong?  To that in which the late rank had its excess: what it did after the last
  * collective of a step is waited for in the next, and charged to the one in which it was done.
@@ -32,12 +32,12 @@ typedef struct tl_blame_arrival {
     uint32_t previous; /* the rank's arrival in its previous collective with the same ranks, TL_NONE */
     uint32_t uid;      /* of the kernel: among arrivals of one instant the lower is the earlier */
     uint16_t share[TL_NACTIVITIES];
-    uint16_t after_last; /* so much of its excess it had in the step before the collective's */
+    uint16_t after_last; /* share of its excess from the step before the collective's */
 } tl_blame_arrival;
 
 typedef enum tl_blame_how {
     TL_BLAME_IGNORED, /* nothing rests on it */
-    TL_BLAME_PASSES, /* its own waits are nobody's delay cost (the bubbles of a pipeline), but who waited in it passes on */
+    TL_BLAME_PASSES,  /* its waits are no delay cost (bubbles of a pipeline), but its arrivals pass delay costs on */
     TL_BLAME_CHARGES
 } tl_blame_how;
 
@@ -55,7 +55,7 @@ enum { TL_BLAME_PAIRS_MAX = 32 };
 /* Waiting charged to one activity of one rank in one step (Scalasca: delay cost); activity is TL_NACTIVITIES for
  * unknown. */
 typedef struct tl_delay_cost {
-    uint32_t from, to; /* who waited (TL_NONE: several), and for whom: indices of ranks */
+    uint32_t from, to; /* indices: the rank that waited (TL_NONE: several), the rank that was late */
     uint32_t waiters;  /* 1, or how many the several are */
     int32_t step; /* in which `to` had what made it late: of the collective in which it came late, or the one before */
     int activity;

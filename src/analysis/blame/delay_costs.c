@@ -22,7 +22,7 @@ static uint64_t kernel_key(int32_t rank, uint32_t uid)
     return (uint64_t)(uint32_t)rank << 32 | uid;
 }
 
-/* Rows come in the order of collectives. */
+/* Lists arrivals and collectives; rows come in the order of collectives. */
 static void list_arrivals(charging *a)
 {
     tl_map arrival_of = { 0 };
@@ -54,7 +54,8 @@ static void list_arrivals(charging *a)
     tl_map_free(&arrival_of);
 }
 
-/* Of equal ones the lowest rank was late.  Where a rank is not there, nobody knows who was. */
+/* Counts the last arrivals of each rank; of equal ones the lowest rank was late.  Collectives that lack a member do not
+ * count. */
 static void count_late(charging *a)
 {
     for (size_t c = 0; c < a->ncollectives; c++) {

@@ -39,7 +39,8 @@ void tl_rank_runs_list(const tl_details *details, tl_rank_runs *runs)
     }
 }
 
-/* The rank of a detail, which is asked for, or what stands for its step; INT32_MIN where nobody has asked for that. */
+/* Returns the rank of a detail whose step is asked for, or the number that stands for an "other" step that is asked
+ * for; INT32_MIN: the step is not asked for. */
 static int32_t asked_as(const tl_detail *d, const tl_map *steps, const tl_map *others)
 {
     uint32_t other = tl_map_get(others, (uint64_t)(int64_t)d->step);

@@ -19,7 +19,7 @@ static bool same_key(const tl_cause_row *x, const tl_cause_row *y)
     return x->kind == y->kind && x->name == y->name;
 }
 
-/* Of npeers values, of which n are given and the rest is 0. */
+/* Returns the median of npeers values: v[n], and 0 for the rest. */
 static double median(double *v, size_t n, size_t npeers)
 {
     while (n < npeers)

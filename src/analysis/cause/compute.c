@@ -35,7 +35,7 @@ uint64_t tl_cause_largest_of(const tl_cause_entries *all, tl_activity_kind activ
     return best != NULL && 2 * excess_of(best) > sum ? best->name : 0;
 }
 
-/* Larger than that of any peer, and by so much that it explains most of why work takes `longer` times as long. */
+/* Whether the size exceeds that of every peer, and explains at least half of why work takes `longer` times as long. */
 static bool is_larger(const tl_cause_entry *e, double longer)
 {
     return e->peers_size > 0 && e->size > e->peers_most &&

@@ -1,11 +1,11 @@
-/* suspect.c - who is asked, about which steps and against whom. */
+/* suspect.c - which stragglers are looked into, in which steps, and against which peers. */
 #include "tlmpi/analysis/cause.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Peers beyond so many tell nothing new. */
+/* The most peers that are compared with; more tell nothing new. */
 enum { PEERS_MOST = 64 };
 
 static bool is_straggler(const tl_straggler *row)
@@ -31,8 +31,8 @@ static int64_t role_of(const tl_cause_input *in, int32_t rank)
     return r < in->nranks ? (int64_t)in->roles[r] : -1;
 }
 
-/* Ranks of its role, or of any; others that are stragglers themselves only where there is nobody else.  With one that
- * is told by steps only those are compared that are. */
+/* Lists the suspect's peers: ranks of its role or, with `any`, all ranks; stragglers only if there are no others.  A
+ * suspect with marked steps is compared only with ranks that have marked steps. */
 static size_t list_peers(const tl_cause_input *in, const tl_table *stragglers, const tl_straggler *suspect, bool any,
                          int32_t *peers)
 {

@@ -1,4 +1,4 @@
-/* culprit.c - the table of culprits: who it is, or why it is nobody, a row each. */
+/* culprit.c - the table of culprits: a row per culprit, or one row that says why none is named. */
 #include "tlmpi/analysis/culprit.h"
 
 #include "internal.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------- why nobody */
+/* --------------------------------------------------------------------------------------------------------- why none */
 
 static bool has_work(tl_tables *tables)
 {
@@ -26,7 +26,7 @@ static bool has_work(tl_tables *tables)
     return false;
 }
 
-/* Whether more was found of it than of the other: a pattern of its lateness, a gain, or waits of others. */
+/* Whether `row` has stronger findings than `than`: a pattern of its lateness, then a larger gain, then larger blame. */
 static bool says_more(const tl_straggler *row, const tl_straggler *than)
 {
     bool has = row->pattern != TL_PATTERN_NONE, had = than->pattern != TL_PATTERN_NONE;
@@ -35,7 +35,7 @@ static bool says_more(const tl_straggler *row, const tl_straggler *than)
     return row->gain_ns != than->gain_ns ? row->gain_ns > than->gain_ns : row->blame_ns > than->blame_ns;
 }
 
-/* Of the inconclusive the one that most was found of. */
+/* Returns the inconclusive straggler row with the strongest findings (says_more); NULL: none is inconclusive. */
 static const tl_straggler *most_inconclusive(const tl_table *stragglers, const tl_table *ranks)
 {
     const tl_straggler *most = NULL;
@@ -48,8 +48,8 @@ static const tl_straggler *most_inconclusive(const tl_table *stragglers, const t
     return most;
 }
 
-/* Whether clocks hide most arrivals, and with them what matters; a replay compares the ranks' own time, which no more
- * in a step can be wrong in than the clocks are apart. */
+/* Whether clocks hide most arrivals, and no replay outweighs that: clocks are untied, there is no replay, or the clock
+ * uncertainty, once a step, reaches the least cost.  A replay compares the ranks' own time. */
 static bool clocks_forbid(const tl_facts *f)
 {
     double apart_ns = (double)f->trust.clock_uncertainty_ns * (double)f->trust.nsteps;
@@ -57,7 +57,7 @@ static bool clocks_forbid(const tl_facts *f)
            (f->trust.untied || !f->trust.simulated || apart_ns >= TL_VERDICT_LEAST_COST * (double)f->wall_ns);
 }
 
-/* Why nobody is named; the first that holds. */
+/* Returns why no culprit is named: the first reason that holds. */
 static tl_culprit_kind why_nobody(const tl_judgement *j)
 {
     const tl_trust *t = &j->facts.trust;
@@ -93,7 +93,7 @@ static void find_excess(tl_judgement *j)
     }
 }
 
-/* Steps of the job, ascending by number, and by how much each is longer than usual where that would be a large cost; else 0. */
+/* Steps of the job, ascending by number; longer_ns: excess over the median step where that is a large cost, else 0. */
 typedef struct long_steps {
     int32_t *step;
     int64_t *longer_ns, *scratch;
@@ -119,8 +119,8 @@ static void find_long_steps(const tl_judgement *j, long_steps *out)
     }
 }
 
-/* Whether the rank whose rows of breakdown begin at *at spends more of its own in a long step than it usually does, by half
- * of what that is longer: all but communication.  Then *at is behind them. */
+/* Whether the rank whose rows of breakdown begin at *at exceeds its median time outside of exposed communication, in
+ * a long step, by at least half of the step's excess.  Moves *at behind the rank's rows. */
 static bool spends_more(const tl_table *breakdown, size_t *at, const long_steps *steps)
 {
     const tl_breakdown *first = tl_table_row(breakdown, *at), *row;
@@ -139,8 +139,8 @@ static bool spends_more(const tl_table *breakdown, size_t *at, const long_steps 
     return false;
 }
 
-/* Whether a step takes so much longer than is usual as would be a large cost, and a rank spends more of its own there: all
- * ranks of a stage may, and have no peers that do not. */
+/* Whether a step exceeds the median step by a large cost, and a rank spends more time there outside of exposed
+ * communication.  All ranks of a stage may do so, without a peer that shows their excess. */
 static bool one_step_is_long(const tl_judgement *j)
 {
     const tl_table *breakdown = tl_tables_get(j->tables, &tl_breakdown_schema);
@@ -173,7 +173,7 @@ static void tell_doubts(const tl_judgement *j, const tl_suspect *c, tl_culprit *
     tl_doubts_text(doubts.steps, row->steps_doubts, sizeof row->steps_doubts);
 }
 
-/* Of nothing is anything known but the job's numbers. */
+/* Returns a row with the job's numbers, and "unknown" in all other columns. */
 static tl_culprit empty_row(const tl_judgement *j, tl_culprit_kind kind)
 {
     return (tl_culprit){ .kind = (uint8_t)kind,
@@ -224,8 +224,8 @@ static void tell_link(const tl_suspect *c, tl_culprit *row)
         memcpy(row->ranks, c->link->ranks, sizeof c->link->ranks);
 }
 
-/* Whoever is named though its repair gains nothing is named for its own excess, unless several that hide each other
- * gain something together. */
+/* Returns the cost of a culprit, ns: the gain of its repair.  A rank whose repair gains nothing is named for its excess
+ * time, unless culprits that hide each other gain something together. */
 static int64_t cost_of(const tl_judgement *j, const tl_suspect *c)
 {
     bool in_turn = j->nculprits > 1 && j->facts.together_gain_ns > 0;

@@ -21,7 +21,8 @@ bool tl_clocks_blur(const tl_facts *a)
     return a->trust.blurred > 0 && hidden >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
-/* A clock that is off moves what is waited in each collective: in all of them by a part of what is found. */
+/* Whether a clock offset error, once for each matched collective, adds up to a part of the gain that is not little
+ * (without a gain: to the least cost). */
 static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
 {
     double moved_ns = (double)a->trust.clock_off_ns * (double)a->trust.matched;
@@ -30,35 +31,35 @@ static bool clocks_move_waits(const tl_facts *a, const tl_suspect *c)
     return moved_ns > 0 && moved_ns >= found_ns;
 }
 
-/* What each of the other ranks is known to have waited for the culprit, in the mean, in the steps in which it stands
- * out. */
+/* Returns the mean wait, ns, of each other rank for the culprit in its flagged steps. */
 static int64_t waited_in_steps(const tl_judgement *j, const tl_suspect *c)
 {
     size_t nranks = j->facts.trust.nranks;
     return nranks > c->nmembers ? c->steps_blame_ns / (int64_t)(nranks - c->nmembers) : 0;
 }
 
-/* It is late, and that shows, by twice what it gains: the replay may miss some of it. */
+/* Whether the visible lateness is more than twice the gain: the replay may miss a part of the cost. */
 static bool gains_too_little(const tl_suspect *c)
 {
     return c->gain_ns >= 0 && c->gain_ns < c->late_ns / 2;
 }
 
-/* In its steps it gains twice what it is late by there, and what others waited for it at all. */
+/* Whether the gain in the flagged steps is more than twice the excess, and than twice the mean wait of other ranks. */
 static bool gains_too_much(const tl_judgement *j, const tl_suspect *c)
 {
     return c->in_steps_ns / 2 > tl_ns_max(c->excess_ns, tl_waited_for(j, c));
 }
 
-/* Others do not confirm that it was the rank that they waited for: what little waiting can be told of may be the least
- * of it, and they are known to have waited for the rank for less than half of its gain. */
+/* Whether waits do not confirm the rank: clocks hide more waiting than is known, and the known waits for the rank are
+ * less than half of its gain. */
 static bool waits_are_hidden(const tl_judgement *j, const tl_suspect *c)
 {
     const tl_trust *t = &j->facts.trust;
     return tl_clocks_blur(&j->facts) && t->hidden_wait_ns > t->known_wait_ns && waited_in_steps(j, c) < c->gain_ns / 2;
 }
 
-/* A step has hundreds of events of a rank: of so many, most steps have one. */
+/* Whether the share of events without a duration is TL_UNTIMED_SHARE or more.  A rank has hundreds of events in a step,
+ * so most steps then have an untimed one. */
 static bool lacks_durations(int64_t untimed, int64_t events)
 {
     return untimed > 0 && (double)untimed >= TL_UNTIMED_SHARE * (double)events;
@@ -74,7 +75,8 @@ tl_confidence tl_confidence_with(unsigned doubts)
                                                         : TL_CONFIDENCE_HIGH;
 }
 
-/* Whether a cause may show as this activity of a rank's time; what is no part of its own contradicts none. */
+/* Whether a delay of this cause may be charged to the activity; activities that are no work of the rank fit any
+ * cause. */
 static bool may_show_as(int activity, uint8_t cause)
 {
     switch (activity) {
@@ -97,9 +99,9 @@ static bool may_show_as(int activity, uint8_t cause)
     }
 }
 
-/* The cause is what the rank did more than its peers; charges are what it did longer before each collective.  Where a
- * device is never idle, or one delay shows in many collectives, they may tell of different parts: most of the charges
- * of another one, or of several others together. */
+/* Whether more than half of the delay costs are charged to activities that the cause does not show as.  The cause is
+ * what the rank did more than its peers, a charge what took longer before one collective: the two may differ where a
+ * device is never idle, or one delay shows in many collectives. */
 static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
 {
     uint8_t cause = c->rank->cause;
@@ -110,8 +112,8 @@ static bool delay_costs_differ(const tl_judgement *j, const tl_suspect *c)
     return cause != TL_CAUSE_MIXED && cause != TL_CAUSE_UNKNOWN && others_ns > c->blame_ns / 2;
 }
 
-/* Of a culprit: its gain may be part of the time that nothing explains.  Of nobody: a delay worth acting upon may be,
- * since others wait as long. */
+/* Whether unexplained time casts doubt.  On a culprit: its gain is less than the unexplained time.  On having none: the
+ * unexplained time and the mean wait of a rank both reach the least cost. */
 static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
 {
     double least_ns = TL_VERDICT_LEAST_COST * (double)a->wall_ns;
@@ -120,8 +122,8 @@ static bool is_unexplained(const tl_facts *a, const tl_suspect *c)
     return (double)a->unexplained_ns >= least_ns && (double)a->wait_ns >= least_ns * (double)a->trust.nranks;
 }
 
-/* Waiting for the culprit, or for somebody, may be in communication of which that is unknown: a part of the gain that
- * is not little, or what is worth acting upon. */
+/* Whether communication that may be waiting or transfer is more than a little part of the culprit's gain or, without a
+ * simulated culprit, reaches the least cost. */
 static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
 {
     if (c != NULL && c->gain_ns >= 0)
@@ -129,8 +131,8 @@ static bool comm_is_unknown(const tl_facts *a, const tl_suspect *c)
     return (double)a->comm_unknown_ns >= TL_VERDICT_LEAST_COST * (double)a->wall_ns;
 }
 
-/* Where no rank is named: the one with most, or each of its host, has so much more work than its peers as is worth acting
- * upon, and it, or the host, has most of all waiting. */
+/* Whether the rank with the largest excess over its peers exceeds them by the least cost and has more than half of the
+ * job's waiting charged to it; or each rank of its host exceeds them by that, and the host has more than half. */
 static bool one_is_in_excess(const tl_judgement *j)
 {
     const double least_ns = TL_VERDICT_LEAST_COST * (double)j->facts.wall_ns;
@@ -152,8 +154,8 @@ static bool one_is_in_excess(const tl_judgement *j)
     return alone || (others > 0 && blame_ns > j->facts.wait_ns / 2 && (double)excess_ns >= least_ns);
 }
 
-/* What the rank that waited longest for this one in a step waited for it; rows of blame from *at on, which is then behind
- * them. */
+/* Returns the longest direct wait, ns, of one rank for `rank` in a step.  Reads rows of blame from *at on, and moves
+ * *at behind them. */
 static int64_t longest_wait(const tl_table *blame, int32_t rank, int32_t step, size_t *at)
 {
     int64_t most_ns = 0, ns = 0;
@@ -171,8 +173,8 @@ static int64_t longest_wait(const tl_table *blame, int32_t rank, int32_t step, s
     return most_ns;
 }
 
-/* ... or in a step one is late by so much of it that this would be a large cost, and others wait for it as long: no delay
- * costs more than that. */
+/* Whether a rank is late in a step, and another rank waits for it, both by a large cost of the step: no delay costs
+ * more than the longest wait for it. */
 static bool one_is_late_in_a_step(const tl_judgement *j)
 {
     const tl_table *steps = tl_tables_get(j->tables, &tl_blame_step_schema),
@@ -197,7 +199,7 @@ typedef struct reason {
     bool holds;
 } reason;
 
-/* Those that hold, by the answer. */
+/* Returns the doubts whose reasons hold, for each answer that they speak against. */
 static tl_doubts weigh(const reason *reasons, size_t n)
 {
     tl_doubts doubts = { 0 };
@@ -226,7 +228,7 @@ static tl_doubts doubts_of_data(const tl_judgement *j, const tl_suspect *c)
         { TL_DOUBT_COMM_UNKNOWN, WHO | WAITING, comm_is_unknown(a, c) },
         { TL_DOUBT_OUTSIDE, WHO | STEPS, t->outside > t->matched / TL_LITTLE_PART },
         { TL_DOUBT_CLOCKS, WAITING, blurred },
-        /* Where clocks hide most arrivals, nobody is seen to wait for it. */
+        /* Where clocks hide most arrivals, the waits for a culprit cannot be seen. */
         { TL_DOUBT_CLOCKS, c == NULL ? WHO : WHO | WHY,
           blurred && !hidden && (c == NULL || t->blurred > t->matched / 2) },
         { TL_DOUBT_CLOCKS, WHO | WAITING, clocks_move_waits(a, c) },

@@ -12,7 +12,7 @@ typedef struct finding {
     tl_tables *tables;
     tl_judgement *out;
     tl_measures *measures;
-    size_t nmembers; /* of all culprits so far */
+    size_t nmembers; /* of all culprits found up to now */
 } finding;
 
 /* ----------------------------------------------------------------------------------------------------------- gains */
@@ -69,7 +69,8 @@ static void find_host(finding *f, tl_suspect *c)
     c->whole_host = here == c->nmembers;
 }
 
-/* The pattern of all members' steps; that of none where none stands out by itself.  drift: each of them drifts. */
+/* Fills the pattern of all members' flagged steps together; NONE where no step is flagged.  drift: each member
+ * drifts. */
 static void find_pattern(const finding *f, tl_suspect *c, bool drift)
 {
     if (c->nflagged == 0) {
@@ -89,8 +90,8 @@ static void find_pattern(const finding *f, tl_suspect *c, bool drift)
         c->pattern = run == c->nflagged ? TL_PATTERN_BOUNDED : TL_PATTERN_SPORADIC;
 }
 
-/* Repairing one of several that are late in turn, or alike, gains little; repairing all of them much.  Then they are
- * one culprit: all that have been found so far. */
+/* Joins all ranks found up to now into one culprit if repairing all of them gains at least twice as much as repairing
+ * the best one: ranks that are late in turn, or alike, hide each other. */
 static void join_ranks(finding *f)
 {
     tl_judgement *out = f->out;
@@ -164,7 +165,7 @@ static bool is_end_of(const tl_straggler *row, const tl_slow_link_row *link)
            (row->rank == link->rank || row->rank == link->peer);
 }
 
-/* Ranks whose delay is that of their link are told with it. */
+/* Whether a row of table link already tells the rank's delay. */
 static bool has_link(const tl_straggler *row, const tl_table *links)
 {
     for (size_t i = 0; i < links->n; i++)

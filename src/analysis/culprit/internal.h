@@ -30,13 +30,13 @@ typedef struct tl_suspect {
     int64_t in_steps_ns;     /* gain_ns of table blame_step over the flagged steps, of a rank by itself; 0: not known */
     int64_t untimed, events; /* of the members' events: those without a duration that can be, and all */
     int64_t step_cost_ns, step_ns; /* for each flagged step, and their length; 0 of a link */
-    int64_t steps_blame_ns;        /* of blame_ns what is of the flagged steps; all of it where none is */
-    int64_t blame_ns, indirect_ns; /* GPU time that others waited, and of it for those that waited for it */
+    int64_t steps_blame_ns;        /* the part of blame_ns in flagged steps; all of it if no step is flagged */
+    int64_t blame_ns, indirect_ns; /* GPU time that other ranks waited for it; the passed-on part of it */
     double path_share;             /* its part of the critical path, of a link that of its ends; NaN: not known */
-    size_t nwaiters;               /* ranks that waited for it itself; of groups above 32 ranks at least so many */
+    size_t nwaiters;               /* ranks that waited for it; in groups above 32 ranks a lower bound */
 } tl_suspect;
 
-/* What the four answers about a culprit, or about nobody, are doubted for: sets of tl_doubt. */
+/* The doubts about each of the four answers, with or without a culprit: sets of tl_doubt. */
 typedef struct tl_doubts {
     unsigned who, cause, waiting, steps;
 } tl_doubts;
@@ -52,8 +52,8 @@ typedef struct tl_judgement {
     size_t nexcess;
     const tl_straggler *most; /* the rank whose own work exceeds that of its peers most; NULL: that of none does */
     int64_t most_ns;          /* by how much, in all steps */
-    const tl_straggler *open; /* whose verdict is inconclusive; NULL: nobody's */
-    tl_culprit_kind nobody;   /* where there are no culprits: why */
+    const tl_straggler *open; /* the rank whose verdict is inconclusive; NULL: none is */
+    tl_culprit_kind nobody;   /* why no culprit is named, if none is */
     bool one_is_long;         /* a step takes much longer than others, and a rank spends more of its own in it */
     bool work_lost;           /* launches of a rank have no work in its trace */
     bool comm_unnamed;        /* kernels that no rule names are taken for communication */

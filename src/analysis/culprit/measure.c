@@ -16,7 +16,7 @@ static size_t row_of(const tl_table *ranks, int32_t rank)
     return row < ranks->n && ((const tl_rank *)tl_table_row(ranks, row))->rank == rank ? row : ranks->n;
 }
 
-/* Members are in ascending order. */
+/* Whether a rank is a member; members are in ascending order. */
 static bool is_member(const tl_suspect *c, int32_t rank)
 {
     return tl_index_of(c->members, c->nmembers, rank) < c->nmembers;
@@ -24,7 +24,7 @@ static bool is_member(const tl_suspect *c, int32_t rank)
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
-/* Those of any rank are those of the job.  How long one is that nothing tells of: as they are in the mean. */
+/* Lists the job's steps from the first rank's rows; a step of unknown length gets the mean length. */
 void tl_measures_begin(tl_measures *m)
 {
     const tl_table *table = tl_tables_get(m->of->tables, &tl_blame_step_schema),
@@ -49,7 +49,7 @@ void tl_measures_free(tl_measures *m)
     tl_arena_free(&m->arena);
 }
 
-/* That of all others where the job has no such step. */
+/* Returns the cost entry of a step; the last entry for steps that the job does not have. */
 static tl_step_cost *step_of(tl_measures *m, int32_t step)
 {
     size_t low = 0;
@@ -67,7 +67,8 @@ static bool is_of_pattern(const tl_measures *m, const tl_blame_step *step)
            (step->step >= row->first_step && step->step <= row->last_step);
 }
 
-/* In each step what the worst of the members costs, but no more than the step takes. */
+/* Adds a member to the cost entries of steps.  cost_ns of a flagged step is the largest excess of a member, at most the
+ * step's length. */
 static void take_costs(tl_measures *m, int32_t rank)
 {
     const tl_table *table = tl_tables_get(m->of->tables, &tl_blame_step_schema);
@@ -99,8 +100,8 @@ static int by_cost(const void *a, const void *b)
     return TL_COMPARE(x->step, y->step);
 }
 
-/* What one rank gains in the steps in which it stands out: some of it may be gained in others, before the first or
- * after the last. */
+/* Returns the gain, ns, of a single rank in its flagged steps: a part of gain_ns may lie in other steps.  Several
+ * members: all of gain_ns. */
 static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
 {
     const tl_table *steps = tl_tables_get(m->of->tables, &tl_blame_step_schema);
@@ -118,7 +119,7 @@ static int64_t gain_in_steps(const tl_measures *m, tl_suspect *c)
     return sum > 0 && sum < c->gain_ns ? sum : c->gain_ns;
 }
 
-/* How long a step is in which it does not stand out, the median; INT64_MAX: there is none. */
+/* Returns the median length, ns, of steps that are not flagged; INT64_MAX: all are. */
 static int64_t usual_length(tl_measures *m)
 {
     size_t n = 0;
@@ -128,7 +129,8 @@ static int64_t usual_length(tl_measures *m)
     return n > 0 ? tl_median(m->lengths, n) : INT64_MAX;
 }
 
-/* Step by step what it is late by, where others waited as long in the mean or the step is as much longer than usual. */
+/* Sums the lateness over steps, ns, in each step at most the mean wait of other ranks or, if larger, the excess over
+ * the usual step length. */
 static int64_t late_in_steps(tl_measures *m, const tl_suspect *c)
 {
     const size_t nranks = m->of->facts.trust.nranks;
@@ -171,8 +173,8 @@ static void measure_steps(tl_measures *m, tl_suspect *c)
 
 /* --------------------------------------------------------------------------------------------------------- waiting */
 
-/* The waits for one member; what members waited for each other is left out.  Returns how many waited that are not
- * named. */
+/* Adds the waits for one member, except waits of other members.  Returns the largest number of waiters in a row that
+ * does not name them. */
 static int32_t add_waits(tl_measures *m, tl_suspect *c, int32_t to_rank)
 {
     const tl_table *blame = tl_tables_get(m->of->tables, &tl_blame_schema),
@@ -215,11 +217,11 @@ static int64_t count_waiters(tl_measures *m, tl_suspect *c)
     }
     for (size_t i = 0; i < nranks; i++)
         sum = tl_ns_add(sum, m->waits[i]);
-    /* Who waits little of what ranks wait in the mean, does not wait for it. */
+    /* A rank that waits less than 1 / TL_LITTLE_PART of the mean wait counts as not waiting. */
     int64_t least = nranks > 0 ? sum / (int64_t)nranks / TL_LITTLE_PART + 1 : 1;
     for (size_t i = 0; i < nranks; i++)
         c->nwaiters += m->waits[i] >= least;
-    /* Those that are not named may be members. */
+    /* Large groups only count their waiters, and members may be among these. */
     size_t others = m->of->facts.trust.nranks > c->nmembers ? m->of->facts.trust.nranks - c->nmembers : 0;
     if (unnamed > 0 && (size_t)unnamed > c->nwaiters)
         c->nwaiters = (size_t)unnamed < others ? (size_t)unnamed : others;

@@ -1,4 +1,4 @@
-/* build.h - the graph of one rank in the making: what is known of each kernel, and the nodes and edges so far. */
+/* build.h - the graph of one rank under construction: facts of each kernel, and the nodes and edges built up to now. */
 #ifndef ANALYSIS_GRAPH_BUILD_H
 #define ANALYSIS_GRAPH_BUILD_H
 
@@ -25,7 +25,7 @@ typedef enum tl_call_wait {
 /* A call that waits, or may; on a thread that launches. */
 typedef struct tl_waiting_call {
     int64_t start_ns, end_ns;
-    uint64_t calls; /* of those that may have waited: the calls before and after it, or before it and itself */
+    uint64_t calls; /* of a wait that is not certain: key of the calls before and after it, or before it and its own */
     uint32_t track;
     int32_t device, stream; /* -1: all, or unknown */
     uint8_t kind;           /* tl_call_wait */
@@ -69,7 +69,7 @@ typedef struct tl_graph_kernel {
     int32_t step;
     uint32_t start; /* the node that its launch leads to: WORK or ARRIVAL */
     uint32_t end;   /* the node of its end: WORK or END */
-    bool before; /* launched before the recording: nothing of its stream has a launch so far, but something later has */
+    bool before; /* launched before the recording: no kernel of its stream up to it has a launch, but a later one has */
 } tl_graph_kernel;
 
 /* The kernels of one stream: [first, end) of the view's. */
@@ -82,19 +82,19 @@ typedef struct tl_graph_build {
     const tl_host_calls *calls;
     tl_arena arena; /* of the arrays up to `streams` */
     const tl_host_spans *spans;
-    int64_t lag_ns;          /* taken off the times of the host: its clock is so much ahead of the device's */
+    int64_t lag_ns;          /* how far the host's clock is ahead of the device's; taken off all host times */
     int64_t latency_ns;      /* from a launch into an empty queue to the start */
     tl_graph_kernel *placed; /* by kernel */
     uint32_t *by_end;        /* kernels in order of ends */
-    uint32_t *by_turn;       /* ... of launches */
+    uint32_t *by_turn;       /* kernels in order of launches */
     size_t nunlaunched;      /* kernels without a launch */
-    size_t nlaunches;        /* those of the view, then those that the trace lacks (unlaunched.c) */
+    size_t nlaunches;        /* launches of the view, then launches that the trace lacks (unlaunched.c) */
     uint32_t *tracks;        /* by launch: its thread */
     int64_t *handed_ns;      /* by launch: when work is handed over; INT64_MAX: it launches nothing */
     uint32_t *blocking;      /* by launch: the copy that it waits for, TL_NONE */
     bool *held;              /* by launch: it found the queue full, and came back when there was room */
     uint32_t *launched;      /* by launch: its node */
-    int64_t *latest_ns;      /* by turn: the latest launch so far */
+    int64_t *latest_ns;      /* by turn: the latest launch up to it */
     tl_stream_range *streams;
     size_t nstreams;
     TL_VEC(tl_node) nodes;
@@ -126,8 +126,8 @@ void tl_graph_work(tl_graph_build *b);
 /* depend.c: the edges between streams. */
 void tl_graph_depend(tl_graph_build *b);
 
-/* host.c: the nodes of the host, with the edges between them; and those that release waits, once work has nodes.  The
- * calls are made in this order: host, work, released. */
+/* host.c: tl_graph_host adds the nodes of the host and the edges between them; tl_graph_released adds the edges from
+ * work that releases waits, once work has nodes.  Order of calls: host, work, released. */
 typedef struct tl_graph_hosts tl_graph_hosts;
 tl_graph_hosts *tl_graph_host(tl_graph_build *b);
 void tl_graph_released(tl_graph_build *b, const tl_graph_hosts *hosts);
@@ -143,7 +143,7 @@ bool tl_graph_runs_on(const tl_graph_build *b, int64_t start_ns, int64_t end_ns)
 /* pause.c: a pause of the host, [start_ns, end_ns) between two nodes, and what may have ended it. */
 void tl_graph_pause(tl_graph_build *b, tl_pause pause, int64_t start_ns, int64_t end_ns);
 
-/* Whether only many alike tell that it was a wait. */
+/* Whether only many calls or pauses alike can show that this one was a wait. */
 static inline bool tl_may_have_waited(const tl_waiting_call *call)
 {
     return call != NULL && call->kind >= TL_CALL_PAUSE;

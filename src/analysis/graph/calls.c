@@ -77,8 +77,8 @@ static bool launches(const tl_rank_view *view, uint32_t track, int64_t start_ns)
     return at < view->nlaunches && view->launches[at].start_ns == start_ns;
 }
 
-/* A call whose name says nothing may have waited, too, where it is so long that its end may tell: `last` is the call
- * that ended last before it. */
+/* Adds call i, whose name does not tell, as a possible wait if it is longer than TL_UNTOLD_LAG_NS and launches nothing.
+ * `last` is the call that ended last before it. */
 static void add_unknown(finding *f, const tl_thread *thread, size_t i, size_t last)
 {
     const tl_calls *calls = &f->view->calls;
@@ -109,8 +109,8 @@ static void add_pause(finding *f, const tl_thread *thread, int64_t from_ns, int6
                                        .kind = TL_CALL_PAUSE });
 }
 
-/* Between two calls of a thread, of which the marks of steps tell as calls would: what comes before a mark is of the
- * step that it ends. */
+/* Adds the pauses between two calls of a thread.  Marks of steps part a pause as calls would: the part before a mark
+ * belongs to the step that ends there. */
 static void add_pauses(finding *f, const tl_thread *thread, size_t last, size_t next)
 {
     const tl_calls *calls = &f->view->calls;

@@ -41,8 +41,8 @@ static void add_vote(tl_graph_build *b, uint64_t vote)
     b->false_votes.v[b->false_votes.n++] = vote;
 }
 
-/* An edge as the sequence has it; where it cannot be, it is false everywhere.  Until when it explains that work starts
- * late. */
+/* Adds an edge with its vote, or votes the edge false if `from` ends after `to` starts.  Returns until when, ns, the
+ * edge explains the late start; INT64_MIN: not at all. */
 static int64_t propose(tl_graph_build *b, uint32_t from, uint32_t to)
 {
     const tl_kernel *k = &b->view->kernels[to];
@@ -63,8 +63,8 @@ typedef struct waiting {
     uint32_t rest;
 } waiting;
 
-/* What follows communication of its kind.   Times of one
- * device differ by rounding alone. */
+/* Proposes an edge from communication to work by their kinds (vote TL_VOTE_OF_KIND).  Times of one device differ only
+ * by rounding. */
 static void propose_kind(tl_graph_build *b, uint32_t from, uint32_t to, const waiting *known)
 {
     const tl_kernel *comm = &b->view->kernels[from], *k = &b->view->kernels[to];
@@ -98,7 +98,7 @@ static tl_stream_range range_of(const tl_graph_build *b, int32_t device, int32_t
     return (tl_stream_range){ 0, 0 };
 }
 
-/* Of a stream, the first that was launched at an instant or later. */
+/* Returns the stream's first kernel that was launched at at_ns or later. */
 static size_t launched_from(const depending *d, tl_stream_range range, int64_t at_ns)
 {
     size_t low = range.first;
@@ -108,8 +108,8 @@ static size_t launched_from(const depending *d, tl_stream_range range, int64_t a
     return low;
 }
 
-/* When those without a launch were launched is not known so exactly: the next that has one comes after the wait, too, the
- * last before the event. */
+/* Whether a kernel of in_turn has a launch.  The launch time of others is not exact: a recorded wait uses the next
+ * kernel with a launch, and the last one before the event. */
 static bool is_launched(const depending *d, size_t at)
 {
     return d->b->view->kernels[d->in_turn[at]].launch != TL_NONE;
@@ -154,7 +154,7 @@ static void put_in_turn(depending *d)
 
 /* --------------------------------------------------------------------------------------------------------- the rest */
 
-/* What the measured times of its edges explain: since then nothing is known to have kept it. */
+/* Returns until when, ns, the kernel's stream and launch explain that it did not start; INT64_MIN: not at all. */
 static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
@@ -167,8 +167,8 @@ static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
     return since;
 }
 
-/* What has no launch was released by something: where nothing ended right before, by what ended last.  The kernel that it comes after;
- * TL_NONE. */
+/* Adds an edge from the kernel that ended right before, and returns that kernel; TL_NONE: none.  A kernel without a
+ * launch was released by something: for it the last end counts, however long before. */
 static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
@@ -200,7 +200,8 @@ static bool follows(const tl_graph_build *b, uint32_t before, uint32_t kernel)
     return comm->kind == TL_COMM && comm->launch != TL_NONE && !tl_same_stream(comm, &b->view->kernels[kernel]);
 }
 
-/* For computing all communication from `since` on, for communication what was launched right before.  The next `since`. */
+/* Proposes edges by kind: to computing from all communication since turn `since`, to communication from the kernel
+ * launched right before.  Returns the next `since`. */
 static size_t propose_kinds(tl_graph_build *b, size_t since, size_t turn, const waiting *known)
 {
     uint8_t kind = b->view->kernels[b->by_turn[turn]].kind;
@@ -216,7 +217,7 @@ static void depend_all(depending *d)
 {
     tl_graph_build *b = d->b;
     uint32_t computing = TL_NONE; /* launched last */
-    size_t since = 0;             /* turn: communication from there on has no computing launched after it so far */
+    size_t since = 0;             /* turn: no computing has been launched yet after communication from there on */
 
     for (size_t turn = 0; turn < b->view->nkernels; turn++) {
         uint32_t kernel = b->by_turn[turn];

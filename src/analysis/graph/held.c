@@ -41,7 +41,7 @@ static pending pending_at(const tl_graph_build *b, const tl_graph_kernel *p, int
     return (pending){ launched > late ? launched - late : 0, launched > early ? launched - early : 0 };
 }
 
-/* Whether its work began so long after its return that a queue may have been full. */
+/* Whether a launch's work began at least TL_WAKE_NS after its return: only then a queue may have been full. */
 static bool leads(const tl_graph_build *b, const tl_kernel *k)
 {
     return k->launch != TL_NONE &&

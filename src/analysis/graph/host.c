@@ -50,7 +50,8 @@ static void add_wait(tl_graph_hosts *h, host_wait wait, uint32_t track, uint32_t
     add_instant(h, (instant){ wait.end_ns, track, number, launch, AT_WAIT_END });
 }
 
-/* A call that frees memory is no wait where something runs on; it is one until the last work has ended. */
+/* Adds a call as a wait.  A call that frees memory waits until the last work has ended, and is left out if work runs
+ * on. */
 static void add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call *call)
 {
     host_wait w = { .start_ns = tl_graph_host_time(b, call->start_ns),
@@ -68,7 +69,7 @@ static void add_call(tl_graph_build *b, tl_graph_hosts *h, const tl_waiting_call
     add_wait(h, w, call->track, TL_NONE);
 }
 
-/* Marks of steps, but for those after all that the host is known to do. */
+/* Adds the marks of steps, up to the last known instant of the host. */
 static void add_marks(const tl_graph_build *b, tl_graph_hosts *h)
 {
     int64_t last = INT64_MIN;
@@ -138,8 +139,8 @@ static int32_t step_at(const tl_graph_build *b, int64_t ns)
     return tl_graph_step(b->view, ns + b->lag_ns);
 }
 
-/* A launch, the beginning of a wait, the end of a pause: it comes after what its thread did last, and any other, unless
- * its own thread's last did so already; the host worked since. */
+/* Adds a node for a launch, the begin of a wait, or the end of a pause.  The node follows the last instant of its
+ * thread, and the last instant of any other thread if that came later; the time since is host work. */
 static uint32_t add_after(tl_graph_build *b, const recent *r, const instant *at, tl_node node)
 {
     uint32_t own = tl_map_get(&r->of_track, at->track);
@@ -170,7 +171,8 @@ static uint32_t add_begin(tl_graph_build *b, const recent *r, const instant *at,
                                 .kind = at->kind == AT_LAUNCH ? TL_NODE_LAUNCH : TL_NODE_WAIT_BEGIN });
 }
 
-/* What a host is waiting for: its device, in a call; room in the queue, which is no wait of its own; or its copy. */
+/* Returns the activity of a host's wait: for the device in a call, for its own copy, or for room in the queue
+ * (DEVICE). */
 static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, uint32_t launch)
 {
     if (w->call != NULL)
@@ -179,8 +181,8 @@ static tl_activity_kind waits_as(const tl_graph_build *b, const host_wait *w, ui
     return copy != TL_NONE ? tl_activity_of_work(b->view, &b->view->kernels[copy]) : TL_ACTIVITY_DEVICE;
 }
 
-/* A pause counts as work, as long as it is not known to be a wait: of the step and the stretch that it ends in, or that
- * end with it, as what is launched next, for a peer's may be too short to be one. */
+/* Adds the end of a wait.  A pause counts as host work until it is known to be a wait: in the step and stretch of the
+ * instant before its end, since the pause of a peer may be too short to be one. */
 static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const instant *at)
 {
     int64_t ns = w->end_ns - w->start_ns;
@@ -197,7 +199,7 @@ static uint32_t add_end(tl_graph_build *b, const recent *r, host_wait *w, const 
     return w->end;
 }
 
-/* The kernel of a launch that comes first in order. */
+/* Returns, by launch, its first kernel in the order of launches; TL_NONE: it has none. */
 static uint32_t *first_kernels(const tl_graph_build *b)
 {
     uint32_t *first = tl_malloc((b->nlaunches + 1) * sizeof *first);
@@ -209,8 +211,8 @@ static uint32_t *first_kernels(const tl_graph_build *b)
     return first;
 }
 
-/* A step begins with its mark: what the host did before is of the step that it ends.  Nothing is known of what it did
- * before the first one. */
+/* Adds the mark of a step.  Host work before a mark belongs to the step that ends there; before the first mark the
+ * host's work is unknown. */
 static uint32_t add_mark(tl_graph_build *b, const recent *r, const instant *at)
 {
     if (r->last == TL_NONE)

@@ -3,7 +3,7 @@
  *     rank 0   (arrival)------+                +-->(end)       meeting: the first of those who are done
  *     rank 1        (arrival)-+-->(meeting)----+-->(end)       transfer: from the last arrival to the meeting
  *     rank 2   (arrival)--(end)                                left before the last had come, by more than the clock error: it
- *                                                              waited for nobody, and stays as long as it did
+ *                                                              waited for no other rank, and keeps its length
  */
 #include "join.h"
 #include "tlmpi/base/sort.h"
@@ -46,7 +46,7 @@ static void list_graphs(tl_joining *j)
     tl_graph_untold(j->graphs, j->in->nranks, j->release_of, j->out);
 }
 
-/* By rank and kernel. */
+/* Maps each communication kernel, by rank and uid, to its number in the rank's graph. */
 static void map_comms(const tl_joining *j, tl_map *comms)
 {
     for (size_t r = 0; r < j->in->nranks; r++)
@@ -72,8 +72,8 @@ static void find_members(tl_joining *j)
 
 /* ----------------------------------------------------------------------------------------------------------- clocks */
 
-/* The shift as a rank's next collective has it, `by_ns`.  It changes by no more than clocks drift, unless it steps: so it
- * does at the greatest such change. */
+/* Adds the shift by_ns of a rank's next collective.  A change larger than clocks drift is a step of the clock; the
+ * largest such change is kept. */
 static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
 {
     if (at_ns < s->first_ns) {
@@ -93,7 +93,7 @@ static void extend_shift(tl_clock_shift *s, int64_t at_ns, int64_t by_ns)
     s->last_by_ns = by_ns;
 }
 
-/* From what its collectives were shifted by. */
+/* Finds the clock shift of each rank from the shifts of its collectives. */
 static void find_shifts(tl_joining *j)
 {
     for (size_t r = 0; r < j->in->nranks; r++)
@@ -106,12 +106,12 @@ static void find_shifts(tl_joining *j)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-/* A segment whose collective nobody knows the step of. */
+/* A segment whose collective has no known step. */
 enum { STEP_UNKNOWN = -2 };
 
-/* The step of each segment of a rank: that of the collective that ends it, or of the next that has one; of the last
- * that of the one before.  What ends in collectives of none lies before all steps, or after them.  step_of[ncomms + 1]
- * has the steps of those that are known. */
+/* Completes step_of[ncomms + 1], the step of each segment of a rank: the step of the collective that ends the segment,
+ * else of the next segment with a known step; the last has that of the one before.  Segments that end in collectives
+ * without a step lie before or after all steps. */
 static void complete_steps(int32_t *step_of, size_t ncomms)
 {
     size_t before = 0, last = ncomms;
@@ -126,7 +126,7 @@ static void complete_steps(int32_t *step_of, size_t ncomms)
     }
 }
 
-/* What nobody else is in tells of no step. */
+/* Whether the row's rank is the only one in its collective, which then tells no step. */
 static bool is_alone(const tl_graph_input *in, size_t row)
 {
     int64_t collective = in->rows[row].collective;
@@ -134,7 +134,7 @@ static bool is_alone(const tl_graph_input *in, size_t row)
            (row + 1 == in->nrows || in->rows[row + 1].collective != collective);
 }
 
-/* Ranks whose marks do not tell the job's steps have those of their collectives. */
+/* Ranks without marks of the job's steps get the steps of their collectives. */
 static void number_steps(tl_joining *j)
 {
     for (size_t r = 0; r < j->in->nranks; r++) {
@@ -163,7 +163,7 @@ static int by_value(const void *a, const void *b)
     return TL_COMPARE(*x, *y);
 }
 
-/* Each once: many ranks have the same. */
+/* Sorts the false votes and keeps each once: many ranks have the same. */
 static void sort_votes(tl_joining *j)
 {
     size_t kept = 0;

@@ -6,11 +6,11 @@
 #include "tlmpi/analysis/missing.h"
 #include "tlmpi/base/hash.h"
 
-/* A rank's clock: how far the job's is ahead of it, at two instants and between them, but for a step. */
+/* How far the job's clock is ahead of a rank's: at two instants, linear between them, plus one step. */
 typedef struct tl_clock_shift {
     int64_t first_ns, last_ns; /* on the rank's clock */
     int64_t first_by_ns, last_by_ns;
-    int64_t step_at_ns, step_ns; /* it is ahead by so much more from then on, and last_by_ns has that, too */
+    int64_t step_at_ns, step_ns; /* at step_at_ns the job's clock steps ahead by step_ns; last_by_ns includes it */
 } tl_clock_shift;
 
 /* Whose kernel a row is. */
@@ -32,7 +32,7 @@ typedef struct tl_joining {
     TL_VEC(uint64_t) false_votes; /* of any rank */
     int32_t **step_of;            /* by rank: of each of its segments; NULL: its nodes have their steps */
     TL_VEC(tl_meeting) meetings;
-    TL_VEC(tl_meeting_edge) edges; /* what they wait for, one meeting after the other */
+    TL_VEC(tl_meeting_edge) edges; /* what meetings wait for, one meeting after the other */
     tl_missing_input missing;
     tl_comers *comers;
 } tl_joining;
@@ -45,7 +45,7 @@ static inline const tl_member *tl_member_of(const tl_joining *j, const tl_late_r
 /* meet.c: all meetings, of those who have a trace; ports know theirs. */
 void tl_graph_meet(tl_joining *j);
 
-/* ...  and, once ranks are settled, how the others came to them. */
+/* meet.c: adds the arrivals of untraced ranks to the meetings, once ranks are settled. */
 void tl_graph_come(tl_joining *j);
 
 /* settle.c: what a rank is told. */
@@ -65,7 +65,7 @@ typedef struct tl_settlement {
 void tl_settlement_put(const tl_settlement *settlement, tl_bytes *out);
 void tl_settled_get(tl_graph *graph, size_t rank, tl_bytes *in);
 
-/* ways.c: the ways of all ranks whom one without a trace follows.  Both its parts are to be freed in any case. */
+/* ways.c: the ways of all ranks whose role has a rank without a trace.  The caller frees out->list.v and out->of. */
 void tl_graph_ways(const tl_joining *j, tl_ways *out);
 
 /* untold.c: which pauses were waits.  release_of[i][p]: what released pause p of ranks[i], an index of its releases, or

@@ -3,10 +3,10 @@
  *     rank 0   (arrival)------+                +-->(end)       meeting: the first of those who are done
  *     rank 1        (arrival)-+-->(meeting)----+-->(end)       transfer: from the last arrival to the meeting
  *     rank 2   (arrival)--(end)                                left before the last had come, by more than the clock error: it
- *                                                              waited for nobody, and stays as long as it did
+ *                                                              waited for no other rank, and keeps its length
  *
- * A rank without a trace comes from its former meetings, as those do that do the same (missing.h); their ways are known
- * when the graph of those that have one is in order.
+ * A rank without a trace comes from its earlier meetings as traced ranks of its role do (missing.h).  The ways of those
+ * ranks are known once the graph of all traced ranks is in order.
  */
 #include "join.h"
 #include "tlmpi/base/stats.h"
@@ -28,7 +28,7 @@ static void add_edge(tl_joining *j, tl_meeting_edge arrival)
     j->edges.v[j->edges.n++] = arrival;
 }
 
-/* A row's rank takes part where the collective fits; alone, where others have no trace. */
+/* Whether a row's rank takes part in the meeting: its collective fits, or all other members have no trace. */
 static bool takes_part(const tl_joining *j, const gathering *g, const tl_late_row *row)
 {
     return (row->fits || (g->n == 1 && tl_comers_count(j->comers, row) > 0)) && tl_member_of(j, row)->port != TL_NONE;
@@ -117,7 +117,7 @@ void tl_graph_meet(tl_joining *j)
         meet(j, &g, (uint32_t)j->meetings.n);
 }
 
-/* What a meeting waits for, those without a trace first. */
+/* Fills what a meeting waits for: arrivals of untraced ranks first, then the others. */
 static void come(tl_joining *j, const gathering *g, uint32_t number, const tl_meeting_edge *others, uint32_t nothers)
 {
     tl_coming coming = coming_of(g, number);

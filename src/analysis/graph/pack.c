@@ -1,7 +1,7 @@
 /* pack.c - the nodes and edges of a rank as bytes: a fourth of what they take as arrays.
  *
- * A graph is large, and until all ranks are joined nobody looks at it.  Its numbers hardly differ from what one would
- * guess from those before them, so that difference is written, 7 bits a byte, those nearest to 0 in the fewest:
+ * A graph is large, and is not read until all ranks are joined.  Each number is guessed from earlier ones, and the
+ * difference from the guess is written, 7 bits a byte: the nearer to 0, the fewer bytes.
  *
  *     head     kind, activity; number of edges; whether it has a key, another segment or another step than the node before
  *     key      its place among the rank's keys; segment, step: by how much they differ
@@ -34,7 +34,7 @@ static uint32_t *from_of(guess *g, const tl_node *node, uint32_t edge)
     return &g->from[node->kind][edge < NSLOTS ? edge : NSLOTS - 1];
 }
 
-/* What it waits for that is known when it is read. */
+/* Returns when the latest earlier node that v waits for is done, ns: only these are known when v is read. */
 static int64_t since_of(const tl_node *nodes, const tl_edge *edges, uint32_t v, uint32_t nedges)
 {
     int64_t since = 0;
@@ -63,7 +63,7 @@ typedef struct packing {
     guess guess;
 } packing;
 
-/* A number of 64 bits takes so many at most. */
+/* The most bytes that a number of 64 bits takes. */
 enum { LONGEST = 10 };
 
 static void put(packing *p, uint64_t x)

@@ -3,7 +3,7 @@
 #include "build.h"
 #include "tlmpi/base/stats.h"
 
-/* How often work of that name ended in the pause. */
+/* Returns how many kernels of a name ended in the pause. */
 static uint32_t ends_in(const tl_graph_build *b, uint64_t name, int64_t start_ns, size_t until)
 {
     uint32_t n = 0;

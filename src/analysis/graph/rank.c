@@ -22,7 +22,7 @@ void tl_graph_edge(tl_graph_build *b, uint32_t from, uint32_t to, int64_t lag_ns
     b->edges.v[b->edges.n++] = (tl_draft_edge){ lag_ns, from, to };
 }
 
-/* The edges to each node together, in the order in which they were found. */
+/* Groups the edges by the node that they lead to, in the order in which they were found. */
 static void place_edges(tl_graph_build *b, tl_rank_graph *out)
 {
     size_t n = b->nodes.n, vote = 0;
@@ -60,7 +60,7 @@ static void sort_votes(tl_graph_build *b)
     b->false_votes.n = kept;
 }
 
-/* What ends the last of each, and then all of it to the caller. */
+/* Adds the entries that end the lists, and hands all lists to the caller. */
 static void hand_out(tl_graph_build *b, tl_rank_graph *out)
 {
     tl_graph_node(b, (tl_node){ 0 });
@@ -91,7 +91,7 @@ static void widen(span *s, int64_t start_ns, int64_t end_ns)
     s->end_ns = tl_ns_max(s->end_ns, end_ns);
 }
 
-/* Whether its times are such that sums of them fit. */
+/* Whether the recording's span and work are small enough that sums of times do not overflow. */
 static bool has_times(const tl_rank_view *view, const tl_host_calls *calls)
 {
     span s = { INT64_MAX, INT64_MIN };

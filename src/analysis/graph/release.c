@@ -15,7 +15,7 @@ size_t tl_graph_ended(const tl_graph_build *b, int64_t at_ns)
     return low;
 }
 
-/* What has no launch in the trace was launched before. */
+/* Whether a kernel was launched by at_ns; one without a launch in the trace was. */
 static bool launched_by(const tl_graph_build *b, uint32_t kernel, int64_t at_ns)
 {
     return b->placed[kernel].launch_ns == TL_TIME_UNKNOWN || b->placed[kernel].launch_ns <= at_ns;

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------------- clocks, launches */
 
-/* How far kernels seem to begin before their launches, at most: so much the device's clock is after. */
+/* Returns the lag of the device's clock, ns: the most by which a kernel seems to begin before its launch. */
 static int64_t lag_of(const tl_rank_view *view)
 {
     int64_t lag = 0;
@@ -38,7 +38,8 @@ static uint64_t name_of(const tl_rank_view *view, const tl_kernel *k)
     return k->kind == TL_MEMCPY ? name_of_copy(view, k) : view->names->v[tl_name_key(view, k->name)].key;
 }
 
-/* Handed over as the call returns, or right before it starts; not before the call begins. */
+/* Fills when each launch hands over its work: at the return of the call, or right before the kernel starts if that is
+ * earlier, but not before the call begins. */
 static void hand_over(tl_graph_build *b)
 {
     const tl_rank_view *view = b->view;
@@ -70,7 +71,8 @@ static void hand_over(tl_graph_build *b)
     }
 }
 
-/* What few launches keep below: they found the device waiting. */
+/* Fills latency_ns, the low quantile TL_LATENCY_SHARE of the time from launch to start: such launches met an idle
+ * device. */
 static void find_latency(tl_graph_build *b)
 {
     int64_t *late = tl_malloc((b->view->nkernels + 1) * sizeof *late);
@@ -214,7 +216,8 @@ static void count(tl_map *counts, uint64_t what, uint32_t *n)
     tl_map_put(counts, what, *n + 1);
 }
 
-/* Names are counted between two collectives, so that what one rank launches besides leaves the others what they are. */
+/* Numbers the kernels of one name between two collectives, so that an extra launch shifts no keys beyond the next
+ * collective. */
 static void find_keys(tl_graph_build *b)
 {
     tl_map counts = { 0 }, first_of = { 0 }; /* by step + 1: its first segment */

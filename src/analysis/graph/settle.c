@@ -6,8 +6,8 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Clocks drift alike before the first and after the last of its collectives; but a nanosecond of rounding must not
- * become more there than that of all times. */
+/* Returns a rank's time on the job's clock.  The drift continues before the first and after the last collective, but
+ * only as far as a nanosecond of rounding stays within TL_ROUNDING_NS. */
 static int64_t on_job_clock(const tl_clock_shift *s, int64_t ns)
 {
     int64_t by_ns = tl_ns_sum(s->first_by_ns, ns >= s->step_at_ns ? s->step_ns : 0);
@@ -102,7 +102,7 @@ static void end(settling *s)
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-/* Where the rank's own graph gives way to what all ranks have shown. */
+/* Marks the nodes that get new edges from what all ranks have shown: ENDs with a meeting, pauses that were waits. */
 static void mark(const settling *s)
 {
     for (size_t v = 0; v < s->from->nnodes; v++)
@@ -120,7 +120,7 @@ static void put_edge(settling *s, uint32_t from, int64_t lag_ns)
     s->graph.edges[s->graph.nedges++] = (tl_edge){ .from = from, .lag_ns = lag_ns };
 }
 
-/* An END waits for its meeting alone. */
+/* Makes an END wait for its meeting alone. */
 static void put_end(settling *s, uint32_t port, tl_node *node)
 {
     const tl_port *met = &s->ports[port];
@@ -138,7 +138,7 @@ static bool is_voted_out(const settling *s, uint64_t vote)
            ((vote & TL_VOTE_OF_KIND) != 0 && tl_map_get(&s->false_votes, tl_vote_shown(vote)) == TL_MAP_NONE);
 }
 
-/* The edges of its own graph, but for what was voted out. */
+/* Copies the edges of the rank's own graph, without edges that were voted out. */
 static void put_edges(settling *s, uint32_t v, tl_node *node)
 {
     const tl_rank_graph *g = s->from;
@@ -191,7 +191,7 @@ static void note_step(settling *s, int32_t step, size_t *room)
     s->steps[at] = step;
 }
 
-/* What the job has to know of it without its nodes. */
+/* Notes what the job needs of the rank without its nodes: start, steps, ports. */
 static void note(settling *s)
 {
     tl_node *nodes = s->graph.nodes;

@@ -68,7 +68,7 @@ static int by_start(const void *context, uint32_t x, uint32_t y)
 
 /* --------------------------------------------------------------------------------------------------------- one kernel */
 
-/* Whether other work ended right before it began: so long before at most. */
+/* Whether other work ended at most most_ns before the kernel began. */
 static bool follows_work(const tl_graph_build *b, uint32_t kernel, int64_t most_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
@@ -95,7 +95,8 @@ static void launch_now(reading *r, uint32_t kernel)
     p->launch = (uint32_t)b->nlaunches++;
 }
 
-/* With what was launched last, but before what follows on its stream and before the wait in which it began. */
+/* Counts the kernel as launched with the last launch, or at until_ns if that is earlier: before the next launch of its
+ * stream, and before the wait in which it began. */
 static void launch_with_latest(const reading *r, uint32_t kernel, int64_t until_ns)
 {
     tl_graph_kernel *p = &r->b->placed[kernel];

@@ -5,9 +5,10 @@
  *     device       [   a   ][     b    ]              on at the same short lag after b has ended
  *
  * All pauses between two such calls, on all ranks, are judged together.  They waited for work of a name if at least
- * three of them, with most of their time, end at the median lag of that name on their rank, and chance would hardly make
- * so many end alike: work of that name that ended n times in a pause ends within d of any lag in about 1 - exp(-2 d n /
- * pause) of all cases. Clocks of host and device differ from rank to rank, so the median lag is each rank's own.
+ * three of them, with most of their time, end at the median lag of that name on their rank, and chance hardly
+ * explains that number: work of that name that ended n times in a pause ends within d of any lag in about
+ * 1 - exp(-2 d n / pause) of all cases.  Clocks of host and device differ from rank to rank, so the median lag is each
+ * rank's own.
  */
 #include "join.h"
 #include "tlmpi/base/quantile.h"
@@ -17,7 +18,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What may have released one pause. */
+/* A kernel that may have released one pause. */
 typedef struct candidate {
     uint64_t calls, name;
     int64_t lag_ns, pause_ns;
@@ -41,7 +42,7 @@ static int by_calls(const void *a, const void *b)
     return x->rank != y->rank ? TL_COMPARE(x->rank, y->rank) : TL_COMPARE(x->pause, y->pause);
 }
 
-/* What speaks for one name. */
+/* The evidence that pauses waited for work of one name. */
 typedef struct evidence {
     size_t nnear;        /* pauses that end at the median lag */
     int64_t near_ns;     /* how long these are together */
@@ -136,7 +137,7 @@ static int by_sum_calls(const void *a, const void *b)
     return TL_COMPARE(x->calls, y->calls);
 }
 
-/* One row for the same calls; how many. */
+/* Adds up the sums of the same calls; returns the number of sums left. */
 static size_t add_up(calls_sum *sums, size_t n)
 {
     size_t kept = 0;

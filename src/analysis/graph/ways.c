@@ -3,8 +3,8 @@
  *     meeting p               (p ends)---->(work)---->(m arrives)          way from p to m: the longest over what lies between
  *     meeting q   (q ends)-------------------^                             ... and from q, if it is longer than over p
  *
- * Nodes of a rank are taken in order, each with the longest ways to it from ends of meetings.  A way that is no longer
- * than one by another of them is dropped: who comes from q to p and from there cannot be earlier.
+ * Nodes of a rank are taken in order, each with the longest ways to it from ends of meetings.  A way from q that is
+ * no longer than the way from q over p is dropped: it never decides the arrival.
  */
 #include "join.h"
 #include "tlmpi/base/stats.h"
@@ -17,7 +17,7 @@ typedef struct going {
     tl_ways_to *at; /* by node; from ports */
     tl_way *room;
     uint32_t *order;   /* nodes */
-    uint32_t *port_of; /* by node: whose ARRIVAL or END it is and somebody has a row of; TL_NONE */
+    uint32_t *port_of; /* by node: the port, among those with a row, that has it as ARRIVAL or END; TL_NONE */
     uint32_t *row_of;  /* by port; TL_NONE: there is none */
     size_t nports;
     tl_way_list list;  /* what has been found, from ports */
@@ -49,7 +49,7 @@ static void drop_short(const going *g, tl_ways_to *to)
     to->n = kept;
 }
 
-/* All ways to a node but those that begin there. */
+/* Lists the ways to node v, without a way that begins at v itself. */
 static void list_ways(const going *g, uint32_t v)
 {
     const tl_open_rank *o = g->open;

@@ -9,7 +9,7 @@ static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     tl_node node = { .done_ns = k->start_ns, .segment = p->segment, .step = p->step, .kind = TL_NODE_ARRIVAL };
     p->start = tl_graph_node(b, node);
     node.done_ns = k->end_ns;
-    node.work_ns = k->end_ns - k->start_ns; /* as long as nobody else is known to take part */
+    node.work_ns = k->end_ns - k->start_ns; /* until other participants are known */
     node.kind = TL_NODE_END;
     node.activity = TL_ACTIVITY_COMM;
     p->end = tl_graph_node(b, node);
@@ -20,7 +20,7 @@ static void add_comm(tl_graph_build *b, const tl_kernel *k, tl_graph_kernel *p)
     tl_graph_edge(b, p->start, p->end, 0, 0);
 }
 
-/* Work that begins before the one before it on its stream has ended begins so much earlier whatever happens. */
+/* Work that begins before the previous work of its stream ended keeps that overlap in every replay: a lag below 0. */
 static void add_before(tl_graph_build *b, size_t i)
 {
     const tl_kernel *k = &b->view->kernels[i];

@@ -1,4 +1,4 @@
-/* calls.c - from all calls of a rank those that tell how a device ran dry.
+/* calls.c - finds the calls of a rank that tell how a device ran dry.
  *
  *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
  *     holds      cudaStreamWaitEvent

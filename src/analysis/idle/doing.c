@@ -278,8 +278,8 @@ static size_t gaps_of(const doing *w, uint32_t track, const uint32_t **by)
     return n;
 }
 
-/* The least number of events with which a thread is one of those that are asked, and how many of just that number are.
- */
+/* Limits the threads that are looked at to OTHER_THREADS: threads with more than *least events, and *ties of the
+ * threads with exactly that number. */
 static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
 {
     size_t low = 1, high = o->n;
@@ -288,7 +288,7 @@ static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
     *ties = 0;
     if (o->nthreads <= OTHER_THREADS)
         return;
-    while (low < high) { /* the largest number that at least so many threads reach */
+    while (low < high) { /* the largest number of events that OTHER_THREADS threads reach */
         size_t mid = low + (high - low + 1) / 2, reach = 0;
         for (size_t t = 0; t < o->nthreads; t++)
             reach += o->threads[t].n >= mid;

@@ -5,9 +5,9 @@
  *                                               |<---- gap ---->|
  *                          |<-- the wait -->|
  *
- * The call to blame is the last to begin before the gap of those that wait for the device, ended at most sync_ns before
- * it, and had ended when the work after the gap was launched.  When it waited for more than drain_ns of the work
- * before the gap, it drained the device; else the queue was empty already, and the device starved.
+ * The call to blame is the last one to begin before the gap that waited for the device, ended no earlier than sync_ns
+ * before the gap, and had ended when the work after the gap was launched.  If it waited for more than drain_ns of the
+ * work before the gap, it drained the device; else the queue was empty already, and the device starved.
  */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
@@ -45,8 +45,7 @@ static void order_by_end(const tl_idle_rank *k, bool apart, tl_idle_ends *ends)
     tl_below_make(&ends->latest, ends->wait, k->waits.n);
 }
 
-/* Whether the i-th to end is one of an earlier device, or of this one and ends before the instant; after: at it, too.
- */
+/* Whether the i-th wait is of a lower device, or of this device and ends before ns; `after`: before or at ns. */
 static bool ends_before(const tl_idle_rank *k, const tl_idle_ends *ends, size_t i, int32_t device, int64_t ns,
                         bool after)
 {
@@ -55,7 +54,7 @@ static bool ends_before(const tl_idle_rank *k, const tl_idle_ends *ends, size_t 
     return other < device || (other == device && (w->end_ns < ns || (after && w->end_ns == ns)));
 }
 
-/* How many stand before those of the device that end at or after the instant; after: that end after it. */
+/* Returns the number of waits for which ends_before holds. */
 static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns, bool after)
 {
     size_t low = 0;
@@ -63,8 +62,8 @@ static size_t ending_before(const tl_idle_rank *k, const tl_idle_ends *ends, int
     return low;
 }
 
-/* The first of the device's waits that ends at or after the instant, which is asked for in order of time: its place;
- * that after all of them where there is none. */
+/* Returns the place of the device's first wait that ends at or after ns, else the place behind its waits.  Successive
+ * calls must not go back in time. */
 static size_t first_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int32_t device, int64_t ns,
                            tl_idle_cursor *cursor)
 {
@@ -100,7 +99,7 @@ static uint32_t last_ending(const tl_idle_rank *k, const tl_idle_ends *ends, int
                          (uint32_t)begun_before(k, lo));
 }
 
-/* The same of the waits that may be for the device, which are those for nobody knows which as well. */
+/* The same, of the waits for device d and of the waits whose device is not known. */
 static uint32_t last_ending_for(const tl_idle_rank *k, tl_idle_device *d, int64_t lo, int64_t from_ns, int64_t to_ns)
 {
     if (d->device < 0 || k->of_device.wait == NULL)

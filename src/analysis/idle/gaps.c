@@ -43,8 +43,8 @@ static int32_t uid_of(uint32_t uid)
     return uid <= INT32_MAX ? (int32_t)uid : -1;
 }
 
-/* Whose doing counts in the gap: the thread that launched the work after it; where that is not known the thread that
- * launches most on this device, or most of all. */
+/* Returns the thread that a gap is charged to: the one that launched the work after the gap; if unknown the one that
+ * launches most on this device, else the rank's main thread. */
 static uint32_t thread_of(const tl_idle_rank *k, uint32_t launch, uint32_t main_track)
 {
     if (launch != TL_NONE)
@@ -127,8 +127,8 @@ typedef struct timeline {
     const uint32_t *order;
     size_t n, next;     /* the work after the gap is order[next] */
     int64_t lo, hi;     /* the gap */
-    int64_t begin, end; /* of the busy time after the last gap, so far */
-    uint32_t last;      /* what ended last so far; prev: before the gap */
+    int64_t begin, end; /* of the busy time since the last gap */
+    uint32_t last;      /* the work that ended last up to now; prev: last before the gap */
     uint32_t prev;
 } timeline;
 

@@ -11,13 +11,13 @@
  *     WORK_NOT_RECORDED       a call queued work after A's launch and before B's that the trace lacks: lost.c
  *     GRAPH_INTERNAL          B is a later node of a graph launch
  *     LAUNCH_ANOMALY          B is not queued, and L is longer than anomaly_ns and than anomaly_pct of the gap
- *     LAUNCH_ANOMALY          B is queued, and the gap longer than queued_ns
- *     DEPENDENCY_WAIT         likewise, and its stream waits for an event
+ *     DEPENDENCY_WAIT         B is queued, the gap is longer than queued_ns, and B's stream waits for an event
+ *     LAUNCH_ANOMALY          B is queued, and the gap is longer than queued_ns
  *     LAUNCH_OVERHEAD_ONLY    gap - L is less than half of launch_ns, or than 2 us
  *     RUNTIME_DOMINATED       calls of one class took runtime_pct of the gap or more
- *     CPU_UNTRACED            operators took less than coverage_pct of it
- *     NO_CPU_TRACE            likewise, and the trace has none at all
- *     CPU_DOMINATED           operators took it
+ *     CPU_DOMINATED           operators took coverage_pct of the gap or more
+ *     NO_CPU_TRACE            the trace has no operators at all
+ *     CPU_UNTRACED            operators took less than coverage_pct of the gap
  *
  * Labels and thresholds are TraceLens'; where the rules depart from its own, tl_idle_rules says how.
  */

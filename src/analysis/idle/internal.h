@@ -3,7 +3,7 @@
  *     idle.c     the order of it all, and the label
  *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
  *     call.c     a call -> what it is, by its name, and what it waits for
- *     calls.c    all calls -> those that wait for the device, waits of streams for events, launches
+ *     calls.c    all calls -> waits for the device, waits of streams for events, launches
  *     lost.c     launches whose work is not in the trace
  *     drain.c    how the device ran dry
  *     doing.c    what the host did, thread by thread;  tally.c: time by name
@@ -24,7 +24,7 @@
 /* What a call is, as far as its name tells. */
 typedef struct tl_idle_call {
     uint8_t call;          /* tl_call_class, as if it were no wait: alloc, launch or other */
-    uint8_t wait;          /* tl_sync_kind of those that are always one: device, stream, event, implicit */
+    uint8_t wait;          /* tl_sync_kind of a call that always waits: device, stream, event, implicit */
     bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
     bool copy, async;      /* a copy; one whose name says that it does not wait */
     uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */

@@ -7,11 +7,12 @@
  *
  *     captured    launches between the begin and the end of a capture, which make a graph
  *     nested      calls within a call that launches: both have one piece of work
- *     unnamed     calls of a name of which no work is in the trace at all: the profiler does not join them
+ *     unnamed     calls of a name without any work in the trace: the profiler does not join them
  *     unjoined    where as much device work has no correlation as launches have no work, or most of it has none of a call
  *
- * Of a copy of nothing there is no record, so a copy is lost only next to a launch that is.  Of graphs, which have many
- * kernels, those are lost that have less than half of the median of those that begin with the same kernel, or none.
+ * Of a copy of nothing there is no record, so a copy is lost only next to a launch that is.  Graphs have many
+ * kernels: a graph launch is lost if it has none, or less than half of the median of the graphs that begin with the
+ * same kernel.
  */
 #include "internal.h"
 #include "tlmpi/base/sort.h"
@@ -224,7 +225,8 @@ static void add_rows(const tl_idle_rank *k, int32_t step, const int64_t *count, 
                     .rank = k->view->rank, .defect = (uint8_t)defect, .step = step, .count = count[defect], .of = of });
 }
 
-/* Launches of one step lie together, but for those that are in none. */
+/* Appends a row per step and defect.  The launches of a step are consecutive, but for launches in no step between them,
+ * which are counted apart. */
 void tl_idle_lost_rows(const tl_idle_rank *k, tl_table *health)
 {
     int64_t count[TL_NDEFECTS] = { 0 }, outside[TL_NDEFECTS] = { 0 }, of = 0, of_outside = 0;

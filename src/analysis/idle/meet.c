@@ -155,8 +155,8 @@ static void add_held(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl
     f->out->held.v[f->out->held.n++] = (tl_held){ from_ns, to_ns, op, (uint8_t)meet };
 }
 
-/* The thread's stretches in collectives that hold it, of those that run at once the first to begin; f->taken has them
- * then. */
+/* Adds the thread's stretches in collectives that hold it, also to f->taken.  Where two overlap, the first to begin has
+ * the common time. */
 static void walk_collectives(finding *f, const tl_thread *t)
 {
     const tl_ops *o = &f->view->ops;
@@ -175,7 +175,8 @@ static void walk_collectives(finding *f, const tl_thread *t)
     }
 }
 
-/* [from_ns, to_ns) without what is taken, of which the first *at have ended before; successive calls go on in time. */
+/* Adds [from_ns, to_ns) less f->taken.  *at: the number of taken spans that ended before; from_ns does not decrease
+ * from call to call. */
 static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl_meet meet, size_t *at)
 {
     const tl_spans *taken = &f->taken;
@@ -189,7 +190,7 @@ static void add_rest(finding *f, int64_t from_ns, int64_t to_ns, uint32_t op, tl
     }
 }
 
-/* Its waits outside of these. */
+/* Adds the thread's waits for other ranks, outside of its collectives. */
 static void walk_waits(finding *f, const tl_thread *t)
 {
     const tl_ops *o = &f->view->ops;

@@ -17,7 +17,7 @@
 #include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
-/* Devices and streams that are waited for are told apart up to so many. */
+/* The most devices and streams that waits are told apart by. */
 enum { SCOPES_MOST = 64 };
 
 /* What communicates alone in a scope: a stream, a device (stream -1), or all the rank has (both -1). */
@@ -26,7 +26,7 @@ typedef struct scope {
     tl_comm_spans spans;
 } scope;
 
-/* The waits of one thread, of those that run at once the first to begin. */
+/* A wait of a thread; where two overlap, the first to begin has the common time. */
 typedef struct stay {
     uint32_t track, wait;
     int64_t start_ns, end_ns;
@@ -195,7 +195,7 @@ static const tl_held_thread *held_of(const finding *f, uint32_t track)
 }
 
 /* A stretch in which the host waited in op, or was free (TL_NONE): for the collectives that ended meanwhile, at each
- * instant for the one that ends last; in what they leave of it nobody knows for what. */
+ * instant for the one that ends last.  In the rest of the stretch the host waited for something unknown. */
 static void add_stretch(finding *f, const tl_gap *gap, int64_t from_ns, int64_t to_ns, uint32_t op)
 {
     size_t low = 0; /* to the first that ends after the stretch */
@@ -282,7 +282,7 @@ void tl_idle_peers(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_
     bool several = n > 1 && k->view->ncolls > 0;
 
     if (k->view->world_size == 1) {
-        /* there is nobody to wait for */
+        /* the job has no other rank to wait for */
         return;
     }
     prepare(&f, several);

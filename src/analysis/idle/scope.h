@@ -63,7 +63,7 @@ void tl_idle_places_find(tl_idle_scope *scope);
  * idle_annotation for a class. */
 void tl_idle_say_places(tl_idle_scope *scope, const uint32_t *index, size_t n, tl_idle_summary *row);
 
-/* Likewise of the class over all ranks whose n rows of idle_summary index[] has. */
+/* Fills the largest annotation of a class over all ranks; index[n]: the class's rows of idle_summary. */
 void tl_idle_say_places_of_job(tl_tables *job, const uint32_t *index, size_t n, tl_idle_summary *row);
 
 #endif

@@ -1,7 +1,7 @@
 /* bandwidth.c - how fast do messages move, by group, kind and size?
  *
- * Over the time from the last arrival on: the kernels of those who came early are mostly waiting.  Where a rank is not
- * there, nobody knows when the last came.
+ * A transfer lasts from the last arrival to the end: the kernels of ranks that came early are mostly waiting.  Where a
+ * rank has no trace the last arrival, and so the transfer time, is unknown.
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/hash.h"

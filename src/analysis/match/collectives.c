@@ -122,7 +122,7 @@ static void doubt_clocks(tl_collective_view *c, const tl_job_facts *facts)
     c->unsure_ns = doubt.corrected && !doubt.untied ? c->uncertainty_ns : 0;
 }
 
-/* Whether it is between two ranks, and known between which. */
+/* Whether the collective is between two ranks, both known. */
 static bool is_pair(const tl_collective_view *c)
 {
     return c->by_rank[0].peer >= 0;
@@ -136,7 +136,7 @@ static int32_t expected_of(const tl_collective_view *c, const tl_group_fact *gro
     return 1 + (tl_rank_clock_of(facts, c->by_rank[0].peer) != NULL && c->by_rank[0].peer != c->by_rank[0].rank);
 }
 
-/* Of a pair its two ranks tell, of others their group. */
+/* Returns the span: of a pair by the hosts of its two ranks, else that of the group. */
 static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, const tl_job_facts *facts)
 {
     if (!is_pair(c))
@@ -148,8 +148,8 @@ static uint8_t span_of(const tl_collective_view *c, const tl_group_fact *group, 
     return a->host == b->host ? TL_SPAN_INTRA_NODE : TL_SPAN_INTER_NODE;
 }
 
-/* Ranks that take part.  A SendRecv kernel of a group that has collectives is one of them, an all-to-all; of others each
- * may send to another rank, unless the group is known to be of two. */
+/* Returns the number of ranks that take part; -1: unknown.  A SendRecv kernel in a group with collectives is an
+ * all-to-all of the whole group; in other groups it may be with any rank, unless the group has only two. */
 static int32_t size_of(const tl_collective_view *c, const tl_group_fact *group)
 {
     if (is_pair(c))
@@ -167,8 +167,9 @@ static tl_coll_state state_of(const tl_collective_view *c, const tl_group_fact *
     return c->size < 0 || c->n < (size_t)c->size ? TL_COLL_PARTIAL : TL_COLL_WHOLE;
 }
 
-/* The step in which most of those that tell one launched it, else that of the lowest rank that does: a damaged trace
- * may have lost its marks, and a rank may number its steps otherwise than the rest. */
+/* Returns the step that more than half of the participants with a step give, else the step of the lowest rank with
+ * one; -1: none has one.  A damaged trace may have lost its marks, and a rank may number its steps otherwise than the
+ * rest. */
 static int32_t step_of(const tl_participant *p, size_t n)
 {
     int32_t lowest = -1, most = -1;

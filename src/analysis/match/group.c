@@ -19,8 +19,8 @@ static void count(tl_group_row *row, const tl_collective_row *c)
     row->suspect += !fits;
     if (!fits || c->n < 2)
         return;
-    /* Those who are there waited for each other, whoever is missing; how long it took once all had come is not
-     * known. */
+    /* The ranks with a trace waited for each other even if others are missing; the transfer time is known only if
+     * none is. */
     row->wait_ns = tl_ns_sum(row->wait_ns, c->wait_sum_ns);
     row->matched += c->state != TL_COLL_MISSING;
     if (c->state == TL_COLL_WHOLE)
@@ -73,7 +73,7 @@ static int32_t ranks_of_job(const tl_table *ranks)
     return told > 0 ? told : numbered;
 }
 
-/* Of equal groups the first row is the one with words: it was there before the counts. */
+/* Adds up the rows of each group.  Its first row has the texts: it was there before the counts. */
 static void group_reduce(tl_tables *job)
 {
     tl_table *groups = tl_tables_get(job, &tl_group_row_schema);

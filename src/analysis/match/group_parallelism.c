@@ -44,9 +44,10 @@ static unsigned named_in(const char *description)
     return named & ~(1U << TL_PARALLEL_UNKNOWN);
 }
 
-/* Experts' own data or tensor parallel groups do what their other word says, and gradients are summed over the ranks
- * that share a sequence as over those that have samples of their own ("DATA_PARALLEL_GROUP_WITH_CP",
- * "mesh_dp_shard_cp").  Any other two are a group that several share, as all ranks of a model's copy. */
+/* Returns the one parallelism that the description names.  "Expert" with another word means the other word; "data" with
+ * "context" means data ("DATA_PARALLEL_GROUP_WITH_CP", "mesh_dp_shard_cp"): gradients are summed over the ranks that
+ * share a sequence as well.  Any other two words name a group of mixed use, such as all ranks of one model copy:
+ * unknown. */
 static tl_parallelism described(const char *description)
 {
     enum { DATA = 1 << TL_PARALLEL_DATA, EXPERT = 1 << TL_PARALLEL_EXPERT, CONTEXT = 1 << TL_PARALLEL_CONTEXT };

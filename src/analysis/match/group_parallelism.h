@@ -12,7 +12,7 @@
 
 #include "tlmpi/model/coll_tables.h"
 
-/* By the row's description, its counts of collectives and its size in a job of so many ranks; 0: that is not known. */
+/* Decides by the row's description, its counts of collectives and its size in a job of nranks; 0: not known. */
 tl_parallelism tl_group_parallelism(const tl_group_row *row, int32_t nranks);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends of one collective scatter by so much, and clocks drift by a part in so many. */
+/* The scatter of the ends of one collective, in ns, and the drift of clocks, as 1 part in CLOCKS_DRIFT. */
 #define ENDS_AGREE_NS INT64_C(200000)
 #define CLOCKS_DRIFT  INT64_C(10000)
 
@@ -104,8 +104,8 @@ static int32_t host_of(const tl_deciding *d, uint32_t membership)
     return clock != NULL ? clock->host : -1;
 }
 
-/* Hosts, and whether all ranks of the group are known to be on one: several hosts are several, whoever else is there.
- */
+/* Fills hosts and span: INTRA_NODE needs all ranks of the group on one known host; two hosts make INTER_NODE even where
+ * ranks are missing. */
 static void clock(draft *g, const tl_deciding *d, int32_t *room)
 {
     for (size_t i = g->from; i < g->to; i++)
@@ -117,9 +117,9 @@ static void clock(draft *g, const tl_deciding *d, int32_t *room)
                                                    : TL_SPAN_UNKNOWN;
 }
 
-/* Ranks may have launched as many of the same and still have begun to record at different times.  Then what is the k-th
- * of one is another's (k+1)-th, and they end apart by as much as is between the two: now more, now less.  Of the same
- * collectives the ends are apart by what the clocks are. */
+/* Whether the ends of two memberships are a constant distance apart, as clocks are.  Ranks may have launched equally
+ * many collectives and still have begun to record at different times: then the k-th of one rank is the (k+1)-th of
+ * the other, and the distance of their ends varies with the time between collectives. */
 static bool end_together(const tl_membership *a, const tl_membership *b)
 {
     int64_t least = INT64_MAX, most = INT64_MIN;
@@ -157,7 +157,7 @@ static draft describe(const tl_deciding *d, size_t from, size_t to, int32_t *roo
         g.row.source = m->from < g.row.source ? m->from : g.row.source;
     }
     g.row.seen = (int32_t)n;
-    if (first->size < 0 && d->job->all_traced && (n > 1 || d->job->nranks == 1)) /* nobody is left who could be in it */
+    if (first->size < 0 && d->job->all_traced && (n > 1 || d->job->nranks == 1)) /* no untraced rank is left */
         g.row.size = g.row.seen;
     if (first->inferred)
         tl_ranks_text(room, n, g.row.ranks, sizeof g.row.ranks);

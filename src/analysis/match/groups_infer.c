@@ -14,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How ranks scatter around so many of them tells how steady groups are. */
+/* The number of ranks around which the scatter of all others is measured. */
 enum { LOOKED_FROM = 16 };
 
-/* What two memberships both have, in order of time: when it ended for the one, and how much later than for the other. */
+/* The sightings that two memberships share, in order of time: the end for the first, and how much later than the
+ * other. */
 typedef struct common {
     size_t n;
     bool loose;
@@ -64,7 +65,7 @@ static int64_t apart_at(const distance *x, int64_t ns)
     return tl_ns_sum(x->apart_ns, x->step_ns != 0 && ns >= x->step_at_ns ? x->step_ns : 0);
 }
 
-/* How often one of them had left before the other came. */
+/* Returns the number of collectives that one of the two ranks had left before the other came. */
 static size_t misses(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
 {
     size_t i = d->first_sighting[a], j = d->first_sighting[b], n = 0;
@@ -93,8 +94,8 @@ static int64_t middle(const common *c, size_t from, size_t to)
     return tl_median(room, to - from);
 }
 
-/* The same where the clock of one of them is set anew: at the place where ends are farther apart by most than just
- * before. */
+/* Returns the distance of two memberships if one clock steps once: at the sighting where the distance of ends changes
+ * most. */
 static distance with_step(const common *c)
 {
     size_t at = 0;
@@ -166,7 +167,7 @@ static uint32_t inferred_of(const tl_deciding *d, int32_t rank, uint64_t members
     return TL_NONE;
 }
 
-/* Whether a is much steadier than b; of two that are about as steady, whether clocks are less apart by it. */
+/* Whether a scatters much less than b or, if both scatter about alike, puts clocks less apart. */
 static bool tells_better(const distance *a, const distance *b)
 {
     int64_t x = tl_ns_max(a->scatter_ns, TL_GROUP_STEADY_NS), y = tl_ns_max(b->scatter_ns, TL_GROUP_STEADY_NS);
@@ -174,8 +175,8 @@ static bool tells_better(const distance *a, const distance *b)
     return alike ? llabs(a->apart_ns) < llabs(b->apart_ns) : x < y;
 }
 
-/* Whether another group that both ranks may be in knows the distance of their clocks better, and it is another.  Of
- * rings with a slow link ends tell no clocks. */
+/* Whether another group of both ranks tells the distance of their clocks better, and tells a different one.  The ends
+ * of rings with a slow link tell nothing of clocks. */
 static bool contradicted(const tl_deciding *d, uint32_t a, uint32_t b, const distance *own)
 {
     int32_t x = d->m[a].rank, y = d->m[b].rank;
@@ -229,7 +230,7 @@ static void begin_group(const tl_deciding *d, uint32_t m, leading *l)
     }
 }
 
-/* One that ends so far apart from the leader. */
+/* Adds membership m, whose clock is `own` apart from the leader's, to the last arrivals and first ends of the group. */
 static void join_group(const tl_deciding *d, uint32_t m, const distance *own, leading *l)
 {
     size_t base = d->first_sighting[l->m], i = base, j = d->first_sighting[m];
@@ -246,7 +247,7 @@ static void join_group(const tl_deciding *d, uint32_t m, const distance *own, le
     }
 }
 
-/* Whether some had left before others came.  The leader itself may have waited for those: it is asked of all. */
+/* Whether, too often, the first member had left before the last one came, over all members and not the leader alone. */
 static bool some_missed(const tl_deciding *d, const leading *l)
 {
     size_t n = sightings_of(d, l->m), missed = 0;
@@ -315,8 +316,8 @@ static void steadiness(const tl_deciding *d, size_t from, size_t to, int64_t bef
     free(ns);
 }
 
-/* How much later than the first of order[from, to) each is done, by clocks that the memberships with that key know; by
- * their own where it is 0.  False where not all are known. */
+/* Fills late_ns, how much later than the first of order[from, to) each is done, ns.  Clocks are corrected by the
+ * inferred memberships with clock_key; 0: not corrected.  Returns false where any is unknown. */
 static bool lateness(const tl_deciding *d, size_t from, size_t to, uint64_t clock_key, int64_t *late_ns)
 {
     uint32_t first = d->order[from], clock = clock_key != 0 ? inferred_of(d, d->m[first].rank, clock_key) : TL_NONE;
@@ -333,7 +334,7 @@ static bool lateness(const tl_deciding *d, size_t from, size_t to, uint64_t cloc
     return true;
 }
 
-/* One after another, by one distance, but for the last two, which leave together. */
+/* Whether ranks are done one after another at equal distances, but for the last two, which are done together. */
 static bool is_ring(int64_t *late_ns, size_t n)
 {
     tl_ns_sort(late_ns, n);
@@ -361,8 +362,8 @@ void tl_groups_find_ring(tl_deciding *d, size_t from, size_t to)
     free(late_ns);
 }
 
-/* Whether the groups that order[from, to) has been parted into are of one size, all steady, and nobody as steady with
- * another's: neighbours of a ring may be, but then each is with the next one, too. */
+/* Whether the groups that order[from, to) was split into have one size, scatter by most_ns at most within each, and by
+ * more between two.  In a ring neighbours are steady, too, but across such groups as well. */
 static bool are_blocks(const tl_deciding *d, size_t from, size_t to, int64_t most_ns)
 {
     size_t looked = to - from < LOOKED_FROM ? to - from : LOOKED_FROM, size = 0;
@@ -396,8 +397,8 @@ static bool are_steady_elsewhere(const tl_deciding *d, uint32_t a, uint32_t b, i
     return false;
 }
 
-/* Groups that run side by side, in step with each other for what they do in between: nobody leaves before others come,
- * but each ends together much more steadily than with the others, by clocks that are known to be better. */
+/* Splits groups that run side by side and in step with each other: no rank leaves before others come, but the ends
+ * scatter much less within a group than between two, on clocks that scatter less elsewhere. */
 static void part_side_by_side(tl_deciding *d, size_t from, size_t to)
 {
     int64_t most_ns;

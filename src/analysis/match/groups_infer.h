@@ -1,4 +1,4 @@
-/* groups_infer.h - groups.c's question to the times of ranks: which of them are one group, where nobody says so. */
+/* groups_infer.h - finds from times which ranks form one group, for groups whose members no trace names (groups.c). */
 #ifndef ANALYSIS_MATCH_GROUPS_INFER_H
 #define ANALYSIS_MATCH_GROUPS_INFER_H
 

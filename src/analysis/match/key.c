@@ -18,7 +18,7 @@ static uint64_t mix3(uint64_t key, int64_t a, int64_t b, int64_t c)
     return tl_hash_mix(tl_hash_mix(tl_hash_mix(key, (uint64_t)a), (uint64_t)b), (uint64_t)c);
 }
 
-/* 0 is "not known". */
+/* Returns a key that is not 0, which means "not known". */
 static uint64_t some(uint64_t key)
 {
     return key != 0 ? key : 1;

@@ -20,7 +20,7 @@
 #include "participants_pairs.h"
 #include <stdlib.h>
 
-/* What the kernel's name can tell. */
+/* Returns the kind as far as a kernel's name tells it. */
 static tl_collective family_of(tl_collective kind)
 {
     return tl_is_of_sends(kind) ? TL_SEND_RECV : kind;
@@ -34,7 +34,7 @@ typedef struct collecting {
     size_t first_part;  /* of this rank in the set */
     uint32_t *of_group; /* group of the view -> membership of this rank, TL_NONE */
     tl_map inferred;    /* members key -> membership of this rank */
-    tl_map counters;    /* what is counted -> how many so far */
+    tl_map counters;    /* key of what is counted -> count up to now */
 } collecting;
 
 static tl_text name_text(const collecting *k, uint32_t id)
@@ -51,7 +51,7 @@ static tl_membership *add_membership(collecting *k)
     return m;
 }
 
-/* Its place in the set, of a group that is named. */
+/* Returns the index of the membership in a named group; adds it at first sight. */
 static uint32_t named_membership(collecting *k, uint32_t group)
 {
     if (k->of_group[group] == TL_NONE) {
@@ -101,8 +101,8 @@ typedef struct stream_use {
     bool of_pairs;  /* all that is known of it goes from one rank to another */
 } stream_use;
 
-/* Sends and receives that are launched together say less than those that are launched alone: nothing but the name of
- * their kernel, which all-to-alls have, too. */
+/* Whether the kernel's name is all that tells the kind: sends and receives launched together have no more than that
+ * name, and an all-to-all has it, too. */
 static bool is_nameless(const tl_coll *c)
 {
     return c->kind == TL_SEND_RECV && c->from == TL_COLL_FROM_NAME && !c->p2p;
@@ -230,7 +230,7 @@ static int by_start(const void *participants, uint32_t a, uint32_t b)
     return x->uid < y->uid ? -1 : x->uid > y->uid;
 }
 
-/* How many have been counted under the key before. */
+/* Adds one to the count of a key; returns the count before. */
 static int32_t count(tl_map *counters, uint64_t key)
 {
     uint32_t n = tl_map_get(counters, key);
@@ -270,7 +270,7 @@ static void count_launched(collecting *k, tl_participant *participants, const ui
     }
 }
 
-/* The subseq of those that share a seq: the kernels of one coalesced launch, in order of start. */
+/* Numbers participants that share a seq, the kernels of one coalesced launch, by subseq in order of start. */
 static void count_parts(collecting *k, tl_participant *participants, const uint32_t *order, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -29,7 +29,7 @@ typedef struct pairing {
     tl_map now;  /* way and step -> how many have been counted */
 } pairing;
 
-/* Adds one; how many there were before. */
+/* Adds one to a count; returns the count before. */
 static int32_t add_one(tl_map *map, uint64_t key)
 {
     uint32_t n = tl_map_get(map, key);
@@ -45,8 +45,8 @@ static bool is_before_steps(const pairing *k, const tl_participant *p)
     return p->step < 0 && k->view->nsteps > 0 && p->launch_ns < k->view->steps[0].start_ns;
 }
 
-/* The step in which it was launched.  Where the recording begins or ends in a step nobody has marked it: it is the one
- * before the first, or after the last. */
+/* Returns the step of the launch.  A step in which the recording begins or ends has no mark: its number is that of the
+ * first less 1, or of the last plus 1. */
 static int32_t step_of(const pairing *k, const tl_participant *p)
 {
     if (p->step >= 0 || k->view->nsteps == 0)
@@ -80,7 +80,7 @@ static bool is_counted(const tl_participant *p)
     return p->peer >= 0 && p->launch_ns != TL_TIME_UNKNOWN;
 }
 
-/* Where no step begins the counts anew, nobody knows which is whose first. */
+/* Leaves sends and receives uncounted: without steps, counts of two ranks may begin at different messages. */
 static void leave_uncounted(pairing *k)
 {
     for (size_t i = 0; i < k->n; i++)
@@ -106,7 +106,7 @@ static void count_ways(pairing *k)
     }
 }
 
-/* nth of one way; -1 where nobody knows. */
+/* Fills *nth, the number among those of one way in the step; returns false where it is not known. */
 static bool nth_of(pairing *k, const tl_participant *p, bool out, int32_t *nth)
 {
     *nth = add_one(&k->now, way_in_step(p, out));
@@ -193,7 +193,7 @@ static bool find_pattern(row *r)
     return r->npattern > 0;
 }
 
-/* What has no launch gets kind, other end and place of what stands there in the pattern, a step or more before. */
+/* Gives participants without a launch the kind, peer and place that the stream's pattern of a whole step has there. */
 static void extend_pattern(const row *r)
 {
     for (size_t i = r->first; i-- > 0;) {

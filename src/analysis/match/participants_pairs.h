@@ -1,5 +1,5 @@
-/* participants_pairs.h - the number of each send and receive among those that its rank has with the same other rank, by
- * which the k-th send is matched with the k-th receive. */
+/* participants_pairs.h - numbers the sends and receives of a rank per other rank: the k-th send matches the k-th
+ * receive. */
 #ifndef ANALYSIS_MATCH_PARTICIPANTS_PAIRS_H
 #define ANALYSIS_MATCH_PARTICIPANTS_PAIRS_H
 

@@ -1,7 +1,7 @@
 /* quality.c - how far can the matching be trusted?
  *
- * Counts, each of how many, and the worst case where it is a time.  What should be 0 and is not is a fault of ours, or
- * shows that the traces contradict each other.
+ * Each check counts cases, the total of cases, and the worst case where it is a time.  A check that should be 0 and is
+ * not shows a fault of tlmpi, or traces that contradict each other.
  */
 #include "tlmpi/analysis/match.h"
 #include "tlmpi/base/stats.h"
@@ -75,7 +75,7 @@ static void add_waits(tl_quality *row, int64_t ns)
     row->worst_ns = ns > row->worst_ns ? ns : row->worst_ns;
 }
 
-/* Where the books have a wait: one row each. */
+/* Returns the check that counts a wait of this kind. */
 static int check_of_wait(tl_wait_state state)
 {
     switch (state) {
@@ -91,7 +91,7 @@ static int check_of_wait(tl_wait_state state)
         return TL_CHECK_UNCHARGED;
     case TL_WAIT_SUSPECT:
         return TL_CHECK_WAIT_SUSPECT;
-    case TL_WAIT_NONE: /* one alone waits for nobody */
+    case TL_WAIT_NONE: /* a single member has no other to wait for */
         break;
     }
     return TL_NCHECKS;

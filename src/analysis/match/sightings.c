@@ -20,8 +20,8 @@ static int by_lot(const void *a, const void *b)
     return p != q ? (p < q ? -1 : 1) : x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* Of each membership some sightings of the whole recording, which are the same for all of a group: a lot decides that
- * knows the item alone.  Ascending by membership and item; how many. */
+/* Keeps TL_SIGHTINGS sightings of each membership, drawn by a hash of the item, so that all ranks of a group keep the
+ * same ones.  Orders them by membership and item; returns their number. */
 static size_t draw_lots(tl_sighting *seen, size_t n)
 {
     size_t kept = 0, of_this = 0;

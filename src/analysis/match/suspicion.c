@@ -3,15 +3,14 @@
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
 
-/* By so much a kernel may seem to end before another begins, and ends may lie apart, besides what clocks leave open.
- * On one host all-reduces were seen to end 0.4 ms apart. */
+/* The time by which a kernel may seem to end before another begins (WAIT), and by which ends may lie apart (ENDS),
+ * beyond the uncertainty of the clocks.  On one host all-reduces were seen to end 0.4 ms apart. */
 #define WAIT_SLACK_NS INT64_C(500000)
 #define ENDS_SLACK_NS INT64_C(1000000)
 
-/* The same of an all-to-all in which each gets something from all: one was seen to end 4.3 ms apart.  And where nothing
- * tells what it is: sends and receives that go to other ranks at other times are no collective at all.  A broadcast
- * makes no rank wait for those after it, nor does an uneven all-to-all, in which some send others nothing: who is done
- * early says nothing against them. */
+/* Both limits for an even all-to-all, in which each rank gets data from all (one was seen to end 4.3 ms apart), and for
+ * unknown kinds, which may be sends and receives to other ranks at other times.  Broadcasts and uneven all-to-alls have
+ * no limit: their ranks may be done early without waiting for the others. */
 #define STRANGE_SLACK_NS INT64_C(5000000)
 
 /* Sizes of one message: ranks that send to each other may give and get different amounts. */
@@ -31,7 +30,7 @@ static bool kinds_agree(uint8_t a, uint8_t b)
     return (a == TL_SEND && b == TL_RECV) || (a == TL_RECV && b == TL_SEND);
 }
 
-/* Each against the first that tells. */
+/* Compares each participant with the first one that states a kind, size or type. */
 tl_suspicion tl_collective_suspect(const tl_participant *p, size_t n)
 {
     const tl_participant *kind = p, *dtype = p, *bytes = p;
@@ -56,13 +55,13 @@ tl_suspicion tl_collective_suspect(const tl_participant *p, size_t n)
     return worst;
 }
 
-/* How far apart in time the parts of one collective may be, besides what clocks leave open; INT64_MAX: as far as they
- * like. */
+/* The limits, ns, on contradictions in time between members of one collective, beyond the clocks' uncertainty;
+ * INT64_MAX: no limit. */
 typedef struct slack {
     int64_t wait_ns, ends_ns;
 } slack;
 
-/* Whether all ranks send as much. */
+/* Whether all ranks send the same amount. */
 static bool is_even(const tl_collective_view *c)
 {
     for (size_t i = 0; i < c->n; i++)

@@ -10,10 +10,10 @@ typedef TL_VEC(uint32_t) uint32_list;
 struct tl_absentees {
     const tl_missing_input *in;
     size_t ngroups;
-    size_t *first;     /* [ngroups + 1] by group: ... */
-    uint32_t *members; /* ... its absent ranks, indices of `ranks` */
-    uint64_t *sort;    /* by group: what it is for, and ... */
-    size_t *size;      /* ... how many ranks it has; 0: not known */
+    size_t *first;     /* [ngroups + 1] by group: where its members begin */
+    uint32_t *members; /* absent ranks of all groups, indices of `ranks` */
+    uint64_t *sort;    /* by group: what it is for */
+    size_t *size;      /* by group: number of its ranks; 0: not known */
     int32_t *ranks;    /* ascending: all absent ranks that are known */
     size_t nranks;
     int32_t *peer; /* by rank that has a trace: the one absent rank that it is known to talk to; -1: none, or several */
@@ -26,13 +26,13 @@ static bool has_trace(const tl_missing_input *in, int32_t rank)
     return tl_index_of(in->ranks, in->nranks, rank) < in->nranks;
 }
 
-/* A group that nothing names, of all ranks that have a trace, is of all ranks of the job, if most have one. */
+/* Whether an inferred group is of all ranks of the job: all traced ranks are in it, and most ranks have a trace. */
 static bool is_of_all(const tl_missing_input *in, const tl_group_row *row)
 {
     return row->inferred && in->nranks > 1 && (size_t)row->seen == in->nranks && (size_t)in->world < 2 * in->nranks;
 }
 
-/* How many ranks it has; 0: not known. */
+/* Returns the number of ranks of a group; 0: not known. */
 static size_t size_of(const tl_missing_input *in, const tl_group_row *row)
 {
     return is_of_all(in, row) ? (size_t)in->world : row->size > 0 && !row->inferred ? (size_t)row->size : 0;
@@ -151,7 +151,7 @@ static void find_peers(tl_absentees *a)
     }
 }
 
-/* Sends and receives that are launched together name nobody. */
+/* Returns the row's peer.  Sends and receives launched together name none: then the rank's only untraced peer. */
 int32_t tl_absentees_peer(const tl_absentees *a, const tl_late_row *row)
 {
     size_t r = tl_index_of(a->in->ranks, a->in->nranks, row->rank);

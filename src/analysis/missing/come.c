@@ -3,14 +3,15 @@
  *     rank 0   [ wait          | transfer ]        of a group whose other ranks have no trace: the transfer takes what transfers
  *     rank 1                   [ transfer ]        like it usually do, so one of them came that long before the end
  *
- * Usual is the median of the collectives of the same kind and size of which all ranks are there; without such, the
- * lower quarter of all: where an absent rank comes last it looks longer.  Of sizes that are not known it is the upper
- * quarter: most may be small; or, of collectives with one size for all ranks, the lower quarter of those at the same
- * place in each step, where that is less.  What is sent to and fro differs in size: it takes no longer than the longest
- * of those of which all ranks are there.
+ * The usual time of a transfer is the median over the collectives of the same kind and size whose ranks all have a
+ * trace; without such, the lower quarter of all: where an absent rank comes last the transfer looks longer.  For
+ * unknown sizes it is the upper quarter, since most may be small; or, for collectives with one size for all ranks,
+ * the usual time of the collectives at the same place in each step, where that is less.  Collectives of changing size
+ * take no longer than the longest one whose ranks all have a trace.
  *
- * An absent rank comes so long after each of its meetings as those that do the same (expect.c), and no later than it
- * can have come. A transfer that takes longer than usual does so by itself, or somebody without a trace came late:
+ * An absent rank is expected after each of its meetings by the time that traced ranks of its role take (expect.c),
+ * and no later than the end less the usual time.  A transfer that takes longer than usual is slow itself, or a rank
+ * without a trace came late:
  *
  *     expected          last of the others          end less what is usual
  *        |<---- early ---->|<-------- longer -------->|            who was expected last came late if it was not earlier by more
@@ -60,7 +61,7 @@ struct tl_comers {
     TL_VEC(tl_coming_from) from;
     typical *typical; /* ascending by what is alike */
     size_t ntypical;
-    tl_map least_of; /* by link and what is alike: one of ... */
+    tl_map least_of; /* by link and class: index of least_ns */
     TL_VEC(int64_t) least_ns;
 };
 
@@ -74,7 +75,8 @@ static int by_class(const void *x, const void *y)
     return a->complete != b->complete ? TL_COMPARE(b->complete, a->complete) : TL_COMPARE(a->ns, b->ns);
 }
 
-/* Of n alike transfers, ascending, those first of which all ranks have a trace. */
+/* Returns the usual and the longest time of n alike transfers: complete ones (all ranks traced) first, each
+ * ascending. */
 static typical typical_of(const transfer *v, size_t n)
 {
     size_t complete = 0;
@@ -87,13 +89,14 @@ static typical typical_of(const transfer *v, size_t n)
     return (typical){ v->class, v[usual].ns, shown ? v[complete - 1].ns : TL_TRANSFER_VARIES * v[usual].ns };
 }
 
-/* What is sent to and fro has another size each time, and so may what has none. */
+/* Whether collectives like the row's may differ in size: kinds that ranks may leave early do, and an unknown size
+ * may. */
 static bool varies(const tl_late_row *row)
 {
     return tl_is_loose_of_group((tl_collective)row->kind) || row->bytes <= 0;
 }
 
-/* Where no size is known, what is at one place in each step has one size. */
+/* Whether the row's size is taken to be the same at one place of each step, for lack of a known size. */
 static bool has_turn(const tl_late_row *row)
 {
     return row->bytes <= 0 && !tl_is_loose_of_group((tl_collective)row->kind);
@@ -108,7 +111,7 @@ static uint64_t class_of(const tl_comers *a, const tl_late_row *row, size_t nrow
                        (uint64_t)(varies(row) && bytes > 0 ? class : bytes));
 }
 
-/* The same between the same ranks. */
+/* As class_of, but only for transfers between the same ranks. */
 static uint64_t own_class_of(const tl_comers *a, const tl_late_row *row, size_t nrows)
 {
     uint64_t own = tl_hash_mix(class_of(a, row, nrows), (uint32_t)row->group);
@@ -221,7 +224,7 @@ static const typical *typical_like(const tl_comers *a, uint64_t class)
     return &a->typical[at];
 }
 
-/* When the last of them came, if the transfer took the least that it ever does between these ranks. */
+/* Returns when the last rank came if the transfer took the least time of any like it between these ranks. */
 static int64_t came_at_last(const tl_comers *a, const tl_coming *c)
 {
     return c->end_ns - a->least_ns.v[tl_map_get(&a->least_of, own_class_of(a, c->rows, c->nrows))];
@@ -271,7 +274,7 @@ static const tl_seen *before(const seen_list *met, const tl_coming *c, int64_t a
     return last > 0 ? &met->v[last - 1] : NULL;
 }
 
-/* Those who have been somewhere before at_ns; how many. */
+/* Lists the absent ranks that had a meeting before at_ns, with their expected arrivals; returns their number. */
 static size_t expect(tl_comers *a, const tl_coming *c, int64_t at_ns)
 {
     uint32_t one;
@@ -298,7 +301,8 @@ static int by_meeting(const void *x, const void *y)
     return a->meeting != b->meeting ? TL_COMPARE(a->meeting, b->meeting) : -TL_COMPARE(a->after_ns, b->after_ns);
 }
 
-/* Those of one role often come from one meeting: the longest of their ways counts. */
+/* Hands out one entry per meeting that ranks come from, by the longest way: ranks of a role often come from the same.
+ */
 static void hand_out(tl_comers *a, tl_coming *c)
 {
     if (a->from.n > 1)
@@ -315,8 +319,8 @@ static void add_from(tl_comers *a, const tl_seen *from, int64_t at_ns)
     a->from.v[a->from.n++] = (tl_coming_from){ from->meeting, tl_ns_between(at_ns, from->done_ns) };
 }
 
-/* All ways of one, no later than when the last of all came; if it was that one itself, it is as much later on all of
- * them. */
+/* Adds all ways of one absent rank, none later than c->came_ns.  `last`: the rank itself came last, and is as late on
+ * each of its ways. */
 static void add_ways(tl_comers *a, const tl_coming *c, const comer *x, bool last)
 {
     uint32_t rank = (uint32_t)(a->in->nranks + x->absent);
@@ -357,7 +361,7 @@ void tl_comers_come(tl_comers *a, tl_coming *c)
                 (unknown ? !varies(c->rows) : longer >= tl_ns_between(c->last_ns, latest));
     if (late)
         c->came_ns = came;
-    for (size_t i = 0; i < n; i++) { /* of whom nothing is known is late only where all are so */
+    for (size_t i = 0; i < n; i++) { /* an unexpected rank is charged only if all are */
         const comer *x = &a->comers[i];
         if (x->expected_ns != UNEXPECTED)
             add_ways(a, c, x, late && x->expected_ns == latest);

@@ -1,13 +1,13 @@
-/* expect.c - when a rank without a trace would have come, had it done what those do that have one.
+/* expect.c - when a rank without a trace would have come, had it done the same as traced ranks of its role.
  *
  *     rank 0    [ p ]====work====[ m ]         the first p and the first m of a step
  *     rank 1    [ p ]===work===  [ m ]
  *     absent    [ p ]- - - - - ->[ m ]         as long after p as these were, by their ways from p to m
  *
- * Collectives are the same if they are the same one in turn of those of the step that are alike: of a kind and number
- * of members, for the same, to the same side and the same way.  Their sizes may differ.  Where a way of those that do
- * the same begins in a collective which the absent one has not, or in which nobody has a trace, it goes on over that:
- * its transfer, and the ways there.
+ * Collectives of two ranks correspond if both are the k-th of the step among alike ones: of one kind and number of
+ * members, for the same purpose, to the same side and in the same direction.  Their sizes may differ.  Where a way of a
+ * traced rank begins in a collective that corresponds to no meeting of the absent rank, it is continued backwards over
+ * that collective: its transfer, and the ways to it.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -16,7 +16,7 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* One that does the same needs so long from one to the other. */
+/* The time, ns, that one traced rank of the role takes from meeting `from` to meeting `to`. */
 typedef struct shown {
     int64_t ns;
     uint32_t to, from;
@@ -29,9 +29,9 @@ struct tl_expecting {
     uint32_t *role;       /* by rank, those without a trace after the others */
     uint32_t *first;      /* by role: the lowest rank that has a trace; TL_NONE */
     uint32_t *next;       /* by rank: the next of its role */
-    bool *followed;       /* by role: somebody in it has no trace */
+    bool *followed;       /* by role: one of its ranks has no trace */
     tl_turn *turn;        /* by row */
-    int64_t *transfer_ns; /* by row; 0 where somebody without a trace may have come late */
+    int64_t *transfer_ns; /* by row; 0 where a rank without a trace may have come late */
     uint32_t *order;      /* rows by rank and start */
     uint32_t *first_row;  /* by rank that has a trace: where its rows begin there */
     uint32_t *position;   /* by row: which of its rank's it is there */
@@ -53,8 +53,8 @@ static uint64_t key_of(int32_t step, uint64_t what)
     return tl_hash_mix((uint32_t)step, what);
 }
 
-/* Of what goes between two ranks, whether the other one is above it, and which way it goes; who has no trace is the
- * other end of somebody else's. */
+/* Hashes, for a row between two ranks, whether the peer is above `rank` and the direction.  A rank without a trace is
+ * the peer in the row: then both are reversed. */
 static uint64_t side_of(const tl_expecting *x, uint32_t rank, const tl_late_row *row)
 {
     bool traced = rank<x->in->nranks, above = tl_absentees_peer(x->absentees, row)> row->rank;
@@ -186,7 +186,7 @@ static void list_met(tl_expecting *x, const tl_seen *met, size_t n)
         tl_map_put(&x->met_at, key_of(met[i].turn.step, met[i].turn.what), i);
 }
 
-/* Which of its meetings is that of a row of one that does the same, by its turn; TL_MAP_NONE: none. */
+/* Returns the absent rank's meeting that corresponds, by turn, to a row of a traced rank; TL_MAP_NONE: none. */
 static uint32_t met_of(const tl_expecting *x, uint32_t row)
 {
     return tl_map_get(&x->met_at, key_of(x->turn[row].step, x->turn[row].what));
@@ -210,7 +210,7 @@ void tl_way_add(tl_ways_to *to, tl_way way)
         to->v[least] = way;
 }
 
-/* Over meetings in which the one without a trace is not the way goes on. */
+/* Lists the ways to a row; a way over a meeting without the absent rank is continued backwards. */
 static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t row)
 {
     tl_ways_to *f = &x->found[x->position[row]];
@@ -226,7 +226,7 @@ static void find_ways(tl_expecting *x, const tl_ways *ways, const tl_seen *met, 
     }
 }
 
-/* What one that does the same shows. */
+/* Adds the times that traced rank `peer` of the role shows. */
 static void add_shown(tl_expecting *x, const tl_ways *ways, const tl_seen *met, uint32_t peer, uint32_t *npeers)
 {
     const tl_late_row *rows = x->in->rows;
@@ -255,7 +255,7 @@ static int by_way(const void *a, const void *b)
     return x->from != y->from ? TL_COMPARE(x->from, y->from) : TL_COMPARE(x->ns, y->ns);
 }
 
-/* The median of all that do the same; who has no such way does not wait there. */
+/* Appends the median way over all traced ranks of the role; a rank without the way counts as not waiting there. */
 static void take_medians(const tl_expecting *x, const uint32_t *npeers, tl_seen *met, tl_way_list *out)
 {
     for (size_t i = 0, to; i < x->shown.n; i = to) {

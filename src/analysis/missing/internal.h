@@ -22,8 +22,8 @@ static inline size_t tl_absentees_count(const tl_absentees *absentees, const tl_
     return n;
 }
 
-/* The other end of what goes between two ranks, also where nobody says so, but it can be one alone that has no trace;
- * below 0: not known, or there is none. */
+/* Returns the peer of a row between two ranks, also where the trace names none but only one untraced rank is possible;
+ * below 0: not known, or no peer. */
 int32_t tl_absentees_peer(const tl_absentees *absentees, const tl_late_row *row);
 
 /* How many ranks take part, also if some of them have lost it. */
@@ -50,7 +50,7 @@ typedef struct tl_seen {
     tl_turn turn;
     int64_t done_ns;
     uint32_t meeting;
-    uint32_t first_way, nways; /* among those that are expected */
+    uint32_t first_way, nways; /* in the list of expected ways */
 } tl_seen;
 
 typedef struct tl_expecting tl_expecting;
@@ -72,7 +72,7 @@ bool tl_expect_follow(const tl_expecting *expecting, uint32_t rank);
 void tl_expect_ways(tl_expecting *expecting, const tl_ways *ways, uint32_t rank, tl_seen *met, size_t n,
                     tl_way_list *out);
 
-/* Whether one that does the same has a trace and is in both collectives, of which rows[n] are the later one. */
+/* Whether a traced rank of the same role is in both collectives: `from`, and the later one with the rows rows[n]. */
 bool tl_expect_same_role(tl_expecting *expecting, uint32_t rank, tl_turn from, const tl_late_row *rows, size_t n);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct joining_roles {
     uint32_t *role;
     uint8_t *talks;  /* by rank */
     uint32_t *votes; /* [without a trace * TALKS] */
-    tl_map first;    /* by group and whom they talk to: a rank */
+    tl_map first;    /* by group and talks: a rank */
     size_t nranks;
 } joining_roles;
 
@@ -55,7 +55,8 @@ static void join_rank(joining_roles *r, int32_t group, uint32_t rank)
 /* What is done to the ranks of one group: rows [from, to), and those without a trace. */
 typedef void of_group(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n);
 
-/* Those that have no trace may talk to others that have none either: ranks that they meet vote. */
+/* Votes for the talks of untraced members of a group: each traced member votes for its own.  Messages between two
+ * untraced ranks are not seen. */
 static void vote(joining_roles *r, size_t from, size_t to, const uint32_t *absent, size_t n)
 {
     for (size_t i = from; n > 0 && i < to; i++) {
@@ -65,7 +66,7 @@ static void vote(joining_roles *r, size_t from, size_t to, const uint32_t *absen
     }
 }
 
-/* As most do of those who talk to all whom it is known to talk to. */
+/* Gives each untraced rank, of the talks that include all its known sides, the ones with most votes. */
 static void settle(joining_roles *r)
 {
     for (size_t i = r->in->nranks; i < r->nranks; i++) {

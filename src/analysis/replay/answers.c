@@ -35,9 +35,9 @@ static void put(taking *t, uint32_t node, uint32_t unit, int64_t ns)
 /* Besides an activity: of a wait that peers do not have. */
 enum { OF_WAIT = 0x80 };
 
-/* Of a host, what it does around waits that peers do not have is theirs, up to the next launch; and the launches that
- * peers do not have are of the work that these do not have, if most are such that they have.  What has a name of its own
- * stays that. */
+/* Names the activity of host nodes.  Host time around a wait that peers do not have, up to the next launch, gets the
+ * activity of that wait.  A launch that peers do not have counts as compute if peers have most of the host's pieces.
+ * Nodes with an activity other than HOST keep it. */
 static void name_host(taking *t, const tl_repair_plan *plan)
 {
     const tl_open_rank *o = &t->c.open;
@@ -134,8 +134,8 @@ typedef struct changing {
     const tl_told *told;
     tl_changes c;
     TL_VEC(tl_end_less) ends;
-    int64_t *less_ns; /* [nodes] of the whole ideal; NULL: nobody has asked for any of it; and so is: */
-    bool *gone;       /* [nodes] */
+    int64_t *less_ns; /* [nodes] of the whole ideal; NULL, as gone is: not asked for yet */
+    bool *gone;       /* [nodes] of the whole ideal */
 } changing;
 
 static void apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
@@ -151,7 +151,7 @@ static void apply_plans(const tl_told *told, tl_bytes *in, tl_changes *c)
     free(which);
 }
 
-/* What is taken off the members of collectives on links is told apart. */
+/* Moves what the ideal takes off ENDs of collectives on links from less_ns to the list `ends`. */
 static void move_ends(changing *a)
 {
     const tl_rank_ideal *ideal = &a->told->ideal;
@@ -186,7 +186,7 @@ static void apply_ideal(changing *a, tl_bytes *in)
     tl_bytes_skip(in, nplans * sizeof(uint32_t));
 }
 
-/* Only those activities, of a host all that it does if what has no name is among them. */
+/* Keeps only changes of the given activities; HOST stands for all activities of the host. */
 static void mask(tl_changes *c, uint32_t activities)
 {
     activities |= (activities >> TL_ACTIVITY_HOST & 1U) != 0 ? TL_HOST_ACTIVITIES : 0;
@@ -204,7 +204,7 @@ static bool is_changed(const tl_changes *c)
     return any;
 }
 
-/* Applies the next change of those that are asked. */
+/* Reads the next change of the question, and applies it. */
 static void change(changing *a, tl_bytes *in, tl_change *how)
 {
     tl_changes_reset(&a->c);

@@ -1,4 +1,4 @@
-/* balance.c - what is nobody's fault: roles of unlike work, and hosts that are slower than their devices. */
+/* balance.c - losses that no single rank causes: roles of unlike work, and hosts that are slower than their devices. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include <math.h>

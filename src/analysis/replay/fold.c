@@ -4,8 +4,8 @@
  *                    ^
  *     (w)------------+                    (u)--->(v), (w)--->(v)
  *
- * Where nobody changes the work of a and b, nor what they wait for, nothing but the longest way over them is ever asked
- * for.  So nodes are taken in order, and one is folded into those that wait for it as long as that makes no more edges.
+ * Where no change touches the work of a and b, or what they wait for, only the longest way over them matters.  So nodes
+ * are taken in order, and a node is folded into the nodes that wait for it if that makes no more edges.
  * Sums and maxima of whole numbers: times are the same to the nanosecond.
  */
 #include "tlmpi/analysis/replay.h"
@@ -21,13 +21,13 @@ typedef struct way {
     uint32_t from;
 } way;
 
-/* Those to a node that is folded. */
+/* The ways to a folded node. */
 typedef struct ways {
     way v[MOST_WAYS];
     uint32_t n, next_free;
 } ways;
 
-/* How long after a node the last of a step is done that has come from there. */
+/* The time from a node until the last node of a step that depends on it is done. */
 typedef struct end_after {
     int64_t ns;
     uint32_t step, next; /* the next of the same node, TL_NONE */
@@ -44,9 +44,9 @@ typedef struct staying {
 typedef struct folding {
     const tl_net *net;
     const uint8_t *marks;
-    uint32_t *number_of; /* by node: its number among those that stay, or TL_NONE; then ... */
-    uint32_t *ways_of;   /* ... where its ways are, TL_NONE: nobody asks */
-    uint32_t *awaited;   /* by node: by how many that have not been taken */
+    uint32_t *number_of; /* by node: its number among nodes that stay; TL_NONE: folded */
+    uint32_t *ways_of;   /* by folded node: the index of its ways; TL_NONE: none waits for it */
+    uint32_t *awaited;   /* by node: how many nodes still to be taken wait for it */
     TL_VEC(ways) folded;
     uint32_t free;    /* the first of them that is not needed any longer, TL_NONE */
     TL_VEC(way) list; /* those to the node in hand */
@@ -84,7 +84,7 @@ static void add_ways_over(folding *f, uint32_t node, int64_t lag_ns)
     }
 }
 
-/* Whether a way is never the longest: one that is as long leads from there over another node of the list. */
+/* Whether a way is never the longest: from its node another way, as long or longer, leads over a node of the list. */
 static bool is_short(const folding *f, const way *w)
 {
     for (size_t i = 0; i < f->list.n; i++) {
@@ -122,8 +122,8 @@ static void list_ways(folding *f, uint32_t v)
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-/* A node of that step is done so long after one that stays.  The latest step stands first: nodes come by time, so the
- * place is found at once however many steps there are. */
+/* Notes that a node of `step` is done ns after node `number`, which stays.  The latest step stands first in the list:
+ * nodes come by time, so its place is found at once however many steps there are. */
 static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
 {
     uint32_t before = TL_NONE, i = f->nodes.v[number].first_end;
@@ -141,7 +141,7 @@ static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-/* The one after the last is there as well: it ends the edges of the last. */
+/* Adds a node, and an entry behind it whose first_edge ends the node's edges. */
 static void add_node(folding *f, int64_t own_ns, bool changes)
 {
     tl_vec_room(&f->nodes);

@@ -14,7 +14,7 @@ typedef struct making {
     tl_changes *c;
     tl_arena arena;
     uint8_t *marks;      /* by node of the net */
-    uint32_t *number_of; /* likewise: in the fold */
+    uint32_t *number_of; /* by node of the net: its number in the fold */
 } making;
 
 /* ---------------------------------------------------------------------------------------------------------- the net */
@@ -74,7 +74,8 @@ static void lay_out(tl_changes *c)
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-/* Where a node is followed by one of its step that is done no earlier whatever changes, it does not end the step. */
+/* Lists the nodes that may end a step.  A node does not if a later node of its step waits for it and is never done
+ * earlier. */
 static void put_ends(making *m)
 {
     const tl_changes *c = m->c;

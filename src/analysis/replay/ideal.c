@@ -1,9 +1,9 @@
-/* ideal.c - nobody slower than is usual: what each piece of work exceeds that by, step by step.
+/* ideal.c - no rank slower than is usual: by how much each piece of work exceeds its baseline, step by step.
  *
  *     rank 0, one step     [ a: 10 ][ b: 6 ]      usual  a: 8   b: 7      a has 2 too many, b lacks 1: of a, 1 is to spare
  *
- * What is to spare of a rank's family in a step is never more than what it has too much of all classes together: who
- * runs one kernel where others run another is not faster without it.
+ * The time to spare in a family of a rank and step is at most the net excess over all its classes: a rank that runs one
+ * kernel where others run another would not be faster without it.
  */
 #include "internal.h"
 #include "tlmpi/base/stats.h"
@@ -44,8 +44,8 @@ static void find_excess(tl_ideal *s)
     }
 }
 
-/* Of each member and step of a role: what its classes of a family have too much, and what is left of that less what
- * they lack. */
+/* Scales the excess of each class of a family, by member and step, so that the sum is the net excess of all its
+ * classes: excess less what others lack. */
 static void net(tl_ideal *s, uint32_t role, tl_family family)
 {
     const tl_baseline *b = s->b;

@@ -8,7 +8,7 @@
 void tl_repair_plan_sums(const tl_baseline *baseline, uint32_t rank, tl_repair_plan *plan);
 void tl_repair_stretches(const tl_repair_plan *plan, tl_changes *changes);
 
-/* repair.c: of each kind's waits in a step so many are gone, the longest: drop[nkinds * nsteps]. */
+/* repair.c: drops the longest waits; drop[nkinds * nsteps] has their number, by kind and step. */
 void tl_drop_waits(tl_changes *changes, const int64_t *drop);
 
 /* plan.c: how many pieces of a class, or waits, are usual in a step.  scratch: room for the members. */

@@ -16,7 +16,7 @@ typedef struct repairing {
     tl_transfer_list *out;
 } repairing;
 
-/* What of it is too long. */
+/* Appends the part of a transfer of ns that exceeds the link's baseline, if its step is repaired. */
 static void add(repairing *r, uint32_t meeting, int64_t ns, uint32_t rank, uint32_t of)
 {
     size_t step = tl_meeting_step(r->b, meeting);

@@ -22,7 +22,7 @@
 /* First, where the paths to its ports come from; then, along those on the path of the job. */
 enum { PHASE_BACK, PHASE_WALK };
 
-/* What was waited for last; TL_NONE for what waits for nothing. */
+/* Returns the edge that node v waited for last; TL_NONE: v waits for nothing. */
 static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
 {
     uint32_t last = TL_NONE;
@@ -37,7 +37,7 @@ static uint32_t last_edge(const tl_open_rank *o, uint32_t v)
     return last;
 }
 
-/* What it has in all: of members of collectives that waited, what they took after the meeting. */
+/* Sums the rank's work by activity, ns; ENDs that met others add the time after their meeting. */
 static tl_activity_ns sum_own(const tl_open_rank *o)
 {
     tl_activity_ns own = { 0 };
@@ -63,7 +63,7 @@ typedef struct last_end {
     uint32_t node;
 } last_end;
 
-/* When the path leaves what is done at that time, if it goes on by an edge of that lag and is left at until_ns. */
+/* Returns when the path leaves a node that is done at done_ns, by an edge with lag_ns to a node left at until_ns. */
 static int64_t left_at(int64_t done_ns, int64_t lag_ns, int64_t until_ns)
 {
     return tl_ns_min(until_ns, tl_ns_sum(done_ns, tl_ns_min(0, lag_ns)));
@@ -74,7 +74,8 @@ typedef struct part {
     int64_t from_ns, work_ns, latency_ns;
 } part;
 
-/* It is left at until_ns, which cuts its work, and comes from what is done at from_ns, never before start_ns. */
+/* Returns the part of a node that is on the path, from the node done at from_ns (not before start_ns) to until_ns,
+ * which cuts its work. */
 static part part_of(int64_t from_ns, int64_t lag_ns, int64_t done_ns, int64_t work_ns, int64_t until_ns,
                     int64_t start_ns)
 {
@@ -228,7 +229,7 @@ static void add(walking *w, uint32_t rank, tl_activity_kind activity, int64_t ns
         w->out->by_rank[rank].ns[activity] += ns;
 }
 
-/* It is left at until_ns; when what it waited for last is left. */
+/* Adds a meeting that the path leaves at until_ns; returns when the path leaves what the meeting waited for last. */
 static int64_t step_over_meeting(walking *w, uint32_t rank, uint32_t meeting, const tl_meeting_edge *edge,
                                  int64_t until_ns)
 {
@@ -267,7 +268,7 @@ static void come_to(walking *w, uint32_t rank, uint32_t node, const way *of, int
     *until_ns = tl_ns_max(w->start_ns, tl_ns_min(*until_ns, of->until_ns));
 }
 
-/* The path comes from before: what nobody explains. */
+/* Ends the path at the begin of the recording: the time before its first node is unexplained. */
 static void begin(walking *w, int64_t left_ns)
 {
     w->out->before_ns = left_ns - w->start_ns;

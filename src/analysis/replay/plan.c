@@ -115,8 +115,8 @@ static void find_windows(planning *p)
     plan->nwindows += plan->nsummed;
 }
 
-/* What is repaired of a kind in the steps that are on: all that it takes more than at peers, or for as much work, or what
- * there is more of. */
+/* Fills own_ns and baseline_ns of a kind in the steps that are on.  The excess that is repaired: of the host, all time
+ * beyond peers; of the device, time beyond peers for as much work; else, the time of additional work. */
 static void find_excess_of(planning *p, size_t kind, size_t at)
 {
     const size_t member = p->b->index_in_role[p->repair->rank];
@@ -144,7 +144,8 @@ static void find_excess(planning *p)
         }
 }
 
-/* Of waits for the device those beyond what peers have in the same stretch; of cut steps as many as of whole ones. */
+/* Fills drop: in whole steps the waits for the device beyond those of peers in the same stretch; in cut steps the
+ * same part of all waits. */
 static void find_drops(planning *p)
 {
     const tl_baseline *b = p->b;

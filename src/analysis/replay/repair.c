@@ -8,8 +8,8 @@
 typedef struct excess {
     int64_t own_ns, baseline_ns;
     int64_t longer_ns; /* host: by how much pieces are longer than at peers, together */
-    int64_t drawn_ns;  /* host: how much of what is drawn upon has been, and ... */
-    int64_t off_ns;    /* ... has been taken off for it: nothing is lost to rounding */
+    int64_t drawn_ns;  /* host: time, up to now, of the pieces that the excess is taken from */
+    int64_t off_ns;    /* host: time taken off up to now for drawn_ns: nothing is lost to rounding */
     int64_t cut_ns;    /* host: what the step that was cut has */
 } excess;
 
@@ -24,7 +24,7 @@ static int64_t work_of(const repairing *r, uint32_t node)
     return r->c->open.nodes[node].work_ns;
 }
 
-/* NULL: it is not repaired. */
+/* Returns the excess of the node's kind and window; NULL: the node is not repaired. */
 static excess *excess_of(const repairing *r, uint32_t node)
 {
     uint32_t kind = r->c->kind_of[node];
@@ -64,14 +64,14 @@ static void take_off_host(const repairing *r, uint32_t node, excess *e)
     e->off_ns = off;
 }
 
-/* Of a step that was cut: by how much a host has more there than peers have in a whole one of n. */
+/* Returns by how much a host's work in a cut step exceeds 1 / n of the baseline of n whole steps, ns. */
 static int64_t more_in_cut(const excess *e, int64_t n)
 {
     return e->own_ns > 0 ? tl_ns_max(0, e->cut_ns - e->baseline_ns / n) : 0;
 }
 
-/* A host's delay need not be in the same stretch of each step; in all of them together it is no longer than in a whole
- * one. */
+/* Takes the host's excess off a cut step, kind by kind, but in sum no more than the mean excess of a whole step: a
+ * delay need not lie in the same stretch of each step. */
 static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
 {
     const tl_changes *c = r->c;
@@ -94,7 +94,7 @@ static void take_off_cut_host(const repairing *r, size_t step, int64_t n)
     }
 }
 
-/* Steps that were cut have no window of their own, and there is one at most. */
+/* Repairs the host's work, whole steps first.  Cut steps (plan->also) have no window of their own. */
 static void repair_host(const repairing *r)
 {
     const bool *also = r->plan->also;

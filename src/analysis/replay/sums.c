@@ -144,7 +144,7 @@ static int by_key(const void *a, const void *b)
     return x->key != y->key ? TL_COMPARE(x->key, y->key) : TL_COMPARE(x->member, y->member);
 }
 
-/* Of each stretch that the member has, what is usual. */
+/* Fills plan->sums: for each stretch of the rank, its own time and the median of the role, ns. */
 static void compare(const tl_baseline *b, uint32_t rank, stretches *all, tl_repair_plan *plan)
 {
     size_t n = b->roles[b->role_of[rank]].n;

@@ -111,7 +111,7 @@ static void put_meeting(assembling *a, uint32_t m)
     a->net->ends[a->net->nends++] = (tl_net_end){ 0, (uint32_t)a->b->nsteps };
 }
 
-/* What has come from the origins of all ranks has come from one. */
+/* Adds the one origin that replaces the origins of all ranks. */
 static void put_origin(assembling *a)
 {
     begin_node(a, 0, 0, 0);
@@ -134,7 +134,7 @@ static void put_all(assembling *a)
 
 /* ------------------------------------------------------------------------------------------------------------ order */
 
-/* When a node can begin, as measured. */
+/* Returns the earliest begin of a node by its edges and measured times, ns. */
 static int64_t since(const assembling *a, uint32_t v)
 {
     int64_t ns = INT64_MIN;
@@ -143,7 +143,8 @@ static int64_t since(const assembling *a, uint32_t v)
     return ns;
 }
 
-/* Edges that make a circle stay in their places, but nothing is ever waited for there; the node is done when it was. */
+/* Disables the dropped edges, which make a cycle: they keep their places, but delay nothing, and nodes keep their
+ * times. */
 static void cut(assembling *a, const bool *dropped)
 {
     tl_net *net = a->net;

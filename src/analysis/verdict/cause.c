@@ -44,7 +44,8 @@ typedef struct weighing {
     const tl_unit *exchange; /* the rank's, if it is an end of a slow link; else NULL */
 } weighing;
 
-/* Nothing, where there is none of it: without a replay.  A link gains with its other end alone. */
+/* Returns the gain, ns, of repairing one part of a rank; 0, without a replay, where nothing of the part is repaired.
+ * For an end of a slow link the communication part gains what the repair of both ends does. */
 static int64_t gain_of(const weighing *w, uint32_t rank, unsigned families, unsigned activities)
 {
     const tl_cost_part part = { rank, families, activities, w->without };

@@ -1,8 +1,8 @@
-/* choose.c - of all who are late, who is needed to explain what lateness costs: backward elimination.
+/* choose.c - which of the late units are needed to explain the cost of lateness: backward elimination.
  *
- * Forwards, equals that hide each other would never be found: each of them alone gains nothing.  The one needed least
- * is dropped, and what the others are needed for is found anew; of very many the half that is needed least, so that n
- * of them take n log n replays and not n^2.
+ * Forward selection would never find equal units that hide each other: each of them alone gains nothing.  The unit
+ * needed least is dropped, and the gains of the others are found anew; of very many units the half needed least is
+ * dropped at once, so that n units take n log n replays and not n^2.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -21,7 +21,7 @@ typedef struct choosing {
     double least_cost;
 } choosing;
 
-/* How long the steps are that the unit's repair is of. */
+/* Returns the length, ns, of all steps that the unit's repair covers; 1 if they have none. */
 static double span_of(const choosing *c, const tl_unit *unit)
 {
     int64_t ns = 0;
@@ -30,7 +30,7 @@ static double span_of(const choosing *c, const tl_unit *unit)
     return ns > 0 ? (double)ns : 1;
 }
 
-/* What the repair of the chosen would gain less without each of them: needed_ns, and as a part of its steps. */
+/* Fills needed_ns of each chosen unit, the loss of gain without its repair, and share, that as a part of its steps. */
 static void find_needed(choosing *c)
 {
     tl_unit *units = c->out->units.v;
@@ -77,7 +77,7 @@ static void eliminate(choosing *c)
         c->out->units.v[u].needed_ns = c->chosen[u] ? c->out->units.v[u].needed_ns : 0;
 }
 
-/* What is of links in units of ranks, too. */
+/* The communication part of a repair: the part that falls on links, in units of ranks as well. */
 static const tl_cost_part of_links = { TL_NONE, ~0U, 1U << TL_ACTIVITY_COMM, false };
 
 static void cost_ranks(choosing *c)
@@ -117,7 +117,7 @@ static void cost_ranks(choosing *c)
     }
 }
 
-/* What the repair of a unit's rank, or of its link, gains as things are. */
+/* Returns the gain, ns, of repairing only the unit's rank, or only its link. */
 static int64_t gain_of(const choosing *c, const tl_unit *unit)
 {
     return unit->rank != TL_NONE ? c->out->rank_ns[unit->rank] : unit->alone_ns;
@@ -128,9 +128,10 @@ static bool gains_enough(const choosing *c, const tl_unit *unit, int64_t gain_ns
     return (double)gain_ns >= c->least_cost * span_of(c, unit);
 }
 
-/* Whoever gains nothing as things are is the next bottleneck, and no culprit; unless several hide each other: all of them
- * gain more than twice what the best does alone, or those that gain nothing do together.  The two ends of a slow link gain
- * together alone.  Whether somebody was dropped. */
+/* Drops chosen units whose own repair gains nothing: such a unit is the next bottleneck, and no culprit.  Units that
+ * hide each other stay: all chosen units together gain more than twice what the best gains, or the units without a
+ * gain of their own gain enough together.  An end of a slow link stays, since its two ends only gain together.
+ * Returns whether a unit was dropped. */
 static bool drop_next(choosing *c)
 {
     tl_unit *units = c->out->units.v;

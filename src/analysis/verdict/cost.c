@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a unit's repair takes off the work of a node; TL_GONE: its second edge. */
+/* The time, ns, that a unit's repair takes off the work of a node; TL_GONE: the node's second edge is dropped. */
 typedef struct taken {
     uint32_t node;     /* of the folded rank, of the whole, and of what is folded of that, in turn */
     uint32_t activity; /* tl_activity_kind; of a link COMM */
     int64_t ns;
 } taken;
 
-/* Off the least time of an edge, so that nothing is waited for there. */
+/* Taken off the lag of an edge that is dropped: the edge then never delays its node. */
 #define GONE_NS (INT64_MAX / 2)
 
 typedef struct taken_list {
@@ -50,7 +50,7 @@ tl_repair tl_repair_of(const tl_unit *u)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* The end of the units of the rank whose first is that. */
+/* Returns the end of the units of the rank whose first unit is `first`. */
 static size_t units_end(const tl_costing *c, size_t first)
 {
     size_t to = first;
@@ -80,7 +80,8 @@ static unsigned families_of(const tl_costing *c, size_t first)
     return families;
 }
 
-/* Host work for waits and launches that peers do not have is theirs only where there are more of them than by chance. */
+/* Returns the activity that host time counts as: time around extra waits or launches counts as theirs only if the rank
+ * has a late unit of that family, too. */
 static uint32_t activity_of(const tl_unit *unit, uint32_t activity, unsigned families)
 {
     bool host = unit->family == TL_FAMILY_HOST;
@@ -161,7 +162,7 @@ static void mark_taken(const tl_net *net, const taken *t, uint8_t *marks)
         tl_fold_mark_put(&marks[net->from[e]], TL_FOLD_KEEP);
 }
 
-/* To what may change. */
+/* Folds the net to the nodes that repairs may change. */
 static void fold(tl_costing *c, const tl_whole *whole)
 {
     uint8_t *marks = tl_calloc(whole->net.n + 1, sizeof *marks);
@@ -248,7 +249,7 @@ bool tl_cost_has_part(const tl_costing *c, const bool *chosen, const tl_cost_par
     return false;
 }
 
-/* From one question to the next few units change. */
+/* Repairs the chosen units in the net, by changing only the units that differ from the last question. */
 static void repair(tl_costing *c, const bool *chosen)
 {
     for (size_t u = 0; u < c->nunits; u++) {
@@ -258,7 +259,7 @@ static void repair(tl_costing *c, const bool *chosen)
     }
 }
 
-/* What is none of the part, of the units that are repaired. */
+/* Takes off (sign 1) or restores (-1) what repaired units take off outside of the part. */
 static void take_rest(tl_costing *c, const tl_cost_part *part, int64_t sign)
 {
     for (size_t u = 0; part != NULL && u < c->nunits; u++) {

@@ -1,10 +1,10 @@
 /* ends.c - at which ranks slow links end.
  *
  *     2 --- 3              of two ranks: both
- *     0 - 1 - 2 - 3        of more: the two that are done last by far (tails.c), or nobody
+ *     0 - 1 - 2 - 3        of more: the two that are done last by far (tails.c), or none
  *
- * Of several that are slow at the same time: the one rank that all of them have and no link like them that is not slow;
- * or the ranks of the one host of which that is true.
+ * Of several links that are slow at the same time: the one rank that is in all of them and in no other link of their
+ * role; else the ranks of the one host that is.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -28,8 +28,7 @@ static bool has_rank(const tl_baseline *b, const tl_link_ranks *link, uint32_t r
     return false;
 }
 
-/* Whether all links that are named have the rank, or one of the host unless that is 0, and of those like them no
- * other. */
+/* Whether all named links have the rank (host not 0: a rank of the host), and no other link of their roles has. */
 static bool is_common(const finding *f, uint32_t rank, uint64_t host)
 {
     const tl_baseline *b = f->b;
@@ -63,7 +62,7 @@ static void put(const finding *f, uint32_t rank, uint32_t unit, tl_link_ends *ou
         *of = unit;
 }
 
-/* Those of the first named link that all have in common. */
+/* Finds the one member of the first named link that is common to all, else the one common host; false: neither. */
 static bool find_common(const finding *f, tl_link_ends *out)
 {
     const tl_baseline *b = f->b;

@@ -1,12 +1,12 @@
 /* exchange.c - in an all-to-all a slow link holds up its two ends alone.
  *
  *     rank 0   [ waits |  transfer  ]
- *     rank 1   [ waits |  transfer  ]---------]     late alike in the same steps, they and nobody else of their group: what
- *     rank 2   [ waits |  transfer  ]               they send each other is slow
+ *     rank 1   [ waits |  transfer  ]---------]     the only two of their group that are late alike in the same
+ *     rank 2   [ waits |  transfer  ]               steps: the data between them are slow
  *     rank 3   [ waits |  transfer  ]---------]
  *
- * One of the two may be late for something else, too.  One alone is sent more than the others; of several nobody can
- * tell who exchanges with whom.
+ * One of the two may be late for something else, too.  A rank that is late alone is sent more data than the others; of
+ * three or more late ranks the slow pairs cannot be told.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -103,7 +103,7 @@ void tl_exchanges_find(const tl_baseline *b, const bool *chosen, tl_findings *ou
                   .for_it = tl_arena_zeroed(&arena, n, sizeof *p.for_it),
                   .both = tl_arena_take(&arena, b->nsteps, sizeof *p.both),
                   .scratch = tl_arena_take(&arena, b->graph->nranks + b->nsteps, sizeof *p.scratch) };
-    uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* who is like a unit; TL_NONE: nobody, or several */
+    uint32_t *one = tl_arena_take(&arena, n, sizeof *one); /* the only unit like a unit; TL_NONE: not one */
 
     for (size_t u = 0; u < n; u++) {
         tl_stay stay = chosen[u] ? tl_stay_of(b, &units[u], p.scratch) : (tl_stay){ 0 };

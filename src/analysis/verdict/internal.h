@@ -50,10 +50,10 @@ static inline bool tl_unit_covers(const tl_baseline *b, const tl_unit *unit, siz
     return unit->on[step] || tl_repair_lasts(b, &repair, step);
 }
 
-/* What the repair of all units with chosen[unit] gains. */
+/* Returns the gain, ns, of repairing all units with chosen[unit]. */
 int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 
-/* ... by step: differences of step ends, of the last one asked for. */
+/* The gain of the last tl_cost_of by step, ns: differences of step ends. */
 void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
 
 /* What the repair of all units with chosen[unit] gains where of those of one rank only, or all but, what they take off
@@ -66,7 +66,7 @@ typedef struct tl_cost_part {
 
 int64_t tl_cost_of_part(tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
-/* Whether there is any of it. */
+/* Whether the chosen units take anything off in the part. */
 bool tl_cost_has_part(const tl_costing *costing, const bool *chosen, const tl_cost_part *part);
 
 /* cause.c: why the ranks of chosen units are late; together_ns and `with` are known.  some: [units] scratch. */
@@ -93,7 +93,7 @@ size_t tl_link_of_both(const tl_baseline *baseline, uint32_t x, uint32_t y);
 
 tl_stay tl_stay_of(const tl_baseline *baseline, const tl_unit *unit, int64_t *scratch);
 
-/* ends.c: whom slow links have in common. */
+/* ends.c: the ranks at which slow links end. */
 typedef struct tl_link_ends {
     uint32_t *unit_of; /* [nranks] of each rank the unit whose link ends there, the costliest; TL_NONE: none */
     bool common;       /* all chosen links end there */
@@ -122,11 +122,12 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline,
                        size_t n);
 void tl_trial_free(tl_trial *trial);
 
-/* Of each of the scenarios in their order. */
+/* Fills the gain of the next scenario, ns; called once for each, in their order. */
 void tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
 
-/* scenarios.c: the rows of whatif of nobody in particular, once the others are there, and what these are of the ideal;
- * and one row, whose time follows from its gain. */
+/* scenarios.c: tl_scenario_rows appends the rows of whatif that are of no single rank or link, once the others are
+ * there, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from
+ * gain_ns. */
 void tl_scenario_rows(const tl_findings *findings, const tl_baseline *baseline, const tl_verdict_ranks *ranks,
                       tl_table *whatif);
 void tl_whatif_add(const tl_findings *findings, tl_scenario_kind kind, int32_t rank, int64_t gain_ns, tl_table *whatif);

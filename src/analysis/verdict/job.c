@@ -45,7 +45,7 @@ static bool is_marked(const judging *a, int32_t rank)
     return tl_index_of(a->marked, a->nmarked, rank) < a->nmarked;
 }
 
-/* Steps that are not marked. */
+/* Numbers the steps of ranks without marks: after marked ranks, or by what returns if no rank has marks. */
 static void number_steps(judging *a, const tl_rank_graphs *graphs)
 {
     tl_late_row *rows = a->rows;
@@ -67,7 +67,7 @@ static void number_steps(judging *a, const tl_rank_graphs *graphs)
     }
 }
 
-/* What the steps of each rank come from; of those that follow others', where they meet them. */
+/* Fills steps_from: whether a rank's steps are marked, found, or follow other ranks' steps where it meets them. */
 static void tell_steps(const judging *a, tl_table *stragglers)
 {
     for (size_t i = 0; i < stragglers->n; i++) {
@@ -83,7 +83,7 @@ static void tell_steps(const judging *a, tl_table *stragglers)
 
 /* ---------------------------------------------------------------------------------------------------- the verdicts */
 
-/* How many ranks the job has, as all traces say that do; 0: none does, or they do not agree. */
+/* Returns the number of ranks that the traces state; 0: none states one, or they disagree. */
 static int32_t world_of(const tl_table *ranks)
 {
     int32_t world = 0;
@@ -135,8 +135,8 @@ static void judge(judging *a, const tl_job_basis *basis)
     tl_graph_free(&graph);
 }
 
-/* With what others waited for each outside of steps, too, of which no verdict is made; without steps that are left
- * out. */
+/* Sums blame_ns of each rank, waits outside of steps included (verdicts leave these out), without steps that table
+ * health leaves out. */
 static void sum_blame(tl_tables *tables)
 {
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema),

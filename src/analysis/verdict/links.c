@@ -24,7 +24,7 @@ static int32_t number_of(const writing *w, size_t step)
 
 /* ------------------------------------------------------------------------------------------------------------- link */
 
-/* The kind and size with the largest excess: what one of them takes, and would take. */
+/* Fills the transfer columns from the kind and size with the largest excess: mean time of one, and its baseline. */
 static void put_transfer(const writing *w, const tl_unit *unit, tl_slow_link_row *row)
 {
     const tl_baseline *b = w->b;
@@ -133,7 +133,7 @@ static tl_straggler *row_of(const writing *w, tl_table *stragglers, size_t rank)
     return tl_table_row(stragglers, stragglers->n - w->in->nranks + rank);
 }
 
-/* Unless it has another cause that is larger. */
+/* Words the reason of a rank whose cause is the slow link; another cause, larger, stays. */
 static void name_exchange(tl_straggler *row, const tl_slow_link_row *link)
 {
     if (row->cause != TL_CAUSE_SLOW_LINK)

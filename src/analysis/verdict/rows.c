@@ -26,7 +26,7 @@ typedef struct writing {
     size_t *index;    /* [nsteps] of the steps that have rows, their places among the baseline's */
     int32_t *numbers; /* [nsteps] */
     size_t nsteps;
-    rank_units all, needed; /* of the rank at hand: all units, and those that are needed */
+    rank_units all, needed; /* of the rank at hand: all its units, and the needed ones */
     const tl_table *groups;
     int64_t *delay_cost_ns; /* [ranks * nsteps] */
 } writing;
@@ -81,7 +81,7 @@ static void add_unit(const writing *w, const tl_unit *unit, bool slight, rank_un
     to->p = fmin(to->p, unit->p);
 }
 
-/* Those of the rank among n, which are in the order of ranks. */
+/* Adds the rank's units among units[n], which are in the order of ranks. */
 static void add_units(writing *w, size_t rank, const tl_unit *units, size_t n, bool slight)
 {
     size_t u = 0;
@@ -175,7 +175,7 @@ static void put_reason(const writing *w, tl_straggler *row)
              (double)row->gain_ns / (seconds ? 1e9 : 1e6), seconds ? "s" : "ms", row->p_value);
 }
 
-/* It is late, and not needed: of its units the one that costs most alone. */
+/* Words the reason of a rank that is late but not needed, by the unit whose own repair gains most. */
 static void put_idle_lateness(const writing *w, tl_straggler *row)
 {
     lateness l = lateness_of(w, &w->all, w->all.alone_ns);
@@ -183,7 +183,7 @@ static void put_idle_lateness(const writing *w, tl_straggler *row)
              l.nfull, w->all.slight ? "at most" : "only", 100 * l.share, l.nup == 1 ? "it" : "them");
 }
 
-/* Whether it meets ranks that have no trace, and nobody knows which: who else waits for these is not seen. */
+/* Whether the rank meets untraced ranks whose numbers are unknown: the waits of others for these ranks are not seen. */
 static bool meets_unknown(const writing *w, size_t rank)
 {
     for (size_t i = 0; i < w->groups->n; i++) {
@@ -256,13 +256,13 @@ static void add_rank(writing *w, size_t rank, tl_table *blame_step, tl_table *st
     tl_table_append(straggler, &row, 1);
 }
 
-/* Of the unchanged replay, relative to what the job took. */
+/* Returns the error of the unchanged replay as a part of the job's time. */
 static double error_of(const tl_findings *j)
 {
     return j->error_ns == 0 ? 0 : (double)j->error_ns / (double)(j->time_ns > 0 ? j->time_ns : 1);
 }
 
-/* What the path goes through, and how much of it nothing explains. */
+/* Writes table critical_path, and its unexplained time into the unchanged row of whatif. */
 static void write_path(const writing *w, tl_tables *tables)
 {
     tl_path path;

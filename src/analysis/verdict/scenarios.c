@@ -1,5 +1,5 @@
-/* scenarios.c - what the job would have taken otherwise, whoever is at fault: rows of whatif beside those of ranks and
- * links.
+/* scenarios.c - the job's time in scenarios that repair no single rank or link: the rows of whatif beside the rows of
+ * ranks and links.
  *
  *     ideal       no rank and no link slower than is usual in the step; of that, one part of the time alone (cause), and transfers on
  *                 links of one sort alone (groups)
@@ -79,7 +79,7 @@ static void find_groups(const tl_baseline *b, int32_t *groups)
     }
 }
 
-/* How long the transfers on links of a sort are together. */
+/* Returns the sum, ns, of the transfers on links of a sort. */
 static int64_t moved_by(const tl_baseline *b, size_t sort)
 {
     uint32_t role = (uint32_t)(b->nroles + sort);
@@ -126,7 +126,8 @@ static void add_groups(trying *t)
     free(kinds);
 }
 
-/* Hosts of several ranks, one of which is a straggler, where there are several hosts: the lowest of them. */
+/* Adds a scenario per host with two ranks or more, a straggler among them, if it is not the only host; the row has the
+ * lowest rank of the host. */
 static void add_hosts(trying *t)
 {
     const tl_baseline *b = t->b;
@@ -180,7 +181,7 @@ static void add_all(trying *t)
     add(t, row, (tl_scenario){ .free_hosts = true });
 }
 
-/* What each gains. */
+/* Replays each scenario, and appends its row with the gain. */
 static void try_all(trying *t, tl_table *whatif)
 {
     tl_trial *trial = tl_trial_new(t->j, t->b, t->scenarios.v, t->scenarios.n);

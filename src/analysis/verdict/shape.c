@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A level is refitted so often at most; it hardly ever takes more than three. */
+/* The most refits of a level; it hardly ever takes more than three. */
 enum { REFITS = 8 };
 
 /* Of n steps; room for all that is tried. */
@@ -40,7 +40,7 @@ static double level_of(const fit *f, const bool *up)
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* The steps that are up by `level`, likeliest of all, into f->up.  Whether they are others than before. */
+/* Fills f->up with the likeliest choice of steps that are up by `level`.  Returns whether it changed. */
 static bool viterbi(fit *f, double level)
 {
     double penalty = log((double)(f->n > 2 ? f->n : 2)), score[2] = { 0, 0 };
@@ -111,8 +111,8 @@ static double two_levels(fit *f)
     return best;
 }
 
-/* The best ramp that begins in some step, at least three from the end: its score, and where it begins.  From the end on:
- * of a ramp that begins a step earlier each step has one more. */
+/* Returns the score of the best ramp, and fills its first step, at least three from the end.  Goes backwards: if a ramp
+ * begins one step earlier, its height grows by one unit in each step. */
 static double ramp(const fit *f, size_t *begin)
 {
     double best = 0, x = 0, tx = 0, tt = 0;
@@ -169,7 +169,7 @@ void tl_shape_of(const double *x, size_t n, double sigma, tl_shape *out, bool *u
 
 /* --------------------------------------------------------------------------------------------------------- pattern */
 
-/* A cut step between two that are on is no gap. */
+/* Counts the runs of steps that are on; a cut step between two of them does not end a run. */
 static size_t runs_of(const tl_baseline *b, const bool *on)
 {
     size_t runs = 0;

@@ -21,8 +21,8 @@ static bool is_slow(const tl_baseline *b, const tl_unit *unit, uint32_t meeting)
     return b->link_of[meeting] == unit->link && unit->on[tl_meeting_step(b, meeting)];
 }
 
-/* How far apart the members of links like it are done, as often as it is slow: in the middle, and on other links and in
- * other steps. */
+/* Sums, over the meetings in which the link is slow, the median spread of ends, ns, of meetings of the same class
+ * that are not slow. */
 static void baseline_apart(const tl_findings *j, const tl_baseline *b, const tl_unit *unit, int64_t *apart_ns)
 {
     size_t nmeetings = b->graph->nmeetings;

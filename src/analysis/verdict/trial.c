@@ -19,7 +19,7 @@ struct tl_trial {
 
 /* ------------------------------------------------------------------------------------------------------------ links */
 
-/* As the ideal has it, and with what the repair of chosen links takes off, where that is more. */
+/* Fills meeting_less and end_less with the larger of two: the ideal's reduction, and that of repairing needed links. */
 static void find_transfers(tl_trial *t, const tl_ideal *ideal)
 {
     const tl_graph *g = t->b->graph;
@@ -46,7 +46,7 @@ static void find_transfers(tl_trial *t, const tl_ideal *ideal)
     free(list.v);
 }
 
-/* What of the ideal transfers on links of some sorts become shorter by. */
+/* Takes (sign 1) or restores (-1) the ideal's reduction of transfers on links of the given sorts. */
 static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
 {
     const tl_graph *g = t->b->graph;
@@ -82,7 +82,7 @@ static tl_change change_of(const tl_trial *t, const tl_scenario *s, size_t rank)
         change.kind = TL_CHANGE_HOST;
     } else if (s->host != 0) {
         change.kind = b->host_of[rank] == s->host && late ? TL_CHANGE_UNITS : TL_CHANGE_NONE;
-    } else if (s->activities != 0 && (late || !alone)) { /* else there is nobody like it */
+    } else if (s->activities != 0 && (late || !alone)) { /* else the rank is the only one of its role */
         change.kind = TL_CHANGE_IDEAL;
         change.activities = s->activities;
     }
@@ -173,7 +173,7 @@ void tl_trial_free(tl_trial *t)
     free(t);
 }
 
-/* What the whole as it is gains. */
+/* Fills the gain, ns, of the whole net as it is now changed. */
 static void replay(tl_trial *t, const bool *sorts, int64_t *gain_ns)
 {
     int64_t *done_ns = tl_malloc((t->whole.net.n + 1) * sizeof *done_ns);

@@ -29,7 +29,7 @@ typedef struct finding {
     double *column;
     int64_t *scratch;
     bool *up;         /* [nsteps] of full steps */
-    bool *taken;      /* [nsteps] likewise: those of units that the member has already */
+    bool *taken;      /* [nsteps] of full steps: taken by units that the member has already */
     bool *rest_up;    /* [nsteps] of the steps that are not taken */
     double *rest;     /* [nsteps] lateness in these */
     double *host_x;   /* [2 * nsteps] x and full of two hosts, while those of ranks are kept */
@@ -51,8 +51,9 @@ static bool is_sure(finding *f, const tl_unit *unit)
     return sure_ns > 0 && (double)sure_ns * f->b->links[unit->link].n >= (double)unit->late_ns;
 }
 
-/* Where a unit is up, in f->on.  The first and the last step of recordings are no evidence alone.  They are up where the
- * step beside them is, and they are by more than half of what any step is that is up; or where they are like these. */
+/* Fills f->on with the steps in which the unit is up.  The first and last step of recordings are not tested.  Such a
+ * step counts as up if it exceeds half of the least step that is up, and lies beside one or is as late as these are.
+ */
 static void join_edges(const finding *f, const tl_unit *unit, const double *x)
 {
     const tl_baseline *b = f->b;
@@ -72,7 +73,8 @@ static void join_edges(const finding *f, const tl_unit *unit, const double *x)
     }
 }
 
-/* Whether its repair gains no more than it is late: one of what is counted may let the host run ahead, too. */
+/* Whether a family's lateness bounds the gain of its repair.  Dropping a counted piece may let the host run ahead,
+ * too. */
 static bool takes_time(tl_family family)
 {
     return family != TL_FAMILY_ADDITIONAL && family != TL_FAMILY_WAIT;
@@ -102,7 +104,7 @@ static void add_unit(finding *f, tl_unit unit, const double *x)
         f->out->units.v[f->out->units.n++] = unit;
 }
 
-/* What it is alone in the steps in which it is not up; in how many. */
+/* Returns the mean lateness of the *n steps in which a member is not up. */
 static double base_of(const finding *f, const double *x, size_t *n)
 {
     double sum = 0;
@@ -205,8 +207,7 @@ static double take_noise(finding *f)
     return sigma;
 }
 
-/* The unit of each rank of a host that is late; the other host shows what is usual: all ranks are late by what they
- * are later than its own. */
+/* Adds a unit for each rank of a host that is late.  Its lateness counts from the middle of the other host's ranks. */
 static void add_host(finding *f, const tl_unit *unit, uint8_t which, size_t members, double *x)
 {
     const tl_baseline *b = f->b;
@@ -374,7 +375,8 @@ static int by_rank(const void *a, const void *b)
     return x->link != y->link ? TL_COMPARE(x->link, y->link) : TL_COMPARE(x->shape.first, y->shape.first);
 }
 
-/* Which steps are judged: those within, where there are any. */
+/* Fills judged: the inner steps of recordings, or all steps that are not cut if there are none.  Returns the least
+ * scale of noise, ns. */
 static double least_scale(finding *f)
 {
     size_t n = 0;

@@ -2,10 +2,11 @@
  *
  *     rank 0   [ p ]===work===[       m       ]
  *     rank 1   [ p ]====work====[     m       ]
- *     absent   [ p ]- - - - - - - - late ->[m ]     it comes later to m than those that do the same, by `late` at least
+ *     absent   [ p ]- - - - - - - - late ->[m ]     later at m than traced ranks of its role, by `late` at least
  *
- * When it came is bounded by what m usually takes (missing.h).  Its repair takes that off every way on which it comes;
- * what the job gains is what it costs at least.  Lateness is compared with the noise of those that have a trace.
+ * The arrival of the absent rank is bounded by the usual transfer time of m (missing.h).  A repair takes `late` off
+ * every way by which the rank comes to m; the job's gain is a lower bound of the rank's cost.  Its lateness is
+ * compared with the noise of traced ranks.
  */
 #include "internal.h"
 #include "tlmpi/base/mem.h"
@@ -72,7 +73,7 @@ static void prepare(searching *s)
         s->sigma = fmax(fmax(1, least), tl_noise_of(s->full, n, s->nfull, s->column, s->x));
 }
 
-/* Its ways become shorter by what it is late, or longer again. */
+/* Makes the ways of an untraced rank to meetings where it is late shorter (sign -1) or longer (1) by its lateness. */
 static void shift(searching *s, int32_t rank, int64_t sign)
 {
     const tl_graph *g = s->b->graph;
@@ -99,7 +100,7 @@ static void replay(searching *s, tl_untraced *u)
     }
 }
 
-/* Its pattern and z, by what each full step gains. */
+/* Fills shape, z and p of an untraced rank from the gain of its repair in each full step. */
 static void judge(searching *s, tl_untraced *u)
 {
     const tl_baseline *b = s->b;
@@ -132,7 +133,7 @@ static void judge(searching *s, tl_untraced *u)
     tl_put_pattern(b, u->on, u->shape.pattern == TL_PATTERN_DRIFTING, &u->shape, &u->share);
 }
 
-/* Of the whole job: how far off its arrivals may be estimated is known of that. */
+/* Whether chance does not explain the lateness, and the gain reaches the least cost of the whole job. */
 static bool costs(const searching *s, const tl_untraced *u)
 {
     double least = fmax(s->options->least_cost, TL_UNTRACED_LEAST_COST);

@@ -10,7 +10,7 @@ void tl_change_put(tl_asked *asked, size_t rank, tl_change change, const uint32_
     tl_bytes_put_list(&asked->in[rank], plans, nplans, sizeof *plans);
 }
 
-/* One without a graph is folded to nothing. */
+/* Folds a rank without a graph to its origin alone. */
 static void empty_folded(size_t nsteps, tl_folded *out)
 {
     out->done_ns = tl_calloc(1, sizeof *out->done_ns);
@@ -38,7 +38,7 @@ static void fold_ranks(const tl_baseline *b, tl_findings *out)
     tl_asked_free(&asked);
 }
 
-/* Unchanged, every node has to be done when it was. */
+/* Returns the largest difference, ns, of a node's time in the unchanged replay from its measured time. */
 static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
 {
     int64_t most = 0;

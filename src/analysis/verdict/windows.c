@@ -43,7 +43,8 @@ static void find_range(starts *s, const tl_table *steps)
     }
 }
 
-/* What is known of the steps first to last, of which no rank lacks one; false: there is nothing to compare. */
+/* Fills lag_ns of the steps first to last: each rank's begin of the step less the median of all ranks.  Returns false
+ * where a rank with marks lacks one of these steps. */
 static bool find_lags(starts *s, const tl_table *steps)
 {
     size_t known = 0, marked = 0;
@@ -71,7 +72,7 @@ static bool find_lags(starts *s, const tl_table *steps)
     return marked > 1;
 }
 
-/* By how much any rank is behind in any step but the first. */
+/* Returns the largest lag of any rank in any step but the first, ns. */
 static int64_t usual_lag(const starts *s)
 {
     int64_t most = 0;
@@ -81,7 +82,7 @@ static int64_t usual_lag(const starts *s)
     return most;
 }
 
-/* What all steps take that are compared, on the rank that takes longest. */
+/* Returns the time, ns, from the begin of the first compared step to the end of the last, on the slowest rank. */
 static int64_t span_of(const starts *s, const tl_table *steps)
 {
     int64_t begin = 0, most = 0;

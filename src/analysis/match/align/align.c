@@ -19,14 +19,13 @@ enum {
 typedef struct aligning {
     const tl_align_item *mine, *ref;
     size_t n, nref;
-    uint32_t *open,
-        *free; /* ours that are open, of the reference those that ours with keys are not: places, ascending */
+    uint32_t *open, *free; /* indices, ascending: ours without a key; the reference's that match no key of ours */
     size_t nopen, nfree;
-    int64_t *ahead_ns; /* by ours that are open: our clock against the reference's; before that is known, how many
-                        * that have keys on both sides are earlier */
-    int64_t reach_ns; /* no two ends farther apart can be the same */
-    bool pinned;      /* by what has keys on both sides */
-    bool loosely;     /* ... of which ranks leave when they like */
+    int64_t *ahead_ns; /* by open item: our clock minus the reference's; before it is known, the number of earlier
+                        * items with keys on both sides */
+    int64_t reach_ns;  /* items whose ends are farther apart are not the same collective */
+    bool pinned;       /* the clocks' distance comes from items with keys on both sides */
+    bool loosely;      /* all pinning items are of kinds that ranks may leave early */
 } aligning;
 
 static int64_t abs_ns(int64_t a)
@@ -39,7 +38,7 @@ static bool is_loose(uint32_t kind)
     return tl_is_loose((tl_collective)kind) && kind != TL_COLL_UNKNOWN;
 }
 
-/* Whether nothing that both tell speaks against it. */
+/* Whether kind, dtype and bytes of two items allow that they are the same collective. */
 static bool may_be(const tl_align_item *a, const tl_align_item *b)
 {
     bool known = a->kind != TL_COLL_UNKNOWN && b->kind != TL_COLL_UNKNOWN;
@@ -59,7 +58,7 @@ static int64_t farthest(const tl_align_item *a, const tl_align_item *b)
 
 /* ---------------------------------------------------------------------------------------------------- what is open */
 
-/* Fills open and free, and the distances of what has the same key; how many of these. */
+/* Fills open and free; apart[*npinned] gets the end-to-end distances of items with the same key, in ns. */
 static void subseq(aligning *k, int64_t *apart, size_t *npinned)
 {
     tl_map index_of = { 0 };
@@ -98,7 +97,7 @@ static void subseq(aligning *k, int64_t *apart, size_t *npinned)
     free(taken);
 }
 
-/* The median of some of the n distances of what has keys on both sides: of those beside the first `before`. */
+/* Returns the median of the n distances that are at most TL_CLOCK_STEP_LEAST places from place `before`, ns. */
 static int64_t distance_beside(const int64_t *apart, size_t n, size_t before, int64_t *room)
 {
     size_t from = before > TL_CLOCK_STEP_LEAST ? before - TL_CLOCK_STEP_LEAST : 0;
@@ -107,8 +106,8 @@ static int64_t distance_beside(const int64_t *apart, size_t n, size_t before, in
     return tl_median(room, to - from);
 }
 
-/* The clocks' distance by what has keys on both sides: one, but beside what is open another where that shows, since
- * clocks step and drift. */
+/* Sets ahead_ns from the items with keys on both sides: the median of all of them, or the median of the nearest ones
+ * where the two differ, since clocks step and drift. */
 static void find_distances(aligning *k, const int64_t *apart, size_t n)
 {
     int64_t *room = tl_malloc(n * sizeof *room);
@@ -152,7 +151,7 @@ static shifted judge(const aligning *k, int64_t shift)
     return s;
 }
 
-/* Fewer misfits, then less scatter, by more than ends scatter anyway; then clocks less apart; then more in common. */
+/* Whether a beats b: fewer misfits; clearly less scatter; clocks less apart; more pairs; in this order. */
 static bool is_better(const shifted *a, const shifted *b)
 {
     uint64_t misfits_a = (uint64_t)a->misfits * b->pairs, misfits_b = (uint64_t)b->misfits * a->pairs;
@@ -165,7 +164,7 @@ static bool is_better(const shifted *a, const shifted *b)
     return a->pairs > b->pairs;
 }
 
-/* The clocks' distance by the best shift; 0 where there is too little to shift. */
+/* Sets ahead_ns of all open items to the clocks' distance under the best shift; 0 where there are too few items. */
 static void find_shift(aligning *k)
 {
     int64_t fewer = (int64_t)(k->nopen < k->nfree ? k->nopen : k->nfree),
@@ -197,7 +196,7 @@ static int64_t ref_end(const aligning *k, size_t j)
     return k->ref[k->free[j]].end_ns;
 }
 
-/* What one of ours may be, by its end alone. */
+/* Fills each open item's range of candidates, by its end alone; returns the sum of their numbers. */
 static size_t make_rows(const aligning *k, row *rows)
 {
     size_t low = 0, high = 0, steps = 0;
@@ -221,7 +220,7 @@ static size_t make_rows(const aligning *k, row *rows)
     return steps;
 }
 
-/* What matching them is worth; 0: they cannot be the same. */
+/* Returns the gain of matching our open item i with free item j; 0: they cannot be the same. */
 static int64_t gain_of(const aligning *k, size_t i, size_t j)
 {
     const tl_align_item *a = &k->mine[k->open[i]], *b = &k->ref[k->free[j]];

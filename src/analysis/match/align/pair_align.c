@@ -1,4 +1,4 @@
-/* pair_align.c - sends and receives of which nobody says between whom: matched by when they ended. */
+/* pair_align.c - matches sends and receives that are still without a partner, by the time at which they ended. */
 #include "tlmpi/analysis/match/align.h"
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/mem.h"
@@ -7,7 +7,7 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* A rank has so many neighbours at most: in a pipeline two. */
+/* The most neighbours that are kept for a rank; in a pipeline it has two. */
 enum { NEIGHBOURS = 4 };
 
 /* The items of one rank in one group: order[from, to), by end. */
@@ -95,7 +95,7 @@ static uint32_t only_neighbour(const aligning *a, const row *r)
 
 /* -------------------------------------------------------------------------------------------------------- matching */
 
-/* How far r's clock is ahead of q's, by what both have a key for; 0 where that is nothing. */
+/* Fills how far r's clock is ahead of q's, ns: the median over items that share a key; 0: none does. */
 static void find_ahead(const aligning *a, const row *r, const row *q, int64_t *ahead_ns)
 {
     tl_map index_of = { 0 };
@@ -139,7 +139,7 @@ static size_t nearest(const aligning *a, uint32_t x, const uint32_t *v, size_t n
     return low;
 }
 
-/* All that r has open is with q: each goes to what ends nearest to it, if it is that one's nearest, too. */
+/* Matches all open items of r with open items of q: two items match if each ends nearest to the other. */
 static void match_rows(aligning *a, row *r, row *q)
 {
     int64_t ahead_ns;
@@ -163,7 +163,7 @@ static void match_rows(aligning *a, row *r, row *q)
     r->open = 0;
 }
 
-/* From the ends of the chain inwards. */
+/* Matches rows with only one open neighbour, again and again: from the ends of a pipeline inwards. */
 static void align_group(aligning *a, bool guess)
 {
     bool more = true;

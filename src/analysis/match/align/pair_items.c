@@ -24,7 +24,7 @@ tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_
     return items;
 }
 
-/* Of which nothing is known but that they are sends or receives, or an all-to-all of them. */
+/* Whether the kind "send or receive" (an all-to-all has it, too) is all that is known of a participant. */
 static bool is_nameless(const tl_participant *p)
 {
     return p->kind == TL_SEND_RECV && p->peer < 0;

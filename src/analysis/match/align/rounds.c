@@ -73,7 +73,7 @@ static int by_group(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->rank, y->rank);
 }
 
-/* The reference for the ranks t[0, n) of one group, in rank order; -1 where it would serve nobody. */
+/* Returns the reference for the ranks t[0, n) of one group, in rank order; -1 if no other rank has open items. */
 static int32_t choose(const tl_align_tally *t, size_t n, bool first)
 {
     size_t best = n, open = 0;

@@ -5,9 +5,10 @@
  *     rank 1, stream 24   ......[ ].....[     ].[ ]
  *     rank 2, stream 22   [       ][          ][  ]
  *
- * A row is what one stream of a rank has of them.  Two rows of different ranks are compared by the distance of their
- * clocks under which most of their ends agree.  The two of which most agree, and of equals those that come latest
- * before they end, are partners; what of a row is left may be with a third, where one stream serves both neighbours.
+ * A row is all such sends and receives of one stream of a rank.  Two rows of different ranks are compared under the
+ * distance of their clocks that makes most of their ends agree.  Rows become partners in descending number of agreeing
+ * ends; of equals the pair with the shorter median time from the later start to the first end goes first.  The rest of
+ * a row may be partner of a third row, where one stream serves both neighbours.
  *
  * All-to-alls are made of sends and receives, too: there a third rank ends with both.
  */
@@ -172,8 +173,8 @@ static void match(const aligning *a, fit *f)
     f->took_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
 }
 
-/* Whether a row of a third rank ends with both: about as often as these two do together, whichever of them came last,
- * or less often, but coming later than both too often.  Then the two have no message to themselves. */
+/* Whether a third rank takes part, so that the two rows exchange no message alone: a row of it ends with most of their
+ * pairs, or comes later than both in more than a little part of them. */
 static bool is_of_more(const aligning *a, const fit *f)
 {
     const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
@@ -248,7 +249,7 @@ static void list_fits(aligning *a)
         qsort(a->fits.v, a->fits.n, sizeof *a->fits.v, by_fit);
 }
 
-/* The best first; what it takes may leave of another row just what is with a third. */
+/* Joins the best fit first: without its items, another row may fit a third one. */
 static void join_all(aligning *a)
 {
     for (bool more = true; more;) {
@@ -269,7 +270,7 @@ static void join_all(aligning *a)
     }
 }
 
-/* What is left of a row of which most has partners is with an unknown rank. */
+/* Where at least half of a row has partners, its other items get TL_PEER_UNKNOWN as their peer. */
 static void tell_rest(aligning *a)
 {
     for (size_t r = 0; r < a->rows.n; r++) {

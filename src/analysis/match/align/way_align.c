@@ -80,8 +80,8 @@ typedef struct shifted {
     size_t from, n; /* received that have a partner */
 } shifted;
 
-/* The mean distance from the median: what repeats, as micro-batches of a step do, differs at its seams alone, and those
- * a median of distances would not see. */
+/* Judges a shift; scatter_ns is the mean distance from the median.  Repeated work (micro-batches) differs only at its
+ * seams, which a median of distances would not see. */
 static shifted judge(const aligning *a, const way *w, int64_t shift)
 {
     int64_t received = (int64_t)(w->middle - w->from), sent = (int64_t)(w->to - w->middle);
@@ -102,7 +102,7 @@ static shifted judge(const aligning *a, const way *w, int64_t shift)
     return s;
 }
 
-/* The shift under which ends are least apart of those under which they scatter hardly more than under any. */
+/* Returns, of the shifts with at most twice the least scatter, the one under which ends are least apart. */
 static shifted best_shift(const aligning *a, const way *w)
 {
     int64_t received = (int64_t)(w->middle - w->from), sent = (int64_t)(w->to - w->middle);
@@ -125,7 +125,7 @@ static shifted best_shift(const aligning *a, const way *w)
     return best;
 }
 
-/* Partners get one key: that of the one that has one. */
+/* Gives partners one key: the key that either has already, else the sender's own. */
 static void align_way(const aligning *a, const way *w)
 {
     shifted s = best_shift(a, w);
