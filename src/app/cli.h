@@ -45,7 +45,7 @@ typedef struct tl_command {
     int (*act)(const tl_cli *);     /* returns the exit status (job/run.h) */
 } tl_command;
 
-/* Which rows of a table are the first: so many, or those that hold a share of the time. */
+/* --top: the first `rows` rows, or the first rows that hold `share` of the time. */
 typedef struct tl_top_wanted {
     int64_t rows;
     double share;

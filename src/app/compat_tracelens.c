@@ -55,7 +55,7 @@ static void number_files(trace_files *files, tl_inventory *inventory)
     }
 }
 
-/* In the order of ranks; of several files of a rank the first. */
+/* Sorts the files by rank and keeps the first file of each. */
 static void drop_duplicates(trace_files *files, size_t *left_out)
 {
     size_t n = 0;
@@ -81,7 +81,7 @@ static int largest_first(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes) : by_rank(x, y);
 }
 
-/* The largest file first, each to the proc with the fewest bytes so far. */
+/* Deals the files out, the largest first, each to the proc with the fewest bytes up to then. */
 static void deal(trace_files *files)
 {
     size_t nprocs = (size_t)tl_par_nprocs();

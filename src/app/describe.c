@@ -143,7 +143,7 @@ static void say_line(FILE *out, const char *line)
     tl_wrap_end(&w);
 }
 
-/* Parted by empty lines, but for those that stand further in. */
+/* Prints the lines, an empty line before each, except before an indented one. */
 static void say_notes(FILE *out, const char *const *lines)
 {
     for (; *lines != NULL; lines++) {

@@ -20,7 +20,7 @@ static int answer(const tl_cli *cli)
     return TL_EXIT_DONE;
 }
 
-/* A pipe that nobody reads any more. */
+/* Whether the reader of the pipe on stdout has gone. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };

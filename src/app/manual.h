@@ -22,7 +22,7 @@ const char *const *tl_manual_notes(const char *table);
  * these reasons. */
 const char *tl_why_empty(const char *table);
 
-/* Where a table of that name, which a result file no longer has, went; NULL: there never was one. */
+/* Returns what replaced a table that result files no longer have; NULL: there was no table of that name. */
 const char *tl_instead_of(const char *table);
 
 #endif

@@ -94,7 +94,7 @@ static void recall_share(const void *at, char *out, size_t n)
     snprintf(out, n, "%g", *(const double *)at);
 }
 
-/* A share of which all and nothing are some, too. */
+/* Stores a share from 0 to 1, both included. */
 static bool store_quantile(const char *text, void *at)
 {
     char *end;
@@ -110,7 +110,7 @@ static bool store_count(const char *text, void *at)
     return read_int(text, 0, INT64_MAX, at);
 }
 
-/* So many rows, or the rows that hold a share of the time. */
+/* Stores a number of rows, or the share of the time that the rows hold. */
 static bool store_top(const char *text, void *at)
 {
     tl_top_wanted *top = at;

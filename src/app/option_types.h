@@ -16,7 +16,7 @@ typedef struct tl_option_type {
     tl_status (*complain)(const char *option, const char *text, tl_error *err);
 } tl_option_type;
 
-/* The first rows: so many, or those that hold a share of the time. */
+/* --top N or P%: a number of rows, or the rows that hold a share of the time. */
 extern const tl_option_type tl_option_top;
 
 extern const tl_option_type tl_option_gates, tl_option_switch, tl_option_text, tl_option_count, tl_option_width,

@@ -18,7 +18,7 @@
 static tl_status find_table(tl_result *result, const char *name, const char *file, const tl_schema **out, tl_error *err)
 {
     const tl_schema *found = tl_result_find(result, name);
-    *out = found != NULL ? found : tl_rare_schema(name); /* of which the file has no rows */
+    *out = found != NULL ? found : tl_rare_schema(name); /* known to tlmpi, without rows in this file */
     if (*out != NULL)
         return TL_OK;
 
@@ -108,7 +108,7 @@ static tl_status set_time(tl_select *select, tl_error *err)
                    select->table->name);
 }
 
-/* The column of that name; of a table that has none the first key that ends in it: to_rank, of who is charged. */
+/* Finds the column of that name; else the first key that ends in it (to_rank, the rank charged, for rank). */
 static tl_status find_filter(const tl_schema *table, const char *name, const tl_field **out, tl_error *err)
 {
     size_t most = strlen(name);

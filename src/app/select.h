@@ -11,7 +11,7 @@ typedef struct tl_select {
     const tl_schema *table;
     const tl_ranges *ranks, *steps;
     const tl_field *rank, *step;        /* the columns to look at; NULL where all ranks or steps are asked for */
-    TL_VEC(tl_where) where;             /* conditions, all of which a row must fulfil */
+    TL_VEC(tl_where) where;             /* conditions; a row must fulfil all */
     TL_VEC(uint32_t) columns;           /* field numbers, in the order asked for; none for all */
     const tl_field *sort;               /* NULL: rows as they stand */
     bool descending;
@@ -19,7 +19,7 @@ typedef struct tl_select {
 } tl_select;
 
 /* Resolves the names on the command line.  TL_EUSAGE: the file has no such table, or the table no such column; the
- * message names those that it has.  tl_select_free ends it in any case. */
+ * message lists the names that exist.  tl_select_free ends it in any case. */
 tl_status tl_select_init(tl_select *select, tl_result *result, const char *table, const tl_cli *cli, tl_error *err);
 void tl_select_free(tl_select *select);
 
@@ -28,8 +28,8 @@ void tl_select_free(tl_select *select);
 typedef tl_status tl_take_rows(void *arg, const unsigned char *rows, size_t n, bool *enough, tl_error *err);
 tl_status tl_select_walk(tl_select *select, tl_take_rows *take, void *arg, tl_error *err);
 
-/* Says on stderr that no row is of the ranks and steps asked for, and of which ranks the table is; or that none fulfils
- * the conditions.  Nothing where nothing was asked for. */
+/* Says on stderr that no row is of the ranks and steps asked for, and which ranks the table has; or that no row fulfils
+ * the conditions.  Says nothing where the command line asks for neither. */
 tl_status tl_select_say_none(const tl_select *select, tl_error *err);
 
 #endif

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sort without --top holds its rows: up to so many. */
+/* Rows that a sort without --top holds, at most. */
 #define MOST_SORTED ((size_t)1 << 20)
 
 enum { TERMINAL_TEXT_WIDTH = 48 };
@@ -55,7 +55,7 @@ static tl_printer new_printer(const tl_cli *cli, FILE *out, const tl_schema *sch
                          .text_width = tl_show_width(cli, out) };
 }
 
-/* A printer that failed has no memory, or nowhere to write; whoever closes the stream says the latter. */
+/* A failed printer is out of memory, or cannot write; closing the stream reports the latter. */
 static tl_status status_of(const tl_printer *printer, bool ok, tl_error *err)
 {
     return ok || ferror(printer->out) ? TL_OK : tl_fail_memory(err, "rows to print");
@@ -63,7 +63,7 @@ static tl_status status_of(const tl_printer *printer, bool ok, tl_error *err)
 
 /* ---- the list of tables ---- */
 
-/* Of which part of the traces they are. */
+/* Says which part of the traces (--steps, --time) the tables cover. */
 static tl_status say_selection(tl_result *result, FILE *out, tl_error *err)
 {
     char *selection = NULL, *notes = NULL;
@@ -205,7 +205,7 @@ static tl_status print_sorted(show *s, tl_select *select, tl_error *err)
     return st != TL_OK ? st : status_of(&s->printer, ok, err);
 }
 
-/* What not every trace has. */
+/* Says why the table is empty, where not every trace has its rows. */
 static void say_why_empty(tl_result *result, const tl_schema *table)
 {
     const char *reason = tl_why_empty(table->name);

@@ -5,8 +5,8 @@
 #include "tlmpi/base/status.h"
 #include <stddef.h>
 
-/* Of the candidates (NULL ones are passed over) the first of the nearest to the word, if it is so near that it may have
- * been meant; else NULL. */
+/* Returns the candidate nearest to the word, of equals the first, if it is near enough to be meant; else NULL.  NULL
+ * candidates are passed over. */
 const char *tl_suggest(const char *word, const char *const *candidates, size_t n);
 
 /* TL_EUSAGE: "there is no WHAT 'word' in PLACE; did you mean ...? It has: ...". */

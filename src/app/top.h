@@ -16,7 +16,7 @@ typedef struct tl_top {
     tl_text (*name)(void *arg, uint32_t id);
     void *name_arg;
     void (*drop)(void *arg, const void *row); /* takes each row that is not among the first N, or no longer.  NULL:
-                                               * nobody asks for them */
+                                               * such rows are not wanted */
     void *drop_arg;
     /* private: */
     uint64_t seen;              /* rows offered */
@@ -29,7 +29,7 @@ typedef struct tl_top {
     size_t rows_cap;
 } tl_top;
 
-/* Offers a row; it is copied when it is among the first N so far. */
+/* Offers a row; it is copied when it is among the first N of the rows offered. */
 void tl_top_add(tl_top *top, const void *row);
 
 /* Puts the rows in order: tl_top_row(top, i) for i < top->n.  Nothing may be added after. */

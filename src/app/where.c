@@ -37,7 +37,7 @@ static bool is_words(const tl_field *field)
     return field->type == TL_TYPE_NAME || field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM;
 }
 
-/* What stands behind a number: it is taken times one and then by the other. */
+/* Reads the unit behind a number.  The value is the number times *times over *by. */
 static bool read_unit(const tl_field *field, const char *text, double *times, double *by)
 {
     *times = *by = 1;

@@ -23,14 +23,14 @@ static unsigned bits_of_largest(const uint32_t *v, size_t n)
     return bits;
 }
 
-/* Of the first i numbers in the order of the b-th bit, how many have it. */
+/* Returns how many of the first i numbers, in the order of the b-th bit, have that bit set. */
 static uint32_t ones_before(const tl_below *t, unsigned b, size_t i)
 {
     size_t word = b * t->nwords + i / WORD;
     return t->ones[word] + count_ones(t->words[word] & ((UINT64_C(1) << i % WORD) - 1));
 }
 
-/* Notes who has the b-th bit, and parts the numbers by it. */
+/* Notes which numbers have the b-th bit, and parts the numbers by that bit. */
 static void part_by(tl_below *t, unsigned b, const uint32_t *v, uint32_t *parted)
 {
     uint64_t *words = t->words + b * t->nwords;
@@ -104,7 +104,7 @@ uint32_t tl_below_find(const tl_below *t, size_t from, size_t to, uint32_t bound
 
     if (below == 0)
         return TL_BELOW_NONE;
-    below--; /* so many of those that are left stand before the one sought */
+    below--; /* values before the one sought, among the values left */
     for (unsigned b = 0; b < t->nbits; b++) {
         uint32_t first = ones_before(t, b, from), last = ones_before(t, b, to);
         size_t without = to - from - (last - first);

@@ -256,8 +256,8 @@ bool tl_decimal_to_int(const char *text, size_t n, int64_t *out)
  */
 #define DIGITS_MOST 800
 
-/* By strtod, from a text that holds neither a point, which a locale may spell otherwise, nor more digits than matter:
- * digits and an exponent. */
+/* Reads the number with strtod, from digits and an exponent: no point, which a locale may spell otherwise, and no more
+ * digits than matter. */
 static double by_strtod(number x)
 {
     char text[DIGITS_MOST + 32];

@@ -19,20 +19,19 @@
 #define FIRST_BYTES 256
 #define LARGE_BYTES ((size_t)64 << 20)
 
-/* Where arrays grow, those of this size have pages of their own, which move without being copied.  Left to itself glibc
- * has them in the heap once a larger one has been freed, and a column that has served leaves a hole there, which counts
- * as memory in use. */
+/* Bytes from which an array has pages of its own, which move without a copy, in a process whose arrays grow.  By
+ * default glibc puts such arrays into the heap once a larger one has been freed; a column freed there leaves a hole
+ * that counts as memory in use. */
 #define GROWING_BYTES (1 << 20)
 
-/* Where they come and go, only those of this size: fresh pages cost more than what is done with them. */
+/* The same for a process whose arrays come and go: fresh pages cost more than the work on a smaller array. */
 #define PASSING_BYTES (8 << 20)
 
-/* So much stays at the end of the heap for what comes next. */
+/* Free bytes that stay at the end of the heap for later allocations. */
 #define SPARE_BYTES         (4 << 20)
 #define PASSING_SPARE_BYTES (32 << 20)
 
-/* From this size on, two of the system's large pages, an array has large ones where the system has them: one fault for
- * 512. */
+/* Bytes (two large pages) from which an array has large pages, where the system has them: one page fault for 512. */
 #define LARGE_PAGES_BYTES ((size_t)4 << 20)
 
 /* Allocations up to the one that fails; 0 is off. */
@@ -43,7 +42,7 @@ static bool denied(void)
     return fuse > 0 && --fuse == 0;
 }
 
-/* Of a process that no memory is left for; TL_EXIT_FAULT of job/call/exit.h. */
+/* Exit code of a process that is out of memory; TL_EXIT_FAULT of job/call/exit.h. */
 #define EXIT_OUT 70
 
 static void (*ends_by)(int status);

@@ -1,4 +1,4 @@
-/* order.c - Kahn's order of nodes, also of such that wait for each other in a circle. */
+/* order.c - topological order of nodes (Kahn), also with cycles, whose edges it drops. */
 #include "tlmpi/base/order.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -11,15 +11,15 @@ typedef struct ordering {
     const uint32_t *first_edge, *from;
     const int64_t *when_ns;
     tl_arena arena;
-    uint32_t *degree;   /* by node: what it waits for that is not in order yet; PLACED: it is itself */
-    uint32_t *first_to; /* [n + 2]: by node, those that wait for it */
+    uint32_t *degree;   /* by node: edges from nodes not yet placed; PLACED: the node is placed itself */
+    uint32_t *first_to; /* [n + 2]: by node, where in `to` the nodes that wait for it begin */
     uint32_t *to;
     uint32_t *order;
-    size_t head, tail; /* of what is in order; before head, those that wait for it know */
+    size_t head, tail; /* order[0 .. tail) is placed; order[0 .. head) is counted off in its waiting nodes, too */
     bool *dropped;
     size_t ndropped;
-    uint32_t *by_time; /* nodes, the earliest first; NULL: there has been no circle */
-    size_t next;       /* none before it is left */
+    uint32_t *by_time; /* nodes, the earliest first; NULL: no cycle yet */
+    size_t next;       /* in by_time: all nodes before it are placed */
 } ordering;
 
 static void place(ordering *o, uint32_t v)
@@ -61,7 +61,7 @@ static int by_time(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(o->when_ns[a], o->when_ns[b]);
 }
 
-/* The earliest of those that are left. */
+/* Places the earliest of the nodes left, and drops the edges that it still waits for. */
 static void break_circle(ordering *o)
 {
     if (o->by_time == NULL) {

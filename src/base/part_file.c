@@ -106,7 +106,7 @@ tl_status tl_part_file_publish(tl_part_file *part, tl_error *err)
 {
     if (fsync(part->fd) != 0)
         return tl_fail(err, TL_EOUTPUT, "%s: %s", part->part, strerror(errno));
-    /* Somebody may have made such a file while this one was being written. */
+    /* Another program may have made the file `path` while this one was being written. */
     tl_status st = check_free(part->path, part->force, err);
     if (st == TL_OK)
         st = check_own(part, err);

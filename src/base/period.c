@@ -27,7 +27,7 @@ static int64_t distance(int64_t a, int64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* By how much pauses differ from those a period later, in the mean. */
+/* Returns the mean difference between a pause and the pause one period later, in ns. */
 static double unlike(const int64_t *pause_ns, size_t n, size_t period)
 {
     double sum = 0;

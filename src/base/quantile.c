@@ -16,7 +16,8 @@ static int by_value(const void *a, const void *b)
     return TL_COMPARE(*x, *y);
 }
 
-/* By eight bits at a time, the lowest first, as far as the numbers differ.  The result is in v or in room. */
+/* Sorts by eight bits at a time, the lowest first, over the bits in which the numbers differ.  Returns v or room, which
+ * has the result. */
 static int64_t *sort_by_digits(int64_t *v, int64_t *room, size_t n, uint64_t least, uint64_t range)
 {
     for (int shift = 0; shift < 64 && range >> shift != 0; shift += 8) {
@@ -78,8 +79,8 @@ int64_t tl_lower_median(int64_t *values, size_t n)
     return values[tl_lower_middle(n)];
 }
 
-/* In each round all that may be in the middle are counted in 64 drawers of equal width, and those in the drawer that
- * holds it are kept; so no order of v makes it slow. */
+/* Returns the median of v.  Each round counts the values left in 64 drawers of equal width and keeps the drawer that
+ * holds the middle: so no order of v makes it slow. */
 int64_t tl_median_up(int64_t *v, size_t n)
 {
     int64_t least = v[0], most = v[0];
@@ -88,9 +89,9 @@ int64_t tl_median_up(int64_t *v, size_t n)
         most = tl_ns_max(most, v[i]);
     }
     enum { DRAWER_BITS = 6 };
-    size_t k = tl_lower_middle(n); /* how many of those that are left stand before the lower middle */
+    size_t k = tl_lower_middle(n); /* values before the lower middle, among the values left */
     bool even = n % 2 == 0;
-    int64_t low = least, above = most; /* above: the least of those that were left out above */
+    int64_t low = least, above = most; /* above: the least value that was left out above the middle */
     uint64_t range = (uint64_t)most - (uint64_t)least;
     int shift = 0;
 
@@ -141,7 +142,7 @@ void tl_real_sort(double *x, size_t n)
         qsort(x, n, sizeof *x, ascending);
 }
 
-/* Of an even number of numbers, the middle two. */
+/* Returns the mean of the two middle numbers. */
 static double between(double low, double high)
 {
     return low + (high - low) / 2;

@@ -18,7 +18,7 @@ int64_t tl_ns_sum(int64_t a, int64_t b)
     return sum == INT64_MIN ? INT64_MIN + 1 : sum;
 }
 
-/* In two parts that fit: whole seconds, and the rest. */
+/* Computes ns * ppb / 1e9 in two parts that fit: whole seconds, and the rest. */
 int64_t tl_ns_gained(int64_t ppb, int64_t ns)
 {
     const int64_t second = 1000000000;

@@ -40,7 +40,7 @@ bool tl_text_has(tl_text t, const char *needle)
     return false;
 }
 
-/* Length of the character at p, of which n bytes are there; 0 when it is cut or none.
+/* Length in bytes of the UTF-8 character at p, where n bytes are left; 0 when it is cut or none.
  *
  *     lead      second byte   then     not allowed because
  *     C2..DF    80..BF                 C0, C1: could be one byte

@@ -179,7 +179,7 @@ static void copy_table(tl_csv *csv, FILE *in)
     tl_bytes_free(&cell);
 }
 
-/* The part as it is so far becomes a file without a name, from which the part is written anew. */
+/* Writes the part anew with one set of columns: the rows written up to here stay readable as an unnamed file. */
 static void unify_columns(tl_csv *csv)
 {
     FILE *in = csv->file;

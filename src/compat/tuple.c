@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Deeper ones, and those with an object in them, are shown as they are written. */
+/* Nesting up to which a list is shown as Python does; a deeper list, or one with an object in it, is shown as in the
+ * trace. */
 #define DEEPEST 64
 
 typedef struct writing {
@@ -31,7 +32,7 @@ static void put_utf8(writing *w, unsigned long c)
     put(w, b, n);
 }
 
-/* One character inside a Python string that stands in `quote`s. */
+/* Puts one character inside a Python string that is quoted with `quote`. */
 static void put_char(writing *w, unsigned long c, char quote)
 {
     char text[8];

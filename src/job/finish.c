@@ -35,7 +35,8 @@ static void tell_problems(tl_job *j)
         tl_warn("%s", j->selection_notes);
 }
 
-/* What was found, for whoever asked; a threshold that is passed goes before traces that were incomplete. */
+/* Prints what was found, as JSON or summary, and sets the exit code: a threshold passed (--fail-on) outranks incomplete
+ * traces. */
 static void conclude(tl_job *j, bool summary, double start_s, int *code)
 {
     tl_answers answers;

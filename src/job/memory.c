@@ -25,7 +25,8 @@ static void take(void *arg, const tl_memory_state *s)
     tl_table_append(r->timeline, &row, 1);
 }
 
-/* What was there before, whose time is below 0, is shown at the earliest one. */
+/* Returns the time to show: memory allocated before the recording has a time below 0 and is shown at the earliest
+ * time. */
 static int64_t shown_at(int64_t time_ns, int64_t earliest_ns)
 {
     return time_ns >= 0 ? time_ns : earliest_ns != INT64_MAX ? earliest_ns : TL_TIME_UNKNOWN;

@@ -48,7 +48,7 @@ tl_status tl_job_read(tl_job *j, bool analyse, tl_error *err)
             continue;
         }
         if (tl_rank_read(item, &how, &result, &why) != TL_OK) {
-            fprintf(stderr, "tlmpi: %s\n", why.text); /* not even a row of it: nobody can go on */
+            fprintf(stderr, "tlmpi: %s\n", why.text); /* without even a row for the trace no proc can go on */
             tl_par_abort(TL_EXIT_FAULT);
         }
         tl_work_queue_deliver(&endpoint, task.item, &result);

@@ -45,7 +45,7 @@ static void job_free(tl_job *j)
     free(j->output);
 }
 
-/* All procs: the end of a command.  code: where nothing has failed. */
+/* All procs: ends a command.  code: the exit code unless st is a failure. */
 static int end(tl_job *j, tl_status st, int code, const tl_error *err)
 {
     if (st != TL_OK && tl_is_first())

@@ -1,4 +1,4 @@
-/* runs.c - what is said of the runs that a folder holds: the list of them, and those that were left out. */
+/* runs.c - what is told of the runs in a folder: the list of all, and a warning of the runs that were left out. */
 #include "tell.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/base/stats.h"
@@ -11,7 +11,7 @@
 
 #define HOUR_NS INT64_C(3600000000000)
 
-/* So many are named. */
+/* Runs left out that a warning names, at most; the rest is counted. */
 #define NAMED 5
 
 static const tl_input *first_of(const tl_inventory *inventory, int32_t run)

@@ -135,7 +135,7 @@ static void add_asked(char out[TL_SELECTION_BYTES], const tl_ranges *ranks, cons
         add_words(out, "time ", times, tl_times_text);
 }
 
-/* Those of what was asked for that have nothing in common with what there is. */
+/* Collects the ranges asked for that meet none of the ranges there. */
 static void find_unmet(const tl_ranges *asked, const tl_ranges *there, tl_ranges *unmet)
 {
     for (size_t i = 0; i < asked->n; i++) {
@@ -154,7 +154,7 @@ static void find_ranks(const tl_plan *plan, tl_ranges *ranks)
     }
 }
 
-/* Proc 0: what is selected, as far as it is there, and which parts of what was asked for nothing is of.  `ranks` are those
+/* Proc 0: describes what is selected and exists, and the parts of the selection that match nothing.  `ranks`: the ranks
  * that are read. */
 static void describe(tl_job *j, const tl_ranges *ranks)
 {
@@ -185,7 +185,7 @@ static void describe(tl_job *j, const tl_ranges *ranks)
     free(no_time.v);
 }
 
-/* Proc 0: what there is, where nothing of it is selected. */
+/* Proc 0: fails where the selection matches nothing, and says which steps and times there are. */
 static tl_status refuse(const tl_job *j, tl_error *err)
 {
     const tl_options *o = j->options;

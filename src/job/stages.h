@@ -1,4 +1,4 @@
-/* stages.h - what the stages of a run hand on, and those that are files of their own. */
+/* stages.h - what the stages of a run hand on, and the stages that are files of their own. */
 #ifndef JOB_STAGES_H
 #define JOB_STAGES_H
 
@@ -22,7 +22,7 @@ typedef struct tl_job {
     tl_found found;               /* what there was, in the traces that this proc has read; then on proc 0 in all */
     tl_tables tables;             /* rows of the ranks that this proc has read; of all ranks on proc 0 after gather */
     tl_participants participants; /* of the ranks that this proc has read; matching uses them up */
-    tl_exposures exposures;       /* likewise */
+    tl_exposures exposures;       /* of the ranks that this proc has read; matching uses them up */
     tl_behaviours behaviours;     /* of the ranks that this proc has read, until it is decided which communicate */
     tl_details details;
     tl_rank_graphs graphs;

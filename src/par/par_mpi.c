@@ -27,9 +27,9 @@
  *   yield    Waits that are left inside the library, as in MPI_Init and MPI_Finalize, let others run.
  *   hwloc    Every proc would look at every PCI device for the network card nearest to it, an eighth of its start-up.
  *            (The names that this has had in versions of hwloc; it passes over those it does not know.)
- *   depth    Where a message cannot be copied straight from the other's memory it goes in fragments of 32 KB, of which
- *            this many are under way at a time.  Each batch waits for a nap of the sender to end: by the default of 3,
- *            a megabyte takes ten naps, and so it takes one. */
+ *   depth    Fragments of 32 KB that are under way at a time, for a message that cannot be copied straight from the
+ *            other's memory.  Each batch waits for a nap of the sender to end: by the default of 3 a megabyte takes
+ *            ten naps, by 64 it takes one. */
 static const struct {
     const char *variable, *value;
 } settings[] = {
@@ -69,7 +69,7 @@ void tl_par_end(void)
     tl_local_drop_all();
     if (!running)
         return;
-    /* MPI_Finalize waits without sleeping: nobody enters it early. */
+    /* MPI_Finalize waits without sleeping: the barrier keeps every proc from entering it early. */
     tl_par_barrier();
     tl_bells_end();
     tl_gather_end();

@@ -1,8 +1,8 @@
 /* par_mpi_shared.c - memory that the procs of one host share.
  *
  * The first proc makes an anonymous file and tells the others its number and pid; they open it as /proc/PID/fd/N. Where
- * procs cannot see each other, as in containers of their own, that is nobody's, or another file: a word in the first
- * line tells which.
+ * procs cannot see each other, as in containers of their own, that path is missing or leads to another file: a word in
+ * the first line tells.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "par_mpi_shared.h"

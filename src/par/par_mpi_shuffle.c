@@ -34,7 +34,7 @@ typedef struct exchange {
     int *done;             /* which of them have ended */
     unsigned char *blocks; /* BLOCKS_OUT of them */
     int to;                /* blocks go to this proc next, counted from the one after this proc ... */
-    size_t sent;           /* ... which has got so many rows */
+    size_t sent;           /* rows that `to` has got */
     int open;              /* requests under way */
 } exchange;
 

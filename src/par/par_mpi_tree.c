@@ -16,7 +16,7 @@ static tl_tree_vote *votes;
 
 void tl_tree_start(int proc, int nprocs)
 {
-    /* 64 * proc + 1 may pass an int's end where there are so many procs that nobody is below. */
+    /* 64 * proc + 1 may pass INT_MAX for a proc of a large job, which has no proc below it then. */
     int64_t below = (int64_t)REPORTING * proc + 1, left = nprocs - below;
     boss = proc > 0 ? (proc - 1) / REPORTING : -1;
     nreporting = left <= 0 ? 0 : left < REPORTING ? (int)left : REPORTING;

@@ -17,7 +17,7 @@
 /* A count in MPI is an int: what is longer goes in chunks of this many bytes. */
 #define TL_PIECE_BYTES ((size_t)16 << 20)
 
-/* Of n bytes the chunk that begins at `at`. */
+/* Returns the size of the chunk that begins at `at` of n bytes. */
 static inline size_t tl_slice_size(size_t n, size_t at)
 {
     return n - at < TL_PIECE_BYTES ? n - at : TL_PIECE_BYTES;
@@ -26,7 +26,7 @@ static inline size_t tl_slice_size(size_t n, size_t at)
 void tl_tree_start(int proc, int nprocs);
 void tl_tree_end(void);
 
-/* Where messages travel that tl_par_probe does not see; the first three tags are the tree's own. */
+/* Returns the communicator for messages that tl_par_probe does not see; tags 0 to 2 are the tree's own. */
 MPI_Comm tl_tree_comm(void);
 
 /* The largest value, and the lowest proc that has it. */

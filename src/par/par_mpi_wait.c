@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Above this, MPI may keep the sender waiting until they are taken, or move them in steps, of which nobody is told.
- * Open MPI is done with so many as soon as they are sent; a few more, and the sender must hear that they were taken. */
+/* Largest message, in bytes, that Open MPI is done with as soon as it is sent.  With a longer one MPI may keep the
+ * sender waiting until the receiver takes it, or move it in steps that ring no bell; the sender must hear that it was
+ * taken. */
 #define EAGER_BYTES ((size_t)256)
 
 /* Naps, shortest and longest.  Where every proc can ring they end by themselves for safety alone.  Else one that waits
@@ -24,7 +25,7 @@ static const struct {
 typedef struct bell {
     pthread_mutex_t mutex;
     pthread_cond_t wake;
-    uint32_t rings, wanted; /* so far, and with which its proc wakes; both wrap */
+    uint32_t rings, wanted; /* rings: count of rings; wanted: the count at which its proc wakes; both wrap */
     char apart[64];         /* so that ringing one does not touch the next */
 } bell;
 
@@ -51,7 +52,7 @@ static bool make_bell(bell *b)
     return made;
 }
 
-/* Where each proc of the job stands among those of this host. */
+/* Finds the rank of each proc of the job among the procs of this host. */
 static bool find_places(int nprocs)
 {
     MPI_Group world, group;
@@ -87,7 +88,7 @@ bool tl_bells_start(void)
     if (nhere > 1)
         first = tl_shared_start(here, (size_t)nhere * sizeof *first);
     bool made = first != NULL && make_bell(&first[node_rank]) && find_places(nprocs);
-    /* Nobody rings before all bells are made, and nobody counts on bells that some do not have. */
+    /* No proc rings before all bells are made; where one proc has no bell, all procs do without. */
     bool everywhere = tl_tree_elect(made || nhere == 1 ? 0 : 1).value == 0;
     if (made && everywhere)
         bells = first;
@@ -119,7 +120,7 @@ void tl_ring(int proc)
     pthread_mutex_unlock(&b->mutex);
 }
 
-/* The own bell so far. */
+/* Returns how often the own bell has been rung. */
 static uint32_t count_rings(void)
 {
     if (bells == NULL)
@@ -131,7 +132,7 @@ static uint32_t count_rings(void)
     return rings;
 }
 
-/* Until the own bell has been rung so many times, but no longer than ns. */
+/* Sleeps until the own bell's count has reached `rings`, but no longer than ns. */
 static void sleep_until(uint32_t rings, long ns)
 {
     struct timespec until;

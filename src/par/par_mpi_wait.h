@@ -27,8 +27,8 @@ int tl_test(int n, MPI_Request *requests, int *which);
  * who sends rings once for each. */
 void tl_wait_for(int n, MPI_Request *requests, size_t nbytes);
 
-/* Local.  The same for what this proc sends.  Small things are gone at once as a rule; where there is no room for them
- * nobody rings once there is. */
+/* Local.  Waits for n requests that send.  Small messages are gone at once as a rule; where MPI has no room for one, no
+ * bell rings when room comes, so the wait naps. */
 void tl_wait_sent(int n, MPI_Request *requests);
 
 /* Local.  The same for one on its way from or to the proc, which may have to act for it to move. */

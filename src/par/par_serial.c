@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-/* As many runs on one output as the launcher has started would be a mess: none of them starts.  mpirun hangs when many
- * processes end while it still starts others, hence the sleep. */
+/* Ends a run that a launcher started in several copies: without MPI each would write the whole output.  The sleep keeps
+ * mpirun from hanging, as it does when processes end while it still starts others. */
 static _Noreturn void refuse(void)
 {
     if (tl_local_first())

@@ -1,6 +1,6 @@
 /* digest.c - a hash over what a result says, not over how it is stored.
  *
- *     columns   name, type, labels      of every column but those that say where the data came from
+ *     columns   name, type, labels      of every column, except columns that say where the data came from
  *     rows      cell by cell, in order
  *
  * Two files that say the same may differ in the row numbers of their names and in their epoch: a name is hashed as its

@@ -39,14 +39,14 @@ hid_t tl_h5_text_type(size_t size);
 herr_t tl_h5_put_text(hid_t object, const char *name, const char *text);
 herr_t tl_h5_put_int(hid_t object, const char *name, int64_t value);
 
-/* Bytes that an attribute of that name takes in the header of its object, with so many bytes of text. */
+/* Bytes that an attribute of that name with `text` bytes of text takes in the header of its object. */
 size_t tl_h5_attr_bytes(const char *name, size_t text);
 
-/* Makes room for attributes of so many bytes in the header of a new object: left to itself the library makes it longer
- * for each of them, and copies it.  Negative on failure. */
+/* Makes room for nbytes bytes of attributes in the header of a new object: left to itself the library lengthens the
+ * header for each attribute, and copies it.  Negative on failure. */
 herr_t tl_h5_reserve(hid_t object, size_t nbytes);
 
-/* One attribute of n > 0 texts, which must have room in one. */
+/* Writes n > 0 texts as one attribute, whose size limit they must not exceed. */
 herr_t tl_h5_put_texts(hid_t object, const char *name, const char *const *texts, size_t n);
 
 /* The number of rows of a dataset, when it is stored as ours are and has room for as many as it claims.  Else
@@ -63,7 +63,8 @@ tl_status tl_h5_open_sealed(const char *path, hid_t *out, tl_error *err);
 /* Reads an attribute.  TL_EINPUT: absent, or of another kind.  *out is 0-terminated and the caller's to free. */
 tl_status tl_h5_get_text(hid_t object, const char *name, char **out, tl_error *err);
 
-/* One of n texts: *out is the caller's to free, text i is 0-terminated and begins at *out + i * *stride. */
+/* Reads an attribute of n texts: *out is the caller's to free, text i is 0-terminated and begins at *out + i * *stride.
+ */
 tl_status tl_h5_get_texts(hid_t object, const char *name, size_t n, char **out, size_t *stride, tl_error *err);
 tl_status tl_h5_get_int(hid_t object, const char *name, int64_t *out, tl_error *err);
 

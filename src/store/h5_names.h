@@ -28,7 +28,7 @@ typedef struct tl_h5_names {
         .file = -1, .texts = -1, .flat = -1, .type = -1                                                                \
     }
 
-/* One more row; bytes that are no UTF-8 are replaced. */
+/* Adds a row; bytes that are no UTF-8 are replaced. */
 tl_status tl_h5_names_add(tl_h5_names *names, const char *text, size_t n, tl_error *err);
 
 /* Writes the rows that wait, if any, into names->file. */
@@ -43,7 +43,8 @@ typedef struct tl_h5_name_list {
     TL_VEC(size_t) starts;
 } tl_h5_name_list;
 
-/* From /name_bytes.  TL_EINPUT: there is none as we write it, or it claims more bytes than it has. */
+/* Reads the names from /name_bytes.  TL_EINPUT: the file lacks them in our layout, or they claim more bytes than it
+ * has. */
 tl_status tl_h5_names_read(tl_h5_name_list *list, hid_t file, tl_error *err);
 
 /* Name i, the empty text when there is none. */

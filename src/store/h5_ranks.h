@@ -6,7 +6,7 @@
 #include "tlmpi/base/mem.h"
 #include <stdint.h>
 
-/* A job of more ranks has an index, but no views: a file of so many objects opens slowly. */
+/* Ranks up to which each has a view; a larger job has the index alone: a file of more objects opens slowly. */
 #define TL_H5_MAX_VIEWS 1024
 
 /* The rows of a rank: [first, first + n) of the table. */

@@ -1,8 +1,8 @@
 /* h5_read.c - a result file, read.
  *
- * A file that is cut or damaged does not get past its seal.  One that somebody else has made may: what it claims about
- * itself is checked before it is used as a size, and the first thing that does not fit ends the opening with a message
- * that names it.
+ * A file that is cut or damaged does not get past its seal.  A sealed file of another program may: every size that the
+ * file claims is checked before it is used, and the first one that does not fit ends the opening with a message that
+ * names it.
  */
 #include "h5.h"
 #include "h5_names.h"

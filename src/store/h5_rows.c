@@ -31,7 +31,7 @@ void tl_h5_rows_begin(tl_h5_rows *table, hid_t group, const tl_schema *schema, t
     table->room = room;
 }
 
-/* Makes the dataset: empty and in chunks of so many rows; or compact (0), for so many rows for good. */
+/* Makes the dataset: empty, in chunks of chunk_rows rows; or, with chunk_rows 0, compact with `rows` rows for good. */
 static tl_status create_dataset(tl_h5_rows *table, size_t chunk_rows, hsize_t rows, tl_error *err)
 {
     tl_status st = TL_OK;
@@ -59,7 +59,7 @@ static void count_rows(tl_h5_rows *table, uint64_t first, size_t n)
         table->end = first + n;
 }
 
-/* Writes one encoded chunk, of which the first `rows` rows are there. */
+/* Writes one encoded chunk; its first `rows` rows are filled. */
 static tl_status write_chunk(tl_h5_rows *table, uint64_t chunk, size_t rows, const void *encoded, size_t nbytes,
                              tl_error *err)
 {

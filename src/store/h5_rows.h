@@ -23,7 +23,7 @@ typedef struct tl_h5_partial {
     uint64_t chunk;
     size_t filled;       /* rows that have come */
     unsigned char *rows; /* zeros where none has come yet */
-    size_t room;         /* for so many */
+    size_t room;         /* rows that fit in `rows` */
 } tl_h5_partial;
 
 /* Room for a chunk on its way, for all tables of a file.  Zero-initialise; tl_h5_room_free ends it. */

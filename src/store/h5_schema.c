@@ -100,7 +100,8 @@ static const char *role_of(const tl_field *field)
     return tl_h5_role_words[field->role];
 }
 
-/* One attribute for all columns: an attribute each would take most of the time that a small result takes to write. */
+/* Attributes that hold a text for every column: an attribute for each column would take most of the time to write a
+ * small result. */
 static const struct {
     const char *attribute;
     const char *(*text_of)(const tl_field *);

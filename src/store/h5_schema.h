@@ -20,7 +20,8 @@ hid_t tl_h5_row_type(const tl_schema *schema);
 /* Sets the attributes by which a table, or a view of one, is known for a table.  Negative on failure. */
 herr_t tl_h5_mark_table(hid_t dataset, const tl_schema *schema);
 
-/* Sets these, and those that say what it means, of a new table.  Negative on failure. */
+/* Sets on a new table the attributes of tl_h5_mark_table, and the attributes that say what it means.  Negative on
+ * failure. */
 herr_t tl_h5_describe(hid_t dataset, const tl_schema *schema);
 
 /* A schema made from a file, with everything that it points to.  Zero-initialise; tl_h5_free_schema ends it. */

@@ -46,7 +46,7 @@ static tl_status still_whole(const tl_store *store, tl_error *err)
     return store->broken.status == TL_OK ? TL_OK : tl_fail(err, store->broken.status, "%s", store->broken.text);
 }
 
-/* Creates the file itself.  Exclusively: a link that somebody put there is not followed. */
+/* Creates the file itself, exclusively: an existing link of that name is not followed. */
 static tl_status create_file(tl_store *store, tl_error *err)
 {
     tl_status st = TL_OK;

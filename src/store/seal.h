@@ -2,10 +2,10 @@
  *
  *     tlmpi result, 1234567 bytes, checksum 0123456789abcdef       and zeros
  *
- * HDF5 leaves this place (its user block) to whoever asks for it.  The library may hang or crash on a file that is
- * damaged, and hand out wrong numbers: so the file is sealed once the library has closed it, and looked at with plain
- * reads before the library opens it.  If one byte is not as it was written, wherever, all of the file is refused, be it
- * a disk that did it or a program that meant well.  No guard against malice: whoever knows how can seal it again.
+ * HDF5 leaves this place (its user block) to the application.  The library may hang or crash on a damaged file, and
+ * hand out wrong numbers: so the file is sealed once the library has closed it, and checked with plain reads before the
+ * library opens it.  If one byte is not as it was written, wherever, all of the file is refused, be the cause a disk or
+ * a program that edited it.  The seal is no guard against malice: anyone can compute the checksum.
  */
 #ifndef TLMPI_STORE_SEAL_H
 #define TLMPI_STORE_SEAL_H

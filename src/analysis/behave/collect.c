@@ -12,7 +12,7 @@ typedef struct use {
     uint64_t key;
     uint32_t n;         /* of the rank */
     uint32_t on_stream; /* on the stream at hand */
-    int32_t streams;    /* that have had it so far */
+    int32_t streams;    /* streams with the name, up to the one at hand */
     bool chosen;
 } use;
 
@@ -21,7 +21,7 @@ typedef struct collecting {
     use *of_name;  /* by id of the name */
     int64_t *ends; /* of communication by name, ascending */
     size_t nends;
-    tl_map counters; /* name, step and stream -> kernels so far */
+    tl_map counters; /* name, step and stream -> kernels before */
     tl_behaviours *out;
 } collecting;
 

@@ -1,7 +1,7 @@
 /* decide.c - beginnings and ends of the kernels of one name, rank against rank.
  *
  *     apart      start_a - start_b of one item, less the median of all items, or begin_a - begin_b if that is less
- *     together   end_a - end_b, likewise, is a small part of that
+ *     together   end_a - end_b of the item, less its median, is a small part of apart
  *
  * Two ranks show that a name communicates where enough items begin apart and most of these end together.  Groups
  * may be any of the ranks: a rank is for it as soon as it shows it with one other, and against it where it ends apart
@@ -13,7 +13,7 @@
 #include "tlmpi/model/parameters.h"
 #include <stdlib.h>
 
-/* Room for the items that two ranks have in common, of which there are TL_BEHAVES_ITEMS in the mean. */
+/* Room for the items that two ranks have in common: TL_BEHAVES_ITEMS on average. */
 enum { ITEMS_MOST = 256 };
 
 /* The sightings of one name and place by one rank. */
@@ -163,7 +163,7 @@ static void list_rows(const tl_behaviour *v, size_t n, row_list *out)
 /* What one rank shows with the others. */
 typedef struct showing {
     answer best;
-    size_t partners; /* it shows it with so many, or more than one */
+    size_t partners; /* ranks with which it shows that; counting ends at 2 */
     bool steadily;   /* by ends that scatter no more than clocks may be off */
 } showing;
 

@@ -1,9 +1,9 @@
-/* chance.c - the noise of what ranks are late by, and how likely it makes somebody late.
+/* chance.c - the noise in lateness, and how likely noise alone makes a rank that late.
  *
- * How heavy the tails of a job are, the others show: of the two largest of many values whose tail has d degrees, one is
- * k times the other in 1 of k^d cases.  So who is late in a few steps has to stand out from what others are late by in
- * as many others, whichever these are.  Or where stalls are counted, however long each is: that so many are one rank's,
- * when it is anybody's turn, is a matter of the binomial distribution.
+ * The other ranks show how heavy the tails of a job are: of the two largest of many values whose tail has d degrees,
+ * one is k times the other in 1 of k^d cases.  So a rank that is late in n steps has to stand out from the lateness of
+ * each other rank in its n worst steps.  Where stalls are counted, whatever their length, the binomial distribution
+ * tells how likely one rank has that many, if each stall may hit any rank.
  */
 #include "tlmpi/analysis/chance.h"
 #include "tlmpi/base/quantile.h"
@@ -29,7 +29,7 @@ static size_t take_known(const double *x, size_t n, double *column)
     return at;
 }
 
-/* One step: noise is what ranks differ by. */
+/* Noise of a job with one step: how far ranks are from their median. */
 static double scale_of_one(const double *x, size_t n, double *column)
 {
     memcpy(column, x, n * sizeof *x);
@@ -39,8 +39,8 @@ static double scale_of_one(const double *x, size_t n, double *column)
     return tl_sigma_of_mad(tl_real_median(column, n));
 }
 
-/* What steps are away from the middle of those before and after: levels and ramps, as long as they last, are none of
- * it. */
+/* Noise from how far a step is from the line through the two steps before: a level or a ramp adds none while it lasts.
+ */
 static double scale_of_turns(const double *x, size_t n, size_t nsteps, double *column)
 {
     size_t at = 0;
@@ -52,7 +52,7 @@ static double scale_of_turns(const double *x, size_t n, size_t nsteps, double *c
     return at > 0 ? tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(1 + 2 * 2 + 1) : INFINITY;
 }
 
-/* What steps differ by from one to the next: levels are none of it. */
+/* Noise from the difference between a step and the step before: a level adds none. */
 static double scale_of_steps(const double *x, size_t n, size_t nsteps, double *column)
 {
     size_t at = 0;
@@ -62,8 +62,8 @@ static double scale_of_steps(const double *x, size_t n, size_t nsteps, double *c
     return at > 0 ? tl_sigma_of_mad(tl_real_median(column, at)) / sqrt(2) : INFINITY;
 }
 
-/* What members are away from their own middles.  One value of each is its middle, and of more than two one in each step
- * is theirs: these are no noise, and the least. */
+/* Noise from how far a member's steps are from its own median.  The smallest distances are left out, since they are no
+ * noise: one a member is its median, and with more than two members one a step is. */
 static double scale_of_levels(const double *x, size_t n, size_t nsteps, double *column, double *one)
 {
     size_t at = 0, middles = n > 2 ? n + nsteps - 1 : n;
@@ -87,7 +87,7 @@ double tl_noise_of(const double *x, size_t members, size_t nsteps, double *colum
 
 /* ---------------------------------------------------------------------------------------------------------- chance */
 
-/* The degrees of the tail of a sum of n. */
+/* Returns the degrees of the tail of a sum of n steps. */
 static double tail_of(const tl_chance *c, double n)
 {
     return c->degrees - 2 + 2 * n;
@@ -97,7 +97,7 @@ double tl_chance_of(const tl_chance *c, double z, double n)
 {
     double r = (double)c->members, s = (double)c->nsteps;
     double tries = c->tries * s * (s + 1) / 2;
-    double others = r > 1 ? r - 1 : 1; /* one alone has its other steps */
+    double others = r > 1 ? r - 1 : 1; /* a single member is compared with its own other steps */
     double tail = tail_of(c, c->nsteps == 1 ? 1 : n);
     double table = c->efficiency * (c->nsteps > 1 ? others * (s - 1) : others);
     return fmin(1, tries * tl_student_tail_of(z, fmin(tail, table)));

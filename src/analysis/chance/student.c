@@ -7,7 +7,7 @@
 #include "tlmpi/analysis/chance.h"
 #include <math.h>
 
-/* Further terms change nothing that a double shows; without one that does, so many are enough. */
+/* Terms of the continued fraction, at most; a term that changes nothing in a double ends it sooner. */
 enum { TERMS_MAX = 300 };
 
 static double kept_from_zero(double x)

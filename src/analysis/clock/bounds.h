@@ -9,13 +9,14 @@
 /* Farther than any two times of a job. */
 #define TL_CLOCK_FAR (INT64_MAX / 8)
 
-/* One collective of synchronising kind, or one message: no member that leaves does so before all that arrive have. */
+/* A bound from one synchronising collective, or one message: no leaving member ends before every arriving member has
+ * begun. */
 typedef struct tl_clock_bound {
     uint32_t first, n;
     int32_t sender; /* of a message: its place among the two; else -1: all arrive, and all leave */
 } tl_clock_bound;
 
-/* Those of one proc.  Zero-initialise; tl_clock_bounds_free ends it. */
+/* The bounds of one proc.  Zero-initialise; tl_clock_bounds_free ends it. */
 typedef struct tl_clock_bounds {
     const tl_participant *participants;
     uint32_t *rank_clock; /* by participant: of its rank, among the rank_clocks */
@@ -27,9 +28,10 @@ void tl_clock_bounds_make(const tl_participant *participants, size_t n, const tl
                           size_t nrank_clocks, tl_clock_bounds *out);
 void tl_clock_bounds_free(tl_clock_bounds *b);
 
-/* Lowers low[] and raises high[] to what the bounds allow, once: the most that a clock may be ahead follows from the
- * most of those that it waits for, and the least the other way round; low_from[] has the clock from which low[] followed
- * last.  All are by clock, and `tried`, by rank_clock, has drifts and steps.  True where nothing changed. */
+/* Lowers low[] and raises high[] to what the bounds allow, once: the most that a clock may be ahead follows from low[]
+ * of the clocks that it waits for, and the least from high[] of the clocks that wait for it.  low_from[]: the clock
+ * that low[] followed from last.  All are by clock; `tried`, by rank_clock, has drifts and steps.  True where nothing
+ * changed. */
 bool tl_clock_bounds_pass(const tl_clock_bounds *b, const tl_rank_clock *tried, int64_t *low, int64_t *high,
                           int64_t *low_from);
 

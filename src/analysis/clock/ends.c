@@ -87,7 +87,8 @@ static int64_t middle_of(const series *s, size_t from, size_t to, int64_t ppb, i
     return tl_median(s->room, to - from);
 }
 
-/* Keeps those with short transfers, which differ least between members; what most of these take at least. */
+/* Keeps the samples with transfers of up to twice the lower quartile, which differ least between members.  Returns that
+ * quartile, in ns. */
 static int64_t keep_short(series *s)
 {
     size_t kept = 0;
@@ -102,7 +103,7 @@ static int64_t keep_short(series *s)
     return short_ns;
 }
 
-/* The scatter of one sample by what each differs in from the one before, which neither a drift nor a step adds to. */
+/* Returns the scatter of one sample, from differences between neighbours: neither a drift nor a step adds to it. */
 static double scatter_of_differences(const series *s)
 {
     for (size_t i = 1; i < s->n; i++)
@@ -115,8 +116,8 @@ static int64_t ppb_of(double rise_ns, double length_ns)
     return llround(fmax(-TL_CLOCK_MOST_DRIFT_PPB, fmin(TL_CLOCK_MOST_DRIFT_PPB, rise_ns / length_ns * 1e9)));
 }
 
-/* By how much later they become, ppb: the median over samples that lie a part of them all apart.  A step shows in few of
- * these, and one at the place `cut` in none. */
+/* Returns how fast late_ns rises, in ppb: the median over pairs of samples a fixed part of the series apart.  A clock
+ * step falls into few pairs; pairs across `cut` are left out. */
 static int64_t slope_of(const series *s, size_t cut)
 {
     size_t lag = s->n / TL_CLOCK_SLOPE_PART + 1, n = 0;
@@ -136,7 +137,8 @@ static int64_t step_between(const series *s, size_t from, size_t k, size_t to, i
     return tl_ns_between(middle_of(s, k, to, ppb, at_ns), before_ns);
 }
 
-/* By how much the transfers from place k on differ from those before it: what members differ in may change with them. */
+/* Returns by how much the median transfer changes from place k on, in ns: differences between members may change with
+ * it. */
 static int64_t took_change(const series *s, size_t k)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -181,7 +183,8 @@ static void fit_line(const series *s, double scatter_ns, tl_clock_end *out)
     out->drift_sigma_ppb = sqrt(2) * scatter_ns / sqrt((double)third) / (double)length_ns * 1e9;
 }
 
-/* The place where samples are later by most than those just before; beside it, where two differ by most. */
+/* Returns the place of the largest step: between TL_CLOCK_STEP_LEAST samples before and after it; then, at this place
+ * or beside it, between two neighbours.  0: none. */
 static size_t place_of_step(const series *s, int64_t ppb)
 {
     size_t at = 0;
@@ -198,8 +201,8 @@ static size_t place_of_step(const series *s, int64_t ppb)
     return at;
 }
 
-/* A step stands out of scatter and of what changes in transfers, there and over all samples, and explains these better
- * than the drift out->drift_ppb. */
+/* Reports a clock step that stands out of scatter and of changes in transfers, near its place and over all samples, and
+ * that explains the samples better than the drift out->drift_ppb. */
 static void look_for_step(const series *s, double scatter_ns, tl_clock_end *out)
 {
     int64_t ppb = slope_of(s, 0);
@@ -218,7 +221,7 @@ static void look_for_step(const series *s, double scatter_ns, tl_clock_end *out)
     out->found_to_ns = s->v[at].at_ns;
 }
 
-/* Takes the step at the cut off what comes after it, and adds to out->step_ns what of it was there. */
+/* Subtracts the step at the cut from all samples after it, and adds the step to out->step_ns. */
 static void flatten(const series *s, size_t cut, int64_t ppb, tl_clock_end *out)
 {
     int64_t step_ns = step_between(s, 0, cut, s->n, ppb);
@@ -264,7 +267,7 @@ static int by_tie(const void *a, const void *b)
     return order != 0 ? order : TL_COMPARE(x->took_ns, y->took_ns);
 }
 
-/* Of the steps that two ways find, what both find at one moment. */
+/* Keeps the smaller of two found clock steps, where both have one sign and overlap in time; else none. */
 static void agree_on_step(const tl_clock_end *b, tl_clock_end *out)
 {
     int64_t found_ns = llabs(out->found_ns) < llabs(b->found_ns) ? out->found_ns : b->found_ns;

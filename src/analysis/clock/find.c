@@ -61,7 +61,8 @@ static void count_broken(const search *s, int64_t *broken)
 
 /* ----------------------------------------------------------------------------------------------------------- solve */
 
-/* Drifts, where ends tell that one of them shows: more than times may disagree by, and than ends leave open. */
+/* Solves the drifts of clocks, where one drift at least is larger than the error of time stamps and the uncertainty of
+ * the ends. */
 static void solve_drifts(search *s)
 {
     double half_s = (double)tl_ns_between(s->last_ns, s->first_ns) / 2e9;
@@ -115,7 +116,7 @@ static void solve_steps(search *s)
         s->uncertain[c] = isfinite(s->apart[c]) ? hypot(s->uncertain[c], s->apart[c]) : s->uncertain[c];
 }
 
-/* A further step is not taken off: its size is the uncertainty of the clocks whose ends tell of it. */
+/* Adds a further clock step to the uncertainty of the clocks whose ends show it, instead of correcting it. */
 static void doubt_steps(search *s)
 {
     for (size_t e = 0; e < s->nends; e++)
@@ -182,7 +183,8 @@ static void follow_bounds(search *s, bool *settled, bool *round)
     *round = goes_round(s, s->own);
 }
 
-/* The feasible offsets nearest to those that are there, if there are any: following bounds comes to an end then. */
+/* Moves each offset to the middle of its feasible range next to it, if the bounds are feasible: only then repeated
+ * passes over them come to an end. */
 static void keep_bounds(search *s)
 {
     size_t n = s->g.nclocks;
@@ -270,7 +272,7 @@ static bool is_beyond_scatter(const search *s)
     return beyond;
 }
 
-/* One numbering of clocks: its offsets are taken where they break fewer bounds than *least. */
+/* Tries one numbering of clocks, and takes its offsets where they break fewer bounds than *least. */
 static void try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *least)
 {
     int64_t recorded = 0, broken = 0;
@@ -293,7 +295,7 @@ static void try_clocks(search *s, tl_clock_mode mode, bool by_host, int64_t *lea
     *least = shift ? broken : *least;
 }
 
-/* Where the ends of two ranks of a guessed host tell that their clocks are apart, no guessed host is taken for one. */
+/* Drops all guessed hosts where the ends of two ranks on one of them show that their clocks are apart. */
 static void doubt_guessed_hosts(search *s)
 {
     bool guessed = false, apart = false;

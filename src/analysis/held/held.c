@@ -1,4 +1,4 @@
-/* held.c - the ranks that are held, and which question goes to whom. */
+/* held.c - the ranks whose graphs this proc holds, and which question goes to which rank. */
 #include "tlmpi/analysis/held.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -35,7 +35,7 @@ void tl_held_free(tl_held *held)
     *held = (tl_held){ 0 };
 }
 
-/* Where others are held, too, it is packed unless there is room for it. */
+/* Settles a rank with the answer; packs it where the proc holds other ranks and lacks room for this one unpacked. */
 static void settle(tl_held *held, tl_settled *rank, tl_bytes *in, tl_bytes *out)
 {
     held->open.of = NULL;

@@ -50,7 +50,7 @@ static void add_work(tl_detail_rows *rows)
     }
 }
 
-/* By kind and step, most time first, and of equals the innermost. */
+/* By kind and step, then most time first, of equals the innermost. */
 static int by_time(const void *rows, uint32_t a, uint32_t b)
 {
     const tl_detail *x = (const tl_detail *)rows + a, *y = (const tl_detail *)rows + b;

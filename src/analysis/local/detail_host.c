@@ -19,7 +19,7 @@ enum { DEPTH_OF_CALLS = 100000 };
 /* An operator may seem to end this long before a call in it: each is rounded for itself. */
 static const int64_t rounding_ns = 1000;
 
-/* From the turn before on, until the thread has launched: what the host does meanwhile is its doing, and other threads
+/* From the previous turn to to_ns, when this thread has launched, the host's work is this thread's, and other threads
  * wait for it. */
 typedef struct turn {
     int64_t to_ns;
@@ -177,8 +177,9 @@ static bool may_wait(const gathering *g, uint32_t name)
     return g->rule[name]->after != TL_AFTER_NOTHING;
 }
 
-/* The innermost operator around an instant: the last that begins before it of those that have not ended; the call's own
- * name where there is none.  *at: operators that begin before the instant of the call before. */
+/* Returns the name of the innermost operator around the call: the last that begins by its start and ends after it; the
+ * call's own name without one.  *at: the thread's operators that begin by the start of the call; it only grows from
+ * call to call. */
 static uint32_t waits_as(const gathering *g, const tl_thread *thread, size_t *at, size_t call)
 {
     const tl_ops *ops = &g->view->ops;

@@ -9,7 +9,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* Stretches that have one sum for all of them: what lies inside a block is added up when it is asked for. */
+/* Stretches in one block: blocks have a sum each, and a part of a block is added up when asked for. */
 enum { BLOCK = 16 };
 
 static bool is_idle(const tl_activity *a, size_t i)
@@ -17,13 +17,13 @@ static bool is_idle(const tl_activity *a, size_t i)
     return a->kind[i] > TL_ACTIVITY_COMM;
 }
 
-/* What of a stretch is idle by the host. */
+/* Returns how long the device idles because of the host in stretch i, in ns. */
 static int64_t of_host(const tl_activity *a, size_t i)
 {
     return is_idle(a, i) && a->kind[i] != TL_ACTIVITY_DEVICE ? a->start_ns[i + 1] - a->start_ns[i] : 0;
 }
 
-/* The same of a span of idle time that begins with stretch i; *i goes after it. */
+/* As of_host, summed over the span of idle time that begins with stretch *i; *i goes behind it. */
 static int64_t of_span(const tl_activity *a, size_t *i)
 {
     int64_t sum = 0;
@@ -68,7 +68,7 @@ static size_t ends_after(const tl_activity *a, size_t low, size_t high, int64_t 
     return low;
 }
 
-/* The same from `at` on: it is near, or far away. */
+/* As ends_after, searched from `at` on in doubling steps: the place is near or far away. */
 static size_t ends_after_from(const tl_activity *a, size_t at, int64_t t_ns)
 {
     size_t low = at, step = 1;

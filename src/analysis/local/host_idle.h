@@ -17,11 +17,12 @@ typedef struct tl_host_idle {
 void tl_host_idle_make(tl_host_idle *idle, const tl_activity *activity);
 void tl_host_idle_free(tl_host_idle *idle);
 
-/* Idle time of the host's doing in [start, end).  *at: where the search begins, 0 at first; calls come in order of
- * start. */
+/* Returns the idle time that the host causes in [start, end), in ns.  *at: where the search begins, 0 at first; calls
+ * come in order of start. */
 int64_t tl_host_idle_within(const tl_host_idle *idle, size_t *at, int64_t start_ns, int64_t end_ns);
 
-/* The most of it in one span of idle time that begins after `from`, at `to` at the latest. */
+/* Returns the most idle time that the host causes in one span of idle time which begins after `from` and by `to`, in
+ * ns. */
 int64_t tl_host_idle_longest(const tl_host_idle *idle, int64_t from_ns, int64_t to_ns);
 
 #endif

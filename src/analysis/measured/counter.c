@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a kernel of which it is not known is called. */
+/* The profiler's text for a kernel without a known name. */
 #define NAMELESS "__missing__"
 
 typedef struct range {

@@ -28,7 +28,7 @@ static void sweep(const tl_rank_view *view, const tl_thread *thread, const uint3
     }
 }
 
-/* By launch the index of a row, or TL_NONE. */
+/* Fills node_of_launch[]: the index of the row of each launch, or TL_NONE. */
 static void find_launches(const tl_rank_view *view, const uint32_t *node_of, uint32_t *node_of_launch)
 {
     tl_arena arena = { 0 };
@@ -70,8 +70,9 @@ static void add_own(const tl_rank_view *view, const uint32_t *node_of, const uin
     }
 }
 
-/* A node is added to its parent when it has all of its own children.  Those that are each other's parents never have,
- * and what is in them goes no further.  missing: 0 for each. */
+/* Adds each node's kernels and device time to its parent once all its own children are added.  Nodes that are each
+ * other's parents are never complete: their sums go no further.  missing[n]: children yet to be added, 0 at the start.
+ */
 static void add_children(const uint32_t *parent_of, uint32_t *missing, tl_execution_node *rows, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

@@ -119,7 +119,7 @@ static bool count(finding *f, uint32_t op, size_t first, size_t n)
     return true;
 }
 
-/* Closes those that end by an instant; *at: the first launch that is in none of those that have closed. */
+/* Closes the open operators that end by ns.  *at: the first launch after the end of every closed operator. */
 static void close_until(finding *f, int64_t ns, size_t *at, size_t end)
 {
     const tl_launch *launches = f->view->launches;
@@ -239,7 +239,8 @@ static void add_rows(const finding *f, const uint32_t *order, size_t n, tl_table
     tl_map_free(&told);
 }
 
-/* Those that come again, most device time first; *n of them.  The caller frees it. */
+/* Returns the numbers of the patterns that occur more than once, most device time first; *n of them.  The caller frees
+ * them. */
 static uint32_t *order_of(const finding *f, size_t *n)
 {
     uint32_t *order = tl_malloc((f->v.n + 1) * sizeof *order);

@@ -1,4 +1,4 @@
-/* compare.c - cells to rows of phase_step, each beside the other ranks; and what is late for something outside of phases.
+/* compare.c - cells to rows of phase_step, each compared with the other ranks; and lateness from outside of phases.
  *
  *     step 7     rank 0     [h2d][training_step      ]
  *                rank 3     ......[h2d][training_step ]       25 ms less in training_step: late, and no phase is longer
@@ -11,7 +11,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- waits */
 
-/* What Kineto traces have measured: ns by rank and step that they mark. */
+/* Waiting that Kineto traces have measured, in ns, by rank and marked step. */
 typedef struct waits {
     tl_map at;
     TL_VEC(int64_t) ns;
@@ -39,7 +39,7 @@ static void list_waits(tl_tables *tables, waits *out)
     }
 }
 
-/* -1: not measured. */
+/* Returns the wait of the row's rank and step in ns; -1: not measured. */
 static int64_t wait_of(const waits *w, const tl_phase_step *row)
 {
     uint32_t at = tl_map_get(&w->at, key_of(row->rank, row->step));
@@ -62,8 +62,8 @@ static size_t end_of_phase(const tl_phase_step *rows, size_t n, size_t from)
     return to;
 }
 
-/* Rows of one step: the phase that holds collectives and takes longest is the one that holds the waits, where they are
- * measured of all its ranks. */
+/* Gives the measured waits of one step to one phase: of the phases most certain to hold collectives, the longest.  Only
+ * where the waits of all its ranks are measured. */
 static void take_waits(const tl_phase_job *j, tl_phase_step *rows, size_t n, const waits *w)
 {
     size_t best = n, best_end = n;
@@ -90,7 +90,8 @@ static void take_waits(const tl_phase_job *j, tl_phase_step *rows, size_t n, con
 
 /* ---------------------------------------------------------------------------------------------------------- compare */
 
-/* Baselines of the rows of one step and class; returns how long these take in the middle.  scratch[n]. */
+/* Sets baseline and excess of the rows of one step and class.  Returns the middle of their own time, in ns.
+ * scratch[n]. */
 static int64_t compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scratch)
 {
     for (size_t i = 0; i < n; i++)
@@ -109,21 +110,21 @@ static int64_t compare(tl_phase_step *rows, size_t n, bool alone, int64_t *scrat
 
 /* How a rank came to the collectives of a step.
  *
- *     step 7     h2d +3   training_step -8     8 late, of which 3 are told: 5 for something outside of phases
+ *     step 7     h2d +3   training_step -8     8 late, 3 explained: 5 for something outside of phases
  *     step 8     training_step 0   metrics +4  4 late, but for the next step
- *     step 9     training_step -4              4 late, all of it told
+ *     step 9     training_step -4              4 late, all explained
  *
- * Phases may be parts of each other, or run beside each other; so it is the largest shortness that tells how late it
- * came, and what is longer, in this step or the one before, tells at most how much of that is explained. */
+ * Phases may be parts of each other, or run beside each other.  So the phase that is shorter by most tells how late the
+ * rank came; the longer phases of this step and the one before together explain at most their sum of it. */
 typedef struct arrival {
     int64_t late_ns;   /* shorter than the others where there may be collectives; INT64_MIN: there is no such phase */
     int64_t longer_ns; /* longer than the others, all phases together ... */
     int64_t before_ns; /* ... in the step before */
-    int32_t phases;    /* that it has, of those that others have, too */
+    int32_t phases;    /* phases of the rank that other ranks have, too */
 } arrival;
 
-/* The rows of one step are compared: those of time outside of phases, of the ranks that have all phases of the step and
- * one that may hold collectives.  For a rank that alone does something, nothing tells what the others would be late by. */
+/* Compares time outside of phases, for the ranks with all common phases of the step and one that may hold collectives.
+ * A rank with a phase of its own is left out: no other rank tells its lateness. */
 static void find_outside(tl_phase_job *j, const tl_phase_step *rows, size_t n, bool follows, arrival *arrivals,
                          const bool *has_alone, int64_t *scratch)
 {
@@ -162,8 +163,8 @@ static void find_outside(tl_phase_job *j, const tl_phase_step *rows, size_t n, b
 
 /* ------------------------------------------------------------------------------------------------------------- all */
 
-/* A phase that one rank alone has is work that the others are spared, as a checkpoint is; but not where most ranks have
- * such phases, as stages of a pipeline do, whose work is called by their names.  has_alone[nranks]. */
+/* Finds phases that one rank alone has: work that the others are spared, as a checkpoint.  Where most ranks have such
+ * phases, as stages of a pipeline with names of their own, no phase counts as one.  has_alone[nranks]. */
 static void find_alone(const tl_phase_cells *cells, tl_phase_job *j, bool *has_alone)
 {
     size_t nranks = 0;
@@ -189,7 +190,8 @@ static void find_alone(const tl_phase_cells *cells, tl_phase_job *j, bool *has_a
     memset(has_alone, 0, j->nranks * sizeof *has_alone);
 }
 
-/* Rows by step and class become groups by class and step, behind those that are there. */
+/* Appends a group for each step and class of rows[n], which are in that order, behind the *ngroups groups of the job.
+ */
 static void add_groups(tl_phase_job *j, tl_phase_step *rows, size_t n, size_t *ngroups)
 {
     for (size_t from = 0, to; from < n; from = to) {

@@ -1,7 +1,7 @@
 /* cost.c - what the job would gain without units that are named, and which of them cost enough.
  *
- * Where the others wait the rank that all wait for is the shortest; repaired, it comes earlier by its excess, and another
- * rank may be the last:
+ * In the class where the others wait, the rank that they wait for is the shortest.  Repaired, it arrives earlier by its
+ * excess, and another rank may be the last:
  *
  *     compute      rank 3 [###########]      others [######] [#######] [#####]     5 more than the middle
  *     all_reduce   rank 3 [##]               others [#######] [######] [####]      2 shorter than the next: it costs 2
@@ -10,11 +10,11 @@
 #include "tlmpi/base/mem.h"
 #include <string.h>
 
-/* Where a unit's cost is told. */
+/* Where a unit's cost is measured. */
 typedef struct place {
-    uint32_t class; /* nclasses: in waits that were measured */
-    bool late;      /* in the class in which it is late, where no one class makes up for it */
-    bool next;      /* in the step after that in which it is late: it ends a step late */
+    uint32_t class; /* nclasses: measured waits */
+    bool late;      /* class is the one in which the unit is late, as the others wait in no single class */
+    bool next;      /* the others wait one step later: the unit ends its step late */
 } place;
 
 typedef struct costing {
@@ -57,7 +57,7 @@ static place place_of(const costing *a, const tl_phase_unit *u)
     return p;
 }
 
-/* What the unit's repair takes off in a step. */
+/* Returns the ns that the unit's repair takes off in a step. */
 static int64_t repair_ns(const tl_phase_unit *u, const place *p, size_t step)
 {
     return !p->next ? u->excess_ns[step] : step > 0 ? u->excess_ns[step - 1] : 0;
@@ -68,8 +68,8 @@ static bool is_same(const place *x, const place *y)
     return x->class == y->class && x->late == y->late;
 }
 
-/* All chosen units of one place are repaired; each is needed by what the last of the ranks would come later without its
- * repair. */
+/* Repairs all chosen units of one place in one step.  A unit's cost grows by how much later the last rank would come
+ * without that unit's repair. */
 static void cost_in(costing *a, const tl_phase_group *g, const place *p)
 {
     tl_phase_job *j = a->j;
@@ -105,7 +105,7 @@ static void cost_in(costing *a, const tl_phase_group *g, const place *p)
     }
 }
 
-/* The gain of all chosen units, and what each is needed for. */
+/* Sets the gain of repairing all chosen units (j->cost_ns), and the part of it that needs each unit (cost_ns). */
 static void cost_all(costing *a)
 {
     tl_phase_job *j = a->j;

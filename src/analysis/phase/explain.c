@@ -1,14 +1,14 @@
 /* explain.c - a rank is longer in one phase: is it late there, or does it wait there?
  *
- * What makes up for it tells, if anything does: phases in which the rank is shorter than the others.
+ * The phases in which the rank is shorter than the others decide, if there are any:
  *
- *     shorter where collectives are           it came late to them: the others wait there
- *     shorter where there are fewer of them   it was early: here it waits itself
- *     shorter where there may be as many      the steps in which it is not late tell, if there are any: where the others
- *                                             are shorter then, they waited
- *     shorter nowhere                         nothing shows that anybody waits
+ *     shorter in phases with more collectives    the rank came late to these collectives: the others wait there
+ *     shorter in phases with fewer of them       the rank was early: it waits in the longer phase
+ *     shorter in phases with as many             the steps in which the rank is not late decide, if there are any: if
+ *                                                the others are shorter in these steps, they waited in the late ones
+ *     shorter nowhere                            no phase shows a wait
  *
- * What levels a delay makes the rank shorter by as much as it was longer, not by more.
+ * A wait levels a delay: it makes the rank shorter by as much as it was longer, not by more.
  */
 #include "internal.h"
 #include "tlmpi/base/quantile.h"
@@ -16,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a unit, by class and last of measured waits: what the rank is shorter by than the others when these may wait for it,
- * and by how much longer the others are in each of its steps than in its other steps. */
+/* Evidence for a unit, by class, measured waits last: how much the rank is shorter than the others, which may be
+ * waiting for it; and how much longer the others are in the unit's steps than in other steps. */
 typedef struct evidence {
     int64_t *shorter_ns, *others_longer_ns; /* [nclasses + 1] */
 } evidence;
 
-/* What makes up for a unit, of one sort. */
+/* Sum and maximum of what the rank is shorter by, over the classes of one sort (more, fewer or as many collectives). */
 typedef struct makes_up {
     int64_t ns, most_ns;
-    uint32_t class; /* that of the most */
+    uint32_t class; /* the class with most_ns */
 } makes_up;
 
 static void count(makes_up *m, uint32_t class, int64_t shorter_ns)
@@ -75,7 +75,7 @@ static tl_phase_answer answer(const tl_phase_job *j, const tl_phase_unit *u, con
     return waited ? TL_PHASE_STRAGGLER : TL_PHASE_OPEN;
 }
 
-/* The middle of the measured waits of the group. */
+/* Returns the median of the measured waits of the group. */
 static int64_t median_wait(const tl_phase_group *g, int64_t *scratch)
 {
     for (size_t i = 0; i < g->n; i++)
@@ -83,8 +83,8 @@ static int64_t median_wait(const tl_phase_group *g, int64_t *scratch)
     return tl_median(scratch, g->n);
 }
 
-/* That others are longer outside of phases is not measured: there they may as well be idle while phases of theirs run
- * beside each other. */
+/* Gathers the evidence for a unit.  A rank that is shorter outside of phases is no evidence: the others may be idle
+ * there while phases of theirs overlap. */
 static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, int64_t *scratch)
 {
     memset(e->shorter_ns, 0, (j->nclasses + 1) * sizeof *e->shorter_ns);
@@ -110,8 +110,8 @@ static void gather(const tl_phase_job *j, const tl_phase_unit *u, evidence *e, i
     e->others_longer_ns[outside] = 0;
 }
 
-/* Of two groups of ranks, as two ranks are, each is longer where the other one is shorter: where one of both readings is
- * open the other is, too. */
+/* Leaves both of two mirrored units open where one is: each is longer where the other is shorter, so either reading may
+ * hold. */
 static void open_mirrored(tl_phase_job *j)
 {
     tl_phase_unit *u = j->units.v;

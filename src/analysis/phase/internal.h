@@ -14,10 +14,10 @@ typedef struct tl_phase_group {
     uint32_t class;
 } tl_phase_group;
 
-/* What ranks are compared in: a phase; or, the last, time outside of phases. */
+/* A class that ranks are compared in: a phase, or, as the last class, time outside of phases. */
 typedef struct tl_phase_class {
     tl_phase_holds holds;
-    int32_t alone;   /* the rank that has it while the others are spared, as a checkpoint; -1: none */
+    int32_t alone;   /* the one rank with this phase, as a checkpoint; -1: none */
     size_t first, n; /* groups[first .. first + n), by step */
     size_t members;  /* ranks with a row that is compared */
     int64_t common;  /* steps in which most ranks have it */
@@ -30,15 +30,15 @@ typedef struct tl_phase_unit {
     uint32_t rank, class; /* rank: index */
     tl_shape shape;       /* its first and last are indices of steps */
     bool *on;             /* [nsteps] steps in which it is late */
-    size_t nsteps;        /* that were compared */
+    size_t nsteps;        /* steps that were compared */
     double z, p;
-    int64_t late_ns, time_ns; /* its excess in these steps, and how long these are */
+    int64_t late_ns, time_ns; /* its excess in the steps of `on`, and the length of these steps */
     int64_t *excess_ns;       /* [nsteps] excess of a step in which it is late, at least 0 */
     tl_phase_answer answer;
-    uint32_t in;        /* class that makes up for it; nclasses: waits that were measured; UINT32_MAX: none */
-    bool by_history;    /* told by the steps in which it is not late */
-    int64_t shorter_ns; /* what it is shorter by there */
-    int32_t nwaiters;   /* ranks that wait there, and how long in the mean */
+    uint32_t in;        /* class in which the rank is shorter; nclasses: measured waits; UINT32_MAX: none */
+    bool by_history;    /* the steps in which it is not late have decided */
+    int64_t shorter_ns; /* by how much it is shorter in class `in` */
+    int32_t nwaiters;   /* ranks that wait in class `in`; waited_ns: how long, in the mean */
     int64_t waited_ns;
     int64_t cost_ns;
 } tl_phase_unit;
@@ -57,11 +57,11 @@ typedef struct tl_phase_job {
     int64_t cost_ns; /* of all units that are named together */
 } tl_phase_job;
 
-/* A rank is shorter where `these` are, and as much longer where `those` are.  1: it comes late to what these hold; -1:
- * it was early, and waits in what those hold; 0: it may be either. */
+/* Compares what two classes hold, for a rank that is shorter in a class with `these` and as much longer in a class with
+ * `those`.  1: it arrives late at the collectives in these; -1: it is early and waits in those; 0: either. */
 int tl_phase_holds_compare(tl_phase_holds these, tl_phase_holds those);
 
-/* What the rank itself took: the duration, less what it waited where that is measured. */
+/* The rank's own time: the duration, less the wait where it is measured. */
 static inline int64_t tl_phase_own_ns(const tl_phase_step *row)
 {
     return row->wait_ns > 0 ? tl_ns_max(0, row->duration_ns - row->wait_ns) : row->duration_ns;
@@ -95,16 +95,16 @@ static inline size_t tl_phase_ngroups(const tl_phase_job *j)
 /* compare.c: the rows of phase_step, and their groups. */
 void tl_phases_compare(const tl_phase_cells *cells, tl_phase_job *job, tl_tables *tables);
 
-/* units.c: who is late. */
+/* units.c: finds the ranks that are late, and the class of each. */
 void tl_phase_units_find(tl_phase_job *job);
 
-/* explain.c: where do others wait?  Then, beside the ranks that no unit names: by how much is each unit late?  And which
- * ranks wait for it? */
+/* explain.c: first, in which class do the others wait for a unit?  Then, compared with the ranks that no unit names: by
+ * how much is each unit late, and which ranks wait for it? */
 void tl_phase_units_explain(tl_phase_job *job);
 void tl_phase_units_measure(tl_phase_job *job);
 void tl_phase_waiters_find(tl_phase_job *job);
 
-/* cost.c: what each unit that is named costs, and all together; who costs too little is CHEAP. */
+/* cost.c: the cost of each named unit, and of all together; a unit that costs too little becomes CHEAP. */
 void tl_phase_units_cost(tl_phase_job *job);
 
 /* rows.c: the rows of phase and phase_verdict. */

@@ -22,7 +22,7 @@ static bool is_outside(const tl_phase_job *j, uint32_t class)
     return class == j->nclasses - 1;
 }
 
-/* As a cell of phase_verdict has it. */
+/* Returns the class's name as a cell of phase_verdict. */
 static words name_of(const tl_phase_job *j, uint32_t class)
 {
     words w = { "" };
@@ -256,7 +256,7 @@ static bool is_common(const tl_phase_job *j, const tl_phase_step *row)
     return 2 * j->groups[at].n > j->nranks;
 }
 
-/* Of one rank and phase, rows[order[0 .. n)]. */
+/* Returns the row of table phase for one rank and phase, from rows[order[0 .. n)]. */
 static tl_phase phase_row(const tl_phase_job *j, const tl_phase_step *rows, const uint32_t *order, size_t n,
                           int64_t *scratch)
 {

@@ -16,7 +16,8 @@ typedef struct finding {
     double least;        /* the least scale of noise */
 } finding;
 
-/* Of rank and step of each row that is compared; what a rank has alone the others take no time for, in any step. */
+/* Fills f->x, the excess by rank and step, for class c.  Of a phase that one rank alone has, the excess is 0 for every
+ * other rank and step. */
 static void take_class(finding *f, uint32_t c)
 {
     tl_phase_job *j = f->j;
@@ -57,7 +58,7 @@ static void take_class(finding *f, uint32_t c)
     }
 }
 
-/* Lateness is told from the ranks' middle; of what is outside of phases only what is late. */
+/* Centres the excess on the median of the ranks' means; outside of phases on 0 at least, where only lateness counts. */
 static void centre(finding *f, tl_phase_class *class, bool outside)
 {
     for (size_t m = 0; m < class->members; m++) {
@@ -106,7 +107,7 @@ static void add(finding *f, uint32_t c, size_t member, tl_phase_unit unit)
         tl_vec_push(&j->units, unit);
 }
 
-/* One run of steps, and little outside of it: the run alone is up. */
+/* Where most steps of the shape that are up form one run, leaves only this run up. */
 static void keep_run(finding *f, tl_shape *shape)
 {
     size_t best = 0, end = 0, length = 0;
@@ -122,8 +123,8 @@ static void keep_run(finding *f, tl_shape *shape)
     shape->pattern = TL_PATTERN_BOUNDED;
 }
 
-/* The chance that a member has so many stalls like its unit's, in some steps here and there, when each may be any member's:
- * any rank may be stalled more often than others. */
+/* Returns the chance that one member has as many of all stalls as this one, if each stall may hit any member.  A stall:
+ * a step that is late by half of the shape's mean lateness or more. */
 static double chance_by_turns(const finding *f, size_t member, const tl_shape *shape, double late)
 {
     size_t own = 0, all = 0;
@@ -135,8 +136,8 @@ static double chance_by_turns(const finding *f, size_t member, const tl_shape *s
     return tl_chance_by_turns(&f->t.chance, own, all);
 }
 
-/* A rank is late in several ways, each in steps of its own.  One step or two prove nothing: any host stalls now and then;
- * but a rank that does alone what the others are spared does it on purpose. */
+/* Finds the shapes in which a member is late, each in steps of its own.  One step or two prove nothing, since any host
+ * stalls now and then; but a phase that one rank alone has counts even then. */
 static void look_at(finding *f, uint32_t c, size_t member)
 {
     const bool alone = f->j->classes[c].alone >= 0;
@@ -161,7 +162,7 @@ static void look_at(finding *f, uint32_t c, size_t member)
     }
 }
 
-/* Whether ranks may be late in it: in what holds collectives alone they wait. */
+/* Whether ranks may be late in the class: in a class of collectives alone they wait. */
 static bool is_judged(const tl_phase_class *class)
 {
     return class->holds != TL_HOLDS_ONLY;

@@ -63,7 +63,7 @@ static int by_start(const void *a, const void *b)
     return x->end_ns != y->end_ns ? TL_COMPARE(y->end_ns, x->end_ns) : TL_COMPARE(x->name, y->name);
 }
 
-/* Those that begin in another of their thread are left out and counted. */
+/* Keeps the outer windows; a window that begins inside another on its thread is left out and counted in out->nested. */
 static void keep_outer(windows *w, tl_rep_set *out)
 {
     opened open = { 0 };
@@ -111,7 +111,7 @@ static void find_windows(const tl_rank_view *view, const tl_rep_rule *rule, wind
 
 /* ---- what autograd launches ---- */
 
-/* For each operator whether it is, or lies in, a call of autograd. */
+/* Returns, for each operator, whether it is, or lies in, a call of autograd. */
 static bool *find_backward(const tl_rank_view *view)
 {
     const tl_ops *ops = &view->ops;
@@ -163,9 +163,8 @@ static bool is_excluded(finding *f, uint32_t name)
     return f->excluded[name] > 0;
 }
 
-/* A work belongs to the repetition that is open where it was launched: on its thread; where that has none, as those of
- * autograd, to the one of any thread that began last.  The works of the order are in that of their launches, and those
- * in no repetition are taken out of it. */
+/* Assigns each work, in order of launches, to a repetition: the one open on the thread of its launch; where that thread
+ * has none, as for autograd, the last one begun on any thread.  Work in no repetition leaves f->order. */
 static void assign(finding *f)
 {
     const windows *w = &f->windows;
@@ -193,7 +192,7 @@ static void assign(finding *f)
     free(open.v);
 }
 
-/* By repetition, and in each by launch. */
+/* Sorts the work by repetition, and by launch within one. */
 static void order_works(finding *f)
 {
     for (size_t i = 0; i < f->view->nkernels; i++) {
@@ -227,7 +226,7 @@ static void share_out(finding *f, const tl_kernel *k, size_t first, int64_t rep)
     f->out->shares.v[at].total_ns = tl_ns_add(f->out->shares.v[at].total_ns, k->end_ns - k->start_ns);
 }
 
-/* The kernels order[from, to) are those of a repetition; spans has room for them. */
+/* Measures one repetition from its kernels order[from, to); spans has room for them. */
 static void measure(finding *f, size_t from, size_t to, tl_rep *row, tl_span *spans)
 {
     size_t n = 0, first = f->out->shares.n;

@@ -1,7 +1,7 @@
-/* statistics.c - many repetitions to a few numbers, and those of one variant against those of another.
+/* statistics.c - statistics of many repetitions, and of one variant against another.
  *
- * Nothing is supposed of how they are distributed: a kernel that is slow now and then moves neither a median nor its
- * interval far.
+ * No distribution is assumed: a kernel that is slow now and then moves neither a median nor its confidence interval
+ * far.
  */
 #include "tlmpi/analysis/rep.h"
 #include "tlmpi/base/stats.h"
@@ -15,8 +15,8 @@ TL_TABLE_DEFINE(rep_stat, TL_REP_STAT_FIELDS, TL_SCOPE_JOB, "repetitions in numb
 TL_TABLE_DEFINE(rep_compare, TL_REP_COMPARE_FIELDS, TL_SCOPE_JOB, "variants compared",
                 "How much longer does a repetition take than one of the first variant?");
 
-/* The place k for which the k-th smallest and the k-th largest of n numbers, from 1, hold the median between them with
- * 95 % confidence: as many as k - 1 heads in n tosses are less likely than 2.5 %.  0: too few numbers. */
+/* Returns the k for which the k-th smallest and the k-th largest of n numbers, from 1, hold the median between them
+ * with 95 % confidence: fewer than k heads in n tosses are less likely than 2.5 %.  0: too few numbers. */
 static size_t median_place(size_t n)
 {
     double log_p = -(double)n * log(2), sum = 0;
@@ -43,11 +43,11 @@ void tl_rep_summarise(int64_t *values, size_t n, tl_rep_stat *out)
     out->high_ns = k > 0 ? (double)values[n - k] : NAN;
 }
 
-/* How many of the differences v[i] - base[j] are at most x; both in order. */
+/* Returns how many differences v[i] - base[j] are at most x; v and base ascend. */
 static uint64_t count_to(const int64_t *v, size_t n, const int64_t *base, size_t m, int64_t x)
 {
     uint64_t count = 0;
-    size_t j = 0; /* base[j] and all after it are that large; of a larger v[i] they are fewer */
+    size_t j = 0; /* base[j] and all after it are large enough; for the next v[i], j can only grow */
     for (size_t i = 0; i < n; i++) {
         while (j < m && tl_ns_between(v[i], base[j]) > x)
             j++;

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In how many collectives of one group a rank is in the step of most, less those in which it is in another. */
+/* agrees: collectives of one group in which the rank is in the step of most ranks, less collectives in which it is in
+ * another. */
 typedef struct vote {
     int32_t rank;
     int64_t agrees;

@@ -1,17 +1,17 @@
-/* unmarked.c - steps that are not marked: of a job that nobody marks from the order in which its collectives return,
- * of ranks that mark none from the collectives in which they meet those that do.
+/* unmarked.c - steps without marks: of a job without any, from the order in which its collectives come again; of
+ * single ranks without marks, from the collectives that they share with marked ranks.
  *
- * Where nobody marks steps:
+ * Where no rank marks steps:
  *
  *     the rank that takes part in most, in order of launch    a b . . . c | a b . . . c | a b . . . c
  *     steps begin where most have met, after its longest pause there      0             1
- *     what it has no part in is of the step of the next that its lowest rank has known
+ *     a collective without that rank has the step of the next known collective of its lowest rank
  *
- * Where some do, a collective that one of them is in has a step; of one without the ranks that mark none know by the
- * next that they are in.
+ * Where some ranks mark steps, a collective with one of them has a step.  Any other collective has the step of the next
+ * known collective of its lowest rank.
  *
- * In order of launch: what runs on several streams starts in any.  A collective is of one step for all its ranks; what
- * a rank does up to it is, too.
+ * Collectives count in order of launch, since on several streams they start in any order.  A collective is of one step
+ * for all its ranks; the work of a rank before a collective is of that step, too.
  */
 #include "tlmpi/analysis/step.h"
 #include "tlmpi/base/period.h"
@@ -102,8 +102,8 @@ static const participation *choose_rank(const numbering *n, size_t *nown)
     return own;
 }
 
-/* What had been launched before the recording began lacks what others of the same kind tell: the first that does not.
- * Where nothing tells, all are the same. */
+/* Returns the first collective with known bytes, 0 without one: collectives launched before the recording began lack
+ * what others of their kind tell. */
 static size_t first_known(const numbering *n, const participation *own, size_t nown)
 {
     for (size_t i = 0; i < nown; i++)
@@ -112,7 +112,7 @@ static size_t first_known(const numbering *n, const participation *own, size_t n
     return 0;
 }
 
-/* How many are in the collective. */
+/* Returns the number of ranks in the collective of the row. */
 static size_t members(const numbering *n, uint32_t row)
 {
     size_t from = row, to = row + 1;
@@ -123,7 +123,8 @@ static size_t members(const numbering *n, uint32_t row)
     return to - from;
 }
 
-/* A place in a period: how many have met before it, and for how long the rank pauses there, in the mean. */
+/* A place in a period.  met: most ranks in the collective before it; pause_ns: how long the rank pauses there, in the
+ * mean. */
 typedef struct seam {
     size_t at, met;
     double pause_ns;
@@ -143,9 +144,9 @@ static seam look_at(const numbering *n, const participation *own, size_t nown, s
     return s;
 }
 
-/* Where steps begin in a period: after all have met, if they do.  What one rank has after it there, all have; elsewhere
- * the first stage of a pipeline may be a few micro-batches into a step that the last has not begun.  Of several such
- * places, where the pause is longest. */
+/* Returns where steps begin in a period: after the collective that most ranks take part in, of several the one with the
+ * longest mean pause after it.  Work after such a collective is of one step on all its ranks; elsewhere the first stage
+ * of a pipeline may be micro-batches into a step that the last stage has not begun. */
 static size_t find_seam(const numbering *n, const participation *own, size_t nown, size_t period)
 {
     seam best = { .pause_ns = -1 };
@@ -157,12 +158,14 @@ static size_t find_seam(const numbering *n, const participation *own, size_t now
     return best.at;
 }
 
-/* What tells one collective from another: what the rank computed before it tells the first of a step, which follows an
- * optimizer, from those of the same size that follow.  How much goes to whom in an all-to-all is the data's doing, and
- * of all collectives it may be; so may be how many kernels run. */
+/* What tells one collective of a rank from another, the least first.  BY_SIZE adds the bytes of synchronising
+ * collectives: the bytes of any other may depend on the data.  BY_KERNELS and BY_LATER_KERNELS add about how many
+ * kernels the rank ran before: they mark the first collective of a step, which follows an optimizer.  BY_LATER_KERNELS
+ * skips the first quarter, since the first steps may do more. */
 enum { BY_KIND, BY_SIZE, BY_LATER_KERNELS, BY_KERNELS };
 
-/* About how many: a step that also computes what is logged is a step like others. */
+/* Returns the number of binary digits of n: a step with a few more kernels, as for logging, counts as like the others.
+ */
 static uint64_t about(uint32_t n)
 {
     uint64_t digits = 0;
@@ -211,7 +214,8 @@ static void number_one(numbering *n, size_t *nsteps)
 
 /* ------------------------------------------------------------------------------------------------------- all ranks */
 
-/* From a rank that knows to those that meet it, and on. */
+/* Gives a collective without a step the step of the next known collective on one of its ranks, round by round until
+ * nothing changes. */
 static void spread(numbering *n)
 {
     size_t ngraphs = n->graphs->of.n;
@@ -249,8 +253,8 @@ void tl_unmarked_number(tl_late_row *rows, size_t nrows, const tl_rank_graphs *g
 
 /* -------------------------------------------------------------------------------------------- some ranks mark steps */
 
-/* What a rank with marks launched outside of them is of none; what only ranks without marks are in may be of any.
- * Whether they meet. */
+/* Sets the steps of collectives with a marked rank; -1 where it launched outside of its steps.  Collectives of unmarked
+ * ranks alone stay UNKNOWN.  Returns whether an unmarked rank shares a collective that has a step. */
 static bool take_marked(numbering *n, const int32_t *marked, size_t nmarked)
 {
     bool any = false;

@@ -69,7 +69,7 @@ typedef struct rank_rows {
     int64_t mix_ns[TL_WORK_MIXES];
 } rank_rows;
 
-/* So many rows by device and step a rank always has, if it needs them. */
+/* Rows by device and step that every rank may have, however little room is left. */
 #define FEW_ROWS 16384u
 
 static void add_step_row(rank_rows *r, const tl_breakdown *row)
@@ -222,7 +222,7 @@ static void breakdown_per_rank(const tl_rank_view *view, const tl_config *config
     rank_rows_free(&r);
 }
 
-/* Where steps are left out, because not all ranks have them whole, a row for each rank of the others together. */
+/* Adds a row for each rank over all steps that every rank has whole, where the others are left out. */
 static void add_whole_steps(tl_table *table, const tl_table *health)
 {
     tl_table sums = { .schema = &tl_breakdown_schema };

@@ -28,7 +28,7 @@ static void append(sweep *s, int64_t start_ns, int64_t end_ns)
     out->v[out->n++] = (tl_comm_span){ start_ns, end_ns, s->comm };
 }
 
-/* Up to an instant before which nothing more begins. */
+/* Goes on to an instant before which no more work begins. */
 static void go_on(sweep *s, int64_t to_ns)
 {
     int64_t from = s->now > s->compute_to ? s->now : s->compute_to;
@@ -71,7 +71,7 @@ typedef struct packing {
     size_t window; /* the first that ends after the instant */
 } packing;
 
-/* Until when the instant's step lasts, or what lies between two; instants come in order. */
+/* Returns the end of the step, or of the time between two steps, that ns lies in.  Instants come in ascending order. */
 static int64_t step_until(packing *p, int64_t ns, int32_t *step)
 {
     const tl_step_window *w = p->view->steps;

@@ -41,7 +41,7 @@ enum { TL_WORK_MIXES = 1 << TL_WORK_SETS };
 /* The mix at an instant that is no edge, and so up to the next one. */
 unsigned tl_work_mix_at(const tl_work *work, int64_t at_ns);
 
-/* The measures of `ns` of time all of which has that mix, which is not 0. */
+/* Fills the measures of `row` for `ns` of time that all has this mix of work; mix is not 0. */
 void tl_mix_measure(unsigned mix, int64_t ns, tl_breakdown *row);
 
 /* Adds how long each mix lasted between the first start and the last end; 0 is idle time. */

@@ -27,7 +27,7 @@ static void spans_of(const tl_kernel *v, size_t n, tl_spans *out)
         tl_spans_add(out, v[i].start_ns, v[i].end_ns);
 }
 
-/* All of one device. */
+/* Adds the spans of all work of one device. */
 static void spans_of_device(const tl_kernel *v, size_t n, tl_spans *out)
 {
     uint32_t *index = tl_sorted_index(n, tl_kernel_by_start, v);
@@ -41,7 +41,7 @@ typedef struct scratch {
     TL_VEC(int64_t) waits[TL_NSTREAM_WAITS]; /* whole gaps, and their parts */
 } scratch;
 
-/* One of no time is none. */
+/* Adds a wait; a wait of no time is none. */
 static void add_wait(scratch *c, tl_stream_wait wait, int64_t ns)
 {
     if (ns > 0)

@@ -15,7 +15,7 @@
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
-/* From then on this annotation is the innermost that is open on the main thread; node 0: none is. */
+/* From at_ns on, `node` is the innermost annotation open on the main thread; node 0: none. */
 typedef struct turn {
     int64_t at_ns;
     uint32_t node;
@@ -102,7 +102,7 @@ static inline void push(opened *o, uint32_t op, uint32_t node)
     o->nodes.v[n] = node;
 }
 
-/* Of an operator of the backward pass the node of that of the forward pass; TL_NONE. */
+/* Returns the node of the forward operator that belongs to the backward operator `op`; TL_NONE. */
 static uint32_t forward_of(growing *g, uint32_t op)
 {
     const tl_backward *v = g->view->backwards;
@@ -111,7 +111,7 @@ static uint32_t forward_of(growing *g, uint32_t op)
     return g->next_backward < g->view->nbackwards && v[g->next_backward].op == op ? g->of[g->next_backward] : TL_NONE;
 }
 
-/* Of an operator of the forward pass the node, for those of the backward pass. */
+/* Keeps the node of a forward operator for its backward operators. */
 static void keep_forward(growing *g, uint32_t op, uint32_t node)
 {
     size_t n = g->view->nbackwards;
@@ -171,8 +171,8 @@ static void add_call(growing *g, uint32_t launch, uint32_t parent)
     g->call[launch] = node;
 }
 
-/* A call of the thread, for which what has begun by then is open: it is where the view says, in the operator or in the
- * annotation, whichever began later. */
+/* Places a call of the thread below its operator or annotation in the view, whichever began later; nodes that began by
+ * then are open. */
 static void place_call(growing *g, uint32_t launch, const tl_thread *thread)
 {
     const tl_launch *l = &g->view->launches[launch];
@@ -254,8 +254,8 @@ static bool has_forwards(const growing *g, const tl_thread *thread)
     return at < n && g->forwards[at].op - thread->first < thread->n;
 }
 
-/* The main thread, those that have operators of the forward pass, and the others: what an operator of the backward pass
- * belongs to is then known. */
+/* Sweeps the main thread, then threads with operators of the forward pass, then the others: an operator of the backward
+ * pass then finds the forward operator that it belongs to. */
 static void sweep_all(growing *g)
 {
     const tl_ops *ops = &g->view->ops;

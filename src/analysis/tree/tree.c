@@ -75,8 +75,8 @@ static void put_in_order(listing *l, tl_arena *arena)
     walk(l, children, first, stack);
 }
 
-/* A node has no more time than its parent, which is printed before it: so the parents of those that come first are among
- * them. */
+/* By descending device time, then by order of printing.  A node has no more device time than its parent, which is
+ * printed before it: so the first n nodes in this order include their parents. */
 static int by_device_time(const void *context, uint32_t a, uint32_t b)
 {
     const listing *l = context;
@@ -140,7 +140,8 @@ static tl_call_tree row_of(const listing *l, const tl_node *n, int32_t row)
     };
 }
 
-/* What is left out.  All that is below it is, too: so what each of them has by itself is what they have together. */
+/* Adds a node without a row to the row of the rest.  All nodes below it are without a row, too, so the sums of own
+ * times are the times of all. */
 static void add_rest(tl_call_tree *rest, const tl_node *n)
 {
     rest->count++;

@@ -1,4 +1,4 @@
-/* arrival.c - who came last to a collective, and what was waiting, what transfer?
+/* arrival.c - which rank arrived last at a collective, and how much of each kernel was waiting, how much transfer?
  *
  *     rank 0    [ wait     |  transfer  | tail ]
  *     rank 1         [wait |  transfer  ]

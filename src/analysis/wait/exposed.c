@@ -1,8 +1,8 @@
-/* exposed.c - of which groups and kinds is the communication that nothing hides, and how much of it is waiting?
+/* exposed.c - exposed communication by group and kind of collective, and how much of it is waiting.
  *
  *     compute    [=====]......[===]......
  *     tensor     ....[====]..............      exposed: 3, of tensor parallelism
- *     pipeline   ............[======]....      exposed: 4, of which the receiver waited 2
+ *     pipeline   ............[======]....      exposed: 4; in 2 of them the receiver waits
  *
  *     exposed = waiting + transfer + unknown,   to the nanosecond
  */
@@ -199,7 +199,7 @@ static uint8_t parallelism_of(const tl_table *groups, int32_t group)
     return row != NULL && row->group == group ? row->parallelism : TL_PARALLEL_UNKNOWN;
 }
 
-/* Of the rank, or of the job, in the step; 0 where there is none. */
+/* Returns the wall time of the rank, or of the job, in the step; 0 without a row. */
 static int64_t wall_of(const tl_table *breakdown, int32_t rank, int32_t step)
 {
     const tl_breakdown *row = breakdown_of(breakdown, rank, -1, step);

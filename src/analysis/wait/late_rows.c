@@ -1,5 +1,5 @@
-/* late_rows.c - what proc 0 is told of each collective by the proc that owns it: when each rank came, and in what it
- * had more time than its peers. */
+/* late_rows.c - rows of a collective that its owner sends to proc 0: when each rank arrived, and which activities took
+ * it longer than its peers. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/parameters.h"
@@ -13,7 +13,7 @@ typedef struct doings {
     int64_t *scratch;
 } doings;
 
-/* How much of an excess was there after the last collective of the step before; communication is none of it. */
+/* Returns the share of an excess that arose after the last collective of the step before; communication is left out. */
 static uint16_t share_after_last(tl_middle *of, const tl_collective_view *c, const int64_t *first, int64_t own,
                                  int64_t excess, const uint16_t share[TL_NACTIVITIES], int64_t *scratch)
 {

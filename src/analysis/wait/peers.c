@@ -31,7 +31,7 @@ const tl_peer_answer *tl_peer_answer_of(const tl_peer_answer *v, size_t n, int32
     return low < n && compare_answer(&v[low], rank, uid) == 0 ? &v[low] : NULL;
 }
 
-/* One that tells of a wait. */
+/* Returns the answer for the rank and uid, if it tells of a wait; else NULL. */
 static const tl_peer_answer *answer_of(const tl_peer_answer *v, size_t n, int32_t rank, uint32_t uid)
 {
     const tl_peer_answer *found = tl_peer_answer_of(v, n, rank, uid);
@@ -88,7 +88,7 @@ static int by_late(const void *a, const void *b)
     return x->device != y->device ? TL_COMPARE(x->device, y->device) : TL_COMPARE(x->late_rank, y->late_rank);
 }
 
-/* Those of one device and late rank become one. */
+/* Merges shares of one device and late rank into one. */
 static void unite(shares *s)
 {
     size_t kept = 0;

@@ -1,9 +1,9 @@
-/* peers_late.c - for whom ranks waited in collectives that carry a verdict. */
+/* peers_late.c - which rank was waited for in a collective that carries a verdict. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/stats.h"
 
-/* Whom one of them waited for: the last, of equals the lowest rank; where ranks may leave early, the last who came
- * until it left. */
+/* Returns the rank that `row` waited for: the last arrival, of equals the lowest rank; in a collective that ranks may
+ * leave early, the last arrival before `row` left. */
 static const tl_late_row *last_for(const tl_late_row *late, size_t n, const tl_late_row *last, const tl_late_row *row)
 {
     if (last->start_ns <= row->end_ns || tl_is_synchronising((tl_collective)row->kind))
@@ -26,7 +26,7 @@ static void leave_open(const tl_late_row *row, int64_t to, tl_peer_answer *a)
     a->doubt = TL_COMM_DOUBT_CLOCKS;
 }
 
-/* Of the ranks in late[0, n), which are one collective. */
+/* Adds the answers of the ranks in late[0, n), which are one collective. */
 static void answer(const tl_late_row *late, size_t n, tl_peer_answers *out)
 {
     const tl_late_row *last = &late[0];

@@ -4,7 +4,7 @@
  *     rank 0    [ gloo:barrier          ]       left when the last had come: they have met
  *     rank 1              [ gloo:barrier ]
  *
- *     rank 0    [ gloo:barrier ]                left before: these were not one, and nobody knows with whom each met
+ *     rank 0    [ gloo:barrier ]                left before: these two were not one; the partners of each are unknown
  *     rank 1                       [ gloo:barrier ]
  */
 #include "tlmpi/analysis/match.h"

@@ -1,4 +1,4 @@
-/* state.c - how long each rank of a collective waited, and whom for. */
+/* state.c - how long each rank of a collective waited, and for which rank. */
 #include "tlmpi/analysis/wait.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
@@ -13,7 +13,7 @@ bool tl_clocks_hide(const tl_collective_view *c, int64_t first_ns, int64_t last_
            (double)wait_ns + doubt * (double)c->n >= TL_WAIT_LITTLE_SHARE * (double)kernel_ns;
 }
 
-/* Of two that send to each other the one that came last was waited for. */
+/* Returns the state of two ranks that send to each other: the last arrival is late. */
 static tl_wait_state state_of_pair(const tl_participant *p)
 {
     const tl_participant *late = p[1].start_ns > p[0].start_ns ? &p[1] : &p[0], *other = late == p ? &p[1] : &p[0];
@@ -53,8 +53,8 @@ tl_comm_doubt tl_comm_doubt_of(const tl_collective_view *c)
     return (tl_comm_doubt)of_state[c->state];
 }
 
-/* Ends and starts of two ranks are read off two devices, whose times err: who seems to leave just before another comes
- * has waited for it. */
+/* Returns until when a rank that left at end_ns waited, given the n arrivals in order: the last arrival before it left.
+ * The clocks of two devices differ, so an arrival up to TL_CLOCK_ERROR_NS after end_ns counts, too. */
 int64_t tl_wait_end(const int64_t *starts, size_t n, int64_t end_ns)
 {
     int64_t until_ns = tl_ns_sum(end_ns, TL_CLOCK_ERROR_NS);

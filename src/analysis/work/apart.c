@@ -1,12 +1,12 @@
-/* apart.c - which values lie apart from the others by more than these differ among themselves?
+/* apart.c - which values lie apart from the rest, by more than the rest scatters?
  *
  *     values   . .:. .          :  .             three lie apart, of ten
  *              |rest |          |k |
  *
- * The k farthest from the median, fewer than half, lie apart where even the nearest of them is farther from the mean of
- * the rest than chance has it (Student's t, with heavy tails); the most of such k.  So two that lie apart do not hide one
- * another.  Of the tries with k, one of k (k + 1) counts, which sums up to all of them; each is one of as many values as
- * are left.
+ * The k values farthest from the median, fewer than half, lie apart where even the nearest of them is farther from the
+ * mean of the rest than chance explains (Student's t, with heavy tails); the largest such k counts, so that two values
+ * apart do not hide each other.  Trying many k makes chance likelier: the test of k is weighted by k (k + 1), so that
+ * 1 / (k (k + 1)) over all k sums to 1, and by the number of values that could have been the nearest.
  */
 #include "apart.h"
 #include "tlmpi/analysis/chance.h"
@@ -28,10 +28,12 @@ static int by_rank(const void *a, const void *b)
     return TL_COMPARE(x->rank, y->rank);
 }
 
-/* At so many scales the tail is more than what may decide, whatever is tried: no need to ask how much. */
+/* Distance, in scales, up to which a value never lies apart: its tail is too likely for any number of tries, so it is
+ * not computed. */
 #define NEAR 3.0
 
-/* Whether v[k - 1] lies apart from the rest, of which the mean and the squared distances from it are known. */
+/* Whether v[k - 1] lies apart from the rest v[k .. n), whose mean and sum of squared distances from that mean are
+ * given. */
 static bool lies_apart(const tl_rank_value *v, size_t n, size_t k, double mean, double squares)
 {
     const tl_rank_value *one = &v[k - 1];

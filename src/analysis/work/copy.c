@@ -19,7 +19,7 @@
 /* NaN: it is not known. */
 static double gb_per_s(const tl_rank_view *view, const tl_kernel *copy)
 {
-    int64_t ns = copy->end_ns - copy->start_ns, off = ns % 1000 == 0 ? 1000 : 1; /* so far may the duration be off */
+    int64_t ns = copy->end_ns - copy->start_ns, off = ns % 1000 == 0 ? 1000 : 1; /* off: error of ns, in ns */
     double bytes = (double)copy->bytes, said = copy->said != TL_NONE ? view->said_gb_per_s[copy->said] : NAN;
 
     if (copy->bytes <= 0 || ns <= 0)

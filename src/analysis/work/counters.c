@@ -75,7 +75,7 @@ typedef struct placed {
     tl_text name;
 } placed;
 
-/* In the order of the keys of series. */
+/* By the key of the series that each belongs to. */
 static int by_key(const void *a, const void *b)
 {
     const placed *x = a, *y = b;

@@ -12,7 +12,7 @@ typedef struct tl_call_cost {
     bool is_short, is_slow, is_late; /* by the thresholds */
 } tl_call_cost;
 
-/* Of a call whose work takes device_ns in all and begins at first_ns. */
+/* Returns the cost of a call whose work takes device_ns in all and begins at first_ns. */
 static inline tl_call_cost tl_call_cost_of(const tl_launch *call, int64_t device_ns, int64_t first_ns,
                                            const tl_launch_config *c)
 {

@@ -50,14 +50,14 @@ typedef struct total {
     size_t depth; /* least number of others that were open around one */
     int64_t count, host_ns, self_ns, min_ns, max_ns, device_self_ns, span_ns;
     wide sum_ns, squares; /* of durations, and of their squares: whole numbers, whose sums know no order */
-    bool overflows;       /* squares have: only a trace made for it comes so far */
-    int64_t launching;    /* those that launched something themselves */
+    bool overflows;       /* squares has overflowed: only a made trace does that */
+    int64_t launching;    /* calls that launched device work themselves */
     wide to_launch_ns, to_work_ns;
     work all;
     double quartiles[3];
 } total;
 
-/* One that is open. */
+/* An operator that is open in the sweep. */
 typedef struct frame {
     uint32_t op, total;
     int64_t end_ns, called_ns; /* time in those of its sort that it called */

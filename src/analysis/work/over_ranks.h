@@ -4,7 +4,8 @@
 
 #include "tlmpi/model/table.h"
 
-/* One name, and where the table has a column kind one kind, too: row i is that of the i-th rank that has it. */
+/* The rows of one name, and of one kind where the table has a column kind: row i is that of the i-th rank with such a
+ * row. */
 typedef struct tl_over_ranks {
     const void *const *rows;
     int32_t ranks;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One message for all of it: how many there are of each, and then they. */
+/* Packs the three lists into one message: their lengths, then their members. */
 static void pack(const tl_asking *a, int32_t **message, size_t *n)
 {
     const struct {

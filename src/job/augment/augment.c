@@ -75,8 +75,8 @@ static void describe_damage(const tl_read_report *report, const tl_splice *splic
     snprintf(o->words, sizeof o->words, "%s", report->first_bad);
 }
 
-/* Where nothing else says when a trace began, its time stamp does: the copy keeps it.  Where that cannot be set it is a
- * copy all the same. */
+/* Gives the copy the trace's time stamp, which tells when the trace began where nothing else does.  A failure does not
+ * matter. */
 static void keep_time(const tl_plan_item *item, int fd)
 {
     const struct timespec of_trace = { .tv_sec = (time_t)(item->mtime_ns / 1000000000),

@@ -14,7 +14,7 @@
 /* Folders that lie in one another. */
 #define TL_FOLDERS_MAX 1000
 
-/* Where in a file's name its ".json", ".json.gz" or the like begins; its end where there is none. */
+/* Returns where ".json", ".json.gz" or the like begins in a file's name; the length of the name without one. */
 static size_t ending_at(const char *name)
 {
     size_t n = strlen(name), at = n;
@@ -158,7 +158,8 @@ static const char *searched_above(const tl_options *options, const char *folder)
     return found;
 }
 
-/* Makes the folder for the copies; outside those that are searched, where the next search would find them. */
+/* Makes the folder for the copies.  Refuses one inside a folder that is searched, where the next search would find the
+ * copies. */
 static tl_status make_folder(const tl_options *options, tl_error *err)
 {
     tl_error why = { .status = TL_OK };

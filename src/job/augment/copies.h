@@ -30,7 +30,7 @@ typedef struct tl_file_id {
 typedef struct tl_copies {
     tl_copy *v; /* one for each item of the plan */
     size_t n;
-    tl_file_id *traces; /* likewise: the item's own file */
+    tl_file_id *traces; /* one for each item of the plan: its own file */
 } tl_copies;
 
 /* Names the copies, and shares them out by the sizes of their traces: the same on every proc.  Makes DIR.  TL_EUSAGE:

@@ -1,4 +1,4 @@
-/* waits.c - who waited for whom, from the result of a run.
+/* waits.c - which rank waited for which, from the result of a run.
  *
  *     table rank         which traces the result is of
  *     table collective   who came last to each collective
@@ -56,7 +56,7 @@ static void take_rank(void *arg, const void *row, tl_error *err)
         if (l->by_path[i] || (uint64_t)rank->file_bytes != l->plan->items[i].bytes ||
             tl_text_compare(name, last_part((tl_text){ own, strlen(own) })) != 0)
             continue;
-        /* Of several that it may be, and whose path is another, it is none. */
+        /* Two ranks fit by name and bytes, neither by path: the item is neither. */
         l->out->rank_of[i] = same || l->out->rank_of[i] == -1 ? rank->rank : -2;
         l->by_path[i] = same;
     }

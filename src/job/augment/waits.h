@@ -1,4 +1,4 @@
-/* waits.h - who waited for whom, from the result of a run over the same traces. */
+/* waits.h - which rank waited for which, from the result of a run over the same traces. */
 #ifndef JOB_AUGMENT_WAITS_H
 #define JOB_AUGMENT_WAITS_H
 
@@ -30,7 +30,7 @@ typedef struct tl_waits {
 tl_status tl_waits_load(const char *path, const tl_plan *plan, const bool *wanted, tl_waits *out, tl_error *err);
 void tl_waits_free(tl_waits *waits);
 
-/* Those of the item: *n from the returned one on. */
+/* Returns the first wait of the item; *n waits of the item stand there. */
 const tl_wait *tl_waits_of(const tl_waits *waits, size_t item, size_t *n);
 
 #endif

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What two ranks have in common and the reference has not takes another round; groups that nothing names may be
- * several. */
+/* Rounds of alignment, at most.  Collectives that two ranks share and the reference lacks need another round; a group
+ * without a name may be several groups. */
 enum { MOST_ROUNDS = 8 };
 
-/* Who needs the row of a group's reference. */
+/* A proc's request for the row of a group's reference. */
 typedef struct request {
     int32_t group, proc;
 } request;
@@ -78,7 +78,7 @@ static int by_group(const void *items, uint32_t a, uint32_t b)
     return TL_COMPARE(v[a].group, v[b].group);
 }
 
-/* The owner of groups: a copy of the row for each who asks. */
+/* At the owner of groups: sends a copy of the reference's row to each proc that asks. */
 static void answer(const tl_align_sents *items, const request_list *requests, tl_align_sents *out)
 {
     uint32_t *order = tl_malloc((items->n + 1) * sizeof *order);

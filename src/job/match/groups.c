@@ -60,7 +60,7 @@ static void decide(tl_matching *m, census *c)
     m->ngroups = m->group_rows->n;
 }
 
-/* All procs' memberships and sightings to proc 0. */
+/* Collects the memberships and sightings of all procs on proc 0. */
 static void take_census(const tl_matching *m, census *c)
 {
     tl_sighting *mine = NULL;

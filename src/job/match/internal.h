@@ -21,8 +21,8 @@ typedef struct tl_matching {
     int64_t world;             /* on proc 0: ranks of the job */
 } tl_matching;
 
-/* Collective.  Sends and receives of which nothing tells between whom they go get a key and their peer by when they end,
- * where they are none of an all-to-all. */
+/* Collective.  Gives a send or receive without a known source or destination a key and a peer, by when it ends, where
+ * it is not part of an all-to-all. */
 void tl_match_sends(tl_matching *m);
 
 /* Collective.  Ranks and groups of the job, and the fates of memberships. */

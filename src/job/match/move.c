@@ -1,4 +1,4 @@
-/* move.c - participants change procs: to the owner of their key, then to whom their time belongs. */
+/* move.c - participants change procs: to the owner of their key, then to the owner of their time. */
 #include "internal.h"
 #include "tlmpi/job/transport/rows.h"
 #include "tlmpi/base/mem.h"
@@ -36,7 +36,7 @@ void tl_match_to_owners(tl_matching *m)
 
 /* --------------------------------------------------------------------------------------------------------- by time */
 
-/* Each proc shows so many of its times; from all of them the borders between procs are chosen. */
+/* Arrival times of its collectives that each proc samples; the borders between procs are chosen from all samples. */
 enum { SAMPLES = 128 };
 
 /* Borders that part the collectives of all procs in nprocs shares of about one size; the same everywhere.  Wherever
@@ -68,7 +68,7 @@ static int32_t proc_of(const int64_t *borders, size_t n, int64_t ns)
     return (int32_t)low;
 }
 
-/* Where the participants of each run go. */
+/* Returns the proc that each participant goes to: the one that owns the first arrival of its run. */
 static int32_t *goals(const tl_matching *m, const tl_collective_run *runs, size_t n, const int64_t *borders,
                       size_t nborders)
 {

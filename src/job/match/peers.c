@@ -2,8 +2,8 @@
  * sums.
  *
  *     procs that have read ranks     candidates: parts of gaps, exposed communication, collectives of hosts
- *     owners of host collectives     answers: who waited how long for whom
- *     owners of collectives          answers likewise
+ *     owners of host collectives     answers: which rank waited how long for which
+ *     owners of collectives          answers of the same kind
  *     homes of ranks                 candidates and answers meet: rows of gap_peer, sums
  *     proc 0                         sums into idle and idle_summary
  *

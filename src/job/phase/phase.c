@@ -69,7 +69,8 @@ static int by_time(const void *arg, uint32_t a, uint32_t b)
     return n->ns[a] != n->ns[b] ? TL_COMPARE(n->ns[b], n->ns[a]) : by_text(arg, a, b);
 }
 
-/* The names in order of texts; of too many those that take most time.  Cells get their numbers, or go. */
+/* Puts the names in order of their texts, at most TL_PHASES_MOST: the names that take most time.  Cells get the new
+ * numbers; a cell of a dropped name goes. */
 static void order_names(tl_phasing *p)
 {
     int64_t *ns = tl_calloc(p->names.n, sizeof *ns);

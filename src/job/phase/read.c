@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a rank of the file, or of a rank's phase: the session that it is in, and there the last step. */
+/* Of a rank in the file, or of one of its phases: the current session, and the last step in it. */
 typedef struct session {
     uint32_t number;
     int32_t step;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids of two ranks that were started one after the other are at most so far apart. */
+/* Largest step between the process ids of two ranks that were started one after the other. */
 #define STEP_MOST 4
 
 typedef struct process {

@@ -99,7 +99,7 @@ static int64_t rank_of(const tl_inventory *inventory, const tl_input *execution)
     return nof_process == 1 ? of_process->rank : n == 1 ? any->rank : -1;
 }
 
-/* An execution trace of a rank that nobody has asked for is left out, too. */
+/* Adds the execution trace of a rank, unless --ranks leaves that rank out. */
 static void add_execution(const tl_options *options, const tl_plan *plan, const tl_input *in, paths *out)
 {
     int64_t rank = rank_of(&plan->inventory, in);

@@ -35,8 +35,8 @@ static tl_status list_files(const tl_options *options, tl_inventory *inventory, 
  * end. */
 typedef enum depth { LOOK_AT_HEAD, LOOK_FOR_RANK, LOOK_FOR_ANY_RANK, LOOK_AT_ALL } depth;
 
-/* Each proc: a look at its share of the files.  A single file's rank and time matter to nobody before it is read, but to
- * who has named ranks. */
+/* Each proc: looks at its share of the files.  The rank and time of a single file are needed before reading only where
+ * --ranks is given. */
 static void look_at_share(const tl_bytes *paths, depth how, tl_bytes *looks)
 {
     size_t n = 0, number = 0;
@@ -80,7 +80,7 @@ static void merge_looks(tl_inventory *inventory, const char *looks, const size_t
 
 /* -------------------------------------------------------------------------------------------------------- the plan */
 
-/* A team's slice of a file has at least so many bytes. */
+/* Least bytes of a team's slice of a file. */
 #define LEAST_PIECE ((uint64_t)8 << 20)
 
 static bool is_plain(const tl_plan_item *item)
@@ -126,7 +126,8 @@ static void write_every(tl_plan *plan, tl_bytes *out)
     }
 }
 
-/* The chosen without ranks that nobody has asked for; how many are left.  The plan gets the ranks of all. */
+/* Removes the files of ranks that --ranks leaves out from chosen[n], and returns how many are left.  plan->ranks gets
+ * the ranks of all. */
 static size_t leave_asked(const tl_options *options, tl_plan *plan, const tl_input **chosen, size_t n)
 {
     size_t kept = 0;
@@ -166,8 +167,8 @@ static tl_status write_plan(const tl_options *options, tl_plan *plan, tl_bytes *
     return TL_OK;
 }
 
-/* Where procs outnumber the traces, the spare ones are spread over the plain files by their sizes.  A compressed file
- * cannot be cut; should one be called plain, its team finds out and one proc reads it. */
+/* Spreads the procs beyond one a trace over the plain files, by their bytes.  A compressed file cannot be cut; where
+ * one turns out to be compressed after all, one proc of its team reads it. */
 static void form_teams(tl_plan *plan)
 {
     uint64_t spare = (uint64_t)tl_par_nprocs() > plan->n ? (uint64_t)tl_par_nprocs() - plan->n : 0, total = 0;
@@ -342,7 +343,7 @@ static bool is_no_trace(const tl_plan *plan, const tl_input *in)
     return in->kind == TL_INPUT_OTHER || (in->kind == TL_INPUT_EXECUTION && plan->n == 0);
 }
 
-/* Warns of the file and of those that follow it in path order for the same reason; how many these are. */
+/* Warns of file i and counts the files after it, in path order, with the same reason.  Returns their number. */
 static size_t warn_alike(const tl_plan *plan, size_t i)
 {
     const tl_inventory *inventory = &plan->inventory;

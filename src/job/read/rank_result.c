@@ -80,7 +80,7 @@ static void run_analyses(unsigned needs, const tl_rank_view *view, const tl_rank
     }
 }
 
-/* What a rank did by itself, which its graph is made of when the host's columns are gone. */
+/* A rank's own work, from which its graph is made once the host's columns are freed. */
 typedef struct own_work {
     tl_activity activity;
     tl_host_spans spans;

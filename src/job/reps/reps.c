@@ -173,7 +173,7 @@ static int64_t emptied(const tl_sample *s)
     return nempty(s) == s->reps.v.n ? excluded : 0;
 }
 
-/* What is in no repetition, or in one that it may surprise to find it in. */
+/* Warns of work in no repetition, or in an unexpected one. */
 static void warn_of(const char *path, const tl_sample *s)
 {
     const tl_rep_set *r = &s->reps;
@@ -254,7 +254,7 @@ static tl_status print(const repeating *r, tl_error *err)
     return ok ? TL_OK : tl_fail_memory(err, "the tables of repetitions");
 }
 
-/* Not where the traces of a path are those of another, too, and counted there. */
+/* Whether the variant has repetitions of its own: not where another path has the same traces, which count there. */
 static bool has_reps(const repeating *r, int32_t variant)
 {
     for (size_t i = 0; i < r->samples.v.n; i++)

@@ -108,7 +108,7 @@ static owned_share *collect(const tl_samples *samples, size_t *n)
     return all;
 }
 
-/* The median of `all` numbers, of which n > 0 are given, in order, and the others are 0. */
+/* Returns the median of `all` numbers: n > 0 ascending ones in v, and zeros. */
 static double median_with_zeros(const int64_t *v, size_t n, size_t all)
 {
     size_t zeros = all - n, low = tl_lower_middle(all), high = tl_upper_middle(all);
@@ -116,7 +116,7 @@ static double median_with_zeros(const int64_t *v, size_t n, size_t all)
     return (a + b) / 2;
 }
 
-/* One name in one variant: n > 0 shares, of `all` repetitions. */
+/* Adds the row of one name in one variant: from n > 0 shares, over `all` repetitions. */
 static void add_work(const tl_samples *samples, const owned_share *v, size_t n, size_t all, tl_table *out)
 {
     int64_t *ns = tl_malloc(2 * n * sizeof *ns), *counts = ns + n;

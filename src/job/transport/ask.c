@@ -67,7 +67,7 @@ static void send(int to, int tag, uint64_t what, const tl_bytes *b)
         tl_par_send(to, tag, b->v + at, b->n - at < BLOCK ? b->n - at : BLOCK, NULL, NULL);
 }
 
-/* What has come from one proc so far. */
+/* The part of one proc's answer that has arrived. */
 typedef struct coming {
     head head;
     tl_bytes bytes;
@@ -107,7 +107,7 @@ static void receive(int n, coming *from)
 
 /* -------------------------------------------------------------------------------------------------------- questions */
 
-/* The bytes of a message: of each rank the place among those that are asked, its number, how many bytes, and they. */
+/* Adds one rank to a message: its index among the ranks asked, its number, how many bytes follow, and the bytes. */
 static void put(tl_bytes *out, int32_t index, int32_t rank, const tl_bytes *bytes)
 {
     const int32_t who[] = { index, rank };
@@ -198,7 +198,7 @@ typedef struct asking {
     tl_question question;
     tl_asked *asked;
     tl_bytes *messages; /* by proc */
-    coming *answers;    /* likewise */
+    coming *answers;    /* by proc */
 } asking;
 
 static int32_t proc_of(const tl_rank_procs *procs, int32_t rank)
@@ -207,7 +207,8 @@ static int32_t proc_of(const tl_rank_procs *procs, int32_t rank)
     return at < procs->n ? procs->procs[at] : 0;
 }
 
-/* To those that hold a rank that is asked; to all, where all go on together. */
+/* Sends the question to each proc that holds a rank asked; to every proc where all must go on together
+ * (TL_ASK_HOST_PIECES).  Returns how many were sent. */
 static int send_all(asking *a)
 {
     int n = 0;

@@ -4,7 +4,7 @@
 
 #include "tlmpi/analysis/registry.h"
 
-/* At most so many; a registry with more does not compile its test. */
+/* Event tables at most; a registry with more does not compile its test. */
 #define TL_EVENT_TABLES_MAX 32
 
 /* Fills schemas with those of scope EVENT, in the registry's order, and returns how many there are. */

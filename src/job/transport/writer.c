@@ -16,7 +16,7 @@ struct tl_writer {
     tl_store *store;
     const tl_schema *tables[TL_EVENT_TABLES_MAX];
     size_t ntables;
-    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* placed so far */
+    uint64_t nrows[TL_EVENT_TABLES_MAX]; /* placed, by table */
     int64_t next;                        /* trace to hand out ... */
     int32_t next_slice, leader;          /* ... this slice of it; who has its slice 0 */
     int64_t placed;                      /* traces before this one have their place */

@@ -221,7 +221,8 @@ static void add_awaited(tl_answers *out, tl_awaited new)
         out->waited_for[at] = new;
 }
 
-/* For whom all waited, whoever is named, and how much of it may be exposed.  Rows of one rank lie together. */
+/* Sums the waiting for each rank, named as a culprit or not, and how much of all waiting may be exposed.  Rows of blame
+ * with one to_rank stand together. */
 static void find_waits(tl_tables *tables, tl_answers *out)
 {
     const tl_table *blame = tl_tables_get(tables, &tl_blame_schema);
@@ -243,7 +244,7 @@ static void find_waits(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* Where a link tells of what all gain, at its own place. */
+/* Forgets the gain of all links where a named link alone already gains 90 % of it. */
 static void forget_links(tl_answers *out)
 {
     for (size_t i = 0; i < out->nculprits; i++)
@@ -285,7 +286,7 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
     }
 }
 
-/* One that could be read. */
+/* Whether one trace at least could be read. */
 static bool has_trace(const tl_table *ranks)
 {
     for (size_t i = 0; i < ranks->n; i++)

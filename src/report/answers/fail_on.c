@@ -19,7 +19,7 @@ static const char *skip_spaces(const char *text)
     return text;
 }
 
-/* One threshold; NULL where there is none, else what stands after it. */
+/* Reads one threshold.  Returns the text after it; NULL where none stands there. */
 static const char *read_gate(const char *text, tl_gates *gates)
 {
     char *end;

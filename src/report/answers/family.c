@@ -13,7 +13,7 @@ typedef struct file_name {
     char text[TL_FAMILY_BYTES];
 } file_name;
 
-/* Without its folder; of a cell that is full nobody knows the end. */
+/* Returns the file's name without its folder; empty where the cell is full, since the name may be cut. */
 static file_name name_of(const tl_rank *row)
 {
     file_name out = { "" };

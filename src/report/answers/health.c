@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* All rows of one defect together. */
+/* The sums of all rows of one defect. */
 typedef struct total {
     int64_t count, of, time_ns, worst_ns;
     int32_t worst; /* the rank with the longest time */

@@ -1,4 +1,4 @@
-/* imbalance.c - what the job loses that nobody is at fault for, in words. */
+/* imbalance.c - in words: the time that the job loses to imbalance and chance, for which no rank is at fault. */
 #include "tlmpi/report/answers/answers.h"
 #include "tlmpi/report/answers/say.h"
 
@@ -6,7 +6,8 @@
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 
-/* What is more than the critical path leaves unexplained; and of one step nobody can tell what is chance. */
+/* Keeps the gains that are at least what the critical path leaves unexplained; the gain of chance needs two steps or
+ * more, too. */
 static tl_imbalance told_of(const tl_answers *a)
 {
     tl_imbalance told = a->imbalance;

@@ -22,7 +22,7 @@ static const char *const by_cause[] = {
     [TL_CAUSE_MIXED] = "begin with the largest of its causes; table excess has the places",
 };
 
-/* Where no rank and no link is named. */
+/* Returns what to do next where no rank and no link is named. */
 static const char *without_culprit(const tl_answers *a)
 {
     switch (a->finding) {

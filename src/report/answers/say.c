@@ -151,7 +151,7 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
         tl_wrap_printf(w, "cost %s", tl_duration(c->excess_ns).text);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- nobody */
+/* ------------------------------------------------------------------------------------------------------ no culprit */
 
 /* A sentence that is finished with a full stop where it has none. */
 static void say_reason(tl_wrap *w, const char *cell, size_t size)

@@ -210,7 +210,7 @@ tl_phrase tl_link_in_words(const tl_slow_link_row *link)
 
 /* ----------------------------------------------------------------------------------------------------------- costs */
 
-/* Where what a step costs, times the steps, is not nearly what the job gains: how much of that it is. */
+/* Says how much of the gain lies in the flagged steps, where that is less than 90 % of it. */
 static tl_phrase gain_in_steps(const tl_culprit *c)
 {
     double told_ns = (double)c->step_cost_ns * (double)c->steps_flagged;
@@ -266,7 +266,8 @@ static double share_of(int64_t part, int64_t whole)
     return whole > 0 ? (double)part / (double)whole : 0;
 }
 
-/* Of the ranks that are named, where these have more of them than all together. */
+/* Says how many events have no valid duration: of the first culprit's ranks, where their share is above that of all
+ * ranks. */
 static tl_phrase untimed_in_words(const tl_answers *a)
 {
     const tl_culprit *worst = a->nculprits > 0 ? &a->culprits[0] : NULL;

@@ -1,4 +1,4 @@
-/* basis.c - what all answers rest on: collectives and clocks, waits that nobody is charged with, the simulation.
+/* basis.c - what all answers rest on: collectives and clocks, waits charged to no rank, the simulation.
  *
  *     What do the answers rest on?
  *       Collectives: 27 of 30 matched across ranks, by launch and endtime; ends up to 137 us apart; 2 clocks, 7 us
@@ -179,7 +179,7 @@ static double percent_of(const tl_quality *row)
     return row->of > 0 ? 100 * (double)row->count / (double)row->of : 0;
 }
 
-/* For whom nobody is charged, where that is more than next to nothing. */
+/* Says which waiting is charged to no rank, and why, where one reason takes 1 % of all waiting or more. */
 static void say_uncharged(const basis *b)
 {
     static const struct {

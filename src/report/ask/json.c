@@ -25,7 +25,7 @@ static const tl_culprit *worst_of(const tl_answers *a)
     return a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
 }
 
-/* Where the evidence stands; of a link always in its table. */
+/* Puts the name of the table with the evidence: "link" for a link, else rank_table. */
 static void put_table(tl_json_writer *j, const tl_culprit *c, const char *rank_table)
 {
     const char *const words[] = { c != NULL && tl_is_link(c) ? "link" : rank_table, NULL };
@@ -270,7 +270,7 @@ static void put_path(tl_json_writer *j, const tl_answers *a)
     tl_put_end(j, '}');
 }
 
-/* What nobody is at fault for. */
+/* Puts the time lost to imbalance and chance, for which no rank is at fault. */
 static void put_imbalance(tl_json_writer *j, const tl_answers *a)
 {
     tl_put_begin(j, "imbalance", '{');

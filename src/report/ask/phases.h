@@ -9,7 +9,7 @@
 /* file: the path, as a word for a shell.  columns: as in ask.h. */
 void tl_print_phase_answers(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 
-/* The same in a paragraph, after the answers of traces; and as members of their JSON object. */
+/* Prints what phases tell as a paragraph after the answers of traces; and puts it as members of their JSON object. */
 void tl_print_phases_beside_traces(FILE *out, const tl_answers *answers, const char *file, size_t columns);
 void tl_put_phases(tl_json_writer *json, const tl_answers *answers);
 

@@ -225,7 +225,7 @@ static void say_phase_of_rank(const asking *q, const tl_culprit *c)
     end_with_table(&w, q, "blame");
 }
 
-/* What decides when the job ends, where nobody holds it up. */
+/* Says what decides when the job ends, where no culprit holds it up. */
 static void say_path(const asking *q)
 {
     const tl_path_facts *path = &q->a->path;

@@ -47,8 +47,7 @@ static double real_of(const tl_others *o, const char *column, const unsigned cha
     return value;
 }
 
-/* So many runs more, with that mean and that deviation: of all together they are those of the two parts, and the distance
- * of the parts. */
+/* Adds n runs of the given mean and standard deviation to the runs, mean and sum of squared deviations of `o`. */
 static void add_runs(tl_others *o, double n, double mean_ns, double std_ns)
 {
     double all = o->runs + n, apart = mean_ns - o->mean_ns;

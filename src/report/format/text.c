@@ -26,8 +26,8 @@ static void put_byte(struct tl_print_wait *wait, char byte)
     wait->text.v[wait->text.n++] = byte;
 }
 
-/* Adds a cell after so many blanks, cut to `limit` columns (0 for never); characters that a terminal must not see become
- * '?'. */
+/* Adds a cell after `indent` blanks, cut to `limit` columns (0: never); a character that a terminal must not see
+ * becomes '?'. */
 static void put_cell(struct tl_print_wait *wait, size_t column, size_t indent, tl_text text, size_t limit)
 {
     size_t all = tl_text_columns(text), most = all, mark = 0, kept = 0;
@@ -114,7 +114,7 @@ static void begin(tl_printer *printer)
     put_header(printer);
 }
 
-/* Of names in a tree, two columns a level. */
+/* Returns the blanks before the cell: two for each level, for names of a tree; else 0. */
 static size_t indent_of(const tl_printer *printer, const tl_field *field, const unsigned char *row)
 {
     int32_t depth = 0;
@@ -136,7 +136,7 @@ static void put_row(tl_printer *printer, const unsigned char *row)
     printer->wait->nrows++;
 }
 
-/* Widths are decided for so many rows at a time. */
+/* Takes a row; the widths of columns are decided anew for every ROWS_AT_ONCE rows. */
 static void take_row(tl_printer *printer, const unsigned char *row)
 {
     put_row(printer, row);

@@ -131,7 +131,7 @@ static void draw_ranks(FILE *out, const tl_picture *p, const tl_layout *l)
     }
 }
 
-/* Every so many columns one has room for its step: 1, 2, 5, 10 ... */
+/* Columns from one step label to the next: the least of 1, 2, 5, 10 ... that leaves room for the widest label. */
 static size_t stride_of(const tl_heat_steps *steps, const tl_layout *l)
 {
     int widest = 1;

@@ -53,7 +53,7 @@ static void find_ranks(blame *b)
     b->nranks = tl_heat_ranks(b->ranks, b->nranks);
 }
 
-/* Those that a culprit has, of links also their ends. */
+/* Marks the ranks that a culprit names.  A link marks none. */
 static void find_named(blame *b)
 {
     const tl_answers *a = b->page->html->in.answers;
@@ -136,7 +136,7 @@ static void say_finding(const blame *b, char *out, size_t size)
              b->steps.run > 1 ? "them" : "it");
 }
 
-/* What others waited for the rank, and for those that had waited for it. */
+/* Puts the waiting of others for the rank (direct), and their waiting passed on from ranks that had waited for it. */
 static void put_waits(tl_page *page, const void *arg, int32_t rank)
 {
     const tl_table *charges = arg;

@@ -29,11 +29,11 @@ typedef struct tl_heat_steps {
     size_t nsteps, run; /* in all, and how many are a column */
     size_t n;           /* columns */
     tl_heat_column *columns;
-    size_t seen; /* steps that have begun, of which the last is `step` */
+    size_t seen; /* steps that have begun; the last of them is `step` */
     int32_t step;
 } tl_heat_steps;
 
-/* For so many different steps. */
+/* Begins the columns of a picture of nsteps different steps. */
 void tl_heat_steps_init(tl_heat_steps *steps, size_t nsteps);
 void tl_heat_steps_free(tl_heat_steps *steps);
 
@@ -64,7 +64,7 @@ typedef struct tl_heat {
     const tl_heat_steps *steps;
     const int32_t *ranks; /* nranks, ascending; borrowed */
     size_t nranks;
-    uint32_t *shown; /* numbers in ranks of those that have a row, ascending */
+    uint32_t *shown; /* indices into ranks[] of the ranks with a row, ascending */
     size_t nshown;
     bool *is_shown;      /* by rank */
     tl_heat_cell *cells; /* row by row, each steps->n; the last row is that of the others */
@@ -76,8 +76,8 @@ typedef struct tl_heat {
     size_t nothers;      /* ranks without a row that have any cell */
 } tl_heat;
 
-/* Which ranks have a row: all of up to TL_HEAT_ROWS; else TL_HEAT_WORST of them, first those that are kept, then those
- * with most, of equals the lower rank.  keep, most: by rank.  Tl_heat_free ends it in any case. */
+/* Chooses the ranks with a row: all of up to TL_HEAT_ROWS; else TL_HEAT_WORST of them, kept ranks first, then ranks by
+ * descending `most`, of equals the lower rank.  keep, most: by rank.  tl_heat_free ends it in any case. */
 void tl_heat_init(tl_heat *heat, const tl_heat_steps *steps, const int32_t *ranks, size_t nranks, const bool *keep,
                   const int64_t *most);
 void tl_heat_free(tl_heat *heat);
@@ -116,7 +116,7 @@ typedef struct tl_shades {
     double limits[TL_SHADES];
 } tl_shades;
 
-/* From 1 to 50 percent: for parts of a step. */
+/* Shades for parts of a step: from 1 to 50 percent. */
 tl_shades tl_shades_of_parts(void);
 
 /* Both ways, from where the scatter of the heat's rows ends (TL_SHADE_SCATTERS): 0.5 to 10 percent, and 50 times that. */
@@ -153,7 +153,7 @@ typedef struct tl_picture {
     tl_shades shades;
     const char *id;      /* of elements: letters and digits */
     const char *title;   /* what one sees; from a trace, perhaps */
-    const char *finding; /* the same in numbers, for whom cannot see it */
+    const char *finding; /* the title in numbers, for a reader who cannot see the picture */
     const char *cell;    /* of a share, "longer than its peers" */
     const char *late;    /* what an outline says; and a dashed one */
     const char *weak;

@@ -39,12 +39,12 @@ void tl_sentence_end(tl_sentence *sentence, tl_page *page);
 /* Table rank, where a trace names any host; else NULL. */
 const tl_table *tl_page_hosts(const tl_page *page);
 
-/* "tlmpi show FILE TABLE"; and a sentence of where a picture's numbers stand, of which the second table may be NULL. */
+/* Puts "tlmpi show FILE TABLE"; and a sentence that says which tables have a picture's numbers (another may be NULL).
+ */
 void tl_put_command(tl_page *page, const char *table);
 void tl_put_source(tl_page *page, const char *table, const char *another);
 
-/* The ranks that are worst in a picture, those that are kept first; a line of words says what there is to say of each.
- * NULL: nothing. */
+/* The worst ranks of a picture, kept ranks first, each with its numbers and a line of words.  NULL: no words. */
 typedef struct tl_worst {
     const tl_picture *picture;
     const bool *keep;         /* by rank */

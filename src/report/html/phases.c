@@ -56,7 +56,7 @@ static void mark(drawn *d)
 
 /* ------------------------------------------------------------------------------------------------------------ words */
 
-/* Of a rank, over all steps. */
+/* Returns the share of the rank over all steps. */
 static tl_shown share_of(const tl_heat *h, size_t rank)
 {
     return tl_show_share(tl_heat_share(h->total[rank].part_ns, h->total[rank].whole_ns), true);

@@ -99,7 +99,7 @@ static void begin_heats(tl_timed *t)
     t->rows.n = t->rows.cap = 0;
 }
 
-/* Of a row's rank, mostly the next; nranks: table phase does not have it. */
+/* Returns the index of the row's rank, mostly the one after the last; nranks where table phase does not have it. */
 static size_t rank_of(tl_timed *t, int32_t rank)
 {
     size_t n = t->ranks.n, next = t->at_rank + 1 < n ? t->at_rank + 1 : 0;

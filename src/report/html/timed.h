@@ -1,7 +1,7 @@
-/* timed.h - the phases of a result, and the heat maps of those that take most time: gathered from tables phase and
- * phase_step, which may be far too long to be held.
+/* timed.h - the phases of a result, and heat maps of the phases that take most time: gathered from tables phase and
+ * phase_step, which may be far too large to be held.
  *
- *     1. phase         which phases there are, how long each takes, and who takes longer
+ *     1. phase         which phases there are, how long each takes, and which ranks take longer
  *     2. phase_step    the cells
  */
 #ifndef TLMPI_REPORT_HTML_TIMED_H

@@ -17,7 +17,7 @@ static int compare(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(h->total[b].part_ns, h->total[a].part_ns);
 }
 
-/* In the mean of its steps. */
+/* Puts the mean time of n steps. */
 static void put_mean(FILE *out, int64_t sum_ns, int64_t n)
 {
     fprintf(out, "<td>%s</td>", tl_show_time(sum_ns / n).text);

@@ -15,8 +15,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* From which share of all GPU time on a loss has a line; the share of a class from which on its place is named,
- * and above which nothing is said of the rest. */
+/* In percent.  LEAST_PCT: share of all GPU time from which a loss has a line.  LEAST_PLACE_PCT: share of a loss from
+ * which its place is named.  NEARLY_ALL_PCT: share above which the rest is not mentioned. */
 enum { LEAST_PCT = 1, LEAST_PLACE_PCT = 10, NEARLY_ALL_PCT = 80, NAME_BYTES = 64 };
 
 /* A cell may have no 0 after it. */
@@ -83,7 +83,7 @@ static void say_doing(char *out, size_t n, const tl_idle_summary *c)
     }
 }
 
-/* Where the host was late: in which annotation most of it was, and whether it had just waited for the device. */
+/* Says in which annotation most of a late host's time was, and whether the host had just waited for the device. */
 static void say_place(tl_wrap *w, const tl_summary *s, const tl_idle_summary *c)
 {
     double pct = tl_percent(c->annotation_ns, c->total_ns);

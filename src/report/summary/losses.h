@@ -4,7 +4,7 @@
 
 #include "table.h"
 
-/* At most that many causes, up to TL_LOSSES_MOST; nothing where hardly any is lost. */
+/* Prints up to `most` causes of lost GPU time, TL_LOSSES_MOST at most; nothing where hardly any is lost. */
 enum { TL_LOSSES_MOST = 3 };
 void tl_print_summary_losses(FILE *out, const tl_summary *summary, size_t most);
 

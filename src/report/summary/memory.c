@@ -11,7 +11,7 @@
 
 enum { NAMED_CATEGORIES = 2 };
 
-/* The row of the file's category that had most at its peak, but for those that are named already; NULL. */
+/* Returns the unnamed category with the most bytes at the file's peak; NULL without one. */
 static const tl_memory_category *largest(const tl_memory_category *rows, size_t n, const bool *named)
 {
     const tl_memory_category *most = NULL;

@@ -4,7 +4,7 @@
 
 #include "tlmpi/report/summary.h"
 
-/* Of the rank that had most: how much, and of what. */
+/* Says the peak of the rank that had most memory, and its largest categories. */
 void tl_say_memory(FILE *out, const tl_summary *summary);
 
 #endif

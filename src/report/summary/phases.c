@@ -41,7 +41,7 @@ static void say_line(FILE *out, const char *label, const tl_answers *a, void (*s
     tl_wrap_end(&w);
 }
 
-/* Phases of which a rank has no record where most have one. */
+/* Says how many ranks lack a record of a phase that most ranks have. */
 static void say_missing(FILE *out, const tl_summary *s)
 {
     int64_t missing = 0, ranks = 0, own = 0, most = 0;

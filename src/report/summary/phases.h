@@ -1,4 +1,4 @@
-/* phases.h - the summary of a job of which there are only durations of phases, or what they say beside its traces. */
+/* phases.h - the summary of phase records: of a job without traces, or beside its traces. */
 #ifndef TLMPI_REPORT_SUMMARY_PHASES_H
 #define TLMPI_REPORT_SUMMARY_PHASES_H
 

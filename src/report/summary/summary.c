@@ -58,8 +58,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One or two distinct texts of a column of the rank table (`size` bytes at `offset`), else how many there are; empty
- * ones do not count. */
+/* Adds one or two distinct texts of a column of table rank (`size` bytes at `offset`), else how many differ.  Empty
+ * texts do not count. */
 static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t size, const char *before,
                          const char *many)
 {
@@ -126,8 +126,8 @@ static void add_steps(facts *list, const tl_summary *s)
                  range);
 }
 
-/* "3 of 4 ranks": those that were read.  A world size that the ranks themselves contradict is told, not counted with.
- */
+/* Adds "3 of 4 ranks": traces that were read, and the world size.  A world size that a rank's own number exceeds is
+ * told in brackets, not counted with. */
 static void add_ranks(facts *list, const tl_summary *s)
 {
     int64_t nread = 0, largest = -1;

@@ -3,7 +3,8 @@
  *     compute + waiting + transfer + unknown + copy + idle = 100 %
  *
  * of its wall time: waiting, transfer and what may be either are exposed communication (the last has a column where
- * there is any), copies are exposed ones.  late: in how many of the collectives of which that is known it came last.
+ * there is any), copies are exposed ones.  late: collectives in which the rank arrived last, of all whose last arrival
+ * is known.
  *
  * A rank's loss is all but compute and copies, as a share: a trace that is cut is shorter than others and not better.
  */
@@ -65,7 +66,7 @@ tl_wrap tl_label(FILE *out, const char *name)
     return (tl_wrap){ .out = out, .indent = LABEL_AT, .column = (size_t)fprintf(out, "  %-7s", name), .begun = true };
 }
 
-/* One line to be: rank == NULL is the mean over the ranks with device work. */
+/* A line to print; rank == NULL: the mean over the ranks with device work. */
 typedef struct line {
     const tl_rank *rank;
     const tl_breakdown *row; /* NULL: no device work */
@@ -178,7 +179,7 @@ static const char *mark_of(const tl_answers *a, int32_t rank)
     return "";
 }
 
-/* Of many ranks; `lines` holds those with device work. */
+/* Prints a choice of many ranks; lines[n] are the ranks with device work. */
 static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, const layout *as, const tl_look *look)
 {
     size_t marked = 0, shown = 0, median = tl_upper_middle(n);

@@ -10,8 +10,8 @@ typedef struct tl_look {
     const char *bold, *bad, *off;
 } tl_look;
 
-/* Up to so many ranks each has a line, so that the summary has 24; above, those that hold the job up, up to as many,
- * the median, and who has the least and the most exposed communication and idle time. */
+/* Ranks up to which each has a line, so that the summary has 24 lines.  A larger job shows up to TL_RANKS_SHOWN ranks
+ * that hold it up, the median, and the ranks with the least and the most exposed communication and idle time. */
 enum { TL_RANKS_SHOWN = 8 };
 
 /* The row of a rank (-1: the job) over all its devices and the whole trace; NULL where there is no device work. */

@@ -58,7 +58,7 @@ void tl_print_selection(FILE *out, const tl_summary *s)
     tl_wrap_end(&w);
 }
 
-/* Each rank of which something was lost, with what and where. */
+/* Names each rank whose trace is damaged, cut or unreadable, with what was lost and where. */
 static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
 {
     size_t losses = 0;
@@ -86,7 +86,7 @@ static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
         fprintf(out, "%zu more not ok: see status and error of table rank.\n", losses - NAMED_TROUBLES);
 }
 
-/* Each memory timeline of which something was lost, likewise. */
+/* Names each memory timeline that is not ok, with what was lost and where. */
 static void say_memory_losses(FILE *out, const tl_summary *s, const tl_look *look)
 {
     size_t losses = 0;

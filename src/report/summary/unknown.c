@@ -118,7 +118,7 @@ void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
         if (named < NAMED_KERNELS)
             largest[named++] = k;
         else if (may)
-            largest[named - 1] = k; /* one that may is among those that are named */
+            largest[named - 1] = k; /* names one that may communicate in any case */
         matters |= may;
     }
     say_taken(out, s, all_ns);

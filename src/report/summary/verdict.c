@@ -97,7 +97,7 @@ static void say_culprits(FILE *out, const tl_answers *a, const tl_look *look)
     say_next(out, a);
 }
 
-/* What nobody is at fault for is told where it costs more than who is. */
+/* Whether imbalance is told: it costs more than the first culprit, or there is no culprit. */
 static bool shows_imbalance(const tl_answers *a)
 {
     int64_t most = tl_largest_imbalance(a);

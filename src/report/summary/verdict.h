@@ -1,5 +1,5 @@
 /* verdict.h - the verdict as the terminal's summary has it: a sentence, its cause, what it costs, how far to trust it,
- * and what nobody is at fault for. */
+ * and the imbalance for which no rank is at fault. */
 #ifndef TLMPI_REPORT_SUMMARY_VERDICT_H
 #define TLMPI_REPORT_SUMMARY_VERDICT_H
 

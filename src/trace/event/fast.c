@@ -6,8 +6,8 @@
  *
  * It needs no end: every loop stops at a byte that cannot be there, and after the text stands one (fields.h).
  *
- * What stands between two values is the same in most entries.  Such pieces are read once and then remembered, in a tree
- * whose ways are the layouts of the entries so far:
+ * What stands between two values is the same in most entries.  Such pieces are read once and then remembered in a tree;
+ * each path from its root is the layout of an entry that has been read:
  *
  *     {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 12.345, "args": {"stream": 7}}
  *     ~~~~~~~   ~~~~~~~~~        ~~~~~~~~~~      ~~~~~~~~      ~~~~~~~~~~~~~~~~~~~~~ ~~
@@ -22,7 +22,7 @@
 
 #define DEEPEST 32
 
-/* So many pieces that have followed another are tried. */
+/* Remembered pieces that are tried, at most, as the continuation of one piece. */
 #define TRIES 6
 
 /* The readers below return where they stopped, NULL for "not plain". */
@@ -221,7 +221,7 @@ static inline const char *read_value(const char *p, tl_value *v)
     }
 }
 
-/* A string, number or word that nobody asked about. */
+/* Skips a string, number or word whose key is not wanted. */
 static inline const char *skip_scalar(const char *p)
 {
     if (*p == '"') {
@@ -231,7 +231,7 @@ static inline const char *skip_scalar(const char *p)
     return *p == 't' || *p == 'f' || *p == 'n' ? skip_word(p) : skip_number(p);
 }
 
-/* An array or object that nobody asked about; p is after its opening bracket. */
+/* Skips an array or object whose key is not wanted; p is after its opening bracket. */
 static const char *skip_nested(const char *p, char opening)
 {
     char closing[DEEPEST];
@@ -349,8 +349,8 @@ static tl_piece *remember(tl_layouts *l, tl_piece *last, const char *p, size_t n
     return kept;
 }
 
-/* Of the pieces that have followed `last`, the one that stands at p, which is then the first to be tried; NULL for
- * none. */
+/* Returns the piece that stands at p among the pieces that have followed `last`, and moves it to the front; NULL
+ * without one. */
 static inline tl_piece *expected(tl_piece *last, const char *p)
 {
     tl_piece *first = last->next, *before = first;

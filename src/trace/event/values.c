@@ -43,7 +43,7 @@ static int32_t copy_kind_of(const tl_fields *f)
     return kind >= 0 && kind <= INT8_MAX ? (int32_t)kind : -1;
 }
 
-/* The product of a list of numbers above 0; 0 where it is none. */
+/* Returns the product of a list of numbers above 0; 0 for anything else. */
 static uint32_t product_of(tl_text list)
 {
     uint64_t product = 1, number = 0;

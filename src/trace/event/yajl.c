@@ -15,7 +15,7 @@ typedef struct reading {
     yajl_handle yajl;
     tl_key json_key;            /* the array or object at hand is kept as it is written, under this key; else UNKNOWN */
     size_t json_from;           /* where it begins in the text */
-    size_t args_from;           /* likewise args, once it is open */
+    size_t args_from;           /* where args begins in the text, once it is open */
 } reading;
 
 /* Copies a decoded text to the scratch, which has been made large enough beforehand so that it never moves. */
@@ -33,7 +33,7 @@ static const char *keep(reading *r, const unsigned char *p, size_t n)
     return at;
 }
 
-/* Whether the value that comes now is one that somebody asked about. */
+/* Whether the next value belongs to a wanted key (tl_key) of the entry or of its args. */
 static bool wanted(const reading *r)
 {
     return r->key < TL_NKEYS && (r->depth == 1 || (r->depth == 2 && r->in_args));

@@ -17,7 +17,7 @@ bool tl_input_is_lost(const tl_input *input)
     return input->kind == TL_INPUT_UNREADABLE || (input->kind == TL_INPUT_OTHER && input->named && !input->copy);
 }
 
-/* By rank; what can be read before what cannot. */
+/* By rank, then kind (readable before unreadable), then path. */
 static int by_rank(const void *a, const void *b)
 {
     const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;

@@ -17,7 +17,7 @@ static bool is_same(const tl_input *a, const tl_input *b)
            ends_fit && a->meta_rank == b->meta_rank && !called_apart;
 }
 
-/* Of a copy and its original the one with the shorter path is the original. */
+/* Whether a is the original and b its copy: the shorter path, of equal lengths the first in order. */
 static bool goes_before(const tl_input *a, const tl_input *b)
 {
     size_t n = strlen(a->path), m = strlen(b->path);

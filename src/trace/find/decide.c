@@ -25,7 +25,7 @@ static int by_time(const void *a, const void *b)
 
 /* ----------------------------------------------------------------------------------------------- ranks that are known */
 
-/* What an earlier decision has made of it is forgotten. */
+/* Forgets the run, job and rank that an earlier decision gave the input. */
 static void begin_anew(tl_input *t)
 {
     t->run = t->job = -1;
@@ -36,13 +36,13 @@ static void begin_anew(tl_input *t)
         t->why[0] = '\0';
 }
 
-/* Whether the rank that the trace says is none of its own world, and its name says one that is. */
+/* Whether the trace's own rank is beyond its own world size, and the rank in its name is not. */
 static bool is_beyond(const tl_input *t)
 {
     return t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
 }
 
-/* The rank that it knows itself. */
+/* Takes the rank that the input's content or name tells. */
 static void take_own(tl_input *t)
 {
     if (is_beyond(t)) {
@@ -75,7 +75,8 @@ static void leave_coordinators(deciding *d)
     d->nunknown = 0;
 }
 
-/* Gives every input the rank that it knows itself, and parts the traces into those that know and those that do not. */
+/* Gives every input the rank that its own content or name tells, and parts the traces into known (with a rank) and
+ * unknown. */
 static void collect(deciding *d)
 {
     tl_inventory *inventory = d->inventory;
@@ -223,7 +224,7 @@ static bool repeats(const tl_input *t, const tl_input *taken)
     return same_process || (t->rank_source != TL_RANK_ORDER && are_called_alike(t->path, taken->path));
 }
 
-/* A run is lost that has more than other recordings of what the run taken has, unless somebody has asked for one. */
+/* Marks a run as lost, unless the user chose a run, where it has a trace that the run taken has no recording of. */
 static void find_lost(tl_inventory *inventory)
 {
     tl_map ranks = { 0 }; /* of the run taken -> its input */

@@ -1,7 +1,7 @@
 /* decide.h - what the steps from files to jobs, runs and ranks share.
  *
  *     traces that know their rank  ->  jobs  ->  runs  ->  a trace a rank     jobs.c, runs.c, doubles.c
- *     those that do not            ->  runs that they fit, or of their own    strays.c, order.c
+ *     traces that do not           ->  runs that they fit, or of their own    strays.c, order.c
  *
  * A job's traces do not contradict each other (common.c); a run is one recording of it.
  */
@@ -50,7 +50,7 @@ void tl_common_add(tl_common *common, tl_map *groups, const tl_input *t);
 /* Whether what the trace says of world size, rank, groups and device cannot be of one job with it. */
 bool tl_common_contradicts(const tl_common *common, const tl_map *groups, const tl_input *t);
 
-/* How far the trace's begin lies outside of those that are known; 0 where none is. */
+/* How far the trace's begin lies outside of the known begins of the job or run, in ns; 0 where none is known. */
 int64_t tl_common_distance(const tl_common *common, const tl_input *t);
 
 /* Whether both know when they began, and it is too far apart. */
@@ -76,8 +76,8 @@ void tl_jobs_part(tl_input **known, size_t n);
  * is out. */
 void tl_runs_part(tl_slice *s);
 
-/* The runs 0 .. nruns - 1 of a slice follow upon one another in its order; joins those that are one run in which ranks
- * have wrong numbers. */
+/* Joins runs, among 0 .. nruns - 1 of a slice, which follow each other in its order, where they are one run in which
+ * ranks have wrong numbers. */
 void tl_doubles_join(tl_slice *s);
 
 /* Gives each of the traces that are the same rank of the same run another number that is plainly its own, or makes it a

@@ -76,10 +76,10 @@ static bool first_visit(walk *w, const struct stat *st)
     return true;
 }
 
-/* What is packed so is not read; that it is there is told. */
+/* Endings of packed files, which are listed but not read. */
 static const char *const packed[] = { ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL };
 
-/* Whether some format of traces has files of such a name, or it may hold some. */
+/* Whether a file of this name may be a trace, or be packed around one. */
 static bool may_be_trace(const char *name)
 {
     if (tl_name_has_ending(name, packed))
@@ -113,7 +113,7 @@ static bool is_called_trace(const char *name)
     return true;
 }
 
-/* A pipe, socket or device in a folder: whoever searches a folder does not ask to wait for a writer. */
+/* Lists a pipe, socket or device found in a folder as unreadable: a search must not wait for a writer. */
 static void add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
 {
     char reason[80];
@@ -126,8 +126,8 @@ static void add_no_file(tl_inventory *inventory, char *path, const struct stat *
     tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
 }
 
-/* One name of a folder: a trace file, a folder to walk later, or nothing to us.  What looks like a trace by its name
- * but cannot be reached is listed all the same, so that somebody hears of it. */
+/* Takes one name of a folder: a trace file, a folder to walk later, or nothing to us.  A name that looks like a trace
+ * is listed even where the file cannot be reached, so that a warning names it. */
 static void take_name(walk *w, const folder *in, int dir, const char *name)
 {
     struct stat st, target;
@@ -275,7 +275,7 @@ static void add_folder(tl_inventory *inventory, const char *path, size_t word, t
     tl_input_say_why(input, kind, reason);
 }
 
-/* What cannot be read at all is found out by the look at it, as of any file; but a folder is never looked at. */
+/* Adds the files of a folder.  A folder that cannot be read is reported here; a file, when its reader looks at it. */
 static tl_status add_folder_files(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
 {
     tl_error why = { 0 };

@@ -47,7 +47,8 @@ static bool may_be_one(tl_input *const *v, size_t n, int64_t world_size)
     return one;
 }
 
-/* Where the run that begins at `from` ends, and in *longest its longest gap. */
+/* Returns where the run that begins at `from` ends.  *longest: its longest gap between two begins, in ns, if longer
+ * than before. */
 static size_t end_of_run(const tl_slice *s, size_t from, int64_t *longest)
 {
     size_t to = from + 1;
@@ -104,7 +105,7 @@ static bool is_twice(const places *p, const tl_input *t)
     return tl_map_get(&p->twice, place_of(t->run, t->rank)) != TL_MAP_NONE;
 }
 
-/* By how much the process ids of the run are above the ranks, where most of those that are there once agree; -1. */
+/* Returns process id less rank, where most files of the run whose rank occurs once agree on it; else -1. */
 static int64_t pid_above_rank(const tl_slice *s, const places *p, int32_t run)
 {
     int64_t above = -1, votes = 0, n = 0, agree = 0;
@@ -136,7 +137,7 @@ static int fit(const tl_input *t, int64_t above)
     return by_name + by_pid;
 }
 
-/* Whether the number is a rank that nobody of the run has. */
+/* Whether the number is a possible rank that no trace of the run has. */
 static bool is_free(const tl_slice *s, const places *p, int32_t run, int64_t rank)
 {
     return rank >= 0 && rank <= INT32_MAX && (s->world_size < 0 || rank < s->world_size) &&
@@ -184,7 +185,7 @@ static void find_places(const tl_slice *s, places *p)
     }
 }
 
-/* Those who are the same rank as v[at], which is the first of them: the best keeps it. */
+/* Settles the files with the run and rank of v[at], which is the first of them: the best fit keeps the rank. */
 static void settle_rank(tl_slice *s, places *p, size_t at)
 {
     tl_input *first = s->v[at], *keeps = first;

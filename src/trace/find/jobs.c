@@ -1,7 +1,7 @@
 /* jobs.c - which traces that know their rank are of one job.
  *
- * Those that tell the world size come first: each joins the job that it does not contradict, or is the first of
- * another.  The others then join the nearest in time that they can be of.
+ * Traces that tell the world size come first: each joins the job that it does not contradict, or begins a new one.
+ * The other traces then join the nearest job in time that they do not contradict.
  */
 #include "decide.h"
 #include "tlmpi/base/sort.h"

@@ -1,5 +1,5 @@
-/* look.c - is this file a trace, of which rank, begun when?  What its reader says of it, and before that its name and
- * time. */
+/* look.c - is this file a trace, its rank, its begin.  Its reader tells; its name and modification time stand in
+ * for what the reader cannot tell. */
 #include "input.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/read/reader.h"

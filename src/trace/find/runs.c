@@ -25,7 +25,7 @@ static int64_t gap_before(const tl_slice *s, size_t i)
     return s->v[i]->begin_ns - s->v[i - 1]->begin_ns;
 }
 
-/* Where the widest gap after i ends, up to j; of equal ones the last. */
+/* Returns where the widest gap in (i, j] ends; of equal gaps the last. */
 static size_t after_widest_gap(const tl_slice *s, size_t i, size_t j)
 {
     size_t widest = j;
@@ -75,7 +75,7 @@ static void measure_gaps(const tl_slice *s, int64_t *between, int64_t *inside)
 /* The k-th file of a rank becomes one of run k. */
 static void cut_by_count(tl_slice *s)
 {
-    tl_map seen = { 0 }; /* rank -> files of it so far */
+    tl_map seen = { 0 }; /* rank -> its files before this one */
 
     s->nruns = 1;
     for (size_t i = 0; i < s->n; i++) {

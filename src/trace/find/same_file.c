@@ -46,7 +46,7 @@ static bool same_path(const tl_input *a, const tl_input *b)
     return strcmp(a->path, b->path) == 0;
 }
 
-/* Whoever gives one file the names of several ranks wants it read as each of them. */
+/* Whether the names of the two tell different ranks: one file linked under two ranks' names is read as each of them. */
 static bool other_rank(const tl_input *a, const tl_input *b)
 {
     int64_t rank_a = tl_rank_of_name(a->path), rank_b = tl_rank_of_name(b->path);

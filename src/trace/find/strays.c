@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Recordings of one process are at least so far apart. */
+/* Least time between the begins of two recordings of one process, in ns. */
 #define BLINK_NS INT64_C(1000000000)
 
 typedef struct placing {
@@ -64,7 +64,7 @@ static void join(placing *p, const tl_input *t)
         tl_map_put(&p->processes, process_of((size_t)t->run, t), (uint32_t)(t - p->inventory->inputs.v));
 }
 
-/* A pipe has not been looked into, and is what somebody has named: it fits. */
+/* Whether the run may hold t.  A pipe fits any run: the user named it, and its content is still unknown. */
 static bool fits(const placing *p, size_t run, const tl_input *t)
 {
     const tl_common *c = &p->runs[run];
@@ -107,7 +107,7 @@ static uint64_t place_of(const tl_input *t)
     return (uint64_t)t->run << 32 | (uint64_t)t->rank; /* ranks fit 32 bits */
 }
 
-/* By run; pipes last, as they were named, and files in order of name. */
+/* By run, then pipes after files: pipes in the order named, files by name. */
 static int by_run_and_name(const void *a, const void *b)
 {
     const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
@@ -129,7 +129,7 @@ static void number_in_order(placing *p, tl_input *const *v, size_t n)
     }
 }
 
-/* Whether each of these ranks is one that the run may have, and nobody has. */
+/* Whether each of these ranks is possible in the run, and taken by no trace of it. */
 static bool are_free(const placing *p, int32_t run, const int64_t *ranks, size_t n)
 {
     int64_t world_size = p->runs[run].world_size;

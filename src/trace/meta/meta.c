@@ -141,8 +141,8 @@ static const yajl_callbacks callbacks = {
 
 /* ---------------------------------------------------------------------------------------------------- the document */
 
-/* One pass over the text.  *refused: it is no JSON, rather than cut, and a repair may help.  yajl is not told of the
- * end: it would take a number that is cut for the whole of it. */
+/* Parses the text once.  *refused: the text is no JSON, rather than cut, and a repair may help.  The end of the text is
+ * not told to yajl, which would take a cut number for a whole one. */
 static tl_status parse_once(const char *text, size_t n, tl_meta_position root, tl_meta *meta, bool *refused,
                             tl_error *err)
 {

@@ -56,7 +56,7 @@ typedef struct salvage {
     tl_text in;
     tl_grammar grammar; /* of out */
     TL_VEC(char) out;
-    size_t safe;     /* so much of out is whole members */
+    size_t safe;     /* bytes of out that hold whole members alone */
     size_t info_end; /* where distributedInfo has ended in out; 0 before */
     bool in_info;    /* the last member of the document is distributedInfo ... */
     bool info_lost;  /* ... whose brace is missing */
@@ -89,7 +89,7 @@ static size_t named_at(tl_text t, size_t i)
     return k;
 }
 
-/* The same where the value begins as it should, too. */
+/* As named_at, for a key whose value begins as it should, too. */
 static size_t anchor_at(tl_text t, size_t i)
 {
     size_t k = named_at(t, i);
@@ -188,7 +188,7 @@ static bool go_to(salvage *s, uint64_t depth)
 
 /* --------------------------------------------------------------------------------------------------------- the way */
 
-/* Where the next anchor stands that has not been seen, from i on; the end without one. */
+/* Returns the index of the next anchor, from i on, that has not been seen; the end of the text without one. */
 static size_t next_anchor(const salvage *s, size_t i, size_t *which)
 {
     bool inside = s->in_info && (s->grammar.depth > 1 || s->info_lost || can_reopen(s));

@@ -15,7 +15,7 @@
 
 #define TAIL ((size_t)1 << 20)
 
-/* So many places of a key are tried: a hostile text has more. */
+/* Places of a key that are tried, at most: only a hostile text has more. */
 #define TRIES_MAX 8
 
 static bool is_space(char c)

@@ -40,7 +40,7 @@ static bool is_host_key(const char *key)
     return false;
 }
 
-/* Where the groups of pg_config begin: an earlier pg_config no longer counts. */
+/* Forgets the groups at the begin of a pg_config: the last pg_config counts. */
 static void groups_clear(tl_meta *meta)
 {
     for (size_t i = 0; i < meta->groups.n; i++) {

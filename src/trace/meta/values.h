@@ -45,7 +45,7 @@ static inline bool tl_meta_key_is(const tl_meta_parsing *p, const char *word)
 /* A number or a string. */
 void tl_meta_take_scalar(tl_meta_parsing *p, tl_text t);
 
-/* Opens an object or array.  *to: the place that it is, TL_AT_OUTSIDE when nobody asks about it. */
+/* Opens an object or array.  *to: its position in the document; TL_AT_OUTSIDE where its content is not wanted. */
 void tl_meta_take_bracket(tl_meta_parsing *p, bool object, tl_meta_position *to);
 
 /* Before a value that is neither number nor string. */

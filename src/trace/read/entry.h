@@ -18,7 +18,8 @@ typedef struct tl_seen {
 /* Adds what the entry tells.  Whether it is an event. */
 bool tl_entry_see(tl_seen *seen, const tl_fields *fields);
 
-/* Whether all categories so far are those of another program, or all that lasts has none. */
+/* Whether the trace is another program's: no category seen is the profiler's, and a foreign one, or timed work without
+ * a category, was. */
 bool tl_seen_is_foreign(const tl_seen *seen);
 
 /* Whether the begin is known, and that the events are the profiler's as far as they tell. */

@@ -36,7 +36,7 @@ typedef struct reading {
     bool object;    /* something of the line has been opened and closed */
     bool several;   /* ... and was no object, or not all that the line has */
     key key;        /* of the value to come */
-    uint64_t other; /* hash of the metadata's key, and of its value so far */
+    uint64_t other; /* running hash over the metadata's key and value */
     told told[NKEYS];
     tl_phase_record record;
     char *name, *repaired;
@@ -342,8 +342,8 @@ static bool claims(const char *path, tl_text head)
     return tl_name_has_ending(path, endings);
 }
 
-/* Other programs write JSON lines, too: such that none of the first has a duration_ms, and whose name tells no rank, are
- * not of phases.  What cannot be opened, or has no text, is told by whoever reads it. */
+/* Looks for a duration_ms in the head of the file: JSON lines without one are another program's, unless the file's name
+ * tells a rank (should_be).  A file that cannot be opened, or is empty, passes; reading it reports that. */
 static void look(const char *path, bool deep, bool should_be, tl_look *out)
 {
     char head[4096];

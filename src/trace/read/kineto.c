@@ -14,7 +14,7 @@
 #include "tlmpi/trace/text/split.h"
 #include <stdlib.h>
 
-/* So many bytes before a slice are read, too: they tell whether its first brace starts an entry. */
+/* Bytes before a slice that are read with it: they tell whether its first brace starts an entry. */
 #define LOOK_BACK 256u
 
 #define NO_JSON "expected JSON, found an entry that is none or has no end"
@@ -232,7 +232,7 @@ static bool read_block(reading *r, tl_source *source)
     return true;
 }
 
-/* What has been read was none of this trace's. */
+/* Forgets all events and faults: the array read was not the trace's. */
 static void forget(reading *r)
 {
     const tl_read_report none = { .first_bad_byte = -1,
@@ -290,7 +290,7 @@ static void read_entries(reading *r, tl_source *source)
     }
 }
 
-/* Where the reading of a slice begins in the text. */
+/* Returns the first byte of the text that is read for the slice. */
 static uint64_t first_byte(const tl_read_range *range)
 {
     return range != NULL && range->from > LOOK_BACK ? range->from - LOOK_BACK : 0;
@@ -379,7 +379,7 @@ static tl_status read_trace(const char *path, const tl_read_options *options, tl
     return TL_OK;
 }
 
-/* What nobody else claims: what is no trace at all is best told from one here. */
+/* Claims every file, as the last reader: this one best says why a file is no trace. */
 static bool claims(const char *path, tl_text head)
 {
     (void)path;

@@ -1,4 +1,4 @@
-/* kineto_look.c - is this file a trace, of which rank, begun when?
+/* kineto_look.c - is this file a trace, what is its rank, when did it begin?
  *
  *     head    the text up to the first entry that has a ts: enough for most traces, and cheap
  *     tail    the last bytes, where on-demand traces have distributedInfo and some traces baseTimeNanoseconds
@@ -22,7 +22,7 @@
 #define HEAD_MAX         ((uint64_t)64 << 20)
 #define HEAD_ENTRIES_MAX 10000u
 #define BLOCK            ((size_t)64 << 10)
-#define NO_JSON_MAX      ((uint64_t)1 << 20) /* so far a text that begins as no JSON is searched for traceEvents */
+#define NO_JSON_MAX      ((uint64_t)1 << 20) /* bytes searched for traceEvents in a text that begins as no JSON */
 
 /* A ts from this on is Unix time (it is 2001 then); a smaller one counts from the base time. */
 #define UNIX_TIME_NS INT64_C(1000000000000000000)
@@ -38,7 +38,7 @@ typedef struct look {
     tl_error fault; /* what ended the bytes early */
     bool no_memory;
     bool limit;          /* stopped at HEAD_MAX */
-    tl_seen seen;        /* by the entries so far */
+    tl_seen seen;        /* what the entries read up to here show */
     const char *packing; /* what it is packed in besides gzip, NULL: nothing that is known */
 } look;
 
@@ -125,7 +125,7 @@ static bool take_entry(look *l, tl_text text)
     return is_event ? tl_seen_enough(&l->seen) : l->split.bare;
 }
 
-/* The entries so far are of something else. */
+/* Forgets what the entries have shown: they belong to something other than a trace. */
 static void forget_entries(look *l)
 {
     l->seen = (tl_seen){ 0 };

@@ -106,7 +106,7 @@ static tl_status refuse(const timeline *t, int found, tl_error *err)
                    t->place == OUTER_BRACKET ? "this is no memory timeline: " : "", expected[t->place], word);
 }
 
-/* As JSON has whole numbers: 0, -12; not 007, +1 or 1.e3, which are none. */
+/* Takes a whole number as JSON writes it: 0 or -12, not 007, +1 or 1.e3. */
 static bool take_whole(const char *digits, size_t n, int64_t *out)
 {
     size_t first = n > 0 && digits[0] == '-';
@@ -222,7 +222,7 @@ static bool claims(const char *path, tl_text head)
     return tl_memory_timeline_is(path);
 }
 
-/* What is wrong with it is told by who reads it. */
+/* Claims the file as a memory timeline; reading it reports any fault. */
 static void look(const char *path, bool deep, bool should_be, tl_look *out)
 {
     (void)path;

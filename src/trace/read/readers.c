@@ -10,14 +10,14 @@
 #include <string.h>
 
 const tl_reader *const tl_readers[] = {
-    &tl_jsonl_reader,  /* by their names */
-    &tl_memory_reader, /* likewise */
+    &tl_jsonl_reader,  /* claims files by name */
+    &tl_memory_reader, /* claims files by name */
     &tl_foreign_reader,
-    &tl_kineto_reader, /* the last: it takes what nobody claims, and says what is wrong with it */
+    &tl_kineto_reader, /* the last: claims every file, and says what is wrong with one that is no trace */
     NULL,
 };
 
-/* So many bytes of the text are enough to tell a format by. */
+/* Bytes of the text that are enough to tell its format. */
 #define HEAD ((size_t)4096)
 
 const tl_reader *tl_reader_among(const tl_reader *const *readers, const char *path)

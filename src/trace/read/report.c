@@ -10,8 +10,8 @@ void tl_report_bad(tl_read_report *report, uint64_t offset, const char *expected
              (unsigned long long)offset, expected, done);
 }
 
-/* What ended the bytes early also explains what has been wrong with the text: a flipped bit in compressed data makes
- * other text of it long before it shows. */
+/* Reports what ended the bytes early, also as the cause of faults in the text before: a flipped bit in compressed data
+ * garbles the text long before it is noticed. */
 static void report_source(tl_read_report *report, const tl_source *source, const tl_error *fault)
 {
     const char *text = tl_source_reason(source, fault);

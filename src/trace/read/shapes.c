@@ -120,7 +120,8 @@ typedef struct argument {
 
 static const argument nothing = { -1, 0 };
 
-/* The next argument, of which there may be none any more.  A list of tensors that were not told is empty, too. */
+/* Returns the next argument of the operator; `nothing` after the last.  A list of tensors without recorded shapes
+ * counts as empty. */
 static argument read_argument(reader *dims, reader *types, bool first)
 {
     if (!take(dims, first ? '[' : ',') || !take(types, first ? '[' : ',') || next(dims) == ']')
@@ -137,7 +138,7 @@ static argument read_argument(reader *dims, reader *types, bool first)
     return (argument){ dtype != 0 || (is_list && !empty) ? nelems : -1, dtype };
 }
 
-/* All of them together, as far as they are of one type. */
+/* Returns the sum of all arguments' elements; `nothing` where one is unknown or the types differ. */
 static argument read_sum(reader *dims, reader *types)
 {
     argument sum = read_argument(dims, types, true);

@@ -15,7 +15,8 @@ static inline bool tl_shapes_may_be(const tl_fields *f)
             (name.p[0] == 'r' && name.p[5] == 'd'));
 }
 
-/* Of the last event, which has these args: into its side table, if it is one and says so. */
+/* Puts the shapes in args, those of the last event, into the side table, where the event is an operator with recorded
+ * shapes. */
 void tl_shapes_take(tl_events *events, tl_text args);
 
 #endif

@@ -2,7 +2,7 @@
 #include "tlmpi/base/mem.h"
 #include <stdlib.h>
 
-/* As yajl has it. */
+/* White space as yajl takes it: \v and \f, too. */
 static bool is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');

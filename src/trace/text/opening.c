@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* So often a pipe is asked for its writer, fifty times a second. */
+/* Looks for a pipe's writer before giving up: one every 20 ms, 5 s in all. */
 #define WRITER_NAPS 250
 
 const char *tl_source_word(mode_t mode)

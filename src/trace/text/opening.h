@@ -12,8 +12,8 @@ typedef struct tl_opened {
     size_t n;      /* bytes of a pipe that have been read already */
 } tl_opened;
 
-/* Opens path for reading.  A pipe's first bytes, up to cap of them, go to buf: that is how its writer is noticed.
- * TL_EINPUT: it cannot be opened, is neither file nor pipe, or nobody writes to the pipe for some seconds. */
+/* Opens path for reading.  The first bytes of a pipe, up to cap, go to buf: they show that the pipe has a writer.
+ * TL_EINPUT: path cannot be opened, is neither file nor pipe, or is a pipe without a writer for 5 seconds. */
 tl_status tl_open(const char *path, void *buf, size_t cap, tl_opened *out, tl_error *err);
 
 #endif

@@ -31,7 +31,7 @@ struct tl_source {
     bool eof;       /* the file has no more bytes than those in the buffer */
     bool between;   /* packed: before the header of a part that may not be there */
     bool told;      /* the fault has been reported */
-    tl_error fault; /* status TL_OK: none so far */
+    tl_error fault; /* status TL_OK: none yet */
     uint64_t file_size;
     uint64_t read_bytes; /* bytes of the file that have been in the buffer */
     uint64_t text_bytes;

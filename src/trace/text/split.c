@@ -4,7 +4,7 @@
 
 #define FIRST_BUFFER ((size_t)512 << 10)
 #define LEAST_SPACE  ((size_t)64 << 10)
-#define PADDING      ((size_t)64) /* readers may look so far behind an entry */
+#define PADDING      ((size_t)64) /* bytes behind an entry that readers may look at */
 
 void tl_split_init(tl_split *s)
 {
@@ -38,7 +38,7 @@ void tl_split_free(tl_split *s)
     *s = (tl_split){ 0 };
 }
 
-/* What is not yet used stays, and where looking behind is allowed, so much before it. */
+/* Bytes of the buffer that are done with: all before `at`, less LOOK_BEHIND in the states that look behind. */
 static size_t bytes_done(const tl_split *s)
 {
     bool looks_behind = s->state == SEEK || s->state == DOC || s->state == LOST;

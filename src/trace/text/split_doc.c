@@ -44,7 +44,7 @@ static void note_unclosed(tl_split *s)
     s->nested = false;
 }
 
-/* From the byte at scan on the document is no JSON. */
+/* Ends the document as JSON at scan, which wants `expected` there, and goes on to LOST. */
 static int lose(tl_split *s, const char *expected)
 {
     note_byte(s, expected);
@@ -59,7 +59,7 @@ static int lose(tl_split *s, const char *expected)
 
 /* -------------------------------------------------------------------------------------------------------- the text */
 
-/* The byte at scan, c or in its stead c, to the text around the array; what does not fit is passed over. */
+/* Appends c, which stands for the byte at scan, to the text around the array; drops it above TL_DOC_MAX bytes. */
 static void keep(tl_split *s, char c)
 {
     if (s->ndoc >= TL_DOC_MAX) {
@@ -248,7 +248,7 @@ static void note_whole(tl_split *s, char c)
     s->whole_depth = s->outer.depth;
 }
 
-/* One byte of what is JSON so far. */
+/* Takes one byte of a text that has been valid JSON up to here. */
 static int take_outer(tl_split *s)
 {
     tl_grammar_state before = s->outer.state;

@@ -1,15 +1,15 @@
 /* split_entry.c - where does this entry end?
  *
  * The grammar tells, and stops at the byte that cannot be there, not at the end of the file.  But entries are mostly
- * whole, and short: so their first bytes go 64 at a time, by masks of quotes and braces, and whoever reads the entry
- * finds what else is wrong. Which way it goes changes nothing but the time.
+ * whole, and short: so their first bytes go 64 at a time, by masks of quotes and braces, and the reader of the entry
+ * finds other faults.  Both ways find the same entries; they differ in time alone.
  */
 #include "split_parts.h"
 #if defined __SSE2__ && !defined TLMPI_PORTABLE
 #include <emmintrin.h>
 #endif
 
-/* So far an entry is looked at for its braces alone. */
+/* Bytes of an entry that are searched for braces alone; a longer entry goes through the grammar. */
 #define SHORT_ENTRY ((size_t)1 << 10)
 
 /* ---------------------------------------------------------------------------------------------------------- braces */

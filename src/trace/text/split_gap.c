@@ -1,15 +1,15 @@
 /* split_gap.c - in the array, between two elements.
  *
- * An entry is whole when a comma, the end of the array or the end of the text stands after it.  Where something else
- * does, bytes are missing or too many, and nobody knows where:
+ * An entry is whole when a comma, the end of the array or the end of the text stands after it.  Where anything else
+ * follows, the text lacks bytes or has too many at an unknown place:
  *
  *     {..., "dur": 12}}, {...            torn: a bracket too many, so the entry may have lost some of its own before
- *     {..., "args": {...}}}, {...        whole, and after it a bracket too many: the entry has those that belong to it
+ *     {..., "args": {...}}}, {...        whole, and a bracket too many follows: the entry has all of its own
  *     {..., "dur": 12}, "args": {...     torn: its members go on
  *     {..., "dur": 12} 34 {...           torn: its last value is a number, which may be the beginning of a longer one
  *     {..., "dur": 12} {...              whole, without its comma
  *     {..., "dur": 12} ; {...            whole, and after it something that is no entry
- *     {..., "name": "a"} 34 {...         likewise: a text that has both its quotes has not been cut
+ *     {..., "name": "a"} 34 {...         whole, and no entry follows: a text with both its quotes has not been cut
  *     {..., "dur": 12}}                  whole, and so is the document but for the end of the array
  */
 #include "split_parts.h"
@@ -21,7 +21,7 @@ static tl_split_item one_byte(const tl_split *s)
     return (tl_split_item){ { s->buf + s->scan, 1 }, s->base + s->scan, s->base + s->scan, s->nentries - 1, false };
 }
 
-/* Something that is no entry, from scan to `end`; 0: nobody knows where it ends. */
+/* Reports something that is no entry, from scan to `end`; end 0: its end is unknown. */
 static int bad(tl_split *s, size_t end, tl_split_item *item)
 {
     s->nentries++;

@@ -1,7 +1,7 @@
 /* split_parts.h - what the parts of the splitter share: split_doc.c, split_gap.c, split_entry.c, split_seek.c.
  *
- * Whatever is decided by looking ahead or behind looks so many bytes far and no further, and waits until they are
- * there: so the items do not depend on the blocks that the text comes in.
+ * A decision that looks ahead or behind sees a fixed number of bytes (LOOK_AHEAD, LOOK_BEHIND) and waits until these
+ * bytes are there: so the items do not depend on the blocks that the text comes in.
  */
 #ifndef TLMPI_TRACE_TEXT_SPLIT_PARTS_H
 #define TLMPI_TRACE_TEXT_SPLIT_PARTS_H
@@ -95,9 +95,9 @@ void tl_split_leave_entry(tl_split *s);
 /* On to SEEK, from index i on. */
 void tl_split_seek_from(tl_split *s, size_t i);
 
-/* The value at `at` ends, or cannot go on, before the byte at index `fault`: notes which entries that seem to start
- * inside it are still open there, and whether there are any others (*holds).  all: those that are open are broken by
- * that byte; else the innermost of them may still be whole.  Goes on to SEEK. */
+/* Ends the value at `at`, which cannot go on at the byte at index `fault`: dooms the entries that seem to start inside
+ * the value and are still open at `fault`, and goes on to SEEK.  all: false spares the innermost open entry, which may
+ * still be whole.  *holds: whether any entry seems to start inside the value. */
 void tl_split_doom(tl_split *s, size_t fault, bool all, bool *holds);
 
 /* The byte at index `fault`, which breaks the text, may itself begin an entry, or follow the quote of its first key:

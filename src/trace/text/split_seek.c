@@ -13,7 +13,7 @@
 #include "split_parts.h"
 #include <stdlib.h>
 
-/* So many entries after one that is broken are expected to be so, too. */
+/* Entries after a broken one that the grammar reads from their first byte on: damage comes in runs. */
 #define TROUBLE 8
 
 const char *const tl_entry_keys[] = { "ph", "cat", "name", "pid", "tid", "ts", "dur", "id", "args", "s", "bp", NULL };
@@ -118,7 +118,7 @@ static void find_open(tl_split *s, size_t fault, starts *found)
     }
 }
 
-/* Puts n of the open starts to those that are doomed already, all in order. */
+/* Merges the n open starts into s->doomed, which stays in order: the last start at the bottom of the pile. */
 static void doom_starts(tl_split *s, const start *open, size_t n)
 {
     TL_VEC(uint64_t) between = { 0 };

@@ -20,8 +20,8 @@ typedef enum tl_unpacked {
 /* A way to pack. */
 typedef struct tl_unpacker {
     const char *word, *part; /* "gzip", "member" */
-    size_t nmagic;           /* so many bytes tell whether a part begins ... */
-    unsigned char first;     /* ... which mostly begins with this one */
+    size_t nmagic;           /* bytes that `begins` needs to tell a part's begin */
+    unsigned char first;     /* the byte that most parts begin with */
     bool (*begins)(const unsigned char *p, size_t n);
 
     void *(*make)(void);        /* NULL: memory is out */

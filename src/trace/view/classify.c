@@ -21,8 +21,8 @@ const tl_rule tl_default_rules[] = {
     /* MTIA has one category for all that its devices do. */
     { "dma", STARTS, TL_MEMCPY, TL_COLL_NONE, "dma_request" },
 
-    /* Arithmetic whose name may have words of communication: what it is fused with, or reads.  Of a LIBRARY some kernels
-     * may communicate: those that behave so do. */
+    /* Arithmetic whose name may have words of communication: what it is fused with, or reads.  A kernel of a
+     * LIBRARY may communicate; when its ranks begin and end decides (analysis/behave). */
     LIBRARY("triton_", STARTS, "triton_poi_fused_add_cos_sin_0"),
     COMPUTE("at::native::", CONTAINS, "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(...)"),
     COMPUTE("cutlass", CONTAINS, "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_16x6_nn_align4>(...)"),

@@ -65,8 +65,8 @@ static void add_shape(tl_comm_size *size, const tl_shape_args *shape, tl_collect
     size->event = shape->event;
 }
 
-/* Of the operators around the launch (NULL: nobody has) those that name this kind of collective, or none: the innermost
- * first, fact by fact, until it is known. */
+/* Sizes of a collective from the operators around its launch (NULL: none is recorded) that name this kind of
+ * collective, or none: the innermost operator first, fact by fact, until all are known. */
 static tl_comm_size comm_size_of(const tl_comm_evidence *k, const tl_launch *launch, tl_collective kind)
 {
     tl_comm_size size = { .in_nelems = -1, .out_nelems = -1, .event = TL_NONE };
@@ -108,7 +108,7 @@ static int by_event(const void *sizes, uint32_t a, uint32_t b)
     return v[a].event != v[b].event ? TL_COMPARE(v[a].event, v[b].event) : TL_COMPARE(a, b);
 }
 
-/* Takes what is told back where one operator told it of several. */
+/* Drops the sizes that one operator tells of several collectives: they are of all together. */
 static void part_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
@@ -200,7 +200,8 @@ static void add_own_end(const tl_coll_args *args, tl_collective kind, tl_comm_en
         ends->src = (int32_t)args->src_rank;
 }
 
-/* What nothing around the launch names: a batch, if sends and receives stand before it.  Its kind. */
+/* Returns the kind of a collective that no operator around the launch names: that of the batch of sends and receives
+ * before the launch; by_name without one. */
 static tl_collective batch(const tl_comm_evidence *evidence, const tl_launch *launch, tl_collective by_name,
                            tl_comm_call *call)
 {
@@ -212,7 +213,7 @@ static tl_collective batch(const tl_comm_evidence *evidence, const tl_launch *la
     return call->ends.sends ? TL_SEND : call->ends.receives ? TL_RECV : by_name;
 }
 
-/* What goes between two ranks, as arguments name both, is sent by the one and received by the other. */
+/* Returns the kind of a transfer whose arguments name two ranks: a send for the one, a receive for the other. */
 static tl_collective between(tl_collective kind, const tl_coll_args *args, int32_t rank)
 {
     if ((kind != TL_SEND_RECV && kind != TL_COLL_UNKNOWN) || args->src_rank < 0 || args->dst_rank < 0 ||
@@ -221,7 +222,7 @@ static tl_collective between(tl_collective kind, const tl_coll_args *args, int32
     return args->src_rank == rank ? TL_SEND : args->dst_rank == rank ? TL_RECV : kind;
 }
 
-/* Whose arguments tell how many elements go in or come out. */
+/* Whether arguments of the kernel or of its operator tell how many elements go in or come out. */
 static tl_size_from size_from_of(const tl_coll_args *own, const tl_coll_args *args)
 {
     bool by_own = own != NULL && (own->in_nelems >= 0 || own->out_nelems >= 0);
@@ -229,7 +230,7 @@ static tl_size_from size_from_of(const tl_coll_args *own, const tl_coll_args *ar
     return by_own ? TL_SIZE_FROM_KERNEL : told ? TL_SIZE_FROM_OPERATOR : TL_SIZE_UNKNOWN;
 }
 
-/* One kernel of the rank; `by_name` is what its name says of the collective. */
+/* Describes the collective of one kernel; `by_name` is what the kernel's name tells. */
 static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl_launch *launch,
                         const tl_coll_args *own, tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
 {

@@ -1,4 +1,4 @@
-/* coll.h - for each piece of communication: which collective, between whom, how much. */
+/* coll.h - for each piece of communication: its collective, its ranks, its bytes. */
 #ifndef TLMPI_TRACE_VIEW_COLL_H
 #define TLMPI_TRACE_VIEW_COLL_H
 

@@ -154,7 +154,8 @@ static void put(int32_t *end, int32_t to, bool *several)
     *end = to;
 }
 
-/* One operator that sends or receives and says whom, or of what group; others add nothing. */
+/* Adds the peer and group that an operator names to *ends.  Returns false for an operator that is no send or receive,
+ * or names no peer. */
 static bool add_ends(const tl_comm_evidence *k, const tl_comm_op *op, tl_comm_ends *ends)
 {
     const tl_coll_args *args = tl_events_coll(&k->trace->events, op->event);

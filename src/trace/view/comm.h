@@ -17,7 +17,7 @@ typedef struct tl_comm_op {
     int32_t own, other; /* "nccl:send 0->1": the numbers of this rank and of the other; -1 where it names none */
 } tl_comm_op;
 
-/* Whom a piece of communication goes to and comes from, as operators tell. */
+/* The two ends of a piece of communication, as operators tell. */
 typedef struct tl_comm_ends {
     bool sends, receives;
     bool several;     /* to several ranks, or from several */
@@ -48,7 +48,7 @@ typedef struct tl_comm_call {
     tl_comm_ends ends;
 } tl_comm_call;
 
-/* Of what has no launch nobody says anything. */
+/* Communication without a recorded launch: no operator tells anything of it. */
 extern const tl_comm_call tl_comm_not_launched;
 
 /* Finds the operators; needs the columns of the events, and what follows does not. */

@@ -120,7 +120,7 @@ static void progression(int64_t start, int64_t stride, int64_t n, const rank_lis
         out->n = 0;
 }
 
-/* Whether so much more may be looked at. */
+/* Whether the book may look at the entries that one more group needs (WORK_MAX in all); counts them. */
 static bool may_work(tl_group_book *book, const tl_group_words *w)
 {
     size_t n = w->size > 0 && (uint64_t)w->size <= MEMBERS_MAX ? (size_t)w->size : 0;

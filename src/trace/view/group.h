@@ -23,7 +23,7 @@ typedef struct tl_group_book {
     })
     known;
     tl_map by_words, by_members;
-    size_t nranks; /* members kept so far, over all groups */
+    size_t nranks; /* members kept, over all groups */
     size_t work;   /* entries looked at to complete what is not written out */
 } tl_group_book;
 
@@ -31,7 +31,7 @@ typedef struct tl_group_book {
  * out. */
 uint32_t tl_group_find(tl_group_book *book, const tl_group_words *words, bool *no_memory);
 
-/* The same of a group that nothing names, but whose n ranks are known, ascending. */
+/* As tl_group_find, for a group without a name whose n ranks are known, ascending. */
 uint32_t tl_group_of_ranks(tl_group_book *book, const int32_t *ranks, size_t n, bool *no_memory);
 
 void tl_groups_free(tl_group *groups, size_t n);

@@ -126,7 +126,7 @@ static size_t without_addresses(tl_text text, char *out)
     return any ? n : 0;
 }
 
-/* Gives every name its key.  The names become more by those that they did not have. */
+/* Gives every name its key: the name without addresses.  Adds the keys that are new to the names. */
 static bool make_keys(tl_names *names, struct tl_linked_host *h)
 {
     size_t n = names->n, cap = 0;
@@ -225,7 +225,7 @@ void tl_flows_collect(const tl_events *e, int64_t base_ns, tl_flows *flows)
     }
 }
 
-/* More that begin at one instant are not looked at: only a trace made for it has so many. */
+/* Operators looked at, at most, that begin at one instant: more occur only in a made trace. */
 enum { MOST_AT_ONCE = 256 };
 
 /* The innermost operator of the thread that begins just then; TL_NONE. */

@@ -4,8 +4,8 @@
 
 #include "tlmpi/trace/view.h"
 
-/* Fills out->host, of which calls and ops are there in file order, and its part of the view.  The names of the events
- * become more by those that only keys have. */
+/* Fills out->host and its part of the view; calls and ops are there already, in file order.  Adds the keys of names
+ * (names without addresses) to the names of the events. */
 bool tl_host_link(tl_events *events, tl_linked *out);
 
 /* One end of an arrow. */

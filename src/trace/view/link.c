@@ -35,7 +35,7 @@ typedef struct joining {
     TL_VEC(later_call) later; /* launches that are not the first of their correlation: by correlation, then by time */
 } joining;
 
-/* Not TL_NONE, which the map keeps for what is not in it. */
+/* A map keeps TL_NONE for "not in the map", so this is another value. */
 #define NO_CALL (TL_NONE - 1)
 
 bool tl_has_gpu_work(const tl_events *e)

@@ -13,8 +13,8 @@
  * has an end that cannot be.  It is taken to have ended when the next began, the latest that can be, or with the
  * recording.
  *
- * Branches of a graph run side by side on whatever stream they are said to be.  Where a tenth of a stream's work runs on,
- * it is no queue but a name for several: nothing of it is cut.
+ * Branches of a graph run side by side, whatever stream the trace names.  Where a tenth of a stream's work outlasts the
+ * next, the stream is no queue but a name for several: none of its work is cut.
  */
 #include "overrun.h"
 #include "tlmpi/base/stats.h"
@@ -46,8 +46,8 @@ static int64_t last_of(cutting *c)
     return c->last_ns;
 }
 
-/* Until when work i may have run at most; next: the next of its stream that another launch queued, SIZE_MAX for none.
- * INT64_MAX: its end can be. */
+/* Returns the latest possible end of work i, where its recorded end is not possible; else INT64_MAX.  next: the next
+ * work of the stream that another launch queued, SIZE_MAX without one. */
 static int64_t end_of(cutting *c, size_t i, size_t next)
 {
     const tl_columns *w = c->work;
@@ -61,7 +61,8 @@ static int64_t end_of(cutting *c, size_t i, size_t next)
     return tl_ns_max(w->start_ns[i], last_of(c));
 }
 
-/* Work i ends then, and so does what has its start: of that the shorter stands first. */
+/* Cuts work i to end at end_ns, and the work before it with the same start, whose end is no later, where it is longer,
+ * too. */
 static void cut(cutting *c, size_t first, size_t i, int64_t end_ns)
 {
     const tl_columns *w = c->work;
@@ -76,7 +77,8 @@ static void cut(cutting *c, size_t first, size_t i, int64_t end_ns)
     }
 }
 
-/* From the last to the first, so that what is next has its true end.  How many cannot be. */
+/* Walks from the last work of the stream to the first, so that the next work has its true end already.  Returns how
+ * many recorded ends are not possible. */
 static size_t walk(cutting *c, const tl_stream_events *stream, bool cuts)
 {
     size_t end = stream->first + stream->n, next = SIZE_MAX, n = 0;

@@ -63,7 +63,7 @@ void tl_shrink(void *array, size_t n, size_t size)
 
 /* --------------------------------------------------------------------------------------------------------- judging */
 
-/* The set of an event and, of what is none of a device, its kind there. */
+/* Returns the set of an event, and its kind there; for device events the category stands for the kind. */
 static unsigned judge(const tl_events *e, size_t i)
 {
     const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
@@ -130,7 +130,8 @@ static inline void deal(const uint16_t *marks, size_t n, const char *from, size_
     }
 }
 
-/* One column to the sets that have it.  Ops, which are most of a trace, take it over where they have it. */
+/* Moves one column to the sets that have it.  Ops are most of a trace, so they take the array over and the other sets
+ * copy. */
 static void move_column(tl_events *e, size_t move, tl_columns sets[TL_LINK_SETS])
 {
     void *from = get_array(e, moves[move].from), *to[TL_LINK_SETS + 1] = { NULL };

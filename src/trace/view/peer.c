@@ -8,7 +8,7 @@
  * but writers of traces may mean ranks as well ("nccl:send 2->4").  What the annotation calls this rank itself tells
  * which; where that fits both, the others of the group do, and where all fit both, whichever is the nearer neighbour.
  *
- * In a group of two nobody needs to say.
+ * In a group of two the peer is the other rank; no number is needed.
  */
 #include "peer.h"
 #include "tlmpi/base/mem.h"
@@ -53,7 +53,7 @@ static bool is_known(const tl_group_book *book, uint32_t group)
     return group < book->groups.n && book->groups.v[group].complete && book->groups.v[group].nmembers > 0;
 }
 
-/* Where both fit: the one by which the two are nearer to each other in the group. */
+/* Where both numberings fit: returns the one in which the two ends are nearer to each other in the group. */
 static numbering nearer(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
     int32_t own = group_rank_of(g, rank), other = e->to >= 0 ? e->to : e->from;
@@ -61,8 +61,8 @@ static numbering nearer(const tl_group *g, int32_t rank, const tl_comm_ends *e)
     return by_group_rank < by_rank ? BY_GROUP_RANK : BY_RANK;
 }
 
-/* For each group what the annotations of this rank mean by their numbers, as the first says that is one of both alone.
- */
+/* Returns, for each group, the numbering that this rank's annotations use: that of the first annotation which fits one
+ * numbering alone. */
 static numbering *judge_groups(const tl_group_book *book, int32_t rank, const tl_coll *colls, const tl_comm_ends *ends,
                                size_t n)
 {

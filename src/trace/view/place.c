@@ -5,8 +5,8 @@
  *     operator        [aten::addmm ]
  *     launch            [1]       [2 ]   [3 ]            1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
  *
- * It is the innermost that lasts as long as the call: who has returned has called nothing that goes on.  Calls that
- * outlast all that is around their start are in the innermost there: calls and operators are timed by two clocks.
+ * A call is in the innermost operator that lasts as long as the call: an operator returns after its calls.  A call that
+ * outlasts every operator around its start is in the innermost of them: two clocks time calls and operators.
  *
  * One sweep over the operators of a thread and its launches, both in order of time; another over the annotations of the
  * main thread and the launches of threads that have none around them.

@@ -8,7 +8,7 @@
  *
  * An event of the host is in when it begins in a window.  Work of a device is in when the call is that queued it, and a
  * recorded wait when the call is that it belongs to, wherever they run; what has no such call in the trace goes by its
- * own start.  What is out has no time any more, and nobody looks at such an event.
+ * own start.  An event that is out loses its time, and every reader of the columns skips an event without time.
  *
  * Windows of steps stay those of the whole trace: what comes after a step that is left would else begin later.  So do ends
  * of device work that cannot be (overrun.h): what shows that may be out.
@@ -29,7 +29,7 @@ typedef struct call {
     uint32_t uid;
 } call;
 
-/* What is taken from an event's duration. */
+/* A cut of an event's duration, in ns. */
 typedef struct cut {
     uint32_t event;
     int64_t less_ns;
@@ -40,7 +40,7 @@ typedef struct selecting {
     int64_t base_ns;
     tl_spans windows;
     int64_t origin_ns;
-    tl_ranges empty; /* spans of time in which nothing has been found so far */
+    tl_ranges empty; /* selected spans of time without an event yet */
     TL_VEC(cut) too_long;
     TL_VEC(call) calls; /* by (correlation, start, uid) */
 } selecting;
@@ -292,7 +292,7 @@ static void count_overruns(const selecting *s, tl_rank_view *view)
 
 /* ----------------------------------------------------------------------------------------------------------- steps */
 
-/* A step of which a part is left out would be a short one. */
+/* Keeps the steps that lie in one window whole: a step cut in part would look short. */
 static void select_steps(const tl_spans *windows, tl_step_window *steps, size_t *n)
 {
     size_t kept = 0;

@@ -2,8 +2,8 @@
  *
  * Streams take turns in a trace, but each by itself is almost in order: so events are parted by stream first.
  *
- * A rank mostly has one device.  So work of which the trace does not say the device is taken to be on the lowest that
- * other work names: a device of its own would be counted, and called idle, beside that on which it ran.
+ * A rank mostly has one device.  So work without a recorded device counts as work of the lowest device that other work
+ * names: a device of its own would be counted, and called idle, beside the one on which the work ran.
  */
 #include "stream_order.h"
 #include "tlmpi/base/sort.h"
@@ -110,7 +110,7 @@ static void settle_unknown(tl_streams *streams)
             streams->v[i].device = lowest;
 }
 
-/* Puts the streams in order, those that are the same by now as one, and notes the place of each number. */
+/* Sorts the streams, merges streams that have become equal, and notes the position of each stream number. */
 static void place_streams(parting *p)
 {
     tl_streams *streams = p->streams;

@@ -16,9 +16,9 @@ typedef struct tl_stream_events {
 
 typedef TL_VEC(tl_stream_events) tl_streams;
 
-/* order[i]: which event of a device, of columns in file order, comes to i in a view: by (device, stream, start, end),
- * then as in the file.  *streams, which the caller frees in any case, are in order, too.  Work of which the trace does
- * not say the device is on the lowest one that other work names; a wait may be for any. */
+/* order[i]: the event of a device, in columns in file order, that stands at i in a view: by (device, stream, start,
+ * end), then as in the file.  *streams, which the caller frees in any case, are in the same order.  Work without a
+ * recorded device is on the lowest device that other work names; a wait may be for any device. */
 void tl_order_by_stream(const tl_events *events, const tl_columns *columns, bool work, uint32_t *order,
                         tl_streams *streams);
 

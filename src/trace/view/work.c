@@ -25,7 +25,7 @@ typedef struct side_walk {
         (const char *)(table).v, (table).n, sizeof *(table).v, 0                                                       \
     }
 
-/* The entry of an event, which comes after those asked for so far; TL_NONE. */
+/* Returns the side-table entry of an event, TL_NONE without one.  Events must come in ascending order. */
 static uint32_t entry_of(side_walk *w, uint32_t event)
 {
     uint32_t of = 0;
@@ -162,8 +162,8 @@ static void classify(making *m, tl_cat cat, const tl_coll_args *args, tl_kernel 
         tell_by_behaviour(m, kernel);
 }
 
-/* A stream does its work in the order in which it was queued: what has no launch in the trace was queued before
- * `next_ns`, the launch of what comes after it.  A device may be steps behind its host when a recording begins. */
+/* Fills a kernel.  Work without a recorded launch was queued before next_ns, the launch of the work after it, since a
+ * stream works in queue order.  A device may be steps behind its host when a recording begins. */
 static void fill_kernel(making *m, const tl_device *work, size_t i, const tl_stream_events *stream, int64_t next_ns,
                         tl_kernel *kernel)
 {

@@ -19,7 +19,7 @@ typedef struct tl_device {
     tl_work_args *args; /* of work */
 } tl_device;
 
-/* From columns in file order, which it takes over (also where it fails): all but the launches. */
+/* Fills device, all but the launches, from columns in file order, which it takes over. */
 void tl_device_order(const tl_events *events, tl_columns *columns, bool work, tl_device *device);
 void tl_device_free(tl_device *device);
 

@@ -230,7 +230,7 @@ double tl_hta_frame_duration(const tl_hta_frame *frame)
  * More rows than this are given up. */
 #define ROWS_MAX ((size_t)1 << 28)
 
-/* Up to where host rows stay. */
+/* Which host rows stay: up to last_start, last_end. */
 typedef struct cut {
     double last_start, last_end;
     bool include_last;

@@ -1,4 +1,4 @@
-/* job.c - files to frames, and what needs all of them: the common zero and the cut of the last step. */
+/* job.c - files to frames; then, over all frames, the common zero of time and the cut of the last step. */
 #include "tlmpi/compat/hta/frame/job.h"
 #include "tlmpi/base/group.h"
 #include "tlmpi/model/schema.h"

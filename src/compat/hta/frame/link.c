@@ -1,4 +1,4 @@
-/* link.c - who launched what, and in which step.
+/* link.c - which call launched which device work, and in which step.
  *
  *     host    ..[ ProfilerStep#7        )[ ProfilerStep#8  )...
  *               .[launch 12]..[launch 13]....
@@ -53,8 +53,8 @@ static bool is_window(const tl_hta_row *row, const tl_hta_symbols *symbols)
     return symbols->v.v[row->name].step >= 0 && row->dur > 0;
 }
 
-/* Where windows overlap the last one in file order counts.  They are laid down from the last to the first, each only on
- * what is still free, so that an interval is written once however many windows lie above each other. */
+/* Assigns steps to spans of time; where windows overlap, the last in file order counts.  Windows are laid down from the
+ * last to the first, each on what is still free: so a span is written once, however many windows cover it. */
 static void draw_steps(step_line *line, const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     const tl_hta_row *rows = frame->rows.v;

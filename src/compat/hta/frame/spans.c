@@ -17,7 +17,7 @@ tl_hta_spans tl_hta_spans_of(const tl_hta_frame *frame, const tl_hta_symbols *sy
     const tl_hta_row *all = frame->rows.v;
     tl_hta_spans out = { 0 };
     size_t n = 0;
-    double latest = -INFINITY; /* end so far */
+    double latest = -INFINITY; /* the latest end of the rows before */
     uint32_t *rows = tl_malloc(frame->rows.n * sizeof *rows);
 
     for (size_t i = 0; i < frame->rows.n; i++)

@@ -25,7 +25,7 @@ typedef struct tally {
 
 typedef TL_VEC(tally) tallies;
 
-/* Which rows: those on a stream that are of a class, or those of a category. */
+/* Selects rows: on a stream and of a class; or of a category. */
 typedef struct choice {
     const tl_hta_symbols *symbols;
     bool by_class;

@@ -19,7 +19,8 @@ static const char *const launches[] = { "cudaLaunchKernel", "cudaLaunchKernelExC
 #define NLAUNCHES (sizeof launches / sizeof launches[0])
 #define NKERNELS  3
 
-/* One correlation on n rows of either side makes n * n pairs.  A rank with more of them is given up. */
+/* Pairs allowed, for each row of a rank and in any case; a rank with more is given up: one correlation on n rows of
+ * either side makes n * n pairs. */
 #define PAIRS_A_ROW 4
 #define PAIRS_FREE  ((size_t)1 << 20)
 
@@ -50,7 +51,7 @@ static void add_pair(pairs *all, const tl_hta_row *host, const tl_hta_row *devic
                     (pair){ host->correlation, host->dur, device->dur, fmax(0, device->ts - host->ts - host->dur) });
 }
 
-/* The host rows whose correlation is one of the launches', each with the device rows of it. */
+/* Pairs each host row that has the correlation of a launch with each device row of that correlation. */
 static void join(pairs *all, const tl_hta_frame *frame, const tl_map *wanted, const uint32_t *device, size_t ndevice)
 {
     const tl_hta_row *rows = frame->rows.v;

@@ -26,7 +26,7 @@ static unsigned char *find_places(const tl_hta_job *job)
     return places;
 }
 
-/* Of the host only names that are shortened. */
+/* Whether the name is shown: on the host, only a name that shortening changes. */
 static bool is_shown(const tl_hta_symbols *symbols, uint32_t id, unsigned char places, int place)
 {
     tl_text name = tl_hta_text(symbols, id);
@@ -51,7 +51,7 @@ static void write_name(tl_csv *csv, const tl_hta_symbols *symbols, uint32_t id, 
     tl_bytes_free(&plotted);
 }
 
-/* The host's names, then those of the device. */
+/* Writes the names of the host, then the names of the device. */
 void tl_hta_names(tl_hta_job *job)
 {
     const tl_hta_symbols *symbols = &job->symbols;

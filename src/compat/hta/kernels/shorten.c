@@ -75,7 +75,7 @@ static size_t skip(tl_text t, size_t i, bool (*is)(char))
     return i;
 }
 
-/* At least one character between a beginning and an end, and no newline. */
+/* Whether t has a character or more between `beginning` and `end`, and no newline. */
 static bool is_between(tl_text t, const char *beginning, const char *end)
 {
     size_t n = strlen(beginning), m = strlen(end);

@@ -1,4 +1,4 @@
-/* stragglers.c - the ranks that HTA takes for stragglers: who starts last in a collective.
+/* stragglers.c - the ranks that HTA takes for stragglers: they start last in a collective.
  *
  *     rank 0   ...[   all-reduce   ]...      of one stream and name, the last of a step
  *     rank 1   ..........[  the same ]..     a candidate
@@ -9,8 +9,8 @@
  *     long kernels    ncclKernel..., of 1 % of the step time or more, on a stream above 0 in a step above 0
  *     the last one    of each rank, stream, step and name, in the order of the rows
  *     one collective  the stream and name whose durations scatter most over the ranks, in the mean of the steps
- *     candidates      two, or as many as are asked for: in each step those that start as late as the second latest or
- *                     later; the two ranks that are candidates most often
+ *     candidates      two, or as many as are asked for: in each step the ranks that start as late as the second latest
+ *                     or later; the two ranks that are candidates most often
  *
  * So a rank that comes last, and whose kernel is short because no other rank keeps it waiting, is left out by the first test; and
  * of kernels that are called otherwise, as ncclDevKernel..., none is long.
@@ -33,10 +33,10 @@ typedef struct kernel {
 typedef struct search {
     const tl_hta_job *job;
     size_t ncandidates;
-    tl_map steps; /* those that are asked for and have a window */
+    tl_map steps; /* steps asked for that have a window */
     double first_ts, step_us;
     TL_VEC(kernel) kernels; /* long; of find_last on the last ones: by stream, name, step, rank */
-    size_t from, to;        /* those of the collective that decides */
+    size_t from, to;        /* kernels.v[from .. to) are of the collective that decides */
     double scatter;         /* its mean */
     double *times;          /* of each frame: how often it is a candidate; -1: its rank is not in the collective */
 } search;
@@ -125,8 +125,8 @@ static void find_last(search *s)
     s->kernels.n = nlast;
 }
 
-/* Where the kernels of the same collective that follow end; *scatter: their mean over the steps, NaN where no step has
- * two ranks.  `room` is for twice as many numbers as there are kernels. */
+/* Returns where the kernels of the collective at `from` end.  *scatter: the mean over its steps of the scatter of
+ * durations over ranks; NaN without a step of two ranks.  `room` is for twice as many numbers as there are kernels. */
 static size_t measure_collective(const search *s, size_t from, double *scatter, double *room)
 {
     const kernel *v = s->kernels.v;
@@ -145,7 +145,7 @@ static size_t measure_collective(const search *s, size_t from, double *scatter, 
     return at;
 }
 
-/* Of equal ones the first is taken, by stream and name. */
+/* Chooses the collective with the most scatter; of equal ones the first by stream and name. */
 static void choose_collective(search *s)
 {
     double *room = tl_malloc(2 * s->kernels.n * sizeof *room);

@@ -202,7 +202,7 @@ void tl_hta_gpu_events(tl_hta_job *job)
                        write_device);
 }
 
-/* The rows that are left of those that make the steps, on the host and on the device. */
+/* Writes the window of each profiler step, on the host and on the device, from the rows that the load has kept. */
 static void write_windows(tl_csv *csv, tl_hta_job *job, const tl_hta_frame *frame)
 {
     TL_EACH (const tl_hta_row, row, frame->rows) {

@@ -55,7 +55,7 @@ static void write_graph(const tl_hta_graph *g, tl_csv_folder *folder)
     tl_csv_close(&depths);
 }
 
-/* The count is that of the threads of the rank that have come to this root so far. */
+/* Writes a row for each stack of the rank.  The last cell numbers the stacks with one root, from 1 on. */
 static void write_threads(tl_csv *csv, const tl_hta_graph *g, const tl_hta_symbols *symbols, int64_t *nstacks)
 {
     tl_map count = { 0 };

@@ -18,7 +18,7 @@
 #include "tlmpi/trace/text/split.h"
 #include <stdlib.h>
 
-/* Of the names over and under all launches, which each of them lists: no trace makes a table as large. */
+/* Bytes of the names over and under all launches, at most; only a made trace needs more. */
 #define MOST_BYTES ((size_t)1 << 30)
 
 #define NONE UINT32_MAX
@@ -41,7 +41,7 @@ typedef struct counting {
     uint32_t *args;  /* of each range: id of its object in `texts`; TL_NO_NAME: it was not found */
     size_t next;     /* the range that is looked for */
     tl_names texts;
-    tl_names keys; /* of counters: those that are no columns of every row, in order of first sight */
+    tl_names keys; /* counters that are not columns of every row, in order of first sight */
     char why[128]; /* there is no table, because ... */
 } counting;
 
@@ -61,7 +61,8 @@ static bool is_op(const counting *c, uint32_t at)
     return tl_text_is(cat_of(c, at), "cpu_op");
 }
 
-/* Of a row's name in a list; the way past a row that is not listed weighs something, too. */
+/* Returns the bytes that a row's name takes in a list, and 1 for the visit, which a row that is not listed costs, too.
+ */
 static size_t weight_of(const counting *c, uint32_t at)
 {
     return 1 + tl_hta_text(c->symbols, c->frame->rows.v[at].name).n;
@@ -130,7 +131,7 @@ static int by_launch(const void *context, uint32_t a, uint32_t b)
     return x->launch != y->launch ? TL_COMPARE(x->launch, y->launch) : by_time(c->frame->rows.v, x->op, y->op);
 }
 
-/* The operators of one launch after the other, by time; first[k] are where those of launch k begin. */
+/* Operators by launch, then time; first[k] is where the operators of launch k begin. */
 static void find_ops(counting *c)
 {
     find_pairs(c);
@@ -240,7 +241,7 @@ static void read_more(tl_split *split, tl_source *source)
         tl_split_eof(split);
 }
 
-/* Where the file cannot be read again, the args are not found. */
+/* Reads the args of the ranges from the trace file; they stay unknown where the file cannot be read again. */
 static void find_args(counting *c)
 {
     bool over = false;
@@ -395,7 +396,7 @@ static bool is_range(tl_text text)
     return tl_text_is(text, "cuda_profiler_range");
 }
 
-/* Only a job with such a category has counters: without, no call graph is made. */
+/* Writes counters only for a job with ranges of counters: without any it makes no call graph. */
 void tl_hta_cupti_counters(tl_hta_job *job)
 {
     bool *ranges = tl_hta_symbols_that(&job->symbols, is_range), any = false;

@@ -122,7 +122,7 @@ static bool is_before_nested(void *context, uint32_t a, uint32_t b)
     return x->dur == 0 ? !is_end(a) : is_end(a);
 }
 
-/* By time as numpy sorts: all starts, then all ends. */
+/* Sorts the edges by time as numpy does, from an order of all starts, then all ends. */
 static void presort(edges *e, size_t n)
 {
     double *times = tl_malloc(2 * n * sizeof *times);

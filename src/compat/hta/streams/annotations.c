@@ -125,7 +125,7 @@ static void order_notes(claims *c)
     free(group);
 }
 
-/* The kernels [from, to) of by_track are those of a track.  Each is taken from `ends` when it is claimed. */
+/* Claims the kernels [from, to) of by_track, which are on one track.  A claimed kernel leaves `ends`. */
 static void claim(claims *c, const tl_hta_row *note, size_t from, size_t to)
 {
     size_t before = from;

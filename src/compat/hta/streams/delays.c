@@ -7,7 +7,7 @@
  *                 |<->|                                 delay of addmm: to its first launch
  *                     |<----->|                         delay of the runtime: to the start of that kernel
  *
- * A launch belongs to the aten operator that starts last of those that hold the launch whole, on whatever thread.
+ * A launch belongs to the aten operator that starts last among the operators that span the launch, on any thread.
  * Kernels of operators of one name that start at one time on one thread are one run; runs with the same operator and
  * kernels are a row.
  */
@@ -57,7 +57,7 @@ static bool is_aten(tl_text name)
 
 /* ------------------------------------------------------------------------------------------------------- operators */
 
-/* Of operators that start at one time the first in row order is taken: it stands last. */
+/* By start; of operators with one start the first in row order stands last, and is taken. */
 static int by_ts(const void *context, uint32_t a, uint32_t b)
 {
     const tl_hta_row *rows = context;
@@ -91,7 +91,7 @@ static const tl_hta_row *op_of(const delays *d, const tl_hta_row *launch)
     return i != TL_HTA_NO_PEAK ? &rows[d->ops[i]] : NULL;
 }
 
-/* How many rows are linked to a launch, and the last of them; by index of the launch. */
+/* By index of a launch: how many rows are linked to it, and the last of these rows. */
 typedef struct linked {
     uint32_t n, last;
 } linked;

@@ -18,7 +18,7 @@
 enum { HOST_WAIT, KERNEL_WAIT, OTHER, NCAUSES };
 static const char *const cause_names[] = { "host_wait", "kernel_wait", "other" };
 
-/* Those that a second table has. */
+/* Thresholds of the second table, in us. */
 static const int64_t thresholds_us[] = { 5, 10, 100, 1000 };
 
 /* The gaps of one stream in the order of its kernels; the first kernel has none. */

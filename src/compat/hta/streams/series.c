@@ -40,7 +40,7 @@ static int by_key(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(v[a].key, v[b].key);
 }
 
-/* Where the changes of the key of v[from] end. */
+/* Returns where the changes with the key of v[from] end. */
 static size_t end_of(const changes *all, size_t from)
 {
     size_t to = from;
@@ -110,7 +110,7 @@ static int by_launch(const void *context, uint32_t a, uint32_t b)
     return TL_COMPARE(v[a].launch, v[b].launch);
 }
 
-/* All launches stand before all starts when they are put in order. */
+/* Returns the queue lengths of the streams.  Before sorting, all launches stand before all starts. */
 static series queues_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     series out = { .why = NULL };
@@ -220,7 +220,7 @@ static void find_kinds(tl_names *kinds, const tl_hta_frame *frame, const tl_hta_
     tl_names_free(&found);
 }
 
-/* All starts stand before all ends when they are put in order. */
+/* Returns the bandwidths of copies by kind.  Before sorting, all starts stand before all ends. */
 static series bandwidths_of(const tl_hta_frame *frame, const tl_hta_symbols *symbols)
 {
     series out = { .why = NULL };

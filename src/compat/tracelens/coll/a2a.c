@@ -152,7 +152,7 @@ static int by_group(const void *context, uint32_t a, uint32_t b)
     return TL_ORDER(x, y, group, dtype);
 }
 
-/* In a group in order of first appearance. */
+/* By group, then in order of first appearance. */
 static int by_group_and_order(const void *context, uint32_t a, uint32_t b)
 {
     const exchange *v = context;

@@ -143,7 +143,7 @@ static int by_rank_group_and_time(const void *context, uint32_t a, uint32_t b)
     return TL_ORDER(x, y, rank, group, ts);
 }
 
-/* The rows in the order of ranks; those of a rank came together and stay in file order. */
+/* Sorts the rows by rank.  Rows of one rank stand together already and stay in file order. */
 static void sort_rows(tl_colls *colls)
 {
     uint32_t *order = tl_sorted_index(colls->rows.n, by_rank, colls);

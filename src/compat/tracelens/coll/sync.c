@@ -321,7 +321,7 @@ static tl_cell tenths(double x)
     return tl_real(tl_python_round(x, 1));
 }
 
-/* By its waits: who waits least came last. */
+/* Writes the ranks by their waits: the rank that waits least came last. */
 static void write_stragglers(const syncs *s, tl_csv_folder *folder)
 {
     standing *v = tl_calloc(s->ranks.n, sizeof *v);

@@ -44,7 +44,7 @@ static void add(timeline *t, latest at, int64_t length)
         t->sums[i] += length;
 }
 
-/* Of all below `at`. */
+/* Returns the sum of all entries below `at`. */
 static int64_t sum_below(const timeline *t, size_t at)
 {
     int64_t sum = 0;
@@ -140,7 +140,7 @@ typedef struct turn {
     size_t span;
 } turn;
 
-/* Of spans that end together the one that begins last comes first: it may lie within the others. */
+/* By end; of spans that end together the one that begins last comes first, since it may lie within the others. */
 static int by_end(const void *a, const void *b)
 {
     const turn *x = a, *y = b;

@@ -3,7 +3,7 @@
  *     span 0    [------------------]
  *     span 1       [----]  :              within 0
  *     span 2          [--------------]    crosses 0
- *     span 3          [--------]          within 0: 1 and 3 cover so much of 0
+ *     span 3          [--------]          within 0: 1 and 3 cover this part of 0
  *                  |<--------->|
  */
 #ifndef TLMPI_COMPAT_TRACELENS_IDLE_COVER_H

@@ -30,7 +30,7 @@
 #define MICRO             "\302\265"
 #define STEPS             64 /* a frame, before it is taken for a crowd in which many cross */
 
-/* Events of one sort, and those of them that overlap the gap at hand. */
+/* Events of one sort; now: the events among them that overlap the gap at hand. */
 typedef struct sweep {
     uint32_t *all;  /* by ts */
     size_t n, next; /* those before `next` have begun before the last gap asked for ended */
@@ -42,7 +42,7 @@ typedef struct share {
     double us;
 } share;
 
-/* An operator in a gap: as it is, and clipped to the gap. */
+/* An operator in a gap: its own times, and its times cut to the gap. */
 typedef struct frame {
     double ts, end, from, to;
     uint32_t name;
@@ -115,7 +115,8 @@ void tl_lens_host_free(tl_lens_host *host)
 
 /* ---------------------------------------------------------------------------------------------------------- of a gap */
 
-/* Brings sweep->now to those that overlap the gap, in the order of sweep->all.  Gaps only go forward. */
+/* Brings sweep->now to the events that overlap the gap, in the order of sweep->all.  Calls must come in order of gaps.
+ */
 static void sweep_to(sweep *s, const tl_lens *lens, const tl_lens_gap *gap)
 {
     size_t kept = 0;
@@ -289,10 +290,11 @@ static void take_frames(tl_lens_host *host, const tl_lens_gap *gap)
     }
 }
 
-/* The time in which something runs that lies within frame i.  Those within it follow it in the order of frames, up to
- * its end. After one of them, all up to the next that ends later lie within it, too, and add nothing; after one that
- * ends too late, all up to the next that ends sooner end too late, too.  So this costs the number of children, not that
- * of descendants, and of those that cross it.  False: that is more than *steps, which grow less. */
+/* Computes *us, the time in which a frame that lies within frame i runs.  Frames within i follow it in the order of
+ * frames, up to the end of i.  After one of them, all frames up to the next that ends later lie within that one and add
+ * nothing; after a frame that ends later than i, all frames up to the next that ends sooner end later than i, too.  So
+ * the cost is the number of children of i and of frames that cross its end, not of all descendants.  False: the cost is
+ * more than *steps, which counts down. */
 static bool covered(const tl_lens_host *host, size_t i, size_t first, size_t *steps, double *us)
 {
     const frame *v = host->frames.v;

@@ -151,8 +151,8 @@ typedef struct walk {
     const tl_lens *lens;
     uint32_t *gpu, *calls; /* by ts */
     size_t ngpu, ncalls;
-    size_t next_call;         /* those before it began before the gap at hand */
-    TL_VEC(uint32_t) running; /* of them those that may still run at lo - 2, by ts */
+    size_t next_call;         /* calls before it began before the gap at hand */
+    TL_VEC(uint32_t) running; /* calls before next_call that may still run at lo - 2, by ts */
 } walk;
 
 /* The first place in gpu whose ts is at or after t. */

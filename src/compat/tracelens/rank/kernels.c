@@ -175,7 +175,8 @@ static void write_histogram(const tl_lens *lens, tl_csv_folder *folder)
     tl_csv_close(&csv);
 }
 
-/* Where no kernel has an operator, by name alone; else kernels of an operator whose arguments were recorded. */
+/* Takes short kernels: by name alone where no kernel has an operator; else kernels of an operator with recorded
+ * arguments. */
 static void take_short(summing *s)
 {
     const tl_events *e = s->lens->e;
