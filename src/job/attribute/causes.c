@@ -33,14 +33,11 @@ static tl_status share(tl_asking *a, tl_status st, tl_error *err)
     if (st == TL_OK && tl_par_proc() == 0)
         pack(a, &message, &n);
     st = tl_par_agree(st, err);
-    if (st == TL_OK) {
-        tl_par_share((void **)&message, &n, sizeof *message);
-        st = false;
-    }
     if (st != TL_OK) {
         free(message);
         return st;
     }
+    tl_par_share((void **)&message, &n, sizeof *message);
     int64_t least_ns = a->least_ns;
     tl_asking_free(a);
     a->least_ns = least_ns;

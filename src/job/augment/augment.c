@@ -154,10 +154,9 @@ static tl_status prepare(augmenting *a, tl_error *err)
 }
 
 /* A failure of one trace is its outcome; the other ones are copied all the same. */
-static tl_status augment_mine(augmenting *a, tl_error *err)
+static void augment_mine(augmenting *a)
 {
-    tl_status st = TL_OK;
-    for (size_t i = 0; st == TL_OK && i < a->plan.n; i++) {
+    for (size_t i = 0; i < a->plan.n; i++) {
         if (a->copies.v[i].proc != tl_par_proc())
             continue;
         tl_vec_room(&a->outcomes);
@@ -168,7 +167,6 @@ static tl_status augment_mine(augmenting *a, tl_error *err)
         if (o->status != TL_OK)
             snprintf(o->words, sizeof o->words, "%s", why.text);
     }
-    return tl_par_agree(st, err);
 }
 
 static int by_item(const void *a, const void *b)
@@ -245,10 +243,10 @@ int tl_augment(const tl_options *options)
     int code = TL_EXIT_DONE;
 
     tl_status st = prepare(&a, &err);
-    if (st == TL_OK)
-        st = augment_mine(&a, &err);
-    if (st == TL_OK)
+    if (st == TL_OK) {
+        augment_mine(&a);
         gather(&a);
+    }
     if (is_first()) {
         if (st == TL_OK)
             tell(&a);

@@ -122,10 +122,9 @@ static void name_files(const tl_plan_item *item, tl_sample *s)
         tl_cell_path(s->reps.v.v[i].name, sizeof s->reps.v.v[i].name, item->path);
 }
 
-static tl_status read_mine(repeating *r, tl_error *err)
+static void read_mine(repeating *r)
 {
-    tl_status st = TL_OK;
-    for (size_t i = (size_t)tl_par_proc(); st == TL_OK && i < r->plan.n; i += (size_t)tl_par_nprocs()) {
+    for (size_t i = (size_t)tl_par_proc(); i < r->plan.n; i += (size_t)tl_par_nprocs()) {
         tl_sample s = { .item = i, .variant = (int32_t)r->plan.items[i].word };
         tl_names names = { 0 };
         tl_error why;
@@ -139,7 +138,6 @@ static tl_status read_mine(repeating *r, tl_error *err)
         tl_rep_set_free(&s.reps);
         tl_names_free(&names);
     }
-    return tl_par_agree(st, err);
 }
 
 static void gather(repeating *r)
@@ -296,10 +294,10 @@ int tl_reps(const tl_options *options, const tl_reps_options *reps)
     tl_status st = begin(&r, &err);
     if (st == TL_OK)
         st = tl_plan_every(options, &r.plan, &err);
-    if (st == TL_OK)
-        st = read_mine(&r, &err);
-    if (st == TL_OK)
+    if (st == TL_OK) {
+        read_mine(&r);
         gather(&r);
+    }
     if (is_first()) {
         if (st == TL_OK)
             warn(&r);

@@ -172,7 +172,6 @@ static void take_name(walk *w, const folder *in, int dir, const char *name)
 static tl_status walk_folder(walk *w, const folder *f)
 {
     struct stat st;
-    tl_status status = TL_OK;
 
     if (f->level > LEVELS_MAX) {
         tl_warn("%s: left out: more than %d folders deep", f->path, LEVELS_MAX);
@@ -191,16 +190,16 @@ static tl_status walk_folder(walk *w, const folder *f)
     if (first_visit(w, &st)) {
         const struct dirent *entry;
         errno = 0;
-        while (status == TL_OK && (entry = readdir(dir)) != NULL) {
+        while ((entry = readdir(dir)) != NULL) {
             if (entry->d_name[0] != '.')
                 take_name(w, f, dirfd(dir), entry->d_name);
             errno = 0;
         }
-        if (status == TL_OK && errno != 0)
+        if (errno != 0)
             tl_warn("%s: not read to its end: %s", f->path, strerror(errno));
     }
     (void)closedir(dir);
-    return status;
+    return TL_OK;
 }
 
 static int by_folder_path(const void *a, const void *b)

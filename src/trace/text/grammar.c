@@ -74,6 +74,19 @@ static void digits_begin(tl_grammar *g, char c)
     to(g, c == '0' ? TL_IN_ZERO : TL_IN_INTEGER);
 }
 
+/* The first byte of a number or a word, or the byte after a sign. */
+static bool number_or_word_begins(tl_grammar *g, char c)
+{
+    if (is_digit(c)) {
+        digits_begin(g, c);
+        return true;
+    }
+    if (!is_letter(c))
+        return false;
+    to(g, TL_IN_WORD);
+    return true;
+}
+
 static bool value_begins(tl_grammar *g, char c)
 {
     switch (c) {
@@ -89,14 +102,7 @@ static bool value_begins(tl_grammar *g, char c)
         to(g, TL_IN_SIGN);
         return true;
     default:
-        if (is_digit(c)) {
-            digits_begin(g, c);
-            return true;
-        }
-        if (!is_letter(c))
-            return false;
-        to(g, TL_IN_WORD);
-        return true;
+        return number_or_word_begins(g, c);
     }
 }
 
@@ -181,14 +187,7 @@ bool tl_grammar_step(tl_grammar *g, char c)
     case TL_IN_WORD:
         return is_of_word(c) || token_ends(g, c);
     case TL_IN_SIGN:
-        if (is_digit(c)) {
-            digits_begin(g, c);
-            return true;
-        }
-        if (!is_letter(c))
-            return false;
-        to(g, TL_IN_WORD);
-        return true;
+        return number_or_word_begins(g, c);
     case TL_IN_INTEGER:
         if (is_digit(c))
             return true;
