@@ -113,8 +113,8 @@ typedef struct tl_pair_item {
 tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_t *n);
 
 /* Before groups are decided: returns the sends and receives of memberships that consist of nothing else and whose
- * traces tell no more of them.  group is the number of the stream; lone depends on the rank and its event alone.  The
- * caller frees them. */
+ * traces do not tell the peers.  group is the number of the stream; sends is 1 for a send, -1 for a receive, 0 where
+ * the trace does not tell; lone depends on the rank and its event alone.  The caller frees them. */
 tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n);
 
 /* Gives items of the whole job that end together a key and their peers.  If most of a row find a peer, the rest of the

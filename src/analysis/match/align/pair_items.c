@@ -24,10 +24,10 @@ tl_pair_item *tl_pair_items_list(const tl_participants *set, int32_t proc, size_
     return items;
 }
 
-/* Whether the kind "send or receive" (an all-to-all has it, too) is all that is known of a participant. */
-static bool is_nameless(const tl_participant *p)
+/* Whether the trace tells no more of a participant than that it may be a send or a receive (an all-to-all may, too). */
+static bool has_unknown_peer(const tl_participant *p)
 {
-    return p->kind == TL_SEND_RECV && p->peer < 0;
+    return tl_is_point_to_point((tl_collective)p->kind) && p->peer < 0;
 }
 
 tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
@@ -37,7 +37,7 @@ tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
 
     *n = 0;
     for (size_t i = 0; i < set->participants.n; i++)
-        named[set->participants.v[i].group] |= !is_nameless(&set->participants.v[i]);
+        named[set->participants.v[i].group] |= !has_unknown_peer(&set->participants.v[i]);
     for (size_t i = 0; i < set->participants.n; i++) {
         const tl_participant *p = &set->participants.v[i];
         if (named[p->group] || !set->memberships.v[p->group].inferred)
@@ -48,6 +48,7 @@ tl_pair_item *tl_sends_list(const tl_participants *set, int32_t proc, size_t *n)
                                         .group = p->stream,
                                         .rank = p->rank,
                                         .peer = TL_NO_PEER,
+                                        .sends = (p->kind == TL_SEND) - (p->kind == TL_RECV),
                                         .proc = proc,
                                         .position = i };
     }

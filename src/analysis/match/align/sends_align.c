@@ -7,8 +7,8 @@
  *
  * A row is all such sends and receives of one stream of a rank.  Two rows of different ranks are compared under the
  * distance of their clocks that makes most of their ends agree.  Rows become partners in descending number of agreeing
- * ends; of equals the pair with the shorter median time from the later start to the first end goes first.  The rest of
- * a row may be partner of a third row, where one stream serves both neighbours.
+ * ends; of equals the pair whose ends are nearer each other goes first.  The rest of a row may be partner of a third
+ * row, where one stream serves both neighbours.
  *
  * All-to-alls are made of sends and receives, too: there a third rank ends with both.
  */
@@ -26,9 +26,9 @@ enum {
     ROWS_MOST = 512     /* rows are compared each with each */
 };
 
-/* The items of one stream: order[from, to), by end; how many have no partner yet. */
+/* The items of one stream that go one way: order[from, to), by end; how many have no partner yet. */
 typedef struct row {
-    int32_t rank;
+    int32_t rank, sends;
     size_t from, to, open;
 } row;
 
@@ -36,7 +36,7 @@ typedef struct row {
 typedef struct fit {
     uint32_t a, b;
     int64_t ahead_ns; /* of a's clock against b's, in the middle */
-    int64_t took_ns;  /* median from when the later one begins to when the first ends */
+    int64_t apart_ns; /* median distance of ends under one clock */
     size_t n;         /* items that end together */
 } fit;
 
@@ -57,6 +57,8 @@ static int by_row(const void *items, uint32_t a, uint32_t b)
     if (order == 0)
         order = TL_COMPARE(x->group, y->group);
     if (order == 0)
+        order = TL_COMPARE(x->sends, y->sends);
+    if (order == 0)
         order = TL_COMPARE(x->end_ns, y->end_ns);
     return order != 0 ? order : TL_COMPARE(x->lone, y->lone);
 }
@@ -70,9 +72,10 @@ static void list_rows(aligning *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         const tl_pair_item *x = at(a, i);
-        if (i == 0 || at(a, i - 1)->rank != x->rank || at(a, i - 1)->group != x->group) {
+        if (i == 0 || at(a, i - 1)->rank != x->rank || at(a, i - 1)->group != x->group ||
+            at(a, i - 1)->sends != x->sends) {
             tl_vec_room(&a->rows);
-            a->rows.v[a->rows.n++] = (row){ .rank = x->rank, .from = i };
+            a->rows.v[a->rows.n++] = (row){ .rank = x->rank, .sends = x->sends, .from = i };
         }
         row *last = &a->rows.v[a->rows.n - 1];
         last->to = i + 1;
@@ -137,13 +140,6 @@ static size_t nearest(const aligning *a, size_t x, const row *q, int64_t ahead_n
     return best;
 }
 
-/* From when the later one of two comes to when the first leaves. */
-static int64_t took(const tl_pair_item *x, const tl_pair_item *y, int64_t ahead_ns)
-{
-    int64_t came_ns = tl_ns_max(tl_ns_between(x->start_ns, ahead_ns), y->start_ns);
-    return tl_ns_between(tl_ns_min(tl_ns_between(x->end_ns, ahead_ns), y->end_ns), came_ns);
-}
-
 /* Partners of the open items of rows r and q, into mate, outwards from the middle: clocks drift, the distance follows. */
 static void match(const aligning *a, fit *f)
 {
@@ -166,18 +162,21 @@ static void match(const aligning *a, fit *f)
                 continue;
             }
             last = a->mate[i];
-            a->scratch[f->n++] = took(at(a, i), at(a, last), ahead_ns);
-            ahead_ns += tl_ns_between(tl_ns_between(at(a, i)->end_ns, at(a, last)->end_ns), ahead_ns) / TL_MATCH_DRIFT_PART;
+            int64_t apart_ns = tl_ns_between(tl_ns_between(at(a, i)->end_ns, at(a, last)->end_ns), ahead_ns);
+            a->scratch[f->n++] = abs_ns(apart_ns);
+            ahead_ns += apart_ns / TL_MATCH_DRIFT_PART;
         }
     }
-    f->took_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
+    f->apart_ns = f->n > 0 ? tl_median(a->scratch, f->n) : 0;
 }
 
 /* Whether a third rank takes part, so that the two rows exchange no message alone: a row of it ends with most of their
- * pairs, or comes later than both in more than a little part of them. */
+ * pairs, or comes later than both in more than a little part of them.  What is known to be a send has one receiver. */
 static bool is_of_more(const aligning *a, const fit *f)
 {
     const row *r = &a->rows.v[f->a], *q = &a->rows.v[f->b];
+    if (r->sends != 0 || q->sends != 0)
+        return false;
     for (size_t t = 0; t < a->rows.n; t++) {
         const row *third = &a->rows.v[t];
         int64_t ahead_ns = 0;
@@ -226,7 +225,7 @@ static int by_fit(const void *x, const void *y)
     const fit *a = x, *b = y;
     int order = TL_COMPARE(b->n, a->n);
     if (order == 0)
-        order = TL_COMPARE(a->took_ns, b->took_ns);
+        order = TL_COMPARE(a->apart_ns, b->apart_ns);
     if (order == 0)
         order = TL_COMPARE(a->a, b->a);
     return order != 0 ? order : TL_COMPARE(a->b, b->b);
@@ -237,7 +236,8 @@ static void list_fits(aligning *a)
     for (uint32_t i = 0; i < a->rows.n; i++)
         for (uint32_t k = i + 1; k < a->rows.n; k++) {
             fit f = { .a = i, .b = k };
-            if (a->rows.v[i].rank == a->rows.v[k].rank || !find_ahead(a, &a->rows.v[i], &a->rows.v[k], &f.ahead_ns))
+            bool opposite = a->rows.v[i].sends != a->rows.v[k].sends || a->rows.v[i].sends == 0;
+            if (a->rows.v[i].rank == a->rows.v[k].rank || !opposite || !find_ahead(a, &a->rows.v[i], &a->rows.v[k], &f.ahead_ns))
                 continue;
             match(a, &f);
             if (f.n < (size_t)TL_BEHAVES_LEAST)

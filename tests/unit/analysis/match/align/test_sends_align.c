@@ -75,8 +75,29 @@ static void ends_of_all_to_alls_stay_as_they_are(void)
     }
 }
 
+/* Two pipelines whose stages are tensor parallel groups of two: all four ends of the two messages of a moment are
+ * within 4 us, those of one message within 1 us, and which ones are sends is known. */
+static void sends_are_paired_with_receives_where_peers_end_together(void)
+{
+    static job j;
+    uint64_t seed = 7;
+    memset(&j, 0, sizeof j);
+    for (int i = 0; i < MESSAGES; i++)
+        for (int32_t rank = 0; rank < 4; rank++) {
+            int64_t pair_ns = i * 1000 * US + (rank % 2) * ((i * 5) % 7 - 3) * US;
+            add(&j, rank, 28, pair_ns - 40 * US - unit_below(&seed, 300000), pair_ns + unit_below(&seed, 1000));
+            j.items[j.n - 1].sends = rank < 2 ? 1 : -1;
+        }
+    tl_sends_align(j.items, j.n);
+    for (size_t i = 0; i < j.n; i++) {
+        CU_ASSERT_EQUAL(j.items[i].peer, (j.items[i].rank + 2) % 4);
+        CU_ASSERT_NOT_EQUAL(j.items[i].key, 0);
+    }
+}
+
 int main(void)
 {
-    static const unit_test tests[] = { TEST(neighbours_of_a_chain_are_found), TEST(ends_of_all_to_alls_stay_as_they_are) };
+    static const unit_test tests[] = { TEST(neighbours_of_a_chain_are_found), TEST(ends_of_all_to_alls_stay_as_they_are),
+                                       TEST(sends_are_paired_with_receives_where_peers_end_together) };
     return unit_main("sends align", tests, COUNT(tests));
 }
