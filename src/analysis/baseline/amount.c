@@ -23,20 +23,22 @@ static bool is_evidence(const fitting *f, size_t first, size_t k)
     return f->class->amount[cell] > 0 && f->class->ns[cell] > 0 && !f->b->cut[f->class->steps.v[k]];
 }
 
-/* Adds what one member tells: products of how far its sizes and times are from their means, as logarithms. */
+/* Adds what one member tells: products of how far its sizes and times are from their means, as logarithms.  Sizes are
+ * taken relative to the first: then sizes that are all equal have the logarithm 0, and rounding tells nothing. */
 static void add_member(const fitting *f, size_t member, double *uu, double *uy)
 {
     const size_t n = f->class->steps.n, first = member * n;
-    double u = 0, y = 0, cells = 0;
+    double u = 0, y = 0, cells = 0, unit = 0;
     for (size_t k = 0; k < n; k++)
         if (is_evidence(f, first, k)) {
-            u += log((double)f->class->amount[first + k]);
+            unit = cells > 0 ? unit : (double)f->class->amount[first + k];
+            u += log((double)f->class->amount[first + k] / unit);
             y += log((double)f->class->ns[first + k]);
             cells++;
         }
     for (size_t k = 0; cells > 0 && k < n; k++)
         if (is_evidence(f, first, k)) {
-            double du = log((double)f->class->amount[first + k]) - u / cells;
+            double du = log((double)f->class->amount[first + k] / unit) - u / cells;
             *uu += du * du;
             *uy += du * (log((double)f->class->ns[first + k]) - y / cells);
         }

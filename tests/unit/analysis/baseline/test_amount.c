@@ -85,6 +85,27 @@ static void a_slow_rank_is_as_late_with_a_longer_sequence(void)
     graph_job_free(j);
 }
 
+/* Three steps, each of as many blocks; 6 and 18 are numbers three times whose logarithm is rounded. */
+static drawing *as_many(uint32_t blocks, const char *gemms)
+{
+    drawing *d = draw("steps:          111111111111112222222222222233333333333333",
+                      "host:           a.............b.............c.............", gemms, NULL);
+    for (size_t i = 0; i < 3; i++)
+        d->kernels[i].blocks = blocks;
+    return d;
+}
+
+static void sizes_that_never_change_tell_no_power(void)
+{
+    static const double additional[] = { 0, 0, 0, 0, 0, 0, 8, 8, 8 };
+    graph_job *j = graph_job_of(as_many(6, "compute 7 gemm: .AAAA..........BBBB..........CCCCC........"),
+                                as_many(6, "compute 7 gemm: .AAAA..........BBBB..........CCCC........."),
+                                as_many(18, "compute 7 gemm: .AAAAAAAAAAAA..BBBBBBBBBBBB..CCCCCCCCCCCC."), NULL);
+    graph_job_baseline(j);
+    expect_late(j, TL_FAMILY_ADDITIONAL, additional);
+    graph_job_free(j);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -92,6 +113,7 @@ int main(void)
         TEST(kernels_of_other_names_stand_for_each_other),
         TEST(longer_sequences_are_more_work_and_not_slower),
         TEST(a_slow_rank_is_as_late_with_a_longer_sequence),
+        TEST(sizes_that_never_change_tell_no_power),
     };
     return unit_main("amount of work", tests, COUNT(tests));
 }
