@@ -167,15 +167,23 @@ static int64_t explained_by(const tl_graph_build *b, uint32_t kernel)
     return since;
 }
 
-/* Adds an edge from the kernel that ended right before, and returns that kernel; TL_NONE: none.  A kernel without a
- * launch was released by something: for it the last end counts, however long before. */
+/* Whether the kernel had been queued by a launch that is not in the trace: something on a device released it. */
+static bool is_released(const tl_graph_build *b, uint32_t kernel)
+{
+    const tl_graph_kernel *p = &b->placed[kernel];
+    bool own = p->launch != TL_NONE && p->launch >= b->view->nlaunches; /* launched as it began */
+    return b->view->kernels[kernel].launch == TL_NONE && !p->before && !own;
+}
+
+/* Adds an edge from the kernel that ended right before, and returns that kernel; TL_NONE: none.  For a kernel that was
+ * released on a device the last end counts, however long before. */
 static uint32_t depend_on_rest(tl_graph_build *b, uint32_t kernel, int64_t since_ns)
 {
     const tl_kernel *k = &b->view->kernels[kernel];
-    bool unlaunched = b->placed[kernel].launch == TL_NONE && !b->placed[kernel].before;
-    int64_t until = unlaunched ? since_ns : tl_ns_max(since_ns, k->start_ns - TL_CLOCK_ERROR_NS);
+    bool released = is_released(b, kernel);
+    int64_t until = released ? since_ns : tl_ns_max(since_ns, k->start_ns - TL_CLOCK_ERROR_NS);
 
-    if (since_ns == INT64_MIN ? !unlaunched : tl_ns_between(k->start_ns, since_ns) <= 2 * TL_ROUNDING_NS)
+    if (since_ns == INT64_MIN ? !released : tl_ns_between(k->start_ns, since_ns) <= 2 * TL_ROUNDING_NS)
         return TL_NONE;
     for (size_t i = tl_graph_ended(b, k->start_ns + TL_ROUNDING_NS); i > 0; i--) {
         uint32_t from = b->by_end[i - 1];

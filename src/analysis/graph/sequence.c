@@ -112,8 +112,22 @@ static int by_turn(const void *context, uint32_t x, uint32_t y)
     return k[x].start_ns != k[y].start_ns ? TL_COMPARE(k[x].start_ns, k[y].start_ns) : TL_COMPARE(x, y);
 }
 
+/* Whether work that was launched in the recording ended right as the kernel began. */
+static bool follows_launched(const tl_graph_build *b, size_t kernel)
+{
+    const int64_t start_ns = b->view->kernels[kernel].start_ns;
+    for (size_t i = tl_graph_ended(b, start_ns + TL_ROUNDING_NS); i > 0; i--) {
+        if (b->view->kernels[b->by_end[i - 1]].end_ns < start_ns - 2 * TL_ROUNDING_NS)
+            return false;
+        if (b->placed[b->by_end[i - 1]].launch_ns != TL_TIME_UNKNOWN)
+            return true;
+    }
+    return false;
+}
+
 /* What began on a stream before all that has a launch there was launched before the recording, and so before its
- * steps; it may run long after the first that is launched in the recording. */
+ * steps; it may run long after the first that is launched in the recording.  What began right as work of the recording
+ * ended was not: nothing waits for what is launched later. */
 static void find_before(tl_graph_build *b)
 {
     bool launched = false;
@@ -126,7 +140,7 @@ static void find_before(tl_graph_build *b)
     bool begun = false;
     for (size_t i = 0; i < b->view->nkernels; i++) {
         begun = begun && tl_same_stream(&b->view->kernels[i], &b->view->kernels[i - 1]);
-        begun = begun || b->placed[i].launch_ns != TL_TIME_UNKNOWN;
+        begun = begun || b->placed[i].launch_ns != TL_TIME_UNKNOWN || (b->placed[i].before && follows_launched(b, i));
         b->placed[i].before = b->placed[i].before && !begun;
     }
 }
@@ -136,8 +150,8 @@ static void put_in_order(tl_graph_build *b)
     size_t n = b->view->nkernels;
     for (uint32_t i = 0; i < n; i++)
         b->by_end[i] = b->by_turn[i] = i;
-    find_before(b);
     tl_sort_index(b->by_end, n, by_end, b->view->kernels);
+    find_before(b);
     if (b->nunlaunched > 0)
         tl_graph_find_unlaunched(b);
     for (size_t i = 0; i < n; i++)

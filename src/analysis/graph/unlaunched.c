@@ -81,15 +81,16 @@ static bool follows_work(const tl_graph_build *b, uint32_t kernel, int64_t most_
     return false;
 }
 
-/* A launch of its own, right before it begins, but after the last wait, by the thread that launched last. */
-static void launch_now(reading *r, uint32_t kernel)
+/* A launch of its own, right before it begins and by until_ns, but after the last wait, by the thread that launched
+ * last. */
+static void launch_now(reading *r, uint32_t kernel, int64_t until_ns)
 {
     tl_graph_build *b = r->b;
     tl_graph_kernel *p = &b->placed[kernel];
     const tl_graph_kernel *latest = r->latest != TL_NONE ? &b->placed[r->latest] : NULL;
     int64_t start = b->view->kernels[kernel].start_ns, since = latest != NULL ? latest->launch_ns : INT64_MIN;
     since = r->at > 0 ? tl_ns_max(since, r->wait.end_ns) : since;
-    p->launch_ns = tl_ns_min(start, tl_ns_max(since, tl_ns_between(start, b->latency_ns)));
+    p->launch_ns = tl_ns_min(tl_ns_min(start, until_ns), tl_ns_max(since, tl_ns_between(start, b->latency_ns)));
     b->tracks[b->nlaunches] = latest != NULL ? b->tracks[latest->launch] : b->calls->waits.v[0].track;
     b->handed_ns[b->nlaunches] = p->launch_ns;
     p->launch = (uint32_t)b->nlaunches++;
@@ -121,8 +122,9 @@ static void read_kernel(reading *r, uint32_t kernel)
         bool late = kernel + 1 < b->view->nkernels && b->view->kernels[kernel + 1].launch != TL_NONE &&
                     r->next_ns[kernel] == b->placed[kernel + 1].launch_ns;
         int64_t until = waiting ? tl_ns_min(r->wait.start_ns, r->next_ns[kernel]) : r->next_ns[kernel];
-        if (seen && until >= start && !follows_work(b, kernel, late ? 2 * TL_ROUNDING_NS : TL_CLOCK_ERROR_NS))
-            launch_now(r, kernel);
+        if (seen && tl_ns_sum(until, b->latency_ns) >= start &&
+            !follows_work(b, kernel, late ? 2 * TL_ROUNDING_NS : TL_CLOCK_ERROR_NS))
+            launch_now(r, kernel, until);
         else
             launch_with_latest(r, kernel, until);
     }

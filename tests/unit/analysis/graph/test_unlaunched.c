@@ -50,6 +50,32 @@ static void communication_waits_for_no_computing_that_happened_to_end_before(voi
     tl_rank_graph_free(&g);
 }
 
+/* The launch of C is over before B begins, as starts follow launches by 1 us. */
+static void what_begins_with_the_launch_behind_it_was_launched_right_then(void)
+{
+    tl_rank_graph g = drawn_graph(draw("host:      a............c......", "compute 7: .AAA..........BBCC..", NULL));
+    CU_ASSERT_EQUAL(count_nodes(&g, TL_NODE_LAUNCH), 3);
+    CU_ASSERT_NOT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_LAUNCH, 13), node_at(&g, TL_NODE_WORK, 16)), NO_EDGE);
+    tl_rank_graph_free(&g);
+}
+
+static void what_had_been_queued_follows_what_ended_last_however_long_before(void)
+{
+    tl_rank_graph g = drawn_graph(stretched(
+        draw("host:      apr...........", "compute 7: ...AAAA.......", "compute 9: .PP.......QQRR", NULL), 10));
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_WORK, 70), node_at(&g, TL_NODE_WORK, 120)), 0);
+    tl_rank_graph_free(&g);
+}
+
+static void what_begins_as_work_of_the_recording_ends_was_not_launched_before(void)
+{
+    tl_rank_graph g = drawn_graph(
+        draw("steps:     4444444444", "host:      a...b.....", "compute 7: .AAA......", "compute 9: ....QQ.BB.", NULL));
+    CU_ASSERT_EQUAL(lag_us(&g, node_at(&g, TL_NODE_WORK, 4), node_at(&g, TL_NODE_WORK, 6)), 0);
+    CU_ASSERT_EQUAL(g.nodes[node_at(&g, TL_NODE_WORK, 6)].step, 4);
+    tl_rank_graph_free(&g);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -57,6 +83,9 @@ int main(void)
         TEST(what_begins_when_nothing_ends_was_launched_right_then),
         TEST(nothing_is_launched_while_the_host_waits),
         TEST(without_a_host_work_follows_what_ended_last),
+        TEST(what_begins_with_the_launch_behind_it_was_launched_right_then),
+        TEST(what_had_been_queued_follows_what_ended_last_however_long_before),
+        TEST(what_begins_as_work_of_the_recording_ends_was_not_launched_before),
         TEST(communication_waits_for_no_computing_that_happened_to_end_before),
     };
     return unit_main("kernels without a launch", tests, COUNT(tests));
