@@ -34,17 +34,11 @@
 
 /* -------------------------------------------------------------------------------------------------------------- net */
 
-/* ns: from the end of a node to the last end, in a step, of work that depends on the node.  step: nsteps for a
- * meeting. */
-typedef struct tl_net_end {
-    int64_t ns;
-    uint32_t step;
-} tl_net_end;
-
 /* A graph of times alone.  Node 0 is the origin, done at 0; a node without other edges waits for the origin.
  * Zero-initialise; tl_net_free ends it. */
 typedef struct tl_net {
     size_t n, nedges, nends, nsteps;
+    size_t nlanes;        /* 1; of a net that is folded in several lanes, each time below stands there once a lane */
     uint32_t *order;      /* [n] each node comes after all nodes that it waits for; NULL: the nodes are in such an
                            * order */
     int64_t *own_ns;      /* [n] work and rest: may be changed */
@@ -52,7 +46,8 @@ typedef struct tl_net {
     uint32_t *from;       /* [nedges] */
     int64_t *lag_ns;      /* [nedges] may be changed */
     uint32_t *first_end;  /* [n + 1] */
-    tl_net_end *ends;     /* [nends] */
+    uint32_t *end_step;   /* [nends]; nsteps for a meeting */
+    int64_t *end_ns;      /* [nends] from the end of the node to the last end, in that step, of work that depends on it */
 } tl_net;
 
 /* Allocates arrays of these sizes. */
@@ -80,9 +75,16 @@ static inline void tl_fold_mark_put(uint8_t *mark, tl_fold_mark how)
     *mark = *mark < how ? (uint8_t)how : *mark;
 }
 
+/* Several changes of the same net, each a lane. */
+typedef struct tl_lanes {
+    size_t n;              /* at most 64 */
+    const int64_t *own_ns; /* [net.n * n] */
+    const uint64_t *gone;  /* [net.n] a bit for each lane in which the node's last edge is gone; NULL: in none */
+} tl_lanes;
+
 /* Makes the net of the nodes that stay, and of the longest ways between them; number_of[n]: the number of each node
- * there, TL_NONE: it is folded.  marks[n]: tl_fold_mark.  tl_net_free ends *out in any case. */
-void tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of);
+ * there, TL_NONE: it is folded.  marks[n]: tl_fold_mark.  lanes NULL: the net as it is.  tl_net_free ends *out. */
+void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes, tl_net *out, uint32_t *number_of);
 
 /* ---------------------------------------------------------------------------------------------------------- changes */
 
@@ -98,18 +100,22 @@ typedef struct tl_changes {
     uint32_t *kind_of;    /* [n] kind of the frame, TL_NONE: none; filled by tl_changes_compare */
     int64_t *baseline_ns; /* [n] median of the same piece of host work over the role; 0: unknown; filled by
                            * tl_changes_compare */
-    bool compared, laid_out, parted; /* parted: edges that are gone are not in the net below */
+    bool compared;
     size_t room;
-    uint32_t *order; /* [n] nodes, each after all that it waits for; filled by tl_folded_make, as are `at` and `net` */
-    uint32_t *at;    /* [n] number of each node in the net, after the origin */
-    tl_net net;      /* of the whole rank */
+    size_t nlanes; /* changes that are kept besides those above */
+    TL_VEC(int64_t) kept_less_ns; /* [nlanes * n] */
+    TL_VEC(bool) kept_gone;       /* [nlanes * n] */
 } tl_changes;
 
 /* tl_changes_open: nothing is changed yet.  tl_changes_compare fills kind_of and baseline_ns.  tl_changes_reset takes
- * all changes back. */
+ * all changes back, but for those that are kept. */
 void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *changes);
 void tl_changes_compare(tl_changes *changes);
 void tl_changes_reset(tl_changes *changes);
+
+/* Keeps what is changed now as a lane of tl_folded_make; returns its number, that of an earlier lane if both are the
+ * same. */
+size_t tl_changes_keep(tl_changes *changes);
 void tl_changes_free(tl_changes *changes);
 
 /* ----------------------------------------------------------------------------------------------------------- folded */
@@ -117,6 +123,7 @@ void tl_changes_free(tl_changes *changes);
 /* What stays of a rank when it is folded.  Zero-initialise; tl_folded_free ends it. */
 typedef struct tl_folded {
     tl_net net;       /* packed: its sizes alone */
+    size_t lane;      /* that tl_folded_unpack takes */
     int64_t *done_ns; /* [net.n] as measured; packed: NULL */
     uint32_t *came;   /* [ports] node of the net that is the ARRIVAL which a meeting waits for; TL_NONE: no meeting
                        * does */
@@ -126,29 +133,30 @@ typedef struct tl_folded {
     tl_bytes packed;  /* net and done_ns, in a third of the bytes */
 } tl_folded;
 
-/* Folds the rank as changed.  marks[nodes]: tl_fold_mark of the nodes that stay besides ports, NULL: none; if not NULL,
+/* Folds the rank as changed, in each lane that is kept; none is: as changed now.  marks[nodes]: tl_fold_mark of the nodes that stay besides ports, NULL: none; if not NULL,
  * number_of[nodes] gets the nodes' numbers in the net.  tl_folded_free ends *out in any case. */
-void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
+void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of);
 void tl_folded_free(tl_folded *folded);
 
 /* tl_folded_put writes bytes; tl_folded_get reads them, and leaves them packed.  tl_folded_free ends *folded. */
 void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out);
 void tl_folded_get(tl_folded *folded, tl_bytes *in);
 
-/* Unpacks into a net and done_ns that are the caller's. */
+/* Unpacks the lane into a net and done_ns that are the caller's. */
 void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns);
 
-/* The net of all folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it. */
+/* The net of all folded ranks and all meetings.  Zero-initialise; tl_whole_free ends it.  The same one, made again of
+ * folded ranks whose lanes alone are others, keeps its order. */
 typedef struct tl_whole {
     tl_net net;
     int64_t *done_ns;  /* [net.n] as measured */
     uint32_t *base;    /* [nranks] node i of a folded rank is node base + i here */
     uint32_t meetings; /* the first meeting's node */
+    bool cut;          /* it has cycles */
 } tl_whole;
 
-/* Joins folded[nranks]; for a rank with changed[rank] that one, whose net is used up.  changed NULL: no rank has one.
- * tl_whole_free ends *out in any case. */
-void tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, tl_folded *changed, tl_whole *out);
+/* Joins folded[nranks]; for a rank with changed[rank] that one.  changed NULL: no rank has one. */
+void tl_whole_make(const tl_baseline *baseline, const tl_folded *folded, const tl_folded *changed, tl_whole *out);
 void tl_whole_free(tl_whole *whole);
 
 /* Whether the folded rank is there, not zero-initialised. */
@@ -308,7 +316,7 @@ typedef struct tl_change {
     double to;           /* BALANCE */
 } tl_change;
 
-/* Follows the changed rank in the answer to IDEAL with COMM: time taken off members of collectives on links, which the
+/* Follows the lane in the answer to IDEAL with COMM: time taken off members of collectives on links, which the
  * changed rank does not have taken off. */
 typedef struct tl_end_less {
     int64_t ns;
@@ -325,13 +333,14 @@ typedef struct tl_told {
 void tl_told_free(tl_told *told);
 
 /* UNITS: the number of plans, then the plans; answered by a list of tl_taken, and by the rank folded with the nodes of
- * that list kept.  CHANGE, any number of times: a tl_change, and a list of plan numbers; each is answered by the
- * changed rank, IDEAL also by a list of tl_end_less. */
+ * that list kept.  CHANGE, any number of times: a tl_change, and a list of plan numbers; each is answered by the lane
+ * that it is (uint8_t; 0: nothing is changed), IDEAL also by a list of tl_end_less.  Then comes the rank folded in all
+ * lanes. */
 void tl_units_answer(const tl_open_rank *rank, const tl_frame *frame, tl_told *told, tl_bytes *in, tl_bytes *out);
 void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in,
                       tl_bytes *out);
 
-/* Reads the rank folded as it was changed; *folded stays empty if the change takes nothing off.  tl_folded_free ends
+/* Reads the rank folded as it was changed; *folded stays empty if no change takes anything off.  tl_folded_free ends
  * it. */
 void tl_changed_get(tl_folded *folded, tl_bytes *in);
 

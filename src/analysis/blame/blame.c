@@ -99,30 +99,17 @@ typedef struct waiter {
     bool direct;   /* what is owed is their own wait */
 } waiter;
 
-static void emit_of(blaming *b, waiter from, uint32_t i, int activity, int64_t ns, int32_t step)
+/* Charges the part of each activity that is so many shares of it. */
+static void emit(blaming *b, tl_delay_cost *cost, const int64_t *ns, uint16_t after_last, bool rest)
 {
-    uint32_t late = b->sorted[i];
-    if (ns == 0)
-        return;
-    tl_delay_cost cost = {
-        .from = from.rank,
-        .to = b->in->arrivals[late].rank,
-        .waiters = from.many ? i : 1,
-        .step = step,
-        .activity = activity,
-        .direct_ns = from.direct ? ns : 0,
-        .indirect_ns = from.direct ? 0 : ns,
-    };
-    b->take(b->arg, &cost);
-}
-
-static void emit(blaming *b, waiter from, uint32_t i, int activity, int64_t ns)
-{
-    uint32_t late = b->sorted[i];
-    int32_t step = b->in->collectives[b->collective_of[late]].step;
-    int64_t after_last = tl_portion(ns, b->in->arrivals[late].after_last, TL_SHARE_ONE);
-    emit_of(b, from, i, activity, after_last, step - 1);
-    emit_of(b, from, i, activity, ns - after_last, step);
+    bool any = false;
+    for (int activity = 0; activity <= TL_NACTIVITIES; activity++) {
+        int64_t part = after_last > 0 ? tl_portion(ns[activity], after_last, TL_SHARE_ONE) : 0;
+        cost->ns[activity] = rest ? ns[activity] - part : part;
+        any = any || cost->ns[activity] != 0;
+    }
+    if (any)
+        b->take(b->arg, cost);
 }
 
 /* Charges what is due to the activities in which late ranks have an excess; the share of their own waiting elsewhere is
@@ -130,19 +117,28 @@ static void emit(blaming *b, waiter from, uint32_t i, int activity, int64_t ns)
 static void cost_of_the_late(blaming *b, uint32_t n, uint32_t first_late, waiter from)
 {
     for (uint32_t i = first_late; i < n; i++) {
-        const tl_blame_arrival *a = &b->in->arrivals[b->sorted[i]];
-        int64_t left = b->due[i];
+        const uint32_t late = b->sorted[i];
+        const tl_blame_arrival *a = &b->in->arrivals[late];
+        int64_t left = b->due[i], ns[TL_NACTIVITIES + 1] = { 0 };
+        if (left == 0)
+            continue;
         for (int activity = 0; left > 0 && activity < TL_NACTIVITIES; activity++) {
             if (a->share[activity] == 0)
                 continue;
-            int64_t ns = tl_portion(b->due[i], a->share[activity], TL_SHARE_ONE);
-            left -= ns;
+            int64_t part = tl_portion(b->due[i], a->share[activity], TL_SHARE_ONE);
+            left -= part;
             if (activity == TL_ACTIVITY_COMM && b->waited[i] > 0)
-                b->onward[i] += ns;
+                b->onward[i] += part;
             else
-                emit(b, from, i, activity, ns);
+                ns[activity] = part;
         }
-        emit(b, from, i, TL_NACTIVITIES, left);
+        ns[TL_NACTIVITIES] = left;
+        tl_delay_cost cost = { .from = from.rank, .to = a->rank, .waiters = from.many ? i : 1, .direct = from.direct };
+        cost.step = b->in->collectives[b->collective_of[late]].step - 1;
+        if (a->after_last > 0)
+            emit(b, &cost, ns, a->after_last, false);
+        cost.step++;
+        emit(b, &cost, ns, a->after_last, true);
     }
 }
 

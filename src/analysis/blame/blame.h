@@ -52,14 +52,13 @@ typedef struct tl_blame_collective {
 /* In larger groups the ranks that wait are not told apart. */
 enum { TL_BLAME_PAIRS_MAX = 32 };
 
-/* Waiting charged to one activity of one rank in one step (Scalasca: delay cost); activity is TL_NACTIVITIES for
- * unknown. */
+/* Waiting charged to the activities of one rank in one step (Scalasca: delay cost). */
 typedef struct tl_delay_cost {
     uint32_t from, to; /* indices: the rank that waited (TL_NONE: several), the rank that was late */
     uint32_t waiters;  /* 1, or how many the several are */
     int32_t step; /* in which `to` had what made it late: of the collective in which it came late, or the one before */
-    int activity;
-    int64_t direct_ns, indirect_ns;
+    bool direct;
+    int64_t ns[TL_NACTIVITIES + 1]; /* by activity; the last is unknown */
 } tl_delay_cost;
 
 typedef struct tl_blame_input {
@@ -70,8 +69,8 @@ typedef struct tl_blame_input {
     size_t nranks;
 } tl_blame_input;
 
-/* Calls take(arg, cost) for every delay cost that is not 0, in an order that depends on the input alone; take returns
- * false to stop.  TL_ENOMEM when memory is out or take stopped. */
+/* Calls take(arg, cost) for every delay cost that is not 0, in an order that depends on the input alone.  TL_EINPUT: the
+ * waits are no times. */
 tl_status tl_delay_cost_each(const tl_blame_input *input, void (*take)(void *, const tl_delay_cost *), void *arg,
                              tl_error *err);
 

@@ -196,14 +196,6 @@ static void mask(tl_changes *c, uint32_t activities)
     }
 }
 
-static bool is_changed(const tl_changes *c)
-{
-    bool any = false;
-    for (uint32_t v = 0; !any && v < c->open.n; v++)
-        any = c->less_ns[v] != 0 || c->gone[v];
-    return any;
-}
-
 /* Reads the next change of the question, and applies it. */
 static void change(changing *a, tl_bytes *in, tl_change *how)
 {
@@ -221,18 +213,6 @@ static void change(changing *a, tl_bytes *in, tl_change *how)
         tl_free_host(&a->c);
 }
 
-static void put_changed(tl_changes *c, uint32_t kind, tl_bytes *out)
-{
-    tl_folded folded = { 0 };
-    const uint8_t any = kind == TL_CHANGE_NONE || is_changed(c);
-    tl_bytes_put(out, &any, sizeof any);
-    if (any) {
-        tl_folded_make(c, NULL, &folded, NULL);
-        tl_folded_put(&folded, c->open.of->graph.ncomms, out);
-    }
-    tl_folded_free(&folded);
-}
-
 void tl_changed_get(tl_folded *folded, tl_bytes *in)
 {
     uint8_t any = 0;
@@ -245,14 +225,26 @@ void tl_changed_get(tl_folded *folded, tl_bytes *in)
 void tl_change_answer(const tl_open_rank *rank, const tl_frame *frame, const tl_told *told, tl_bytes *in, tl_bytes *out)
 {
     changing a = { .told = told };
-    tl_change how;
+    tl_change how = { .kind = TL_CHANGE_NONE };
+    tl_folded folded = { 0 };
+    bool asked = false;
     tl_changes_open(rank, frame, &a.c);
+    tl_changes_keep(&a.c); /* lane 0: as it is */
     while (in->at < in->n) {
         change(&a, in, &how);
-        put_changed(&a.c, how.kind, out);
+        const uint8_t lane = (uint8_t)tl_changes_keep(&a.c);
+        asked = asked || how.kind == TL_CHANGE_NONE;
+        tl_bytes_put(out, &lane, sizeof lane);
         if (how.kind == TL_CHANGE_IDEAL)
             tl_bytes_put_list(out, a.ends.v, (how.activities >> TL_ACTIVITY_COMM & 1U) != 0 ? a.ends.n : 0,
                               sizeof *a.ends.v);
+    }
+    const uint8_t any = asked || a.c.nlanes > 1;
+    tl_bytes_put(out, &any, sizeof any);
+    if (any) {
+        tl_folded_make(&a.c, NULL, &folded, NULL);
+        tl_folded_put(&folded, rank->of->graph.ncomms, out);
+        tl_folded_free(&folded);
     }
     tl_changes_free(&a.c);
     free(a.ends.v);

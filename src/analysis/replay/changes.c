@@ -1,6 +1,7 @@
 /* changes.c - a rank opened to be changed. */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
+#include <stdlib.h>
 #include <string.h>
 
 static void make_room(tl_changes *c)
@@ -15,8 +16,6 @@ static void make_room(tl_changes *c)
     c->baseline_ns = tl_arena_take(&c->arena, n, sizeof *c->baseline_ns);
     c->less_ns = tl_arena_take(&c->arena, n, sizeof *c->less_ns);
     c->gone = tl_arena_take(&c->arena, n, sizeof *c->gone);
-    c->order = tl_arena_take(&c->arena, n, sizeof *c->order);
-    c->at = tl_arena_take(&c->arena, n, sizeof *c->at);
 }
 
 void tl_changes_reset(tl_changes *c)
@@ -28,8 +27,8 @@ void tl_changes_reset(tl_changes *c)
 void tl_changes_open(const tl_open_rank *rank, const tl_frame *frame, tl_changes *c)
 {
     c->frame = frame;
-    c->compared = c->laid_out = false;
-    tl_net_free(&c->net);
+    c->compared = false;
+    c->nlanes = 0;
     c->open = *rank;
     make_room(c);
     for (uint32_t v = 0; v < c->open.n; v++) {
@@ -72,9 +71,24 @@ void tl_changes_compare(tl_changes *c)
     c->compared = true;
 }
 
+size_t tl_changes_keep(tl_changes *c)
+{
+    const size_t n = c->open.n, at = c->nlanes * n;
+    for (size_t k = 0; k < c->nlanes; k++)
+        if (memcmp(c->kept_less_ns.v + k * n, c->less_ns, n * sizeof *c->less_ns) == 0 &&
+            memcmp(c->kept_gone.v + k * n, c->gone, n * sizeof *c->gone) == 0)
+            return k;
+    tl_grow((void **)&c->kept_less_ns.v, &c->kept_less_ns.cap, at + n + 1, sizeof *c->less_ns);
+    tl_grow((void **)&c->kept_gone.v, &c->kept_gone.cap, at + n + 1, sizeof *c->gone);
+    memcpy(c->kept_less_ns.v + at, c->less_ns, n * sizeof *c->less_ns);
+    memcpy(c->kept_gone.v + at, c->gone, n * sizeof *c->gone);
+    return c->nlanes++;
+}
+
 void tl_changes_free(tl_changes *c)
 {
     tl_arena_free(&c->arena);
-    tl_net_free(&c->net);
+    free(c->kept_less_ns.v);
+    free(c->kept_gone.v);
     *c = (tl_changes){ 0 };
 }

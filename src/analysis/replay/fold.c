@@ -7,34 +7,38 @@
  * Where no change touches the work of a and b, or what they wait for, only the longest way over them matters.  So nodes
  * are taken in order, and a node is folded into the nodes that wait for it if that makes no more edges.
  * Sums and maxima of whole numbers: times are the same to the nanosecond.
+ *
+ * A net may be changed in several ways at once, each a lane: its nodes have a time of their own in each lane, and so has
+ * each way.  Which nodes stay is the same in all lanes.
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/stats.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { MOST_WAYS = 4 };
 
-/* The longest way from a node that stays, by its number. */
-typedef struct way {
-    int64_t ns;
-    uint32_t from;
-} way;
+/* The length of a way over an edge that is gone: never the longest, and far enough from the end of the numbers. */
+#define NEVER_NS (INT64_MIN / 4)
 
-/* The ways to a folded node. */
+/* Ways from nodes that stay, by their numbers; the longest of each in lane k is ns.v[way * nlanes + k]. */
 typedef struct ways {
-    way v[MOST_WAYS];
-    uint32_t n, next_free;
+    TL_VEC(uint32_t) from;
+    TL_VEC(int64_t) ns;
 } ways;
+
+/* Where the ways to a folded node stand: at `room` * MOST_WAYS. */
+typedef struct slot {
+    uint32_t n, next_free;
+} slot;
 
 /* The time from a node until the last node of a step that depends on it is done. */
 typedef struct end_after {
-    int64_t ns;
     uint32_t step, next; /* the next of the same node, TL_NONE */
 } end_after;
 
 typedef struct staying {
-    int64_t own_ns;
     uint32_t first_edge;
     uint32_t at;        /* where its way stands in the list, if it does */
     uint32_t first_end; /* TL_NONE */
@@ -43,57 +47,86 @@ typedef struct staying {
 
 typedef struct folding {
     const tl_net *net;
+    const tl_lanes *lanes;
+    size_t nlanes;
     const uint8_t *marks;
     uint32_t *number_of; /* by node: its number among nodes that stay; TL_NONE: folded */
-    uint32_t *ways_of;   /* by folded node: the index of its ways; TL_NONE: none waits for it */
+    uint32_t *slot_of;   /* by folded node: the slot of its ways; TL_NONE: none waits for it */
     uint32_t *awaited;   /* by node: how many nodes still to be taken wait for it */
-    TL_VEC(ways) folded;
-    uint32_t free;    /* the first of them that is not needed any longer, TL_NONE */
-    TL_VEC(way) list; /* those to the node in hand */
+    int64_t *zero;       /* [nlanes] */
+    ways folded;
+    TL_VEC(slot) slots;
+    uint32_t free; /* the first slot that is not needed any longer, TL_NONE */
+    ways list;     /* those to the node in hand */
     TL_VEC(staying) nodes;
-    TL_VEC(way) edges;
+    TL_VEC(int64_t) own_ns; /* [nodes * nlanes] */
+    ways edges;
     TL_VEC(end_after) ends;
+    TL_VEC(int64_t) ends_ns; /* [ends * nlanes] */
 } folding;
 
 /* ------------------------------------------------------------------------------------------------------------- ways */
 
-static void add_way(folding *f, uint32_t from, int64_t ns)
+/* Room for the way `at`; returns its lengths. */
+static int64_t *way_room(const folding *f, ways *w, size_t at)
 {
-    uint32_t at = f->nodes.v[from].at;
-    if (at < f->list.n && f->list.v[at].from == from) {
-        f->list.v[at].ns = tl_ns_max(f->list.v[at].ns, ns);
-        return;
-    }
-    tl_vec_room(&f->list);
-    f->nodes.v[from].at = (uint32_t)f->list.n;
-    f->list.v[f->list.n++] = (way){ ns, from };
+    tl_grow((void **)&w->from.v, &w->from.cap, at + 1, sizeof *w->from.v);
+    tl_grow((void **)&w->ns.v, &w->ns.cap, (at + 1) * f->nlanes, sizeof *w->ns.v);
+    return w->ns.v + at * f->nlanes;
 }
 
-static void add_ways_over(folding *f, uint32_t node, int64_t lag_ns)
+/* Adds a way that goes on from the ways ns[nlanes] over an edge, which is gone in some lanes. */
+static void add_way(folding *f, uint32_t from, const int64_t *ns, int64_t lag_ns, uint64_t gone)
 {
-    uint32_t at = f->ways_of[node];
+    uint32_t at = f->nodes.v[from].at;
+    bool is_new = at >= f->list.from.n || f->list.from.v[at] != from;
+    if (is_new) {
+        f->nodes.v[from].at = at = (uint32_t)f->list.from.n++;
+        way_room(f, &f->list, at);
+        f->list.from.v[at] = from;
+    }
+    int64_t *to = f->list.ns.v + at * f->nlanes;
+    for (size_t k = 0; k < f->nlanes; k++) {
+        int64_t more_ns = (gone >> k & 1) != 0 || ns[k] < NEVER_NS / 2 ? NEVER_NS : ns[k] + lag_ns;
+        to[k] = is_new ? more_ns : tl_ns_max(to[k], more_ns);
+    }
+}
+
+static void add_ways_over(folding *f, uint32_t node, int64_t lag_ns, uint64_t gone)
+{
+    uint32_t at = f->slot_of[node];
     if (f->number_of[node] != TL_NONE) {
-        add_way(f, f->number_of[node], lag_ns);
+        add_way(f, f->number_of[node], f->zero, lag_ns, gone);
         return;
     }
-    for (uint32_t i = 0; i < f->folded.v[at].n; i++)
-        add_way(f, f->folded.v[at].v[i].from, f->folded.v[at].v[i].ns + lag_ns);
+    for (size_t i = 0, first = (size_t)at * MOST_WAYS; i < f->slots.v[at].n; i++)
+        add_way(f, f->folded.from.v[first + i], f->folded.ns.v + (first + i) * f->nlanes, lag_ns, gone);
     if (--f->awaited[node] == 0) {
-        f->folded.v[at].next_free = f->free;
+        f->slots.v[at].next_free = f->free;
         f->free = at;
     }
 }
 
-/* Whether a way is never the longest: from its node another way, as long or longer, leads over a node of the list. */
-static bool is_short(const folding *f, const way *w)
+/* Whether an edge, and a way on from its node, are as long as another way, or longer, in all lanes. */
+static bool is_as_long(const folding *f, size_t edge, uint32_t over, const int64_t *on_ns, const int64_t *ns)
 {
-    for (size_t i = 0; i < f->list.n; i++) {
-        const way *over = &f->list.v[i];
-        const staying *node = &f->nodes.v[over->from];
-        if (over->from <= w->from || node->changes)
+    const int64_t *edge_ns = f->edges.ns.v + edge * f->nlanes, *own_ns = f->own_ns.v + over * f->nlanes;
+    for (size_t k = 0; k < f->nlanes; k++)
+        if (edge_ns[k] + own_ns[k] + on_ns[k] < ns[k])
+            return false;
+    return true;
+}
+
+/* Whether a way is never the longest: from its node another way, as long or longer, leads over a node of the list. */
+static bool is_short(const folding *f, uint32_t from, const int64_t *ns)
+{
+    for (size_t i = 0; i < f->list.from.n; i++) {
+        uint32_t over = f->list.from.v[i];
+        const staying *node = &f->nodes.v[over];
+        if (over <= from || node->changes)
             continue;
         for (uint32_t e = node->first_edge; e < node[1].first_edge; e++)
-            if (f->edges.v[e].from == w->from && f->edges.v[e].ns + node->own_ns + over->ns >= w->ns)
+            if (f->edges.from.v[e] == from && is_as_long(f, e, over, f->list.ns.v + i * f->nlanes, ns))
                 return true;
     }
     return false;
@@ -102,95 +135,109 @@ static bool is_short(const folding *f, const way *w)
 static void drop_short(folding *f)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < f->list.n; i++) {
-        way w = f->list.v[i];
-        if (!is_short(f, &w))
-            f->list.v[kept++] = w;
+    for (size_t i = 0; i < f->list.from.n; i++) {
+        const int64_t *ns = f->list.ns.v + i * f->nlanes;
+        if (is_short(f, f->list.from.v[i], ns))
+            continue;
+        f->list.from.v[kept] = f->list.from.v[i];
+        memmove(f->list.ns.v + kept++ * f->nlanes, ns, f->nlanes * sizeof *ns);
     }
-    f->list.n = kept;
+    f->list.from.n = kept;
 }
 
 /* What the node in hand waits for, as a list of ways; in the order of its edges, where they may go. */
 static void list_ways(folding *f, uint32_t v)
 {
-    f->list.n = 0;
-    for (uint32_t e = f->net->first_edge[v]; e < f->net->first_edge[v + 1]; e++)
-        add_ways_over(f, f->net->from[e], f->net->lag_ns[e]);
-    if (f->marks[v] != TL_FOLD_EDGES && f->list.n > 1 && f->list.n <= 2 * MOST_WAYS)
+    uint32_t end = f->net->first_edge[v + 1];
+    f->list.from.n = 0;
+    for (uint32_t e = f->net->first_edge[v]; e < end; e++)
+        add_ways_over(f, f->net->from[e], f->net->lag_ns[e], f->lanes->gone != NULL && e + 1 == end ? f->lanes->gone[v] : 0);
+    if (f->marks[v] != TL_FOLD_EDGES && f->list.from.n > 1 && f->list.from.n <= 2 * MOST_WAYS)
         drop_short(f);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-/* Notes that a node of `step` is done ns after node `number`, which stays.  The latest step stands first in the list:
- * nodes come by time, so its place is found at once however many steps there are. */
-static void add_end(folding *f, uint32_t number, uint32_t step, int64_t ns)
+/* Notes that a node of `step` is done ns[nlanes] and after_ns later than node `number`, which stays.  The latest step
+ * stands first in the list: nodes come by time, so its place is found at once however many steps there are. */
+static void add_end(folding *f, uint32_t number, uint32_t step, const int64_t *ns, int64_t after_ns)
 {
     uint32_t before = TL_NONE, i = f->nodes.v[number].first_end;
     for (; i != TL_NONE && f->ends.v[i].step > step; i = f->ends.v[i].next)
         before = i;
-    if (i != TL_NONE && f->ends.v[i].step == step) {
-        f->ends.v[i].ns = tl_ns_max(f->ends.v[i].ns, ns);
-        return;
+    bool is_new = i == TL_NONE || f->ends.v[i].step != step;
+    if (is_new) {
+        tl_vec_room(&f->ends);
+        f->ends.v[f->ends.n] = (end_after){ step, i };
+        i = (uint32_t)f->ends.n++;
+        *(before == TL_NONE ? &f->nodes.v[number].first_end : &f->ends.v[before].next) = i;
+        tl_grow((void **)&f->ends_ns.v, &f->ends_ns.cap, f->ends.n * f->nlanes, sizeof *f->ends_ns.v);
     }
-    tl_vec_room(&f->ends);
-    uint32_t at = (uint32_t)f->ends.n++;
-    f->ends.v[at] = (end_after){ ns, step, i };
-    *(before == TL_NONE ? &f->nodes.v[number].first_end : &f->ends.v[before].next) = at;
+    int64_t *to = f->ends_ns.v + i * f->nlanes;
+    for (size_t k = 0; k < f->nlanes; k++)
+        to[k] = is_new ? ns[k] + after_ns : tl_ns_max(to[k], ns[k] + after_ns);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-/* Adds a node, and an entry behind it whose first_edge ends the node's edges. */
-static void add_node(folding *f, int64_t own_ns, bool changes)
+static const int64_t *own_of(const folding *f, uint32_t v)
 {
-    tl_vec_room(&f->nodes);
-    f->nodes.v[f->nodes.n - 1] = (staying){ own_ns, (uint32_t)f->edges.n, TL_NONE, TL_NONE, changes };
-    f->nodes.n++;
+    return f->lanes->own_ns + v * f->nlanes;
 }
 
+/* Adds a node with the list as its edges, and an entry behind it whose first_edge ends these. */
 static void keep(folding *f, uint32_t v)
 {
     const tl_net *net = f->net;
+    const size_t n = f->list.from.n;
     uint32_t number = (uint32_t)f->nodes.n - 1;
-    add_node(f, net->own_ns[v], f->marks[v] >= TL_FOLD_WORK);
-    for (size_t i = 0; i < f->list.n; i++) {
-        tl_vec_room(&f->edges);
-        f->edges.v[f->edges.n++] = f->list.v[i];
+    tl_vec_room(&f->nodes);
+    f->nodes.v[number] = (staying){ (uint32_t)f->edges.from.n, TL_NONE, TL_NONE, f->marks[v] >= TL_FOLD_WORK };
+    tl_grow((void **)&f->own_ns.v, &f->own_ns.cap, f->nodes.n * f->nlanes, sizeof *f->own_ns.v);
+    memcpy(f->own_ns.v + number * f->nlanes, own_of(f, v), f->nlanes * sizeof *f->own_ns.v);
+    if (n > 0) {
+        way_room(f, &f->edges, f->edges.from.n + n - 1);
+        memcpy(f->edges.from.v + f->edges.from.n, f->list.from.v, n * sizeof *f->edges.from.v);
+        memcpy(f->edges.ns.v + f->edges.from.n * f->nlanes, f->list.ns.v, n * f->nlanes * sizeof *f->edges.ns.v);
     }
-    f->nodes.v[number + 1] = (staying){ .first_edge = (uint32_t)f->edges.n };
+    f->edges.from.n += n;
+    f->nodes.v[f->nodes.n++] = (staying){ .first_edge = (uint32_t)f->edges.from.n };
     f->number_of[v] = number;
     for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
-        add_end(f, number, net->ends[i].step, net->ends[i].ns);
+        add_end(f, number, net->end_step[i], f->zero, net->end_ns[i]);
 }
 
 static void fold(folding *f, uint32_t v)
 {
     const tl_net *net = f->net;
-    uint32_t at = f->free, n = (uint32_t)f->list.n;
-    for (uint32_t i = 0; i < n; i++) {
-        f->list.v[i].ns += net->own_ns[v];
+    const size_t n = f->list.from.n;
+    for (size_t i = 0; i < n; i++) {
+        int64_t *ns = f->list.ns.v + i * f->nlanes;
+        for (size_t k = 0; k < f->nlanes; k++)
+            ns[k] += own_of(f, v)[k];
         for (uint32_t k = net->first_end[v]; k < net->first_end[v + 1]; k++)
-            add_end(f, f->list.v[i].from, net->ends[k].step, f->list.v[i].ns + net->ends[k].ns);
+            add_end(f, f->list.from.v[i], net->end_step[k], ns, net->end_ns[k]);
     }
     if (f->awaited[v] == 0)
         return;
+    uint32_t at = f->free;
     if (at != TL_NONE) {
-        f->free = f->folded.v[at].next_free;
+        f->free = f->slots.v[at].next_free;
     } else {
-        tl_vec_room(&f->folded);
-        at = (uint32_t)f->folded.n++;
+        tl_vec_room(&f->slots);
+        at = (uint32_t)f->slots.n++;
+        way_room(f, &f->folded, f->slots.n * MOST_WAYS - 1);
     }
-    for (size_t i = 0; i < n; i++)
-        f->folded.v[at].v[i] = f->list.v[i];
-    f->folded.v[at].n = n;
-    f->ways_of[v] = at;
+    memcpy(f->folded.from.v + at * MOST_WAYS, f->list.from.v, n * sizeof *f->list.from.v);
+    memcpy(f->folded.ns.v + at * MOST_WAYS * f->nlanes, f->list.ns.v, n * f->nlanes * sizeof *f->list.ns.v);
+    f->slots.v[at].n = (uint32_t)n;
+    f->slot_of[v] = at;
 }
 
 static void take(folding *f, uint32_t v)
 {
     list_ways(f, v);
-    size_t in = f->list.n, out = f->awaited[v];
+    size_t in = f->list.from.n, out = f->awaited[v];
     if (f->marks[v] == TL_FOLD_AWAY && in > 0 && in <= MOST_WAYS && in * out <= in + out)
         fold(f, v);
     else
@@ -202,49 +249,64 @@ static void take(folding *f, uint32_t v)
 static void start(folding *f)
 {
     const tl_net *net = f->net;
-    f->ways_of = tl_malloc((net->n + 1) * sizeof *f->ways_of);
+    f->slot_of = tl_malloc((net->n + 1) * sizeof *f->slot_of);
     f->awaited = tl_calloc(net->n + 1, sizeof *f->awaited);
+    f->zero = tl_calloc(f->nlanes, sizeof *f->zero);
     tl_vec_room(&f->nodes);
     f->nodes.v[f->nodes.n++] = (staying){ .first_edge = 0 };
     for (size_t e = 0; e < net->nedges; e++)
         f->awaited[net->from[e]]++;
     for (size_t v = 0; v < net->n; v++)
-        f->number_of[v] = f->ways_of[v] = TL_NONE;
+        f->number_of[v] = f->slot_of[v] = TL_NONE;
 }
 
-/* From the parts of the folding to arrays of their own. */
-static void hand_out(const folding *f, tl_net *out)
+/* The ends in the order of their nodes; the arrays of the folding become those of the net. */
+static void hand_out(folding *f, tl_net *out)
 {
-    size_t n = f->nodes.n > 0 ? f->nodes.n - 1 : 0, at = 0;
-    tl_net_new(n, f->edges.n, f->ends.n, f->net->nsteps, out);
+    size_t n = f->nodes.n - 1, at = 0;
+    *out = (tl_net){ .n = n,
+                     .nedges = f->edges.from.n,
+                     .nends = f->ends.n,
+                     .nsteps = f->net->nsteps,
+                     .nlanes = f->nlanes,
+                     .own_ns = f->own_ns.v,
+                     .from = f->edges.from.v,
+                     .lag_ns = f->edges.ns.v,
+                     .first_edge = tl_malloc((n + 1) * sizeof *out->first_edge),
+                     .first_end = tl_malloc((n + 1) * sizeof *out->first_end),
+                     .end_step = tl_malloc((f->ends.n + 1) * sizeof *out->end_step),
+                     .end_ns = tl_malloc((f->ends.n * f->nlanes + 1) * sizeof *out->end_ns) };
     for (size_t v = 0; v < n; v++) {
-        out->own_ns[v] = f->nodes.v[v].own_ns;
         out->first_edge[v] = f->nodes.v[v].first_edge;
         out->first_end[v] = (uint32_t)at;
-        for (uint32_t i = f->nodes.v[v].first_end; i != TL_NONE; i = f->ends.v[i].next)
-            out->ends[at++] = (tl_net_end){ f->ends.v[i].ns, f->ends.v[i].step };
+        for (uint32_t i = f->nodes.v[v].first_end; i != TL_NONE; i = f->ends.v[i].next) {
+            memcpy(out->end_ns + at * f->nlanes, f->ends_ns.v + i * f->nlanes, f->nlanes * sizeof *out->end_ns);
+            out->end_step[at++] = f->ends.v[i].step;
+        }
     }
-    out->first_edge[n] = (uint32_t)f->edges.n;
+    out->first_edge[n] = (uint32_t)f->edges.from.n;
     out->first_end[n] = (uint32_t)at;
-    for (size_t e = 0; e < f->edges.n; e++) {
-        out->from[e] = f->edges.v[e].from;
-        out->lag_ns[e] = f->edges.v[e].ns;
-    }
 }
 
-void tl_net_fold(const tl_net *net, const uint8_t *marks, tl_net *out, uint32_t *number_of)
+void tl_net_fold(const tl_net *net, const uint8_t *marks, const tl_lanes *lanes, tl_net *out, uint32_t *number_of)
 {
+    const tl_lanes as_is = { 1, net->own_ns, NULL };
     folding f = { .net = net, .marks = marks, .number_of = number_of, .free = TL_NONE };
-    *out = (tl_net){ 0 };
+    f.lanes = lanes != NULL ? lanes : &as_is;
+    f.nlanes = f.lanes->n;
     start(&f);
     for (uint32_t i = 0; i < net->n; i++)
         take(&f, net->order != NULL ? net->order[i] : i);
     hand_out(&f, out);
-    free(f.ways_of);
+    free(f.slot_of);
     free(f.awaited);
-    free(f.folded.v);
-    free(f.list.v);
+    free(f.zero);
+    free(f.folded.from.v);
+    free(f.folded.ns.v);
+    free(f.slots.v);
+    free(f.list.from.v);
+    free(f.list.ns.v);
     free(f.nodes.v);
-    free(f.edges.v);
     free(f.ends.v);
+    free(f.ends_ns.v);
 }

@@ -8,101 +8,119 @@
  */
 #include "tlmpi/analysis/replay.h"
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
 #include <stdlib.h>
 
 typedef struct making {
-    tl_changes *c;
+    const tl_changes *c;
     tl_arena arena;
+    tl_net net;          /* of the whole rank: its nodes in order, after the origin */
+    tl_lanes lanes;      /* of that net */
+    uint32_t *order;     /* [nodes] */
+    uint32_t *at;        /* by node of the rank: its number in the net */
     uint8_t *marks;      /* by node of the net */
     uint32_t *number_of; /* by node of the net: its number in the fold */
 } making;
 
 /* ---------------------------------------------------------------------------------------------------------- the net */
 
-static void put_edges(tl_changes *c, uint32_t v)
+static void put_edges(making *m, uint32_t v)
 {
-    const tl_open_rank *o = &c->open;
-    tl_net *net = &c->net;
-    uint32_t e = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
-    if (e == last) {
+    const tl_open_rank *o = &m->c->open;
+    tl_net *net = &m->net;
+    uint32_t first = o->nodes[v].first_edge, last = o->nodes[v + 1].first_edge;
+    if (first == last) {
         net->from[net->nedges] = 0;
         net->lag_ns[net->nedges++] = 0;
-        return;
     }
-    for (last -= c->gone[v]; e < last; e++) {
-        net->from[net->nedges] = c->at[o->edges[e].from];
+    for (uint32_t e = first; e < last; e++) {
+        net->from[net->nedges] = m->at[o->edges[e].from];
         net->lag_ns[net->nedges++] = o->edges[e].lag_ns;
     }
 }
 
-static void put_all_edges(tl_changes *c)
+static void lay_out(making *m)
 {
-    tl_net *net = &c->net;
+    const tl_open_rank *o = &m->c->open;
+    tl_net *net = &m->net;
+    tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, m->c->frame->nsteps, net);
+    tl_open_order(o, m->order);
+    for (uint32_t i = 0; i < o->n; i++)
+        m->at[m->order[i]] = i + 1;
     net->nedges = 0;
+    net->own_ns[0] = 0;
     net->first_edge[0] = net->first_edge[1] = 0;
-    for (uint32_t i = 0; i < c->open.n; i++) {
-        if (tl_port_of(&c->open, c->order[i]) == TL_NONE)
-            put_edges(c, c->order[i]);
+    for (uint32_t i = 0; i < o->n; i++) {
+        uint32_t v = m->order[i], port = tl_port_of(o, v);
+        if (port == TL_NONE)
+            put_edges(m, v);
         net->first_edge[i + 2] = (uint32_t)net->nedges;
+        net->own_ns[i + 1] = o->nodes[v].work_ns + o->rest_ns[v] +
+                             (port != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0);
     }
 }
 
-/* The net of the rank as it is changed: its edges are the same as long as none is gone. */
-static void lay_out(tl_changes *c)
+/* What is changed in each lane. */
+static void put_lanes(making *m)
 {
-    const tl_open_rank *o = &c->open;
-    bool parted = false, ok = c->laid_out;
-    if (!ok) {
-        tl_net_new(o->n + (size_t)1, o->nodes[o->n].first_edge + o->n + (size_t)1, o->n, c->frame->nsteps, &c->net);
-        tl_open_order(o, c->order);
-        ok = true;
-    }
-    for (uint32_t i = 0; !c->laid_out && i < o->n; i++)
-        c->at[c->order[i]] = i + 1;
-    for (uint32_t v = 0; v < o->n && !parted; v++)
-        parted = c->gone[v];
-    if (!c->laid_out || parted || c->parted)
-        put_all_edges(c);
-    c->laid_out = ok;
-    c->parted = parted;
-    c->net.own_ns[0] = 0;
-    for (uint32_t v = 0; v < o->n; v++) {
-        int64_t lag_ns = tl_port_of(o, v) != TL_NONE ? o->edges[o->nodes[v].first_edge].lag_ns : 0;
-        c->net.own_ns[c->at[v]] = o->nodes[v].work_ns + o->rest_ns[v] + lag_ns - c->less_ns[v];
-    }
+    const tl_changes *c = m->c;
+    const size_t n = c->open.n, nlanes = c->nlanes > 0 ? c->nlanes : 1;
+    const int64_t *less_ns = c->nlanes > 0 ? c->kept_less_ns.v : c->less_ns;
+    const bool *is_gone = c->nlanes > 0 ? c->kept_gone.v : c->gone;
+    int64_t *own_ns = tl_arena_zeroed(&m->arena, m->net.n * nlanes, sizeof *own_ns);
+    uint64_t *gone = tl_arena_zeroed(&m->arena, m->net.n, sizeof *gone);
+    for (size_t v = 0; v < n; v++)
+        for (size_t k = 0; k < nlanes; k++) {
+            own_ns[m->at[v] * nlanes + k] = m->net.own_ns[m->at[v]] - less_ns[k * n + v];
+            gone[m->at[v]] |= (uint64_t)is_gone[k * n + v] << k;
+        }
+    m->lanes = (tl_lanes){ nlanes, own_ns, gone };
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
+
+/* Returns the least time in any lane. */
+static int64_t least_own(const making *m, uint32_t v)
+{
+    int64_t ns = INT64_MAX;
+    for (size_t k = 0; k < m->lanes.n; k++)
+        ns = tl_ns_min(ns, m->lanes.own_ns[v * m->lanes.n + k]);
+    return ns;
+}
 
 /* Lists the nodes that may end a step.  A node does not if a later node of its step waits for it and is never done
  * earlier. */
 static void put_ends(making *m)
 {
     const tl_changes *c = m->c;
-    tl_net *net = &m->c->net;
-    bool *ends = tl_malloc((net->n + 1) * sizeof *ends);
+    tl_net *net = &m->net;
+    bool *ends = tl_arena_take(&m->arena, net->n, sizeof *ends);
     for (uint32_t v = 0; v < net->n; v++)
         ends[v] = v > 0;
-    for (uint32_t v = 1; v < net->n; v++)
-        for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1] && m->marks[v] < TL_FOLD_WORK; e++) {
+    for (uint32_t v = 1; v < net->n; v++) {
+        uint32_t end = net->first_edge[v + 1] - (m->lanes.gone[v] != 0);
+        int64_t least_ns = least_own(m, v);
+        for (uint32_t e = net->first_edge[v]; e < end && m->marks[v] < TL_FOLD_WORK; e++) {
             uint32_t from = net->from[e];
-            if (from > 0 && net->lag_ns[e] + net->own_ns[v] >= 0 &&
-                c->open.nodes[c->order[from - 1]].step == c->open.nodes[c->order[v - 1]].step)
+            if (from > 0 && net->lag_ns[e] + least_ns >= 0 &&
+                c->open.nodes[m->order[from - 1]].step == c->open.nodes[m->order[v - 1]].step)
                 ends[from] = false;
         }
+    }
     net->nends = 0;
     for (uint32_t v = 0; v < net->n; v++) {
         net->first_end[v] = (uint32_t)net->nends;
-        if (ends[v])
-            net->ends[net->nends++] = (tl_net_end){ 0, c->step_of[c->order[v - 1]] };
+        if (!ends[v])
+            continue;
+        net->end_ns[net->nends] = 0;
+        net->end_step[net->nends++] = c->step_of[m->order[v - 1]];
     }
     net->first_end[net->n] = (uint32_t)net->nends;
-    free(ends);
 }
 
 static void mark(making *m, uint32_t node, tl_fold_mark how)
 {
-    tl_fold_mark_put(&m->marks[m->c->at[node]], how);
+    tl_fold_mark_put(&m->marks[m->at[node]], how);
 }
 
 static void mark_all(making *m, const uint8_t *marks)
@@ -129,7 +147,7 @@ static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
     out->done_ns[0] = 0;
     out->norigin = out->net.first_end[1];
     for (uint32_t v = 0; v < o->n; v++) {
-        uint32_t number = m->number_of[m->c->at[v]];
+        uint32_t number = m->number_of[m->at[v]];
         if (number != TL_NONE)
             out->done_ns[number] = o->nodes[v].done_ns;
         if (number_of != NULL)
@@ -137,23 +155,27 @@ static void hand_out(const making *m, tl_folded *out, uint32_t *number_of)
     }
     for (size_t p = 0; p < nports; p++) {
         const tl_port *port = &o->of->ports[p];
-        out->came[p] = port->awaited ? m->number_of[m->c->at[port->arrival]] : TL_NONE;
-        out->met[p] = port->meeting != TL_NONE ? m->number_of[m->c->at[port->arrival + 1]] : TL_NONE;
+        out->came[p] = port->awaited ? m->number_of[m->at[port->arrival]] : TL_NONE;
+        out->met[p] = port->meeting != TL_NONE ? m->number_of[m->at[port->arrival + 1]] : TL_NONE;
     }
 }
 
-void tl_folded_make(tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
+void tl_folded_make(const tl_changes *changes, const uint8_t *marks, tl_folded *out, uint32_t *number_of)
 {
     size_t n = changes->open.n + (size_t)1;
     making m = { .c = changes };
+    m.order = tl_arena_take(&m.arena, n, sizeof *m.order);
+    m.at = tl_arena_take(&m.arena, n, sizeof *m.at);
     m.marks = tl_arena_zeroed(&m.arena, n, sizeof *m.marks);
     m.number_of = tl_arena_take(&m.arena, n, sizeof *m.number_of);
     *out = (tl_folded){ 0 };
-    lay_out(changes);
+    lay_out(&m);
+    put_lanes(&m);
     mark_all(&m, marks);
     put_ends(&m);
-    tl_net_fold(&changes->net, m.marks, &out->net, m.number_of);
+    tl_net_fold(&m.net, m.marks, &m.lanes, &out->net, m.number_of);
     hand_out(&m, out, number_of);
+    tl_net_free(&m.net);
     tl_arena_free(&m.arena);
 }
 
@@ -169,20 +191,46 @@ void tl_folded_free(tl_folded *folded)
 
 /* ------------------------------------------------------------------------------------------------------------ bytes */
 
+/* A time in each lane: that in the first, which others differ, and by how much. */
+static void put_times(const int64_t *ns, size_t nlanes, tl_bytes *out)
+{
+    uint64_t differ = 0;
+    tl_bytes_put_number(out, ns[0]);
+    for (size_t k = 1; k < nlanes; k++)
+        differ |= (uint64_t)(ns[k] != ns[0]) << (k - 1);
+    if (nlanes > 1)
+        tl_bytes_put_number(out, (int64_t)differ);
+    for (size_t k = 1; k < nlanes; k++)
+        if (ns[k] != ns[0])
+            tl_bytes_put_number(out, ns[k] - ns[0]);
+}
+
+static int64_t get_time(tl_bytes *in, size_t nlanes, size_t lane)
+{
+    int64_t first_ns = tl_bytes_get_number(in), ns = first_ns;
+    uint64_t differ = nlanes > 1 ? (uint64_t)tl_bytes_get_number(in) : 0;
+    for (size_t k = 1; differ != 0; k++, differ >>= 1) {
+        int64_t by_ns = (differ & 1) != 0 ? tl_bytes_get_number(in) : 0;
+        ns = k == lane ? first_ns + by_ns : ns;
+    }
+    return ns;
+}
+
 static void put_node(const tl_folded *folded, uint32_t v, tl_bytes *out)
 {
     const tl_net *net = &folded->net;
-    tl_bytes_put_number(out, net->own_ns[v]);
+    const size_t nlanes = net->nlanes;
+    put_times(net->own_ns + v * nlanes, nlanes, out);
     tl_bytes_put_number(out, folded->done_ns[v] - (v > 0 ? folded->done_ns[v - 1] : 0));
     tl_bytes_put_number(out, net->first_edge[v + 1] - net->first_edge[v]);
     for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
         tl_bytes_put_number(out, v - net->from[e]);
-        tl_bytes_put_number(out, net->lag_ns[e]);
+        put_times(net->lag_ns + e * nlanes, nlanes, out);
     }
     tl_bytes_put_number(out, net->first_end[v + 1] - net->first_end[v]);
     for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
-        tl_bytes_put_number(out, net->ends[i].step);
-        tl_bytes_put_number(out, net->ends[i].ns);
+        tl_bytes_put_number(out, net->end_step[i]);
+        put_times(net->end_ns + i * nlanes, nlanes, out);
     }
 }
 
@@ -194,6 +242,7 @@ void tl_folded_put(const tl_folded *folded, size_t nports, tl_bytes *out)
     tl_bytes_put_number(out, (int64_t)net->nedges);
     tl_bytes_put_number(out, (int64_t)net->nends);
     tl_bytes_put_number(out, (int64_t)net->nsteps);
+    tl_bytes_put_number(out, (int64_t)net->nlanes);
     tl_bytes_put_number(out, (int64_t)folded->norigin);
     tl_bytes_put_number(out, (int64_t)nports);
     for (size_t p = 0; p < nports; p++) {
@@ -214,8 +263,8 @@ static uint32_t get_small(tl_bytes *in)
 void tl_folded_get(tl_folded *folded, tl_bytes *in)
 {
     size_t n = get_small(in), nedges = get_small(in), nends = get_small(in), nsteps = get_small(in);
-    size_t norigin = get_small(in), nports = get_small(in);
-    *folded = (tl_folded){ .net = { .n = n, .nedges = nedges, .nends = nends, .nsteps = nsteps },
+    size_t nlanes = get_small(in), norigin = get_small(in), nports = get_small(in);
+    *folded = (tl_folded){ .net = { .n = n, .nedges = nedges, .nends = nends, .nsteps = nsteps, .nlanes = nlanes },
                            .norigin = norigin,
                            .came = tl_malloc((nports + 1) * sizeof *folded->came),
                            .met = tl_malloc((nports + 1) * sizeof *folded->met) };
@@ -226,19 +275,20 @@ void tl_folded_get(tl_folded *folded, tl_bytes *in)
     tl_bytes_get_list(in, (void **)&folded->packed.v, &folded->packed.n, 1);
 }
 
-static void get_node(tl_net *net, int64_t *done_ns, uint32_t v, tl_bytes *in)
+static void get_node(const tl_folded *folded, uint32_t v, tl_bytes *in, tl_net *net, int64_t *done_ns)
 {
-    net->own_ns[v] = tl_bytes_get_number(in);
+    const size_t nlanes = folded->net.nlanes, lane = folded->lane;
+    net->own_ns[v] = get_time(in, nlanes, lane);
     done_ns[v] = tl_bytes_get_number(in) + (v > 0 ? done_ns[v - 1] : 0);
     net->first_edge[v + 1] = net->first_edge[v] + get_small(in);
     for (uint32_t e = net->first_edge[v]; e < net->first_edge[v + 1]; e++) {
         net->from[e] = v - get_small(in);
-        net->lag_ns[e] = tl_bytes_get_number(in);
+        net->lag_ns[e] = get_time(in, nlanes, lane);
     }
     net->first_end[v + 1] = net->first_end[v] + get_small(in);
     for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++) {
-        net->ends[i].step = get_small(in);
-        net->ends[i].ns = tl_bytes_get_number(in);
+        net->end_step[i] = get_small(in);
+        net->end_ns[i] = get_time(in, nlanes, lane);
     }
 }
 
@@ -249,5 +299,5 @@ void tl_folded_unpack(const tl_folded *folded, tl_net *net, int64_t **done_ns)
     *done_ns = tl_malloc((net->n + 1) * sizeof **done_ns);
     net->first_edge[0] = net->first_end[0] = 0;
     for (uint32_t v = 0; v < net->n; v++)
-        get_node(net, *done_ns, v, &in);
+        get_node(folded, v, &in, net, *done_ns);
 }

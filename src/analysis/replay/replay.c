@@ -10,12 +10,14 @@ void tl_net_new(size_t n, size_t nedges, size_t nends, size_t nsteps, tl_net *ou
                      .nedges = nedges,
                      .nends = nends,
                      .nsteps = nsteps,
+                     .nlanes = 1,
                      .own_ns = tl_malloc((n + 1) * sizeof *out->own_ns),
                      .first_edge = tl_malloc((n + 1) * sizeof *out->first_edge),
                      .from = tl_malloc((nedges + 1) * sizeof *out->from),
                      .lag_ns = tl_malloc((nedges + 1) * sizeof *out->lag_ns),
                      .first_end = tl_malloc((n + 1) * sizeof *out->first_end),
-                     .ends = tl_malloc((nends + 1) * sizeof *out->ends) };
+                     .end_step = tl_malloc((nends + 1) * sizeof *out->end_step),
+                     .end_ns = tl_malloc((nends + 1) * sizeof *out->end_ns) };
 }
 
 void tl_net_free(tl_net *net)
@@ -26,7 +28,8 @@ void tl_net_free(tl_net *net)
     free(net->from);
     free(net->lag_ns);
     free(net->first_end);
-    free(net->ends);
+    free(net->end_step);
+    free(net->end_ns);
     *net = (tl_net){ 0 };
 }
 
@@ -41,7 +44,7 @@ int64_t tl_net_replay(const tl_net *net, int64_t *done_ns)
             since = tl_ns_max(since, done_ns[net->from[e]] + net->lag_ns[e]);
         done_ns[v] = since + net->own_ns[v];
         for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
-            last = tl_ns_max(last, done_ns[v] + net->ends[i].ns);
+            last = tl_ns_max(last, done_ns[v] + net->end_ns[i]);
     }
     return last;
 }
@@ -52,8 +55,8 @@ void tl_net_step_ends(const tl_net *net, const int64_t *done_ns, int64_t *end_ns
         end_ns[s] = INT64_MIN;
     for (size_t v = 0; v < net->n; v++)
         for (uint32_t i = net->first_end[v]; i < net->first_end[v + 1]; i++)
-            if (net->ends[i].step < net->nsteps)
-                end_ns[net->ends[i].step] = tl_ns_max(end_ns[net->ends[i].step], done_ns[v] + net->ends[i].ns);
+            if (net->end_step[i] < net->nsteps)
+                end_ns[net->end_step[i]] = tl_ns_max(end_ns[net->end_step[i]], done_ns[v] + net->end_ns[i]);
     for (size_t s = 1; s < net->nsteps; s++)
         end_ns[s] = tl_ns_max(end_ns[s], end_ns[s - 1]);
 }

@@ -9,7 +9,7 @@
 typedef struct assembling {
     const tl_baseline *b;
     const tl_folded *folded;
-    tl_folded *changed;
+    const tl_folded *changed;
     tl_whole *out;
     tl_net *net;      /* out's */
     size_t end_of_origin; /* where its next end stands */
@@ -49,6 +49,12 @@ static void put_edge(tl_net *net, uint32_t from, int64_t lag_ns)
     net->lag_ns[net->nedges++] = lag_ns;
 }
 
+static void put_end(tl_net *net, size_t at, uint32_t step, int64_t ns)
+{
+    net->end_step[at] = step;
+    net->end_ns[at] = ns;
+}
+
 static void begin_node(assembling *a, size_t v, int64_t own_ns, int64_t done_ns)
 {
     a->net->own_ns[v] = own_ns;
@@ -63,7 +69,7 @@ static void put_net(assembling *a, size_t rank, const tl_net *of, const int64_t 
     tl_net *net = a->net;
     uint32_t base = a->out->base[rank];
     for (uint32_t i = 0; i < of->first_end[1]; i++)
-        net->ends[a->end_of_origin++] = of->ends[i];
+        put_end(net, a->end_of_origin++, of->end_step[i], of->end_ns[i]);
     for (uint32_t v = 1; v < of->n; v++) {
         begin_node(a, base + v, of->own_ns[v], done_ns[v]);
         for (uint32_t e = of->first_edge[v]; e < of->first_edge[v + 1]; e++)
@@ -71,7 +77,7 @@ static void put_net(assembling *a, size_t rank, const tl_net *of, const int64_t 
         if (meets[v] != TL_NONE)
             put_edge(net, a->out->meetings + meets[v], 0);
         for (uint32_t i = of->first_end[v]; i < of->first_end[v + 1]; i++)
-            net->ends[net->nends++] = of->ends[i];
+            put_end(net, net->nends++, of->end_step[i], of->end_ns[i]);
     }
 }
 
@@ -93,8 +99,6 @@ static void put_rank(assembling *a, size_t rank)
     tl_net_free(&own);
     free(done_ns);
     free(meets);
-    if (folded != &a->folded[rank])
-        tl_net_free(&a->changed[rank].net);
 }
 
 static void put_meeting(assembling *a, uint32_t m)
@@ -108,7 +112,7 @@ static void put_meeting(assembling *a, uint32_t m)
                                               : a->out->meetings + edge->of;
         put_edge(a->net, from, edge->lag_ns);
     }
-    a->net->ends[a->net->nends++] = (tl_net_end){ 0, (uint32_t)a->b->nsteps };
+    put_end(a->net, a->net->nends++, (uint32_t)a->b->nsteps, 0);
 }
 
 /* Adds the one origin that replaces the origins of all ranks. */
@@ -122,7 +126,7 @@ static void put_origin(assembling *a)
 static void put_all(assembling *a)
 {
     tl_net *net = a->net;
-    net->nedges = net->nends = 0;
+    net->nedges = net->nends = a->end_of_origin = 0;
     put_origin(a);
     for (size_t r = 0; r < a->b->graph->nranks; r++)
         put_rank(a, r);
@@ -170,18 +174,23 @@ static void put_in_order(assembling *a)
     net->order = tl_malloc((net->n + 1) * sizeof *net->order);
     bool *dropped = tl_malloc(net->nedges + 1);
     tl_order_nodes(net->n, net->first_edge, net->from, a->out->done_ns, net->order, dropped, &ndropped);
-    if (ndropped > 0)
+    a->out->cut = ndropped > 0;
+    if (a->out->cut)
         cut(a, dropped);
     free(dropped);
 }
 
-void tl_whole_make(const tl_baseline *b, const tl_folded *folded, tl_folded *changed, tl_whole *out)
+void tl_whole_make(const tl_baseline *b, const tl_folded *folded, const tl_folded *changed, tl_whole *out)
 {
     assembling a = { .b = b, .folded = folded, .changed = changed, .out = out, .net = &out->net };
-    *out = (tl_whole){ 0 };
-    start(&a);
+    bool again = out->net.order != NULL && !out->cut;
+    if (!again) {
+        tl_whole_free(out);
+        start(&a);
+    }
     put_all(&a);
-    put_in_order(&a);
+    if (!again)
+        put_in_order(&a);
 }
 
 void tl_whole_free(tl_whole *whole)

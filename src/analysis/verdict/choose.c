@@ -65,12 +65,28 @@ bool tl_drop_least_needed(bool *chosen, const double *share, size_t n, double le
     return any;
 }
 
+/* Whether no chosen unit is needed, nor will be once others are dropped: any of them gains no more than all together, but
+ * for the time that some repairs add to work in which a rank is ahead. */
+static bool none_is_needed(const choosing *c)
+{
+    const double most_ns = (double)c->out->together_ns + 2 * (double)tl_cost_added_ns(c->costing);
+    for (size_t u = 0; u < c->out->units.n; u++)
+        if (c->chosen[u] && most_ns >= c->least_cost * span_of(c, &c->out->units.v[u]))
+            return false;
+    return true;
+}
+
 static void eliminate(choosing *c)
 {
     for (size_t u = 0; u < c->out->units.n; u++)
         c->chosen[u] = true;
     do {
         c->out->together_ns = tl_cost_of(c->costing, c->chosen);
+        if (none_is_needed(c)) {
+            memset(c->chosen, 0, c->out->units.n * sizeof *c->chosen);
+            c->out->together_ns = 0;
+            break;
+        }
         find_needed(c);
     } while (tl_drop_least_needed(c->chosen, c->share, c->out->units.n, c->least_cost, c->shares));
     for (size_t u = 0; u < c->out->units.n; u++)

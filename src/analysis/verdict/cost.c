@@ -170,7 +170,7 @@ static void fold(tl_costing *c, const tl_whole *whole)
     for (size_t u = 0; u < c->nunits; u++)
         for (size_t i = 0; i < c->taken[u].of.n; i++)
             mark_taken(&whole->net, &c->taken[u].of.v[i], marks);
-    tl_net_fold(&whole->net, marks, &c->net, number_of);
+    tl_net_fold(&whole->net, marks, NULL, &c->net, number_of);
     for (size_t u = 0; u < c->nunits; u++)
         for (size_t i = 0; i < c->taken[u].of.n; i++)
             c->taken[u].of.v[i].node = number_of[c->taken[u].of.v[i].node];
@@ -278,6 +278,16 @@ int64_t tl_cost_of_part(tl_costing *c, const bool *chosen, const tl_cost_part *p
     int64_t end = tl_net_replay(&c->net, c->done_ns);
     take_rest(c, part, 1);
     return c->end_ns - end;
+}
+
+int64_t tl_cost_added_ns(const tl_costing *c)
+{
+    int64_t ns = 0;
+    for (size_t u = 0; u < c->nunits; u++)
+        for (size_t i = 0; i < c->taken[u].of.n; i++)
+            if (c->taken[u].of.v[i].ns < 0 && c->taken[u].of.v[i].ns != TL_GONE)
+                ns -= c->taken[u].of.v[i].ns;
+    return ns;
 }
 
 int64_t tl_cost_of(tl_costing *c, const bool *chosen)

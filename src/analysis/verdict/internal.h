@@ -53,6 +53,9 @@ static inline bool tl_unit_covers(const tl_baseline *b, const tl_unit *unit, siz
 /* Returns the gain, ns, of repairing all units with chosen[unit]. */
 int64_t tl_cost_of(tl_costing *costing, const bool *chosen);
 
+/* Returns the sum of what repairs add to work, ns: classes of work in which a late rank is ahead of its peers. */
+int64_t tl_cost_added_ns(const tl_costing *costing);
+
 /* The gain of the last tl_cost_of by step, ns: differences of step ends. */
 void tl_cost_by_step(const tl_costing *costing, int64_t *step_ns);
 
@@ -122,8 +125,8 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *baseline,
                        size_t n);
 void tl_trial_free(tl_trial *trial);
 
-/* Fills the gain of the next scenario, ns; called once for each, in their order. */
-void tl_trial_gain(tl_trial *trial, const tl_scenario *scenario, int64_t *gain_ns);
+/* Returns the gain of the next scenario, ns; called once for each, in their order.  sorts: as they are now. */
+int64_t tl_trial_gain(tl_trial *trial, const bool *sorts);
 
 /* scenarios.c: tl_scenario_rows appends the rows of whatif that are of no single rank or link, once the others are
  * there, and fills the slowdown against the ideal; tl_whatif_add appends one row, whose job time follows from

@@ -189,7 +189,7 @@ static void try_all(trying *t, tl_table *whatif)
         tl_whatif_row *row = &t->rows.v[i];
         for (size_t q = 0; q < t->b->nsorts; q++)
             t->sorts[q] = row->scenario == TL_SCENARIO_IDEAL || t->groups[q] == row->group;
-        tl_trial_gain(trial, &t->scenarios.v[i], &row->gain_ns);
+        row->gain_ns = tl_trial_gain(trial, t->scenarios.v[i].sorts);
         append(t->j, *row, whatif);
     }
     tl_trial_free(trial);

@@ -9,12 +9,12 @@ struct tl_trial {
     const tl_findings *j;
     const tl_baseline *b;
     tl_arena arena;
-    tl_asked asked;        /* what stays of each rank, read one scenario after the other */
+    size_t nranks, next;   /* the next scenario */
+    uint8_t *lanes;        /* [scenarios * nranks] of each rank in each scenario */
     int64_t *meeting_less; /* [nmeetings] what the ideal takes off it */
     int64_t **end_less;    /* by rank and port: off a member of a collective on a link */
-    tl_folded *changed;    /* [nranks] of the scenario in hand */
-    tl_whole whole;        /* of that; as long as no rank is changed it is the same */
-    bool same;
+    tl_folded *changed;    /* [nranks] in all lanes */
+    tl_whole whole;        /* of the scenario in hand */
 };
 
 /* ------------------------------------------------------------------------------------------------------------ links */
@@ -46,22 +46,22 @@ static void find_transfers(tl_trial *t, const tl_ideal *ideal)
     free(list.v);
 }
 
-/* Takes (sign 1) or restores (-1) the ideal's reduction of transfers on links of the given sorts. */
-static void shorten_transfers(tl_trial *t, const bool *sorts, int64_t sign)
+/* Takes off the ideal's reduction of transfers on links of the given sorts. */
+static void shorten_transfers(tl_trial *t, const bool *sorts)
 {
     const tl_graph *g = t->b->graph;
     tl_whole *whole = &t->whole;
     for (uint32_t m = 0; m < g->nmeetings; m++) {
         uint32_t link = tl_link_of(t->b, m);
         if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
-            whole->net.own_ns[whole->meetings + m] -= sign * t->meeting_less[m];
+            whole->net.own_ns[whole->meetings + m] -= t->meeting_less[m];
     }
     for (size_t r = 0; r < g->nranks; r++) {
         const tl_folded *folded = tl_folded_of(t->j->folded, t->changed, r);
         for (size_t p = 0; p < g->ranks[r].nports; p++) {
             uint32_t link = tl_link_of(t->b, g->ranks[r].ports[p].meeting);
             if (link != TL_NONE && sorts[t->b->links[link].role - t->b->nroles])
-                whole->net.own_ns[whole->base[r] + folded->met[p]] -= sign * t->end_less[r][p];
+                whole->net.own_ns[whole->base[r] + folded->met[p]] -= t->end_less[r][p];
         }
     }
 }
@@ -105,30 +105,41 @@ static size_t list_chosen(const tl_trial *t, size_t rank, uint32_t *plans)
     return n;
 }
 
-static void put_changes(tl_trial *t, const tl_scenario *scenarios, size_t n)
+static void put_changes(const tl_trial *t, const tl_scenario *scenarios, size_t n, tl_asked *asked)
 {
     uint32_t *plans = tl_malloc((t->j->units.n + 1) * sizeof *plans);
-    for (size_t r = 0; r < t->asked.n; r++)
+    for (size_t r = 0; r < t->nranks; r++)
         for (size_t s = 0; s < n; s++) {
             tl_change change = change_of(t, &scenarios[s], r);
             bool repaired = change.kind == TL_CHANGE_UNITS || change.kind == TL_CHANGE_IDEAL;
             if (change.kind != TL_CHANGE_NONE)
-                tl_change_put(&t->asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
+                tl_change_put(asked, r, change, plans, repaired ? list_chosen(t, r, plans) : 0);
         }
     free(plans);
 }
 
-/* The next answer of a rank. */
-static void get_changed(tl_trial *t, tl_change change, size_t rank)
+static void get_ends(tl_trial *t, size_t rank, tl_bytes *in)
 {
     tl_end_less *ends = NULL;
     size_t n = 0;
-    tl_changed_get(&t->changed[rank], &t->asked.out[rank]);
-    if (change.kind == TL_CHANGE_IDEAL)
-        tl_bytes_get_list(&t->asked.out[rank], (void **)&ends, &n, sizeof *ends);
+    tl_bytes_get_list(in, (void **)&ends, &n, sizeof *ends);
     for (size_t i = 0; i < n; i++)
         t->end_less[rank][ends[i].port] = tl_ns_max(t->end_less[rank][ends[i].port], ends[i].ns);
     free(ends);
+}
+
+/* What stays of a rank in each scenario. */
+static void get_changed(tl_trial *t, const tl_scenario *scenarios, size_t n, size_t rank, tl_bytes *in)
+{
+    for (size_t s = 0; s < n; s++) {
+        tl_change change = change_of(t, &scenarios[s], rank);
+        if (change.kind != TL_CHANGE_NONE)
+            tl_bytes_get(in, &t->lanes[s * t->nranks + rank], sizeof *t->lanes);
+        if (change.kind == TL_CHANGE_IDEAL)
+            get_ends(t, rank, in);
+    }
+    if (in->n > 0)
+        tl_changed_get(&t->changed[rank], in);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ trial */
@@ -152,14 +163,21 @@ tl_trial *tl_trial_new(const tl_findings *findings, const tl_baseline *b, const 
 {
     size_t nranks = b->graph->nranks;
     tl_trial *t = tl_calloc(1, sizeof *t);
-    *t = (tl_trial){ .j = findings, .b = b };
+    tl_asked asked;
+    *t = (tl_trial){ .j = findings, .b = b, .nranks = nranks };
     t->meeting_less = tl_arena_zeroed(&t->arena, b->graph->nmeetings, sizeof *t->meeting_less);
     t->end_less = tl_arena_zeroed(&t->arena, nranks, sizeof *t->end_less);
     t->changed = tl_arena_zeroed(&t->arena, nranks, sizeof *t->changed);
+    t->lanes = tl_arena_zeroed(&t->arena, n * nranks, sizeof *t->lanes);
     tell_ideal(t);
-    tl_asked_new(nranks, &t->asked);
-    put_changes(t, scenarios, n);
-    tl_ask_ranks(b->asker, TL_ASK_CHANGE, &t->asked);
+    tl_asked_new(nranks, &asked);
+    put_changes(t, scenarios, n, &asked);
+    tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
+    for (size_t r = 0; r < nranks; r++) {
+        get_changed(t, scenarios, n, r, &asked.out[r]);
+        tl_bytes_free(&asked.out[r]);
+    }
+    tl_asked_free(&asked);
     return t;
 }
 
@@ -167,41 +185,28 @@ void tl_trial_free(tl_trial *t)
 {
     if (t == NULL)
         return;
-    tl_asked_free(&t->asked);
+    for (size_t r = 0; r < t->nranks; r++)
+        tl_folded_free(&t->changed[r]);
     tl_arena_free(&t->arena);
     tl_whole_free(&t->whole);
     free(t);
 }
 
-/* Fills the gain, ns, of the whole net as it is now changed. */
-static void replay(tl_trial *t, const bool *sorts, int64_t *gain_ns)
+int64_t tl_trial_gain(tl_trial *t, const bool *sorts)
 {
+    const uint8_t *lanes = t->lanes + t->next++ * t->nranks;
+    bool any = sorts != NULL;
+    for (size_t r = 0; r < t->nranks; r++) {
+        t->changed[r].lane = lanes[r];
+        any = any || lanes[r] > 0;
+    }
+    if (!any)
+        return 0;
+    tl_whole_make(t->b, t->j->folded, t->changed, &t->whole);
+    if (sorts != NULL)
+        shorten_transfers(t, sorts);
     int64_t *done_ns = tl_malloc((t->whole.net.n + 1) * sizeof *done_ns);
-    if (sorts != NULL)
-        shorten_transfers(t, sorts, 1);
-    *gain_ns = t->j->end_ns - tl_net_replay(&t->whole.net, done_ns);
-    if (sorts != NULL)
-        shorten_transfers(t, sorts, -1);
+    int64_t end_ns = tl_net_replay(&t->whole.net, done_ns);
     free(done_ns);
-}
-
-void tl_trial_gain(tl_trial *t, const tl_scenario *s, int64_t *gain_ns)
-{
-    bool any = false;
-    for (size_t r = 0; r < t->asked.n; r++) {
-        tl_change change = change_of(t, s, r);
-        if (change.kind != TL_CHANGE_NONE)
-            get_changed(t, change, r);
-        any = any || tl_folded_is(&t->changed[r]);
-    }
-    *gain_ns = 0;
-    if (any || (s->sorts != NULL && !t->same)) {
-        tl_whole_free(&t->whole);
-        tl_whole_make(t->b, t->j->folded, t->changed, &t->whole);
-        t->same = !any;
-    }
-    if (any || s->sorts != NULL)
-        replay(t, s->sorts, gain_ns);
-    for (size_t r = 0; r < t->asked.n; r++)
-        tl_folded_free(&t->changed[r]);
+    return t->j->end_ns - end_ns;
 }

@@ -29,8 +29,11 @@ static void fold_ranks(const tl_baseline *b, tl_findings *out)
             tl_change_put(&asked, r, (tl_change){ .kind = TL_CHANGE_NONE }, NULL, 0);
     tl_ask_ranks(b->asker, TL_ASK_CHANGE, &asked);
     for (size_t r = 0; r < out->nranks; r++) {
-        if (tl_graph_has(b->graph, r))
+        uint8_t lane;
+        if (tl_graph_has(b->graph, r)) {
+            tl_bytes_get(&asked.out[r], &lane, sizeof lane);
             tl_changed_get(&out->folded[r], &asked.out[r]);
+        }
         else
             empty_folded(b->nsteps, &out->folded[r]);
         tl_bytes_free(&asked.out[r]);
@@ -50,7 +53,7 @@ static int64_t error_of(const tl_whole *whole, const int64_t *done_ns)
 
 static void time_steps(const tl_baseline *b, tl_findings *out)
 {
-    tl_whole whole;
+    tl_whole whole = { 0 };
     bool any = false;
     tl_whole_make(b, out->folded, NULL, &whole);
     int64_t *done_ns = tl_malloc((whole.net.n + 1) * sizeof *done_ns);

@@ -48,14 +48,15 @@ static void note(void *arg, const tl_delay_cost *c)
 {
     job *j = arg;
     j->calls++;
-    j->direct[c->to] += c->direct_ns;
-    j->indirect[c->to] += c->indirect_ns;
-    j->activity[c->activity] += c->direct_ns + c->indirect_ns;
-    if (c->from != TL_NONE)
-        j->pair[c->from][c->to] += c->direct_ns + c->indirect_ns;
-    j->of_step[c->step & 15] += c->direct_ns + c->indirect_ns;
-    j->sum += c->direct_ns + c->indirect_ns;
-    CU_ASSERT_TRUE(c->direct_ns >= 0 && c->indirect_ns >= 0 && c->from != c->to);
+    for (size_t k = 0; k <= TL_NACTIVITIES; k++) {
+        (c->direct ? j->direct : j->indirect)[c->to] += c->ns[k];
+        j->activity[k] += c->ns[k];
+        if (c->from != TL_NONE)
+            j->pair[c->from][c->to] += c->ns[k];
+        j->of_step[c->step & 15] += c->ns[k];
+        j->sum += c->ns[k];
+        CU_ASSERT_TRUE(c->ns[k] >= 0 && c->from != c->to);
+    }
 }
 
 static void blame(job *j)

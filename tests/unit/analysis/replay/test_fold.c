@@ -32,7 +32,8 @@ static uint32_t add_node(tl_net *net, uint32_t v, int64_t own_ns, size_t nedges,
         net->from[net->nedges] = from[e];
         net->lag_ns[net->nedges++] = lag_ns[e];
     }
-    net->ends[net->nends++] = (tl_net_end){ 0, step };
+    net->end_ns[net->nends] = 0;
+    net->end_step[net->nends++] = step;
     net->first_edge[v + 1] = (uint32_t)net->nedges;
     net->first_end[v + 1] = (uint32_t)net->nends;
     return v;
@@ -55,7 +56,7 @@ static void what_lies_between_becomes_ways(void)
     add_node(&net, A, 5, 1, (uint32_t[]){ U }, (int64_t[]){ 1 }, 1);
     add_node(&net, B, 7, 2, (uint32_t[]){ A, W }, (int64_t[]){ 2, 3 }, 1);
     add_node(&net, V, 100, 1, (uint32_t[]){ B }, (int64_t[]){ 4 }, 2);
-    tl_net_fold(&net, marks, &fold, number_of);
+    tl_net_fold(&net, marks, NULL, &fold, number_of);
     CU_ASSERT_EQUAL_FATAL(fold.n, 4);
     CU_ASSERT(number_of[A] == TL_NONE && number_of[B] == TL_NONE);
     CU_ASSERT_EQUAL(fold.first_edge[number_of[V] + 1] - fold.first_edge[number_of[V]], 2);
@@ -159,11 +160,76 @@ static void whatever_changes_it_is_done_at_the_same_times(void)
         changeable c = drawn(seed);
         tl_net fold;
         uint32_t number_of[MOST];
-        tl_net_fold(&c.net, c.marks, &fold, number_of);
+        tl_net_fold(&c.net, c.marks, NULL, &fold, number_of);
         expect_same(&c.net, &fold, number_of);
         change(&c, number_of, &fold);
         change(&c, NULL, &c.net);
         expect_same(&c.net, &fold, number_of);
+        nodes += c.net.n;
+        stay += fold.n;
+        tl_net_free(&fold);
+        tl_net_free(&c.net);
+    }
+    CU_ASSERT(stay < nodes);
+}
+
+/* A net that is the lane of another which is folded in several; the caller frees it. */
+static tl_net lane_of(const tl_net *net, size_t lane)
+{
+    tl_net one;
+    tl_net_new(net->n, net->nedges, net->nends, net->nsteps, &one);
+    for (size_t v = 0; v <= net->n; v++) {
+        one.first_edge[v] = net->first_edge[v];
+        one.first_end[v] = net->first_end[v];
+        one.own_ns[v] = v < net->n ? net->own_ns[v * net->nlanes + lane] : 0;
+    }
+    for (size_t e = 0; e < net->nedges; e++) {
+        one.from[e] = net->from[e];
+        one.lag_ns[e] = net->lag_ns[e * net->nlanes + lane];
+    }
+    for (size_t i = 0; i < net->nends; i++) {
+        one.end_step[i] = net->end_step[i];
+        one.end_ns[i] = net->end_ns[i * net->nlanes + lane];
+    }
+    return one;
+}
+
+/* Adds ns to the last edges that are gone in a lane. */
+static void part(tl_net *net, const uint64_t *gone, size_t lane, int64_t ns)
+{
+    for (uint32_t v = 0; v < net->n; v++)
+        if ((gone[v] >> lane & 1) != 0)
+            net->lag_ns[net->first_edge[v + 1] - 1] += ns;
+}
+
+/* Work and edges of any node are others in each lane. */
+static void in_each_lane_it_is_done_as_the_net_changed_so(void)
+{
+    enum { LANES = 3 };
+    size_t nodes = 0, stay = 0;
+    for (uint64_t seed = 1; seed < 500; seed++) {
+        changeable c = drawn(seed);
+        int64_t own_ns[MOST * LANES];
+        uint64_t gone[MOST] = { 0 }, state = seed;
+        uint32_t number_of[MOST];
+        tl_net fold;
+        for (uint32_t v = 0; v < c.net.n; v++) {
+            int64_t as_it_is = c.net.own_ns[v];
+            for (size_t k = 0; k < LANES; k++)
+                own_ns[v * LANES + k] = as_it_is - (v > 0 && below(&state, 3) == 0 ? (int64_t)below(&state, 50) : 0);
+            if (c.net.first_edge[v + 1] - c.net.first_edge[v] == 2)
+                gone[v] = below(&state, 1 << LANES);
+        }
+        tl_net_fold(&c.net, c.marks, &(tl_lanes){ LANES, own_ns, gone }, &fold, number_of);
+        for (size_t k = 0; k < LANES; k++) {
+            tl_net one = lane_of(&fold, k);
+            for (uint32_t v = 0; v < c.net.n; v++)
+                c.net.own_ns[v] = own_ns[v * LANES + k];
+            part(&c.net, gone, k, -GONE_NS);
+            expect_same(&c.net, &one, number_of);
+            part(&c.net, gone, k, GONE_NS);
+            tl_net_free(&one);
+        }
         nodes += c.net.n;
         stay += fold.n;
         tl_net_free(&fold);
@@ -177,6 +243,7 @@ int main(void)
     static const unit_test tests[] = {
         TEST(what_lies_between_becomes_ways),
         TEST(whatever_changes_it_is_done_at_the_same_times),
+        TEST(in_each_lane_it_is_done_as_the_net_changed_so),
     };
     return unit_main("folded nets", tests, COUNT(tests));
 }

@@ -61,7 +61,7 @@ static tl_net fold_of(const assembled *a, const tl_changes *ranks, void **marks,
             if (number != TL_NONE)
                 mark(of_whole, number, (tl_fold_mark)((const uint8_t *)marks[r])[v]);
         }
-    tl_net_fold(&a->whole.net, of_whole, &fold, number_of);
+    tl_net_fold(&a->whole.net, of_whole, NULL, &fold, number_of);
     free(of_whole);
     return fold;
 }
