@@ -126,13 +126,10 @@ static tl_status is_execution_trace(const tl_cli *cli, const tl_input *input, bo
 
 tl_status tl_compat_find_files(const tl_cli *cli, tl_inventory *inventory, size_t *left_out, tl_error *err)
 {
-    tl_status st = TL_OK;
-    for (size_t i = 1; i < cli->nwords && st == TL_OK; i++)
-        st = tl_inventory_add(inventory, cli->words[i], err);
-    if (st != TL_OK)
-        return st;
+    for (size_t i = 1; i < cli->nwords; i++)
+        tl_inventory_add(inventory, cli->words[i]);
     tl_inventory_sort(inventory);
-    st = spare_inputs(inventory, cli->run.output, false, err);
+    tl_status st = spare_inputs(inventory, cli->run.output, false, err);
     if (st != TL_OK)
         return st;
     for (size_t i = 0; i < inventory->inputs.n; i++) {

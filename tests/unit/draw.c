@@ -1,6 +1,6 @@
 /* draw.c - see draw.h. */
 #include "draw.h"
-#include "src/trace/view/place.h"
+#include "src/trace/view/internal.h"
 #include "src/analysis/time/sweep.h"
 #include "tlmpi/analysis/registry.h"
 #include "tlmpi/base/mem.h"

@@ -89,7 +89,7 @@ typedef struct tl_inventory {
  * A pipe may be named; one in a folder, a socket or a device there is listed as `no_file`, with its reason, and so is a
  * folder that was named and cannot be read.  A path that does not exist is listed, too: a look at it will say so.  kind
  * and ranks of the others are not yet filled in. */
-tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err);
+void tl_inventory_add(tl_inventory *inventory, const char *path);
 
 /* Sorts inputs by path and keeps each file once, with a word of warning: a path that was named twice, and of several
  * names of one file the first that is no link, else the first. */

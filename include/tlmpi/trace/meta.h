@@ -48,12 +48,6 @@ typedef struct tl_meta {
  * stays; TL_EINPUT then names the byte and what was expected. */
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err);
 
-/* Reads one distributedInfo object (text starts with its '{', ends with its '}') into *meta. */
-tl_status tl_meta_parse_distributed(const char *text, size_t n, tl_meta *meta, tl_error *err);
-
-/* Sets the base time from its digits, where they are one. */
-void tl_meta_set_base(tl_meta *meta, tl_text digits);
-
 void tl_meta_free(tl_meta *meta);
 
 /* Reads the text around the array into *meta; where the splitter has found a fault in the text, reads what can be
@@ -63,7 +57,7 @@ tl_status tl_document_read(const tl_split *split, tl_meta *meta, tl_error *err);
 
 /* Adds to *meta the rank and base time from the last MiB of the text.  A plain file is read at its end; a compressed
  * file is inflated to its end from where the source stands, and `after` is the text that the source gave last.
- * Where nothing is found, or memory is out, *meta stays as it is. */
+ * Where nothing is found, *meta stays as it is. */
 void tl_tail_read(const char *path, tl_source *source, tl_text after, tl_meta *meta);
 
 #endif

@@ -84,9 +84,8 @@ typedef struct tl_columns {
     size_t n;
     int64_t *start_ns, *dur_ns;
     int64_t *corr; /* -1 when absent */
-    uint32_t *name, *uid, *track, *lane;
-    uint32_t *event; /* of a device: number in the trace's columns, by which the side tables know it */
-    uint8_t *kind;   /* ops: tl_op_kind; calls: the kind of a copy + 1, 0 for none; of a device: tl_cat */
+    uint32_t *name, *uid, *lane;
+    uint8_t *kind; /* ops: tl_op_kind; calls: the kind of a copy, -1 for none, as int8_t; of a device: tl_cat */
 } tl_columns;
 
 void tl_columns_free(tl_columns *columns);
@@ -101,6 +100,7 @@ typedef struct tl_linked {
     struct tl_linked_host { /* what the host did */
         tl_columns calls, ops;
         tl_thread *call_threads, *op_threads;
+        size_t ncall_threads, nop_threads;
         tl_stream_id *streams;
         tl_backward *backwards;
         uint32_t *name_key;
@@ -113,9 +113,9 @@ typedef struct tl_linked {
     tl_device_range *ranges;
 } tl_linked;
 
-/* Fills *out, which tl_linked_free ends, also after a failure.  It takes over the columns of the trace, so that there
- * is never a second set of them; the rest of the events is freed, the names stay (and may become more). */
-tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err);
+/* Fills *out, which tl_linked_free ends.  It takes over the columns of the trace, so that there is never a second set of
+ * them; the rest of the events is freed, the names stay (and may become more). */
+void tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out);
 
 /* The steps of the view alone.  The trace stays as it is; tl_linked_free ends *out. */
 void tl_link_steps(const tl_trace *trace, tl_linked *out);
@@ -143,8 +143,8 @@ void tl_found_add(tl_found *sum, const tl_found *more);
 void tl_found_free(tl_found *found);
 
 /* As tl_link, of the selected alone; NULL: of everything.  Adds to *found what there was. */
-tl_status tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
-                           tl_linked *out, tl_found *found, tl_error *err);
+void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
+                      tl_linked *out, tl_found *found);
 
 /* Finds when the first event of a host or device began, base_ns added; false: there is none. */
 bool tl_events_begin(const tl_events *events, int64_t base_ns, int64_t *begin_ns);

@@ -69,8 +69,7 @@ static void place_waits(const tl_rank_view *view, const tl_wait *waits, size_t n
         qsort(t->waits.v, t->waits.n, sizeof *t->waits.v, by_device);
 }
 
-static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits,
-                          idle_tracks *t, tl_error *err)
+static void find_all(tl_trace *trace, const tl_options *options, const tl_wait *waits, size_t nwaits, idle_tracks *t)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
@@ -80,19 +79,14 @@ static tl_status find_all(tl_trace *trace, const tl_options *options, const tl_w
     tl_tables_init(&t->tables, schemas, n);
     t->gaps = tl_tables_get(&t->tables, &tl_gap_schema);
     t->noise = tl_tables_get(&t->tables, &tl_series_row_schema);
-    tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
+    tl_link(trace, &no_rules, 0, &linked);
     tl_config config = options->config;
     config.series = true;
-    if (st == TL_OK)
-        tl_idle_analysis.per_rank(&linked.view, &config, &t->tables);
-    if (st == TL_OK)
-        place_waits(&linked.view, waits, nwaits, t);
-    if (st == TL_OK)
-        tl_counters_find(&t->counters, &linked.view);
-    if (st == TL_OK)
-        tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns);
+    tl_idle_analysis.per_rank(&linked.view, &config, &t->tables);
+    place_waits(&linked.view, waits, nwaits, t);
+    tl_counters_find(&t->counters, &linked.view);
+    tl_pattern_occurrences(&linked.view, TL_OUT_PATTERN_TRACKS, &t->patterns);
     tl_linked_free(&linked);
-    return st;
 }
 
 static size_t ngaps(const void *tracks)
@@ -132,7 +126,7 @@ static tl_status read_tracks(const char *path, const tl_options *options, const 
     if (st == TL_OK)
         tl_out_processes_find(&trace.events, &search, &t->processes);
     if (st == TL_OK)
-        st = find_all(&trace, options, waits, nwaits, t, err);
+        find_all(&trace, options, waits, nwaits, t);
     t->names = trace.events.names;
     trace.events.names = (tl_names){ 0 };
     tl_trace_free(&trace);

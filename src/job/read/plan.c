@@ -17,18 +17,15 @@
 
 /* --------------------------------------------------------------------------------------------------- finding files */
 
-/* Proc 0: everything that the paths name. */
-static tl_status list_files(const tl_options *options, tl_inventory *inventory, tl_bytes *paths, tl_error *err)
+/* Collective: proc 0's listing of everything that the paths name, to all. */
+static void find_files(const tl_options *options, tl_inventory *inventory, tl_bytes *paths)
 {
-    for (size_t i = 0; i < options->npaths; i++) {
-        tl_status st = tl_inventory_add(inventory, options->paths[i], err);
-        if (st != TL_OK)
-            return st;
-    }
+    for (size_t i = 0; tl_par_proc() == 0 && i < options->npaths; i++)
+        tl_inventory_add(inventory, options->paths[i]);
     tl_inventory_sort(inventory);
     for (size_t i = 0; i < inventory->inputs.n; i++)
         tl_bytes_put(paths, inventory->inputs.v[i].path, strlen(inventory->inputs.v[i].path) + 1);
-    return TL_OK;
+    tl_par_share((void **)&paths->v, &paths->n, 1);
 }
 
 /* How far to look into a file: to its first event, to its end where the head does not name the rank, or always to its
@@ -238,17 +235,6 @@ static tl_status decide(const tl_options *options, tl_inventory *inventory, tl_e
     return tl_par_agree(st, err);
 }
 
-/* Collective: proc 0's listing of the files, to all. */
-static tl_status find_files(const tl_options *options, tl_inventory *inventory, tl_bytes *paths, tl_error *err)
-{
-    tl_status st = tl_par_proc() == 0 ? list_files(options, inventory, paths, err) : TL_OK;
-    st = tl_par_agree(st, err);
-    if (st != TL_OK)
-        return st;
-    tl_par_share((void **)&paths->v, &paths->n, 1);
-    return TL_OK;
-}
-
 /* Collective: proc 0's message to all, and the plan from it. */
 static tl_status spread_plan(tl_status written, bool ranks_known, tl_bytes *message, tl_plan *plan, tl_error *err)
 {
@@ -274,11 +260,9 @@ tl_status tl_plan_make(const tl_options *options, tl_plan *plan, tl_error *err)
     tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
     bool first = tl_par_proc() == 0, deep = false, asked = options->ranks.n > 0;
 
-    tl_status st = find_files(options, &plan->inventory, &paths, err);
-    if (st == TL_OK)
-        look_round(&paths, asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &looks, &plan->inventory);
-    if (st == TL_OK)
-        st = decide(options, &plan->inventory, err);
+    find_files(options, &plan->inventory, &paths);
+    look_round(&paths, asked ? LOOK_FOR_ANY_RANK : LOOK_FOR_RANK, &looks, &plan->inventory);
+    tl_status st = decide(options, &plan->inventory, err);
     if (st == TL_OK) {
         deep = first && tl_inventory_is_unsure(&plan->inventory);
         tl_par_bcast(&deep, sizeof deep);
@@ -308,16 +292,12 @@ tl_status tl_plan_every(const tl_options *options, tl_plan *plan, tl_error *err)
     tl_bytes paths = { 0 }, looks = { 0 }, message = { 0 };
     bool first = tl_par_proc() == 0;
 
-    tl_status st = find_files(options, &plan->inventory, &paths, err);
-    if (st == TL_OK)
-        look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory);
-    if (st == TL_OK)
-        close_inventory(&plan->inventory);
-    if (st == TL_OK) {
-        if (first)
-            write_every(plan, &message);
-        st = spread_plan(TL_OK, false, &message, plan, err);
-    }
+    find_files(options, &plan->inventory, &paths);
+    look_round(&paths, LOOK_AT_HEAD, &looks, &plan->inventory);
+    close_inventory(&plan->inventory);
+    if (first)
+        write_every(plan, &message);
+    tl_status st = spread_plan(TL_OK, false, &message, plan, err);
     free(paths.v);
     free(looks.v);
     free(message.v);

@@ -165,20 +165,19 @@ static tl_status analyse(const tl_plan_item *item, tl_trace *trace, const tl_rec
     own_work own = { .activity = { 0 } };
     tl_found found = { 0 };
     tl_mem_expect(TL_MEM_PASSING);
-    tl_status st = tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found, err);
+    tl_status st = TL_OK;
 
-    if (st == TL_OK && how->selection != NULL) {
+    tl_link_selected(trace, how->rules, row->rank, how->selection, &linked, &found);
+    if (how->selection != NULL) {
         note_found(&found, how, row);
         tl_found_add(how->found, &found);
     }
     tl_found_free(&found);
     out->tables.names = &trace->events.names;
-    if (st == TL_OK && how->behaviours != NULL)
+    if (how->behaviours != NULL)
         tl_behaviours_collect(&linked.view, how->behaviours);
-    if (st == TL_OK)
-        run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables);
-    if (st == TL_OK)
-        st = take_part(&linked.view, how, &own, &out->tables, err);
+    run_analyses(TL_NEEDS_HOST, &linked.view, how, &out->tables);
+    st = take_part(&linked.view, how, &own, &out->tables, err);
     if (st == TL_OK)
         st = tl_executions_link(how->plan, item, records, trace, &linked.view, &out->tables, err);
     tl_linked_free_host(&linked);

@@ -82,20 +82,17 @@ static void say_none(const tl_rank_view *view, const tl_rep_rule *rule, tl_sampl
     }
 }
 
-static tl_status find_reps(repeating *r, tl_trace *trace, tl_sample *s, tl_error *err)
+static void find_reps(repeating *r, tl_trace *trace, tl_sample *s)
 {
     const tl_rules no_rules = { .user = { 0 } };
     tl_linked linked;
-    tl_status st = tl_link(trace, &no_rules, 0, &linked, err);
-    if (st == TL_OK) {
-        const tl_rep_rule rule = rule_for(r, &linked.view);
-        s->of = rule.of;
-        tl_rep_set_find(&linked.view, &rule, &s->reps);
-        if (s->reps.v.n == 0)
-            say_none(&linked.view, &rule, s);
-    }
+    tl_link(trace, &no_rules, 0, &linked);
+    const tl_rep_rule rule = rule_for(r, &linked.view);
+    s->of = rule.of;
+    tl_rep_set_find(&linked.view, &rule, &s->reps);
+    if (s->reps.v.n == 0)
+        say_none(&linked.view, &rule, s);
     tl_linked_free(&linked);
-    return st;
 }
 
 static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, tl_names *names, tl_error *err)
@@ -108,7 +105,7 @@ static tl_status read_one(repeating *r, const tl_plan_item *item, tl_sample *s, 
     if (st == TL_OK) {
         s->damaged = trace.report.cut || trace.report.dropped > 0 || trace.report.source_fault;
         snprintf(s->words, sizeof s->words, "%s", trace.report.first_bad);
-        st = find_reps(r, &trace, s, err);
+        find_reps(r, &trace, s);
     }
     *names = trace.events.names;
     trace.events.names = (tl_names){ 0 };

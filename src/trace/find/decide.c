@@ -1,11 +1,55 @@
 /* decide.c - files to jobs, runs and ranks, and the run that is taken. */
-#include "decide.h"
-#include "tlmpi/base/sort.h"
+#include "internal.h"
+#include "tlmpi/base/stats.h"
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#define MISSING_LISTED 4096u
+
+/* ----------------------------------------------------------------------------------------------------------- copies
+ *
+ * The same trace may lie in two files, as x.json and x.json.gz.  The texts of the two begin with the same 64 KiB, which
+ * have the time stamps of the first events, and are of the same length; and where both are packed alike, the files end
+ * alike, of gzip with the checksum of the text.  Where neither says its rank and their names do, they are read as the
+ * ranks that they are called.
+ */
+
+static bool is_same_text(const tl_input *a, const tl_input *b)
+{
+    const tl_origin *x = &a->origin, *y = &b->origin;
+    bool called_apart = a->meta_rank < 0 && a->name_rank >= 0 && b->name_rank >= 0 && a->name_rank != b->name_rank;
+    bool ends_fit = x->packing != y->packing || x->extent.last == y->extent.last;
+    return x->head == y->head && x->extent.text_bytes != 0 && x->extent.text_bytes == y->extent.text_bytes &&
+           ends_fit && a->meta_rank == b->meta_rank && !called_apart;
+}
+
+/* Leaves all but one of each text alone: the shorter path stays, of equal lengths the first in order. */
+static void leave_copies(tl_inventory *inventory)
+{
+    tl_map originals = { 0 }; /* text -> its input */
+    tl_input *v = inventory->inputs.v;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        if (v[i].kind != TL_INPUT_TRACE || v[i].origin.head == 0)
+            continue;
+        uint64_t key = tl_hash_mix(v[i].origin.head, v[i].meta_rank >= 0 ? 0 : (uint64_t)v[i].name_rank);
+        uint32_t at = tl_map_get(&originals, key);
+        size_t stays = i;
+        if (at != TL_MAP_NONE && is_same_text(&v[at], &v[i])) {
+            size_t n = strlen(v[at].path), m = strlen(v[i].path);
+            stays = m < n || (m == n && strcmp(v[i].path, v[at].path) < 0) ? i : at;
+            tl_input *copy = &v[stays == i ? at : i];
+            char reason[160];
+            snprintf(reason, sizeof reason, "the same trace as %s, which is read", tl_path_shown(v[stays].path).text);
+            tl_input_say_why(copy, TL_INPUT_OTHER, reason);
+            copy->copy = true;
+        }
+        tl_map_put(&originals, key, (uint32_t)stays);
+    }
+    tl_map_free(&originals);
+}
+
+/* ----------------------------------------------------------------------------------------------- ranks that are known */
 
 typedef struct deciding {
     tl_inventory *inventory;
@@ -15,114 +59,73 @@ typedef struct deciding {
     size_t nruns;
 } deciding;
 
-static int by_time(const void *a, const void *b)
+/* Forgets what an earlier decision gave the input, and takes the rank that its content or name tells; the name's where
+ * the trace's own is beyond its own world size. */
+static void take_own_rank(tl_input *t)
 {
-    const tl_input *x = *(tl_input *const *)a, *y = *(tl_input *const *)b;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return strcmp(x->path, y->path);
-}
+    bool beyond = t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
+    bool is_trace = t->kind == TL_INPUT_TRACE, own = t->meta_rank >= 0 && !beyond;
 
-/* ----------------------------------------------------------------------------------------------- ranks that are known */
-
-/* Forgets the run, job and rank that an earlier decision gave the input. */
-static void begin_anew(tl_input *t)
-{
     t->run = t->job = -1;
     t->rank = -1;
     t->rank_source = TL_RANK_ORDER;
-    t->renumbered = t->elsewhere = false;
-    if (t->kind == TL_INPUT_TRACE)
+    t->elsewhere = false;
+    t->renumbered = beyond && t->kind != TL_INPUT_OTHER;
+    if (is_trace)
         t->why[0] = '\0';
-}
-
-/* Whether the trace's own rank is beyond its own world size, and the rank in its name is not. */
-static bool is_beyond(const tl_input *t)
-{
-    return t->world_size > 0 && t->meta_rank >= t->world_size && t->name_rank >= 0 && t->name_rank < t->world_size;
-}
-
-/* Takes the rank that the input's content or name tells. */
-static void take_own(tl_input *t)
-{
-    if (is_beyond(t)) {
-        t->rank = t->name_rank;
-        t->rank_source = TL_RANK_NAME;
-        t->renumbered = true;
-        if (t->kind == TL_INPUT_TRACE)
-            snprintf(t->why, sizeof t->why,
-                     "it says that it is rank %" PRId64 " of a world of %" PRId64 "; counts as rank %" PRId64
-                     " by its name",
-                     t->meta_rank, t->world_size, t->rank);
-    } else if (t->meta_rank >= 0 || t->name_rank >= 0) {
-        t->rank = t->meta_rank >= 0 ? t->meta_rank : t->name_rank;
-        t->rank_source = t->meta_rank >= 0 ? TL_RANK_META : TL_RANK_NAME;
-    }
-}
-
-/* Leaves out the traces of processes that are no rank, as an engine's coordinator or a launcher: all traces but these
- * tell their rank, and these have no device work. */
-static void leave_coordinators(deciding *d)
-{
-    if (d->nknown == 0)
+    if (t->kind == TL_INPUT_OTHER || (!own && t->name_rank < 0))
         return;
-    for (size_t i = 0; i < d->nunknown; i++)
-        if (!d->unknown[i]->origin.no_device_work)
-            return;
-    for (size_t i = 0; i < d->nunknown; i++)
-        tl_input_say_why(d->unknown[i], TL_INPUT_OTHER,
-                         "of a process that is no rank: it has no device work, and tells no rank as the others do");
-    d->nunknown = 0;
+    t->rank = own ? t->meta_rank : t->name_rank;
+    t->rank_source = own ? TL_RANK_META : TL_RANK_NAME;
+    if (beyond && is_trace)
+        snprintf(t->why, sizeof t->why,
+                 "it says that it is rank %" PRId64 " of a world of %" PRId64 "; counts as rank %" PRId64 " by its name",
+                 t->meta_rank, t->world_size, t->rank);
 }
 
-/* Gives every input the rank that its own content or name tells, and parts the traces into known (with a rank) and
- * unknown. */
+/* Parts the traces into known (with a rank) and unknown.  Leaves out the traces of processes that are no rank, as an
+ * engine's coordinator or a launcher: all traces but these tell their rank, and these have no device work. */
 static void collect(deciding *d)
 {
-    tl_inventory *inventory = d->inventory;
-    size_t n = inventory->inputs.n;
+    size_t n = d->inventory->inputs.n, idle = 0;
 
     d->known = tl_calloc(n + 1, sizeof(tl_input *));
     d->unknown = tl_calloc(n + 1, sizeof(tl_input *));
     for (size_t i = 0; i < n; i++) {
-        tl_input *input = &inventory->inputs.v[i];
-        begin_anew(input);
-        if (input->kind == TL_INPUT_OTHER)
-            continue;
-        take_own(input);
+        tl_input *input = &d->inventory->inputs.v[i];
+        take_own_rank(input);
         if (input->kind != TL_INPUT_TRACE)
             continue;
         if (input->rank >= 0)
             d->known[d->nknown++] = input;
         else
             d->unknown[d->nunknown++] = input;
+        idle += input->rank < 0 && input->origin.no_device_work;
     }
-    leave_coordinators(d);
-    if (d->nknown > 0)
-        qsort(d->known, d->nknown, sizeof *d->known, by_time);
+    if (d->nknown == 0)
+        return;
+    if (idle == d->nunknown) {
+        for (size_t i = 0; i < d->nunknown; i++)
+            tl_input_say_why(d->unknown[i], TL_INPUT_OTHER,
+                             "of a process that is no rank: it has no device work, and tells no rank as the others do");
+        d->nunknown = 0;
+    }
+    qsort(d->known, d->nknown, sizeof *d->known, tl_by_job_and_time);
 }
 
-/* The end of the traces from `from` on that are of one job and not far apart, each from the next. */
-static size_t end_of_slice(const deciding *d, size_t from)
-{
-    size_t to = from + 1;
-    for (; to < d->nknown && d->known[to]->job == d->known[from]->job; to++) {
-        const tl_input *a = d->known[to - 1], *b = d->known[to];
-        if (b->begin_ns - a->begin_ns > TL_APART_NS && tl_input_is_timed(a) && tl_input_is_timed(b))
-            break;
-    }
-    return to;
-}
-
-/* Runs of the traces that know their rank. */
+/* Runs of the traces that know their rank: of slices of one job, each trace not far apart from the next. */
 static void part_known(deciding *d)
 {
     tl_jobs_part(d->known, d->nknown);
     for (size_t from = 0, to; from < d->nknown; from = to) {
-        to = end_of_slice(d, from);
-        tl_slice s = { .v = d->known + from, .n = to - from, .world_size = -1 };
-        for (size_t i = 0; i < s.n; i++)
-            s.world_size = s.v[i]->world_size > s.world_size ? s.v[i]->world_size : s.world_size;
+        tl_slice s = { .v = d->known + from, .world_size = d->known[from]->world_size };
+        for (to = from + 1; to < d->nknown && d->known[to]->job == d->known[from]->job; to++) {
+            const tl_input *a = d->known[to - 1], *b = d->known[to];
+            if (b->begin_ns - a->begin_ns > TL_APART_NS && tl_input_is_timed(a) && tl_input_is_timed(b))
+                break;
+            s.world_size = tl_ns_max(s.world_size, b->world_size);
+        }
+        s.n = to - from;
         tl_runs_part(&s);
         tl_doubles_settle(&s);
         for (size_t i = 0; i < s.n; i++)
@@ -131,72 +134,56 @@ static void part_known(deciding *d)
     }
 }
 
-/* ---------------------------------------------------------------------------------------------------- the list of runs */
+/* -------------------------------------------------------------------------------------------------- the list of runs */
 
 static int oldest_first(const void *a, const void *b)
 {
     const tl_run_info *x = a, *y = b;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return TL_COMPARE(x->number, y->number);
-}
-
-static void add_to_run(tl_run_info *r, const tl_input *t, size_t at, const tl_inventory *inventory)
-{
-    if (r->ntraces == 0 || t->rank < inventory->inputs.v[r->first].rank)
-        r->first = at;
-    if (r->ntraces == 0 || t->begin_ns < r->begin_ns) {
-        r->begin_ns = t->begin_ns;
-        r->timed = tl_input_is_timed(t);
-    }
-    r->world_size = t->world_size > r->world_size ? t->world_size : r->world_size;
-    r->gpu = r->ntraces == 0 || r->gpu == t->origin.gpu ? t->origin.gpu : 0;
-    r->job = t->job;
-    r->ntraces++;
+    return TL_ORDER(x, y, begin_ns, number);
 }
 
 /* Fills in the list, oldest first, and numbers the runs of the traces anew. */
 static void list_runs(deciding *d)
 {
     tl_inventory *inventory = d->inventory;
-    size_t n = inventory->inputs.n;
+    tl_input *v = inventory->inputs.v;
     int32_t *number = tl_calloc(d->nruns + 1, sizeof *number);
     tl_run_info *runs = tl_calloc(d->nruns + 1, sizeof *runs);
 
     for (size_t k = 0; k < d->nruns; k++)
         runs[k] = (tl_run_info){ .number = (int32_t)k, .world_size = -1 };
-    for (size_t i = 0; i < n; i++)
-        if (inventory->inputs.v[i].run >= 0)
-            add_to_run(&runs[inventory->inputs.v[i].run], &inventory->inputs.v[i], i, inventory);
-    qsort(runs, d->nruns, sizeof *runs, oldest_first);
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        tl_run_info *r = v[i].run >= 0 ? &runs[v[i].run] : NULL;
+        if (r == NULL)
+            continue;
+        if (r->ntraces == 0 || v[i].rank < v[r->first].rank)
+            r->first = i;
+        if (r->ntraces == 0 || v[i].begin_ns < r->begin_ns) {
+            r->begin_ns = v[i].begin_ns;
+            r->timed = tl_input_is_timed(&v[i]);
+        }
+        r->world_size = tl_ns_max(r->world_size, v[i].world_size);
+        r->gpu = r->ntraces == 0 || r->gpu == v[i].origin.gpu ? v[i].origin.gpu : 0;
+        r->job = v[i].job;
+        r->ntraces++;
+    }
+    if (d->nruns > 1)
+        qsort(runs, d->nruns, sizeof *runs, oldest_first);
     for (size_t k = 0; k < d->nruns; k++) {
         number[runs[k].number] = (int32_t)k;
         runs[k].number = (int32_t)k;
     }
-    for (size_t i = 0; i < n; i++) {
-        tl_input *t = &inventory->inputs.v[i];
-        t->run = t->run >= 0 ? number[t->run] : -1;
-    }
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        v[i].run = v[i].run >= 0 ? number[v[i].run] : -1;
     free(number);
     free(inventory->runs);
     inventory->runs = runs;
     inventory->nruns = d->nruns > 0 ? (int32_t)d->nruns : 1;
 }
 
-/* The newest run that has every rank seen anywhere; where there is none, the newest of those with most ranks. */
-static int32_t choose(const deciding *d)
-{
-    const tl_run_info *runs = d->inventory->runs;
-    size_t best = 0;
-    for (size_t k = 1; k < d->nruns; k++)
-        if (runs[k].ntraces >= runs[best].ntraces)
-            best = k;
-    return (int32_t)best;
-}
+/* ------------------------------------------------------------------------------------------------- what is not taken */
 
-/* ----------------------------------------------------------------------------------------------- what is not taken */
-
-/* The names of two files, in which every number may be another one. */
+/* Whether the names of two files differ in numbers alone. */
 static bool are_called_alike(const char *a, const char *b)
 {
     const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
@@ -218,68 +205,154 @@ static bool are_called_alike(const char *a, const char *b)
  * called as that one is. */
 static bool repeats(const tl_input *t, const tl_input *taken)
 {
-    if (taken == NULL || t->job != taken->job || (t->why[0] != 0 && !t->renumbered))
+    if (t->job != taken->job || (t->why[0] != 0 && !t->renumbered))
         return false;
     bool same_process = t->origin.pid > 0 && t->origin.pid == taken->origin.pid;
     return same_process || (t->rank_source != TL_RANK_ORDER && are_called_alike(t->path, taken->path));
 }
 
-/* Marks a run as lost, unless the user chose a run, where it has a trace that the run taken has no recording of. */
-static void find_lost(tl_inventory *inventory)
+/* Marks a run as lost, unless the user `chose` a run, where it has a trace that the run taken has no recording of.
+ * Files that cannot be read are of the runs whose files have names like theirs. */
+static void find_others(tl_inventory *inventory, bool chose)
 {
-    tl_map ranks = { 0 }; /* of the run taken -> its input */
-    const tl_input *v = inventory->inputs.v;
+    tl_map ranks = { 0 }, families = { 0 }; /* of the run taken: rank -> its input, family -> 0 */
+    tl_input *v = inventory->inputs.v;
 
     for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (v[i].run == inventory->run)
+        if (v[i].run == inventory->run) {
             tl_map_put(&ranks, (uint64_t)v[i].rank, (uint32_t)i);
+            tl_map_put(&families, tl_family_of(&v[i]), 0);
+        }
     for (size_t i = 0; i < inventory->inputs.n; i++) {
-        if (v[i].run < 0 || v[i].run == inventory->run)
-            continue;
-        uint32_t at = tl_map_get(&ranks, (uint64_t)v[i].rank);
-        inventory->runs[v[i].run].lost |= !repeats(&v[i], at != TL_MAP_NONE ? &v[at] : NULL);
-    }
-    tl_map_free(&ranks);
-}
-
-/* Files that cannot be read are of the runs whose files have names like theirs. */
-static void send_elsewhere(tl_inventory *inventory)
-{
-    tl_map families = { 0 };
-
-    for (size_t i = 0; i < inventory->inputs.n; i++)
-        if (inventory->inputs.v[i].run == inventory->run)
-            tl_map_put(&families, tl_family_of(&inventory->inputs.v[i]), 0);
-    for (size_t i = 0; i < inventory->inputs.n; i++) {
-        tl_input *t = &inventory->inputs.v[i];
+        tl_input *t = &v[i];
+        uint32_t at = tl_map_get(&ranks, (uint64_t)t->rank);
+        if (!chose && t->run >= 0 && t->run != inventory->run)
+            inventory->runs[t->run].lost |= at == TL_MAP_NONE || !repeats(t, &v[at]);
         t->elsewhere = t->kind == TL_INPUT_UNREADABLE && tl_map_get(&families, tl_family_of(t)) == TL_MAP_NONE;
     }
+    tl_map_free(&ranks);
     tl_map_free(&families);
 }
 
 tl_status tl_inventory_decide(tl_inventory *inventory, int which, tl_error *err)
 {
     deciding d = { .inventory = inventory };
-    tl_status st = TL_OK;
+    int32_t best = 0;
 
-    tl_copies_leave(inventory);
+    leave_copies(inventory);
     collect(&d);
     part_known(&d);
     tl_strays_place(inventory, d.unknown, d.nunknown, &d.nruns);
     list_runs(&d);
-    if (which < 0 || which > inventory->nruns) {
-        st = tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
-                     inventory->nruns == 1 ? "" : "s");
-    } else {
-        inventory->run = which > 0 ? which - 1 : choose(&d);
-        if (inventory->nruns > 1) {
-            if (which <= 0)
-                find_lost(inventory);
-            send_elsewhere(inventory);
-        }
-        tl_inventory_learn(inventory);
-    }
     free(d.known);
     free(d.unknown);
-    return st;
+    if (which < 0 || which > inventory->nruns)
+        return tl_fail(err, TL_EUSAGE, "there is no run %d: the traces are of %d run%s", which, inventory->nruns,
+                       inventory->nruns == 1 ? "" : "s");
+    for (int32_t k = 1; k < inventory->nruns; k++) /* the newest of those with most ranks */
+        if (inventory->runs[k].ntraces >= inventory->runs[best].ntraces)
+            best = k;
+    inventory->run = which > 0 ? which - 1 : best;
+    if (inventory->nruns > 1)
+        find_others(inventory, which > 0);
+    tl_inventory_learn(inventory);
+    return TL_OK;
+}
+
+/* Whether the input stands for its rank in the run taken: its trace, or a file that cannot be read. */
+static bool is_taken(const tl_inventory *inventory, const tl_input *in)
+{
+    if (in->rank < 0 || in->rank > INT32_MAX)
+        return false;
+    return in->kind == TL_INPUT_TRACE ? in->run == inventory->run : in->kind == TL_INPUT_UNREADABLE && !in->elsewhere;
+}
+
+void tl_inventory_learn(tl_inventory *inventory)
+{
+    int64_t *ranks = tl_calloc(inventory->inputs.n + 1, sizeof *ranks);
+    int64_t world_size = -1, top = -1, next = 0; /* every rank below `next` is accounted for */
+    size_t n = 0;
+
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        const tl_input *t = &inventory->inputs.v[i];
+        bool here = t->run >= 0 ? t->run == inventory->run
+                                : t->kind == TL_INPUT_UNREADABLE && t->rank >= 0 && !t->elsewhere;
+        if (here)
+            ranks[n++] = t->rank;
+        if (here || (t->run >= 0 && t->job == inventory->runs[inventory->run].job))
+            top = tl_ns_max(top, t->rank);
+        if (t->run == inventory->run)
+            world_size = tl_ns_max(world_size, t->world_size);
+    }
+    tl_ns_sort(ranks, n);
+    inventory->world_size = world_size >= 0 ? world_size : top + 1;
+    inventory->missing.n = inventory->nmissing = 0;
+    for (size_t i = 0; i <= n; i++) {
+        int64_t to = i < n ? tl_ns_min(ranks[i], inventory->world_size) : inventory->world_size;
+        if (to > next)
+            inventory->nmissing += (size_t)(to - next);
+        for (; next < to && inventory->missing.n < MISSING_LISTED; next++) {
+            tl_vec_room(&inventory->missing);
+            inventory->missing.v[inventory->missing.n++] = next;
+        }
+        next = to + 1;
+    }
+    free(ranks);
+}
+
+/* -------------------------------------------------------------------------------------------- of runs that are decided */
+
+bool tl_inventory_is_unsure(const tl_inventory *inventory)
+{
+    bool unknown = false;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        unknown |= inventory->inputs.v[i].kind == TL_INPUT_TRACE && !tl_input_is_timed(&inventory->inputs.v[i]);
+    return inventory->nruns > 1 && unknown;
+}
+
+bool tl_input_is_lost(const tl_input *input)
+{
+    return input->kind == TL_INPUT_UNREADABLE || (input->kind == TL_INPUT_OTHER && input->named && !input->copy);
+}
+
+/* By rank, then kind (readable before unreadable), then path. */
+static int by_rank(const void *a, const void *b)
+{
+    const tl_input *x = *(const tl_input *const *)a, *y = *(const tl_input *const *)b;
+    int order = TL_ORDER(x, y, rank, kind);
+    return order != 0 ? order : strcmp(x->path, y->path);
+}
+
+size_t tl_inventory_choose(const tl_inventory *inventory, const tl_input **out)
+{
+    size_t n = 0, kept = 0;
+    for (size_t i = 0; i < inventory->inputs.n; i++)
+        if (is_taken(inventory, &inventory->inputs.v[i]))
+            out[n++] = &inventory->inputs.v[i];
+    if (n > 0)
+        qsort(out, n, sizeof *out, by_rank);
+    for (size_t i = 0; i < n; i++)
+        if (i == 0 || out[i]->rank != out[i - 1]->rank)
+            out[kept++] = out[i];
+    return kept;
+}
+
+size_t tl_inventory_duplicates(const tl_inventory *inventory, int64_t rank, int64_t within_ns)
+{
+    const tl_input *own = NULL;
+    size_t n = 0;
+
+    for (int turn = 0; turn < 2; turn++) /* finds the own one, then counts others */
+        for (size_t i = 0; i < inventory->inputs.n; i++) {
+            const tl_input *t = &inventory->inputs.v[i];
+            if (t->kind != TL_INPUT_TRACE || t->rank != rank || !tl_input_is_timed(t))
+                continue;
+            if (turn == 0 && t->run == inventory->run)
+                own = t;
+            if (turn == 0 || own == NULL || t->run == inventory->run)
+                continue;
+            int64_t apart_ns = tl_ns_between(t->begin_ns, own->begin_ns);
+            n += apart_ns != 0 && apart_ns < within_ns && apart_ns > -within_ns; /* at the same instant: a copy */
+        }
+    return n;
 }

@@ -3,17 +3,12 @@
  * Folders are walked in two rounds: first what really lies below the path, then what links lead to.  So a folder is
  * known by its own place where it has one, and by a link only where it lies elsewhere.
  */
-#include "tlmpi/trace/find.h"
-#include "input.h"
-#include "tlmpi/base/hash.h"
+#include "internal.h"
 #include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/source.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define LEVELS_MAX 64
 
@@ -23,26 +18,18 @@ typedef struct folder {
     bool by_link; /* a link leads to it, or to a folder above it */
 } folder;
 
+typedef TL_VEC(folder) folder_list;
+
 typedef struct walk {
     tl_inventory *inventory;
-    TL_VEC(folder) folders; /* still to be walked: a stack */
-    TL_VEC(folder) links;   /* links to folders, for the second round */
-    TL_VEC(struct stat) visited;
-    tl_map visited_map; /* hash of (device, inode) -> index in visited */
-    tl_error *err;
+    folder_list folders; /* still to be walked: a stack */
+    folder_list links;   /* links to folders, for the second round */
+    tl_map visited;      /* hash of (device, inode) -> 0 */
+    tl_error why;        /* why the first folder cannot be read */
 } walk;
 
-void tl_input_set_stat(tl_input *input, const struct stat *st)
-{
-    int64_t s = (int64_t)st->st_mtim.tv_sec;
-    input->bytes = st->st_size > 0 ? (uint64_t)st->st_size : 0;
-    input->device = (uint64_t)st->st_dev;
-    input->inode = (uint64_t)st->st_ino;
-    input->mtime_ns = s > 0 && s < INT64_MAX / 1000000000 ? s * 1000000000 + st->st_mtim.tv_nsec : 0;
-}
-
-/* Takes the path over, also on failure. */
-static void add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
+/* Takes the path over. */
+static tl_input *add_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
 {
     tl_vec_room(&inventory->inputs);
     tl_input *input = &inventory->inputs.v[inventory->inputs.n++];
@@ -57,51 +44,18 @@ static void add_file(tl_inventory *inventory, char *path, const struct stat *st,
                          .by_link = by_link };
     if (st != NULL)
         tl_input_set_stat(input, st);
+    return input;
 }
 
-/* Whether the folder is seen for the first time.  Where memory is out it counts as seen. */
-static bool first_visit(walk *w, const struct stat *st)
-{
-    uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)st->st_dev), (uint64_t)st->st_ino);
-    uint32_t at;
-
-    while ((at = tl_map_get(&w->visited_map, key)) != TL_MAP_NONE) {
-        if (w->visited.v[at].st_dev == st->st_dev && w->visited.v[at].st_ino == st->st_ino)
-            return false;
-        key = tl_hash_mix(key, 1);
-    }
-    tl_vec_room(&w->visited);
-    tl_map_put(&w->visited_map, key, (uint32_t)w->visited.n);
-    w->visited.v[w->visited.n++] = *st;
-    return true;
-}
-
-/* Endings of packed files, which are listed but not read. */
-static const char *const packed[] = { ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL };
-
-/* Whether a file of this name may be a trace, or be packed around one. */
+/* Whether a file of this name may be a trace, or be packed around one (packed files of some kinds are listed but not
+ * read). */
 static bool may_be_trace(const char *name)
 {
-    if (tl_name_has_ending(name, packed))
-        return true;
-    for (const tl_reader *const *reader = tl_readers; *reader != NULL; reader++)
-        if (tl_name_has_ending(name, (*reader)->endings))
-            return true;
-    return false;
-}
-
-/* The working directory is left unsaid: "./x" is the file "x", whichever way it was found. */
-static char *join(const char *folder_path, const char *name)
-{
-    size_t a = strcmp(folder_path, ".") == 0 ? 0 : strlen(folder_path), b = strlen(name);
-    bool slash = a > 0 && folder_path[a - 1] != '/';
-    char *path = tl_malloc(a + slash + b + 1);
-
-    memcpy(path, folder_path, a);
-    if (slash)
-        path[a] = '/';
-    memcpy(path + a + slash, name, b + 1);
-    return path;
+    static const char *const packed[] = { ".xz", ".zst", ".bz2", ".lz4", ".zip", ".7z", ".tar", ".tgz", ".tar.gz", NULL };
+    bool may_be = tl_name_has_ending(name, packed);
+    for (const tl_reader *const *reader = tl_readers; !may_be && *reader != NULL; reader++)
+        may_be = tl_name_has_ending(name, (*reader)->endings);
+    return may_be;
 }
 
 /* Whether its name is a trace's: no other file stands for a rank. */
@@ -113,93 +67,78 @@ static bool is_called_trace(const char *name)
     return true;
 }
 
-/* Lists a pipe, socket or device found in a folder as unreadable: a search must not wait for a writer. */
-static void add_no_file(tl_inventory *inventory, char *path, const struct stat *st, bool by_link)
+/* The working directory is left unsaid: "./x" is the file "x", whichever way it was found. */
+static char *join(const char *folder_path, const char *name)
 {
-    char reason[80];
-    add_file(inventory, path, st, by_link);
+    size_t a = strcmp(folder_path, ".") == 0 ? 0 : strlen(folder_path), size = a + strlen(name) + 2;
+    char *path = tl_malloc(size);
 
-    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
-    input->no_file = true;
-    input->name_rank = is_called_trace(input->path) ? tl_rank_of_name(input->path) : -1;
-    snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st->st_mode));
-    tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
+    snprintf(path, size, "%.*s%s%s", (int)a, folder_path, a > 0 && folder_path[a - 1] != '/' ? "/" : "", name);
+    return path;
 }
 
 /* Takes one name of a folder: a trace file, a folder to walk later, or nothing to us.  A name that looks like a trace
- * is listed even where the file cannot be reached, so that a warning names it. */
+ * is listed even where the file cannot be reached, so that a warning names it.  A pipe, socket or device is listed as
+ * unreadable: a search must not wait for a writer. */
 static void take_name(walk *w, const folder *in, int dir, const char *name)
 {
-    struct stat st, target;
-    bool trace = may_be_trace(name);
+    struct stat st;
+    bool there = fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0, link = there && S_ISLNK(st.st_mode);
+    char reason[80];
 
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
-        if (trace)
-            add_file(w->inventory, join(in->path, name), NULL, false);
-        return;
-    }
-    bool link = S_ISLNK(st.st_mode);
-    if (link && fstatat(dir, name, &target, 0) != 0) {
-        if (trace)
-            add_file(w->inventory, join(in->path, name), NULL, true);
-        return;
-    }
     if (link)
-        st = target;
-    if (S_ISREG(st.st_mode)) {
-        if (trace)
-            add_file(w->inventory, join(in->path, name), &st, link || in->by_link);
+        there = fstatat(dir, name, &st, 0) == 0;
+    if (there && S_ISDIR(st.st_mode)) {
+        folder_list *list = link ? &w->links : &w->folders;
+        tl_vec_room(list);
+        list->v[list->n++] = (folder){ join(in->path, name), in->level + 1, link || in->by_link };
         return;
     }
-    if (!S_ISDIR(st.st_mode)) {
-        if (trace)
-            add_no_file(w->inventory, join(in->path, name), &st, link || in->by_link);
+    if (!may_be_trace(name))
         return;
-    }
-
-    folder below = { join(in->path, name), in->level + 1, link || in->by_link };
-    if (link)
-        tl_vec_room(&w->links);
-    else
-        tl_vec_room(&w->folders);
-    if (link)
-        w->links.v[w->links.n++] = below;
-    else
-        w->folders.v[w->folders.n++] = below;
+    tl_input *input = add_file(w->inventory, join(in->path, name), there ? &st : NULL, link || in->by_link);
+    if (!there || S_ISREG(st.st_mode))
+        return;
+    input->no_file = true;
+    input->name_rank = is_called_trace(input->path) ? tl_rank_of_name(input->path) : -1;
+    snprintf(reason, sizeof reason, "expected a regular file, found %s", tl_source_word(st.st_mode));
+    tl_input_say_why(input, TL_INPUT_UNREADABLE, reason);
 }
 
-/* A folder below the path that cannot be read is a warning: the rest is still worth having. */
-static tl_status walk_folder(walk *w, const folder *f)
+/* Whether the folder could be read.  One below the path that cannot is a warning: the rest is still worth having. */
+static bool walk_folder(walk *w, const folder *f)
 {
     struct stat st;
+    const struct dirent *entry;
 
     if (f->level > LEVELS_MAX) {
         tl_warn("%s: left out: more than %d folders deep", f->path, LEVELS_MAX);
-        return TL_OK;
+        return true;
     }
     DIR *dir = opendir(f->path);
     if (dir == NULL || fstat(dirfd(dir), &st) != 0) {
         int cause = errno;
         if (dir != NULL)
             (void)closedir(dir);
-        if (f->level == 0)
-            return tl_fail(w->err, TL_EINPUT, "%s", strerror(cause));
-        tl_warn("%s: left out: cannot be read: %s", f->path, strerror(cause));
-        return TL_OK;
+        if (f->level > 0)
+            tl_warn("%s: left out: cannot be read: %s", f->path, strerror(cause));
+        else
+            tl_fail(&w->why, TL_EINPUT, "%s", strerror(cause));
+        return f->level > 0;
     }
-    if (first_visit(w, &st)) {
-        const struct dirent *entry;
+    uint64_t key = tl_hash_mix(tl_hash_mix(0, (uint64_t)st.st_dev), (uint64_t)st.st_ino);
+    bool first_visit = tl_map_get(&w->visited, key) == TL_MAP_NONE;
+    tl_map_put(&w->visited, key, 0);
+    errno = 0;
+    while (first_visit && (entry = readdir(dir)) != NULL) {
+        if (entry->d_name[0] != '.')
+            take_name(w, f, dirfd(dir), entry->d_name);
         errno = 0;
-        while ((entry = readdir(dir)) != NULL) {
-            if (entry->d_name[0] != '.')
-                take_name(w, f, dirfd(dir), entry->d_name);
-            errno = 0;
-        }
-        if (errno != 0)
-            tl_warn("%s: not read to its end: %s", f->path, strerror(errno));
     }
+    if (first_visit && errno != 0)
+        tl_warn("%s: not read to its end: %s", f->path, strerror(errno));
     (void)closedir(dir);
-    return TL_OK;
+    return true;
 }
 
 static int by_folder_path(const void *a, const void *b)
@@ -207,121 +146,89 @@ static int by_folder_path(const void *a, const void *b)
     return strcmp(((const folder *)a)->path, ((const folder *)b)->path);
 }
 
-/* Takes `top` over. */
-static tl_status walk_all(tl_inventory *inventory, char *top, tl_error *err)
-{
-    walk w = { .inventory = inventory, .err = err };
-    tl_status st = TL_OK;
-    size_t next_link = 0;
-
-    tl_vec_room(&w.folders);
-    w.folders.v[w.folders.n++] = (folder){ .path = top };
-    while (st == TL_OK && (w.folders.n > 0 || next_link < w.links.n)) {
-        if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
-            qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
-            folder link = w.links.v[next_link];
-            w.links.v[next_link++].path = NULL;
-            w.folders.v[w.folders.n++] = link;
-        }
-        folder f = w.folders.v[--w.folders.n];
-        st = walk_folder(&w, &f);
-        free(f.path);
-    }
-    for (size_t i = 0; i < w.folders.n; i++)
-        free(w.folders.v[i].path);
-    for (size_t i = next_link; i < w.links.n; i++)
-        free(w.links.v[i].path);
-    free(w.folders.v);
-    free(w.links.v);
-    free(w.visited.v);
-    tl_map_free(&w.visited_map);
-    return st;
-}
-
-/* A copy without "./", doubled slashes and a slash at the end, so that one file has one path however it was typed. */
-static char *tidy(const char *path)
-{
-    char *copy = tl_malloc(strlen(path) + 2);
-    size_t n = 0;
-
-    for (const char *p = path; *p != '\0';) {
-        bool at_start = n == 0 || copy[n - 1] == '/';
-        if (at_start && p[0] == '.' && (p[1] == '/' || p[1] == '\0'))
-            p += p[1] == '/' ? 2 : 1;
-        else if (n > 0 && copy[n - 1] == '/' && p[0] == '/')
-            p++;
-        else
-            copy[n++] = *p++;
-        while (n == 0 && p > path && *p == '/') /* "./" and then a slash is not the root */
-            p++;
-    }
-    if (n > 1 && copy[n - 1] == '/')
-        n--;
-    if (n == 0)
-        copy[n++] = '.';
-    copy[n] = '\0';
-    return copy;
-}
-
 /* A folder that was named and gives no trace. */
 static void add_folder(tl_inventory *inventory, const char *path, size_t word, tl_input_kind kind, const char *reason)
 {
-    add_file(inventory, tl_strndup(path, strlen(path)), NULL, false);
-
-    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
+    tl_input *input = add_file(inventory, tl_strndup(path, strlen(path)), NULL, false);
     input->no_file = input->named = true;
     input->word = word;
     tl_input_say_why(input, kind, reason);
 }
 
 /* Adds the files of a folder.  A folder that cannot be read is reported here; a file, when its reader looks at it. */
-static tl_status add_folder_files(tl_inventory *inventory, const char *path, size_t word, tl_error *err)
+static void add_folder_files(tl_inventory *inventory, const char *path, size_t word)
 {
-    tl_error why = { 0 };
-    char *copy = tl_strndup(path, strlen(path));
-    size_t from = inventory->inputs.n,
+    walk w = { .inventory = inventory };
+    bool readable = true;
+    size_t from = inventory->inputs.n, next_link = 0,
            below = strcmp(path, ".") == 0 ? 0 : strlen(path) + (path[strlen(path) - 1] != '/');
 
-    tl_status st = walk_all(inventory, copy, &why);
+    tl_vec_room(&w.folders);
+    w.folders.v[w.folders.n++] = (folder){ .path = tl_strndup(path, strlen(path)) };
+    while (w.folders.n > 0 || next_link < w.links.n) {
+        if (w.folders.n == 0) { /* of two links to one folder, the first by name is followed on every file system */
+            qsort(w.links.v + next_link, w.links.n - next_link, sizeof *w.links.v, by_folder_path);
+            w.folders.v[w.folders.n++] = w.links.v[next_link++];
+        }
+        folder f = w.folders.v[--w.folders.n];
+        readable &= walk_folder(&w, &f);
+        free(f.path);
+    }
+    free(w.folders.v);
+    free(w.links.v);
+    tl_map_free(&w.visited);
     for (size_t i = from; i < inventory->inputs.n; i++) {
         inventory->inputs.v[i].below = below;
         inventory->inputs.v[i].word = word;
     }
-    if (st == TL_EINPUT) {
-        add_folder(inventory, path, word, TL_INPUT_UNREADABLE, why.text);
-        return TL_OK;
-    }
-    if (st != TL_OK && err != NULL)
-        *err = why;
-    return st;
+    if (!readable)
+        add_folder(inventory, path, word, TL_INPUT_UNREADABLE, w.why.text);
 }
 
-static void add_named_file(tl_inventory *inventory, const char *path, size_t word)
+/* A copy without "./", doubled slashes and a slash at the end, so that one file has one path however it was typed. */
+static char *tidy(const char *path)
+{
+    char *copy = tl_malloc(strlen(path) + 2), *end = copy;
+
+    if (*path == '/')
+        *end++ = '/';
+    for (const char *p = path; *p != '\0';) {
+        size_t n = strcspn(p, "/");
+        if (n > 0 && !(n == 1 && *p == '.')) {
+            if (end > copy && end[-1] != '/')
+                *end++ = '/';
+            memcpy(end, p, n);
+            end += n;
+        }
+        p += n + (p[n] == '/');
+    }
+    if (end == copy && *path != '\0')
+        *end++ = '.';
+    *end = '\0';
+    return copy;
+}
+
+void tl_inventory_add(tl_inventory *inventory, const char *path)
 {
     struct stat st, link;
-    bool there = stat(path, &st) == 0, by_link = lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-    const char *slash = strrchr(path, '/');
-    add_file(inventory, tl_strndup(path, strlen(path)), there ? &st : NULL, by_link);
-
-    tl_input *input = &inventory->inputs.v[inventory->inputs.n - 1];
-    input->below = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    input->named = true;
-    input->word = word;
-    input->pipe = there && S_ISFIFO(st.st_mode);
-}
-
-tl_status tl_inventory_add(tl_inventory *inventory, const char *path, tl_error *err)
-{
-    struct stat st;
-    char *copy = path[0] != '\0' ? tidy(path) : tl_strndup("", 0);
+    bool there = stat(path, &st) == 0;
+    char *copy = tidy(path);
     size_t word = inventory->words.n;
 
     tl_vec_room(&inventory->words);
     inventory->words.v[inventory->words.n++] = (tl_named){ .path = copy };
-    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-        return add_folder_files(inventory, copy, word, err);
-    add_named_file(inventory, copy, word);
-    return TL_OK;
+    if (there && S_ISDIR(st.st_mode)) {
+        add_folder_files(inventory, copy, word);
+        return;
+    }
+    there = stat(copy, &st) == 0;
+    bool by_link = lstat(copy, &link) == 0 && S_ISLNK(link.st_mode);
+    const char *slash = strrchr(copy, '/');
+    tl_input *input = add_file(inventory, tl_strndup(copy, strlen(copy)), there ? &st : NULL, by_link);
+    input->below = slash != NULL ? (size_t)(slash + 1 - copy) : 0;
+    input->named = true;
+    input->word = word;
+    input->pipe = there && S_ISFIFO(st.st_mode);
 }
 
 void tl_inventory_close(tl_inventory *inventory)
@@ -350,4 +257,109 @@ void tl_inventory_free(tl_inventory *inventory)
     free(inventory->missing.v);
     free(inventory->runs);
     *inventory = (tl_inventory){ 0 };
+}
+
+/* ---------------------------------------------------------------------------------------------------- the same file
+ *
+ * A file that was named more than once is read once.
+ *
+ *     tlmpi traces traces/rank-0.json         the same path
+ *     latest.json -> rank-0.json              two names of one file, by a link of either kind
+ *
+ * Read twice it would count as two runs of the job.  But rank-1.json -> rank-0.json is a file for each of the two
+ * ranks.
+ */
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const tl_input *)a)->path, ((const tl_input *)b)->path);
+}
+
+/* The shell names pipes by falling numbers; the order in which they were written is what is meant. */
+static int by_kind_and_path(const void *a, const void *b)
+{
+    const tl_input *x = a, *y = b;
+    if (x->pipe != y->pipe || (x->pipe && x->word != y->word))
+        return TL_ORDER(x, y, pipe, word);
+    return by_path(a, b);
+}
+
+/* Names of one file side by side, the one to keep first. */
+static int by_file(const void *a, const void *b)
+{
+    const tl_input *x = a, *y = b;
+    int order = TL_ORDER(x, y, device, inode, by_link);
+    if (order != 0)
+        return order;
+    int64_t rank_x = tl_rank_of_name(x->path), rank_y = tl_rank_of_name(y->path);
+    return rank_x != rank_y ? TL_COMPARE(rank_x, rank_y) : by_path(a, b);
+}
+
+static bool same_path(const tl_input *a, const tl_input *b)
+{
+    return strcmp(a->path, b->path) == 0;
+}
+
+/* A file system may number two files alike: size and time must agree, too.  One file linked under two ranks' names is
+ * read as each of them. */
+static bool same_file(const tl_input *a, const tl_input *b)
+{
+    int64_t rank_a = tl_rank_of_name(a->path), rank_b = tl_rank_of_name(b->path);
+    bool other_rank = rank_a >= 0 && rank_b >= 0 && rank_a != rank_b;
+    return !other_rank && a->inode != 0 && TL_ORDER(a, b, device, inode, bytes, mtime_ns) == 0;
+}
+
+/* Puts inputs in order, and drops each that is the same as the one kept before it.  Returns how many of those kept were
+ * named again; *kept is the first of them by path and *dropped its next name, of the caller. */
+static size_t merge(tl_inventory *inventory, int (*order)(const void *, const void *),
+                    bool (*same)(const tl_input *, const tl_input *), const char **kept, char **dropped)
+{
+    tl_input *v = inventory->inputs.v;
+    size_t n = 0, named_again = 0;
+    bool counted = false;
+
+    qsort(v, inventory->inputs.n, sizeof *v, order);
+    *dropped = NULL;
+    for (size_t i = 0; i < inventory->inputs.n; i++) {
+        if (n == 0 || !same(&v[n - 1], &v[i])) {
+            v[n++] = v[i];
+            counted = false;
+            continue;
+        }
+        bool shown = !counted && (*dropped == NULL || strcmp(v[n - 1].path, *kept) < 0);
+        named_again += !counted;
+        counted = true;
+        v[n - 1].named |= v[i].named;
+        if (v[i].word != v[n - 1].word)
+            inventory->words.v[v[i].word].shared = true;
+        free(shown ? *dropped : v[i].path);
+        if (shown) {
+            *kept = v[n - 1].path;
+            *dropped = v[i].path;
+        }
+    }
+    inventory->inputs.n = n;
+    return named_again;
+}
+
+void tl_inventory_sort(tl_inventory *inventory)
+{
+    const char *kept = "";
+    char *dropped = NULL;
+
+    if (inventory->inputs.n == 0)
+        return;
+    size_t n = merge(inventory, by_path, same_path, &kept, &dropped);
+    if (n == 1)
+        tl_warn("%s is named more than once: it is read once", kept);
+    else if (n > 1)
+        tl_warn("%zu files are named more than once, %s the first of them: each is read once", n, kept);
+    free(dropped);
+    n = merge(inventory, by_file, same_file, &kept, &dropped);
+    if (n == 1)
+        tl_warn("%s is another name of %s: the file is read once", dropped, kept);
+    else if (n > 1)
+        tl_warn("%zu files have several names, as %s, which is %s: each is read once", n, dropped, kept);
+    free(dropped);
+    qsort(inventory->inputs.v, inventory->inputs.n, sizeof *inventory->inputs.v, by_kind_and_path);
 }

@@ -1,32 +1,30 @@
 /* look.c - is this file a trace, its rank, its begin.  Its reader tells; its name and modification time stand in
  * for what the reader cannot tell. */
-#include "input.h"
+#include "internal.h"
 #include "tlmpi/base/log.h"
-#include "tlmpi/trace/read/reader.h"
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
-static void take(tl_input *input, const tl_look *look)
+tl_shown_path tl_path_shown(const char *path)
 {
-    input->kind = look->kind;
-    memcpy(input->why, look->why, sizeof input->why);
+    const size_t most = 90;
+    size_t n = strlen(path);
+    tl_shown_path shown;
+
+    snprintf(shown.text, sizeof shown.text, "%s%s", n > most ? "..." : "", path + (n > most ? n - most : 0));
+    return shown;
 }
 
 void tl_input_say_why(tl_input *input, tl_input_kind kind, const char *reason)
 {
     tl_look look;
     tl_look_say(&look, kind, reason);
-    take(input, &look);
+    input->kind = kind;
+    memcpy(input->why, look.why, sizeof input->why);
 }
 
 void tl_input_words(const tl_input *input, char out[TL_INPUT_WORDS])
 {
     char text[TL_INPUT_WORDS];
-    size_t n = strlen(input->path), shown = 90;
-
-    snprintf(text, sizeof text, "%s%s: %s", n > shown ? "..." : "", input->path + (n > shown ? n - shown : 0),
-             input->why);
+    snprintf(text, sizeof text, "%s: %s", tl_path_shown(input->path).text, input->why);
     tl_printable(out, TL_INPUT_WORDS, text);
 }
 
@@ -37,36 +35,39 @@ void tl_input_warn(const tl_input *input, const char *before, const char *after)
     tl_warn("%s%s%s", before, words, after);
 }
 
+void tl_input_set_stat(tl_input *input, const struct stat *st)
+{
+    int64_t s = (int64_t)st->st_mtim.tv_sec;
+    input->bytes = st->st_size > 0 ? (uint64_t)st->st_size : 0;
+    input->device = (uint64_t)st->st_dev;
+    input->inode = (uint64_t)st->st_ino;
+    input->mtime_ns = s > 0 && s < INT64_MAX / 1000000000 ? s * 1000000000 + st->st_mtim.tv_nsec : 0;
+}
+
 void tl_input_look(tl_input *input, bool deep)
 {
     tl_look look = TL_LOOK_INIT;
     struct stat st;
+    bool there = stat(input->path, &st) == 0, fifo = there && S_ISFIFO(st.st_mode);
+    const tl_reader *reader = fifo ? NULL : tl_reader_among(tl_readers, input->path);
 
-    input->why[0] = '\0';
-    input->meta_rank = input->world_size = -1;
-    input->origin = (tl_origin){ 0 };
+    input->pipe |= fifo;
     input->copy = false;
-    input->name_rank = tl_rank_of_name(input->path);
-    if (stat(input->path, &st) == 0) {
+    input->name_rank = fifo ? -1 : tl_rank_of_name(input->path);
+    if (there)
         tl_input_set_stat(input, &st);
-        if (S_ISFIFO(st.st_mode)) {
-            input->pipe = true;
-            input->name_rank = -1;
-            input->kind = TL_INPUT_TRACE;
-            input->begin_ns = input->mtime_ns;
-            return;
-        }
-    }
-    const tl_reader *reader = tl_reader_among(tl_readers, input->path);
     if (reader != NULL)
         reader->look(input->path, deep, tl_name_says_trace(input->path), &look);
+    else if (fifo)
+        look.kind = TL_INPUT_TRACE; /* unseen */
     else
         tl_look_say(&look, TL_INPUT_UNREADABLE, "memory is out");
-    take(input, &look);
+    input->kind = look.kind;
+    memcpy(input->why, look.why, sizeof input->why);
     input->meta_rank = look.rank;
     input->world_size = look.world_size;
     input->origin = look.origin;
-    input->begin_ns = look.begin_ns >= 0 ? look.begin_ns : tl_time_of_name(input->path);
+    input->begin_ns = look.begin_ns >= 0 || fifo ? look.begin_ns : tl_time_of_name(input->path);
     if (input->begin_ns < 0)
         input->begin_ns = input->mtime_ns;
 }

@@ -7,9 +7,9 @@
  * parallel ranks are some of the others: that axis counts nothing.  Where no axes do, the files count in order, numbers
  * in their names as numbers: 2 is before 10.
  */
-#include "decide.h"
-#include <stdlib.h>
-#include <string.h>
+#include "internal.h"
+#include <ctype.h>
+#include <strings.h>
 
 /* The axes, the one whose ranks are nearest to each other first. */
 enum { TENSOR, CONTEXT, DATA, PIPELINE, NAXES };
@@ -69,27 +69,14 @@ typedef struct places {
     int64_t on[NAXES]; /* -1: the name does not say */
 } places;
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Whether the word stands at p, whatever its case. */
-static bool stands_at(const char *p, const char *word)
-{
-    while (*word != '\0' && lower(*p) == *word)
-        p++, word++;
-    return *word == '\0';
-}
-
 /* The number after a word of the axis at p: "TP-0", "tp_rank_0", "tp0"; -1 for none. */
 static int64_t number_at(const char *p, const char *word)
 {
-    if (!stands_at(p, word))
+    if (strncasecmp(p, word, strlen(word)) != 0)
         return -1;
     p += strlen(word);
     p += *p == '-' || *p == '_';
-    p += stands_at(p, "rank") ? 4 : 0;
+    p += strncasecmp(p, "rank", 4) == 0 ? 4 : 0;
     p += *p == '-' || *p == '_' || *p == '=';
     int64_t value = is_digit(*p) ? 0 : -1;
     for (; is_digit(*p) && value < PLACES_MAX; p++)
@@ -103,7 +90,7 @@ static places places_of(const char *path)
     places p = { { -1, -1, -1, -1 } };
 
     for (const char *begin = slash != NULL ? slash + 1 : path, *at = begin; *at != '\0'; at++) {
-        bool inside = at > begin && lower(at[-1]) >= 'a' && lower(at[-1]) <= 'z'; /* another word, as in http0 */
+        bool inside = at > begin && isalpha((unsigned char)at[-1]); /* another word, as in http0 */
         for (int axis = 0; !inside && axis < NAXES; axis++)
             for (int i = 0; i < 2 && p.on[axis] < 0; i++)
                 p.on[axis] = number_at(at, axis_words[axis][i]);
@@ -132,13 +119,13 @@ static bool count_by(const places *at, size_t n, unsigned axes, const int64_t si
     return differ;
 }
 
-void tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told)
+bool tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks)
 {
     places *at = tl_calloc(n + 1, sizeof *at);
     int64_t sizes[NAXES] = { 0, 0, 0, 0 };
     unsigned known = (1u << NAXES) - 1, varied = 0, axes = 0;
+    bool told = false;
 
-    *told = false;
     for (size_t i = 0; i < n; i++) {
         at[i] = places_of(v[i]->path);
         for (int axis = 0; axis < NAXES; axis++) {
@@ -147,10 +134,11 @@ void tl_order_by_axes(tl_input *const *v, size_t n, int64_t *ranks, bool *told)
             sizes[axis] = at[i].on[axis] >= sizes[axis] ? at[i].on[axis] + 1 : sizes[axis];
         }
     }
-    for (int axis = 0; !*told && axis < NAXES; axis++) {
+    for (int axis = 0; !told && axis < NAXES; axis++) {
         axes |= known & varied & 1u << axis;
         if (axes >> axis & 1)
-            *told = count_by(at, n, axes, sizes, ranks);
+            told = count_by(at, n, axes, sizes, ranks);
     }
     free(at);
+    return told;
 }

@@ -17,25 +17,15 @@
  * Time goes first, unless all that is known is when the file was written: copying changes that.  Where neither is to be
  * believed, the k-th file of a rank, in order of time, is of run k.
  */
-#include "decide.h"
-#include <string.h>
+#include "internal.h"
+#include "tlmpi/base/stats.h"
 
 static int64_t gap_before(const tl_slice *s, size_t i)
 {
     return s->v[i]->begin_ns - s->v[i - 1]->begin_ns;
 }
 
-/* Returns where the widest gap in (i, j] ends; of equal gaps the last. */
-static size_t after_widest_gap(const tl_slice *s, size_t i, size_t j)
-{
-    size_t widest = j;
-    for (size_t k = j; k > i; k--)
-        if (gap_before(s, k) > gap_before(s, widest))
-            widest = k;
-    return widest;
-}
-
-/* Runs by time: a rank that is seen again has its run end before. */
+/* Runs by time: a rank that is seen again has its run end before, at the widest gap since, of equal gaps the last. */
 static void cut_by_time(tl_slice *s)
 {
     tl_map last = { 0 }; /* rank -> where it was seen last */
@@ -45,7 +35,9 @@ static void cut_by_time(tl_slice *s)
     for (size_t j = 0; j < s->n; j++) {
         uint32_t i = tl_map_get(&last, (uint64_t)s->v[j]->rank);
         if (i != TL_MAP_NONE && i >= start) {
-            start = after_widest_gap(s, i, j);
+            start = j;
+            for (size_t k = j; k > i; k--)
+                start = gap_before(s, k) > gap_before(s, start) ? k : start;
             now++;
             for (size_t k = start; k < j; k++)
                 s->v[k]->run = now;
@@ -58,22 +50,22 @@ static void cut_by_time(tl_slice *s)
     tl_doubles_join(s);
 }
 
-/* The shortest gap between runs that follow upon one another, and the longest inside one. */
-static void measure_gaps(const tl_slice *s, int64_t *between, int64_t *inside)
+/* Runs by time.  Returns whether they are to be believed, where a rank has at most `most` files. */
+static bool part_by_time(tl_slice *s, size_t most)
 {
-    *inside = -1;
-    *between = INT64_MAX;
-    for (size_t i = 1; i < s->n; i++) {
-        int64_t gap = gap_before(s, i);
+    int64_t inside = -1, between = INT64_MAX; /* the longest gap inside a run, the shortest between two */
+
+    cut_by_time(s);
+    for (size_t i = 1; i < s->n; i++)
         if (s->v[i]->run != s->v[i - 1]->run)
-            *between = gap < *between ? gap : *between;
+            between = tl_ns_min(between, gap_before(s, i));
         else
-            *inside = gap > *inside ? gap : *inside;
-    }
+            inside = tl_ns_max(inside, gap_before(s, i));
+    return between > 0 && (s->nruns <= most || between > inside);
 }
 
 /* The k-th file of a rank becomes one of run k. */
-static void cut_by_count(tl_slice *s)
+static void part_by_count(tl_slice *s)
 {
     tl_map seen = { 0 }; /* rank -> its files before this one */
 
@@ -83,8 +75,7 @@ static void cut_by_count(tl_slice *s)
         uint32_t before = tl_map_get(&seen, rank);
         before = before == TL_MAP_NONE ? 0 : before;
         s->v[i]->run = (int32_t)before;
-        if (before + 1 > s->nruns)
-            s->nruns = before + 1;
+        s->nruns = before + 1 > s->nruns ? before + 1 : s->nruns;
         tl_map_put(&seen, rank, before + 1);
     }
     tl_map_free(&seen);
@@ -104,12 +95,12 @@ uint64_t tl_family_of(const tl_input *t)
     return tl_hash_mix(before, tl_hash_bytes(after, strlen(after)));
 }
 
-/* Runs by name, the one with the oldest file first.  *once: no rank is twice in one of them. */
-static void cut_by_name(tl_slice *s, bool *once)
+/* Runs by name, the one with the oldest file first.  Returns whether they are to be believed. */
+static bool part_by_name(tl_slice *s, size_t most)
 {
     tl_map family = { 0 }, member = { 0 }; /* family -> run; (run, rank) -> it has one */
+    bool once = true;                      /* no rank is twice in one of them */
 
-    *once = true;
     s->nruns = 0;
     for (size_t i = 0; i < s->n; i++) {
         uint64_t key = tl_family_of(s->v[i]);
@@ -119,54 +110,30 @@ static void cut_by_name(tl_slice *s, bool *once)
             tl_map_put(&family, key, at);
         }
         s->v[i]->run = (int32_t)at;
-        key = (uint64_t)at << 32 | (uint64_t)s->v[i]->rank; /* ranks fit 32 bits */
-        *once = *once && tl_map_get(&member, key) == TL_MAP_NONE;
+        key = tl_place_of((int32_t)at, s->v[i]->rank);
+        once = once && tl_map_get(&member, key) == TL_MAP_NONE;
         tl_map_put(&member, key, 0);
     }
     tl_map_free(&family);
     tl_map_free(&member);
-}
-
-static bool times_are_their_own(const tl_slice *s)
-{
-    for (size_t i = 0; i < s->n; i++)
-        if (!tl_input_is_timed(s->v[i]))
-            return false;
-    return true;
-}
-
-static void part_by_time(tl_slice *s, size_t most, bool *believed)
-{
-    int64_t between, inside;
-    cut_by_time(s);
-    measure_gaps(s, &between, &inside);
-    *believed = between > 0 && (s->nruns <= most || between > inside);
-}
-
-static void part_by_name(tl_slice *s, size_t most, bool *believed)
-{
-    bool once;
-    cut_by_name(s, &once);
-    *believed = s->nruns == most && once;
+    return s->nruns == most && once;
 }
 
 void tl_runs_part(tl_slice *s)
 {
-    bool believed;
-    cut_by_count(s);
-    if (s->nruns == 1)
-        return;
-    size_t most = s->nruns; /* files of one rank, at most */
-    bool timed = times_are_their_own(s);
+    bool timed = true; /* each trace knows its time */
 
-    part_by_time(s, most, &believed);
-    if (believed && (timed || s->nruns == 1))
+    part_by_count(s);
+    size_t most = s->nruns; /* files of one rank, at most */
+    if (most == 1)
         return;
-    part_by_name(s, most, &believed);
-    if (believed)
+    for (size_t i = 0; i < s->n; i++)
+        timed = timed && tl_input_is_timed(s->v[i]);
+    bool by_time = part_by_time(s, most);
+    if ((by_time && (timed || s->nruns == 1)) || part_by_name(s, most))
         return;
-    if (!timed)
-        part_by_time(s, most, &believed);
-    if (!believed)
-        cut_by_count(s);
+    if (by_time)
+        cut_by_time(s);
+    else
+        part_by_count(s);
 }

@@ -14,29 +14,214 @@
  * Of equal keys the last counts; but once a distributedInfo has named the rank, no other one does: a look at the head
  * of a file, which is all that most files get before they are read, must find what the reading finds.
  */
-#include "tlmpi/base/mem.h"
-#include "tlmpi/trace/meta.h"
+#include "internal.h"
+#include "tlmpi/base/decimal.h"
+#include "tlmpi/base/log.h"
 #include "tlmpi/trace/text/repair.h"
-#include "values.h"
-#include <stdlib.h>
 #include <yajl/yajl_parse.h>
+
+/* What a hostile document may make us keep. */
+#define GROUPS_MAX ((size_t)65536)
+#define RANKS_MAX  ((size_t)16 << 20)
+
+#define DIGITS "-0123456789\""
+#define KEY(word, begins, depth, traces_alone)                                                                         \
+    {                                                                                                                  \
+        word, begins, depth, traces_alone, TL_TAKE_NOTHING, 0, 0                                                       \
+    }
+#define TAKEN(word, begins, depth, traces_alone, take, field)                                                          \
+    {                                                                                                                  \
+        word, begins, depth, traces_alone, take, offsetof(tl_meta, field), sizeof((tl_meta *)NULL)->field              \
+    }
+
+const tl_meta_key tl_meta_keys[TL_META_KEYS] = {
+    KEY("schemaVersion", DIGITS, 1, false),
+    KEY("deviceProperties", "[", 1, true),
+    [TL_META_INFO] = KEY("distributedInfo", "{", 1, true),
+    TAKEN("baseTimeNanoseconds", DIGITS, 1, true, TL_TAKE_BASE, base_ns),
+    KEY("displayTimeUnit", "\"", 1, false),
+    KEY("traceEvents", "[", 1, false),
+    TAKEN("traceName", "\"", 1, true, TL_TAKE_TEXT, trace_name),
+    KEY("trace_id", "\"", 1, false),
+    TAKEN("host_name", "\"", 1, false, TL_TAKE_HOST, host),
+    TAKEN("hostname", "\"", 1, false, TL_TAKE_HOST, host),
+    TAKEN("hostName", "\"", 1, false, TL_TAKE_HOST, host),
+    TAKEN("HostName", "\"", 1, false, TL_TAKE_HOST, host),
+    TAKEN("HOSTNAME", "\"", 1, false, TL_TAKE_HOST, host),
+    TAKEN("Hostname", "\"", 1, false, TL_TAKE_HOST, host),
+    TAKEN("backend", "\"", 2, false, TL_TAKE_TEXT, backend),
+    TAKEN("rank", DIGITS, 2, false, TL_TAKE_COUNT, rank),
+    TAKEN("world_size", DIGITS, 2, false, TL_TAKE_COUNT, world_size),
+    KEY("pg_count", DIGITS, 2, false),
+    KEY("pg_config", "[{", 2, false),
+    KEY("nccl_version", "\"", 2, false),
+};
+
+size_t tl_meta_key_of(tl_text word)
+{
+    size_t k = 0;
+    while (k < TL_META_KEYS && !tl_text_is(word, tl_meta_keys[k].word))
+        k++;
+    return k;
+}
+
+typedef enum position { OUTSIDE, DOCUMENT, DEVICES, DEVICE, DISTRIBUTED, GROUP_LIST, GROUP_MAP, GROUP, RANKS } position;
+
+typedef struct parsing {
+    tl_meta *meta;
+    position root;    /* what the outermost object is */
+    position path[8]; /* the longest: outside, document, distributed, group list, group, ranks */
+    unsigned at;      /* path[at] is where the parser stands */
+    uint64_t ignored; /* open brackets of a value that is passed over */
+    TL_VEC(char) key; /* of the value to come; yajl may overwrite a key while it reads the value */
+    tl_pg_config *group; /* the one being read, NULL beyond the limit */
+    size_t nranks;       /* of all groups together */
+    bool told;           /* a distributedInfo with a rank has ended */
+    bool whole;          /* the outermost value has ended */
+} parsing;
+
+static bool key_is(const parsing *p, const char *word)
+{
+    return tl_text_is((tl_text){ p->key.v, p->key.n }, word);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- values */
+
+/* A text of the file, cut to what fits and made safe to show. */
+static void set_shown(char *out, size_t cap, tl_text t)
+{
+    char raw[256];
+    size_t n = t.n < sizeof raw ? t.n : sizeof raw - 1;
+
+    while (n < t.n && n > 0 && ((unsigned char)t.p[n] & 0xc0) == 0x80) /* not inside a character */
+        n--;
+    if (n > 0)
+        memcpy(raw, t.p, n);
+    raw[n] = '\0';
+    tl_printable(out, cap, raw);
+}
+
+/* A rank, a number of ranks: what fits the tables, which hold 32 bits. */
+static int64_t count_of(tl_text t)
+{
+    int64_t value;
+    return tl_decimal_to_int(t.p, t.n, &value) && value >= 0 && value <= INT32_MAX ? value : -1;
+}
+
+void tl_meta_set_base(tl_meta *meta, tl_text digits)
+{
+    int64_t base;
+    meta->bad_base = !tl_decimal_to_int(digits.p, digits.n, &base) || base < 0 || base >= TL_BASE_LIMIT;
+    if (meta->bad_base)
+        return;
+    meta->base_ns = base;
+    meta->has_base = true;
+}
+
+/* Forgets the groups at the begin of a pg_config: the last pg_config counts. */
+static void clear_groups(tl_meta *meta)
+{
+    for (size_t i = 0; i < meta->groups.n; i++) {
+        free(meta->groups.v[i].name);
+        free(meta->groups.v[i].desc);
+        free(meta->groups.v[i].ranks);
+    }
+    meta->groups.n = 0;
+}
+
+/* A new group.  In a map of groups its key is its name, until it says another. */
+static void begin_group(parsing *p)
+{
+    tl_meta *meta = p->meta;
+
+    p->group = NULL;
+    if (meta->groups.n >= GROUPS_MAX)
+        return;
+    tl_vec_room(&meta->groups);
+    p->group = &meta->groups.v[meta->groups.n++];
+    *p->group = (tl_pg_config){ .name = p->path[p->at] == GROUP_MAP ? tl_strndup(p->key.v, p->key.n) : NULL };
+}
+
+static void begin_ranks(parsing *p)
+{
+    p->nranks -= p->group != NULL ? p->group->nranks : 0;
+    if (p->group != NULL)
+        p->group->nranks = 0;
+}
+
+static void add_rank(parsing *p, tl_text t)
+{
+    tl_pg_config *g = p->group;
+    int64_t rank = count_of(t);
+
+    if (g == NULL || rank < 0 || p->nranks >= RANKS_MAX)
+        return;
+    tl_grow((void **)&g->ranks, &g->ranks_cap, g->nranks + 1, sizeof *g->ranks);
+    g->ranks[g->nranks++] = (int32_t)rank;
+    p->nranks++;
+}
+
+/* "[0, 1, ..., 7]": what is no number, the dots of a shortened list among them, is passed over. */
+static void read_ranks(parsing *p, tl_text t)
+{
+    tl_text item;
+    begin_ranks(p);
+    while (tl_text_next(&t, &item))
+        add_rank(p, item);
+}
+
+/* A number or text of the document or of distributedInfo. */
+static void take_known(parsing *p, tl_text t)
+{
+    size_t k = tl_meta_key_of((tl_text){ p->key.v, p->key.n });
+    const tl_meta_key *key = &tl_meta_keys[k < TL_META_KEYS ? k : 0];
+    char *place = (char *)p->meta + key->at;
+
+    if (key->take != TL_TAKE_HOST && (p->path[p->at] == DOCUMENT) != (key->depth == 1))
+        return;
+    if (key->take == TL_TAKE_BASE)
+        tl_meta_set_base(p->meta, t);
+    else if (key->take == TL_TAKE_COUNT)
+        memcpy(place, &(int64_t){ count_of(t) }, sizeof(int64_t));
+    else if (key->take != TL_TAKE_NOTHING)
+        set_shown(place, key->size, t);
+}
+
+static void take_in_group(parsing *p, tl_text t)
+{
+    char **name = key_is(p, "pg_name") ? &p->group->name : key_is(p, "pg_desc") ? &p->group->desc : NULL;
+
+    if (key_is(p, "ranks"))
+        read_ranks(p, t);
+    if (name == NULL)
+        return;
+    free(*name);
+    *name = tl_strndup(t.p, t.n);
+}
 
 /* ------------------------------------------------------------------------------------------------ yajl's callbacks */
 
-static int go_on(tl_meta_parsing *p, bool fine)
+static int on_scalar(void *ctx, const unsigned char *bytes, size_t n)
 {
-    if (!fine)
-        p->no_memory = true;
-    return fine;
-}
+    parsing *p = ctx;
+    const position at = p->path[p->at];
+    const tl_text t = { n > 0 ? (const char *)bytes : "", n };
 
-static int on_scalar(void *ctx, const unsigned char *text, size_t n)
-{
-    tl_meta_parsing *p = ctx;
     if (p->ignored > 0)
-        return true;
-    tl_meta_take_scalar(p, (tl_text){ n > 0 ? (const char *)text : "", n });
-    return go_on(p, true);
+        return 1;
+    if (at == DOCUMENT || at == DISTRIBUTED) {
+        take_known(p, t);
+    } else if (at == DEVICE && p->meta->ndevices == 1 && key_is(p, "name")) {
+        set_shown(p->meta->device, sizeof p->meta->device, t);
+    } else if (at == GROUP_MAP && n > 0 && t.p[0] == '[') {
+        begin_group(p);
+        read_ranks(p, t);
+    } else if (at == GROUP && p->group != NULL) {
+        take_in_group(p, t);
+    } else if (at == RANKS) {
+        add_rank(p, t);
+    }
+    return 1;
 }
 
 static int on_number(void *ctx, const char *text, size_t n)
@@ -44,49 +229,87 @@ static int on_number(void *ctx, const char *text, size_t n)
     return on_scalar(ctx, (const unsigned char *)text, n);
 }
 
-/* yajl may overwrite a key while it reads the value. */
-static void keep_group_key(tl_meta_parsing *p, const unsigned char *text, size_t n)
+static int on_key(void *ctx, const unsigned char *bytes, size_t n)
 {
-    tl_grow((void **)&p->group_key, &p->group_key_cap, n, 1);
-    if (n > 0)
-        memcpy(p->group_key, text, n);
-    p->ngroup_key = n;
-}
+    parsing *p = ctx;
+    tl_meta *meta = p->meta;
 
-static int on_key(void *ctx, const unsigned char *text, size_t n)
-{
-    tl_meta_parsing *p = ctx;
     if (p->ignored > 0)
         return 1;
-    size_t kept = n < sizeof p->key ? n : 0;
-    if (kept > 0)
-        memcpy(p->key, text, kept);
-    p->key[kept] = '\0';
-    if (p->path[p->at] == TL_AT_DOCUMENT) {
-        p->meta->has_schema = p->meta->has_schema || tl_meta_key_is(p, "schema");
-        p->meta->has_nodes = p->meta->has_nodes || tl_meta_key_is(p, "nodes");
-        p->meta->has_trace_keys = p->meta->has_trace_keys || tl_meta_key_is(p, "traceName") ||
-                                  tl_meta_key_is(p, "deviceProperties") || tl_meta_key_is(p, "distributedInfo") ||
-                                  tl_meta_key_is(p, "baseTimeNanoseconds");
+    tl_grow((void **)&p->key.v, &p->key.cap, n + 1, 1);
+    if (n > 0)
+        memcpy(p->key.v, bytes, n);
+    p->key.n = n;
+    if (p->path[p->at] == DOCUMENT) {
+        size_t known = tl_meta_key_of((tl_text){ p->key.v, n });
+        meta->has_schema = meta->has_schema || key_is(p, "schema");
+        meta->has_nodes = meta->has_nodes || key_is(p, "nodes");
+        meta->has_trace_keys = meta->has_trace_keys || (known < TL_META_KEYS && tl_meta_keys[known].traces_alone);
     }
-    if (p->path[p->at] != TL_AT_GROUP_MAP)
-        return true;
-    keep_group_key(p, text, n);
-    return go_on(p, true);
+    return 1;
 }
 
-static int on_open(tl_meta_parsing *p, bool object)
+/* A value that is neither number nor text. */
+static int on_null(void *ctx)
 {
-    tl_meta_position to = TL_AT_OUTSIDE;
-    if (p->ignored == 0) {
-        tl_meta_take_bracket(p, object, &to);
-        if (!go_on(p, true))
-            return 0;
+    parsing *p = ctx;
+    if (p->ignored == 0 && p->path[p->at] == DOCUMENT && key_is(p, "baseTimeNanoseconds"))
+        p->meta->bad_base = true;
+    return 1;
+}
+
+static int on_boolean(void *ctx, int value)
+{
+    (void)value;
+    return on_null(ctx);
+}
+
+/* What an object or array is that opens now; OUTSIDE where its content is not wanted. */
+static position position_of(const parsing *p, bool object)
+{
+    switch (p->path[p->at]) {
+    case OUTSIDE:
+        return object ? p->root : OUTSIDE;
+    case DOCUMENT:
+        return object && !p->told && key_is(p, "distributedInfo") ? DISTRIBUTED
+               : !object && key_is(p, "deviceProperties")         ? DEVICES
+                                                                  : OUTSIDE;
+    case DEVICES:
+        return object ? DEVICE : OUTSIDE;
+    case DISTRIBUTED:
+        return !key_is(p, "pg_config") ? OUTSIDE : object ? GROUP_MAP : GROUP_LIST;
+    case GROUP_LIST:
+        return object ? GROUP : OUTSIDE;
+    case GROUP_MAP:
+        return object ? GROUP : RANKS;
+    case GROUP:
+        return !object && key_is(p, "ranks") ? RANKS : OUTSIDE;
+    default:
+        return OUTSIDE;
     }
-    if (to == TL_AT_OUTSIDE)
+}
+
+static int on_open(parsing *p, bool object)
+{
+    position to = p->ignored == 0 ? position_of(p, object) : OUTSIDE;
+
+    (void)on_null(p);
+    if (to == OUTSIDE) {
         p->ignored++;
-    else
-        p->path[++p->at] = to;
+        return 1;
+    }
+    if (to == DEVICES)
+        p->meta->ndevices = 0;
+    p->meta->ndevices += to == DEVICE;
+    if (to == GROUP_LIST || to == GROUP_MAP) {
+        clear_groups(p->meta);
+        p->nranks = 0;
+    }
+    if (to == GROUP || (to == RANKS && p->path[p->at] == GROUP_MAP))
+        begin_group(p);
+    else if (to == RANKS)
+        begin_ranks(p);
+    p->path[++p->at] = to;
     return 1;
 }
 
@@ -102,29 +325,15 @@ static int on_start_array(void *ctx)
 
 static int on_end(void *ctx)
 {
-    tl_meta_parsing *p = ctx;
-    if (p->ignored == 0)
-        p->told = p->told || (p->path[p->at] == TL_AT_DISTRIBUTED && p->meta->rank >= 0);
-    if (p->ignored > 0)
+    parsing *p = ctx;
+    if (p->ignored > 0) {
         p->ignored--;
-    else
+    } else {
+        p->told = p->told || (p->path[p->at] == DISTRIBUTED && p->meta->rank >= 0);
         p->at--;
+    }
     p->whole = p->at == 0 && p->ignored == 0;
     return 1;
-}
-
-static int on_null(void *ctx)
-{
-    tl_meta_parsing *p = ctx;
-    if (p->ignored == 0)
-        tl_meta_note_other(p);
-    return 1;
-}
-
-static int on_boolean(void *ctx, int value)
-{
-    (void)value;
-    return on_null(ctx);
 }
 
 static const yajl_callbacks callbacks = {
@@ -143,69 +352,58 @@ static const yajl_callbacks callbacks = {
 
 /* Parses the text once.  *refused: the text is no JSON, rather than cut, and a repair may help.  The end of the text is
  * not told to yajl, which would take a cut number for a whole one. */
-static tl_status parse_once(const char *text, size_t n, tl_meta_position root, tl_meta *meta, bool *refused,
-                            tl_error *err)
+static tl_status parse_once(tl_text text, position root, tl_meta *meta, bool *refused, tl_error *err)
 {
-    tl_meta_parsing p = { .meta = meta, .root = root };
-
-    *refused = false;
+    parsing p = { .meta = meta, .root = root };
     yajl_alloc_funcs memory = { tl_mem_get, tl_mem_resize, tl_mem_drop, NULL };
     yajl_handle h = yajl_alloc(&callbacks, &memory, &p);
+    tl_status st = TL_OK;
+
     yajl_config(h, yajl_dont_validate_strings, 1);
     yajl_config(h, yajl_allow_trailing_garbage, 1);
-
-    yajl_status status = yajl_parse(h, (const unsigned char *)text, n);
-    *refused = status == yajl_status_error;
-    size_t at = yajl_get_bytes_consumed(h);
-
-    tl_status st = TL_OK;
-    if (p.no_memory) {
-        st = tl_fail_memory(err, "reading the metadata of a trace");
-    } else if (*refused) {
+    *refused = yajl_parse(h, (const unsigned char *)text.p, text.n) == yajl_status_error;
+    if (*refused) {
+        size_t at = yajl_get_bytes_consumed(h);
         unsigned char *words = yajl_get_error(h, 0, NULL, 0);
-        size_t length = words != NULL ? strcspn((const char *)words, "\n") : 0;
-        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected JSON, found none (%.*s)", at, (int)length,
-                     words != NULL ? (const char *)words : "");
-        if (words != NULL)
-            yajl_free_error(h, words);
+        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected JSON, found none (%.*s)", at,
+                     (int)strcspn((const char *)words, "\n"), (const char *)words);
+        yajl_free_error(h, words);
     } else if (!p.whole) {
-        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected the rest of it, found the end", n);
+        st = tl_fail(err, TL_EINPUT, "byte %zu of the metadata: expected the rest of it, found the end", text.n);
     }
     yajl_free(h);
-    free(p.group_key);
+    free(p.key.v);
     return st;
 }
 
 /* A document that yajl refuses is tried once more in a repaired copy, whose values replace those of the first pass. */
-static tl_status parse(const char *text, size_t n, tl_meta_position root, tl_meta *meta, tl_error *err)
+static tl_status parse(tl_text text, position root, tl_meta *meta, tl_error *err)
 {
-    tl_error first = { 0 }, second = { 0 };
     bool refused, ignored;
 
-    tl_status st = parse_once(text, n, root, meta, &refused, &first);
-    if (refused && n <= SIZE_MAX / 4) {
-        char *repaired = tl_malloc(4 * n);
-        size_t length = tl_repair_json(text, n, repaired);
-        st = parse_once(repaired, length, root, meta, &ignored, &second);
-        free(repaired);
-        if (st == TL_ENOMEM)
-            first = second;
-    }
-    if (st != TL_OK && err != NULL)
-        *err = first;
+    tl_status st = parse_once(text, root, meta, &refused, err);
+    if (!refused || text.n > SIZE_MAX / 4)
+        return st;
+    char *repaired = tl_malloc(4 * text.n);
+    st = parse_once((tl_text){ repaired, tl_repair_json(text.p, text.n, repaired) }, root, meta, &ignored, NULL);
+    free(repaired);
     return st;
 }
 
 tl_status tl_meta_parse(const char *text, size_t n, tl_meta *meta, tl_error *err)
 {
-    if (n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) { /* byte order mark */
-        text += 3;
-        n -= 3;
-    }
-    return parse(text, n, TL_AT_DOCUMENT, meta, err);
+    bool marked = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0; /* byte order mark */
+    return parse(marked ? (tl_text){ text + 3, n - 3 } : (tl_text){ text, n }, DOCUMENT, meta, err);
 }
 
-tl_status tl_meta_parse_distributed(const char *text, size_t n, tl_meta *meta, tl_error *err)
+tl_status tl_meta_parse_distributed(tl_text text, tl_meta *meta)
 {
-    return parse(text, n, TL_AT_DISTRIBUTED, meta, err);
+    return parse(text, DISTRIBUTED, meta, NULL);
+}
+
+void tl_meta_free(tl_meta *meta)
+{
+    clear_groups(meta);
+    free(meta->groups.v);
+    *meta = (tl_meta)TL_META_INIT;
 }

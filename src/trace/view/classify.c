@@ -141,17 +141,10 @@ static bool is_called(tl_text name, const char *needle)
 
 static bool matches(const tl_rule *rule, tl_text name)
 {
-    switch (rule->match) {
-    case TL_MATCH_CALLED:
-        return is_called(name, rule->needle);
-    case TL_MATCH_STARTS:
-        return tl_text_starts(name, rule->needle);
-    case TL_MATCH_EQUALS:
-        return tl_text_is(name, rule->needle);
-    case TL_MATCH_CONTAINS:
-        break;
-    }
-    return tl_text_has(name, rule->needle);
+    return rule->match == TL_MATCH_CALLED   ? is_called(name, rule->needle)
+           : rule->match == TL_MATCH_STARTS ? tl_text_starts(name, rule->needle)
+           : rule->match == TL_MATCH_EQUALS ? tl_text_is(name, rule->needle)
+                                            : tl_text_has(name, rule->needle);
 }
 
 const tl_rule *tl_classify(const tl_rules *rules, tl_text name)

@@ -6,15 +6,8 @@
  *
  * Sends and receives that are launched together have none of their own around the launch: they stand before it.
  */
-#include "coll.h"
-#include "group.h"
-#include "peer.h"
+#include "internal.h"
 #include "tlmpi/base/hash.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
-#include "tlmpi/trace/view.h"
-#include <stdlib.h>
 
 /* ----------------------------------------------------------------------------------------------------------- sizes
  *
@@ -67,16 +60,15 @@ static void add_shape(tl_comm_size *size, const tl_shape_args *shape, tl_collect
 
 /* Sizes of a collective from the operators around its launch (NULL: none is recorded) that name this kind of
  * collective, or none: the innermost operator first, fact by fact, until all are known. */
-static tl_comm_size comm_size_of(const tl_comm_evidence *k, const tl_launch *launch, tl_collective kind)
+static tl_comm_size size_around(const tl_comm *k, const tl_launch *launch, tl_collective kind)
 {
     tl_comm_size size = { .in_nelems = -1, .out_nelems = -1, .event = TL_NONE };
-    const tl_events *e = &k->trace->events;
 
-    if (launch == NULL || e->shapes.n == 0 || kind == TL_GATHER || kind == TL_SCATTER)
+    if (launch == NULL || k->e->shapes.n == 0 || kind == TL_GATHER || kind == TL_SCATTER)
         return size;
-    for (uint32_t i = tl_comm_around(k, launch); i != TL_NONE && !is_known(&size, kind); i = k->ops[i].around) {
-        const tl_comm_op *op = &k->ops[i];
-        const tl_shape_args *shape = op->end_ns > launch->start_ns ? tl_events_shape(e, op->event) : NULL;
+    for (uint32_t i = tl_comm_around(k, launch); i != TL_NONE && !is_known(&size, kind); i = k->ops.v[i].around) {
+        const tl_comm_op *op = &k->ops.v[i];
+        const tl_shape_args *shape = op->end_ns > launch->start_ns ? tl_events_shape(k->e, op->event) : NULL;
         if (shape != NULL && (op->collective == kind || (op->collective == TL_COLL_UNKNOWN && !shape->annotation)))
             add_shape(&size, shape, kind);
     }
@@ -105,11 +97,11 @@ static void put_size(tl_coll *c, const tl_comm_size *size, int64_t group_size)
 static int by_event(const void *sizes, uint32_t a, uint32_t b)
 {
     const tl_comm_size *v = sizes;
-    return v[a].event != v[b].event ? TL_COMPARE(v[a].event, v[b].event) : TL_COMPARE(a, b);
+    return TL_ORDER(&v[a], &v[b], event);
 }
 
 /* Drops the sizes that one operator tells of several collectives: they are of all together. */
-static void part_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
+static void drop_shared_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
 {
     uint32_t *order = tl_malloc((n + 1) * sizeof *order);
     size_t found = 0;
@@ -131,24 +123,6 @@ static void part_sizes(tl_coll *colls, const tl_comm_size *sizes, size_t n)
 
 /* -------------------------------------------------------------------------------------------------- collectives */
 
-static const tl_coll_args no_args = {
-    .name = TL_NO_NAME,
-    .dtype = TL_NO_NAME,
-    .pg_name = TL_NO_NAME,
-    .pg_desc = TL_NO_NAME,
-    .pg_ranks = TL_NO_NAME,
-    .in_split = TL_NO_NAME,
-    .out_split = TL_NO_NAME,
-    .in_nelems = -1,
-    .out_nelems = -1,
-    .group_size = -1,
-    .seq = -1,
-    .src_rank = -1,
-    .dst_rank = -1,
-    .rank_start = -1,
-    .rank_stride = -1,
-};
-
 static uint32_t text_of(uint32_t first, uint32_t second)
 {
     return first != TL_NO_NAME ? first : second;
@@ -162,8 +136,10 @@ static int64_t number_of(int64_t first, int64_t second)
 /* What either says; the first counts. */
 static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
 {
-    a = a != NULL ? a : &no_args;
-    b = b != NULL ? b : &no_args;
+    static const tl_coll_args none = { 0,  TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME, TL_NO_NAME,
+                                       -1, -1,         -1,         -1,         -1,         -1,         -1,         -1 };
+    a = a != NULL ? a : &none;
+    b = b != NULL ? b : &none;
     return (tl_coll_args){
         .name = text_of(a->name, b->name),
         .dtype = text_of(a->dtype, b->dtype),
@@ -181,40 +157,25 @@ static tl_coll_args merge(const tl_coll_args *a, const tl_coll_args *b)
     };
 }
 
-static tl_collective named(const tl_names *names, const tl_coll_args *args)
-{
-    return args->name != TL_NO_NAME ? tl_collective_of(tl_names_text(names, args->name)) : TL_COLL_UNKNOWN;
-}
-
 static bool is_p2p(tl_collective kind)
 {
     return kind == TL_SEND || kind == TL_RECV;
 }
 
-/* Arguments of the kernel itself tell of the direction that they name. */
-static void add_own_end(const tl_coll_args *args, tl_collective kind, tl_comm_ends *ends)
-{
-    if (kind == TL_SEND && args->dst_rank >= 0 && args->dst_rank <= INT32_MAX)
-        ends->dst = (int32_t)args->dst_rank;
-    if (kind == TL_RECV && args->src_rank >= 0 && args->src_rank <= INT32_MAX)
-        ends->src = (int32_t)args->src_rank;
-}
-
 /* Returns the kind of a collective that no operator around the launch names: that of the batch of sends and receives
  * before the launch; by_name without one. */
-static tl_collective batch(const tl_comm_evidence *evidence, const tl_launch *launch, tl_collective by_name,
-                           tl_comm_call *call)
+static tl_collective kind_of_batch(const tl_comm *k, const tl_launch *launch, tl_collective by_name, tl_comm_call *call)
 {
     if (launch == NULL || (by_name != TL_SEND_RECV && by_name != TL_COLL_UNKNOWN))
         return by_name;
-    tl_comm_batched(evidence, launch, call);
+    tl_comm_batched(k, launch, call);
     if (call->ends.sends && call->ends.receives)
         return TL_SEND_RECV;
     return call->ends.sends ? TL_SEND : call->ends.receives ? TL_RECV : by_name;
 }
 
 /* Returns the kind of a transfer whose arguments name two ranks: a send for the one, a receive for the other. */
-static tl_collective between(tl_collective kind, const tl_coll_args *args, int32_t rank)
+static tl_collective kind_between(tl_collective kind, const tl_coll_args *args, int32_t rank)
 {
     if ((kind != TL_SEND_RECV && kind != TL_COLL_UNKNOWN) || args->src_rank < 0 || args->dst_rank < 0 ||
         args->src_rank == args->dst_rank)
@@ -222,41 +183,36 @@ static tl_collective between(tl_collective kind, const tl_coll_args *args, int32
     return args->src_rank == rank ? TL_SEND : args->dst_rank == rank ? TL_RECV : kind;
 }
 
-/* Whether arguments of the kernel or of its operator tell how many elements go in or come out. */
-static tl_size_from size_from_of(const tl_coll_args *own, const tl_coll_args *args)
+/* Describes the collective of one kernel, all but its group; `own`: the kernel's arguments or NULL, `by_name`: what the
+ * kernel's name tells.  Completes *call; *args: all arguments. */
+static tl_coll describe(const tl_comm *k, int32_t rank, const tl_launch *launch, const tl_coll_args *own,
+                        tl_collective by_name, tl_comm_call *call, tl_coll_args *args)
 {
-    bool by_own = own != NULL && (own->in_nelems >= 0 || own->out_nelems >= 0);
-    bool told = args->in_nelems >= 0 || args->out_nelems >= 0;
-    return by_own ? TL_SIZE_FROM_KERNEL : told ? TL_SIZE_FROM_OPERATOR : TL_SIZE_UNKNOWN;
-}
-
-/* Describes the collective of one kernel; `by_name` is what the kernel's name tells. */
-static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl_launch *launch,
-                        const tl_coll_args *own, tl_comm_call *call, tl_collective by_name, tl_coll_args *args)
-{
-    const tl_names *names = &evidence->trace->events.names;
+    const tl_names *names = &k->e->names;
     *args = merge(own, call->args);
-    tl_collective kind = named(names, args);
+    tl_collective kind = args->name != TL_NO_NAME ? tl_collective_of(tl_names_text(names, args->name)) : TL_COLL_UNKNOWN;
     tl_coll_from from = own != NULL                           ? TL_COLL_FROM_KERNEL
                         : call->args != NULL                  ? TL_COLL_FROM_OPERATOR
                         : call->collective != TL_COLL_UNKNOWN ? TL_COLL_FROM_ANNOTATION
                                                               : TL_COLL_FROM_NAME;
-    if (kind == TL_COLL_UNKNOWN)
-        kind = call->collective;
-    kind = between(kind, args, rank);
+    kind = kind_between(kind == TL_COLL_UNKNOWN ? call->collective : kind, args, rank);
     bool batched = kind == TL_COLL_UNKNOWN;
     if (batched) {
-        kind = batch(evidence, launch, by_name, call);
+        kind = kind_of_batch(k, launch, by_name, call);
         *args = merge(own, call->args);
         from = own == NULL && call->args != NULL ? TL_COLL_FROM_OPERATOR : from;
         if (from == TL_COLL_FROM_NAME && (call->ends.sends || call->ends.receives))
             from = TL_COLL_FROM_ANNOTATION;
+        batched = kind == TL_SEND_RECV || kind == TL_COLL_UNKNOWN;
     }
-    batched = batched && (kind == TL_SEND_RECV || kind == TL_COLL_UNKNOWN);
-    if (is_p2p(kind))
-        add_own_end(args, kind, &call->ends);
+    if (kind == TL_SEND && args->dst_rank >= 0 && args->dst_rank <= INT32_MAX)
+        call->ends.dst = (int32_t)args->dst_rank;
+    if (kind == TL_RECV && args->src_rank >= 0 && args->src_rank <= INT32_MAX)
+        call->ends.src = (int32_t)args->src_rank;
 
     tl_text dtype = tl_names_text(names, args->dtype);
+    bool own_size = own != NULL && (own->in_nelems >= 0 || own->out_nelems >= 0);
+    bool any_size = args->in_nelems >= 0 || args->out_nelems >= 0;
     return (tl_coll){
         .seq = args->seq,
         .in_nelems = args->in_nelems,
@@ -268,71 +224,54 @@ static tl_coll describe(const tl_comm_evidence *evidence, int32_t rank, const tl
         .group = TL_NONE,
         .kind = (uint8_t)kind,
         .from = (uint8_t)from,
-        .size_from = (uint8_t)size_from_of(own, args),
+        .size_from = own_size ? TL_SIZE_FROM_KERNEL : any_size ? TL_SIZE_FROM_OPERATOR : TL_SIZE_UNKNOWN,
         .p2p = is_p2p(kind) || (batched && (call->coalesced || call->ends.sends || call->ends.receives)),
     };
 }
 
-/* The size where no arguments tell it. */
-static tl_comm_size find_size(const tl_comm_evidence *evidence, const tl_launch *launch, const tl_group_book *book,
-                              tl_coll *c)
+void tl_colls_collect(const tl_meta *meta, tl_comm *k, tl_linked *out)
 {
-    tl_comm_size size = { .in_nelems = -1, .out_nelems = -1, .event = TL_NONE };
+    tl_group_book book = { .meta = meta, .names = &k->e->names };
+    tl_rank_view *view = &out->view;
+    size_t most = 0;
 
-    if (c->in_nelems >= 0 || c->out_nelems >= 0)
-        return size;
-    size = comm_size_of(evidence, launch, (tl_collective)c->kind);
-    if (size.event != TL_NONE)
-        put_size(c, &size, c->group != TL_NONE ? book->groups.v[c->group].size : -1);
-    return size;
-}
-
-bool tl_colls_collect(tl_comm_evidence *evidence, tl_linked *out)
-{
-    const tl_trace *trace = evidence->trace;
-    tl_group_book book = { .meta = &trace->meta, .names = &trace->events.names };
-    tl_comm_ends *ends = NULL;
-    tl_comm_size *sizes = NULL;
-    bool no_memory = false;
-    size_t n = 0;
-
-    for (size_t i = 0; i < out->view.nkernels; i++)
-        n += out->kernels[i].kind == TL_COMM;
-    out->colls = tl_calloc(n + 1, sizeof *out->colls);
-    ends = tl_calloc(n + 1, sizeof *ends);
-    sizes = tl_calloc(n + 1, sizeof *sizes);
-    tl_comm_moments(evidence, &out->view);
-    for (size_t i = 0; i < out->view.nkernels && !no_memory; i++) {
-        tl_kernel *k = &out->kernels[i];
-        if (k->kind != TL_COMM)
+    for (size_t i = 0; i < view->nkernels; i++)
+        most += out->kernels[i].kind == TL_COMM;
+    out->colls = tl_calloc(most + 1, sizeof *out->colls);
+    tl_comm_ends *ends = tl_calloc(most + 1, sizeof *ends);
+    tl_comm_size *sizes = tl_calloc(most + 1, sizeof *sizes);
+    tl_comm_note_launches(k, view);
+    for (size_t i = 0; i < view->nkernels; i++) {
+        tl_kernel *kernel = &out->kernels[i];
+        if (kernel->kind != TL_COMM)
             continue;
-        const tl_coll_args *own = k->coll != TL_NONE ? &trace->events.colls.v[k->coll] : NULL;
-        const tl_launch *launch = k->launch != TL_NONE ? &out->launches[k->launch] : NULL;
-        tl_comm_call call = launch != NULL ? tl_comm_launched(evidence, launch) : tl_comm_not_launched;
+        const tl_launch *launch = kernel->launch != TL_NONE ? &out->launches[kernel->launch] : NULL;
+        tl_comm_call call = tl_comm_launched(k, launch);
         tl_coll_args args;
-        tl_coll *c = &out->colls[out->view.ncolls];
-        *c = describe(evidence, out->view.rank, launch, own, &call, (tl_collective)k->collective, &args);
-        ends[out->view.ncolls] = call.ends;
-        const tl_group_words words = { args.pg_name,    args.pg_desc,    args.pg_ranks,
-                                       args.group_size, args.rank_start, args.rank_stride };
-        c->group = tl_group_find(&book, &words, &no_memory);
-        c->group_size =
-            c->group == TL_NONE && args.group_size > 0 && args.group_size <= INT32_MAX ? (int32_t)args.group_size : -1;
-        sizes[out->view.ncolls] = find_size(evidence, launch, &book, c);
-        k->collective = c->kind;
-        k->coll = (uint32_t)out->view.ncolls++;
+        tl_coll *c = &out->colls[view->ncolls];
+        *c = describe(k, view->rank, launch, kernel->coll != TL_NONE ? &k->e->colls.v[kernel->coll] : NULL,
+                      (tl_collective)kernel->collective, &call, &args);
+        c->group = tl_group_find(&book, &(tl_group_words){ args.pg_name, args.pg_desc, args.pg_ranks, args.group_size,
+                                                           args.rank_start, args.rank_stride });
+        c->group_size = c->group == TL_NONE && args.group_size > 0 ? tl_small_int(args.group_size) : -1;
+        ends[view->ncolls] = call.ends;
+        tl_comm_size *size = &sizes[view->ncolls];
+        *size = (tl_comm_size){ .event = TL_NONE };
+        if (c->in_nelems < 0 && c->out_nelems < 0)
+            *size = size_around(k, launch, (tl_collective)c->kind);
+        if (size->event != TL_NONE)
+            put_size(c, size, c->group != TL_NONE ? book.groups.v[c->group].size : -1);
+        kernel->collective = c->kind;
+        kernel->coll = (uint32_t)view->ncolls++;
     }
-    if (!no_memory)
-        part_sizes(out->colls, sizes, out->view.ncolls);
+    drop_shared_sizes(out->colls, sizes, view->ncolls);
+    tl_peers_find(&book, view->rank, out->colls, ends, view->ncolls);
     free(sizes);
-    tl_peers_find(&book, out->view.rank, out->colls, ends, out->view.ncolls, &no_memory);
     free(ends);
-    out->groups = book.groups.v;
-    out->view.ngroups = book.groups.n;
+    view->colls = out->colls;
+    view->groups = out->groups = book.groups.v;
+    view->ngroups = book.groups.n;
     book.groups.v = NULL;
     book.groups.n = 0;
     tl_group_book_free(&book);
-    out->view.colls = out->colls;
-    out->view.groups = out->groups;
-    return !no_memory;
 }

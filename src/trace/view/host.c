@@ -1,112 +1,43 @@
-/* host.c - calls, operators and annotations of the host, thread by thread.
+/* host.c - what the host did: threads, names without addresses, operators around launches, and the backward pass.
  *
  *     in the file   [op][op][call][op]      calls and ops each by themselves
  *     in the view   [1: op][1: op][2: op]   each by thread, start, longer first
  */
-#include "host.h"
-#include "part.h"
-#include "stream_order.h"
-#include "tlmpi/base/sort.h"
-#include <stdlib.h>
-#include <string.h>
+#include "internal.h"
 
-static int by_time(const void *columns, uint32_t a, uint32_t b)
+static int by_time(const void *events, uint32_t a, uint32_t b)
 {
-    const tl_columns *c = columns;
-    if (c->start_ns[a] != c->start_ns[b])
-        return TL_COMPARE(c->start_ns[a], c->start_ns[b]);
-    return TL_COMPARE(c->dur_ns[b], c->dur_ns[a]);
+    const tl_events *e = events;
+    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[b], e->dur_ns[a]);
 }
 
-/* The order of the view: order[i] is the event that belongs at i.  The threads, which the caller frees, come with it.
- */
-static void find_order(const tl_columns *c, size_t ntracks, uint32_t *order, tl_thread **threads, size_t *nthreads)
+tl_event_list tl_host_order(const tl_events *e, uint32_t cats, tl_thread **threads, size_t *nthreads)
 {
-    size_t *end = tl_calloc(ntracks + 1, sizeof *end);
+    tl_event_list list = tl_events_list(e, cats);
+    uint32_t *track = tl_malloc(list.n * sizeof *track);
+    size_t n = 0;
 
-    *nthreads = 0;
-    for (size_t i = 0; i < c->n; i++)
-        end[c->track[i] + 1]++;
-    for (size_t t = 0; t < ntracks; t++) {
-        *nthreads += end[t + 1] > 0;
-        end[t + 1] += end[t];
-    }
-    *threads = tl_malloc(*nthreads * sizeof **threads);
-    for (size_t i = 0; i < c->n; i++) {
-        /* end[t] is where t's next event goes, and at last its end */
-        order[end[c->track[i]]++] = (uint32_t)i;
-    }
-    for (size_t t = 0, n = 0; t < ntracks; t++) {
-        size_t from = t > 0 ? end[t - 1] : 0, m = end[t] - from;
-        if (m == 0)
-            continue;
-        (*threads)[n++] = (tl_thread){ (uint32_t)t, from, m };
-        tl_sort_index(order + from, m, by_time, c);
-    }
+    for (size_t i = 0; i < list.n; i++)
+        track[i] = e->track[list.v[i]];
+    size_t *end = tl_events_part(e, &list, track, e->tracks.n, by_time);
+    free(track);
+    *threads = tl_malloc(e->tracks.n * sizeof **threads);
+    for (size_t t = 0, from = 0; t < e->tracks.n; from = end[t++])
+        if (end[t] > from)
+            (*threads)[n++] = (tl_thread){ (uint32_t)t, from, end[t] - from };
+    *nthreads = n;
     free(end);
+    return list;
 }
 
-/* Puts the columns in the order of the view. */
-static void put_in_order(tl_columns *c, size_t ntracks, tl_thread **threads, size_t *nthreads)
-{
-    uint32_t *order = tl_malloc(c->n * sizeof *order);
-    find_order(c, ntracks, order, threads, nthreads);
-
-    free(c->track); /* the threads say it */
-    c->track = NULL;
-    tl_columns_order(c, order);
-    free(order);
-}
-
-static void list_streams(const tl_events *e, struct tl_linked_host *h)
-{
-    h->streams = tl_malloc(e->lanes.n * sizeof *h->streams);
-    for (size_t i = 0; i < e->lanes.n; i++)
-        h->streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
-}
-
-/* The kind of a copy, as the view has it, at that and 1. */
-static const int8_t *copies_of(tl_columns *calls)
-{
-    for (size_t i = 0; i < calls->n; i++)
-        calls->kind[i]--;
-    return (const int8_t *)calls->kind;
-}
-
-static void show(struct tl_linked_host *h, tl_rank_view *view)
-{
-    tl_calls *c = &view->calls;
-    tl_ops *o = &view->ops;
-
-    c->n = h->calls.n;
-    c->start_ns = h->calls.start_ns;
-    c->dur_ns = h->calls.dur_ns;
-    c->correlation = h->calls.corr;
-    c->name = h->calls.name;
-    c->uid = h->calls.uid;
-    c->stream = h->calls.lane;
-    c->copy = copies_of(&h->calls);
-    c->threads = h->call_threads;
-    o->n = h->ops.n;
-    o->start_ns = h->ops.start_ns;
-    o->dur_ns = h->ops.dur_ns;
-    o->name = h->ops.name;
-    o->uid = h->ops.uid;
-    o->kind = h->ops.kind;
-    o->threads = h->op_threads;
-    view->streams = h->streams;
-    view->name_key = h->name_key;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 static bool is_hex(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* The text with every address made "0x" and an ellipsis, in *out (room for twice the text); its length, 0 without any.
- */
+/* The text with every address made "0x" and an ellipsis, in *out (room for twice the text); its length, 0 without any. */
 static size_t without_addresses(tl_text text, char *out)
 {
     size_t n = 0;
@@ -126,14 +57,15 @@ static size_t without_addresses(tl_text text, char *out)
     return any ? n : 0;
 }
 
-/* Gives every name its key: the name without addresses.  Adds the keys that are new to the names. */
-static bool make_keys(tl_names *names, struct tl_linked_host *h)
+/* The key of each name: the name without addresses, NULL where no name has one.  Adds the keys that are new to the
+ * names. */
+static uint32_t *make_keys(tl_names *names)
 {
     size_t n = names->n, cap = 0;
+    uint32_t *keys = NULL;
     char *room = NULL;
-    bool ok = true;
 
-    for (uint32_t id = 0; ok && id < n; id++) {
+    for (uint32_t id = 0; id < n; id++) {
         tl_text text = tl_names_text(names, id);
         if (!tl_text_has(text, "0x"))
             continue;
@@ -141,60 +73,134 @@ static bool make_keys(tl_names *names, struct tl_linked_host *h)
         size_t length = without_addresses(text, room);
         if (length == 0)
             continue;
-        if (h->name_key == NULL) {
-            h->name_key = tl_malloc(n * sizeof *h->name_key);
+        if (keys == NULL) {
+            keys = tl_malloc(n * sizeof *keys);
             for (uint32_t i = 0; i < n; i++)
-                h->name_key[i] = i;
+                keys[i] = i;
         }
-        uint32_t key = h->name_key != NULL ? tl_names_intern(names, room, length) : TL_NO_NAME;
-        ok = key != TL_NO_NAME;
-        if (ok)
-            h->name_key[id] = key;
+        keys[id] = tl_names_intern(names, room, length);
     }
     free(room);
-    if (!ok || h->name_key == NULL || names->n == n)
-        return ok;
-    uint32_t *more = tl_realloc(h->name_key, names->n * sizeof *more);
-    h->name_key = more;
-    for (uint32_t id = (uint32_t)n; id < names->n; id++) /* a key is its own */
-        more[id] = id;
-    return true;
+    if (keys == NULL || names->n == n)
+        return keys;
+    keys = tl_realloc(keys, names->n * sizeof *keys);
+    for (size_t id = n; id < names->n; id++) /* a key is its own */
+        keys[id] = (uint32_t)id;
+    return keys;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole */
-
-bool tl_host_link(tl_events *e, tl_linked *out)
+void tl_host_show(tl_events *e, tl_linked *out)
 {
     struct tl_linked_host *h = &out->host;
     tl_rank_view *view = &out->view;
 
-    put_in_order(&h->ops, e->tracks.n, &h->op_threads, &view->ops.nthreads);
-    put_in_order(&h->calls, e->tracks.n, &h->call_threads, &view->calls.nthreads);
-    list_streams(e, h);
-    if (!make_keys(&e->names, h))
-        return false;
-    show(h, view);
-    return true;
+    h->streams = tl_malloc(e->lanes.n * sizeof *h->streams);
+    for (size_t i = 0; i < e->lanes.n; i++)
+        h->streams[i] = (tl_stream_id){ tl_small_int(e->lanes.v[i].device), tl_small_int(e->lanes.v[i].stream) };
+    h->name_key = make_keys(&e->names);
+    view->calls = (tl_calls){ .n = h->calls.n,
+                              .start_ns = h->calls.start_ns,
+                              .dur_ns = h->calls.dur_ns,
+                              .correlation = h->calls.corr,
+                              .name = h->calls.name,
+                              .uid = h->calls.uid,
+                              .stream = h->calls.lane,
+                              .copy = (const int8_t *)h->calls.kind,
+                              .threads = h->call_threads,
+                              .nthreads = h->ncall_threads };
+    view->ops = (tl_ops){ .n = h->ops.n,
+                          .start_ns = h->ops.start_ns,
+                          .dur_ns = h->ops.dur_ns,
+                          .name = h->ops.name,
+                          .uid = h->ops.uid,
+                          .kind = h->ops.kind,
+                          .threads = h->op_threads,
+                          .nthreads = h->nop_threads };
+    view->streams = h->streams;
+    view->name_key = h->name_key;
 }
 
-void tl_linked_free_host(tl_linked *linked)
-{
-    struct tl_linked_host *h = &linked->host;
+/* ------------------------------------------------------------------------------------- operators around launches
+ *
+ *     annotation  [forward                      ]        on the main thread
+ *     operator      [aten::linear       ]
+ *     operator        [aten::addmm ]
+ *     launch            [1]       [2 ]   [3 ]            1: in aten::addmm, 2: in aten::linear, 3: in none; all in forward
+ *
+ * A call is in the innermost operator that lasts as long as the call: an operator returns after its calls.  A call that
+ * outlasts every operator around its start is in the innermost of them: two clocks time calls and operators.
+ *
+ * One sweep over the operators of a thread and its launches, both in order of time; another over the annotations of the
+ * main thread and the launches of threads that have none around them.
+ */
 
-    tl_columns_free(&h->calls);
-    tl_columns_free(&h->ops);
-    free(h->call_threads);
-    free(h->op_threads);
-    free(h->streams);
-    free(h->backwards);
-    free(h->name_key);
-    *h = (struct tl_linked_host){ 0 };
-    linked->view.calls = (tl_calls){ 0 };
-    linked->view.ops = (tl_ops){ 0 };
-    linked->view.backwards = NULL;
-    linked->view.nbackwards = 0;
-    linked->view.streams = NULL;
-    linked->view.name_key = NULL;
+typedef struct placing {
+    const tl_rank_view *view;
+    tl_launch *launches;
+    bool *is_mark; /* by name: of a step */
+    tl_open_ops operators, annotations;
+} placing;
+
+static uint32_t around(tl_open_ops *open, const tl_launch *launch)
+{
+    size_t n = tl_open_ops_around(open, launch->start_ns, launch->end_ns);
+    return n > 0 ? open->stack.v[n - 1] : TL_NONE;
+}
+
+/* The ops of a thread and the launches order[0, n), in order of time: those of the thread, or of others, which are in
+ * what is open when they begin. */
+static void sweep(placing *p, const tl_thread *thread, const uint32_t *order, size_t n, bool own)
+{
+    const tl_ops *ops = &p->view->ops;
+    uint32_t at = (uint32_t)thread->first, end = (uint32_t)(thread->first + thread->n);
+
+    p->operators.stack.n = p->annotations.stack.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        tl_launch *launch = &p->launches[order[i]];
+        for (; at < end && ops->start_ns[at] <= launch->start_ns; at++)
+            if (ops->kind[at] == TL_OP)
+                tl_open_ops_push(&p->operators, at);
+            else if (ops->kind[at] == TL_ANNOTATION && ops->name[at] != TL_NO_NAME && !p->is_mark[ops->name[at]])
+                tl_open_ops_push(&p->annotations, at);
+        if (own)
+            launch->op = around(&p->operators, launch);
+        launch->annotation =
+            own ? around(&p->annotations, launch) : tl_open_ops_innermost(&p->annotations, launch->start_ns);
+    }
+}
+
+void tl_launches_place(const tl_rank_view *view, tl_launch *launches)
+{
+    placing p = { .view = view, .launches = launches };
+    tl_arena arena = { 0 };
+    tl_thread_launches by;
+    size_t rest = 0;
+
+    p.operators.ops = p.annotations.ops = &view->ops;
+    p.is_mark = tl_arena_zeroed(&arena, view->names->n, sizeof *p.is_mark);
+    for (uint32_t id = 0; id < view->names->n; id++)
+        p.is_mark[id] = tl_is_step_mark(view->names, id);
+    tl_launches_by_thread(view, &arena, &by);
+    for (size_t t = 0; t < view->ops.nthreads; t++) {
+        const tl_thread *thread = &view->ops.threads[t];
+        const size_t *first = by.first + thread->track;
+        if (thread->track < by.ntracks)
+            sweep(&p, thread, by.v + first[0], first[1] - first[0], true);
+    }
+    for (size_t i = 0; i < view->nlaunches; i++)
+        if (launches[i].annotation == TL_NONE)
+            by.v[rest++] = (uint32_t)i;
+    const tl_thread *main_thread = rest > 0 ? tl_main_thread(&view->ops) : NULL;
+    if (main_thread != NULL)
+        sweep(&p, main_thread, by.v, rest, false);
+    for (size_t i = 0; i < view->nlaunches; i++) {
+        tl_launch *launch = &launches[i];
+        launch->op_name = launch->op != TL_NONE ? view->ops.name[launch->op] : TL_NO_NAME;
+        launch->annotation_name = launch->annotation != TL_NONE ? view->ops.name[launch->annotation] : TL_NO_NAME;
+    }
+    tl_arena_free(&arena);
+    free(p.operators.stack.v);
+    free(p.annotations.stack.v);
 }
 
 /* -------------------------------------------------------------------------------------------------------- backward
@@ -208,20 +214,18 @@ void tl_linked_free_host(tl_linked *linked)
  * Of operators that begin at one instant it is the innermost.
  */
 
-void tl_flows_collect(const tl_events *e, int64_t base_ns, tl_flows *flows)
+void tl_flows_collect(const tl_events *e, tl_flows *flows)
 {
-    const unsigned ends = TL_EVENT_PH_START | TL_EVENT_PH_END;
+    const unsigned ends = TL_EVENT_PH_START | TL_EVENT_PH_END, need = TL_EVENT_HAS_TS | TL_EVENT_HAS_CORR;
+    bool any = tl_events_have(e, TL_CAT_FWDBWD);
 
-    if (!tl_events_have(e, TL_CAT_FWDBWD))
-        return;
-    for (size_t i = 0; i < e->n; i++) {
+    for (size_t i = 0; any && i < e->n; i++) {
         unsigned flags = e->flags[i];
-        if (tl_event_cat(e, i) != TL_CAT_FWDBWD || !(flags & ends) || !(flags & TL_EVENT_HAS_TS) ||
-            !(flags & TL_EVENT_HAS_CORR))
+        if (tl_event_cat(e, i) != TL_CAT_FWDBWD || !(flags & ends) || (flags & need) != need)
             continue;
         tl_vec_room(flows);
-        flows->v[flows->n++] = (tl_flow){ e->corr[i], tl_since_base(e->ts_ns[i], base_ns), e->track[i], e->uid[i],
-                                          (flags & TL_EVENT_PH_END) != 0 };
+        flows->v[flows->n++] =
+            (tl_flow){ e->corr[i], e->ts_ns[i], e->track[i], e->uid[i], (flags & TL_EVENT_PH_END) != 0 };
     }
 }
 
@@ -247,15 +251,13 @@ static uint32_t op_at(const tl_ops *ops, uint32_t track, int64_t at_ns)
 static int flow_by_id(const void *a, const void *b)
 {
     const tl_flow *x = a, *y = b;
-    if (x->id != y->id)
-        return TL_COMPARE(x->id, y->id);
-    return x->to != y->to ? TL_COMPARE(x->to, y->to) : TL_COMPARE(x->uid, y->uid);
+    return TL_ORDER(x, y, id, to, uid);
 }
 
 static int by_op(const void *a, const void *b)
 {
     const tl_backward *x = a, *y = b;
-    return x->op != y->op ? TL_COMPARE(x->op, y->op) : TL_COMPARE(x->forward, y->forward);
+    return TL_ORDER(x, y, op, forward);
 }
 
 void tl_backwards_find(tl_flows *flows, tl_linked *out)
@@ -269,8 +271,7 @@ void tl_backwards_find(tl_flows *flows, tl_linked *out)
     qsort(flows->v, flows->n, sizeof *flows->v, flow_by_id);
     for (size_t i = 0; i < flows->n; i++) {
         const tl_flow *f = &flows->v[i];
-        bool first = i == 0 || flows->v[i - 1].id != f->id;
-        if (first) /* of several beginnings of one id the first counts */
+        if (i == 0 || flows->v[i - 1].id != f->id) /* of several beginnings of one id the first counts */
             forward = f->to ? TL_NONE : op_at(ops, f->track, f->at_ns);
         if (!f->to || forward == TL_NONE)
             continue;
@@ -282,7 +283,6 @@ void tl_backwards_find(tl_flows *flows, tl_linked *out)
     }
     if (found.n > 1)
         qsort(found.v, found.n, sizeof *found.v, by_op);
-    out->host.backwards = found.v;
-    out->view.backwards = found.v;
+    out->view.backwards = out->host.backwards = found.v;
     out->view.nbackwards = found.n;
 }

@@ -1,257 +1,248 @@
 /* link.c - events to the view of a rank.
  *
- *     host    ..[launch, correlation 7]......
- *     stream  ..............[kernel, correlation 7]....
- *
  * What is device work is decided by its category, never by a `stream` argument: Triton's operators on the host carry
- * one. A launch is any runtime or driver call that shares its correlation with device work, so one graph launch has
+ * one.  A launch is any runtime or driver call that shares its correlation with device work, so one graph launch has
  * many kernels and no list of names is needed.
  *
- * The order is one of memory.  What the host did is most of a trace, and has less to keep once it is in its own
- * columns; so it goes first, and the rows of kernels, which are the largest, come last.
+ *     events   [op][op][call][kernel][op][call][kernel]      each column of these is dealt out to the four sets, in
+ *     ops      [op][op]              [op]                    the order of the view, and is gone when the next one
+ *     calls            [call]            [call]              comes: a large trace leaves no room for a second set of
+ *     work                   [kernel]          [kernel]      columns.  The rows of kernels, which are the largest,
+ *     waits    ...                                           come last.
  */
-#include "tlmpi/trace/view.h"
-#include "coll.h"
-#include "group.h"
-#include "host.h"
-#include "measured.h"
-#include "overrun.h"
-#include "part.h"
-#include "place.h"
-#include "select.h"
-#include "step.h"
-#include "tlmpi/base/sort.h"
-#include "work.h"
-#include <stdlib.h>
+#include "internal.h"
 
-typedef struct later_call {
-    int64_t correlation;
-    uint32_t launch;
-} later_call;
-
-typedef struct joining {
-    tl_linked *out;
-    tl_map calls;             /* correlation of device work -> its first launch, NO_CALL for none */
-    TL_VEC(later_call) later; /* launches that are not the first of their correlation: by correlation, then by time */
-} joining;
-
-/* A map keeps TL_NONE for "not in the map", so this is another value. */
-#define NO_CALL (TL_NONE - 1)
+enum { OPS, CALLS, WORK, WAITS, NSETS };
 
 bool tl_has_gpu_work(const tl_events *e)
 {
     for (size_t i = 0; i < e->n; i++)
-        if (TL_CAT_BIT(tl_event_cat(e, i)) & TL_CAT_GPU_WORK && e->flags[i] & TL_EVENT_HAS_TS)
+        if (tl_event_in(e, i, TL_SET_WORK))
             return true;
     return false;
 }
 
-/* -------------------------------------------------------------------------------------------------------- launches */
+/* --------------------------------------------------------------------------------------------------------- launches */
 
-/* Correlation 0 and below join nothing: profilers write them for work that they could not correlate. */
-static bool correlates(int64_t correlation)
+typedef struct queued {
+    const tl_events *e;
+    const uint32_t *calls;
+} queued;
+
+static int by_start(const void *context, uint32_t a, uint32_t b)
 {
-    return correlation > 0;
+    const queued *q = context;
+    uint32_t x = q->calls[a], y = q->calls[b];
+    return q->e->ts_ns[x] != q->e->ts_ns[y] ? TL_COMPARE(q->e->ts_ns[x], q->e->ts_ns[y])
+                                            : TL_COMPARE(q->e->uid[x], q->e->uid[y]);
 }
 
-static void note_correlations(joining *k, const tl_columns *device)
+/* Makes the launches of the view: the calls that share a correlation with an event of a device.  Of each of these events
+ * `launch` then is one of them. */
+static void make_launches(const tl_events *e, const tl_event_list *calls, tl_device *work, tl_device *waits,
+                          tl_linked *out)
 {
-    for (size_t i = 0; i < device->n; i++)
-        if (correlates(device->corr[i]))
-            tl_map_put(&k->calls, (uint64_t)device->corr[i], NO_CALL);
-}
+    const tl_device *devices[] = { work, waits };
+    uint32_t *order = tl_malloc((calls->n + 1) * sizeof *order), *place = tl_calloc(calls->n + 1, sizeof *place);
+    size_t n = 0;
 
-static int by_start(const void *calls, uint32_t a, uint32_t b)
-{
-    const tl_calls *c = calls;
-    return c->start_ns[a] != c->start_ns[b] ? TL_COMPARE(c->start_ns[a], c->start_ns[b])
-                                            : TL_COMPARE(c->uid[a], c->uid[b]);
-}
-
-/* Calls that have queued device work, by start. */
-static uint32_t *find_launches(const joining *k, size_t *n)
-{
-    const tl_calls *c = &k->out->view.calls;
-    TL_VEC(uint32_t) found = { 0 };
-
-    for (size_t i = 0; i < c->n; i++) {
-        if (!correlates(c->correlation[i]) || tl_map_get(&k->calls, (uint64_t)c->correlation[i]) == TL_MAP_NONE)
-            continue;
-        tl_vec_room(&found);
-        found.v[found.n++] = (uint32_t)i;
+    for (int d = 0; d < 2; d++)
+        for (size_t i = 0; i < devices[d]->events.n; i++)
+            if (devices[d]->launch[i] != TL_NONE)
+                place[devices[d]->launch[i]] = 1;
+    for (size_t from = 0, to; from < calls->n; from = to) { /* calls of one correlation */
+        bool queues = false;
+        for (to = from; to < calls->n && e->corr[calls->v[to]] == e->corr[calls->v[from]]; to++)
+            queues |= place[to] != 0;
+        for (size_t k = from; queues && k < to; k++)
+            order[n++] = (uint32_t)k;
     }
-    tl_sort_index(found.v, found.n, by_start, c);
-    *n = found.n;
-    return found.v;
-}
-
-static int by_correlation(const void *a, const void *b)
-{
-    const later_call *x = a, *y = b;
-    if (x->correlation != y->correlation)
-        return TL_COMPARE(x->correlation, y->correlation);
-    return TL_COMPARE(x->launch, y->launch);
-}
-
-/* Notes the launch under its correlation; they come in order of time. */
-static void note_call(joining *k, int64_t correlation, uint32_t launch)
-{
-    uint32_t *first = tl_map_at(&k->calls, (uint64_t)correlation);
-    if (*first == NO_CALL) {
-        *first = launch;
-        return;
-    }
-    tl_vec_room(&k->later);
-    k->later.v[k->later.n++] = (later_call){ correlation, launch };
-}
-
-static void make_launches(joining *k)
-{
-    const tl_calls *c = &k->out->view.calls;
-    size_t n;
-    uint32_t *found = find_launches(k, &n);
-    tl_launch *v = tl_malloc(n * sizeof *v);
-
-    k->out->launches = v;
+    tl_sort_index(order, n, by_start, &(queued){ e, calls->v });
+    out->launches = tl_malloc(n * sizeof *out->launches);
     for (size_t i = 0; i < n; i++) {
-        uint32_t at = found[i];
-        v[i] = (tl_launch){ c->start_ns[at],      c->start_ns[at] + c->dur_ns[at],
-                            c->name[at],          c->uid[at],
-                            tl_call_track(c, at), 0,
-                            TL_LAUNCH_OF_NOTHING };
-        note_call(k, c->correlation[at], (uint32_t)i);
+        uint32_t at = calls->v[order[i]];
+        out->launches[i] = (tl_launch){ e->ts_ns[at], e->ts_ns[at] + e->dur_ns[at],
+                                        e->name[at],  e->uid[at],
+                                        e->track[at], 0,
+                                        TL_LAUNCH_OF_NOTHING };
+        place[order[i]] = (uint32_t)i;
     }
-    if (k->later.n > 1)
-        qsort(k->later.v, k->later.n, sizeof *k->later.v, by_correlation);
-    free(found);
-    k->out->view.launches = v;
-    k->out->view.nlaunches = n;
+    for (int d = 0; d < 2; d++)
+        for (size_t i = 0; i < devices[d]->events.n; i++)
+            if (devices[d]->launch[i] != TL_NONE)
+                devices[d]->launch[i] = place[devices[d]->launch[i]];
+    free(order);
+    free(place);
+    out->view.launches = out->launches;
+    out->view.nlaunches = n;
 }
 
-/* Whether the call has a smaller correlation, or this one and began by then. */
-static bool is_called_before(const joining *k, const later_call *c, int64_t correlation, int64_t ns)
+/* ---------------------------------------------------------------------------------------------------------- columns */
+
+/* Deals the elements of a column out to the sets that have a place for it, each in its order, and frees the column. */
+static void deal_wide(int64_t **column, int64_t **const to[NSETS], const tl_event_list of[NSETS])
 {
-    return c->correlation != correlation ? c->correlation < correlation : k->out->launches[c->launch].start_ns <= ns;
+    for (int s = 0; s < NSETS; s++) {
+        if (to[s] == NULL)
+            continue;
+        *to[s] = tl_malloc(of[s].n * sizeof **to[s]);
+        for (size_t i = 0; i < of[s].n; i++)
+            (*to[s])[i] = (*column)[of[s].v[i]];
+    }
+    free(*column);
+    *column = NULL;
 }
 
-/* The launch of work that starts at start_ns: of several calls with its correlation the last that began before it, else
- * the first. */
-static uint32_t launch_of(const joining *k, int64_t correlation, int64_t start_ns)
+static void deal_narrow(uint32_t **column, uint32_t **const to[NSETS], const tl_event_list of[NSETS])
 {
-    if (!correlates(correlation))
-        return TL_NONE;
-    uint32_t first = tl_map_get(&k->calls, (uint64_t)correlation);
-    size_t low = 0;
-    TL_BISECT(low, k->later.n, mid, is_called_before(k, &k->later.v[mid], correlation, start_ns));
-    if (low > 0 && k->later.v[low - 1].correlation == correlation)
-        return k->later.v[low - 1].launch;
-    return first != NO_CALL ? first : TL_NONE;
+    for (int s = 0; s < NSETS; s++) {
+        if (to[s] == NULL)
+            continue;
+        *to[s] = tl_malloc(of[s].n * sizeof **to[s]);
+        for (size_t i = 0; i < of[s].n; i++)
+            (*to[s])[i] = (*column)[of[s].v[i]];
+    }
+    free(*column);
+    *column = NULL;
 }
 
-static void join(const joining *k, tl_device *device)
+/* The kind of each event of a set: of a device its category, of a call that of a copy or -1, else a tl_op_kind. */
+static uint8_t *kinds_of(const tl_events *e, int set, const tl_event_list *of)
 {
-    const tl_columns *c = &device->columns;
+    tl_side copies = TL_SIDE(e->copies);
+    uint8_t *kind = tl_malloc(of->n);
 
-    device->launch = tl_malloc(c->n * sizeof *device->launch);
-    for (size_t i = 0; i < c->n; i++)
-        device->launch[i] = launch_of(k, c->corr[i], c->start_ns[i]);
+    for (size_t i = 0; i < of->n; i++) {
+        tl_cat cat = tl_event_cat(e, of->v[i]);
+        uint32_t copy = set == CALLS ? tl_side_find(&copies, of->v[i]) : TL_NONE;
+        kind[i] = set == OPS     ? (cat == TL_CAT_CPU_OP ? TL_OP : cat == TL_CAT_PYTHON ? TL_FRAME : TL_ANNOTATION)
+                  : set != CALLS ? (uint8_t)cat
+                                 : (uint8_t)(copy != TL_NONE ? e->copies.v[copy].kind : -1);
+    }
+    return kind;
 }
 
-/* Makes the launches, and finds that of each piece of work and of each wait. */
-static void join_launches(tl_linked *out, tl_device *work, tl_device *waits)
+/* Takes the columns of the events over; the side tables stay. */
+static void take_columns(tl_events *e, tl_device *work, tl_device *waits, tl_linked *out)
 {
-    joining k = { .out = out };
-    note_correlations(&k, &work->columns);
-    note_correlations(&k, &waits->columns);
-    make_launches(&k);
-    join(&k, work);
-    join(&k, waits);
+    struct tl_linked_host *h = &out->host;
+    tl_columns *c[NSETS] = { &h->ops, &h->calls, &work->columns, &waits->columns };
+    tl_event_list of[NSETS] = { [WORK] = work->events, [WAITS] = waits->events };
 
-    tl_map_free(&k.calls);
-    free(k.later.v);
+    of[CALLS] = tl_host_order(e, TL_SET_CALLS, &h->call_threads, &h->ncall_threads);
+    deal_wide(&e->corr, (int64_t **[]){ NULL, &c[CALLS]->corr, &c[WORK]->corr, &c[WAITS]->corr }, of);
+    deal_narrow(&e->lane, (uint32_t **[]){ NULL, &c[CALLS]->lane, NULL, NULL }, of);
+    of[OPS] = tl_host_order(e, TL_SET_OPS, &h->op_threads, &h->nop_threads);
+    for (int s = 0; s < NSETS; s++) {
+        c[s]->n = of[s].n;
+        c[s]->kind = kinds_of(e, s, &of[s]);
+    }
+    free(e->category);
+    free(e->flags);
+    free(e->track); /* the threads and streams say it */
+    e->category = e->flags = NULL;
+    e->track = NULL;
+    deal_wide(&e->ts_ns, (int64_t **[]){ &c[OPS]->start_ns, &c[CALLS]->start_ns, &c[WORK]->start_ns, &c[WAITS]->start_ns },
+              of);
+    deal_wide(&e->dur_ns, (int64_t **[]){ &c[OPS]->dur_ns, &c[CALLS]->dur_ns, &c[WORK]->dur_ns, &c[WAITS]->dur_ns }, of);
+    deal_narrow(&e->name, (uint32_t **[]){ &c[OPS]->name, &c[CALLS]->name, &c[WORK]->name, &c[WAITS]->name }, of);
+    deal_narrow(&e->uid, (uint32_t **[]){ &c[OPS]->uid, &c[CALLS]->uid, &c[WORK]->uid, &c[WAITS]->uid }, of);
+    e->n = e->cap = 0;
+    free(of[OPS].v);
+    free(of[CALLS].v);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole */
+void tl_columns_free(tl_columns *c)
+{
+    void *columns[] = { c->start_ns, c->dur_ns, c->corr, c->name, c->uid, c->lane, c->kind };
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        free(columns[i]);
+    *c = (tl_columns){ 0 };
+}
 
-/* What of a trace the view is of: NULL for everything, and what there was. */
-typedef struct part {
-    const tl_selection *selection;
-    tl_found *found;
-} part;
+/* -------------------------------------------------------------------------------------------------------- the whole */
 
-static bool make_view(tl_trace *trace, const tl_rules *rules, const part *of, tl_linked *out)
+void tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
+                      tl_linked *out, tl_found *found)
 {
     tl_events *e = &trace->events;
-    int64_t base_ns = trace->meta.has_base ? trace->meta.base_ns : 0;
-    tl_comm_evidence evidence = { .trace = trace, .base_ns = base_ns };
-    tl_columns sets[TL_LINK_SETS] = { 0 };
-    tl_device work = { .launch = NULL }, waits = { .launch = NULL };
+    tl_comm comm = { .e = NULL };
+    tl_cuts cuts = { 0 };
     tl_flows flows = { 0 };
 
-    tl_steps_collect(trace, base_ns, out);
-    if (of->selection != NULL)
-        tl_events_select(e, base_ns, of->selection, out, of->found);
-    tl_comm_collect(&evidence);
-    tl_measured_collect(e, base_ns, out);
-    tl_flows_collect(e, base_ns, &flows);
-    tl_events_part(e, base_ns, sets);
-    out->host.calls = sets[TL_LINK_CALLS];
-    out->host.ops = sets[TL_LINK_OPS];
-    bool ok = tl_host_link(e, out);
-    if (ok) {
-        tl_backwards_find(&flows, out);
-        tl_device_order(e, &sets[TL_LINK_WORK], true, &work);
-        tl_device_order(e, &sets[TL_LINK_WAITS], false, &waits);
-        join_launches(out, &work, &waits);
-        tl_launches_place(&out->view, out->launches);
+    *out = (tl_linked){ .view = { .rank = rank, .world_size = trace->meta.world_size, .names = &e->names } };
+    for (size_t i = 0; trace->meta.has_base && i < e->n; i++)
+        e->ts_ns[i] = tl_since_base(e->ts_ns[i], trace->meta.base_ns);
+    tl_steps_collect(e, 0, out);
+    tl_event_list calls = tl_calls_find(e);
+    tl_device work = tl_device_find(e, &calls, TL_SET_WORK);
+    tl_overruns_cut(e, &work, &cuts);
+    if (selection != NULL) {
+        tl_events_select(e, &calls, selection, out, found);
+        tl_device_free(&work);
+        free(calls.v);
+        calls = tl_calls_find(e);
+        work = tl_device_find(e, &calls, TL_SET_WORK);
     }
-    if (ok && of->selection == NULL) /* else that was done of the whole trace */
-        tl_overruns_cut(&work, TL_TIME_UNKNOWN, &out->view);
-    if (ok) {
-        tl_kernels_make(e, rules, &evidence, &work, out);
-        ok = tl_colls_collect(&evidence, out);
-        if (ok)
-            tl_syncs_make(e, &waits, out);
-    }
-    tl_columns_free(&sets[TL_LINK_WORK]);
-    tl_columns_free(&sets[TL_LINK_WAITS]);
+    for (size_t i = 0; i < cuts.n; i++)
+        if (e->flags[cuts.v[i].event] & TL_EVENT_HAS_TS) {
+            out->view.ntoo_long++;
+            out->view.too_long_ns = tl_ns_add(out->view.too_long_ns, cuts.v[i].less_ns);
+        }
+    free(cuts.v);
+    tl_device waits = tl_device_find(e, &calls, TL_SET_WAITS);
+    make_launches(e, &calls, &work, &waits, out);
+    free(calls.v);
+    tl_comm_find(e, &comm);
+    tl_measured_collect(e, out);
+    tl_flows_collect(e, &flows);
+
+    take_columns(e, &work, &waits, out);
+    tl_host_show(e, out);
+    tl_backwards_find(&flows, out);
+    tl_launches_place(&out->view, out->launches);
+    tl_kernels_make(e, rules, &comm, &work, out);
+    tl_colls_collect(&trace->meta, &comm, out);
+    tl_syncs_make(e, &waits, out);
+
     tl_device_free(&work);
     tl_device_free(&waits);
     free(flows.v);
-    tl_comm_evidence_free(&evidence);
+    tl_comm_free(&comm);
     tl_events_free_columns(e);
-    return ok;
 }
 
-tl_status tl_link_selected(tl_trace *trace, const tl_rules *rules, int32_t rank, const tl_selection *selection,
-                           tl_linked *out, tl_found *found, tl_error *err)
+void tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out)
 {
-    const part of = { selection, found };
-
-    *out = (tl_linked){ .view = { .rank = rank, .world_size = trace->meta.world_size, .names = &trace->events.names } };
-    if (make_view(trace, rules, &of, out))
-        return TL_OK;
-    tl_linked_free(out);
-    return tl_fail_memory(err, "the view of a rank");
+    tl_link_selected(trace, rules, rank, NULL, out, NULL);
 }
 
-tl_status tl_link(tl_trace *trace, const tl_rules *rules, int32_t rank, tl_linked *out, tl_error *err)
+void tl_linked_free_host(tl_linked *linked)
 {
-    return tl_link_selected(trace, rules, rank, NULL, out, NULL, err);
+    struct tl_linked_host *h = &linked->host;
+    void *arrays[] = { h->call_threads, h->op_threads, h->streams, h->backwards, h->name_key };
+
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
+    tl_columns_free(&h->calls);
+    tl_columns_free(&h->ops);
+    *h = (struct tl_linked_host){ 0 };
+    linked->view.calls = (tl_calls){ 0 };
+    linked->view.ops = (tl_ops){ 0 };
+    linked->view.backwards = NULL;
+    linked->view.nbackwards = 0;
+    linked->view.streams = NULL;
+    linked->view.name_key = NULL;
 }
 
 void tl_linked_free(tl_linked *linked)
 {
+    void *arrays[] = { linked->kernels, linked->syncs,   linked->launches, linked->steps, linked->colls,
+                       linked->counted, linked->memory, linked->ranges,   linked->said_gb_per_s };
+
     tl_linked_free_host(linked);
-    free(linked->kernels);
-    free(linked->syncs);
-    free(linked->launches);
-    free(linked->steps);
-    free(linked->colls);
-    free(linked->said_gb_per_s);
-    free(linked->counted);
-    free(linked->memory);
-    free(linked->ranges);
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
+        free(arrays[i]);
     tl_groups_free(linked->groups, linked->view.ngroups);
     *linked = (tl_linked){ 0 };
 }

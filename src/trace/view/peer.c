@@ -10,9 +10,7 @@
  *
  * In a group of two the peer is the other rank; no number is needed.
  */
-#include "peer.h"
-#include "tlmpi/base/mem.h"
-#include <stdlib.h>
+#include "internal.h"
 
 typedef enum numbering { BY_EITHER, BY_GROUP_RANK, BY_RANK, BY_NEITHER } numbering;
 
@@ -25,22 +23,22 @@ static int32_t group_rank_of(const tl_group *g, int32_t rank)
     return -1;
 }
 
-static bool is_group_rank(const tl_group *g, int32_t number)
+static int32_t rank_at(const tl_group *g, int32_t group_rank)
 {
-    return number < 0 || (size_t)number < g->nmembers;
-}
-
-static bool has_rank(const tl_group *g, int32_t number)
-{
-    return number < 0 || group_rank_of(g, number) >= 0;
+    return group_rank >= 0 && (size_t)group_rank < g->nmembers ? g->members[group_rank] : -1;
 }
 
 /* What the numbers of one piece of communication can be. */
 static numbering numbering_of(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
-    bool group_rank = e->own == group_rank_of(g, rank) && is_group_rank(g, e->from) && is_group_rank(g, e->to);
-    bool ranks = e->own == rank && has_rank(g, e->from) && has_rank(g, e->to);
-    return group_rank && ranks ? BY_EITHER : group_rank ? BY_GROUP_RANK : ranks ? BY_RANK : BY_NEITHER;
+    bool group_rank = e->own == group_rank_of(g, rank), is_rank = e->own == rank;
+    const int32_t others[] = { e->from, e->to };
+
+    for (int i = 0; i < 2; i++) {
+        group_rank = group_rank && (others[i] < 0 || (size_t)others[i] < g->nmembers);
+        is_rank = is_rank && (others[i] < 0 || group_rank_of(g, others[i]) >= 0);
+    }
+    return group_rank && is_rank ? BY_EITHER : group_rank ? BY_GROUP_RANK : is_rank ? BY_RANK : BY_NEITHER;
 }
 
 static bool is_numbered(const tl_comm_ends *e)
@@ -48,82 +46,59 @@ static bool is_numbered(const tl_comm_ends *e)
     return e->own >= 0 && !e->several && (e->from >= 0 || e->to >= 0);
 }
 
-static bool is_known(const tl_group_book *book, uint32_t group)
+/* The group, where all its members are known; else NULL. */
+static const tl_group *known_group(const tl_group_book *book, uint32_t group)
 {
-    return group < book->groups.n && book->groups.v[group].complete && book->groups.v[group].nmembers > 0;
+    const tl_group *g = group < book->groups.n ? &book->groups.v[group] : NULL;
+    return g != NULL && g->complete && g->nmembers > 0 ? g : NULL;
 }
 
 /* Where both numberings fit: returns the one in which the two ends are nearer to each other in the group. */
 static numbering nearer(const tl_group *g, int32_t rank, const tl_comm_ends *e)
 {
     int32_t own = group_rank_of(g, rank), other = e->to >= 0 ? e->to : e->from;
-    int32_t by_group_rank = abs(other - own), by_rank = abs(group_rank_of(g, other) - own);
-    return by_group_rank < by_rank ? BY_GROUP_RANK : BY_RANK;
+    return abs(other - own) < abs(group_rank_of(g, other) - own) ? BY_GROUP_RANK : BY_RANK;
 }
 
 /* Returns, for each group, the numbering that this rank's annotations use: that of the first annotation which fits one
- * numbering alone. */
+ * numbering alone.  *ranks: without a group only ranks can be told, and these only where no annotation calls this rank
+ * anything else. */
 static numbering *judge_groups(const tl_group_book *book, int32_t rank, const tl_coll *colls, const tl_comm_ends *ends,
-                               size_t n)
+                               size_t n, bool *ranks)
 {
     numbering *of = tl_calloc(book->groups.n + 1, sizeof *of);
-    for (size_t i = 0; i < n; i++)
-        if (is_numbered(&ends[i]) && is_known(book, colls[i].group) && of[colls[i].group] == BY_EITHER) {
-            numbering how = numbering_of(&book->groups.v[colls[i].group], rank, &ends[i]);
-            of[colls[i].group] = how != BY_NEITHER ? how : BY_EITHER;
-        }
+
+    *ranks = true;
+    for (size_t i = 0; i < n; i++) {
+        const tl_group *g = known_group(book, colls[i].group);
+        if (!is_numbered(&ends[i]))
+            continue;
+        if (colls[i].group == TL_NONE && ends[i].own != rank)
+            *ranks = false;
+        if (g == NULL || of[colls[i].group] != BY_EITHER)
+            continue;
+        numbering how = numbering_of(g, rank, &ends[i]);
+        of[colls[i].group] = how != BY_NEITHER ? how : BY_EITHER;
+    }
     return of;
 }
 
-static int32_t rank_at(const tl_group *g, int32_t group_rank)
+/* Finds src and dst of one piece of communication, from its ends; `how`: the numbering of its group. */
+static void find_one(tl_group_book *book, int32_t rank, numbering how, bool ranks, tl_comm_ends e, tl_coll *c)
 {
-    return group_rank >= 0 && (size_t)group_rank < g->nmembers ? g->members[group_rank] : -1;
-}
+    const tl_group *g = known_group(book, c->group);
+    int32_t src = -1, dst = -1; /* where no argument says */
 
-static void number_in_group(const tl_group *g, int32_t rank, numbering how, tl_comm_ends *e)
-{
-    numbering own = numbering_of(g, rank, e);
-    if (own == BY_NEITHER)
-        return;
-    how = own != BY_EITHER ? own : how != BY_EITHER ? how : nearer(g, rank, e);
-    e->src = e->src >= 0 ? e->src : how == BY_GROUP_RANK ? rank_at(g, e->from) : e->from;
-    e->dst = e->dst >= 0 ? e->dst : how == BY_GROUP_RANK ? rank_at(g, e->to) : e->to;
-}
-
-/* Without a group only ranks can be told, and these only where no annotation calls this rank anything else. */
-static bool are_ranks(int32_t rank, const tl_coll *colls, const tl_comm_ends *ends, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (colls[i].group == TL_NONE && is_numbered(&ends[i]) && ends[i].own != rank)
-            return false;
-    return true;
-}
-
-/* The other one of two; -1 where the group is not of two, or not of this rank. */
-static int32_t other_of_two(const tl_group *g, int32_t rank)
-{
-    if (g->nmembers != 2 || group_rank_of(g, rank) < 0)
-        return -1;
-    return g->members[g->members[0] == rank];
-}
-
-static uint32_t group_of_two(tl_group_book *book, int32_t a, int32_t b, bool *no_memory)
-{
-    const int32_t members[2] = { a < b ? a : b, a < b ? b : a };
-    return tl_group_of_ranks(book, members, 2, no_memory);
-}
-
-static void find_one(tl_group_book *book, int32_t rank, numbering how, bool ranks, tl_comm_ends e, tl_coll *c,
-                     bool *no_memory)
-{
-    if (is_numbered(&e) && is_known(book, c->group)) {
-        number_in_group(&book->groups.v[c->group], rank, how, &e);
-    } else if (is_numbered(&e) && c->group == TL_NONE && ranks) {
-        e.src = e.src >= 0 ? e.src : e.from;
-        e.dst = e.dst >= 0 ? e.dst : e.to;
+    if (is_numbered(&e) && (g != NULL || (c->group == TL_NONE && ranks))) {
+        numbering own = g != NULL ? numbering_of(g, rank, &e) : BY_RANK;
+        how = own != BY_EITHER ? own : how != BY_EITHER ? how : nearer(g, rank, &e);
+        src = how == BY_GROUP_RANK ? rank_at(g, e.from) : how == BY_RANK ? e.from : -1;
+        dst = how == BY_GROUP_RANK ? rank_at(g, e.to) : how == BY_RANK ? e.to : -1;
     }
-    if (is_known(book, c->group) && !e.several) {
-        int32_t other = other_of_two(&book->groups.v[c->group], rank);
+    e.src = e.src >= 0 ? e.src : src;
+    e.dst = e.dst >= 0 ? e.dst : dst;
+    if (g != NULL && g->nmembers == 2 && !e.several && group_rank_of(g, rank) >= 0) { /* the other one of two */
+        int32_t other = g->members[g->members[0] == rank];
         e.src = e.src >= 0 ? e.src : other;
         e.dst = e.dst >= 0 ? e.dst : other;
     }
@@ -134,21 +109,18 @@ static void find_one(tl_group_book *book, int32_t rank, numbering how, bool rank
     c->dst = sends ? e.dst : -1;
     int32_t other = sends ? c->dst : c->src;
     if (c->group == TL_NONE && other >= 0 && other != rank)
-        c->group = group_of_two(book, rank, other, no_memory);
+        c->group = tl_group_of_two(book, rank, other);
 }
 
-void tl_peers_find(tl_group_book *book, int32_t rank, tl_coll *colls, const tl_comm_ends *ends, size_t n,
-                   bool *no_memory)
+void tl_peers_find(tl_group_book *book, int32_t rank, tl_coll *colls, const tl_comm_ends *ends, size_t n)
 {
-    numbering *of_group = judge_groups(book, rank, colls, ends, n);
-    bool ranks = are_ranks(rank, colls, ends, n);
+    bool ranks;
+    numbering *of_group = judge_groups(book, rank, colls, ends, n, &ranks);
     size_t ngroups = book->groups.n;
 
-    for (size_t i = 0; i < n; i++) {
-        if (!colls[i].p2p)
-            continue;
-        numbering how = colls[i].group < ngroups ? of_group[colls[i].group] : BY_EITHER;
-        find_one(book, rank, how, ranks, ends[i], &colls[i], no_memory);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (colls[i].p2p)
+            find_one(book, rank, colls[i].group < ngroups ? of_group[colls[i].group] : BY_EITHER, ranks, ends[i],
+                     &colls[i]);
     free(of_group);
 }

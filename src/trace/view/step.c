@@ -8,10 +8,7 @@
  *     marks    [ProfilerStep#5 ][ProfilerStep#6  ][ProfilerStep#5  ]       on one thread
  *     windows  [       5       )[        6       ).................        a step has one window; what then comes is in none
  */
-#include "step.h"
-#include "tlmpi/base/sort.h"
-#include "tlmpi/base/stats.h"
-#include <stdlib.h>
+#include "internal.h"
 
 enum { NO_MARK = -1, NO_NUMBER = -2 };
 
@@ -19,22 +16,18 @@ enum { NO_MARK = -1, NO_NUMBER = -2 };
 static int32_t number_of(tl_text name)
 {
     int64_t number = 0;
-    size_t i = 12, digits = 0;
-    bool out_of_range = false;
+    size_t i = strlen("ProfilerStep"), digits = 0;
 
     if (!tl_text_starts(name, "ProfilerStep"))
         return NO_MARK;
-    while (i < name.n && name.p[i] == ' ')
-        i++;
+    for (; i < name.n && name.p[i] == ' '; i++)
+        ;
     if (i >= name.n || name.p[i++] != '#')
         return NO_MARK;
-    while (i < name.n && name.p[i] == ' ')
-        i++;
-    if (i < name.n && (name.p[i] == '-' || name.p[i] == '+')) {
-        out_of_range = true;
-        i++;
-    }
-    for (; i < name.n && name.p[i] >= '0' && name.p[i] <= '9'; i++, digits++) {
+    for (; i < name.n && name.p[i] == ' '; i++)
+        ;
+    bool out_of_range = i < name.n && (name.p[i] == '-' || name.p[i] == '+');
+    for (i += out_of_range; i < name.n && name.p[i] >= '0' && name.p[i] <= '9'; i++, digits++) {
         number = number <= INT32_MAX ? number * 10 + (name.p[i] - '0') : number;
         out_of_range |= number > INT32_MAX;
     }
@@ -52,23 +45,19 @@ typedef TL_VEC(mark) mark_list;
 static int by_thread(const void *a, const void *b)
 {
     const mark *x = a, *y = b;
-    if (x->track != y->track)
-        return TL_COMPARE(x->track, y->track);
-    if (x->window.start_ns != y->window.start_ns)
-        return TL_COMPARE(x->window.start_ns, y->window.start_ns);
-    return TL_COMPARE(x->window.number, y->window.number);
+    return TL_ORDER(x, y, track, window.start_ns, window.number);
 }
 
 static int by_number(const void *a, const void *b)
 {
     const mark *x = a, *y = b;
-    return x->window.number != y->window.number ? TL_COMPARE(x->window.number, y->window.number) : by_thread(a, b);
+    return TL_ORDER(x, y, window.number, track, window.start_ns);
 }
 
 static int by_start(const void *a, const void *b)
 {
     const tl_step_window *x = a, *y = b;
-    return x->start_ns != y->start_ns ? TL_COMPARE(x->start_ns, y->start_ns) : TL_COMPARE(x->number, y->number);
+    return TL_ORDER(x, y, start_ns, number);
 }
 
 /* Takes the number from marks that come again on a thread which has marked another step in between; how many. */
@@ -119,9 +108,8 @@ static void make_windows(mark_list *m, tl_step_window *v, size_t *n)
     }
 }
 
-void tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
+void tl_steps_collect(const tl_events *e, int64_t base_ns, tl_linked *out)
 {
-    const tl_events *e = &trace->events;
     const uint32_t host = TL_CAT_BIT(TL_CAT_USER_ANNOTATION) | TL_CAT_BIT(TL_CAT_CPU_OP);
     tl_rank_view *view = &out->view;
     mark_list marks = { 0 };
@@ -150,5 +138,5 @@ void tl_steps_collect(const tl_trace *trace, int64_t base_ns, tl_linked *out)
 void tl_link_steps(const tl_trace *trace, tl_linked *out)
 {
     *out = (tl_linked){ 0 };
-    tl_steps_collect(trace, trace->meta.has_base ? trace->meta.base_ns : 0, out);
+    tl_steps_collect(&trace->events, trace->meta.has_base ? trace->meta.base_ns : 0, out);
 }

@@ -114,7 +114,7 @@ static void make_folder(const char *name)
 static void name(tl_inventory *inventory, const char *path)
 {
     size_t from = inventory->inputs.n;
-    CU_ASSERT_EQUAL(tl_inventory_add(inventory, path, &err), TL_OK);
+    tl_inventory_add(inventory, path);
     for (size_t i = from; i < inventory->inputs.n; i++)
         if (!inventory->inputs.v[i].no_file)
             tl_input_look(&inventory->inputs.v[i], false);
@@ -158,7 +158,7 @@ static void folders_are_searched_for_traces(void)
     CU_ASSERT_EQUAL(mkfifo(scratch_path("set/pipe_rank_3.json"), 0600), 0);
     CU_ASSERT_EQUAL(mkfifo(scratch_path("set/pipe_rank_9.jsonl.gz"), 0600), 0);
 
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set"), &err), TL_OK);
+    tl_inventory_add(&inventory, scratch_path("set"));
     tl_inventory_sort(&inventory);
     CU_ASSERT_EQUAL(inventory.inputs.n, 10);
     CU_ASSERT_TRUE(has_path(&inventory, "set/one.json"));               /* and not as set/linked.json */
@@ -181,9 +181,9 @@ static void folders_are_searched_for_traces(void)
     }
 
     /* A file that is named is taken whatever its name, and once however often it is named. */
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/no.h5"), &err), TL_OK);
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set//./one.json"), &err), TL_OK);
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/a/"), &err), TL_OK);
+    tl_inventory_add(&inventory, scratch_path("set/no.h5"));
+    tl_inventory_add(&inventory, scratch_path("set//./one.json"));
+    tl_inventory_add(&inventory, scratch_path("set/a/"));
     tl_inventory_sort(&inventory);
     CU_ASSERT_TRUE(has_path(&inventory, "set/no.h5"));
     size_t found = 0;
@@ -193,7 +193,7 @@ static void folders_are_searched_for_traces(void)
     tl_inventory_free(&inventory);
     tl_inventory_sort(&inventory);
 
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("set/pipe.json"), &err), TL_OK);
+    tl_inventory_add(&inventory, scratch_path("set/pipe.json"));
     CU_ASSERT_EQUAL_FATAL(inventory.inputs.n, 1);
     CU_ASSERT_FALSE(inventory.inputs.v[0].no_file);     /* it was asked for */
     tl_inventory_free(&inventory);
@@ -260,7 +260,7 @@ static void the_working_directory_goes_unsaid(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(getcwd(before, sizeof before));
     CU_ASSERT_EQUAL_FATAL(chdir(scratch_path("work")), 0);
     for (size_t i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(tl_inventory_add(&inventory, names[i], &err), TL_OK);
+        tl_inventory_add(&inventory, names[i]);
     CU_ASSERT_EQUAL(chdir(before), 0);
     tl_inventory_sort(&inventory);
     CU_ASSERT_EQUAL_FATAL(inventory.inputs.n, 1);
@@ -273,18 +273,17 @@ static void too_deep_folders_are_left_out(void)
     char name[512] = "deep";
     tl_inventory inventory = { 0 };
     make_folder(name);
-    for (int level = 1; level <= 70; level++) {
-        strcat(name, "/d");
+    for (size_t level = 1, n = strlen(name); level <= 70; level++, n += 2) {
+        snprintf(name + n, sizeof name - n, "/d");
         make_folder(name);
         if (level == 64 || level == 65) {
-            size_t n = strlen(name);
-            strcat(name, "/x.json");
+            snprintf(name + n + 2, sizeof name - n - 2, "/x.json");
             scratch_text(name, "{}");
-            name[n] = '\0';
+            name[n + 2] = '\0';
         }
     }
     capture_begin();
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("deep"), &err), TL_OK);
+    tl_inventory_add(&inventory, scratch_path("deep"));
     CU_ASSERT_PTR_NOT_NULL(strstr(capture_end(), "64 folders deep"));
     CU_ASSERT_EQUAL(inventory.inputs.n, 1);
     tl_inventory_free(&inventory);
@@ -304,7 +303,7 @@ static void ten_thousand_files_are_found(void)
         snprintf(name, sizeof name, "many/%d/rank_%d.json", i / 10, i);
         scratch_text(name, "{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1700000000000000}]}");
     }
-    CU_ASSERT_EQUAL(tl_inventory_add(&inventory, scratch_path("many"), &err), TL_OK);
+    tl_inventory_add(&inventory, scratch_path("many"));
     tl_inventory_sort(&inventory);
     CU_ASSERT_EQUAL(inventory.inputs.n, 10000);
     for (size_t i = 0; i < inventory.inputs.n; i++)

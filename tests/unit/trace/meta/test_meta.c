@@ -1,5 +1,6 @@
 /* test_meta.c - what a trace says about itself, in every spelling that has been met. */
 #include "meta_text.h"
+#include "src/trace/meta/internal.h"
 
 static bool ranks_are(const tl_pg_config *g, const int32_t *ranks, size_t n)
 {
@@ -219,11 +220,11 @@ static void one_object_may_stand_alone(void)
 {
     static const char text[] = "{\"rank\": 5, \"world_size\": \"6\", \"pg_config\": [{\"pg_name\": \"0\"}]}";
     tl_meta m = TL_META_INIT;
-    CU_ASSERT_EQUAL(tl_meta_parse_distributed(text, strlen(text), &m, NULL), TL_OK);
+    CU_ASSERT_EQUAL(tl_meta_parse_distributed((tl_text){ text, strlen(text) }, &m), TL_OK);
     CU_ASSERT_EQUAL(m.rank, 5);
     CU_ASSERT_EQUAL(m.world_size, 6);
     CU_ASSERT_EQUAL(m.groups.n, 1);
-    CU_ASSERT_EQUAL(tl_meta_parse_distributed(text, strlen(text) - 1, &m, NULL), TL_EINPUT);
+    CU_ASSERT_EQUAL(tl_meta_parse_distributed((tl_text){ text, strlen(text) - 1 }, &m), TL_EINPUT);
     CU_ASSERT_EQUAL(m.rank, 5);
     tl_meta_free(&m);
 }

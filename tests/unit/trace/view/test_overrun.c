@@ -16,7 +16,7 @@ static const tl_rank_view *view_of(const char *entries)
 
     snprintf(text, sizeof text, "{\"traceEvents\": [%s]}", entries);
     CU_ASSERT_EQUAL_FATAL(tl_trace_read(scratch_text("overrun.json", text), &options, &trace, &err), TL_OK);
-    CU_ASSERT_EQUAL_FATAL(tl_link(&trace, &rules, 3, &linked, &err), TL_OK);
+    tl_link(&trace, &rules, 3, &linked);
     return &linked.view;
 }
 

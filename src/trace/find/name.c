@@ -1,4 +1,4 @@
-/* rank_name.c - what the names of trace files tell: a rank, a time, a host.
+/* name.c - what the names of trace files tell: a rank, a time, a host.
  *
  * A rank, the first rule that holds:
  *
@@ -17,7 +17,9 @@
  *
  * A time is a number of 10, 13, 16 or 19 digits: Unix time in s, ms, us or ns, which handlers write after the host.
  */
-#include "input.h"
+#include "internal.h"
+#include <ctype.h>
+#include <strings.h>
 
 #define RANK_DIGITS_MAX 9  /* fits 32 bits, with room */
 #define PID_DIGITS_MAX  18 /* fits 64 bits */
@@ -28,41 +30,30 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
 static bool is_letter(char c)
 {
-    return lower(c) >= 'a' && lower(c) <= 'z';
+    return isalpha((unsigned char)c) != 0;
 }
 
-/* Whether t is the word, whatever its case. */
-static bool is_word(tl_text t, const char *word)
+/* Whether the word stands at place i of t, whatever its case. */
+static bool has_word_at(tl_text t, size_t i, const char *word)
 {
     size_t n = strlen(word);
-    if (t.n != n)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        if (lower(t.p[i]) != word[i])
-            return false;
-    return true;
+    return i + n <= t.n && strncasecmp(t.p + i, word, n) == 0;
+}
+
+static bool has_word(tl_text t, const char *word)
+{
+    size_t i = 0;
+    while (i < t.n && !has_word_at(t, i, word))
+        i++;
+    return i < t.n;
 }
 
 static bool is_one_of(tl_text t, const char *const *words)
 {
     for (; *words != NULL; words++)
-        if (is_word(t, *words))
-            return true;
-    return false;
-}
-
-static bool has_word(tl_text t, const char *word)
-{
-    size_t n = strlen(word);
-    for (size_t i = 0; i + n <= t.n; i++)
-        if (is_word((tl_text){ t.p + i, n }, word))
+        if (t.n == strlen(*words) && has_word_at(t, 0, *words))
             return true;
     return false;
 }
@@ -85,14 +76,6 @@ static size_t digits_at(tl_text t, size_t i)
     return n;
 }
 
-static int64_t value_of(const char *p, size_t n)
-{
-    int64_t value = 0;
-    for (size_t i = 0; i < n; i++)
-        value = value * 10 + (p[i] - '0');
-    return value;
-}
-
 /* "_1234.1698955063520869240": what a handler writes after the name of a host. */
 static bool is_pid_and_time(tl_text t)
 {
@@ -109,7 +92,7 @@ static tl_text number_after(tl_text t, const char *word)
     size_t n = strlen(word);
 
     for (size_t i = 0; i + n < t.n; i++) {
-        if (!is_word((tl_text){ t.p + i, n }, word) || (i > 0 && is_letter(t.p[i - 1])))
+        if (!has_word_at(t, i, word) || (i > 0 && is_letter(t.p[i - 1])))
             continue;
         if (is_one_of(word_before((tl_text){ t.p, i }), others))
             continue;
@@ -140,7 +123,7 @@ static tl_text number_at_end(tl_text t)
     while (start > 0 && is_digit(t.p[start - 1]))
         start--;
     tl_text digits = { t.p + start, t.n - start }, none = { t.p, 0 };
-    if (digits.n == 0 || digits.n > RANK_DIGITS_MAX || value_of(digits.p, digits.n) >= WEAK_BELOW)
+    if (digits.n == 0 || digits.n > RANK_DIGITS_MAX || strtoll(digits.p, NULL, 10) >= WEAK_BELOW)
         return none;
     if (start == 0)
         return digits;
@@ -152,6 +135,7 @@ static tl_text number_at_end(tl_text t)
     return digits;
 }
 
+/* What stands after the last slash. */
 static tl_text last_part(tl_text path)
 {
     size_t start = path.n;
@@ -165,7 +149,7 @@ static tl_text stem_of(tl_text base)
     static const char *const endings[] = { ".gz", ".zst", ".json", ".trace", ".pt", NULL };
     for (const char *const *e = endings; *e != NULL; e++) {
         size_t n = strlen(*e);
-        if (base.n > n && is_word((tl_text){ base.p + base.n - n, n }, *e))
+        if (base.n > n && has_word_at(base, base.n - n, *e))
             base.n -= n;
     }
     return base;
@@ -211,7 +195,7 @@ tl_text tl_rank_digits(const char *path)
 int64_t tl_rank_of_name(const char *path)
 {
     tl_text digits = tl_rank_digits(path);
-    return digits.n > 0 ? value_of(digits.p, digits.n) : -1;
+    return digits.n > 0 ? strtoll(digits.p, NULL, 10) : -1;
 }
 
 int64_t tl_time_of_name(const char *path)
@@ -227,7 +211,7 @@ int64_t tl_time_of_name(const char *path)
         size_t n = digits_at(base, i);
         for (size_t u = 0; u < sizeof units / sizeof units[0]; u++)
             if (n == units[u].digits && base.p[i] >= '1' && base.p[i] <= '8') /* 2001 to 2255, and fits */
-                time = value_of(base.p + i, n) * units[u].ns;                 /* the last one: times stand at the end */
+                time = strtoll(base.p + i, NULL, 10) * units[u].ns;                 /* the last one: times stand at the end */
         i += n > 0 ? n : 1;
     }
     return time;
@@ -254,7 +238,7 @@ tl_text tl_host_of_name(const char *path, int64_t pid)
     while (at > base.p && is_digit(at[-1]))
         at--;
     size_t n = (size_t)(pid_end - at);
-    if (n == 0 || n > PID_DIGITS_MAX || (pid > 0 && value_of(at, n) != pid) || at == base.p || *--at != '_')
+    if (n == 0 || n > PID_DIGITS_MAX || (pid > 0 && strtoll(at, NULL, 10) != pid) || at == base.p || *--at != '_')
         return none;
     return (tl_text){ base.p, (size_t)(at - base.p) };
 }

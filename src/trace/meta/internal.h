@@ -1,0 +1,46 @@
+/* internal.h - the keys that a trace is known to have outside its array. */
+#ifndef TLMPI_TRACE_META_INTERNAL_H
+#define TLMPI_TRACE_META_INTERNAL_H
+
+#include "tlmpi/trace/meta.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum tl_meta_take { TL_TAKE_NOTHING, TL_TAKE_TEXT, TL_TAKE_HOST, TL_TAKE_COUNT, TL_TAKE_BASE } tl_meta_take;
+
+typedef struct tl_meta_key {
+    const char *word;
+    const char *begins; /* the first bytes that its value may have */
+    unsigned depth;     /* brackets open around it: 1 in the document, 2 in distributedInfo; a host may stand in either */
+    bool traces_alone;  /* nothing but a trace has it */
+    tl_meta_take take;  /* what becomes of a number or text under it */
+    size_t at, size;    /* of a text or count: its place in tl_meta, in bytes, and the room there */
+} tl_meta_key;
+
+enum { TL_META_KEYS = 20, TL_META_LONGEST_KEY = 19, TL_META_INFO = 2 /* distributedInfo */ };
+
+extern const tl_meta_key tl_meta_keys[TL_META_KEYS];
+
+/* The place of a word in the table; TL_META_KEYS for none. */
+size_t tl_meta_key_of(tl_text word);
+
+/* Reads one distributedInfo object (text starts with its '{', ends with its '}') into *meta. */
+tl_status tl_meta_parse_distributed(tl_text text, tl_meta *meta);
+
+/* Sets the base time from its digits, where they are one. */
+void tl_meta_set_base(tl_meta *meta, tl_text digits);
+
+static inline bool tl_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* The first place from i on that is no white space. */
+static inline size_t tl_skip_space(tl_text t, size_t i)
+{
+    while (i < t.n && tl_is_space(t.p[i]))
+        i++;
+    return i;
+}
+
+#endif

@@ -1,0 +1,335 @@
+/* device.c - events of devices: on which streams they ran, which calls queued them, and ends that cannot be.
+ *
+ *     host    ..[launch, correlation 7]......
+ *     stream  ..............[kernel, correlation 7]....
+ *
+ * Streams take turns in a trace, but each by itself is almost in order: so events are parted by stream first.  A rank
+ * mostly has one device, so work without a recorded device counts as work of the lowest device that other work names: a
+ * device of its own would be counted, and called idle, beside the one on which the work ran.
+ */
+#include "internal.h"
+#include "tlmpi/base/hash.h"
+#include "tlmpi/model/parameters.h"
+
+/* ------------------------------------------------------------------------------------------------------------ lists */
+
+tl_event_list tl_events_list(const tl_events *e, uint32_t cats)
+{
+    tl_event_list list = { 0 };
+    size_t n = 0;
+
+    for (size_t i = 0; i < e->n; i++)
+        n += tl_event_in(e, i, cats);
+    list.v = tl_malloc(n * sizeof *list.v);
+    list.cap = n;
+    for (size_t i = 0; list.n < n; i++)
+        if (tl_event_in(e, i, cats))
+            list.v[list.n++] = (uint32_t)i;
+    return list;
+}
+
+size_t *tl_events_part(const tl_events *e, tl_event_list *list, const uint32_t *part, size_t nparts,
+                       tl_compare *compare)
+{
+    size_t *end = tl_calloc(nparts + 1, sizeof *end);
+    uint32_t *order = tl_malloc(list->n * sizeof *order);
+
+    for (size_t i = 0; i < list->n; i++)
+        end[part[i] + 1]++;
+    for (size_t p = 0; p < nparts; p++)
+        end[p + 1] += end[p];
+    for (size_t i = 0; i < list->n; i++) /* end[p] is where the next event of p goes, and at last the end of p */
+        order[end[part[i]]++] = list->v[i];
+    free(list->v);
+    list->v = order;
+    for (size_t p = 0, from = 0; p < nparts; from = end[p++])
+        tl_sort_index(order + from, end[p] - from, compare, e);
+    return end;
+}
+
+static uint32_t event_at(const tl_side *s, size_t at)
+{
+    uint32_t event;
+    memcpy(&event, (const char *)s->entries + at * s->size, sizeof event);
+    return event;
+}
+
+uint32_t tl_side_find(tl_side *s, uint32_t event)
+{
+    /* `at` is the first entry that is not before the event: mostly where the last question ended, or beside that. */
+    if (s->at < s->n && event_at(s, s->at) < event)
+        s->at++;
+    else if (s->at > 0 && event_at(s, s->at - 1) >= event)
+        s->at--;
+    if ((s->at < s->n && event_at(s, s->at) < event) || (s->at > 0 && event_at(s, s->at - 1) >= event)) {
+        s->at = 0;
+        TL_BISECT(s->at, s->n, mid, event_at(s, mid) < event);
+    }
+    return s->at < s->n && event_at(s, s->at) == event ? (uint32_t)s->at : TL_NONE;
+}
+
+void tl_shrink(void *array, size_t n, size_t size)
+{
+    void *old, *smaller;
+
+    memcpy(&old, array, sizeof old); /* a pointer to some type is copied, never accessed as another type */
+    smaller = n > 0 ? realloc(old, n * size) : NULL;
+    if (n == 0)
+        free(old);
+    else if (smaller == NULL)
+        return;
+    memcpy(array, &smaller, sizeof smaller);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- streams */
+
+/* The number in a text such as "stream 7", -1 without one. */
+static int64_t number_in(tl_text t)
+{
+    int64_t x = -1;
+    for (size_t i = 0; i < t.n; i++)
+        if (t.p[i] >= '0' && t.p[i] <= '9' && x < INT32_MAX)
+            x = (x < 0 ? 0 : x * 10) + (t.p[i] - '0');
+    return x;
+}
+
+/* Device and stream: as the args say, where that can be one, else as the track says, where Kineto puts them as pid and
+ * tid; but a wait sits on a host track. */
+int32_t tl_event_device(const tl_events *e, size_t i)
+{
+    const tl_track *track = &e->tracks.v[e->track[i]];
+    bool tracked = tl_event_cat(e, i) != TL_CAT_SYNC && track->pid_text == TL_NO_NAME;
+    int32_t device = tl_small_int(e->lanes.v[e->lane[i]].device);
+    return device < 0 && tracked ? tl_small_int(track->pid) : device;
+}
+
+static int32_t stream_of(const tl_events *e, size_t i)
+{
+    const tl_track *track = &e->tracks.v[e->track[i]];
+    int64_t stream = e->lanes.v[e->lane[i]].stream;
+    if (stream != TL_LANE_ABSENT || tl_event_cat(e, i) == TL_CAT_SYNC)
+        return tl_small_int(stream);
+    return tl_small_int(track->tid_text == TL_NO_NAME ? track->tid
+                                                      : number_in(tl_names_text(&e->names, track->tid_text)));
+}
+
+static int by_place(const void *streams, uint32_t a, uint32_t b)
+{
+    const tl_stream_events *v = streams;
+    return TL_ORDER(&v[a], &v[b], device, stream);
+}
+
+static int by_time(const void *events, uint32_t a, uint32_t b)
+{
+    const tl_events *e = events;
+    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->dur_ns[a], e->dur_ns[b]);
+}
+
+/* The streams in order of first appearance, and in part[i] the one of the i-th event. */
+static void number_streams(const tl_events *e, const tl_event_list *list, tl_device *found, uint32_t *part)
+{
+    tl_map map = { 0 }; /* (device, stream) -> number */
+
+    for (size_t i = 0; i < list->n; i++) {
+        uint32_t event = list->v[i], before = i > 0 ? list->v[i - 1] : 0;
+        if (i > 0 && e->lane[event] == e->lane[before] && e->track[event] == e->track[before]) {
+            part[i] = part[i - 1];
+            continue;
+        }
+        int32_t device = tl_event_device(e, event), stream = stream_of(e, event);
+        uint64_t key = (uint64_t)(uint32_t)device << 32 | (uint32_t)stream;
+        part[i] = tl_map_get(&map, key);
+        if (part[i] != TL_MAP_NONE)
+            continue;
+        tl_vec_room(&found->streams);
+        part[i] = (uint32_t)found->streams.n++;
+        tl_map_put(&map, key, part[i]);
+        found->streams.v[part[i]] = (tl_stream_events){ device, stream, 0, 0 };
+    }
+    tl_map_free(&map);
+}
+
+/* Gives streams of no known device the lowest that is known. */
+static void place_unknown(tl_device *d)
+{
+    int32_t lowest = -1;
+    for (size_t i = 0; i < d->streams.n; i++)
+        if (d->streams.v[i].device >= 0 && (lowest < 0 || d->streams.v[i].device < lowest))
+            lowest = d->streams.v[i].device;
+    for (size_t i = 0; i < d->streams.n; i++)
+        if (d->streams.v[i].device < 0)
+            d->streams.v[i].device = lowest;
+}
+
+tl_device tl_device_find(const tl_events *e, const tl_event_list *calls, uint32_t cats)
+{
+    tl_device found = { .events = tl_events_list(e, cats) }, d = { .launch = NULL };
+    size_t n = found.events.n, nstreams;
+    uint32_t *part = tl_malloc(n * sizeof *part);
+
+    number_streams(e, &found.events, &found, part);
+    if (cats == TL_SET_WORK)
+        place_unknown(&found);
+    nstreams = found.streams.n;
+    uint32_t *order = tl_malloc((nstreams + 1) * sizeof *order), *place = tl_malloc((nstreams + 1) * sizeof *place);
+    for (uint32_t k = 0; k < nstreams; k++)
+        order[k] = k;
+    tl_sort_index(order, nstreams, by_place, found.streams.v);
+    for (size_t k = 0; k < nstreams; k++) { /* streams may have become equal */
+        if (k == 0 || by_place(found.streams.v, order[k - 1], order[k]) != 0) {
+            tl_vec_room(&d.streams);
+            d.streams.v[d.streams.n++] = found.streams.v[order[k]];
+        }
+        place[order[k]] = (uint32_t)(d.streams.n - 1);
+    }
+    for (size_t i = 0; i < n; i++)
+        part[i] = place[part[i]];
+    d.events = found.events;
+    size_t *end = tl_events_part(e, &d.events, part, d.streams.n, by_time);
+    for (size_t k = 0; k < d.streams.n; k++) {
+        d.streams.v[k].first = k > 0 ? end[k - 1] : 0;
+        d.streams.v[k].n = end[k] - d.streams.v[k].first;
+    }
+    d.launch = part; /* its memory */
+    for (size_t i = 0; i < n; i++)
+        d.launch[i] = tl_call_of(e, calls, d.events.v[i]);
+    free(end);
+    free(order);
+    free(place);
+    free(found.streams.v);
+    return d;
+}
+
+void tl_device_free(tl_device *d)
+{
+    free(d->events.v);
+    free(d->streams.v);
+    free(d->launch);
+    tl_columns_free(&d->columns);
+    *d = (tl_device){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------------------ calls */
+
+static int by_correlation(const void *events, uint32_t a, uint32_t b)
+{
+    const tl_events *e = events;
+    if (e->corr[a] != e->corr[b])
+        return TL_COMPARE(e->corr[a], e->corr[b]);
+    return e->ts_ns[a] != e->ts_ns[b] ? TL_COMPARE(e->ts_ns[a], e->ts_ns[b]) : TL_COMPARE(e->uid[a], e->uid[b]);
+}
+
+tl_event_list tl_calls_find(const tl_events *e)
+{
+    tl_event_list calls = tl_events_list(e, TL_SET_CALLS);
+    size_t n = 0;
+
+    for (size_t i = 0; i < calls.n; i++)
+        if (e->corr[calls.v[i]] > 0)
+            calls.v[n++] = calls.v[i];
+    calls.n = n;
+    tl_sort_index(calls.v, n, by_correlation, e);
+    return calls;
+}
+
+uint32_t tl_call_of(const tl_events *e, const tl_event_list *calls, uint32_t event)
+{
+    int64_t corr = e->corr[event], start_ns = e->ts_ns[event];
+    const uint32_t *v = calls->v;
+    size_t after = 0;
+
+    if (corr <= 0)
+        return TL_NONE;
+    TL_BISECT(after, calls->n, mid, e->corr[v[mid]] != corr ? e->corr[v[mid]] < corr : e->ts_ns[v[mid]] <= start_ns);
+    if (after > 0 && e->corr[v[after - 1]] == corr)
+        return (uint32_t)after - 1;
+    return after < calls->n && e->corr[v[after]] == corr ? (uint32_t)after : TL_NONE;
+}
+
+/* --------------------------------------------------------------------------------------------------------- overruns
+ *
+ *     stream   [ a ][ b ===================================================...
+ *                        [ c ][ d ]  [ e ]
+ *     cut      [ a ][ b ][ c ][ d ]  [ e ]
+ *
+ * A stream does one thing after the other.  Work may begin while what is before it still runs, where it is launched so
+ * (programmatic dependent launch), but then it waits for that, and does not end before it.  So work that
+ *
+ *     runs on        when the next of its stream, of another launch, has ended long since, or
+ *     runs on        when all that was recorded is over long since, where nothing is next,
+ *
+ * has an end that cannot be.  It is taken to have ended when the next began, the latest that can be, or with the
+ * recording.
+ *
+ * Branches of a graph run side by side, whatever stream the trace names.  Where a tenth of a stream's work outlasts the
+ * next, the stream is no queue but a name for several: none of its work is cut.
+ */
+
+/* The last instant that is recorded, ends of device work apart. */
+static int64_t last_instant(const tl_events *e)
+{
+    int64_t last_ns = TL_TIME_UNKNOWN;
+    for (size_t i = 0; i < e->n; i++) {
+        if (tl_event_in(e, i, TL_SET_WORK))
+            last_ns = tl_ns_max(last_ns, e->ts_ns[i]);
+        else if (tl_event_in(e, i, TL_SET_CALLS | TL_SET_OPS))
+            last_ns = tl_ns_max(last_ns, tl_ns_sum(e->ts_ns[i], e->dur_ns[i]));
+    }
+    return last_ns;
+}
+
+/* Returns the latest possible end of an event, where its recorded end is not possible; else INT64_MAX.  next: the next
+ * event of the stream that another launch queued, TL_NONE without one.  *last_ns: of the recording, found when it is
+ * needed first. */
+static int64_t possible_end(const tl_events *e, uint32_t event, uint32_t next, int64_t *last_ns)
+{
+    int64_t end = e->ts_ns[event] + e->dur_ns[event];
+    if (next != TL_NONE) {
+        int64_t next_end = e->ts_ns[next] + e->dur_ns[next];
+        return end > next_end && end - next_end > TL_OVERRUN_NS ? e->ts_ns[next] : INT64_MAX;
+    }
+    if (e->dur_ns[event] <= TL_LAST_WORK_MOST_NS)
+        return INT64_MAX;
+    *last_ns = *last_ns == TL_TIME_UNKNOWN ? last_instant(e) : *last_ns;
+    return tl_ns_between(end, *last_ns) <= TL_LAST_WORK_MOST_NS ? INT64_MAX : tl_ns_max(e->ts_ns[event], *last_ns);
+}
+
+/* Cuts the i-th event of the stream to end at end_ns, and the events before it with the same start, whose end is no
+ * later, where these are longer, too. */
+static void cut(tl_events *e, const uint32_t *events, size_t i, int64_t end_ns, tl_cuts *cuts)
+{
+    int64_t start_ns = e->ts_ns[events[i]], dur_ns = end_ns - start_ns;
+
+    for (size_t k = i + 1; k-- > 0 && e->ts_ns[events[k]] == start_ns && e->dur_ns[events[k]] > dur_ns;) {
+        tl_vec_room(cuts);
+        cuts->v[cuts->n].event = events[k];
+        cuts->v[cuts->n++].less_ns = e->dur_ns[events[k]] - dur_ns;
+        e->dur_ns[events[k]] = dur_ns;
+    }
+}
+
+void tl_overruns_cut(tl_events *e, const tl_device *work, tl_cuts *cuts)
+{
+    int64_t last_ns = TL_TIME_UNKNOWN;
+
+    for (size_t s = 0; s < work->streams.n; s++) {
+        const tl_stream_events *stream = &work->streams.v[s];
+        const uint32_t *v = work->events.v + stream->first, *launch = work->launch + stream->first;
+        bool cuts_now = false;
+        for (int turn = 0; turn < 2 && stream->stream >= 0; turn++) { /* counts, then cuts */
+            uint32_t next = TL_NONE;
+            size_t n = 0;
+            for (size_t i = stream->n; i-- > 0;) { /* from the last, so that the next work has its true end already */
+                if (i + 1 < stream->n && (launch[i] == TL_NONE || launch[i] != launch[i + 1]))
+                    next = v[i + 1];
+                int64_t end_ns = possible_end(e, v[i], next, &last_ns);
+                n += end_ns != INT64_MAX;
+                if (end_ns != INT64_MAX && cuts_now)
+                    cut(e, v, i, end_ns, cuts);
+            }
+            cuts_now = n > 0 && n <= 1 + stream->n / (size_t)TL_LITTLE_PART;
+            if (!cuts_now)
+                break;
+        }
+    }
+}

@@ -1,0 +1,247 @@
+/* internal.h - what the files of the room view share.
+ *
+ *     step.c, measured.c, comm.c       read the columns of the events
+ *     device.c, select.c               which call queued what; ends that cannot be; which events are selected
+ *     host.c, work.c                   make the columns and rows of the view
+ *     coll.c, peer.c, group.c          make collectives of rows that are communication
+ *     link.c                           calls these in order
+ *
+ * Times of events are Unix ns in here: link.c adds the base time first.
+ */
+#ifndef TLMPI_TRACE_VIEW_INTERNAL_H
+#define TLMPI_TRACE_VIEW_INTERNAL_H
+
+#include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/trace/view.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- events */
+
+/* What a view makes of an event, by its category. */
+#define TL_SET_OPS   (TL_CAT_BIT(TL_CAT_CPU_OP) | TL_CAT_BIT(TL_CAT_PYTHON) | TL_CAT_BIT(TL_CAT_USER_ANNOTATION))
+#define TL_SET_CALLS (TL_CAT_BIT(TL_CAT_RUNTIME) | TL_CAT_BIT(TL_CAT_DRIVER))
+#define TL_SET_WORK  TL_CAT_GPU_WORK
+#define TL_SET_WAITS TL_CAT_BIT(TL_CAT_SYNC)
+
+/* Whether the event is of the categories (bits) and has the times that these need: a start for a device's events, a
+ * complete span for those of the host. */
+static inline bool tl_event_in(const tl_events *e, size_t i, uint32_t cats)
+{
+    const unsigned span = TL_EVENT_HAS_TS | TL_EVENT_PH_X;
+    const unsigned need = cats & (TL_SET_WORK | TL_SET_WAITS) ? TL_EVENT_HAS_TS : span;
+    return (TL_CAT_BIT(tl_event_cat(e, i)) & cats) && (e->flags[i] & need) == need;
+}
+
+/* ts + base; ts where that is no time. */
+static inline int64_t tl_since_base(int64_t ts_ns, int64_t base_ns)
+{
+    int64_t sum;
+    return __builtin_add_overflow(ts_ns, base_ns, &sum) ? ts_ns : sum;
+}
+
+/* x where it is a small number of something; -1 for any other. */
+static inline int32_t tl_small_int(int64_t x)
+{
+    return x >= 0 && x <= INT32_MAX ? (int32_t)x : -1;
+}
+
+/* Numbers of events; the caller frees v. */
+typedef TL_VEC(uint32_t) tl_event_list;
+
+/* The events of these categories, in file order. */
+tl_event_list tl_events_list(const tl_events *events, uint32_t cats);
+
+/* Puts the list in order of parts, part[i] < nparts of entry i, and within a part by `compare`, whose context is the
+ * events; equals stay in their order.  Returns the end of each part in the list; the caller frees it. */
+size_t *tl_events_part(const tl_events *events, tl_event_list *list, const uint32_t *part, size_t nparts,
+                       tl_compare *compare);
+
+/* A side table of the events, asked for events that mostly follow one another.  The number of the event is the first
+ * member of an entry. */
+typedef struct tl_side {
+    const void *entries;
+    size_t n, size, at; /* at: where the last question ended */
+} tl_side;
+#define TL_SIDE(table) { (table).v, (table).n, sizeof *(table).v, 0 }
+
+/* The entry of the event, TL_NONE without one. */
+uint32_t tl_side_find(tl_side *side, uint32_t event);
+
+/* Gives back what lies after the first n elements of the array that `array` points to. */
+void tl_shrink(void *array, size_t n, size_t size);
+
+/* ---------------------------------------------------------------------------------------------------------- device */
+
+/* The events of one stream of one device: -1 where the trace does not say. */
+typedef struct tl_stream_events {
+    int32_t device, stream;
+    size_t first, n; /* in tl_device.events */
+} tl_stream_events;
+
+/* The work of devices, or the waits for devices. */
+typedef struct tl_device {
+    tl_event_list events; /* by (device, stream, start, end), then as in the file */
+    TL_VEC(tl_stream_events) streams;
+    uint32_t *launch;   /* of each event: index in the calls of tl_device_find, later in the launches; TL_NONE */
+    tl_columns columns; /* link.c fills them */
+} tl_device;
+
+/* Runtime and driver calls with a correlation above 0, by (correlation, start, uid).  Correlation 0 and below join
+ * nothing: profilers write them for work that they could not correlate. */
+tl_event_list tl_calls_find(const tl_events *events);
+
+/* The place in `calls` of the call that queued a device's event: of several calls with its correlation the last that
+ * began before the event, else the first; TL_NONE. */
+uint32_t tl_call_of(const tl_events *events, const tl_event_list *calls, uint32_t event);
+
+/* The events of devices of these categories.  Work without a recorded device is on the lowest device that other work
+ * names; a wait may be for any device.  tl_device_free ends the result. */
+tl_device tl_device_find(const tl_events *events, const tl_event_list *calls, uint32_t cats);
+void tl_device_free(tl_device *device);
+
+/* Cuts of durations, in ns. */
+typedef TL_VEC(struct { uint32_t event; int64_t less_ns; }) tl_cuts;
+
+/* Cuts work that seems to run on for longer than it can, in the events' durations; work stays in order. */
+void tl_overruns_cut(tl_events *events, const tl_device *work, tl_cuts *cuts);
+
+/* ------------------------------------------------------------------------------------------------ the parts of a view */
+
+/* Makes out->steps of the host's ProfilerStep#k marks, by start; base_ns is added to their times.  Marks of one number
+ * (several threads) are one step. */
+void tl_steps_collect(const tl_events *events, int64_t base_ns, tl_linked *out);
+
+/* Hides the events that are not selected (they lose their time), and drops the steps that are not selected, or not
+ * whole, from the view.  Adds to *found which steps and times the trace has. */
+void tl_events_select(tl_events *events, const tl_event_list *calls, const tl_selection *selection, tl_linked *out,
+                      tl_found *found);
+
+/* Fills `counted`, `memory` and `ranges` of the view. */
+void tl_measured_collect(const tl_events *events, tl_linked *out);
+
+/* The events of the host of these categories, by thread, start, longer first, then as in the file; the threads are of
+ * the caller. */
+tl_event_list tl_host_order(const tl_events *events, uint32_t cats, tl_thread **threads, size_t *nthreads);
+
+/* Shows out->host in the view.  Adds the keys of names (names without addresses) to the names of the events. */
+void tl_host_show(tl_events *events, tl_linked *out);
+
+/* One end of an arrow from an operator of the forward pass to one of the backward pass. */
+typedef struct tl_flow {
+    int64_t id, at_ns;
+    uint32_t track, uid;
+    bool to; /* the end: where the operator of the backward pass begins */
+} tl_flow;
+
+/* Takes the arrows of category fwdbwd while the events have their columns, and fills `backwards` of the view when its
+ * ops are in order.  The caller frees flows->v. */
+typedef TL_VEC(tl_flow) tl_flows;
+void tl_flows_collect(const tl_events *events, tl_flows *flows);
+void tl_backwards_find(tl_flows *flows, tl_linked *out);
+
+/* Fills op, annotation and their names of the view's launches, from its ops. */
+void tl_launches_place(const tl_rank_view *view, tl_launch *launches);
+
+/* --------------------------------------------------------------------------------------------------- communication */
+
+/* A communication operator on the host: record_param_comms, c10d::..., nccl:... */
+typedef struct tl_comm_op {
+    int64_t start_ns, end_ns;
+    uint32_t track, event;
+    uint32_t around;    /* the operator that was open when this one began, TL_NONE */
+    uint8_t collective; /* as its name says; TL_COLL_UNKNOWN where it does not */
+    bool coalesced;     /* it says no more than that several were launched together */
+    int32_t own, other; /* "nccl:send 0->1": the numbers of this rank and of the other; -1 where it names none */
+} tl_comm_op;
+
+/* The two ends of a piece of communication, as operators tell. */
+typedef struct tl_comm_ends {
+    bool sends, receives;
+    bool several;     /* to several ranks, or from several */
+    int32_t src, dst; /* ranks, as arguments say; -1 */
+    int32_t own;      /* the number by which annotations call this rank: its own, or its place in the group; -1 */
+    int32_t from, to; /* the same of the others */
+} tl_comm_ends;
+
+/* What operators say of communication.  Zero-initialise; tl_comm_free ends it. */
+typedef struct tl_comm {
+    const tl_events *e;
+    TL_VEC(tl_comm_op) ops;                                                /* by (track, start, -end) */
+    TL_VEC(struct tl_comm_moment { int64_t start_ns; uint32_t track; }) launches; /* of communication, by (track, start) */
+} tl_comm;
+
+/* What the operators around a call say, the innermost first. */
+typedef struct tl_comm_call {
+    bool in_operator;         /* there is one */
+    tl_collective collective; /* TL_COLL_UNKNOWN where none tells */
+    bool coalesced;           /* one of them says no more than that several were launched together */
+    const tl_coll_args *args; /* of the innermost that has any, or NULL; of a batch those of its first */
+    tl_comm_ends ends;
+} tl_comm_call;
+
+/* Finds the operators; needs the columns of the events, and what follows does not. */
+void tl_comm_find(const tl_events *events, tl_comm *comm);
+void tl_comm_free(tl_comm *comm);
+
+/* What is said around the launch; NULL: no launch is recorded, and no operator tells anything. */
+tl_comm_call tl_comm_launched(const tl_comm *comm, const tl_launch *launch);
+
+/* The innermost operator that began before the call on its thread and may still be open, the others by their `around`;
+ * TL_NONE. */
+uint32_t tl_comm_around(const tl_comm *comm, const tl_launch *launch);
+
+/* Notes the launches of the view's kernels of kind TL_COMM, for tl_comm_batched. */
+void tl_comm_note_launches(tl_comm *comm, const tl_rank_view *view);
+
+/* Adds what the sends and receives say that stand before the launch, and launched nothing themselves: those since the
+ * launch of communication before it on its thread.
+ *
+ *     [send 1->2][recv 1<-2][coalesced [launch]]
+ */
+void tl_comm_batched(const tl_comm *comm, const tl_launch *launch, tl_comm_call *call);
+
+/* What one kernel or operator says of its group: names ids (TL_NO_NAME) and numbers (-1). */
+typedef struct tl_group_words {
+    uint32_t name, desc, ranks;
+    int64_t size, rank_start, rank_stride;
+} tl_group_words;
+
+/* The groups of one trace.  Start with meta and names set; tl_group_book_free ends it, but for `groups`, which the
+ * caller may take. */
+typedef struct tl_group_book {
+    const tl_meta *meta;
+    const tl_names *names;
+    TL_VEC(tl_group) groups;
+    TL_VEC(struct tl_known_words { tl_group_words words; uint32_t group; }) known;
+    tl_map by_words, by_members;
+    size_t nranks; /* members kept, over all groups */
+    size_t work;   /* entries looked at to complete what is not written out */
+} tl_group_book;
+
+/* The group's index, a new one where it is new; TL_NONE where the words name none. */
+uint32_t tl_group_find(tl_group_book *book, const tl_group_words *words);
+
+/* As tl_group_find, for a group of two ranks without a name. */
+uint32_t tl_group_of_two(tl_group_book *book, int32_t a, int32_t b);
+
+void tl_groups_free(tl_group *groups, size_t n);
+void tl_group_book_free(tl_group_book *book);
+
+/* Completes the n colls of rank `rank`: src and dst of sends and receives, from the numbers in ends[n]; and the group,
+ * which is then the two ranks, of a send or receive without one. */
+void tl_peers_find(tl_group_book *book, int32_t rank, tl_coll *colls, const tl_comm_ends *ends, size_t n);
+
+/* Makes out->kernels of the work; of comm, `coll` is then the entry of the side table that has its arguments, TL_NONE.
+ * Frees the columns of the work as it goes. */
+void tl_kernels_make(const tl_events *events, const tl_rules *rules, const tl_comm *comm, tl_device *work,
+                     tl_linked *out);
+
+/* Makes out->syncs of the waits. */
+void tl_syncs_make(const tl_events *events, const tl_device *waits, tl_linked *out);
+
+/* Fills out->colls and out->groups, and sets `coll` and `collective` of kernels that are comm. */
+void tl_colls_collect(const tl_meta *meta, tl_comm *comm, tl_linked *out);
+
+#endif
