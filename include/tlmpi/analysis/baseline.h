@@ -12,9 +12,10 @@
  * statistic sees it, and a step heavier for all is heavier in the baseline as well.  A rank without peers is compared
  * with its own other steps: it may be late for a while, never persistently.
  *
- * A rank's device may be late because pieces of work take long (DEVICE), or because it has more of them than its peers
- * (ADDITIONAL).  The time of pieces is noisy, their number hardly is, so these are two families.  Waits of a host for
- * its device are a third (WAIT): waits that its peers do not have keep a host from running ahead.
+ * A rank's device may be late because kernels take long (DEVICE), or because it has more of them than its peers
+ * (ADDITIONAL).  The time of kernels is noisy, their number hardly is, and copies are steadier than kernels, so these are
+ * three families (COPY).  Waits of a host for its device are another (WAIT): waits that its peers do not have keep a
+ * host from running ahead.
  *
  * Transfer times are compared as well (tl_baseline_add_links): the members are then links (ranks between which data
  * move), and links of one sort take the place of a role.
@@ -55,7 +56,7 @@ typedef struct tl_link_ranks {
 } tl_link_ranks;
 
 typedef struct tl_work_class {
-    uint64_t key; /* DEVICE: content key of the name, or TL_EXCHANGED; HOST: number of the segment, UINT32_MAX: the
+    uint64_t key; /* DEVICE, COPY: content key of the name, or TL_EXCHANGED; HOST: number of the segment, UINT32_MAX: the
                    * whole step; WAIT: tl_activity_kind << 32 | the same number; TRANSFER: tl_transfer_key */
     uint32_t role;
     uint32_t next;          /* next class of the role; TL_NONE: last */
@@ -101,8 +102,8 @@ typedef struct tl_baseline {
     uint32_t **class_of_kind; /* by rank and kind of its frame: the class */
     size_t *nkinds;           /* [nranks] */
     int64_t *compute_ns;      /* [nranks] time of the rank's compute kernels in full steps */
-    double *heavy;            /* [2 * nsteps] of DEVICE, then HOST: weight of a step, 1 as a usual one: a rank's work in
-                               * it / the rank's median step, of the median rank */
+    double *heavy;            /* [3 * nsteps] of DEVICE, COPY and HOST: weight of a step, 1 as a usual one: a rank's
+                               * work in it / the rank's median step, of the median rank */
 } tl_baseline;
 
 /* Asks CELLS and HOST_PIECES.  Borrows graph and asker, which have to outlive *out.  rows: as in tl_graph_input. */

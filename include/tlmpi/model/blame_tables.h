@@ -182,8 +182,8 @@ enum { TL_SCENARIO_GROUPS_MOST = 8, TL_SCENARIO_HOSTS_MOST = 16 };
     F(T, F64, model_error, MEASURE, "",                                                                                \
       "of unchanged: by how much the replay misses the measured time of any node, as a share of the job's; 0")         \
     F(T, I64, unexplained_ns, MEASURE, "ns",                                                                           \
-      "of unchanged: of the critical path, what no work, transfer or known wait explains, and what came before its "   \
-      "recording; a gain below it is uncertain; else 0")
+      "of unchanged: of the critical path, what no work, transfer or known wait explains, and what precedes it in steps " \
+      "that are judged; a gain below it is uncertain; else 0")
 TL_TABLE(whatif_row, TL_WHATIF_FIELDS);
 
 /* The first row of a scenario and rank in table whatif; rank -1: of all.  NULL: it was not simulated. */

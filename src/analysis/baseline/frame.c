@@ -51,8 +51,10 @@ static bool work_of(const tl_frame *f, const tl_node *node, tl_work_kind *kind)
     bool host = is_host_work(node);
     if (host ? node->work_ns <= 0 : node->key == 0) /* what takes no time is a piece of work, too */
         return false;
+    bool copies = node->activity == TL_ACTIVITY_H2D || node->activity == TL_ACTIVITY_COPY;
     *kind = host ? (tl_work_kind){ tl_segment_of(f, node), TL_FAMILY_HOST, 0 }
-                 : (tl_work_kind){ node->key, TL_FAMILY_DEVICE, node->activity == TL_ACTIVITY_COMPUTE };
+                 : (tl_work_kind){ node->key, copies ? TL_FAMILY_COPY : TL_FAMILY_DEVICE,
+                                   node->activity == TL_ACTIVITY_COMPUTE };
     return true;
 }
 

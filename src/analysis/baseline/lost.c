@@ -16,21 +16,22 @@
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/parameters.h"
 
-enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families with known bounds: the first ones */
+enum { BOUNDED = TL_FAMILY_HOST + 1 }; /* families with known bounds: the first ones; copies share those of kernels */
 
 static const int64_t NO_BOUND = INT64_MAX; /* hidden time of a step whose begin or end the rank did not record */
 
 typedef struct bounding {
     tl_baseline *b;
     tl_arena arena;
-    int64_t *hidden_ns;    /* [nranks * nsteps]: idle time that may be work, or NO_BOUND; -1: the rank lost none */
-    int64_t *own_ns;       /* [BOUNDED * nranks * nsteps]: recorded */
-    bool *late;            /* [BOUNDED * nranks * nsteps]: late whatever the lost work was */
+    int64_t *hidden_ns; /* [nranks * nsteps]: idle time that may be work, or NO_BOUND; -1: the rank lost none */
+    int64_t *own_ns;    /* [BOUNDED * nranks * nsteps]: recorded */
+    bool *late;         /* [BOUNDED * nranks * nsteps]: late whatever the lost work was */
     int64_t *ns, *pieces, *amount; /* [nranks] scratch */
 } bounding;
 
 static size_t cell_of(const bounding *g, size_t family, size_t rank, size_t step)
 {
+    family = family == TL_FAMILY_COPY ? TL_FAMILY_DEVICE : family;
     return (family * g->b->graph->nranks + rank) * g->b->nsteps + step;
 }
 
@@ -117,7 +118,7 @@ static int64_t usual_of(int64_t *values, size_t n, int64_t most)
 static int64_t bounded(const bounding *g, const tl_work_class *class, size_t rank, size_t step, int64_t ns,
                        int64_t usual_ns)
 {
-    bool device = class->family == TL_FAMILY_DEVICE;
+    bool device = class->family != TL_FAMILY_HOST;
     if (class->family >= BOUNDED)
         return tl_ns_max(0, usual_ns);
     size_t at = cell_of(g, class->family, rank, step);

@@ -75,8 +75,8 @@ static void net(tl_ideal *s, uint32_t role, tl_family family)
 static void net_all(tl_ideal *s)
 {
     for (uint32_t q = 0; q < s->b->nroles; q++) {
-        net(s, q, TL_FAMILY_DEVICE);
-        net(s, q, TL_FAMILY_HOST);
+        for (int family = TL_FAMILY_DEVICE; family <= TL_FAMILY_HOST; family++)
+            net(s, q, (tl_family)family);
     }
     for (size_t c = 0; c < s->b->nclasses; c++) { /* links do not take each other's data */
         const tl_work_class *class = &s->b->classes[c];

@@ -124,7 +124,7 @@ static void find_excess_of(planning *p, size_t kind, size_t at)
     *baseline_ns = tl_baseline_of(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
     if (p->repair->across)
         *baseline_ns = tl_baseline_across(p->b, class_of(p, kind), *own_ns, p->on, p->same, p->scratch);
-    if (p->repair->family == TL_FAMILY_HOST || p->repair->across)
+    if (class_of(p, kind)->amount == NULL || p->repair->across)
         return;
     int64_t as_much_ns = tl_baseline_of_amount(p->b, class_of(p, kind), member, p->on, own_ns, p->scratch);
     *baseline_ns = p->repair->family == TL_FAMILY_DEVICE ? as_much_ns : *own_ns - (as_much_ns - *baseline_ns);

@@ -17,18 +17,17 @@
 #define FAMILY(name)   (1U << TL_FAMILY_##name)
 #define ACTIVITY(name) (1U << TL_ACTIVITY_##name)
 
-/* What may be a cause; of two that gain the same the first.  Additional work is told by its family, whatever it is, but
- * for copies to the device; so are launches that peers do not have.  To wait for a copy from the device is to drain
- * it. */
+/* What may be a cause; of two that gain the same the first.  Additional kernels are told by their family, whatever
+ * they are; so are launches that peers do not have.  To wait for a copy from the device is to drain it. */
 static const struct thing {
     tl_cause cause;
     unsigned families, activities;
 } things[] = {
-    { TL_CAUSE_COPY, FAMILY(DEVICE), ACTIVITY(COPY) },
+    { TL_CAUSE_COPY, FAMILY(COPY), ACTIVITY(COPY) },
     { TL_CAUSE_UNKNOWN, FAMILY(DEVICE), ACTIVITY(COMM) },
     { TL_CAUSE_COMPUTE_SLOW, FAMILY(DEVICE), ACTIVITY(COMPUTE) },
-    { TL_CAUSE_H2D, FAMILY(DEVICE) | FAMILY(ADDITIONAL) | FAMILY(WAIT), ACTIVITY(H2D) },
-    { TL_CAUSE_MORE_WORK, FAMILY(ADDITIONAL) | FAMILY(HOST), ACTIVITY(COMPUTE) | ACTIVITY(COPY) | ACTIVITY(COMM) },
+    { TL_CAUSE_H2D, FAMILY(COPY) | FAMILY(WAIT), ACTIVITY(H2D) },
+    { TL_CAUSE_MORE_WORK, FAMILY(ADDITIONAL) | FAMILY(HOST), ACTIVITY(COMPUTE) | ACTIVITY(COMM) },
     { TL_CAUSE_INPUT, FAMILY(HOST), ACTIVITY(INPUT) },
     { TL_CAUSE_GC, FAMILY(HOST), ACTIVITY(GC) },
     { TL_CAUSE_ALLOCATOR, FAMILY(HOST) | FAMILY(WAIT), ACTIVITY(ALLOCATOR) },

@@ -11,10 +11,11 @@
 #include "tlmpi/base/hash.h"
 #include "tlmpi/base/sort.h"
 
-/* What is compared: of ranks the time of the device's pieces of work, the work of the host, the number of the device's
- * pieces, and the number of waits of the host for the device; of links the transfer time. */
+/* What is compared: of ranks the time of the device's kernels, and of its copies, which are far steadier; the work of
+ * the host; the number of kernels, and of waits of the host for the device; of links the transfer time. */
 typedef enum tl_family {
     TL_FAMILY_DEVICE,
+    TL_FAMILY_COPY,
     TL_FAMILY_HOST,
     TL_FAMILY_ADDITIONAL,
     TL_FAMILY_WAIT,

@@ -106,6 +106,23 @@ static void sizes_that_never_change_tell_no_power(void)
     graph_job_free(j);
 }
 
+/* The kernel of each rank takes longer in turn, the copy of one rank in all steps. */
+static void copies_are_compared_by_themselves(void)
+{
+    static const double copy[] = { 0, 0, 0, 0, 0, 0, 2, 2, 2 }, kernel[] = { 3, 0, 0, 0, 3, 0, 0, 0, 3 };
+    static const char steps[] = "steps:                    111111111222222222333333333",
+                      host[] = "host:                     ca.......db.......eg.......",
+                      usual[] = "memcpy 8 Memcpy HtoD:     .C........D........E.......";
+    graph_job *j = graph_job_of(draw(steps, host, "compute 7 gemm:           .AAAAA....BB.......GG......", usual, NULL),
+                                draw(steps, host, "compute 7 gemm:           .AA.......BBBBB....GG......", usual, NULL),
+                                draw(steps, host, "compute 7 gemm:           .AA.......BB.......GGGGG...",
+                                     "memcpy 8 Memcpy HtoD:     .CCC......DDD......EEE.....", NULL), NULL);
+    graph_job_baseline(j);
+    expect_late(j, TL_FAMILY_COPY, copy);
+    expect_late(j, TL_FAMILY_DEVICE, kernel);
+    graph_job_free(j);
+}
+
 int main(void)
 {
     static const unit_test tests[] = {
@@ -113,6 +130,7 @@ int main(void)
         TEST(kernels_of_other_names_stand_for_each_other),
         TEST(longer_sequences_are_more_work_and_not_slower),
         TEST(a_slow_rank_is_as_late_with_a_longer_sequence),
+        TEST(copies_are_compared_by_themselves),
         TEST(sizes_that_never_change_tell_no_power),
     };
     return unit_main("amount of work", tests, COUNT(tests));

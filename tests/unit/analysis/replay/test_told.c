@@ -2,18 +2,20 @@
 #include "graph_drawn.h"
 #include <string.h>
 
-/* Two steps; the one that is late has a kernel besides, slow kernels, a wait, and a slow host.  Columns of 10 us. */
+/* Two steps; the one that is late has a kernel besides, slow kernels, a slow copy, a wait, and a slow host.  Columns of 10 us. */
 static drawing *rank_of(bool late)
 {
     return stretched(draw("steps:                        111111111111111122222222222222222222",
-                          late ? "launch 1 cudaLaunchKernel:    axb....r........c..d...........s...."
-                               : "launch 1 cudaLaunchKernel:    ab.r............c.d.s...............",
+                          late ? "launch 1 cudaLaunchKernel:    axbh...r........c..d...........s...."
+                               : "launch 1 cudaLaunchKernel:    abhr............c.d.s...............",
                           late ? "call 1 cudaStreamSynchronize: ...===..............====............"
                                : "call 1 cudaStreamSynchronize: ....................................",
                           late ? "compute 7 gemm:               .AAAAXX.........CCCCC..............."
                                : "compute 7 gemm:               .AA.............CC..................",
                           late ? "compute 7 relu:               .......BB............DDDD..........."
                                : "compute 7 relu:               ...BB.............DD................",
+                          late ? "memcpy 8 Memcpy HtoD:         ....HHH............................."
+                               : "memcpy 8 Memcpy HtoD:         ...HH...............................",
                           late ? "comm 9:                       ..........RRR...................SSSS"
                                : "comm 9:                       .....RRRRRRRR.......SSSSSSSSSSSSSSSS", NULL), 10);
 }
@@ -249,7 +251,7 @@ static void changes_asked_together_are_answered_as_each_alone(void)
         { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_HOST },
         { .kind = TL_CHANGE_BALANCE, .to = 0.5 },
         { .kind = TL_CHANGE_HOST },
-        { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_H2D }, /* it has none */
+        { .kind = TL_CHANGE_IDEAL, .activities = 1U << TL_ACTIVITY_COPY }, /* it has none */
     };
     uint8_t lanes[COUNT(changes)];
     graph_job *j = job_of_three();

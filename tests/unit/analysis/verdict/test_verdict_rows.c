@@ -51,6 +51,7 @@ static void rows_tell_the_judgement(void)
         CU_ASSERT(((const tl_whatif_row *)tl_table_row(whatif, i))->share <= 1);
     CU_ASSERT_DOUBLE_EQUAL(unchanged->slowdown, (double)unchanged->time_ns / (double)ideal->time_ns, 1e-12);
     CU_ASSERT_EQUAL(unchanged->model_error, 0);
+    CU_ASSERT_EQUAL(unchanged->unexplained_ns, 0); /* what came before the first launch is in a step that is not judged */
     CU_ASSERT_EQUAL(unchanged->time_ns, h->judgement.time_ns);
     CU_ASSERT_EQUAL(repaired->time_ns + repaired->gain_ns, unchanged->time_ns);
     CU_ASSERT(isnan(repaired->model_error));
