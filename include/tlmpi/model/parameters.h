@@ -98,7 +98,7 @@
       "time goes with the blocks of a grid no faster than as their square: attention over a sequence; what seems to go " \
       "faster is noise")                                                                                               \
     P(double, TRANSFER_TAIL_DEGREES, 3, "", STATISTICAL,                                                               \
-      "data now and then take far longer than usual: a transfer is judged as t of 3 degrees, the lightest tail whose " \
+      "data now and then take far longer than usual: a transfer or a copy is judged as t of 3, the lightest tail whose " \
       "excess is unbounded; measured: 4 of 48 all-reduces of a real job at 80 times the median")                       \
     P(int64_t, CHOICE_MANY, 64, "", STATISTICAL,                                                                       \
       "of more late units than this the half that is needed least is dropped at once, where it costs too little")      \

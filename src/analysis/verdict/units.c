@@ -132,7 +132,9 @@ static void test(finding *f, size_t member, double sigma, tl_unit *unit, bool *f
                                              .nsteps = f->nnoise,
                                              .tries = f->tries,
                                              .largest = f->largest,
-                                             .degrees = link ? TL_TRANSFER_TAIL_DEGREES : TL_TAIL_DEGREES },
+                                             .degrees = link || unit->family == TL_FAMILY_COPY
+                                                            ? TL_TRANSFER_TAIL_DEGREES
+                                                            : TL_TAIL_DEGREES },
                                  .taken = f->taken,
                                  .up = f->up,
                                  .rest_up = f->rest_up,
