@@ -3,6 +3,7 @@
 #include "tlmpi/model/table.h"
 #include "tlmpi/base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +259,45 @@ const char *tl_field_label(const tl_field *field, unsigned value)
         if (i == value)
             return field->labels[i];
     return NULL;
+}
+
+tl_content tl_content_of(const tl_field *field, const void *row)
+{
+    const unsigned char *at = (const unsigned char *)row + field->offset;
+    tl_content cell = { .d = 0 };
+    int32_t small = 0;
+    uint32_t id = 0;
+    const char *label;
+
+    switch (field->type) {
+    case TL_TYPE_I32:
+        memcpy(&small, at, sizeof small);
+        cell.i = small;
+        break;
+    case TL_TYPE_I64:
+    case TL_TYPE_TIME:
+        memcpy(&cell.i, at, sizeof cell.i);
+        cell.none = field->type == TL_TYPE_TIME && cell.i == TL_TIME_UNKNOWN;
+        break;
+    case TL_TYPE_F64:
+        memcpy(&cell.d, at, sizeof cell.d);
+        cell.none = isnan(cell.d);
+        break;
+    case TL_TYPE_NAME:
+        memcpy(&id, at, sizeof id);
+        cell.i = id;
+        cell.none = id == TL_NO_NAME;
+        break;
+    case TL_TYPE_ENUM:
+        label = tl_field_label(field, *at);
+        cell.i = *at;
+        cell.text = (tl_text){ label, label != NULL ? strlen(label) : 0 };
+        break;
+    case TL_TYPE_TEXT:
+        cell.text = (tl_text){ (const char *)at, strnlen((const char *)at, field->size) };
+        break;
+    }
+    return cell;
 }
 
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n)

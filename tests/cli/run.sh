@@ -77,7 +77,8 @@ for gates in straggler 'straggler>5' 'waiting>5%' 'straggler>5%,straggler>6%'; d
     status 2 "$tlmpi" traces --fail-on "$gates"
     says err "--fail-on takes NAME>PERCENT%,... with straggler, link, idle or comm for NAME"
 done
-sed -n 's/.*(j, "\([a-z_]*\)".*/\1/p' "$here/../../src/report/ask/json.c" | sort -u > keys
+# keys stand in the code as names of values, in lists of columns, and in a table of counts
+grep -oE '"[a-z_? ]+"' "$here/../../src/report/ask/json.c" | tr -d '"?' | tr ' ' '\n' | grep -E '^[a-z_]{3,}$' | sort -u > keys
 while read -r key; do
     check "ask.h explains the key $key" grep -qw "$key" "$here/../../include/tlmpi/report/ask.h"
 done < keys

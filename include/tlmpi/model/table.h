@@ -5,6 +5,7 @@
 #ifndef TLMPI_MODEL_TABLE_H
 #define TLMPI_MODEL_TABLE_H
 
+#include "tlmpi/base/text.h"
 #include "tlmpi/model/schema.h"
 #include <stdbool.h>
 
@@ -47,6 +48,17 @@ const tl_field *tl_schema_field(const tl_schema *schema, const char *name);
 
 /* The word for a value of an ENUM column; NULL where there is none. */
 const char *tl_field_label(const tl_field *field, unsigned value);
+
+/* The value of a cell: of I32, I64, TIME, NAME (its id) and ENUM `i`, of F64 `d`, of TEXT and ENUM (its label; p NULL
+ * where it has none) `text`.  `none`: a NaN, an unknown time, no name.  The row may be packed, cells unaligned. */
+typedef struct tl_content {
+    bool none;
+    int64_t i;
+    double d;
+    tl_text text; /* borrowed from the row, or a label */
+} tl_content;
+
+tl_content tl_content_of(const tl_field *field, const void *row);
 
 /* Copies text into a cell of `size` bytes: padded with 0, cut at a whole UTF-8 character. */
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n);

@@ -28,7 +28,8 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *         confidence     "high", "medium", "low"
  *         doubts         array of words: what the confidence was lowered for
  *         evidence       object of numbers, and a few texts
- *         tables         array: where the evidence stands
+ *         tables         array: where the evidence stands: straggler, link, blame, breakdown, blame_step; phase_verdict, phase
+ *                        or phase_step
  *     evidence of
  *         which_rank     ranks, gain_ns, gain_share, together_gain_ns (of all that stand out, where several are named),
  *                        links_gain_ns (of all slow links together, where none of them alone gains nearly as much),
@@ -39,7 +40,7 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *         which_phase    of a rank: place, largest_cause, cause_share, cause_from (of what: as in table straggler),
  *                        excess (array: where `rank` spends more than its peers, of (work or host), place, own_ns and
  *                        peers_ns of a step: table excess), waited_ns (GPU time that others waited for the rank, by
- *                        `cause` of table blame); of a link: kind, bytes, transfer_ns, should_take_ns, ratio; without a
+ *                        `cause` of table blame); of a link: kind (or "unknown"), bytes, transfer_ns, should_take_ns, ratio; without a
  *                        culprit: loss_ns, loss_share
  *         others_waiting GPU time, summed over all ranks that waited: all_waiting_ns (for ranks that came late: the sum
  *                        of table blame), all_waiting_share (of the time of all ranks), exposed_ns (upper bound of the
@@ -64,8 +65,9 @@ void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, si
  *                    computes longest; -1), roles_gain_ns (if roles were alike), chance_gain_ns (if no rank were slower
  *                    than usual in any step), hosts_gain_ns (if hosts took no time)
  *     phases         only of a job with durations of phases and without traces, which has no other keys but those up to
- *                    persistent, with evidence as in table phase_verdict: array of its rows: rank, phase, verdict, pattern,
+ *                    persistent, with evidence as in table phase_verdict (excess_share: column share; waits_in): array of its rows: rank, phase, verdict, pattern,
  *                    excess_ns, cost_ns, p_value, reason
+ *     phases_verdict  as verdict, by the durations of phases
  *     critical_path  across ranks: ns, unexplained_ns (by no work, transfer or known wait), rank and activity with the
  *                    largest part of the path (rank_share, activity_share), imbalance_share; empty where nothing could
  *                    be replayed

@@ -7,6 +7,9 @@
 #include "tlmpi/model/idle_tables.h"
 #include "tlmpi/model/parameters.h"
 #include "tlmpi/model/participant.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const tl_finding_labels[] = {
@@ -134,32 +137,87 @@ static void find_path(tl_tables *tables, tl_answers *out)
     path->imbalance_share = (double)imbalance_ns / (double)path->ns;
 }
 
+/* ---------------------------------------------------------------------------------------------- a missing trace's name */
+
+/* How the trace of a rank would be called, as those of the others are:
+ *
+ *     rank-0.json.gz, rank-1.json.gz, rank-3.json.gz        2: rank-2.json.gz
+ */
+typedef struct file_name {
+    char text[TL_FAMILY_BYTES];
+} file_name;
+
+/* Returns the file's name without its folder; empty where the cell is full, since the name may be cut. */
+static file_name name_of(const tl_rank *row)
+{
+    file_name out = { "" };
+    size_t n = strnlen(row->file, sizeof row->file), from = n;
+    while (from > 0 && row->file[from - 1] != '/')
+        from--;
+    if (n < sizeof row->file && n - from < sizeof out.text)
+        memcpy(out.text, row->file + from, n - from);
+    return out;
+}
+
+/* The name with another number in place of the one at `at`, which is as wide if that begins with 0. */
+static file_name with_number(const file_name *name, size_t at, int32_t number)
+{
+    file_name out;
+    size_t n = strspn(name->text + at, "0123456789");
+    int width = name->text[at] == '0' ? (int)n : 1;
+    int used = snprintf(out.text, sizeof out.text, "%.*s%0*" PRId32 "%s", (int)at, name->text, width, number,
+                        name->text + at + n);
+    if (used < 0 || (size_t)used >= sizeof out.text)
+        out.text[0] = '\0';
+    return out;
+}
+
+/* Whether all others are called like the first, with their own numbers there. */
+static bool fits(const tl_table *ranks, const file_name *first, size_t at)
+{
+    for (size_t i = 1; i < ranks->n; i++) {
+        const tl_rank *row = tl_table_row(ranks, i);
+        const file_name expected = with_number(first, at, row->rank), is = name_of(row);
+        if (strcmp(expected.text, is.text) != 0)
+            return false;
+    }
+    return true;
+}
+
+void tl_file_of_family(const tl_table *ranks, int32_t rank, char out[TL_FAMILY_BYTES])
+{
+    out[0] = '\0';
+    if (ranks->n < 2)
+        return;
+    const tl_rank *row = tl_table_row(ranks, 0);
+    const file_name first = name_of(row);
+    for (size_t at = 0, n; out[0] == '\0' && first.text[at] != '\0'; at += n > 0 ? n : 1) {
+        n = strspn(first.text + at, "0123456789");
+        if (n == 0 || n > 9 || strtol(first.text + at, NULL, 10) != row->rank || !fits(ranks, &first, at))
+            continue;
+        const file_name found = with_number(&first, at, rank);
+        memcpy(out, found.text, sizeof found.text);
+    }
+}
+
 /* -------------------------------------------------------------------------------------------------------- culprits */
 
 static tl_finding finding_of(const tl_culprit *row)
 {
-    switch ((tl_culprit_kind)row->kind) {
-    case TL_CULPRIT_RANK:
-    case TL_CULPRIT_HOST:
-    case TL_CULPRIT_SEVERAL:
-    case TL_CULPRIT_UNTRACED:
-        return TL_FOUND_STRAGGLER;
-    case TL_CULPRIT_LINK:
-        return TL_FOUND_LINK;
-    case TL_CULPRIT_NOBODY:
-        return TL_FOUND_NOBODY;
-    case TL_CULPRIT_INCONCLUSIVE:
-        return TL_FOUND_NO_VERDICT;
-    case TL_CULPRIT_UNMATCHED:
-        return TL_FOUND_UNMATCHED;
-    case TL_CULPRIT_SILENCE:
-        return TL_FOUND_SILENCE;
-    case TL_CULPRIT_ONE_RANK:
-        return TL_FOUND_ONE_RANK;
-    case TL_CULPRIT_NO_WORK:
-        break;
-    }
-    return TL_FOUND_NO_WORK;
+    static const tl_finding findings[] = {
+        [TL_CULPRIT_RANK] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_HOST] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_SEVERAL] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_UNTRACED] = TL_FOUND_STRAGGLER,
+        [TL_CULPRIT_LINK] = TL_FOUND_LINK,
+        [TL_CULPRIT_NOBODY] = TL_FOUND_NOBODY,
+        [TL_CULPRIT_INCONCLUSIVE] = TL_FOUND_NO_VERDICT,
+        [TL_CULPRIT_UNMATCHED] = TL_FOUND_UNMATCHED,
+        [TL_CULPRIT_SILENCE] = TL_FOUND_SILENCE,
+        [TL_CULPRIT_ONE_RANK] = TL_FOUND_ONE_RANK,
+        [TL_CULPRIT_NO_WORK] = TL_FOUND_NO_WORK,
+    };
+    return findings[row->kind];
 }
 
 static tl_answer answer_of(uint8_t confidence, const char *doubts, size_t size)
@@ -193,18 +251,6 @@ static const tl_slow_link_row *link_of(tl_tables *tables, const tl_culprit *c)
             return row;
     }
     return &none;
-}
-
-static void take_first(tl_tables *tables, tl_answers *out)
-{
-    const tl_culprit *first = &out->culprits[0];
-    int32_t ranks[TL_RANKS_LISTED];
-
-    if (tl_is_link(first))
-        out->link = link_of(tables, first);
-    else
-        tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), ranks,
-                                   tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->activities);
 }
 
 /* The largest first; of equals the lower rank. */
@@ -272,7 +318,12 @@ static void take_culprits(tl_tables *tables, tl_answers *out)
         out->culprits = first;
         while (out->nculprits < table->n && tl_is_culprit(&first[out->nculprits]))
             out->nculprits++;
-        take_first(tables, out);
+        int32_t ranks[TL_RANKS_LISTED];
+        if (tl_is_link(first))
+            out->link = link_of(tables, first);
+        else
+            tl_delay_costs_by_activity(tl_tables_get(tables, &tl_blame_schema), ranks,
+                                       tl_ranks_listed(first->ranks, sizeof first->ranks, ranks), out->activities);
         forget_links(out);
         const tl_rank *row = first->kind == TL_CULPRIT_RANK ? tl_rank_row(tables, first->rank) : NULL;
         if (tl_is_untraced(first))

@@ -1,10 +1,9 @@
 /* health.c - what is wrong with the recording, a sentence for each kind of defect over all ranks. */
-#include "tlmpi/report/answers/health.h"
+#include "tlmpi/report/answers/say.h"
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
 #include "tlmpi/model/participant.h"
-#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -71,7 +70,8 @@ static void say_lost(tl_phrase *p, const total *t, bool at_end)
     if (t->time_ns > 0)
         snprintf(idle, sizeof idle, "; %.32s of idle time may be work", tl_duration(t->time_ns).text);
     snprintf(p->text, sizeof p->text, "%" PRId64 " of %" PRId64 " launches of %s%s %s%s%s", t->count, t->of, t->ranks,
-             t->steps, at_end ? "had not run when the recording ended, or were not recorded" : "were not recorded, or not whole",
+             t->steps,
+             at_end ? "had not run when the recording ended, or were not recorded" : "were not recorded, or not whole",
              t->nsteps == 0  ? ""
              : t->nranks > 1 ? ": there these ranks are called late only if they are so without that work"
                              : ": there this rank is called late only if it is so without that work",
@@ -108,7 +108,8 @@ bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out
         say_other_window(out, &t, "ended earlier");
         break;
     case TL_DEFECT_NOT_WHOLE:
-        snprintf(out->text, sizeof out->text, "%s %s not whole on all ranks: the table of ranks and what is lost are of the other steps",
+        snprintf(out->text, sizeof out->text,
+                 "%s %s not whole on all ranks: the table of ranks and what is lost are of the other steps",
                  t.steps + sizeof " in" - 1, t.nsteps > 1 ? "are" : "is");
         break;
     case TL_NDEFECTS:

@@ -1,95 +1,108 @@
+/* say.c - the sentences of the answers. */
 #include "tlmpi/report/answers/say.h"
 
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/format/words.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* How much is shown of a word of a trace: what fits a line after its label. */
-enum { WORD_BYTES = 64 };
-
-static bool is_unit(const char *word, size_t n)
-{
-    static const char *const units[] = { "us", "ms", "s", "%", "B", "kB", "MB", "GB", "steps" };
-    while (n > 0 && strchr(",;:)", word[n - 1]) != NULL)
-        n--;
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strlen(units[i]) == n && memcmp(word, units[i], n) == 0)
-            return true;
-    return false;
-}
-
-void tl_say_phrase(tl_wrap *w, tl_phrase phrase)
-{
-    for (const char *p = phrase.text; *(p += strspn(p, " ")) != '\0';) {
-        size_t n = strcspn(p, " "), gap = strspn(p + n, " "), next = strcspn(p + n + gap, " ");
-        if (isdigit((unsigned char)p[p[0] == '(']) && is_unit(p + n + gap, next))
-            n += gap + next;
-        tl_wrap_printf(w, "%.*s", (int)n, p);
-        p += n;
-    }
-}
+/* How much is shown of a word of a trace (what fits a line after its label), and of the ranks among which a link is. */
+enum { WORD_BYTES = 64, AMONG_BYTES = 64 };
 
 void tl_say_selection(tl_wrap *w, const tl_answers *a)
 {
-    if (a->selection == NULL)
-        return;
-    tl_wrap_words(w, "Selected:");
-    tl_wrap_words(w, a->selection);
-    tl_wrap_words(w,
-                  a->notes != NULL ? "- all that follows is of that alone;" : "- all that follows is of that alone.");
-    if (a->notes != NULL)
-        tl_wrap_words(w, a->notes);
+    if (a->selection != NULL)
+        tl_say(w, "Selected: %s - all that follows is of that alone%s%s", a->selection, a->notes != NULL ? "; " : ".",
+               a->notes != NULL ? a->notes : "");
 }
 
-/* Begins a sentence. */
-static void say_name(tl_wrap *w, const tl_culprit *c)
+/* -------------------------------------------------------------------------------------------------------- culprits */
+
+/* The ranks that a cell names, which may be cut: "16-23", "1, 5-6 and 9 more"; *whole: it names all of them. */
+static tl_phrase listed_in_words(const char *cell, size_t size, int64_t all, const char *comma, bool *whole)
 {
-    tl_phrase name = tl_culprit_in_words(c);
-    name.text[0] = (char)toupper((unsigned char)name.text[0]);
-    tl_say_phrase(w, name);
-    tl_say_phrase(w, tl_place_of_culprit(c));
+    int32_t ranks[TL_RANKS_LISTED];
+    int64_t named[TL_RANKS_LISTED];
+    size_t n = tl_ranks_listed(cell, size, ranks);
+    for (size_t i = 0; i < n; i++)
+        named[i] = ranks[i];
+    *whole = n > 0 && (int64_t)n == all;
+    return tl_ranks_in_words(named, n, all > (int64_t)n ? (size_t)all : n, comma);
+}
+
+/* "rank 2", "ranks 16-23", "the link between ranks 8 and 9", "a link among ranks 8-15". */
+static tl_phrase culprit_in_words(const tl_culprit *c)
+{
+    bool whole;
+    if (tl_is_several(c))
+        return tl_phrase_of("ranks %.300s", listed_in_words(c->ranks, sizeof c->ranks, c->nranks, "", &whole).text);
+    if (!tl_is_link(c))
+        return tl_phrase_of("rank %" PRId32, c->rank);
+    if (c->rank >= 0 && c->peer >= 0)
+        return tl_phrase_of("the link between ranks %" PRId32 " and %" PRId32, c->rank, c->peer);
+    return tl_phrase_of("a link among ranks %.*s", AMONG_BYTES, c->ranks);
+}
+
+/* " (host node1, device 2)", of several ranks " (all of host node1)", of a link " (hosts node1 and node2)"; empty where
+ * nothing is known. */
+static tl_phrase place_of_culprit(const tl_culprit *c)
+{
+    int host = (int)tl_host_length(c->host, sizeof c->host),
+        peer = (int)tl_host_length(c->peer_host, sizeof c->peer_host);
+
+    if (tl_is_untraced(c))
+        return tl_phrase_of(" (no trace)");
+    if (c->kind == TL_CULPRIT_RANK && tl_is_host_of_pids(c->host, sizeof c->host))
+        host = 0;
+    if (c->kind == TL_CULPRIT_RANK && c->device >= 0)
+        return tl_phrase_of(" (%s%.*s%sdevice %" PRId32 ")", host > 0 ? "host " : "", host, c->host,
+                            host > 0 ? ", " : "", c->device);
+    if (host == 0 || (tl_is_link(c) && c->peer_host[0] == '\0'))
+        return tl_phrase_of("%s", "");
+    if (tl_is_several(c))
+        return tl_phrase_of(" (%s host %.*s)", c->kind == TL_CULPRIT_HOST ? "all of" : "on", host, c->host);
+    if (!tl_is_link(c) || memcmp(c->host, c->peer_host, sizeof c->host) == 0)
+        return tl_phrase_of(" (host %.*s)", host, c->host);
+    return tl_phrase_of(" (hosts %.*s and %.*s)", host, c->host, peer, c->peer_host);
 }
 
 /* "it costs 7.28 ms (3.0 %) of each step of 244 ms": of several in the mean. */
 static void say_step_cost(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
     if (c->step_cost_ns == 0) { /* judged by the waits alone */
-        tl_wrap_words(w, tl_is_several(c) ? "others wait for them" : "others wait for it");
-        tl_wrap_words(w, "- the simulation gains nothing");
+        tl_say(w, "others wait for %s - the simulation gains nothing", tl_is_several(c) ? "them" : "it");
         return;
     }
-    tl_wrap_words(w, tl_is_several(c) ? "they cost" : tl_is_least(a, c) ? "it costs at least" : "it costs");
-    tl_wrap_printf(w, "%s", tl_duration(c->step_cost_ns).text);
+    tl_say(w, "%s %s",
+           tl_is_several(c)    ? "they cost"
+           : tl_is_least(a, c) ? "it costs at least"
+                               : "it costs",
+           tl_duration(c->step_cost_ns).text);
     if (c->step_ns > 0)
-        tl_wrap_printf(w, "(%s)", tl_share_in_words((double)c->step_cost_ns / (double)c->step_ns).text);
-    tl_wrap_words(w, a->trust.nsteps == 0    ? "of"
-                     : c->steps_flagged == 1 ? "of that step of"
-                                             : "of each of these steps of");
-    tl_wrap_printf(w, "%s", tl_duration(c->step_ns).text);
-    if (c->steps_flagged > 1)
-        tl_wrap_words(w, "on average");
+        tl_say(w, "(%s)", tl_part_in_words(c->step_cost_ns, c->step_ns).text);
+    tl_say(w, "%s %s%s",
+           a->trust.nsteps == 0    ? "of"
+           : c->steps_flagged == 1 ? "of that step of"
+                                   : "of each of these steps of",
+           tl_duration(c->step_ns).text, c->steps_flagged > 1 ? " on average" : "");
 }
 
 void tl_say_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
-    tl_phrase pattern = tl_pattern_in_words(c, &a->trust);
+    tl_phrase who = culprit_in_words(c);
+    bool told = tl_is_link(c) || c->steps_flagged > 0;
 
-    say_name(w, c);
-    tl_wrap_words(w, tl_is_several(c)    ? "hold the job up together"
-                     : tl_is_untraced(c) ? "is the suspect: it seems to hold the job up"
-                                         : "holds the job up");
-    if (tl_is_link(c) || c->steps_flagged > 0)
-        memcpy(pattern.text + strlen(pattern.text), ":", 2);
-    tl_say_phrase(w, pattern);
-    if (tl_is_link(c)) {
-        tl_wrap_words(w, "its");
-        tl_say_phrase(w, tl_link_in_words(a->link));
-    } else if (c->steps_flagged > 0) {
+    who.text[0] = (char)toupper((unsigned char)who.text[0]);
+    tl_say(w, "%s%s %s %s%s", who.text, place_of_culprit(c).text,
+           tl_is_several(c)    ? "hold the job up together"
+           : tl_is_untraced(c) ? "is the suspect: it seems to hold the job up"
+                               : "holds the job up",
+           tl_pattern_in_words(c, &a->trust).text, told ? ":" : "");
+    if (tl_is_link(c))
+        tl_say(w, "its %s", tl_link_in_words(a->link).text);
+    else if (told)
         say_step_cost(w, a, c);
-    }
 }
 
 /* A cell of a table, in quotes, and a mark of at most one byte after them. */
@@ -116,11 +129,9 @@ void tl_say_excess(tl_wrap *w, const tl_answers *a, size_t most)
     size_t n = a->nexcess < most ? a->nexcess : most;
     for (size_t i = 0; i < n; i++) {
         const tl_excess_row *row = &a->excess[i];
-        tl_wrap_printf(w, "%s", tl_duration(row->own_ns).text);
-        tl_wrap_words(w, i == 0 ? "of a step in" : "in");
+        tl_say(w, "%s %s", tl_duration(row->own_ns).text, i == 0 ? "of a step in" : "in");
         say_quoted(w, row->place, sizeof row->place, ",");
-        tl_wrap_printf(w, "%s", tl_duration(row->peers_ns).text);
-        tl_wrap_words(w, i + 1 < n ? "on its peers;" : "on its peers");
+        tl_say(w, "%s on its peers%s", tl_duration(row->peers_ns).text, i + 1 < n ? ";" : "");
     }
 }
 
@@ -130,25 +141,23 @@ void tl_say_file(tl_wrap *w, const tl_rank *row)
     while (from > 0 && row->file[from - 1] != '/')
         from--;
     say_quoted(w, row->file + from, n - from, "");
-    tl_wrap_words(w, "does not say that it is this rank: numbered by the order of the names");
+    tl_say(w, "does not say that it is this rank: numbered by the order of the names");
 }
 
 void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 {
-    tl_say_phrase(w, tl_culprit_in_words(c));
-    tl_say_phrase(w, tl_place_of_culprit(c));
-    tl_say_phrase(w, tl_pattern_in_words(c, &a->trust));
-    if (!tl_is_link(c))
-        tl_wrap_printf(w, "- %s,", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
+    tl_say(w, "%s%s %s", culprit_in_words(c).text, place_of_culprit(c).text, tl_pattern_in_words(c, &a->trust).text);
+    if (tl_is_link(c))
+        tl_say(w, "-");
     else
-        tl_wrap_printf(w, "-");
+        tl_say(w, "-~%s,", tl_is_untraced(c) ? "untraced" : tl_cause_labels[c->cause]);
     if (c->gain_ns == 0)
-        tl_wrap_words(w, "no gain in the simulation");
+        tl_say(w, "no gain in the simulation");
     else if (c->gain_ns > 0)
         tl_wrap_printf(w, "gain %s%s (%s)", tl_is_least(a, c) ? "at least " : "", tl_duration(c->gain_ns).text,
                        tl_share_in_words(tl_answers_share(a, c->gain_ns)).text);
     else
-        tl_wrap_printf(w, "cost %s", tl_duration(c->excess_ns).text);
+        tl_say(w, "cost~%s", tl_duration(c->excess_ns).text);
 }
 
 /* ------------------------------------------------------------------------------------------------------ no culprit */
@@ -156,38 +165,26 @@ void tl_say_next_culprit(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
 /* A sentence that is finished with a full stop where it has none. */
 static void say_reason(tl_wrap *w, const char *cell, size_t size)
 {
-    tl_phrase reason = tl_cell_in_words(cell, size);
+    const tl_phrase reason = tl_cell_in_words(cell, size);
     size_t n = strlen(reason.text);
-    if (n > 0 && reason.text[n - 1] != '.')
-        memcpy(reason.text + n, ".", 2);
-    tl_say_phrase(w, reason);
-}
-
-/* "It" of a rank's reason is that rank. */
-static void say_why(tl_wrap *w, const tl_straggler *of)
-{
-    const char *words = of->reason;
-    size_t n = strncmp(words, "it ", 3) == 0 ? 3 : strncmp(words, "its ", 4) == 0 ? 4 : 0;
-    if (n > 0)
-        tl_wrap_printf(w, "rank %" PRId32 "%s", of->rank, n == 4 ? "'s" : "");
-    say_reason(w, words + n, sizeof of->reason - n);
+    tl_say(w, "%s%s", reason.text, n > 0 && reason.text[n - 1] != '.' ? "." : "");
 }
 
 static void say_waits(tl_wrap *w, const tl_answers *a)
 {
     if (!a->waits || a->nwaited_for == 0)
         return;
-    tl_wrap_words(w, "Others wait");
+    tl_say(w, "Others wait");
     tl_say_waited_for(w, a);
 }
 
 void tl_say_nobody_holds(tl_wrap *w, const tl_answers *a, const char *end)
 {
-    tl_wrap_words(w, a->trust.workless > 0  ? "No rank whose trace shows device work"
-                     : a->trust.missing > 0 ? "No rank that has a trace"
-                                            : "No rank");
-    tl_wrap_words(w, "holds the job");
-    tl_wrap_printf(w, "up%s", end);
+    tl_say(w, "%s holds the job up%s",
+           a->trust.workless > 0  ? "No rank whose trace shows device work"
+           : a->trust.missing > 0 ? "No rank that has a trace"
+                                  : "No rank",
+           end);
 }
 
 static void say_nobody(tl_wrap *w, const tl_answers *a)
@@ -196,63 +193,62 @@ static void say_nobody(tl_wrap *w, const tl_answers *a)
 
     tl_say_nobody_holds(w, a, ".");
     if (most == NULL) {
-        tl_wrap_words(w, "No rank has more work than its peers.");
+        tl_say(w, "No rank has more work than its peers.");
         return;
     }
-    tl_wrap_printf(w, "Rank %" PRId32, most->rank);
-    tl_wrap_words(w, "works longest beyond its peers,");
-    tl_wrap_printf(w, "%s", tl_share_in_words(tl_answers_share(a, a->most_ns)).text);
     bool undecided = a->trust.nranks == 2 && !(most->share_steps > 0);
     const char *end = undecided ? ";" : ":";
-    tl_wrap_printf(w, "of the time%s", isnan(most->p_value) ? end : "");
+    tl_say(w, "Rank~%" PRId32 " works longest beyond its peers, %s of~the~time%s", most->rank,
+           tl_share_in_words(tl_answers_share(a, a->most_ns)).text, isnan(most->p_value) ? end : "");
     if (!isnan(most->p_value))
-        tl_wrap_printf(w, "(p = %.2f)%s", most->p_value, end);
+        tl_say(w, "(p~=~%.2f)%s", most->p_value, end);
     if (undecided)
-        tl_wrap_words(w, "with two ranks there is no third to tell which one is unusual.");
+        tl_say(w, "with two ranks there is no third to tell which one is unusual.");
     else
         say_reason(w, most->reason, sizeof most->reason);
     if (a->trust.nranks == 2)
         say_waits(w, a);
 }
 
-static void say_blur(tl_wrap *w, const tl_answers *a)
+/* Why there is no verdict: what is said of a rank, whose "it" is that rank; or the clocks. */
+static void say_why(tl_wrap *w, const tl_answers *a)
 {
-    if (a->trust.untied) {
-        tl_wrap_words(w, "nothing compares the clocks of the hosts;");
-    } else {
-        tl_wrap_words(w, "clocks are uncertain by");
-        tl_wrap_printf(w, "%s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    if (a->why != NULL) {
+        const char *words = a->why->reason;
+        size_t n = strncmp(words, "it ", 3) == 0 ? 3 : strncmp(words, "its ", 4) == 0 ? 4 : 0;
+        if (n > 0)
+            tl_say(w, "rank~%" PRId32 "%s", a->why->rank, n == 4 ? "'s" : "");
+        say_reason(w, words + n, sizeof a->why->reason - n);
+        return;
     }
-    tl_wrap_words(w, "who came last is unknown in");
-    tl_wrap_printf(w, "%s of %s", tl_grouped(a->trust.blurred).text, tl_grouped(a->trust.matched).text);
-    tl_wrap_words(w, "collectives (table clock).");
+    if (a->trust.untied)
+        tl_say(w, "nothing compares the clocks of the hosts;");
+    else
+        tl_say(w, "clocks are uncertain by %s;", tl_duration(a->trust.clock_uncertainty_ns).text);
+    tl_say(w, "who came last is unknown in %s~of~%s collectives (table clock).", tl_grouped(a->trust.blurred).text,
+           tl_grouped(a->trust.matched).text);
 }
 
 void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 {
     switch (a->finding) {
     case TL_FOUND_NO_WORK:
-        tl_wrap_words(w, "No verdict: nothing ran on a device.");
+        tl_say(w, "No verdict: nothing ran on a device.");
         break;
     case TL_FOUND_ONE_RANK:
-        tl_wrap_words(w, "No verdict:");
-        tl_wrap_words(w, a->trust.missing > 0 ? "a single rank has a trace, and there is" : "there is a single rank, and");
-        tl_wrap_words(w, "none to compare it with.");
+        tl_say(w, "No verdict: %s none to compare it with.",
+               a->trust.missing > 0 ? "a single rank has a trace, and there is" : "there is a single rank, and");
         break;
     case TL_FOUND_SILENCE:
-        tl_wrap_words(w, "No verdict: the traces show no communication between ranks.");
+        tl_say(w, "No verdict: the traces show no communication between ranks.");
         break;
     case TL_FOUND_UNMATCHED:
-        tl_wrap_words(w, "No verdict: none of the");
-        tl_wrap_printf(w, "%s", tl_grouped(a->trust.collectives).text);
-        tl_wrap_words(w, "collectives could be matched across ranks (table quality).");
+        tl_say(w, "No verdict: none of the %s collectives could be matched across ranks (table quality).",
+               tl_grouped(a->trust.collectives).text);
         break;
     case TL_FOUND_NO_VERDICT:
-        tl_wrap_words(w, "No verdict:");
-        if (a->why != NULL)
-            say_why(w, a->why);
-        else
-            say_blur(w, a);
+        tl_say(w, "No verdict:");
+        say_why(w, a);
         say_waits(w, a);
         break;
     default:
@@ -265,151 +261,142 @@ void tl_say_no_culprit(tl_wrap *w, const tl_answers *a)
 void tl_say_waiters(tl_wrap *w, const tl_answers *a)
 {
     const tl_culprit *worst = &a->culprits[0];
-    int64_t n = worst->nwaiters, named[TL_RANKS_LISTED];
-    int32_t ranks[TL_RANKS_LISTED];
-    size_t nnamed = tl_ranks_listed(worst->waiters, sizeof worst->waiters, ranks);
+    int64_t n = worst->nwaiters;
+    bool all;
+    const tl_phrase named = listed_in_words(worst->waiters, sizeof worst->waiters, n, ",", &all);
 
-    tl_wrap_printf(w, "%s rank%s", tl_grouped(n).text, tl_plural(n));
-    for (size_t i = 0; i < nnamed; i++)
-        named[i] = ranks[i];
-    if (nnamed > 0 && (int64_t)nnamed == n) {
-        tl_wrap_printf(w, "(");
-        w->begun = false; /* no space after the bracket */
-        tl_say_ranks(w, named, nnamed, nnamed);
-        fputc(')', w->out);
-        w->column++;
-    }
-    tl_wrap_words(w, n == 1 ? "waits" : "wait");
-    tl_wrap_words(w, tl_is_several(worst) ? "for them:" : "for it:");
-    tl_wrap_printf(w, "%s", tl_duration(tl_ns_between(worst->blame_ns, worst->indirect_ns)).text);
-    tl_wrap_words(w, "of GPU time");
-    if (worst->indirect_ns > worst->blame_ns / 100) {
-        tl_wrap_printf(w, "-");
-        tl_wrap_words(w, "ranks that wait for these wait");
-        tl_wrap_printf(w, "%s", tl_duration(worst->indirect_ns).text);
-        tl_wrap_words(w, "more");
-    }
+    tl_say(w, "%s~rank%s", tl_grouped(n).text, tl_plural(n));
+    if (all)
+        tl_say(w, "(%s)", named.text);
+    tl_say(w, "%s for %s: %s of GPU time", n == 1 ? "waits" : "wait", tl_is_several(worst) ? "them" : "it",
+           tl_duration(tl_ns_between(worst->blame_ns, worst->indirect_ns)).text);
+    if (worst->indirect_ns > worst->blame_ns / 100)
+        tl_say(w, "- ranks that wait for these wait %s more", tl_duration(worst->indirect_ns).text);
 }
 
 void tl_say_waited_for(tl_wrap *w, const tl_answers *a)
 {
     size_t n = a->nwaited_for < TL_WAITED_FOR_MOST ? a->nwaited_for : TL_WAITED_FOR_MOST;
 
-    tl_wrap_words(w, n > 1 ? "for several in turn:" : n == 1 ? "for one:" : "in turn");
+    tl_say(w, "%s", n > 1 ? "for several in turn:" : n == 1 ? "for one:" : "in turn");
     for (size_t i = 0; i < n; i++) {
-        tl_wrap_printf(w, "%s", tl_duration(a->waited_for[i].ns).text);
-        tl_wrap_words(w, i == 0 ? "of GPU time for" : "for");
-        tl_wrap_printf(w, "rank %" PRId32, a->waited_for[i].rank);
-        tl_phrase share = tl_share_in_words((double)a->waited_for[i].ns / (double)a->wait_ns);
-        const char *end = i + 1 < n || a->nwaited_for > n ? ")," : ")";
-        if (i == 0) {
-            tl_wrap_printf(w, "(%s", share.text);
-            tl_wrap_printf(w, "of all waiting%s", end);
-        } else {
-            tl_wrap_printf(w, "(%s%s", share.text, end);
-        }
+        const tl_awaited *of = &a->waited_for[i];
+        tl_say(w, "%s %s rank~%" PRId32 " (%s%s)%s", tl_duration(of->ns).text, i == 0 ? "of GPU time for" : "for",
+               of->rank, tl_part_in_words(of->ns, a->wait_ns).text, i == 0 ? " of" TL_KEPT "all" TL_KEPT "waiting" : "",
+               i + 1 < n || a->nwaited_for > n ? "," : "");
     }
     if (a->nwaited_for > n)
-        tl_wrap_printf(w, "and %zu more", a->nwaited_for - n);
-    if (a->passed_on_ns > a->wait_ns / 100) {
-        tl_wrap_printf(w, "- %s", tl_duration(a->passed_on_ns).text);
-        tl_wrap_printf(w, "(%s)", tl_share_in_words((double)a->passed_on_ns / (double)a->wait_ns).text);
-        tl_wrap_words(w, "for ranks that had waited themselves");
-    }
-}
-
-void tl_say_path(tl_wrap *w, const tl_answers *a, const tl_culprit *c)
-{
-    tl_wrap_printf(w, "%s", tl_share_in_words(c->path_share).text);
-    tl_wrap_words(w, "of the critical path runs on");
-    tl_wrap_words(w, tl_is_link(c) ? "the ranks at its ends" : tl_is_several(c) ? "them" : "it");
-    if (a->path.ns > 0 && a->path.unexplained_ns > 0) {
-        tl_wrap_printf(w, "-");
-        tl_wrap_printf(w, "%s", tl_share_in_words((double)a->path.unexplained_ns / (double)a->path.ns).text);
-        tl_wrap_words(w, "of the path, on any rank, is unexplained");
-    }
+        tl_say(w, "and~%zu~more", a->nwaited_for - n);
+    if (a->passed_on_ns > a->wait_ns / 100)
+        tl_say(w, "-~%s (%s) for ranks that had waited themselves", tl_duration(a->passed_on_ns).text,
+               tl_part_in_words(a->passed_on_ns, a->wait_ns).text);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ loss */
 
-static void say_loss(tl_wrap *w, const tl_loss *loss)
-{
-    tl_wrap_words(w, loss->name);
-    tl_wrap_printf(w, "%s", tl_share_in_words((double)loss->ns / (double)loss->wall_ns).text);
-}
-
 static const char *because(const tl_answers *a)
 {
-    switch (a->comm_doubt) {
-    case TL_COMM_DOUBT_UNMATCHED:
-        return "no other rank was found that takes part";
-    case TL_COMM_DOUBT_PARTNER:
-        return "nothing tells which ranks send to which";
-    case TL_COMM_DOUBT_NO_TRACE:
-        return a->selection != NULL ? "ranks that take part have no trace here, or are not selected"
-                                    : "ranks that take part have no trace here";
-    case TL_COMM_DOUBT_MISSING:
-        return "traces of ranks that take part lack it";
-    case TL_COMM_DOUBT_SUSPECT:
-        return "ranks do not fit together in it";
-    case TL_COMM_DOUBT_CLOCKS:
-        return "clocks leave it open";
-    case TL_COMM_DOUBT_NONE:
-    case TL_NCOMM_DOUBTS:
-        break;
-    }
-    return "the result does not tell why";
+    static const char *const reasons[] = {
+        [TL_COMM_DOUBT_UNMATCHED] = "no other rank was found that takes part",
+        [TL_COMM_DOUBT_PARTNER] = "nothing tells which ranks send to which",
+        [TL_COMM_DOUBT_NO_TRACE] = "ranks that take part have no trace here",
+        [TL_COMM_DOUBT_MISSING] = "traces of ranks that take part lack it",
+        [TL_COMM_DOUBT_SUSPECT] = "ranks do not fit together in it",
+        [TL_COMM_DOUBT_CLOCKS] = "clocks leave it open",
+        [TL_NCOMM_DOUBTS] = NULL,
+    };
+    if (a->comm_doubt == TL_COMM_DOUBT_NO_TRACE && a->selection != NULL)
+        return "ranks that take part have no trace here, or are not selected";
+    return reasons[a->comm_doubt] != NULL ? reasons[a->comm_doubt] : "the result does not tell why";
 }
 
 void tl_say_comm_doubt(tl_wrap *w, const tl_answers *a)
 {
-    tl_wrap_words(w, "waiting or transfer is unknown:");
-    tl_wrap_words(w, because(a));
-}
-
-static void say_share(tl_wrap *w, const tl_answers *a, const char *what, int64_t ns, const char *end)
-{
-    tl_wrap_words(w, what);
-    tl_wrap_printf(w, "%s%s", tl_share_in_words((double)ns / (double)a->wall_sum_ns).text, end);
+    tl_say(w, "waiting or transfer is unknown: %s", because(a));
 }
 
 void tl_say_shares(tl_wrap *w, const tl_answers *a)
 {
-    bool exposed = a->comm_exposed_ns > 0;
-    say_share(w, a, "idle", a->idle_ns, ",");
-    say_share(w, a, "exposed communication", a->comm_exposed_ns, "");
-    tl_wrap_words(w, a->trust.nranks > 1 ? "of all ranks'" : "of its");
-    tl_wrap_printf(w, "time%s", exposed ? ":" : "");
-    if (!exposed)
+    const int64_t all_ns = a->wall_sum_ns;
+    tl_say(w, "idle %s, exposed communication %s of %s~time%s", tl_part_in_words(a->idle_ns, all_ns).text,
+           tl_part_in_words(a->comm_exposed_ns, all_ns).text, a->trust.nranks > 1 ? "all ranks'" : "its",
+           a->comm_exposed_ns > 0 ? ":" : "");
+    if (a->comm_exposed_ns <= 0)
         return;
     if (a->comm_unknown_ns == a->comm_exposed_ns) {
         tl_say_comm_doubt(w, a);
         return;
     }
-    say_share(w, a, "waiting", a->comm_waiting_ns, ",");
-    say_share(w, a, "transfer", a->comm_transfer_ns, a->comm_unknown_ns > 0 ? "," : "");
-    if (a->comm_unknown_ns > 0) {
-        say_share(w, a, "unknown", a->comm_unknown_ns, ":");
-        tl_wrap_words(w, because(a));
-    }
+    tl_say(w, "waiting %s, transfer %s%s", tl_part_in_words(a->comm_waiting_ns, all_ns).text,
+           tl_part_in_words(a->comm_transfer_ns, all_ns).text, a->comm_unknown_ns > 0 ? "," : "");
+    if (a->comm_unknown_ns > 0)
+        tl_say(w, "unknown %s: %s", tl_part_in_words(a->comm_unknown_ns, all_ns).text, because(a));
 }
 
 void tl_say_losses(tl_wrap *w, const tl_answers *a)
 {
     if (a->worst.name == NULL || a->worst.ns == 0) {
-        tl_wrap_words(w, "No rank is idle, or has exposed communication or copies.");
+        tl_say(w, "No rank is idle, or has exposed communication or copies.");
         return;
     }
-    if (a->trust.nranks > 1 && a->job.name != NULL) {
-        tl_wrap_words(w, "All ranks:");
-        say_loss(w, &a->job);
-        tl_wrap_words(w, "of their time. Most:");
-    } else {
-        tl_wrap_words(w, "Largest loss:");
+    if (a->trust.nranks > 1 && a->job.name != NULL)
+        tl_say(w, "All ranks: %s %s of their time. Most:", a->job.name,
+               tl_part_in_words(a->job.ns, a->job.wall_ns).text);
+    else
+        tl_say(w, "Largest loss:");
+    tl_say(w, "rank~%" PRId32 ", %s %s of its time.", a->worst.rank, a->worst.name,
+           tl_part_in_words(a->worst.ns, a->worst.wall_ns).text);
+}
+
+/* ------------------------------------------------------------------------------------------------------- imbalance */
+
+/* Keeps the gains that are at least what the critical path leaves unexplained; the gain of chance needs two steps or
+ * more, too. */
+static tl_imbalance told_of(const tl_answers *a)
+{
+    tl_imbalance told = a->imbalance;
+    int64_t least_ns = a->path.unexplained_ns;
+    told.roles_ns = told.roles_ns >= least_ns ? told.roles_ns : 0;
+    told.chance_ns = told.chance_ns >= least_ns && a->trust.nsteps > 1 ? told.chance_ns : 0;
+    told.hosts_ns = told.hosts_ns >= least_ns ? told.hosts_ns : 0;
+    return told;
+}
+
+int64_t tl_largest_imbalance(const tl_answers *a)
+{
+    const tl_imbalance told = told_of(a);
+    return tl_ns_max(told.roles_ns, tl_ns_max(told.chance_ns, told.hosts_ns));
+}
+
+void tl_say_imbalance(tl_wrap *w, const tl_answers *a, size_t most)
+{
+    enum { ROLES, CHANCE, HOSTS, NCAUSES };
+    const tl_imbalance told = told_of(a);
+    int64_t ns[NCAUSES] = { told.roles_ns, told.chance_ns, told.hosts_ns };
+    /* Whether it comes on top of what those gain who are named, or is in part the same. */
+    const bool beyond[NCAUSES] = { false, true, a->imbalance.named_hosts_ns > 0 };
+    const tl_phrase words[NCAUSES] = {
+        tl_phrase_of("ranks that do the same as rank" TL_KEPT "%" PRId32
+                     " compute %.2f times as long as the others in the median: balanced",
+                     a->imbalance.rank, a->imbalance.times),
+        tl_phrase_of("work differs between ranks and steps at random: without that"),
+        tl_phrase_of(a->trust.nranks > 1 ? "all ranks: GPUs wait for the CPU; at best"
+                                         : "the GPU waits for the CPU; at best"),
+    };
+    size_t said = 0;
+    for (; said < most; said++) {
+        size_t next = ns[CHANCE] > ns[ROLES] ? CHANCE : ROLES;
+        next = ns[HOSTS] > ns[next] ? HOSTS : next;
+        if (ns[next] <= 0)
+            break;
+        tl_say(w, "%s%s %s" TL_KEPT "less (%s)", said > 0 ? "- " : "", words[next].text, tl_duration(ns[next]).text,
+               tl_share_in_words(tl_answers_share(a, ns[next])).text);
+        if (a->nculprits > 0)
+            tl_say(w, "%s", beyond[next] ? "beyond the gain above" : "- overlaps with the gain above");
+        ns[next] = 0;
     }
-    tl_wrap_printf(w, "rank %" PRId32 ",", a->worst.rank);
-    say_loss(w, &a->worst);
-    tl_wrap_words(w, "of its time.");
+    if (said > 1)
+        tl_say(w, "- these overlap");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- trust */
@@ -417,25 +404,14 @@ void tl_say_losses(tl_wrap *w, const tl_answers *a)
 void tl_say_confidence(tl_wrap *w, const tl_answers *a, const tl_answer *answer, int most)
 {
     int said = 0;
-    tl_wrap_printf(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
+    tl_say(w, "%s%s", tl_confidence_labels[answer->confidence], answer->doubts != 0 ? ":" : "");
     for (unsigned doubt = 0; doubt < TL_NDOUBTS; doubt++) {
         if ((answer->doubts & 1u << doubt) == 0)
             continue;
         if (++said > most) {
-            tl_wrap_printf(w, "and %d more", __builtin_popcount(answer->doubts) - most);
+            tl_say(w, "and~%d~more", __builtin_popcount(answer->doubts) - most);
             return;
         }
-        tl_phrase words = tl_doubt_in_words(a, (tl_doubt)doubt);
-        if (answer->doubts >> doubt > 1)
-            memcpy(words.text + strlen(words.text), ";", 2);
-        tl_say_phrase(w, words);
+        tl_say(w, "%s%s", tl_doubt_in_words(a, (tl_doubt)doubt).text, answer->doubts >> doubt > 1 ? ";" : "");
     }
-}
-
-void tl_say_chance(tl_wrap *w, double p)
-{
-    if (p < 0.0001)
-        tl_wrap_printf(w, "p < 0.0001");
-    else
-        tl_wrap_printf(w, "p = %.4f", p);
 }

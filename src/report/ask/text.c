@@ -1,4 +1,4 @@
-/* text.c - the four questions, a paragraph each:
+/* text.c - the four questions, a paragraph each, and what all answers rest on:
  *
  *     Which rank holds the job up?
  *       Rank 2 (host node0, device 2) holds the job up in all 8 steps (1-8): each of these steps of 100 ms is 30.0 ms
@@ -6,159 +6,159 @@
  *       Cost: the job would take 200 ms less without its delay, 25.0 % of 800 ms (simulated)
  *       Evidence: it comes last in 16 of 16 collectives; z = 207.8 (tlmpi show traces.h5 straggler)
  *       Confidence: high
+ *
+ *     What do the answers rest on?
+ *       Recording: 15 of 16 launches of rank 1 in steps 12-13 were not recorded, ...
+ *       Collectives: 27 of 30 matched across ranks, by launch and endtime; ends up to 137 us apart; 2 clocks, 7 us
+ *       apart
+ *       Not matched: 2 with a rank missing, 1 alone, 1 suspect (kind)
+ *       Clocks: the times of 2 ranks were shifted, by up to 3000 us, to within 25 us (tlmpi show traces.h5 clock)
+ *       Waiting: 25.2 % of it is charged to late ranks; 73.3 % is for late senders
+ *       Simulation: off by 0.0 % of the measured time
  */
-#include "asking.h"
-#include "basis.h"
-#include "phases.h"
+#include "tlmpi/base/stats.h"
+#include "tlmpi/model/coll_tables.h"
+#include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/answers/say.h"
 #include "tlmpi/report/ask.h"
-#include "tlmpi/report/format/words.h"
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Parts of a delay that are named; culprits beside the worst; the distance in units of noise from which on no more is told. */
+/* Parts of a delay that are named; culprits, or rows of phase_verdict, beside the first; the distance in units of noise
+ * from which on no more is told. */
 enum { PARTS_NAMED = 3, NEXT_NAMED = 4, FAR_Z = 100 };
 
-/* The first line of a paragraph: it begins at its indent. */
-static tl_wrap answer_line(const asking *q)
+typedef struct asking {
+    FILE *out;
+    const tl_answers *a;
+    const tl_culprit *worst; /* the first culprit; NULL: there is none */
+    const char *file;        /* as a word for a shell */
+    size_t columns;
+    tl_wrap w; /* the paragraph that is open */
+} asking;
+
+/* Begins a paragraph: two spaces, and a label that may be empty. */
+static tl_wrap *begin(asking *q, const char *label)
 {
-    tl_wrap w = { .out = q->out, .indent = 2, .columns = q->columns };
-    fputc(' ', q->out);
-    w.column = 1;
-    w.begun = true;
-    return w;
+    q->w = (tl_wrap){ .out = q->out,
+                      .indent = 2,
+                      .column = (size_t)fprintf(q->out, "  %s", label),
+                      .columns = q->columns,
+                      .begun = label[0] != '\0' };
+    return &q->w;
 }
 
-static void end_with_table(tl_wrap *w, const asking *q, const char *table)
+/* Ends it with the command that prints the table; NULL: without. */
+static void end(asking *q, const char *table)
 {
-    tl_wrap_printf(w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
-    tl_wrap_end(w);
+    if (table != NULL)
+        tl_wrap_printf(&q->w, "(tlmpi show %s %s)", q->file, table); /* in one line: a command is there to be copied */
+    tl_wrap_end(&q->w);
 }
 
-static void say_answer_confidence(const asking *q, const tl_answer *answer, bool last)
+/* A paragraph of one sentence. */
+__attribute__((format(printf, 4, 5))) static void say(asking *q, const char *label, const char *table,
+                                                      const char *format, ...)
 {
-    tl_wrap w = paragraph(q, "Confidence:");
-    tl_say_confidence(&w, q->a, answer, TL_NDOUBTS);
-    tl_wrap_end(&w);
-    if (!last)
-        fputc('\n', q->out);
+    va_list args;
+    va_start(args, format);
+    tl_vsay(begin(q, label), format, args);
+    va_end(args);
+    end(q, table);
 }
 
-static bool has_culprit(const asking *q)
+/* Prints a question, and begins its answer. */
+static tl_wrap *ask(asking *q, const char *question)
 {
-    return q->a->finding > TL_FOUND_NOBODY;
+    fprintf(q->out, "%s\n", question);
+    return begin(q, "");
+}
+
+static void say_confidence(asking *q, const tl_answer *answer, const char *after)
+{
+    tl_say_confidence(begin(q, "Confidence:"), q->a, answer, TL_NDOUBTS);
+    end(q, NULL);
+    fputs(after, q->out);
 }
 
 /* ------------------------------------------------------------------------------------------------------ which rank */
 
-static void say_others_too(const asking *q)
+static void say_others_too(asking *q)
 {
     const tl_answers *a = q->a;
     for (size_t i = 1; i < a->nculprits && i <= NEXT_NAMED; i++) {
-        tl_wrap w = paragraph(q, "Also:");
-        tl_say_next_culprit(&w, a, &a->culprits[i]);
-        tl_wrap_end(&w);
+        tl_say_next_culprit(begin(q, "Also:"), a, &a->culprits[i]);
+        end(q, NULL);
     }
-    if (a->nculprits > NEXT_NAMED + 1) {
-        tl_wrap w = paragraph(q, "Also:");
-        tl_wrap_printf(&w, "%zu more;", a->nculprits - NEXT_NAMED - 1);
-        tl_wrap_words(&w, "tables straggler and link have them.");
-        tl_wrap_end(&w);
-    }
-    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns) {
-        tl_wrap w = paragraph(q, "Together: without all that are named the job would take");
-        tl_wrap_printf(&w, "%s less", tl_duration(a->together_gain_ns).text);
-        tl_wrap_printf(&w, "(%s).", tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
-        tl_wrap_end(&w);
-    }
+    if (a->nculprits > NEXT_NAMED + 1)
+        say(q, "Also:", NULL, "%zu~more; tables straggler and link have them.", a->nculprits - NEXT_NAMED - 1);
+    if (a->nculprits > 1 && a->together_gain_ns > a->culprits[0].gain_ns)
+        say(q, "Together: without all that are named the job would take", NULL, "%s~less (%s).",
+            tl_duration(a->together_gain_ns).text, tl_share_in_words(tl_answers_share(a, a->together_gain_ns)).text);
 }
 
-/* The delay in units of the noise of its peers; beyond FAR_Z the number tells a reader nothing more. */
-static void say_distance(tl_wrap *w, double z)
+static void say_evidence_of_rank(asking *q)
 {
-    tl_wrap_words(w, "its delay is");
-    if (z < FAR_Z)
-        tl_wrap_printf(w, "%.1f times", z);
-    else
-        tl_wrap_printf(w, "more than %d times", FAR_Z);
-    tl_wrap_words(w, "what its peers vary by");
-}
+    const tl_culprit *c = q->worst;
+    const tl_answers *a = q->a;
+    tl_wrap *w = begin(q, "Evidence:");
 
-static void say_evidence_of_rank(const asking *q, const tl_culprit *c)
-{
-    tl_wrap w = paragraph(q, "Evidence:");
-    if (!tl_is_link(c)) {
-        if (q->a->trust.judged > 0 && !tl_is_untraced(c)) {
-            tl_wrap_words(&w, tl_is_several(c) ? "one of them comes last in" : "it comes last in");
-            tl_wrap_printf(&w, "%s of %s", tl_grouped(c->late_count).text, tl_grouped(q->a->trust.judged).text);
-            tl_wrap_words(&w, "collectives;");
-        }
-        if (tl_is_several(c))
-            tl_wrap_printf(&w, "rank %" PRId32 " alone:", c->rank);
-        say_distance(&w, c->z);
+    if (tl_is_link(c)) {
+        tl_say(w, "its transfers take %.1f~times as long as they should; the excess is %.1f~times their noise",
+               a->link->ratio, c->z);
+        end(q, "link");
     } else {
-        tl_wrap_words(&w, "its transfers take");
-        tl_wrap_printf(&w, "%.1f times", q->a->link->ratio);
-        tl_wrap_words(&w, "as long as they should;");
-        tl_wrap_words(&w, "the excess is");
-        tl_wrap_printf(&w, "%.1f times", c->z);
-        tl_wrap_words(&w, "their noise");
+        if (a->trust.judged > 0 && !tl_is_untraced(c))
+            tl_say(w, "%s comes last in %s~of~%s collectives;", tl_is_several(c) ? "one of them" : "it",
+                   tl_grouped(c->late_count).text, tl_grouped(a->trust.judged).text);
+        if (tl_is_several(c))
+            tl_say(w, "rank~%" PRId32 "~alone:", c->rank);
+        /* beyond FAR_Z the number tells a reader nothing more */
+        if (c->z < FAR_Z)
+            tl_say(w, "its delay is %.1f~times what its peers vary by", c->z);
+        else
+            tl_say(w, "its delay is more~than~%d~times what its peers vary by", FAR_Z);
+        end(q, "straggler");
     }
-    end_with_table(&w, q, tl_is_link(c) ? "link" : "straggler");
     if (isnan(c->path_share))
         return;
-    w = paragraph(q, "Evidence:");
-    tl_say_path(&w, q->a, c);
-    end_with_table(&w, q, "critical_path");
+    w = begin(q, "Evidence:");
+    tl_say(w, "%s of the critical path runs on %s", tl_share_in_words(c->path_share).text,
+           tl_is_link(c)      ? "the ranks at its ends"
+           : tl_is_several(c) ? "them"
+                              : "it");
+    if (a->path.ns > 0 && a->path.unexplained_ns > 0)
+        tl_say(w, "- %s of the path, on any rank, is unexplained",
+               tl_part_in_words(a->path.unexplained_ns, a->path.ns).text);
+    end(q, "critical_path");
 }
 
-static void say_next(const asking *q)
+static void which_rank(asking *q)
 {
-    const char *next = tl_next_in_words(q->a);
-    if (next == NULL)
-        return;
-    tl_wrap w = paragraph(q, "Next:");
-    tl_wrap_words(&w, next);
-    tl_wrap_end(&w);
-}
-
-static void which_rank(const asking *q)
-{
-    fputs("Which rank holds the job up?\n", q->out);
-    tl_wrap w = answer_line(q);
-    if (!has_culprit(q)) {
-        tl_say_no_culprit(&w, q->a);
-        tl_wrap_end(&w);
-        if (q->a->finding == TL_FOUND_NOBODY) {
-            w = paragraph(q, "Evidence:");
-            tl_wrap_printf(&w, "%s of %s", tl_grouped(q->a->trust.matched).text,
-                           tl_grouped(q->a->trust.collectives).text);
-            tl_wrap_words(&w, "collectives matched across");
-            tl_wrap_printf(&w, "%zu ranks", q->a->trust.nranks);
-            end_with_table(&w, q, "straggler");
+    const tl_answers *a = q->a;
+    tl_wrap *w = ask(q, "Which rank holds the job up?");
+    if (q->worst == NULL) {
+        tl_say_no_culprit(w, a);
+        end(q, NULL);
+        if (a->finding == TL_FOUND_NOBODY)
+            say(q, "Evidence:", "straggler", "%s~of~%s collectives matched across %zu~ranks",
+                tl_grouped(a->trust.matched).text, tl_grouped(a->trust.collectives).text, a->trust.nranks);
+    } else {
+        tl_say_culprit(w, a, q->worst);
+        end(q, NULL);
+        if (a->by_order != NULL) {
+            tl_say_file(begin(q, "File:"), a->by_order);
+            end(q, NULL);
         }
-        say_next(q);
-        say_answer_confidence(q, &q->a->rank, false);
-        return;
+        say(q, "Cost:", NULL, "%s", tl_gain_in_words(a, q->worst).text);
+        say_others_too(q);
+        say_evidence_of_rank(q);
     }
-    const tl_culprit *worst = &q->a->culprits[0];
-    tl_say_culprit(&w, q->a, worst);
-    tl_wrap_end(&w);
-    if (q->a->by_order != NULL) {
-        w = paragraph(q, "File:");
-        tl_say_file(&w, q->a->by_order);
-        tl_wrap_end(&w);
-    }
-    w = paragraph(q, "Cost:");
-    tl_say_phrase(&w, tl_gain_in_words(q->a, worst));
-    tl_wrap_end(&w);
-    say_others_too(q);
-    say_evidence_of_rank(q, worst);
-    say_next(q);
-    say_answer_confidence(q, &q->a->rank, false);
+    if (tl_next_in_words(a) != NULL)
+        say(q, "Next:", NULL, "%s", tl_next_in_words(a));
+    say_confidence(q, &a->rank, "\n");
 }
 
 /* ----------------------------------------------------------------------------------------------------- which phase */
@@ -186,215 +186,399 @@ static void say_parts(tl_wrap *w, const tl_answers *a)
 
     while (n < PARTS_NAMED && (activities[n] = next_part(a, activities, n)) >= 0)
         n++;
-    tl_wrap_words(w, "others wait");
-    tl_wrap_printf(w, "%s", tl_duration(c->blame_ns).text);
-    tl_wrap_words(w, tl_is_several(c) ? "of GPU time for them" : "of GPU time for it");
-    for (int i = 0; i < n; i++) {
-        double share = (double)a->activities[activities[i]] / (double)c->blame_ns;
-        tl_wrap_printf(w, "%s%s", i == 0 ? "- " : "", tl_share_in_words(share).text);
-        tl_wrap_words(w, i == 0 ? "of that for its" : "for");
-        tl_wrap_printf(w, "%s%s", tl_activity_labels[activities[i]],
-                       i + 1 < n || next_part(a, activities, n) >= 0 ? "," : "");
-    }
-    if (next_part(a, activities, n) >= 0)
-        tl_wrap_printf(w, "...");
+    bool more = next_part(a, activities, n) >= 0;
+    tl_say(w, "others wait %s of GPU time for %s", tl_duration(c->blame_ns).text, tl_is_several(c) ? "them" : "it");
+    for (int i = 0; i < n; i++)
+        tl_say(w, "%s%s %s %s%s", i == 0 ? "-" TL_KEPT : "",
+               tl_part_in_words(a->activities[activities[i]], c->blame_ns).text, i == 0 ? "of that for its" : "for",
+               tl_activity_labels[activities[i]], i + 1 < n || more ? "," : "");
+    if (more)
+        tl_say(w, "...");
 }
 
-static void say_phase_of_rank(const asking *q, const tl_culprit *c)
+static void say_phase_of_rank(asking *q, tl_wrap *w)
 {
-    tl_wrap w = answer_line(q);
+    const tl_culprit *c = q->worst;
 
-    tl_wrap_printf(&w, "%s:", tl_cause_labels[c->cause]);
-    tl_wrap_words(&w, tl_cause_in_words(c->cause));
+    tl_say(w, "%s: %s", tl_cause_labels[c->cause], tl_cause_in_words(c->cause));
     if (!c->same_cause)
-        tl_wrap_printf(&w, "(rank %" PRId32 ")", c->rank);
+        tl_say(w, "(rank~%" PRId32 ")", c->rank);
     if (c->cause_share > 0)
-        tl_say_phrase(&w, tl_cause_share_in_words(c));
+        tl_say(w, "%s", tl_cause_share_in_words(c).text);
     if (c->place[0] != '\0' && q->a->nexcess < 2) { /* several are told below, each with its part */
-        tl_wrap_words(&w, "- most of it in");
-        tl_say_place(&w, c);
+        tl_say(w, "- most of it in");
+        tl_say_place(w, c);
     }
-    tl_wrap_end(&w);
+    end(q, NULL);
     if (q->a->nexcess > 0) {
-        w = paragraph(q, "Where:");
-        tl_say_excess(&w, q->a, SIZE_MAX);
-        end_with_table(&w, q, "excess");
+        tl_say_excess(begin(q, "Where:"), q->a, SIZE_MAX);
+        end(q, "excess");
     }
-    w = paragraph(q, "Evidence:");
-    say_parts(&w, q->a);
-    end_with_table(&w, q, "blame");
+    say_parts(begin(q, "Evidence:"), q->a);
+    end(q, "blame");
 }
 
-/* Says what decides when the job ends, where no culprit holds it up. */
-static void say_path(const asking *q)
+/* Where most time is lost, and what decides when the job ends: no culprit holds it up. */
+static void say_phase_of_none(asking *q, tl_wrap *w)
 {
-    const tl_path_facts *path = &q->a->path;
+    const tl_answers *a = q->a;
+    const tl_path_facts *path = &a->path;
+
+    if (a->finding == TL_FOUND_NOBODY && a->rank.confidence == TL_CONFIDENCE_HIGH)
+        tl_say(w, "No single rank.");
+    tl_say_losses(w, a);
+    end(q, NULL);
+    tl_say_shares(begin(q, "Evidence:"), a);
+    end(q, "breakdown");
     if (path->ns <= 0)
         return;
-    tl_wrap w = paragraph(q, "Evidence:");
-    tl_wrap_words(&w, q->a->trust.nranks > 1 ? "the critical path across ranks is" : "the critical path is");
-    tl_wrap_printf(&w, "%s", tl_share_in_words(path->activity_share).text);
-    tl_wrap_words(&w, path->activity);
-    if (q->a->trust.nranks > 1) {
-        tl_wrap_printf(&w, "-");
-        tl_wrap_printf(&w, "%s", tl_share_in_words(path->imbalance_share).text);
-        tl_wrap_words(&w, "of it is there only because ranks differ");
-    }
-    end_with_table(&w, q, "critical_path");
+    w = begin(q, "Evidence:");
+    tl_say(w, "the critical path%s is %s %s", a->trust.nranks > 1 ? " across ranks" : "",
+           tl_share_in_words(path->activity_share).text, path->activity);
+    if (a->trust.nranks > 1)
+        tl_say(w, "- %s of it is there only because ranks differ", tl_share_in_words(path->imbalance_share).text);
+    end(q, "critical_path");
 }
 
-static void which_phase(const asking *q)
-{
-    fputs("In which phase, and why?\n", q->out);
-    if (has_culprit(q) && tl_is_untraced(&q->a->culprits[0])) {
-        tl_wrap w = answer_line(q);
-        tl_say_phrase(&w, tl_untraced_in_words(q->a));
-        tl_wrap_end(&w);
-    } else if (has_culprit(q) && !tl_is_link(&q->a->culprits[0])) {
-        say_phase_of_rank(q, &q->a->culprits[0]);
-    } else if (has_culprit(q)) {
-        tl_wrap w = answer_line(q);
-        tl_wrap_printf(&w, "%s:", tl_cause_labels[TL_CAUSE_SLOW_LINK]);
-        tl_say_phrase(&w, tl_link_in_words(q->a->link));
-        tl_wrap_end(&w);
-        w = paragraph(q, "Evidence:");
-        tl_wrap_printf(&w, "%s", tl_duration(q->a->culprits[0].excess_ns).text);
-        tl_wrap_words(&w, "more than these transfers should take");
-        end_with_table(&w, q, "link");
-    } else if (q->a->worst.name == NULL) {
-        tl_wrap w = answer_line(q);
-        tl_wrap_words(&w, "Nothing ran on a device.");
-        tl_wrap_end(&w);
-    } else {
-        tl_wrap w = answer_line(q);
-        if (q->a->finding == TL_FOUND_NOBODY && q->a->rank.confidence == TL_CONFIDENCE_HIGH)
-            tl_wrap_words(&w, "No single rank.");
-        tl_say_losses(&w, q->a);
-        tl_wrap_end(&w);
-        w = paragraph(q, "Evidence:");
-        tl_say_shares(&w, q->a);
-        end_with_table(&w, q, "breakdown");
-        say_path(q);
-    }
-    if (tl_largest_imbalance(q->a) > 0) {
-        tl_wrap w = paragraph(q, "Balance:");
-        tl_say_imbalance(&w, q->a, SIZE_MAX);
-        end_with_table(&w, q, "whatif");
-    }
-    say_answer_confidence(q, &q->a->phase, false);
-}
-
-/* --------------------------------------------------------------------------------------------------------- waiting */
-
-static void others_waiting(const asking *q)
+static void which_phase(asking *q)
 {
     const tl_answers *a = q->a;
-
-    fputs("Do others wait?\n", q->out);
-    tl_wrap w = answer_line(q);
-    if (has_culprit(q) && tl_is_untraced(&a->culprits[0])) {
-        tl_wrap_words(&w, "Yes: for the rank without a trace; how long each waits for it no table has.");
-    } else if (has_culprit(q) && a->culprits[0].nwaiters > 0) {
-        tl_wrap_printf(&w, "Yes:");
-        tl_say_waiters(&w, a);
-    } else if (a->waits && (a->finding >= TL_FOUND_NOBODY || a->why != NULL)) {
-        tl_wrap_printf(&w, "Yes,");
-        tl_say_waited_for(&w, a);
-    } else if (a->finding >= TL_FOUND_NOBODY && a->may_wait) {
-        tl_wrap_words(&w, "Not known: of exposed communication,");
-        tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->comm_unknown_ns / (double)a->wall_sum_ns).text);
-        tl_wrap_words(&w, "of the time,");
-        tl_say_comm_doubt(&w, a);
-    } else if (a->finding >= TL_FOUND_NOBODY) {
-        tl_wrap_words(&w, a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly.");
+    tl_wrap *w = ask(q, "In which phase, and why?");
+    if (q->worst == NULL && a->worst.name == NULL) {
+        tl_say(w, "Nothing ran on a device.");
+        end(q, NULL);
+    } else if (q->worst == NULL) {
+        say_phase_of_none(q, w);
+    } else if (tl_is_untraced(q->worst)) {
+        tl_say(w, "%s", tl_untraced_in_words(a).text);
+        end(q, NULL);
+    } else if (tl_is_link(q->worst)) {
+        tl_say(w, "%s: %s", tl_cause_labels[TL_CAUSE_SLOW_LINK], tl_link_in_words(a->link).text);
+        end(q, NULL);
+        say(q, "Evidence:", "link", "%s more than these transfers should take", tl_duration(q->worst->excess_ns).text);
     } else {
-        tl_say_no_culprit(&w, a);
+        say_phase_of_rank(q, w);
     }
-    tl_wrap_end(&w);
-    if ((a->finding >= TL_FOUND_NOBODY || a->why != NULL) && a->wall_sum_ns > 0) {
-        w = paragraph(q, "Evidence:");
-        tl_wrap_words(&w, "waiting for late ranks takes");
-        tl_wrap_printf(&w, "%s", tl_duration(a->wait_ns).text);
-        tl_wrap_words(&w, "of GPU time,");
-        tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_ns / (double)a->wall_sum_ns).text);
-        tl_wrap_words(&w, "of all GPU time");
-        if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10) {
-            tl_wrap_printf(&w, "-");
-            tl_wrap_words(&w, "no more than");
-            tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->wait_exposed_ns / (double)a->wall_sum_ns).text);
-            tl_wrap_words(&w, "exposed, the rest hidden behind other work");
-        }
-        if (has_culprit(q) && a->wait_ns > 0 && !tl_is_untraced(&a->culprits[0])) {
-            tl_wrap_printf(&w, "-");
-            tl_wrap_printf(&w, "%s", tl_share_in_words((double)a->culprits[0].blame_ns / (double)a->wait_ns).text);
-            tl_wrap_words(&w, tl_is_several(&a->culprits[0]) ? "of it for them" : "of it for this rank");
-        }
-        end_with_table(&w, q, "blame");
+    if (tl_largest_imbalance(a) > 0) {
+        tl_say_imbalance(begin(q, "Balance:"), a, SIZE_MAX);
+        end(q, "whatif");
     }
-    say_answer_confidence(q, &a->waiting, false);
+    say_confidence(q, &a->phase, "\n");
 }
 
-/* ----------------------------------------------------------------------------------------------------- persistence */
+/* ----------------------------------------------------------------------------------------- waiting, and persistence */
 
-static void persistence(const asking *q)
+static void others_waiting(asking *q)
 {
     const tl_answers *a = q->a;
+    bool known = a->finding >= TL_FOUND_NOBODY;
+    tl_wrap *w = ask(q, "Do others wait?");
 
-    fputs("Always, or only for a while?\n", q->out);
-    tl_wrap w = answer_line(q);
-    if (!has_culprit(q)) {
-        if (a->finding == TL_FOUND_NOBODY) {
-            tl_say_nobody_holds(&w, a, ",");
-            tl_wrap_words(&w, "neither always nor for a while.");
-        } else {
-            tl_say_no_culprit(&w, a);
-        }
-        tl_wrap_end(&w);
-        say_answer_confidence(q, &a->persistence, true);
+    if (q->worst != NULL && tl_is_untraced(q->worst)) {
+        tl_say(w, "Yes: for the rank without a trace; how long each waits for it no table has.");
+    } else if (q->worst != NULL && q->worst->nwaiters > 0) {
+        tl_say(w, "Yes:");
+        tl_say_waiters(w, a);
+    } else if (a->waits && (known || a->why != NULL)) {
+        tl_say(w, "Yes,");
+        tl_say_waited_for(w, a);
+    } else if (known && a->may_wait) {
+        tl_say(w, "Not known: of exposed communication, %s of the time,",
+               tl_part_in_words(a->comm_unknown_ns, a->wall_sum_ns).text);
+        tl_say_comm_doubt(w, a);
+    } else if (known) {
+        tl_say(w, "%s", a->wait_ns == 0 ? "No: no wait is recorded." : "Hardly.");
+    } else {
+        tl_say_no_culprit(w, a);
+    }
+    end(q, NULL);
+    if ((known || a->why != NULL) && a->wall_sum_ns > 0) {
+        w = begin(q, "Evidence:");
+        tl_say(w, "waiting for late ranks takes %s of GPU time, %s of all GPU time", tl_duration(a->wait_ns).text,
+               tl_part_in_words(a->wait_ns, a->wall_sum_ns).text);
+        if (a->wait_exposed_ns < a->wait_ns - a->wait_ns / 10)
+            tl_say(w, "- no more than %s exposed, the rest hidden behind other work",
+                   tl_part_in_words(a->wait_exposed_ns, a->wall_sum_ns).text);
+        if (q->worst != NULL && a->wait_ns > 0 && !tl_is_untraced(q->worst))
+            tl_say(w, "- %s of it for %s", tl_part_in_words(q->worst->blame_ns, a->wait_ns).text,
+                   tl_is_several(q->worst) ? "them" : "this rank");
+        end(q, "blame");
+    }
+    say_confidence(q, &a->waiting, "\n");
+}
+
+static void persistence(asking *q)
+{
+    const tl_answers *a = q->a;
+    const tl_culprit *c = q->worst;
+    tl_wrap *w = ask(q, "Always, or only for a while?");
+
+    if (c != NULL) {
+        tl_say(w, "%s: %s", tl_pattern_labels[c->pattern], tl_pattern_in_words(c, &a->trust).text);
+        end(q, NULL);
+        w = begin(q, "Evidence:");
+        if (!tl_is_link(c))
+            tl_say(w, "%" PRId64 "~of~%zu steps flagged;", c->steps_flagged, a->trust.nsteps);
+        if (!tl_is_link(c) && c->steps_not_counted > 0)
+            tl_say(w,
+                   "%" PRId64
+                   " more not counted, because it costs less in them, or because they are not fully recorded;",
+                   c->steps_not_counted);
+        if (isnan(c->p_value) || (a->persistence.doubts & (1u << TL_DOUBT_FEW_STEPS | 1u << TL_DOUBT_ONE_STEP)) != 0)
+            tl_say(w, "too few steps for a test of significance");
+        else
+            tl_wrap_printf(w, "%s", tl_chance_in_words(c->p_value).text);
+        end(q, tl_is_link(c) ? "link" : "blame_step");
+    } else if (a->finding == TL_FOUND_NOBODY) {
+        tl_say_nobody_holds(w, a, ",");
+        tl_say(w, "neither always nor for a while.");
+        end(q, NULL);
+    } else {
+        tl_say_no_culprit(w, a);
+        end(q, NULL);
+    }
+    say_confidence(q, &a->persistence, "");
+}
+
+/* ----------------------------------------------------------------------------------------- what the answers rest on */
+
+static const tl_quality *check_of(const asking *q, tl_quality_check check)
+{
+    static const tl_quality none;
+    for (size_t i = 0; q->a->quality != NULL && i < q->a->quality->n; i++) {
+        const tl_quality *row = tl_table_row(q->a->quality, i);
+        if (row->check == check)
+            return row;
+    }
+    return &none;
+}
+
+/* Clocks are apart by microseconds, or by hours. */
+static tl_phrase apart(int64_t ns)
+{
+    return ns < INT64_C(10000000) ? tl_phrase_of("%.0f us", (double)ns / 1000) : tl_duration(ns);
+}
+
+static void say_matched(asking *q, const tl_quality *matched)
+{
+    static const struct {
+        tl_quality_check check;
+        const char *word;
+    } rules[] = { { TL_CHECK_BY_SEQ, "seq" },
+                  { TL_CHECK_BY_LAUNCH, "launch" },
+                  { TL_CHECK_BY_PAIR, "pair" },
+                  { TL_CHECK_BY_ENDTIME, "endtime" } };
+    const tl_quality *ends = check_of(q, TL_CHECK_END_TOGETHER), *clocks = check_of(q, TL_CHECK_CLOCKS),
+                     *alone = check_of(q, TL_CHECK_ALONE);
+    const char *words[4];
+    size_t n = 0;
+
+    if (alone->of > 0 && alone->count == alone->of) {
+        say(q, "Collectives:", NULL, "%s, of one rank each: there is none to compare with",
+            tl_grouped(matched->of).text);
         return;
     }
-    const tl_culprit *c = &a->culprits[0];
-    tl_wrap_printf(&w, "%s:", tl_pattern_labels[c->pattern]);
-    tl_say_phrase(&w, tl_pattern_in_words(c, &a->trust));
-    tl_wrap_end(&w);
-    w = paragraph(q, "Evidence:");
-    if (!tl_is_link(c)) {
-        tl_wrap_printf(&w, "%" PRId64 " of %zu", c->steps_flagged, a->trust.nsteps);
-        tl_wrap_words(&w, "steps flagged;");
-        if (c->steps_not_counted > 0) {
-            tl_wrap_printf(&w, "%" PRId64, c->steps_not_counted);
-            tl_wrap_words(&w,
-                          "more not counted, because it costs less in them, or because they are not fully recorded;");
-        }
-    }
-    if (isnan(c->p_value) || (a->persistence.doubts & (1u << TL_DOUBT_FEW_STEPS | 1u << TL_DOUBT_ONE_STEP)) != 0)
-        tl_wrap_words(&w, "too few steps for a test of significance");
-    else
-        tl_say_chance(&w, c->p_value);
-    end_with_table(&w, q, tl_is_link(c) ? "link" : "blame_step");
-    say_answer_confidence(q, &a->persistence, true);
+    tl_wrap *w = begin(q, "Collectives:");
+    tl_say(w, "%s~of~%s matched across ranks,", tl_grouped(matched->count).text, tl_grouped(matched->of).text);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (check_of(q, rules[i].check)->count > 0)
+            words[n++] = rules[i].word;
+    for (size_t i = 0; i < n; i++) /* "by launch and endtime", the rules that matched any */
+        tl_wrap_printf(w, "%s%s%s",
+                       i == 0       ? "by "
+                       : i + 1 == n ? "and "
+                                    : "",
+                       words[i],
+                       i + 1 == n  ? ";"
+                       : i + 2 < n ? ","
+                                   : "");
+    if (ends->of > 0)
+        tl_say(w, "ends up to %s~apart;", tl_duration(ends->worst_ns).text);
+    tl_say(w, clocks->count == 1 ? "%" PRId64 " clock" : "%" PRId64 "~clocks,", clocks->count);
+    if (clocks->count != 1)
+        tl_say(w, "%s%s",
+               q->a->trust.untied       ? "not all of which can be compared"
+               : clocks->worst_ns == 0  ? "whose times are possible as recorded"
+               : clocks->worst_ns < 500 ? "less than 1 us apart"
+                                        : apart(clocks->worst_ns).text,
+               !q->a->trust.untied && clocks->worst_ns >= 500 ? TL_KEPT "apart" : "");
+    end(q, "quality");
 }
 
-void tl_print_answers(FILE *out, const tl_answers *answers, const char *file, size_t columns)
+static void say_unmatched(asking *q)
+{
+    int64_t missing = check_of(q, TL_CHECK_MISSING)->count, alone = check_of(q, TL_CHECK_UNMATCHED)->count, suspect = 0;
+    char kinds[64] = ""; /* "kind, size" */
+
+    for (int c = TL_CHECK_KIND; c <= TL_CHECK_ENDS; c++) {
+        int64_t n = check_of(q, (tl_quality_check)c)->count;
+        size_t used = strlen(kinds);
+        suspect = tl_ns_sum(suspect, n);
+        if (n > 0)
+            snprintf(kinds + used, sizeof kinds - used, "%s%s", used > 0 ? "," TL_KEPT : "",
+                     tl_suspicion_labels[TL_SUSPECT_KIND + c - TL_CHECK_KIND]);
+    }
+    if (missing == 0 && alone == 0 && suspect == 0)
+        return;
+    tl_wrap *w = begin(q, "Not matched:");
+    if (missing > 0)
+        tl_say(w, "%" PRId64 "~with~a~rank~missing%s", missing, alone > 0 || suspect > 0 ? "," : "");
+    if (alone > 0)
+        tl_say(w, "%" PRId64 "~of~one~rank~alone%s", alone, suspect > 0 ? "," : "");
+    if (suspect > 0)
+        tl_say(w, "%" PRId64 "~suspect~(%s)", suspect, kinds);
+    end(q, NULL);
+}
+
+static void say_clocks(asking *q)
+{
+    const tl_quality *shifted = check_of(q, TL_CHECK_SHIFTED);
+    int64_t sure_ns = q->a->trust.clock_uncertainty_ns, step_ns = q->a->trust.clock_step_ns;
+    if (shifted->count == 0)
+        return;
+    tl_wrap *w = begin(q, "Clocks: the times of");
+    tl_say(w, "%" PRId64 "~rank%s were shifted, by~up~to~%s%s", shifted->count, tl_plural(shifted->count),
+           apart(shifted->worst_ns).text, sure_ns > 0 ? "," : "");
+    if (sure_ns > 0)
+        tl_say(w, "to within %s", apart(sure_ns).text);
+    if (step_ns > 0)
+        tl_say(w, "-~one~clock~steps~by~%s", apart(step_ns).text);
+    end(q, "clock");
+}
+
+static double percent_of(const tl_quality *row)
+{
+    return row->of > 0 ? 100 * (double)row->count / (double)row->of : 0;
+}
+
+/* Says which waiting is charged to no rank, and why, where one reason takes 1 % of all waiting or more. */
+static void say_uncharged(asking *q)
+{
+    static const struct {
+        tl_quality_check check;
+        const char *words;
+    } of[] = {
+        { TL_CHECK_LATE_SENDER, "is for late senders" },
+        { TL_CHECK_LATE_RECEIVER, "is for late receivers" },
+        { TL_CHECK_LATE_PARTNER, "is for one of two that send to each other" },
+        { TL_CHECK_UNCHARGED, "cannot be charged because of clocks" },
+        { TL_CHECK_WAIT_SUSPECT, "is in suspect collectives" },
+    };
+    double most = 0;
+    for (size_t k = 0; k < sizeof of / sizeof of[0]; k++)
+        most = fmax(most, percent_of(check_of(q, of[k].check)));
+    if (most < 1)
+        return;
+    tl_wrap *w = begin(q, "Waiting:");
+    tl_say(w, "%.1f %% of~it is charged to late ranks", percent_of(check_of(q, TL_CHECK_CHARGED)));
+    for (size_t k = 0; k < sizeof of / sizeof of[0]; k++) {
+        double pct = percent_of(check_of(q, of[k].check));
+        if (pct >= 0.05)
+            tl_say(w, "-~%.1f~%% %s", pct, of[k].words);
+    }
+    end(q, "blame");
+}
+
+static void say_basis(asking *q)
+{
+    const tl_answers *a = q->a;
+    const tl_quality *matched = check_of(q, TL_CHECK_MATCHED);
+    tl_phrase words;
+
+    if (matched->of == 0 && (a->health == NULL || a->health->n == 0))
+        return;
+    fputs("\nWhat do the answers rest on?\n", q->out);
+    for (int defect = 0; a->health != NULL && defect < TL_NDEFECTS; defect++)
+        if (tl_health_in_words(a->health, (tl_defect)defect, &words))
+            say(q, "Recording:", "health", "%s", words.text);
+    if (matched->of > 0)
+        say_matched(q, matched);
+    say_unmatched(q);
+    say_clocks(q);
+    say_uncharged(q);
+    if (!isnan(a->trust.model_error))
+        say(q, "Simulation: off by", "whatif", "%.1f %% of the measured time", 100 * fabs(a->trust.model_error));
+}
+
+/* ---------------------------------------------------------------------------------------------------------- phases */
+
+static void say_phase_cost(asking *q)
+{
+    const tl_answers *a = q->a;
+    if (a->phases->verdict == TL_PHASE_STRAGGLER) {
+        tl_say_phase_cost(begin(q, "Cost:"), a);
+        end(q, NULL);
+    }
+    for (size_t i = 1, n = 0; i < a->nphases && n < NEXT_NAMED; i++) {
+        if (&a->phases[i] == tl_phase_told_of(a))
+            continue;
+        tl_say_phase_also(begin(q, "Also:"), &a->phases[i]);
+        end(q, NULL);
+        n++;
+    }
+}
+
+static void end_phase_answer(asking *q, const char *table)
+{
+    say(q, "Confidence:", table, "%s", tl_confidence_labels[q->a->phases->confidence]);
+}
+
+/* The four questions where there are only durations of phases. */
+static void answer_by_phases(asking *q)
+{
+    static const struct {
+        const char *question, *table;
+        void (*say)(tl_wrap *, const tl_answers *);
+    } answers[] = { { "Which rank holds the job up?", "phase_verdict", tl_say_phase_rank },
+                    { "\nIn which phase, and why?", "phase", tl_say_phase_reason },
+                    { "\nDo others wait?", "phase", tl_say_phase_waiting },
+                    { "\nAlways, or only for a while?", "phase_step", tl_say_phase_pattern } };
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        answers[i].say(ask(q, answers[i].question), q->a);
+        end(q, NULL);
+        if (i == 0)
+            say_phase_cost(q);
+        end_phase_answer(q, answers[i].table);
+    }
+}
+
+/* What durations of phases say beside traces. */
+static void say_phases(asking *q)
+{
+    const tl_answers *a = q->a;
+    tl_say_phase_rank(ask(q, tl_phrase_of("\nWhat do the phases say that were timed in %" PRId64 " step%s?",
+                                          a->phases->steps, tl_plural(a->phases->steps))
+                                 .text),
+                      a);
+    end(q, NULL);
+    tl_say_phase_reason(begin(q, ""), a);
+    end(q, NULL);
+    say_phase_cost(q);
+    end_phase_answer(q, "phase_verdict");
+}
+
+void tl_print_answers(FILE *out, const tl_answers *a, const char *file, size_t columns)
 {
     char path[1000];
+    asking q = { .out = out, .a = a, .file = path, .columns = columns };
+
+    q.worst = a->finding > TL_FOUND_NOBODY ? &a->culprits[0] : NULL;
     tl_shell_word(path, sizeof path, file);
-    if (answers->selection != NULL) {
+    if (a->selection != NULL) {
         tl_wrap w = { .out = out, .columns = columns };
-        tl_say_selection(&w, answers);
+        tl_say_selection(&w, a);
         tl_wrap_end(&w);
         fputc('\n', out);
     }
-    if (answers->phases_alone) {
-        tl_print_phase_answers(out, answers, path, columns);
+    if (a->phases_alone) {
+        answer_by_phases(&q);
         return;
     }
-    const asking q = { out, answers, path, columns };
     which_rank(&q);
     which_phase(&q);
     others_waiting(&q);
     persistence(&q);
-    tl_print_basis(out, answers, path, columns);
-    if (tl_has_phases(answers))
-        tl_print_phases_beside_traces(out, answers, path, columns);
+    say_basis(&q);
+    if (tl_has_phases(a))
+        say_phases(&q);
 }

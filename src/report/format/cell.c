@@ -24,112 +24,42 @@ static bool is_whole_to_read(double value)
     return fabs(value) >= 1e5 && fabs(value) < 1e15;
 }
 
-static void say_text(tl_text_cell *cell, const char *p, size_t n)
-{
-    cell->is = TL_CELL_IS_TEXT;
-    cell->text = (tl_text){ p, n };
-}
-
-static void say_digits(tl_text_cell *cell)
-{
-    cell->is = TL_CELL_IS_NUMBER;
-    cell->text = (tl_text){ cell->digits, strlen(cell->digits) };
-}
-
-static void say_int(tl_text_cell *cell, int64_t value)
-{
-    snprintf(cell->digits, sizeof cell->digits, "%" PRId64, value);
-    say_digits(cell);
-}
-
 void tl_cell_format(tl_text_cell *cell, const tl_printer *printer, const tl_field *field, const unsigned char *row)
 {
-    const unsigned char *at = row + field->offset;
-    cell->is = TL_CELL_IS_NONE;
-    cell->text = (tl_text){ "", 0 };
-    if (printer->blank != NULL && printer->blank[field - printer->schema->fields])
-        return;
+    const tl_content value = tl_content_of(field, row);
+    bool blank = printer->blank != NULL && printer->blank[field - printer->schema->fields];
+    bool untold = field->type == TL_TYPE_I64 || field->type == TL_TYPE_TIME
+                      ? printer->unit != TL_UNIT_NS && value.i == -1 && strcmp(field->unit, "ns") == 0
+                      : false;
 
-    switch (field->type) {
-    case TL_TYPE_I32: {
-        int32_t value;
-        memcpy(&value, at, sizeof value);
-        say_int(cell, value);
-        break;
-    }
-    case TL_TYPE_I64:
-    case TL_TYPE_TIME: {
-        int64_t value;
-        memcpy(&value, at, sizeof value);
-        bool known = field->type == TL_TYPE_I64 || value != TL_TIME_UNKNOWN;
-        if (!known || (printer->unit != TL_UNIT_NS && value == -1 && strcmp(field->unit, "ns") == 0))
-            break;
-        if (tl_unit_put_int(cell, printer, field, value))
-            say_digits(cell);
-        else
-            say_int(cell, value);
-        break;
-    }
-    case TL_TYPE_F64: {
-        double value;
-        memcpy(&value, at, sizeof value);
-        if (isnan(value))
-            break;
-        if (tl_unit_put_real(cell, printer, field, value))
-            ;
-        else if (printer->format == TL_FORMAT_TABLE)
-            snprintf(cell->digits, sizeof cell->digits, is_whole_to_read(value) ? "%.0f" : "%.6g", value);
-        else
-            tl_double_format(cell->digits, sizeof cell->digits, value);
-        say_digits(cell);
-        if (isinf(value))
-            cell->is = TL_CELL_IS_INFINITE;
-        break;
-    }
-    case TL_TYPE_NAME: {
-        uint32_t id;
-        memcpy(&id, at, sizeof id);
-        if (id == TL_NO_NAME)
-            break;
-        if (printer->name == NULL) {
-            say_int(cell, id);
-            break;
-        }
+    cell->is = blank || untold || value.none ? TL_CELL_IS_NONE : TL_CELL_IS_NUMBER;
+    cell->text = (tl_text){ "", 0 };
+    if (cell->is == TL_CELL_IS_NONE)
+        return;
+    if (field->type == TL_TYPE_TEXT || (field->type == TL_TYPE_ENUM && value.text.p != NULL) ||
+        (field->type == TL_TYPE_NAME && printer->name != NULL)) {
         cell->is = TL_CELL_IS_TEXT;
-        cell->text = printer->name(printer->name_arg, id);
-        break;
+        cell->text = field->type == TL_TYPE_NAME ? printer->name(printer->name_arg, (uint32_t)value.i) : value.text;
+        return;
     }
-    case TL_TYPE_ENUM: {
-        const char *label = tl_field_label(field, *at);
-        if (label != NULL)
-            say_text(cell, label, strlen(label));
+    if (field->type != TL_TYPE_F64) {
+        if (!tl_unit_put_int(cell, printer, field, value.i))
+            snprintf(cell->digits, sizeof cell->digits, "%" PRId64, value.i);
+    } else if (!tl_unit_put_real(cell, printer, field, value.d)) {
+        if (printer->format == TL_FORMAT_TABLE)
+            snprintf(cell->digits, sizeof cell->digits, is_whole_to_read(value.d) ? "%.0f" : "%.6g", value.d);
         else
-            say_int(cell, *at);
-        break;
+            tl_double_format(cell->digits, sizeof cell->digits, value.d);
     }
-    case TL_TYPE_TEXT: {
-        const unsigned char *end = memchr(at, 0, field->size);
-        say_text(cell, (const char *)at, end != NULL ? (size_t)(end - at) : field->size);
-        break;
-    }
-    }
+    if (field->type == TL_TYPE_F64 && isinf(value.d))
+        cell->is = TL_CELL_IS_INFINITE;
+    cell->text = (tl_text){ cell->digits, strlen(cell->digits) };
 }
 
 bool tl_field_is_number(const tl_printer *printer, const tl_field *field)
 {
-    switch (field->type) {
-    case TL_TYPE_I32:
-    case TL_TYPE_I64:
-    case TL_TYPE_F64:
-    case TL_TYPE_TIME:
-        return true;
-    case TL_TYPE_NAME:
-        return printer->name == NULL;
-    case TL_TYPE_ENUM:
-    case TL_TYPE_TEXT:
-        break;
-    }
-    return false;
+    return field->type != TL_TYPE_ENUM && field->type != TL_TYPE_TEXT &&
+           (field->type != TL_TYPE_NAME || printer->name == NULL);
 }
 
 const tl_field *tl_print_column(const tl_printer *printer, size_t i)

@@ -1,5 +1,7 @@
+/* json_writer.c - a JSON object, a value at a time. */
 #include "tlmpi/report/format/json_writer.h"
 #include "cell.h"
+#include "tlmpi/model/table.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -51,11 +53,10 @@ void tl_put_int(tl_json_writer *j, const char *name, int64_t value)
 
 void tl_put_known(tl_json_writer *j, const char *name, int64_t value)
 {
-    next(j, name);
     if (value >= 0)
-        fprintf(j->out, "%" PRId64, value);
+        tl_put_int(j, name, value);
     else
-        fputs("null", j->out);
+        tl_put_null(j, name);
 }
 
 void tl_put_double(tl_json_writer *j, const char *name, double value)
@@ -97,6 +98,27 @@ void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t s
 void tl_put_word(tl_json_writer *j, const char *name, const char *word)
 {
     tl_put_cell(j, name, word, strlen(word));
+}
+
+void tl_put_columns(tl_json_writer *j, const tl_schema *schema, const void *row, const char *columns)
+{
+    while (*(columns += strspn(columns, " ")) != '\0') {
+        char name[64];
+        size_t n = strcspn(columns, " ?");
+        snprintf(name, sizeof name, "%.*s", (int)n, columns);
+        const tl_field *field = tl_schema_field(schema, name);
+        const tl_content cell = tl_content_of(field, row);
+        bool known = columns[n] == '?';
+        if (field->type == TL_TYPE_F64)
+            tl_put_double(j, name, cell.d);
+        else if (field->type == TL_TYPE_TEXT || field->type == TL_TYPE_ENUM)
+            tl_put_cell(j, name, cell.text.p, cell.text.n);
+        else if (known && cell.i < 0)
+            tl_put_null(j, name);
+        else
+            tl_put_int(j, name, cell.i);
+        columns += n + known;
+    }
 }
 
 void tl_put_words(tl_json_writer *j, const char *name, const char *const *words)

@@ -10,7 +10,8 @@
 
 void tl_others_init(tl_others *others, const tl_schema *table)
 {
-    *others = (tl_others){ .table = table, .least_ns = INT64_MAX, .one_rank = true, .one_kind = true, .one_class = true };
+    *others =
+        (tl_others){ .table = table, .least_ns = INT64_MAX, .one_rank = true, .one_kind = true, .one_class = true };
 }
 
 void tl_others_free(tl_others *others)
@@ -19,32 +20,11 @@ void tl_others_free(tl_others *others)
     others->first = NULL;
 }
 
-/* A cell of the row; `absent` where the table has no such column. */
-static int64_t int_of(const tl_others *o, const char *column, const unsigned char *row, int64_t absent)
+/* A cell of the row: of no column, one without a value. */
+static tl_content cell_of(const tl_others *o, const char *column, const unsigned char *row)
 {
     const tl_field *f = tl_schema_field(o->table, column);
-    int64_t value = 0;
-    int32_t small;
-
-    if (f == NULL)
-        return absent;
-    if (f->type == TL_TYPE_I64) {
-        memcpy(&value, row + f->offset, sizeof value);
-        return value;
-    }
-    if (f->type == TL_TYPE_ENUM)
-        return row[f->offset];
-    memcpy(&small, row + f->offset, sizeof small);
-    return small;
-}
-
-static double real_of(const tl_others *o, const char *column, const unsigned char *row)
-{
-    const tl_field *f = tl_schema_field(o->table, column);
-    double value = NAN;
-    if (f != NULL && f->type == TL_TYPE_F64)
-        memcpy(&value, row + f->offset, sizeof value);
-    return value;
+    return f != NULL ? tl_content_of(f, row) : (tl_content){ .none = true, .d = NAN };
 }
 
 /* Adds n runs of the given mean and standard deviation to the runs, mean and sum of squared deviations of `o`. */
@@ -60,22 +40,23 @@ static void add_runs(tl_others *o, double n, double mean_ns, double std_ns)
 
 void tl_others_add(tl_others *o, const unsigned char *row)
 {
-    int64_t count = int_of(o, "count", row, 0);
+    const tl_content least = cell_of(o, "min_ns", row);
+    int64_t count = cell_of(o, "count", row).i;
 
     if (o->first == NULL) {
         o->first = tl_malloc(o->table->row_size);
         memcpy(o->first, row, o->table->row_size);
     }
     o->rows++;
-    o->one_rank &= int_of(o, "rank", row, 0) == int_of(o, "rank", o->first, 0);
-    o->one_kind &= int_of(o, "kind", row, 0) == int_of(o, "kind", o->first, 0);
-    o->one_class &= int_of(o, "unclassified", row, 0) == int_of(o, "unclassified", o->first, 0);
+    o->one_rank &= cell_of(o, "rank", row).i == cell_of(o, "rank", o->first).i;
+    o->one_kind &= cell_of(o, "kind", row).i == cell_of(o, "kind", o->first).i;
+    o->one_class &= cell_of(o, "unclassified", row).i == cell_of(o, "unclassified", o->first).i;
     o->count = tl_ns_add(o->count, count);
-    o->total_ns = tl_ns_add(o->total_ns, int_of(o, "total_ns", row, 0));
-    o->least_ns = tl_ns_min(o->least_ns, int_of(o, "min_ns", row, INT64_MAX));
-    o->most_ns = tl_ns_max(o->most_ns, int_of(o, "max_ns", row, 0));
-    o->share += real_of(o, "share", row);
-    add_runs(o, (double)count, real_of(o, "mean_ns", row), real_of(o, "std_ns", row));
+    o->total_ns = tl_ns_add(o->total_ns, cell_of(o, "total_ns", row).i);
+    o->least_ns = least.none ? o->least_ns : tl_ns_min(o->least_ns, least.i);
+    o->most_ns = tl_ns_max(o->most_ns, cell_of(o, "max_ns", row).i);
+    o->share += cell_of(o, "share", row).d;
+    add_runs(o, (double)count, cell_of(o, "mean_ns", row).d, cell_of(o, "std_ns", row).d);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- row */
@@ -86,34 +67,27 @@ typedef struct making {
     bool *blank; /* by column */
 } making;
 
-static const tl_field *fill(making *m, const char *column)
+/* Puts a cell of `column`, of at most `size` bytes; nothing where the table has no such column. */
+static void put(making *m, const char *column, const void *value, size_t size)
 {
     const tl_field *f = tl_schema_field(m->table, column);
-    if (f != NULL)
-        m->blank[f - m->table->fields] = false;
-    return f;
-}
-
-static void put_int(making *m, const char *column, int64_t value)
-{
-    const tl_field *f = fill(m, column);
-    if (f != NULL)
-        memcpy(m->row + f->offset, &value, sizeof value);
+    if (f == NULL)
+        return;
+    m->blank[f - m->table->fields] = false;
+    memcpy(m->row + f->offset, value, f->size < size ? f->size : size);
 }
 
 static void put_real(making *m, const char *column, double value)
 {
-    const tl_field *f = fill(m, column);
-    if (f != NULL)
-        memcpy(m->row + f->offset, &value, sizeof value);
+    put(m, column, &value, sizeof value);
 }
 
 /* What all have as the first. */
 static void keep(making *m, const char *column, const unsigned char *first)
 {
-    const tl_field *f = fill(m, column);
+    const tl_field *f = tl_schema_field(m->table, column);
     if (f != NULL)
-        memcpy(m->row + f->offset, first + f->offset, f->size);
+        put(m, column, first + f->offset, f->size);
 }
 
 static void make(const tl_others *o, making *m)
@@ -128,13 +102,13 @@ static void make(const tl_others *o, making *m)
         keep(m, "kind", o->first);
     if (o->one_class)
         keep(m, "unclassified", o->first);
-    put_int(m, "count", o->count);
-    put_int(m, "total_ns", o->total_ns);
+    put(m, "count", &o->count, sizeof o->count);
+    put(m, "total_ns", &o->total_ns, sizeof o->total_ns);
     put_real(m, "mean_ns", o->count > 0 ? (double)o->total_ns / (double)o->count : NAN);
     put_real(m, "std_ns", o->runs > 1 ? sqrt(o->squares / (o->runs - 1)) : NAN);
-    put_int(m, "min_ns", o->least_ns);
-    put_int(m, "max_ns", o->most_ns);
-    (void)fill(m, "name"); /* whatever number stands there: name_of has the text */
+    put(m, "min_ns", &o->least_ns, sizeof o->least_ns);
+    put(m, "max_ns", &o->most_ns, sizeof o->most_ns);
+    put(m, "name", "", 0); /* whatever number stands there: name_of has the text */
 }
 
 static tl_text name_of(void *words, uint32_t id)

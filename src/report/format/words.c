@@ -1,19 +1,28 @@
-/* words.c - numbers and lists as the summary says them. */
+/* words.c - numbers and lists as a sentence has them. */
 #include "tlmpi/report/format/words.h"
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* How many runs of ranks are named before the rest is counted. */
 enum { NAMED_RUNS = 8 };
 
-tl_digits tl_grouped(int64_t value)
+tl_phrase tl_phrase_of(const char *format, ...)
 {
-    tl_digits plain, out = { "" };
-    size_t n = (size_t)snprintf(plain.text, sizeof plain.text, "%" PRId64, value);
-    size_t first = value < 0 ? 1 : 0, at = 0;
+    tl_phrase out;
+    va_list args;
+    va_start(args, format);
+    if (vsnprintf(out.text, sizeof out.text, format, args) < 0)
+        out.text[0] = '\0';
+    va_end(args);
+    return out;
+}
+
+tl_phrase tl_grouped(int64_t value)
+{
+    tl_phrase plain = tl_phrase_of("%" PRId64, value), out = { "" };
+    size_t n = strlen(plain.text), first = value < 0 ? 1 : 0, at = 0;
     for (size_t i = 0; i < n; i++) {
         if (i > first && (n - i) % 3 == 0 && n - first > 4)
             out.text[at++] = ' ';
@@ -22,20 +31,45 @@ tl_digits tl_grouped(int64_t value)
     return out;
 }
 
-tl_digits tl_bytes_in_words(int64_t value)
+tl_phrase tl_bytes_in_words(int64_t value)
 {
     static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };
-    tl_digits out;
-    if (value < 1000) {
-        snprintf(out.text, sizeof out.text, "%" PRId64 " B", value);
-        return out;
-    }
+    if (value < 1000)
+        return tl_phrase_of("%" PRId64 " B", value);
     double scaled = (double)value / 1000.0;
     size_t unit = 0;
     for (; scaled >= 999.95 && unit + 1 < sizeof units / sizeof units[0]; unit++)
         scaled /= 1000.0;
-    snprintf(out.text, sizeof out.text, "%.1f %s", scaled, units[unit]);
-    return out;
+    return tl_phrase_of("%.1f %s", scaled, units[unit]);
+}
+
+tl_phrase tl_duration(int64_t ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = { { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+    size_t unit = 0;
+    while (unit < 2 && (double)ns >= 999.5 * units[unit].ns)
+        unit++;
+    double value = (double)ns / units[unit].ns;
+    int decimals = value >= 99.95 || ns == 0 ? 0 : value >= 9.995 ? 1 : 2;
+    return tl_phrase_of("%.*f %s", decimals, value, units[unit].name);
+}
+
+tl_phrase tl_share_in_words(double share)
+{
+    return tl_phrase_of("%.1f %%", 100 * share);
+}
+
+tl_phrase tl_part_in_words(int64_t part, int64_t whole)
+{
+    return tl_share_in_words(whole > 0 ? (double)part / (double)whole : 0);
+}
+
+tl_phrase tl_cell_in_words(const char *cell, size_t size)
+{
+    return tl_phrase_of("%.*s", (int)size, cell);
 }
 
 size_t tl_host_length(const char *name, size_t size)
@@ -67,78 +101,69 @@ void tl_shell_word(char *out, size_t n, const char *path)
         snprintf(out + at, n - at, "'");
 }
 
-void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all)
+/* "4", or "4-6". */
+static tl_phrase run_in_words(int64_t first, int64_t last)
 {
-    size_t runs = 0, named = 0;
-    for (size_t i = 0, n; i < listed && runs < NAMED_RUNS; i += n, runs++) {
-        const int64_t *first = &ranks[i];
-        for (n = 1; i + n < listed && first[n] == first[n - 1] + 1; n++)
+    return first == last ? tl_phrase_of("%" PRId64, first) : tl_phrase_of("%" PRId64 "-%" PRId64, first, last);
+}
+
+tl_phrase tl_ranks_in_words(const int64_t *ranks, size_t listed, size_t all, const char *comma)
+{
+    tl_phrase out = { "" };
+    size_t runs = 0, named = 0, used = 0;
+    for (size_t n; named < listed && runs < NAMED_RUNS; named += n, runs++) {
+        const int64_t *first = &ranks[named];
+        for (n = 1; named + n < listed && first[n] == first[n - 1] + 1; n++)
             ;
-        named += n;
-        const char *comma = named < all ? "," : "";
-        if (n == 1)
-            tl_wrap_printf(wrap, "%" PRId64 "%s", first[0], comma);
-        else
-            tl_wrap_printf(wrap, "%" PRId64 "-%" PRId64 "%s", first[0], first[n - 1], comma);
+        used += (size_t)snprintf(out.text + used, sizeof out.text - used, "%s%s", runs > 0 ? ", " : "",
+                                 run_in_words(first[0], first[n - 1]).text);
     }
     if (named < all)
-        tl_wrap_printf(wrap, "and %s more", tl_grouped((int64_t)(all - named)).text);
+        snprintf(out.text + used, sizeof out.text - used, "%s and" TL_KEPT "%s" TL_KEPT "more", comma,
+                 tl_grouped((int64_t)(all - named)).text);
+    return out;
 }
 
-/* Runs of sorted ranges, each as its text, as many as there is room for. */
-static void list_text(const tl_ranges *ranges, void (*text)(tl_range run, char *out, size_t n), char *out, size_t n)
-{
-    static const char more[] = ",...";
-    size_t used = 0;
-
-    *out = '\0';
-    for (size_t at = 0; at < ranges->n;) {
-        char run[64];
-        text(tl_ranges_run(ranges, &at), run, sizeof run);
-        size_t need = strlen(run) + 1 + (at < ranges->n ? sizeof more : 1);
-        if (used + need > n) {
-            snprintf(out + used, n - used, "%s", more + (used == 0));
-            return;
-        }
-        used += (size_t)snprintf(out + used, n - used, "%s%s", used > 0 ? "," : "", run);
-    }
-}
-
-static void range_text(tl_range run, char *out, size_t n)
-{
-    if (run.last != run.first)
-        snprintf(out, n, "%" PRId64 "-%" PRId64, run.first, run.last);
-    else
-        snprintf(out, n, "%" PRId64, run.first);
-}
-
-void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n)
-{
-    list_text(ranges, range_text, out, n);
-}
-
-static void time_text(int64_t ns, char out[32])
+/* "500us": in the largest unit that needs no fraction. */
+static tl_phrase instant_in_words(int64_t ns)
 {
     static const struct {
         int64_t ns;
         const char *word;
     } units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
     size_t u = 0;
-
     while (ns % units[u].ns != 0)
         u++;
-    snprintf(out, 32, "%" PRId64 "%s", ns / units[u].ns, units[u].word);
+    return tl_phrase_of("%" PRId64 "%s", ns / units[u].ns, units[u].word);
 }
 
-static void span_text(tl_range run, char *out, size_t n)
+/* Runs of sorted ranges with commas between them, as many as there is room for. */
+static void list_text(const tl_ranges *ranges, bool times, char *out, size_t n)
 {
-    char from[32], to[32];
-    time_text(run.first, from);
-    time_text(run.last + 1, to);
-    snprintf(out, n, "%s-%s", from, to);
+    static const char more[] = ",...";
+    size_t used = 0;
+
+    *out = '\0';
+    for (size_t at = 0; at < ranges->n;) {
+        const tl_range run = tl_ranges_run(ranges, &at);
+        const tl_phrase text =
+            !times ? run_in_words(run.first, run.last)
+                   : tl_phrase_of("%.40s-%.40s", instant_in_words(run.first).text, instant_in_words(run.last + 1).text);
+        size_t need = strlen(text.text) + 1 + (at < ranges->n ? sizeof more : 1);
+        if (used + need > n) {
+            snprintf(out + used, n - used, "%s", more + (used == 0));
+            return;
+        }
+        used += (size_t)snprintf(out + used, n - used, "%s%s", used > 0 ? "," : "", text.text);
+    }
+}
+
+void tl_ranges_text(const tl_ranges *ranges, char *out, size_t n)
+{
+    list_text(ranges, false, out, n);
 }
 
 void tl_times_text(const tl_ranges *times, char *out, size_t n)
 {
-    list_text(times, span_text, out, n);
+    list_text(times, true, out, n);
 }

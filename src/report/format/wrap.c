@@ -3,8 +3,10 @@
 #include "cell.h"
 
 #include "tlmpi/base/log.h"
+#include "tlmpi/base/mem.h"
 #include "tlmpi/report/format/terminal.h"
-#include <stdarg.h>
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 void tl_wrap_printf(tl_wrap *wrap, const char *format, ...)
@@ -42,9 +44,77 @@ void tl_wrap_words(tl_wrap *wrap, const char *text)
     }
 }
 
+/* Whether the word before stays with this one: a number with its unit, or with three more digits. */
+static bool belongs_to(const char *number, size_t nnumber, const char *word)
+{
+    static const char *const units[] = { "us", "ms", "s", "%", "B", "kB", "MB", "GB", "steps" };
+    size_t unit = strcspn(word, " " TL_KEPT), digits = strspn(word, "0123456789");
+
+    if (!isdigit((unsigned char)number[number[0] == '(']))
+        return false;
+    if (digits == 3 && (word[3] == '\0' || strchr(" ,;:.)" TL_KEPT, word[3]) != NULL) &&
+        isdigit((unsigned char)number[nnumber - 1]))
+        return true;
+    while (unit > 0 && strchr(",;:)", word[unit - 1]) != NULL)
+        unit--;
+    for (size_t i = 0; i < sizeof units / sizeof units[0] && memchr(number, *TL_KEPT, nnumber) == NULL; i++)
+        if (strlen(units[i]) == unit && memcmp(word, units[i], unit) == 0)
+            return true;
+    return false;
+}
+
+/* `text` is changed: what is kept together has plain spaces afterwards. */
+static void say_text(tl_wrap *wrap, char *text)
+{
+    for (char *p = text; *(p += strspn(p, " ")) != '\0';) {
+        size_t n = strcspn(p, " "), gap;
+        for (gap = strspn(p + n, " "); p[n + gap] != '\0' && belongs_to(p, n, p + n + gap); gap = strspn(p + n, " "))
+            n += gap + strcspn(p + n + gap, " ");
+        for (size_t i = 0; i < n; i++)
+            p[i] = p[i] == *TL_KEPT ? ' ' : p[i];
+        tl_wrap_printf(wrap, "%.*s", n < 1023 ? (int)n : 1023, p);
+        p += n;
+    }
+}
+
+void tl_vsay(tl_wrap *wrap, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    char *kept = tl_strndup(format, strlen(format));
+    for (char *p = kept; *p != '\0'; p++)
+        *p = *p == '~' ? *TL_KEPT : *p;
+    int n = vsnprintf(NULL, 0, kept, args);
+    char *text = tl_calloc((size_t)(n > 0 ? n : 0) + 1, 1);
+    if (n > 0)
+        vsnprintf(text, (size_t)n + 1, kept, again);
+    say_text(wrap, text);
+    va_end(again);
+    free(kept);
+    free(text);
+}
+
+void tl_say(tl_wrap *wrap, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    tl_vsay(wrap, format, args);
+    va_end(args);
+}
+
 void tl_wrap_end(tl_wrap *wrap)
 {
     fputc('\n', wrap->out);
     wrap->column = 0;
     wrap->begun = false;
+}
+
+void tl_print_sentence(FILE *out, const char *format, ...)
+{
+    tl_wrap w = { .out = out, .indent = 2 };
+    va_list args;
+    va_start(args, format);
+    tl_vsay(&w, format, args);
+    va_end(args);
+    tl_wrap_end(&w);
 }

@@ -4,7 +4,6 @@
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/answers/words.h"
 #include "tlmpi/report/format/markup.h"
 #include "tlmpi/report/format/words.h"
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/answers/words.h"
+#include "tlmpi/report/format/words.h"
 #include <math.h>
 
 /* A number stays with its unit. */

@@ -5,11 +5,11 @@
  *     Rank 3 holds the job up in 90 of 90 steps - in host_to_device it takes 60.1 ms longer than its peers
  *       others  Yes: 7 ranks take 59.8 ms a step longer in training_step
  */
-#include "phases.h"
-#include "troubles.h"
+#include "parts.h"
+
 #include "tlmpi/report/answers/phases.h"
-#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
+#include <string.h>
 
 enum { ALSO_SHOWN = 2, FILES_NAMED = 3 };
 
@@ -20,17 +20,11 @@ static void say_files(FILE *out, const tl_summary *s, const tl_look *look)
         records += s->phase_files[i].records;
     for (size_t i = 0; i < s->nphases; i++)
         ranks += i == 0 || s->phases[i].rank != s->phases[i - 1].rank;
-    char head[64];
-    snprintf(head, sizeof head, "tlmpi %s", s->version);
-    fprintf(out, "%s%s%s ", look->bold, head, look->off);
-    tl_wrap w = { .out = out, .indent = 2, .begun = true };
-    for (const char *p = head; *p != '\0'; p++)
-        w.column++;
-    w.column++;
-    tl_wrap_printf(&w, "%zu file%s of phases,", s->nphase_files, s->nphase_files == 1 ? "" : "s");
-    tl_wrap_printf(&w, "%s rank%s,", tl_grouped(ranks).text, tl_plural(ranks));
-    tl_wrap_printf(&w, "%s record%s,", tl_grouped(records).text, tl_plural(records));
-    tl_wrap_printf(&w, "%.2f s on %d proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
+    fprintf(out, "%stlmpi %s%s ", look->bold, s->version, look->off);
+    tl_wrap w = { .out = out, .indent = 2, .column = strlen("tlmpi ") + strlen(s->version) + 1, .begun = true };
+    tl_say(&w, "%zu~file%s~of~phases, %s~rank%s, %s~record%s, %.2f~s~on~%d~proc%s", s->nphase_files,
+           s->nphase_files == 1 ? "" : "s", tl_grouped(ranks).text, tl_plural(ranks), tl_grouped(records).text,
+           tl_plural(records), s->seconds, s->nprocs, tl_plural(s->nprocs));
     tl_wrap_end(&w);
 }
 
@@ -56,14 +50,10 @@ static void say_missing(FILE *out, const tl_summary *s)
             worst = row->rank;
         }
     }
-    if (missing == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "%s rank%s", tl_grouped(ranks).text, tl_plural(ranks));
-    tl_wrap_printf(&w, "%s %s record%s", ranks == 1 ? "lacks" : "lack", tl_grouped(missing).text, tl_plural(missing));
-    tl_wrap_words(&w, "that most others have");
-    tl_wrap_printf(&w, "(rank %" PRId32 " most: %s)", worst, tl_grouped(most).text);
-    tl_wrap_end(&w);
+    if (missing > 0)
+        tl_print_sentence(out, "%s~rank%s %s~%s~record%s that most others have (rank~%" PRId32 "~most:~%s)",
+                          tl_grouped(ranks).text, tl_plural(ranks), ranks == 1 ? "lacks" : "lack",
+                          tl_grouped(missing).text, tl_plural(missing), worst, tl_grouped(most).text);
 }
 
 /* What was lost of the lines; tlmpi check has each file. */
@@ -79,21 +69,17 @@ static void say_lost(FILE *out, const tl_summary *s)
             continue;
         tl_wrap w = { .out = out, .indent = 2 };
         tl_wrap_printf(&w, "%.*s:", (int)sizeof f->path, f->path);
-        tl_wrap_printf(&w, "%s:", tl_phase_file_labels[f->status]);
-        char error[sizeof f->error + 1];
-        snprintf(error, sizeof error, "%.*s", (int)sizeof f->error, f->error);
-        tl_wrap_words(&w, error);
+        tl_say(&w, "%s: %.*s", tl_phase_file_labels[f->status], (int)sizeof f->error, f->error);
         tl_wrap_end(&w);
     }
     say_missing(out, s);
     if (lost + again == 0 && named == 0)
         return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "%s line%s lost,", tl_grouped(lost).text, tl_plural(lost));
-    tl_wrap_printf(&w, "%s", tl_grouped(again).text);
-    tl_wrap_words(&w, "of steps recorded again");
+    tl_say(&w, "%s~line%s~lost, %s of steps recorded again", tl_grouped(lost).text, tl_plural(lost),
+           tl_grouped(again).text);
     if (named > 0)
-        tl_wrap_printf(&w, "(%zu file%s concerned)", named, named == 1 ? "" : "s");
+        tl_say(&w, "(%zu~file%s~concerned)", named, named == 1 ? "" : "s");
     tl_wrap_end(&w);
 }
 
@@ -124,7 +110,7 @@ void tl_print_phase_summary(FILE *out, const tl_summary *s, const tl_look *look)
         n++;
     }
     w = tl_label(out, "trust");
-    tl_wrap_printf(&w, "%s", tl_confidence_labels[a->phases->confidence]);
+    tl_say(&w, "%s", tl_confidence_labels[a->phases->confidence]);
     tl_wrap_end(&w);
     say_lost(out, s);
 }
@@ -137,7 +123,7 @@ void tl_print_phases_beside(FILE *out, const tl_summary *s, const tl_look *look)
     tl_wrap w = { .out = out, .indent = 2 };
 
     fputs(named ? look->bold : "", out);
-    tl_wrap_printf(&w, "Phases of %" PRId64 " step%s:", a->phases->steps, tl_plural(a->phases->steps));
+    tl_say(&w, "Phases~of~%" PRId64 "~step%s:", a->phases->steps, tl_plural(a->phases->steps));
     tl_say_phase_rank(&w, a);
     fputs(named ? look->off : "", out);
     tl_wrap_end(&w);

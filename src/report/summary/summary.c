@@ -2,20 +2,10 @@
  * is room for. */
 #include "tlmpi/report/summary.h"
 
-#include "losses.h"
-#include "executions.h"
-#include "memory.h"
-#include "phases.h"
-#include "table.h"
-#include "tlmpi/base/mem.h"
-#include "tlmpi/base/stats.h"
+#include "parts.h"
+#include "tlmpi/base/bytes.h"
 #include "tlmpi/report/answers/phases.h"
 #include "tlmpi/report/format/terminal.h"
-#include "tlmpi/report/format/words.h"
-#include "tlmpi/report/format/wrap.h"
-#include "troubles.h"
-#include "unknown.h"
-#include "verdict.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,34 +14,21 @@
  * how much of a name is shown. */
 enum { SCREEN_LINES = 24, LONG_FACT = 40, NAMED_TEXTS = 2, NAMED_BYTES = 64 };
 
-/* ---- a list of facts: "a, b, c", each kept together where it fits a line ---- */
-
-typedef struct facts {
-    char v[10][320];
-    size_t n;
-} facts;
-
-/* Room for one more; the callers below make fewer than there are places. */
-static char *next_fact(facts *list)
-{
-    return list->v[list->n++];
-}
-
-#define FACT_BYTES sizeof((facts *)0)->v[0]
-
-static void say_facts(tl_wrap *w, const facts *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        char text[FACT_BYTES + 1];
-        snprintf(text, sizeof text, "%s%s", list->v[i], i + 1 < list->n ? "," : "");
-        if (strlen(text) < LONG_FACT)
-            tl_wrap_printf(w, "%s", text);
-        else
-            tl_wrap_words(w, text);
-    }
-}
-
 /* ---- what was read ---- */
+
+/* Adds a fact to a list "a, b, c", in which each is kept together where it fits a line. */
+__attribute__((format(printf, 2, 3))) static void add_fact(tl_bytes *list, const char *format, ...)
+{
+    char fact[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fact, sizeof fact, format, args);
+    va_end(args);
+    for (char *p = fact; strlen(fact) + 1 < LONG_FACT && (p = strchr(p, ' ')) != NULL;)
+        *p = *TL_KEPT;
+    tl_bytes_put(list, ", ", list->n > 0 ? 2 : 0);
+    tl_bytes_put(list, fact, strlen(fact));
+}
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -60,7 +37,7 @@ static int compare_texts(const void *a, const void *b)
 
 /* Adds one or two distinct texts of a column of table rank (`size` bytes at `offset`), else how many differ.  Empty
  * texts do not count. */
-static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t size, const char *before,
+static void add_distinct(tl_bytes *list, const tl_summary *s, size_t offset, size_t size, const char *before,
                          const char *many)
 {
     size_t n = 0, distinct = 0;
@@ -80,19 +57,19 @@ static void add_distinct(facts *list, const tl_summary *s, size_t offset, size_t
             texts[distinct++] = texts[i];
 
     if (distinct > 0 && offset == offsetof(tl_rank, host) && tl_is_host_of_pids(texts[0], size))
-        snprintf(next_fact(list), FACT_BYTES, "%zu host%s (not named)", distinct, distinct == 1 ? "" : "s");
+        add_fact(list, "%zu host%s (not named)", distinct, distinct == 1 ? "" : "s");
     else if (distinct > NAMED_TEXTS)
-        snprintf(next_fact(list), FACT_BYTES, "%zu %s", distinct, many);
+        add_fact(list, "%zu %s", distinct, many);
     else if (distinct == NAMED_TEXTS)
-        snprintf(next_fact(list), FACT_BYTES, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES, texts[1]);
+        add_fact(list, "%s%.*s and %.*s", before, NAMED_BYTES, texts[0], NAMED_BYTES, texts[1]);
     else if (distinct == 1)
-        snprintf(next_fact(list), FACT_BYTES, "%s%.*s", before, NAMED_BYTES, texts[0]);
+        add_fact(list, "%s%.*s", before, NAMED_BYTES, texts[0]);
     free(texts);
     free(copies);
 }
 
 /* "3 steps (4-6)" where all ranks have the same; "2-3 steps a rank (4-6)" where they may not. */
-static void add_steps(facts *list, const tl_summary *s)
+static void add_steps(tl_bytes *list, const tl_summary *s)
 {
     if (s->nsteps == 0)
         return;
@@ -120,15 +97,14 @@ static void add_steps(facts *list, const tl_summary *s)
     else
         snprintf(range, sizeof range, "%" PRId32 "-%" PRId32, low, high);
     if (same && most == 1)
-        snprintf(next_fact(list), FACT_BYTES, "step %s", range);
+        add_fact(list, "step %s", range);
     else
-        snprintf(next_fact(list), FACT_BYTES, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank",
-                 range);
+        add_fact(list, "%s step%s%s (%s)", count, most == 1 ? "" : "s", same ? "" : " a rank", range);
 }
 
 /* Adds "3 of 4 ranks": traces that were read, and the world size.  A world size that a rank's own number exceeds is
  * told in brackets, not counted with. */
-static void add_ranks(facts *list, const tl_summary *s)
+static void add_ranks(tl_bytes *list, const tl_summary *s)
 {
     int64_t nread = 0, largest = -1;
     for (size_t i = 0; i < s->nranks; i++) {
@@ -138,79 +114,69 @@ static void add_ranks(facts *list, const tl_summary *s)
     if (s->world_size <= 0)
         return;
     if (largest < s->world_size)
-        snprintf(next_fact(list), FACT_BYTES, "%s of %s rank%s", tl_grouped(nread).text, tl_grouped(s->world_size).text,
+        add_fact(list, "%s of %s rank%s", tl_grouped(nread).text, tl_grouped(s->world_size).text,
                  tl_plural(s->world_size));
     else
-        snprintf(next_fact(list), FACT_BYTES, "%s rank%s up to %s (world size %s in the traces)",
-                 tl_grouped(nread).text, tl_plural(nread), tl_grouped(largest).text, tl_grouped(s->world_size).text);
+        add_fact(list, "%s rank%s up to %s (world size %s in the traces)", tl_grouped(nread).text, tl_plural(nread),
+                 tl_grouped(largest).text, tl_grouped(s->world_size).text);
 }
 
 static void say_inputs(FILE *out, const tl_summary *s, const tl_look *look)
 {
-    facts list = { .n = 0 };
+    tl_bytes list = { 0 };
     int64_t bytes = 0, events = 0;
     for (size_t i = 0; i < s->nranks; i++) {
         bytes += s->ranks[i].file_bytes;
         events += s->ranks[i].events;
     }
 
-    snprintf(next_fact(&list), FACT_BYTES, "%s trace%s", tl_grouped((int64_t)s->nranks).text,
-             tl_plural((int64_t)s->nranks));
+    add_fact(&list, "%s trace%s", tl_grouped((int64_t)s->nranks).text, tl_plural((int64_t)s->nranks));
     add_ranks(&list, s);
-    snprintf(next_fact(&list), FACT_BYTES, "%s", tl_bytes_in_words(bytes).text);
-    snprintf(next_fact(&list), FACT_BYTES, "%s event%s", tl_grouped(events).text, tl_plural(events));
-    snprintf(next_fact(&list), FACT_BYTES, "%.2f s on %d proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
+    add_fact(&list, "%s", tl_bytes_in_words(bytes).text);
+    add_fact(&list, "%s event%s", tl_grouped(events).text, tl_plural(events));
+    add_fact(&list, "%.2f s on %d proc%s", s->seconds, s->nprocs, tl_plural(s->nprocs));
     add_steps(&list, s);
     add_distinct(&list, s, offsetof(tl_rank, host), sizeof s->ranks->host, "host ", "hosts");
     add_distinct(&list, s, offsetof(tl_rank, device_name), sizeof s->ranks->device_name, "", "kinds of device");
 
-    char head[64];
-    snprintf(head, sizeof head, "tlmpi %s", s->version);
-    fprintf(out, "%s%s%s ", look->bold, head, look->off);
-    tl_wrap w = { .out = out, .indent = 2, .column = strlen(head) + 1, .begun = true };
-    say_facts(&w, &list);
+    tl_bytes_put(&list, "", 1);
+    fprintf(out, "%stlmpi %s%s ", look->bold, s->version, look->off);
+    tl_wrap w = { .out = out, .indent = 2, .column = strlen("tlmpi ") + strlen(s->version) + 1, .begun = true };
+    tl_say(&w, "%s", list.v);
     tl_wrap_end(&w);
+    tl_bytes_free(&list);
 }
 
-/* What is wrong with events; nothing is said where nothing is. */
-static void say_events(FILE *out, const tl_summary *s)
+/* How ranks got their numbers, where the traces themselves do not tell; and which of several runs this is. */
+static void say_numbering(FILE *out, const tl_summary *s)
 {
-    int64_t dropped = 0, repaired = 0;
+    int64_t by_name = 0, by_order = 0;
     for (size_t i = 0; i < s->nranks; i++) {
-        dropped += s->ranks[i].dropped;
-        repaired += s->ranks[i].repaired;
+        const char *from = tl_rank_from_labels[s->ranks[i].rank_from];
+        by_name += strcmp(from, "file_name") == 0;
+        by_order += strcmp(from, "order") == 0;
     }
-    if (dropped + repaired == 0)
-        return;
-    tl_wrap w = { .out = out, .indent = 2 };
-    if (dropped > 0)
-        tl_wrap_printf(&w, "%s event%s lost%s", tl_grouped(dropped).text, tl_plural(dropped), repaired > 0 ? "," : "");
-    if (repaired > 0)
-        tl_wrap_printf(&w, "%s repaired", tl_grouped(repaired).text);
-    for (size_t i = 0; i < s->nranks; i++)
-        if (s->ranks[i].error[0] != '\0' && s->ranks[i].dropped + s->ranks[i].repaired > 0) {
-            char error[sizeof s->ranks[i].error + 1];
-            snprintf(error, sizeof error, "%.*s", (int)sizeof s->ranks[i].error, s->ranks[i].error);
-            tl_wrap_printf(&w, "- rank %" PRId32 ":", s->ranks[i].rank);
-            tl_wrap_words(&w, error);
-            break;
-        }
-    tl_wrap_words(&w, "(tlmpi check has each trace)");
-    tl_wrap_end(&w);
+    if (by_name + by_order > 0 && s->nranks > 1) {
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_say(&w, "Numbered");
+        if (by_name > 0)
+            tl_say(&w, "by the file's name: %s~rank%s%s", tl_grouped(by_name).text, tl_plural(by_name),
+                   by_order > 0 ? "," : ".");
+        if (by_order > 0)
+            tl_say(&w, "by the order of the files: %s~rank%s.", tl_grouped(by_order).text, tl_plural(by_order));
+        tl_wrap_end(&w);
+    }
+    if (s->nruns > 1)
+        tl_print_sentence(out, "Run~%d~of~%d was analysed%s", s->run, s->nruns,
+                          s->run_asked ? ", as --run asked." : "; --run list lists them, --run N chooses.");
 }
 
-/* ---- what was found ---- */
-
-static void say_devices(FILE *out, const tl_summary *s)
+void tl_print_selection(FILE *out, const tl_summary *s)
 {
-    size_t several = 0;
-    for (size_t i = 0; i < s->nranks; i++)
-        several += s->ranks[i].devices > 1;
-    if (several == 0)
-        return;
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "%zu rank%s", several, several == 1 ? " has" : "s have");
-    tl_wrap_words(&w, "several devices; the table sums over them.");
+    if (s->answers->selection == NULL)
+        return;
+    tl_say_selection(&w, s->answers);
     tl_wrap_end(&w);
 }
 
@@ -223,9 +189,9 @@ static void say_output(FILE *out, const tl_summary *s)
     char path[1000];
     tl_shell_word(path, sizeof path, s->output);
     tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "Wrote");
+    tl_say(&w, "Wrote");
     tl_wrap_printf(&w, "%s", path);
-    tl_wrap_printf(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
+    tl_say(&w, "(%s).", tl_bytes_in_words(s->output_bytes).text);
     if (s->nranks == 0 && s->nphase_files == 0 && s->nmemory > 0)
         tl_wrap_printf(&w, "Next: tlmpi show %s memory_category", path);
     else if (tl_whole_row(s, -1) != NULL || s->answers->phases != NULL)
@@ -255,8 +221,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
         return;
     }
     say_inputs(out, s, look);
-    tl_say_numbering(out, s);
-    tl_say_run(out, s);
+    say_numbering(out, s);
     tl_print_selection(out, s);
     fputc('\n', out);
 
@@ -275,8 +240,7 @@ static void print_found(FILE *out, const tl_summary *s, const tl_look *look, det
     tl_say_memory(out, s);
     tl_say_executions(out, s);
     tl_say_unknown_kernels(out, s);
-    say_devices(out, s);
-    say_events(out, s);
+    tl_say_events(out, s);
 }
 
 /* Lines of all but the troubles, what was written as one: how long its path is changes nothing of what is told. */

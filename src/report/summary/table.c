@@ -8,13 +8,12 @@
  *
  * A rank's loss is all but compute and copies, as a share: a trace that is cut is shorter than others and not better.
  */
-#include "table.h"
+#include "parts.h"
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/quantile.h"
 #include "tlmpi/base/sort.h"
 #include "tlmpi/base/stats.h"
-#include "tlmpi/report/format/words.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,24 +90,6 @@ static int compare_loss(const void *a, const void *b)
     return la->rank->rank < lb->rank->rank ? -1 : la->rank->rank > lb->rank->rank;
 }
 
-static void print_late(FILE *out, const line *l, const layout *as)
-{
-    char text[48] = "-";
-    if (l->judged > 0)
-        snprintf(text, sizeof text, "%" PRId64 "/%" PRId64, l->late, l->judged);
-    fprintf(out, " %*s", as->unknown ? 6 : 7, text);
-}
-
-static void print_wall(FILE *out, const line *l, const layout *as)
-{
-    double wall = (double)l->row->wall_ns / as->unit_ns / (double)l->nranks;
-    int width = as->unknown ? 7 : 9;
-    if (wall < 1e7)
-        fprintf(out, " %*.*f", width, as->decimals, wall);
-    else
-        fprintf(out, " %*.3g", width, wall);
-}
-
 /* A word for each column but the first. */
 static void print_words(FILE *out, const layout *as, const char *const words[8])
 {
@@ -142,13 +123,17 @@ static void print_line(FILE *out, const line *l, const layout *as, const tl_look
     if (row == NULL) {
         print_words(out, as, (const char *[]){ "-", "-", "-", "-", "-", "-", "-", "-" });
     } else {
-        print_wall(out, l, as);
+        double wall = (double)row->wall_ns / as->unit_ns / (double)l->nranks;
+        fprintf(out, wall < 1e7 ? " %*.*f" : " %*.*g", as->unknown ? 7 : 9, wall < 1e7 ? as->decimals : 3, wall);
         fprintf(out, "%6.1f %%", tl_percent(row->compute_ns, row->wall_ns));
         print_exposed(out, row, as);
         fprintf(out, "%*.1f %%", as->unknown ? 5 : 6, tl_percent(row->copy_exposed_ns, row->wall_ns));
         fprintf(out, "%6.1f %%", tl_percent(row->idle_ns, row->wall_ns));
+        char late[48] = "-";
+        if (l->judged > 0)
+            snprintf(late, sizeof late, "%" PRId64 "/%" PRId64, l->late, l->judged);
         if (l->rank != NULL)
-            print_late(out, l, as);
+            fprintf(out, " %*s", as->unknown ? 6 : 7, late);
     }
     if (l->rank != NULL && l->rank->status != TL_RANK_OK && l->rank->status <= TL_RANK_UNREADABLE)
         fprintf(out, "  %s%s%s", look->bad, tl_rank_status_labels[l->rank->status], look->off);
@@ -195,12 +180,10 @@ static void print_some(FILE *out, const tl_summary *s, line *lines, size_t n, co
         print_line(out, &lines[i], as, look);
         shown++;
     }
-    tl_wrap w = { .out = out, .indent = 2 };
-    tl_wrap_printf(&w, "  (%zu of %s ranks%s,", shown, tl_grouped((int64_t)n).text,
-                   n < s->nranks ? " with device work" : "");
-    tl_wrap_words(&w, "by waiting + transfer +");
-    tl_wrap_words(&w, as->unknown ? "unknown + idle; all: tables breakdown, exposed)" : "idle; all: tables breakdown, exposed)");
-    tl_wrap_end(&w);
+    tl_print_sentence(
+        out, TL_KEPT TL_KEPT "(%zu~of~%s~ranks%s, by waiting + transfer +%s idle; all: tables breakdown, exposed)",
+        shown, tl_grouped((int64_t)n).text, n < s->nranks ? TL_KEPT "with" TL_KEPT "device" TL_KEPT "work" : "",
+        as->unknown ? " unknown +" : "");
 }
 
 static line line_of(const tl_summary *s, const tl_rank *rank)

@@ -5,7 +5,7 @@
  *     do others wait for that rank?       which ranks wait, and how long
  *     always, or only for a while?        pattern of each culprit
  *
- * The room has the answers as facts (this header), as words and sentences (words.h, say.h), and as an exit status
+ * The room has the answers as facts (this header), as words and sentences (say.h), and as an exit status
  * (fail_on.h).  It may use the model, and what words need of format.
  *
  * Nothing is decided here: table culprit holds each culprit, its cost and how sure the answer is; the other tables hold

@@ -1,12 +1,46 @@
-/* say.h - the sentences that the terminal's verdict and `tlmpi ask` share: words.h put together, in lines of 80
- * columns. */
+/* say.h - what the answers know, in words that the terminal's summary, `tlmpi ask` and the page share: phrases for values,
+ * and sentences in lines of 80 columns. */
 #ifndef TLMPI_REPORT_ANSWERS_SAY_H
 #define TLMPI_REPORT_ANSWERS_SAY_H
 
-#include "tlmpi/report/answers/words.h"
+#include "tlmpi/model/health_table.h"
+#include "tlmpi/report/answers/answers.h"
+#include "tlmpi/report/format/words.h"
 
-/* The words of a phrase; a number stays with its unit. */
-void tl_say_phrase(tl_wrap *wrap, tl_phrase phrase);
+/* --------------------------------------------------------------------------------------------------------- phrases */
+
+/* "in all 3 steps (4-6)", "in steps 2-3 only (2 of 5)"; "in the whole trace ..." without steps. */
+tl_phrase tl_pattern_in_words(const tl_culprit *culprit, const tl_trust *trust);
+
+/* What the cause of a rank's delay means. */
+const char *tl_cause_in_words(unsigned cause);
+
+/* "untraced: ...; its trace would show (rank-2.json)": of the first culprit, which has no trace. */
+tl_phrase tl_untraced_in_words(const tl_answers *answers);
+
+/* "(76.6 % of the gain)". */
+tl_phrase tl_cause_share_in_words(const tl_culprit *culprit);
+
+/* "all_reduce of 16.8 MB takes 393 us, where other ranks take 131 us". */
+tl_phrase tl_link_in_words(const tl_slow_link_row *link);
+
+/* "14.4 ms less of 42.7 ms (33.8 %) without its delay, simulated", or why that is not known. */
+tl_phrase tl_gain_in_words(const tl_answers *answers, const tl_culprit *culprit);
+
+/* A doubt, "there is a single step". */
+tl_phrase tl_doubt_in_words(const tl_answers *answers, tl_doubt doubt);
+
+/* "15 of 48 launches of rank 1 in steps 12-13 were not recorded, or not whole: ...", of all rows with the defect
+ * together, without a full stop.  False where there are none. */
+bool tl_health_in_words(const tl_table *health, tl_defect defect, tl_phrase *out);
+
+/* What to do next, by cause: "record rank 2 with Python stacks ...".  NULL: nothing is known to help. */
+const char *tl_next_in_words(const tl_answers *answers);
+
+/* "p = 0.0213"; p is known. */
+tl_phrase tl_chance_in_words(double p);
+
+/* ------------------------------------------------------------------------------------------------------- sentences */
 
 /* "Rank 2 (host a, device 2) holds the job up in all 3 steps (4-6): it costs 1.01 s (95.3 %) of each of these steps of
  * 1.06 s on average". */
@@ -15,12 +49,9 @@ void tl_say_culprit(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *
 /* The culprit's place, in quotes; the culprit must have one. */
 void tl_say_place(tl_wrap *wrap, const tl_culprit *culprit);
 
-/* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the worst culprit spends more than its
- * peers, the first `most` places; answers->nexcess is not 0. */
+/* "20.2 ms of a step in "aten::mm", 9.60 ms on its peers; 2.1 ms in "relu", 1.0 ms on its peers": where the worst culprit
+ * spends more than its peers, the first `most` places; answers->nexcess is not 0. */
 void tl_say_excess(tl_wrap *wrap, const tl_answers *answers, size_t most);
-
-/* What to do next, by cause: "record rank 2 with Python stacks ...".  NULL: nothing is known to help. */
-const char *tl_next_in_words(const tl_answers *answers);
 
 /* Says which part of the traces the following is about; nothing where all of the traces are selected. */
 void tl_say_selection(tl_wrap *w, const tl_answers *answers);
@@ -44,9 +75,6 @@ void tl_say_waiters(tl_wrap *wrap, const tl_answers *answers);
  * waited for, where the culprit, or the lack of one, does not tell. */
 void tl_say_waited_for(tl_wrap *wrap, const tl_answers *answers);
 
-/* "71.0 % of the critical path runs on it - 0.3 % of the path, on any rank, is unexplained"; the path must be known. */
-void tl_say_path(tl_wrap *wrap, const tl_answers *answers, const tl_culprit *culprit);
-
 /* "waiting or transfer is unknown: ranks that take part have no trace here": said of exposed communication, with the
  * reason for most of the unknown part. */
 void tl_say_comm_doubt(tl_wrap *wrap, const tl_answers *answers);
@@ -67,8 +95,5 @@ void tl_say_imbalance(tl_wrap *wrap, const tl_answers *answers, size_t most);
 /* "medium: 3 steps are too few for a test of significance; no kernel stands out": the confidence, its first `most`
  * (at least 1) doubts, and the number of the others. */
 void tl_say_confidence(tl_wrap *wrap, const tl_answers *answers, const tl_answer *answer, int most);
-
-/* "p = 0.0213"; p is known. */
-void tl_say_chance(tl_wrap *wrap, double p);
 
 #endif

@@ -7,9 +7,10 @@
  *
  * Keys are ours: they need no escapes.  `name` is NULL in an array.
  */
-#ifndef REPORT_JSON_WRITER_H
-#define REPORT_JSON_WRITER_H
+#ifndef TLMPI_REPORT_FORMAT_JSON_WRITER_H
+#define TLMPI_REPORT_FORMAT_JSON_WRITER_H
 
+#include "tlmpi/model/schema.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,10 @@ void tl_put_share(tl_json_writer *j, const char *name, int64_t ns, int64_t of_ns
 /* A cell of `size` bytes, which may fill it; a word.  Empty ones are null. */
 void tl_put_cell(tl_json_writer *j, const char *name, const char *cell, size_t size);
 void tl_put_word(tl_json_writer *j, const char *name, const char *word);
+
+/* Cells of a row under the names of their columns: "rank? defect count", of which a number below 0 is null where "?"
+ * follows.  The columns must be there. */
+void tl_put_columns(tl_json_writer *j, const tl_schema *schema, const void *row, const char *columns);
 
 /* An array of the words up to a NULL, in one line. */
 void tl_put_words(tl_json_writer *j, const char *name, const char *const *words);

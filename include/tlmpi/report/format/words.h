@@ -7,15 +7,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct tl_digits {
-    char text[32];
-} tl_digits;
+/* A text that is its caller's: tl_say(w, "%s", tl_duration(ns).text). */
+typedef struct tl_phrase {
+    char text[384];
+} tl_phrase;
+
+tl_phrase tl_phrase_of(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* 13702 -> "13 702"; four digits stay together. */
-tl_digits tl_grouped(int64_t value);
+tl_phrase tl_grouped(int64_t value);
 
 /* 3000000 -> "3.0 MB". */
-tl_digits tl_bytes_in_words(int64_t value);
+tl_phrase tl_bytes_in_words(int64_t value);
+
+/* 1009537890 -> "1.01 s", 20439898 -> "20.4 ms", 131000 -> "131 us". */
+tl_phrase tl_duration(int64_t ns);
+
+/* 0.024 -> "2.4 %"; part / whole likewise, 0 where there is no whole. */
+tl_phrase tl_share_in_words(double share);
+tl_phrase tl_part_in_words(int64_t part, int64_t whole);
+
+/* The text of a cell of `size` bytes, which may fill the cell. */
+tl_phrase tl_cell_in_words(const char *cell, size_t size);
 
 /* Length of the part of a host's name that is shown: the first label ("node0" of "node0.cluster.local"), of an
  * address all. */
@@ -27,9 +40,9 @@ const char *tl_plural(int64_t n);
 /* The path as a word for a shell, 0-terminated. */
 void tl_shell_word(char *out, size_t n, const char *path);
 
-/* "1-3, 7 and 5 more": the first 8 runs of the `listed` ranks (ascending); `all` is the number of ranks, listed or
- * not. */
-void tl_say_ranks(tl_wrap *wrap, const int64_t *ranks, size_t listed, size_t all);
+/* "1-3, 7, and 5 more": the first 8 runs of the `listed` ranks (ascending); `all` is the number of ranks, listed or
+ * not; `comma` stands before "and". */
+tl_phrase tl_ranks_in_words(const int64_t *ranks, size_t listed, size_t all, const char *comma);
 
 /* Writes sorted ranges as text, "0-3,7": ranges that overlap or follow one another become one.  tl_times_text:
  * half-open spans of time in ns, each in the largest unit that needs no fraction: "10ms-20500us".  A text longer

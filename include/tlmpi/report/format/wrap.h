@@ -1,8 +1,8 @@
 /* wrap.h - words in lines that fit the terminal, or 80 columns.
  *
  *     tl_wrap w = { .out = stdout, .indent = 4 };
- *     tl_wrap_printf(&w, "%d traces,", n);         kept together
- *     tl_wrap_words(&w, "of a job, and so on");   broken where it has spaces
+ *     tl_say(&w, "%d~traces, %s of a job", n, tl_duration(ns).text);     broken at spaces, but not at "~"
+ *     tl_wrap_printf(&w, "%s", path);                                    kept together
  *     tl_wrap_end(&w);
  *
  * A text that is longer than a line stands whole on a line of its own: a path must stay one that can be copied.
@@ -10,6 +10,7 @@
 #ifndef TLMPI_REPORT_FORMAT_WRAP_H
 #define TLMPI_REPORT_FORMAT_WRAP_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -28,7 +29,16 @@ void tl_wrap_printf(tl_wrap *wrap, const char *format, ...) __attribute__((forma
 /* The words of a text, each by itself. */
 void tl_wrap_words(tl_wrap *wrap, const char *text);
 
+/* The words of a sentence.  A "~" of the format, and a TL_KEPT of a text, is a space at which no line ends.  A number
+ * stays with the unit behind it, and its groups of three digits stay together. */
+#define TL_KEPT "\x1f"
+void tl_say(tl_wrap *wrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void tl_vsay(tl_wrap *wrap, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
 /* Ends the line; the next text begins a new one at column 0. */
 void tl_wrap_end(tl_wrap *wrap);
+
+/* A sentence by itself: all its lines but the first begin with two spaces. */
+void tl_print_sentence(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,5 +1,5 @@
 /* test_basis.c - what the answers rest on: collectives, clocks, waits that nobody is charged with. */
-#include "src/report/ask/basis.h"
+#include "tlmpi/report/ask.h"
 #include "answer_job.h"
 
 typedef struct input {
@@ -21,21 +21,24 @@ static void count_of(input *in, tl_quality_check check, int64_t n, int64_t of, i
     in->rows[in->table.n++] = (tl_quality){ .check = (uint8_t)check, .count = n, .of = of, .worst_ns = worst_ns };
 }
 
+#define HEAD "\nWhat do the answers rest on?\n"
+
+/* The last part of the answers. */
 static void expect(const input *in, const char *what)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    tl_print_basis(out, &in->answers, "f.h5", 0);
+    tl_print_answers(out, &in->answers, "f.h5", 0);
     (void)fclose(out);
-    CU_ASSERT_STRING_EQUAL(text, what);
-    if (strcmp(text, what) != 0)
-        fprintf(stderr, "expected:\n%sfound:\n%s", what, text);
+    const char *basis = strstr(text, HEAD);
+    basis = basis != NULL ? basis : "";
+    CU_ASSERT_STRING_EQUAL(basis, what);
+    if (strcmp(basis, what) != 0)
+        fprintf(stderr, "expected:\n%sfound:\n%s", what, basis);
     CU_ASSERT_TRUE(fits_a_screen(text));
     free(text);
 }
-
-#define HEAD "\nWhat do the answers rest on?\n"
 
 static void matched_collectives_have_a_line(void)
 {

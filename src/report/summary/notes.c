@@ -1,0 +1,389 @@
+/* notes.c - what is told after the verdict: memory timelines, execution traces, kernels that no rule names, and what is not
+ * there or cannot be trusted.
+ *
+ *     Memory of rank 3: at most 3.1 GB, of it activation 2.7 GB, parameter 0.1 GB (table memory_category)
+ *     Execution traces: 4,310 of 4,321 nodes linked to operators: 8 have no event and 3 have one of another name - 1 of
+ *       another process than the trace's: none of its nodes (table execution_trace)
+ *     Taken for communication, as they end together on all ranks: my_exchange (21.0 %) - --rules FILE can say otherwise.
+ *     12.3 % of kernel time is of kernels that no rule names, and counts as compute: my_dispatch (9.1 %), fused_x
+ *       (2.0 %), ... - if one communicates, --rules FILE can say so (table kernel_ranks, unclassified)
+ */
+#include "parts.h"
+
+#include "tlmpi/base/mem.h"
+#include "tlmpi/base/stats.h"
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How many of a kind are named before the rest is counted; how much of a kernel's name is shown, and from which share of
+ * kernel time on kernels without a rule matter. */
+enum { NAMED_CATEGORIES = 2, NAMED_KERNELS = 3, NAMED_TROUBLES = 5, NAMED_SKIPPED = 3, NAME_BYTES = 40, LEAST_PCT = 1 };
+
+/* ---------------------------------------------------------------------------------------------------------- memory */
+
+void tl_say_memory(FILE *out, const tl_summary *s)
+{
+    const tl_memory_category *total = NULL;
+    bool named[16] = { false };
+    size_t kinds = 0;
+
+    while (kinds < s->nmemory && s->memory[kinds].file == s->memory[0].file)
+        kinds++;
+    for (size_t i = kinds; kinds > 0 && i <= s->nmemory; i += kinds)
+        if (total == NULL || s->memory[i - 1].peak_bytes > total->peak_bytes)
+            total = &s->memory[i - 1];
+    if (total == NULL || kinds > sizeof named / sizeof *named)
+        return;
+    const tl_memory_category *rows = total + 1 - kinds;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_say(&w, "Memory");
+    if (total->rank >= 0)
+        tl_say(&w, "of~rank~%d:", (int)total->rank);
+    tl_say(&w, "at most %s", tl_bytes_in_words(total->peak_bytes).text);
+    for (size_t n = 0; n < NAMED_CATEGORIES; n++) {
+        size_t most = kinds; /* the unnamed category with the most bytes at the file's peak */
+        for (size_t i = 0; i + 1 < kinds; i++)
+            if (!named[i] && rows[i].at_peak_bytes > (most < kinds ? rows[most].at_peak_bytes : 0))
+                most = i;
+        if (most == kinds)
+            break;
+        named[most] = true;
+        tl_say(&w, "%s %s~%s", n == 0 ? "- of it" : "and", tl_memory_category_labels[rows[most].category],
+               tl_bytes_in_words(rows[most].at_peak_bytes).text);
+    }
+    tl_say(&w, "(table memory_category)");
+    tl_wrap_end(&w);
+}
+
+const char *tl_memory_file_words(const tl_memory_file *file, char words[TL_MEMORY_FILE_WORDS])
+{
+    const char *label = tl_memory_file_labels[file->status];
+    int n = (int)sizeof file->error;
+
+    if (file->status == TL_MEMORY_FILE_EMPTY)
+        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: no entry", label);
+    else if (file->entries == 0)
+        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: %.*s; no entry of it counts", label, n, file->error);
+    else
+        snprintf(words, TL_MEMORY_FILE_WORDS, "%s: %.*s; the %.32s entr%s before it count%s", label, n, file->error,
+                 tl_grouped(file->entries).text, file->entries == 1 ? "y" : "ies", file->entries == 1 ? "s" : "");
+    return words;
+}
+
+/* ------------------------------------------------------------------------------------------------ execution traces */
+
+/* Nodes that are linked, and why others are not. */
+static void say_nodes(tl_wrap *w, const tl_execution_trace *sum)
+{
+    const struct {
+        int64_t n;
+        const char *one, *many;
+    } kinds[] = { { sum->no_event, "has no event", "have no event" },
+                  { sum->other_name, "has one of another name", "have one of another name" },
+                  { sum->same_id, "shares its rf_id with a later one", "share their rf_id with a later one" },
+                  { sum->left_out, "has one that is not analysed", "have one that is not analysed" } };
+    const int64_t unlinked = sum->no_event + sum->other_name + sum->same_id + sum->left_out;
+    const char *and = "";
+
+    if (sum->linked + unlinked == 0) {
+        tl_say(w, "no node of an operator");
+        return;
+    }
+    tl_say(w, "%s~of~%s~node%s linked to operators%s", tl_grouped(sum->linked).text,
+           tl_grouped(sum->linked + unlinked).text, tl_plural(sum->linked + unlinked), unlinked > 0 ? ":" : "");
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].n > 0) {
+            tl_say(w, "%s%s %s", and, tl_grouped(kinds[i].n).text, kinds[i].n == 1 ? kinds[i].one : kinds[i].many);
+            and = "and ";
+        }
+}
+
+void tl_say_executions(FILE *out, const tl_summary *s)
+{
+    /* What is said of each, by linked_by; NULL: its nodes are counted. */
+    static const char *const refusals[] = { [TL_EXECUTION_NO_IDS] = "of a trace without ids of operators:",
+                                            [TL_EXECUTION_OTHER_PROCESS] = "of another process than the trace's:",
+                                            [TL_EXECUTION_NO_TRACE] = "of a rank without a trace:" };
+    int64_t refused[sizeof refusals / sizeof *refusals] = { 0 };
+    tl_execution_trace sum = { 0 };
+    bool first = true;
+
+    if (s->nexecutions == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_say(&w, "Execution traces:");
+    for (size_t i = 0; i < s->nexecutions; i++) {
+        const tl_execution_trace *e = &s->executions[i];
+        if (refusals[e->linked_by] != NULL) {
+            refused[e->linked_by]++;
+            continue;
+        }
+        first = false;
+        sum.linked += e->linked;
+        sum.no_event += e->no_event;
+        sum.other_name += e->other_name;
+        sum.same_id += e->same_id;
+        sum.left_out += e->left_out;
+    }
+    if (!first)
+        say_nodes(&w, &sum);
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        if (refused[i] == 0)
+            continue;
+        tl_say(&w, "%s%s %s %s", first ? "" : "- ", tl_grouped(refused[i]).text, refusals[i],
+               refused[i] == 1 ? "none of its nodes" : "none of their nodes");
+        first = false;
+    }
+    tl_say(&w, "(table execution_trace)");
+    tl_wrap_end(&w);
+}
+
+/* ---------------------------------------------------------------------------------------- kernels that no rule names */
+
+/* Parts of names, in lower case, that kernels of communication libraries have.  A word stands by itself. */
+typedef struct sign {
+    const char *part;
+    bool word;
+} sign;
+
+static const sign signs[] = {
+    { "allreduce", false }, { "all_reduce", false },
+    { "allgather", false }, { "all_gather", false },
+    { "alltoall", false },  { "all_to_all", false },
+    { "all2all", false },   { "a2a", true },
+    { "shmem", false },     { "reducescatter", false },
+    { "dispatch", true },   { "reduce_scatter", false },
+    { "sendrecv", false },  { "send", true },
+    { "recv", true },       { "put", true },
+    { "comm", true },       { "p2p", true },
+    { "peer", true },       { "ccl", false },
+    { "multimem", false },  { "nvlink", false },
+    { "rdma", true },       { "halo", true },
+};
+
+/* Arithmetic may be called so, too: they tell something where there are other ranks. */
+static const sign signs_among_ranks[] = {
+    { "exchange", false }, { "ring", true },      { "gather", true }, { "scatter", true }, { "push", true },
+    { "pull", true },      { "broadcast", true }, { "bcast", true },  { "remote", true },
+};
+
+/* Whether the part stands at `at` of the name, in either case, and by itself where it must. */
+static bool has_at(tl_text name, size_t at, const char *part, bool word)
+{
+    size_t n = strlen(part);
+    if (at + n > name.n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (tolower((unsigned char)name.p[at + i]) != part[i])
+            return false;
+    return !word || ((at == 0 || !isalpha((unsigned char)name.p[at - 1])) &&
+                     (at + n == name.n || !isalpha((unsigned char)name.p[at + n])));
+}
+
+static bool has_any(tl_text name, const sign *v, size_t n)
+{
+    for (size_t at = 0; at < name.n; at++)
+        for (size_t i = 0; i < n; i++)
+            if (has_at(name, at, v[i].part, v[i].word))
+                return true;
+    return false;
+}
+
+static bool may_communicate(tl_text name, bool among_ranks)
+{
+    return has_any(name, signs, sizeof signs / sizeof *signs) ||
+           (among_ranks && has_any(name, signs_among_ranks, sizeof signs_among_ranks / sizeof *signs_among_ranks));
+}
+
+/* The names of some kernels, each with its share of all_ns. */
+static void say_names(tl_wrap *w, const tl_summary *s, const tl_kernel_ranks *const *v, size_t n, int64_t all_ns)
+{
+    for (size_t i = 0; i < n; i++) {
+        tl_text name = tl_names_text(s->names, v[i]->name);
+        char cell[NAME_BYTES + 1] = "";
+        tl_cell_text(cell, NAME_BYTES, name.p, name.n);
+        tl_say(w, "%s (%.1f~%%)%s", cell, tl_percent(v[i]->total_ns, all_ns), i + 1 < n ? "," : "");
+    }
+}
+
+static void say_taken(FILE *out, const tl_summary *s, int64_t all_ns)
+{
+    const tl_kernel_ranks *largest[NAMED_KERNELS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->nkernels && n < NAMED_KERNELS; i++)
+        if (s->kernels[i].unclassified && s->kernels[i].kind == TL_COMM && s->kernels[i].name != TL_NO_NAME)
+            largest[n++] = &s->kernels[i];
+    if (n == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_say(&w, "Taken for communication, as they end together on all ranks:");
+    say_names(&w, s, largest, n, all_ns);
+    tl_say(&w, "- --rules FILE can say otherwise.");
+    tl_wrap_end(&w);
+}
+
+void tl_say_unknown_kernels(FILE *out, const tl_summary *s)
+{
+    const tl_kernel_ranks *largest[NAMED_KERNELS];
+    size_t named = 0;
+    int64_t unknown_ns = 0, all_ns = 0;
+    bool matters = false, among_ranks = s->nranks > 1 || s->world_size > 1;
+
+    for (size_t i = 0; i < s->nranks; i++) {
+        unknown_ns = tl_ns_add(unknown_ns, s->ranks[i].unclassified_ns);
+        all_ns = tl_ns_add(all_ns, s->ranks[i].kernel_ns);
+    }
+    for (size_t i = 0; i < s->nkernels && !(matters && named == NAMED_KERNELS); i++) {
+        const tl_kernel_ranks *k = &s->kernels[i];
+        if (!k->unclassified || k->kind != TL_COMPUTE || k->name == TL_NO_NAME)
+            continue;
+        bool may = tl_percent(k->total_ns, all_ns) >= LEAST_PCT &&
+                   may_communicate(tl_names_text(s->names, k->name), among_ranks);
+        if (named < NAMED_KERNELS)
+            largest[named++] = k;
+        else if (may)
+            largest[named - 1] = k; /* names one that may communicate in any case */
+        matters |= may;
+    }
+    say_taken(out, s, all_ns);
+    if (!matters)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    tl_say(&w, "%.1f %% of kernel time is of kernels that no rule names, and counts as compute:",
+           tl_percent(unknown_ns, all_ns));
+    say_names(&w, s, largest, named, all_ns);
+    tl_say(&w, "- if one communicates, --rules FILE can say so.");
+    tl_wrap_end(&w);
+}
+
+/* -------------------------------------------------------------------------------------- what is not there, or not whole */
+
+/* What is wrong with events, and with the ranks that have several devices; nothing is said where nothing is. */
+void tl_say_events(FILE *out, const tl_summary *s)
+{
+    int64_t dropped = 0, repaired = 0;
+    size_t several = 0;
+    const tl_rank *bad = NULL;
+    for (size_t i = s->nranks; i-- > 0;) {
+        const tl_rank *rank = &s->ranks[i];
+        dropped += rank->dropped;
+        repaired += rank->repaired;
+        several += rank->devices > 1;
+        bad = rank->error[0] != '\0' && rank->dropped + rank->repaired > 0 ? rank : bad;
+    }
+    if (several > 0)
+        tl_print_sentence(out, "%zu~rank%s several devices; the table sums over them.", several,
+                          several == 1 ? " has" : "s have");
+    if (dropped + repaired == 0)
+        return;
+    tl_wrap w = { .out = out, .indent = 2 };
+    if (dropped > 0)
+        tl_say(&w, "%s~event%s~lost%s", tl_grouped(dropped).text, tl_plural(dropped), repaired > 0 ? "," : "");
+    if (repaired > 0)
+        tl_say(&w, "%s~repaired", tl_grouped(repaired).text);
+    if (bad != NULL)
+        tl_say(&w, "-~rank~%" PRId32 ": %.*s", bad->rank, (int)sizeof bad->error, bad->error);
+    tl_say(&w, "(tlmpi check has each trace)");
+    tl_wrap_end(&w);
+}
+
+/* Names each rank whose trace is damaged, cut or unreadable, with what was lost and where. */
+static void say_losses(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    size_t losses = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        const tl_rank *rank = &s->ranks[i];
+        bool lossy =
+            rank->status == TL_RANK_DAMAGED || rank->status == TL_RANK_CUT || rank->status == TL_RANK_UNREADABLE;
+        if (!lossy || ++losses > NAMED_TROUBLES)
+            continue;
+        const char *label = tl_rank_status_labels[rank->status],
+                   *colon = rank->dropped > 0 || rank->error[0] != '\0' ? ":" : "";
+        int n = fprintf(out, "rank %" PRId32 " ", rank->rank);
+        fprintf(out, "%s%s%s%s", look->bad, label, look->off, colon);
+        tl_wrap w = { .out = out, .indent = 2, .column = (size_t)n + strlen(label) + strlen(colon), .begun = true };
+        if (rank->dropped > 0)
+            tl_say(&w, "%s~event%s~lost%s%s", tl_grouped(rank->dropped).text, tl_plural(rank->dropped),
+                   rank->status == TL_RANK_CUT ? TL_KEPT "and" TL_KEPT "all" TL_KEPT "that" TL_KEPT "followed" : "",
+                   rank->error[0] != '\0' ? ";" : "");
+        tl_say(&w, "%.*s", (int)sizeof rank->error, rank->error); /* a full cell has no 0 after it */
+        tl_wrap_end(&w);
+    }
+    if (losses > NAMED_TROUBLES)
+        fprintf(out, "%zu more not ok: see status and error of table rank.\n", losses - NAMED_TROUBLES);
+}
+
+/* Names each memory timeline that is not ok, with what was lost and where. */
+static void say_memory_losses(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    size_t losses = 0;
+    for (size_t i = 0; i < s->nmemory_files; i++) {
+        const tl_memory_file *f = &s->memory_files[i];
+        char words[TL_MEMORY_FILE_WORDS];
+        if (f->status == TL_MEMORY_FILE_OK || ++losses > NAMED_TROUBLES)
+            continue;
+        tl_wrap w = { .out = out, .indent = 2 };
+        tl_say(&w, "memory timeline");
+        tl_wrap_printf(&w, "%s%.*s:%s", look->bad, (int)sizeof f->path, f->path, look->off);
+        tl_say(&w, "%s", tl_memory_file_words(f, words));
+        tl_wrap_end(&w);
+    }
+    if (losses > NAMED_TROUBLES)
+        fprintf(out, "%zu more not ok: see status and error of table memory_file.\n", losses - NAMED_TROUBLES);
+}
+
+/* Ranks without device work (where no rank has any, that has been said), and ranks with work whose end cannot be. */
+static void say_ranks(FILE *out, const tl_summary *s)
+{
+    int64_t *idle = tl_calloc(s->nranks + 1, sizeof *idle), *odd = tl_calloc(s->nranks + 1, sizeof *odd);
+    int64_t work = 0, ns = 0;
+    size_t nidle = 0, nodd = 0;
+    for (size_t i = 0; i < s->nranks; i++) {
+        const tl_rank *rank = &s->ranks[i];
+        if (rank->status == TL_RANK_NO_GPU)
+            idle[nidle++] = rank->rank;
+        if (rank->too_long > 0)
+            odd[nodd++] = rank->rank;
+        work += rank->too_long;
+        ns = tl_ns_add(ns, rank->too_long > 0 ? rank->too_long_ns : 0);
+    }
+    if (nidle > 0 && nidle < s->nranks)
+        tl_print_sentence(out, "No device work in the trace of %s~rank%s: %s", tl_grouped((int64_t)nidle).text,
+                          tl_plural((int64_t)nidle), tl_ranks_in_words(idle, nidle, nidle, ",").text);
+    if (nodd > 0)
+        tl_print_sentence(
+            out,
+            "%s~piece%s of device work on rank%s %s cannot have run as long as the trace says, and %s, or "
+            "with the recording: %s less (table rank, too_long).",
+            tl_grouped(work).text, tl_plural(work), tl_plural((int64_t)nodd),
+            tl_ranks_in_words(odd, nodd, nodd, ",").text,
+            work == 1 ? "ends here when the next of its stream begins"
+                      : "end here when the next of their streams begin",
+            tl_duration(ns).text);
+    free(idle);
+    free(odd);
+}
+
+void tl_say_troubles(FILE *out, const tl_summary *s, const tl_look *look)
+{
+    const tl_table *health = s->answers->health;
+    tl_phrase words;
+
+    say_losses(out, s, look);
+    say_memory_losses(out, s, look);
+    say_ranks(out, s);
+    for (int defect = 0; health != NULL && defect < TL_NDEFECTS; defect++)
+        if (tl_health_in_words(health, (tl_defect)defect, &words))
+            tl_print_sentence(out, "Recording: %s", words.text);
+    if (s->nmissing > 0)
+        tl_print_sentence(out, "No trace of %s~rank%s: %s", tl_grouped((int64_t)s->nmissing).text,
+                          tl_plural((int64_t)s->nmissing),
+                          tl_ranks_in_words(s->missing, s->nmissing_listed, s->nmissing, ",").text);
+    for (size_t i = 0; i < s->nskipped && i < NAMED_SKIPPED; i++)
+        tl_print_sentence(out, "Left out: %s", s->skipped[i]);
+    if (s->nskipped > NAMED_SKIPPED)
+        fprintf(out, "and %zu more: tlmpi check names them.\n", s->nskipped - NAMED_SKIPPED);
+}
