@@ -209,13 +209,13 @@ static tl_phrase elsewhere_in_words(const tl_answers *a)
 static const char *const plain_doubts[TL_NDOUBTS] = {
     [TL_DOUBT_LOST] = "the work of some launches is not in the traces (table health)",
     [TL_DOUBT_TAKEN] =
-        "kernels are taken for communication because they end together on all ranks (--rules FILE can name "
-        "them)",
+        ("kernels are taken for communication because they end together on all ranks (--rules FILE can name "
+         "them)"),
     [TL_DOUBT_NOT_REPLAYED] = "the cost could not be simulated",
     [TL_DOUBT_ENDS] = "which of its ranks are at the ends of the link is unknown",
     [TL_DOUBT_OTHER_STAGES] =
-        "all ranks that do the same are slow beside those of other stages, which run as many kernels "
-        "of these names: whether these do as much is unknown",
+        ("all ranks that do the same are slow beside those of other stages, which run as many kernels "
+         "of these names: whether these do as much is unknown"),
     [TL_DOUBT_HALF] = "half of the ranks are slower than the other half: which half is as it should be is unknown",
     [TL_DOUBT_MIXED] = "no single cause has 80 % of the delay",
     [TL_DOUBT_UNKNOWN] = "the cause is unknown",

@@ -44,15 +44,6 @@ static int compare_steps(const void *context, uint32_t a, uint32_t b)
 
 /* ---------------------------------------------------------------------------------------------------------- gather */
 
-static void find_ranks(blame *b)
-{
-    b->ranks = tl_calloc(b->table->n + 1, sizeof *b->ranks);
-    for (size_t i = 0; i < b->table->n; i++)
-        if (b->nranks == 0 || b->ranks[b->nranks - 1] != row_at(b->table, i)->rank)
-            b->ranks[b->nranks++] = row_at(b->table, i)->rank;
-    b->nranks = tl_heat_ranks(b->ranks, b->nranks);
-}
-
 /* Marks the ranks that a culprit names.  A link marks none. */
 static void find_named(blame *b)
 {
@@ -74,7 +65,10 @@ static void gather(blame *b)
 {
     size_t n = b->table->n, nsteps = 0;
     uint32_t *index = tl_sorted_index(n, compare_steps, b->table);
-    find_ranks(b);
+    b->ranks = tl_calloc(n + 1, sizeof *b->ranks);
+    for (; b->nranks < n; b->nranks++)
+        b->ranks[b->nranks] = row_at(b->table, b->nranks)->rank;
+    b->nranks = tl_heat_ranks(b->ranks, n);
     int64_t *most = tl_calloc(b->nranks + 1, sizeof *most);
 
     for (size_t i = 0; i < n; i++) {
@@ -111,29 +105,22 @@ static void mark(blame *b)
         for (size_t c = 0, n; c < h->steps->n; c += n) {
             for (n = 1; c + n < h->steps->n && cells[c + n].late == cells[c].late; n++)
                 ;
-            if (!cells[c].late)
-                continue;
-            tl_vec_room(&b->outlines);
-            b->outlines.v[b->outlines.n++] = (tl_outline){ .row = r, .first = c, .last = c + n - 1 };
+            if (cells[c].late)
+                tl_vec_push(&b->outlines, (tl_outline){ .row = r, .first = c, .last = c + n - 1 });
         }
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ write */
 
-static void say_finding(const blame *b, char *out, size_t size)
+static tl_phrase finding_of(const blame *b, size_t worst)
 {
-    size_t worst = tl_heat_worst(&b->heat);
-    if (worst == SIZE_MAX || b->heat.total[worst].part_ns <= 0) {
-        snprintf(out, size, "No rank has more work than its peers.");
-        return;
-    }
-    const tl_heat_sum *sum = &b->heat.total[worst];
-    snprintf(out, size,
-             "Rank %" PRId32 " works longest beyond its peers, %s of all these steps; most in %s: %s of %s.",
-             b->ranks[worst], tl_show_share(tl_heat_share(sum->part_ns, sum->whole_ns), false).text,
-             tl_steps_of_column(&b->steps, b->heat.most_at[worst]).text, tl_show_share(b->heat.most[worst], false).text,
-             b->steps.run > 1 ? "them" : "it");
+    if (worst == SIZE_MAX || b->heat.total[worst].part_ns <= 0)
+        return tl_phrase_of("No rank has more work than its peers.");
+    return tl_phrase_of("Rank %" PRId32 " works longest beyond its peers, %s of all these steps; most in %s: %s of %s.",
+                        b->ranks[worst], tl_heat_share_of(&b->heat, worst, false).text,
+                        tl_steps_of_column(&b->steps, b->heat.most_at[worst]).text,
+                        tl_show_share(b->heat.most[worst], false).text, b->steps.run > 1 ? "them" : "it");
 }
 
 /* Puts the waiting of others for the rank (direct), and their waiting passed on from ranks that had waited for it. */
@@ -153,48 +140,41 @@ static void put_waits(tl_page *page, const void *arg, int32_t rank)
         fprintf(page->out, ", passed on %s", tl_show_time(indirect_ns).text);
 }
 
-static void put_picture(blame *b)
+static void put_picture(const blame *b)
 {
     FILE *out = b->page->out;
-    char finding[256];
-    const tl_picture picture = { .heat = &b->heat,
-                                 .shades = tl_shades_of_parts(),
-                                 .id = "excess",
-                                 .title = "How much of each step a rank works longer than its peers",
-                                 .finding = finding,
-                                 .cell = "of the step",
-                                 .late = "a step in which the rank is late",
-                                 .named = b->marked,
-                                 .outlines = b->outlines.v,
-                                 .noutlines = b->outlines.n,
-                                 .hosts = tl_page_hosts(b->page) };
-    const tl_worst worst = {
-        .picture = &picture,
-        .keep = b->named,
-        .part = "longer by",
-        .whole = "the step takes",
-        .note = put_waits,
-        .arg = tl_tables_get(b->page->html->in.tables, &tl_blame_schema),
-        .note_head = "GPU time that others waited for it, in all steps",
-    };
+    size_t worst = tl_heat_worst(&b->heat);
+    const tl_phrase finding = finding_of(b, worst);
+    tl_figure figure = { .picture = { .heat = &b->heat,
+                                      .shades = tl_shades_of_parts(),
+                                      .id = "excess",
+                                      .title = "How much of each step a rank works longer than its peers",
+                                      .finding = finding.text,
+                                      .cell = "of the step",
+                                      .late = "a step in which the rank is late",
+                                      .named = b->marked,
+                                      .outlines = b->outlines.v,
+                                      .noutlines = b->outlines.n },
+                         .keep = b->named,
+                         .explanation =
+                             "The shade is by how much the rank's own work, of its device or its host, exceeds "
+                             "that of its peers, in percent of the step. Passed on is what ranks waited for "
+                             "others that had waited for this one.",
+                         .column = "the excess in all of them, of their length.",
+                         .table = "blame_step",
+                         .another = b->outlines.n > 0 ? "culprit" : NULL,
+                         .part = "longer by",
+                         .whole = "the step takes",
+                         .note = put_waits,
+                         .arg = tl_tables_get(b->page->html->in.tables, &tl_blame_schema),
+                         .note_head = "GPU time that others waited for it, in all steps" };
 
-    say_finding(b, finding, sizeof finding);
-    fprintf(out, "<figure>\n<figcaption><h3>%s</h3><p>%s</p></figcaption>\n", picture.title, finding);
-    size_t most = tl_heat_worst(&b->heat);
-    if (most != SIZE_MAX && b->heat.total[most].part_ns > 0 && !b->named[most])
+    fprintf(out, "<figure>\n<figcaption><h3>%s</h3><p>%s</p></figcaption>\n", figure.picture.title, finding.text);
+    if (worst != SIZE_MAX && b->heat.total[worst].part_ns > 0 && !b->named[worst])
         fputs("<p>That alone is no verdict: some rank always works longest, by chance or where others wait for "
               "nothing.</p>\n",
               out);
-    tl_draw_heat(out, &picture);
-    fputs(
-        "<p class=\"source\">The shade is by how much the rank's own work, of its device or its host, exceeds that of "
-        "its peers, in percent of the step. Passed on is what ranks waited for others that had waited for this one. ",
-        out);
-    if (b->steps.run > 1)
-        fprintf(out, "A column is %zu steps: the excess in all of them, of their length. ", b->steps.run);
-    tl_put_source(b->page, "blame_step", b->outlines.n > 0 ? "culprit" : NULL);
-    fputs("</p>\n", out);
-    tl_put_worst(b->page, &worst);
+    tl_put_figure(b->page, &figure);
     fputs("</figure>\n", out);
 }
 

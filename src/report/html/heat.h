@@ -11,12 +11,40 @@
 #ifndef TLMPI_REPORT_HTML_HEAT_H
 #define TLMPI_REPORT_HTML_HEAT_H
 
-#include "limits.h"
 #include "tlmpi/base/status.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/model/tables.h"
+#include "tlmpi/report/format/words.h"
 #include <stdbool.h>
 #include <stdio.h>
+
+/* ----------------------------------------------------------------------------------------------------------- limits */
+
+/* How much a page shows.  None of these decides anything: what is late, and who, stands in the tables. */
+enum {
+    /* Ranks up to which each has a row of its own: at 13 pixels each they fill a screen. */
+    TL_HEAT_ROWS = 64,
+    /* The worst ranks with a row of their own where the job has more ranks than TL_HEAT_ROWS; one row stands for all
+     * others.  Half a screen. */
+    TL_HEAT_WORST = 32,
+    /* Steps up to which each has a column of its own: at 3 pixels each they fill the width of a page. */
+    TL_HEAT_COLUMNS = 240,
+    /* Cells up to which each is a shape of some 150 bytes that shows its numbers under a pointer; in a larger picture
+     * neighbours of one shade are one shape of 20 bytes.  Either way a picture has less than 300 kB. */
+    TL_HEAT_CELLS_TOLD = 2000,
+    /* Phases with a picture: with the one for blame, each of the largest size, they stay below 3 MB. */
+    TL_HEATS_OF_PHASES = 8,
+    /* Phases without a picture that are named; the rest is counted.  A few lines. */
+    TL_PHASES_SAID = 20,
+    /* Ranks in the small table under a picture, besides the ranks that a verdict names: read at a glance. */
+    TL_WORST_ROWS = 5,
+    /* Characters of a host's name at the side of a picture. */
+    TL_HOST_SHOWN = 16
+};
+
+/* Where the first shade away from neutral begins, as a multiple of the scatter of a rank's cells around their own
+ * middle: most of what is chance stays neutral. */
+#define TL_SHADE_SCATTERS 3.0
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
@@ -102,6 +130,9 @@ size_t tl_heat_worst(const tl_heat *heat);
 size_t tl_heat_shortest(const tl_heat *heat);
 size_t tl_heat_hidden(const tl_heat *heat);
 
+/* "12.3 %": the rank's part of all steps. */
+tl_phrase tl_heat_share_of(const tl_heat *heat, size_t rank, bool sign);
+
 /* part / whole, but no further from 0 than 1000; 0 for nothing of nothing. */
 double tl_heat_share(int64_t part_ns, int64_t whole_ns);
 
@@ -126,19 +157,13 @@ tl_shades tl_shades_by_scatter(const tl_heat *heat);
 int tl_shade_of(const tl_shades *shades, double share);
 
 /* "12.3 %"; with a sign where it has two. */
-typedef struct tl_shown {
-    char text[32];
-} tl_shown;
-tl_shown tl_show_share(double share, bool sign);
+tl_phrase tl_show_share(double share, bool sign);
 
 /* "20.1 ms", "-4.50 us". */
-tl_shown tl_show_time(int64_t ns);
+tl_phrase tl_show_time(int64_t ns);
 
 /* "step 7", "steps 7-12"; "the whole trace" of step -1. */
-typedef struct tl_steps_word {
-    char text[40];
-} tl_steps_word;
-tl_steps_word tl_steps_of_column(const tl_heat_steps *steps, size_t column);
+tl_phrase tl_steps_of_column(const tl_heat_steps *steps, size_t column);
 
 /* ---------------------------------------------------------------------------------------------------------- drawing */
 
@@ -162,6 +187,9 @@ typedef struct tl_picture {
     size_t noutlines;
     const tl_table *hosts; /* rows of tl_rank; NULL: none */
 } tl_picture;
+
+/* The row of a rank in table rank; NULL: it has none. */
+const tl_rank *tl_rank_in(const tl_table *ranks, int32_t rank);
 
 /* The SVG element, and its legend. */
 void tl_draw_heat(FILE *out, const tl_picture *picture);

@@ -1,42 +1,85 @@
-/* page.c - the page: its head, its parts in a list, its foot. */
+/* page.c - the page: its head, its parts in a list, its foot; the part with the answers, and what the others share. */
 #include "page.h"
 
 #include "tlmpi/base/mem.h"
+#include "tlmpi/base/sort.h"
+#include "tlmpi/report/ask.h"
 #include "tlmpi/report/format/markup.h"
-#include "tlmpi/report/format/words.h"
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+/* --------------------------------------------------------------------------------------------------------- verdict */
+
+/* The first part: the four questions and their answers, word for word as `tlmpi ask` says them. */
+
+/* "Evidence: it comes ..." with its first word as a label; one that has none is the answer itself. */
+static void put_line(FILE *out, tl_text line)
+{
+    static const char *const labels[] = { "File:",        "Cost:",    "Also:",       "Together:",
+                                          "Evidence:",    "Balance:", "Confidence:", "Collectives:",
+                                          "Not matched:", "Clocks:",  "Waiting:",    "Simulation:" };
+    const char *label = NULL;
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0] && label == NULL; i++)
+        if (tl_text_starts(line, labels[i]))
+            label = labels[i];
+    if (label == NULL) {
+        fputs("<p class=\"answer\">", out);
+    } else {
+        fprintf(out, "<p class=\"more\"><b>%s</b>", label);
+        line = (tl_text){ line.p + strlen(label), line.n - strlen(label) };
+    }
+    tl_put_markup(out, line);
+    fputs("</p>\n", out);
+}
+
+static void part_verdict(tl_page *page)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *memory = open_memstream(&text, &n);
+
+    if (memory != NULL) {
+        tl_print_answers(memory, page->html->in.answers, page->html->in.file, SIZE_MAX);
+        page->failed = fclose(memory) != 0 || page->failed;
+    }
+    page->failed = page->failed || memory == NULL || text == NULL;
+    for (const char *p = text, *end; p != NULL && *p != '\0'; p = end + (*end != '\0')) {
+        end = p + strcspn(p, "\n");
+        const tl_text line = { p, (size_t)(end - p) };
+        if (line.n == 0)
+            continue;
+        if (tl_text_starts(line, "  ")) {
+            put_line(page->out, (tl_text){ line.p + 2, line.n - 2 });
+        } else {
+            fputs("<h3>", page->out);
+            tl_put_markup(page->out, line);
+            fputs("</h3>\n", page->out);
+        }
+    }
+    free(text);
+}
 
 static const struct {
     const char *id, *title;
     void (*write)(tl_page *page);
 } parts[] = {
-    { "verdict", "Who holds the job up?", tl_part_verdict },
+    { "verdict", "Who holds the job up?", part_verdict },
     { "blame", "Who works longer than its peers, and when?", tl_part_blame },
     { "phases", "Who takes longer in a phase, and when?", tl_part_phases },
 };
 
-/* ------------------------------------------------------------------------------------------------- what parts share */
+/* --------------------------------------------------------------------------------------------------------- figures */
 
-tl_wrap *tl_sentence_begin(tl_sentence *s)
+void tl_put_command(tl_page *page, const char *table)
 {
-    *s = (tl_sentence){ .wrap.columns = SIZE_MAX };
-    s->wrap.out = open_memstream(&s->text, &s->n);
-    if (s->wrap.out == NULL)
-        s->wrap.out = fopen("/dev/null", "w");
-    return &s->wrap;
+    fputs("<code>tlmpi show ", page->out);
+    tl_put_markup_word(page->out, page->file);
+    fprintf(page->out, " %s</code>", table);
 }
 
-void tl_sentence_end(tl_sentence *s, tl_page *page)
-{
-    bool ok = s->wrap.out != NULL && fclose(s->wrap.out) == 0 && s->text != NULL;
-    if (ok)
-        tl_put_markup(page->out, (tl_text){ s->text, s->n });
-    page->failed = page->failed || !ok;
-    free(s->text);
-}
-
-const tl_table *tl_page_hosts(const tl_page *page)
+/* Table rank, where a trace names any host; else NULL. */
+static const tl_table *hosts_of(const tl_page *page)
 {
     const tl_table *ranks = tl_tables_get(page->html->in.tables, &tl_rank_schema);
     for (size_t i = 0; i < ranks->n; i++) {
@@ -47,20 +90,76 @@ const tl_table *tl_page_hosts(const tl_page *page)
     return NULL;
 }
 
-void tl_put_command(tl_page *page, const char *table)
+static int by_worst(const void *context, uint32_t a, uint32_t b)
 {
-    fputs("<code>tlmpi show ", page->out);
-    tl_put_markup_word(page->out, page->file);
-    fprintf(page->out, " %s</code>", table);
+    const tl_figure *f = context;
+    if (f->keep[a] != f->keep[b])
+        return f->keep[a] ? -1 : 1;
+    return TL_COMPARE(f->picture.heat->total[b].part_ns, f->picture.heat->total[a].part_ns);
 }
 
-void tl_put_source(tl_page *page, const char *table, const char *another)
+static void put_rank(tl_page *page, const tl_figure *f, size_t rank)
 {
-    fprintf(page->out, "Table%s: ", another != NULL ? "s" : "");
-    tl_put_command(page, table);
-    if (another != NULL)
-        fprintf(page->out, " and <code>%s</code>", another);
-    fputs(".", page->out);
+    const tl_heat *h = f->picture.heat;
+    const tl_heat_sum *sum = &h->total[rank];
+    const tl_rank *row = f->picture.hosts != NULL ? tl_rank_in(f->picture.hosts, h->ranks[rank]) : NULL;
+    bool both = f->picture.shades.both;
+    FILE *out = page->out;
+
+    fprintf(out, "<tr><th scope=\"row\">%" PRId32 "</th>", h->ranks[rank]);
+    if (f->picture.hosts != NULL) {
+        fputs("<td>", out);
+        if (row != NULL)
+            tl_put_markup_cell(out, row->host, tl_host_length(row->host, sizeof row->host));
+        fputs("</td>", out);
+    }
+    fprintf(out, "<td>%s</td><td>%s</td>", tl_show_time(sum->part_ns / sum->n).text,
+            tl_show_time(sum->whole_ns / sum->n).text);
+    fprintf(out, "<td>%s</td><td>%s in %s</td><td class=\"words\">", tl_heat_share_of(h, rank, both).text,
+            tl_show_share(h->most[rank], both).text, tl_steps_of_column(h->steps, h->most_at[rank]).text);
+    f->note(page, f->arg, h->ranks[rank]);
+    fputs("</td></tr>\n", out);
+}
+
+static void put_worst(tl_page *page, const tl_figure *f)
+{
+    const tl_heat *h = f->picture.heat;
+    uint32_t *index = tl_calloc(h->nranks + 1, sizeof *index);
+    size_t n = 0, kept = 0;
+
+    for (size_t i = 0; i < h->nranks; i++) {
+        if (h->total[i].n == 0)
+            continue;
+        index[n++] = (uint32_t)i;
+        kept += f->keep[i];
+    }
+    tl_sort_index(index, n, by_worst, f);
+    kept = kept < TL_HEAT_WORST ? kept : TL_HEAT_WORST;
+    fprintf(page->out,
+            "<div class=\"wide\"><table><caption>The worst ranks, in the mean of a step</caption>\n"
+            "<tr><th>rank</th>%s<th>%s</th><th>%s</th><th>share</th><th>most</th><th class=\"words\">%s</th></tr>\n",
+            f->picture.hosts != NULL ? "<th>host</th>" : "", f->part, f->whole, f->note_head);
+    for (size_t i = 0; i < n && i < kept + TL_WORST_ROWS; i++)
+        if (i < kept || h->total[index[i]].part_ns > 0)
+            put_rank(page, f, index[i]);
+    fputs("</table></div>\n", page->out);
+    free(index);
+}
+
+void tl_put_figure(tl_page *page, tl_figure *f)
+{
+    size_t run = f->picture.heat->steps->run;
+    f->picture.hosts = hosts_of(page);
+    tl_draw_heat(page->out, &f->picture);
+    fprintf(page->out, "<p class=\"source\">%s ", f->explanation);
+    if (run > 1)
+        fprintf(page->out, "A column is %zu steps: %s ", run, f->column);
+    fprintf(page->out, "Table%s: ", f->another != NULL ? "s" : "");
+    tl_put_command(page, f->table);
+    if (f->another != NULL)
+        fprintf(page->out, " and <code>%s</code>", f->another);
+    fputs(".</p>\n", page->out);
+    put_worst(page, f);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- page */
@@ -108,37 +207,4 @@ tl_status tl_html_write(tl_html *html, FILE *out, tl_error *err)
     }
     put_foot(&page);
     return page.failed ? tl_fail_memory(err, "the page") : TL_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------------- its rows */
-
-tl_html *tl_html_new(const tl_html_input *input)
-{
-    tl_html *html = tl_calloc(1, sizeof *html);
-    html->in = *input;
-    html->timed = (tl_timed){ .verdicts = input->answers->phases,
-                              .nverdicts = input->answers->nphases,
-                              .name = input->name,
-                              .name_arg = input->name_arg };
-    return html;
-}
-
-void tl_html_free(tl_html *html)
-{
-    if (html != NULL)
-        tl_timed_free(&html->timed);
-    free(html);
-}
-
-tl_status tl_html_next(tl_html *html, const tl_schema **table)
-{
-    tl_timed_next(&html->timed, table);
-    return TL_OK;
-}
-
-void tl_html_take(void *html, const void *row, tl_error *err)
-{
-    (void)err;
-    tl_html *to = html;
-    tl_timed_take(&to->timed, row);
 }

@@ -6,13 +6,52 @@
 #define TLMPI_REPORT_HTML_PAGE_H
 
 #include "heat.h"
-#include "timed.h"
-#include "tlmpi/report/format/wrap.h"
+#include "tlmpi/base/text.h"
+#include "tlmpi/model/phase_tables.h"
 #include "tlmpi/report/html.h"
+
+typedef struct tl_timed_phase {
+    char title[sizeof((tl_phase_verdict *)0)->phase]; /* as in table phase_verdict: may fill it */
+    uint32_t name;                                    /* its NAME in tables phase and phase_step */
+    int64_t total_ns;
+    size_t first_verdict; /* the first row of phase_verdict that is about it; SIZE_MAX: none */
+    int heat;             /* of its heat map; -1: it has none */
+} tl_timed_phase;
+
+/* A row of table phase. */
+typedef struct tl_timed_row {
+    uint32_t phase;
+    int32_t rank;
+    int64_t excess_ns;
+} tl_timed_row;
+
+/* The phases of a result, and heat maps of the phases that take most time: gathered from tables phase and phase_step,
+ * which may be far too large to be held.
+ *
+ *     1. phase         which phases there are, how long each takes, and which ranks take longer
+ *     2. phase_step    the cells
+ */
+typedef struct tl_timed {
+    const tl_phase_verdict *verdicts; /* borrowed */
+    size_t nverdicts;
+    tl_text (*name)(void *arg, uint32_t id);
+    void *name_arg;
+
+    enum { TL_TIMED_PHASES = 1, TL_TIMED_CELLS, TL_TIMED_DONE } pass; /* 0: not begun */
+    TL_VEC(tl_timed_phase) phases;
+    TL_VEC(tl_timed_row) rows;
+    TL_VEC(int32_t) ranks; /* ascending when all are there */
+    tl_heat_steps steps;
+    size_t ndrawn; /* phases with a heat map, those of verdicts first, then those with most time */
+    uint32_t drawn[TL_HEATS_OF_PHASES];
+    tl_heat heats[TL_HEATS_OF_PHASES];
+    bool *keep[TL_HEATS_OF_PHASES]; /* by rank: a verdict names it, in this phase, or as a straggler in any */
+    size_t at_phase, at_rank;       /* where the row before was found: the next is mostly the one after it */
+} tl_timed;
 
 struct tl_html {
     tl_html_input in;
-    tl_timed timed; /* what tables phase and phase_step say */
+    tl_timed timed;
 };
 
 typedef struct tl_page {
@@ -22,45 +61,29 @@ typedef struct tl_page {
     bool failed;      /* memory is out */
 } tl_page;
 
-/* A sentence that others put together, as text of the page:
- *
- *     tl_sentence s;
- *     tl_say_something(tl_sentence_begin(&s), ...);
- *     tl_sentence_end(&s, page);
- */
-typedef struct tl_sentence {
-    tl_wrap wrap;
-    char *text;
-    size_t n;
-} tl_sentence;
-tl_wrap *tl_sentence_begin(tl_sentence *sentence);
-void tl_sentence_end(tl_sentence *sentence, tl_page *page);
-
-/* Table rank, where a trace names any host; else NULL. */
-const tl_table *tl_page_hosts(const tl_page *page);
-
-/* Puts "tlmpi show FILE TABLE"; and a sentence that says which tables have a picture's numbers (another may be NULL).
- */
+/* Puts "tlmpi show FILE TABLE". */
 void tl_put_command(tl_page *page, const char *table);
-void tl_put_source(tl_page *page, const char *table, const char *another);
 
-/* The worst ranks of a picture, kept ranks first, each with its numbers and a line of words.  NULL: no words. */
-typedef struct tl_worst {
-    const tl_picture *picture;
-    const bool *keep;         /* by rank */
-    const char *part, *whole; /* heads: "longer by", "peers take" */
+/* A picture, and under it which tables have its numbers (another: NULL for none), and the worst ranks, kept ranks first,
+ * each with its numbers and a note. */
+typedef struct tl_figure {
+    tl_picture picture;      /* hosts are found for it */
+    const bool *keep;        /* by rank */
+    const char *explanation; /* of the shades */
+    const char *column;      /* what a column of several steps is, after "A column is N steps: " */
+    const char *table, *another;
+    const char *part, *whole; /* heads of the worst ranks: "longer by", "peers take" */
     void (*note)(tl_page *page, const void *arg, int32_t rank);
     const void *arg;
     const char *note_head;
-} tl_worst;
-void tl_put_worst(tl_page *page, const tl_worst *worst);
+} tl_figure;
+void tl_put_figure(tl_page *page, tl_figure *figure);
 
 /* The style sheet. */
 extern const char tl_html_style[];
 
 /* ---- the parts ---- */
 
-void tl_part_verdict(tl_page *page);
 void tl_part_blame(tl_page *page);
 void tl_part_phases(tl_page *page);
 
