@@ -1,5 +1,6 @@
 /* table.c - rows of a schema: adding, sorting by the keys, finding fields. */
 #include "tlmpi/base/sort.h"
+#include "tlmpi/base/stats.h"
 #include "tlmpi/model/table.h"
 #include "tlmpi/base/mem.h"
 
@@ -32,6 +33,16 @@ void tl_table_append(tl_table *table, const void *rows, size_t n)
     room(table, n);
     memcpy(tl_table_row(table, table->n), rows, n * table->schema->row_size);
     table->n += n;
+}
+
+void tl_row_add(const tl_schema *schema, void *sum, const void *row)
+{
+    for (const tl_field *f = schema->fields; f < schema->fields + schema->nfields; f++) {
+        int64_t *to = (int64_t *)(void *)((char *)sum + f->offset);
+        const int64_t *more = (const int64_t *)(const void *)((const char *)row + f->offset);
+        if (f->role == TL_ROLE_MEASURE && f->type == TL_TYPE_I64)
+            *to = tl_ns_add(*to, *more);
+    }
 }
 
 size_t tl_table_from_rank(const tl_table *table, int32_t rank)

@@ -3,6 +3,22 @@
 #include "tlmpi/model/view.h"
 #include "tlmpi/model/parameters.h"
 
+size_t tl_device_end(const tl_rank_view *view, size_t from)
+{
+    size_t to = from + 1;
+    while (to < view->nkernels && view->kernels[to].device == view->kernels[from].device)
+        to++;
+    return to;
+}
+
+size_t tl_stream_end(const tl_rank_view *view, size_t from)
+{
+    size_t to = from + 1;
+    while (to < view->nkernels && tl_same_stream(&view->kernels[to], &view->kernels[from]))
+        to++;
+    return to;
+}
+
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns)
 {
     size_t low = 0; /* to the first step that starts after the instant */

@@ -39,4 +39,7 @@ typedef struct tl_analysis {
     void (*reduce)(tl_tables *job);
 } tl_analysis;
 
+/* The tables of an analysis. */
+#define TL_SCHEMAS(...) ((const tl_schema *const[]){ __VA_ARGS__, NULL })
+
 #endif

@@ -7,12 +7,15 @@
  *     free(order);
  *
  *     TL_GROUPS (from, to, order, n, by_name, rows) ...         the same loop
+ *
+ * Where each row knows the number of its group, no order is needed: tl_groups_deal.
  */
 #ifndef TLMPI_BASE_GROUP_H
 #define TLMPI_BASE_GROUP_H
 
 #include "tlmpi/base/mem.h"
 #include "tlmpi/base/sort.h"
+#include <stdlib.h>
 
 /* The indices 0 .. n - 1 in order, equals as they were; in memory of their own. */
 uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
@@ -20,12 +23,20 @@ uint32_t *tl_sorted_index(size_t n, tl_compare *compare, const void *context);
 /* Where the group ends that begins at `from` < n. */
 size_t tl_group_end(const uint32_t *order, size_t from, size_t n, tl_compare *compare, const void *context);
 
+/* Deals the rows 0 .. n - 1 to their groups, in O(n + ngroups): those of group g are v[first[g]] to v[first[g + 1] - 1],
+ * as they were.  group_of[i]: below ngroups, or UINT32_MAX for a row of no group.  first has room for ngroups + 1. */
+void tl_groups_deal(const uint32_t *group_of, size_t n, size_t ngroups, size_t *first, uint32_t *v);
+
 /* What a macro declares has no parentheses.  NOLINTBEGIN(bugprone-macro-parentheses) */
 #define TL_GROUPS(from, to, order, n, compare, context)                                                                \
     for (size_t from = 0, to; from < (n) && ((to) = tl_group_end(order, from, n, compare, context)) > from; from = to)
 
 /* Appends a value to a TL_VEC; all but the first argument is the value. */
 #define tl_vec_push(vec, ...) (tl_vec_room(vec), (void)((vec)->v[(vec)->n++] = __VA_ARGS__))
+
+/* Puts the elements of a TL_VEC in order, by a function for qsort. */
+#define tl_vec_sort(vec, compare)                                                                                      \
+    ((vec)->n > 1 ? qsort((vec)->v, (vec)->n, sizeof *(vec)->v, compare) : (void)0)
 
 /* For each element x of a TL_VEC, a T: a loop; T may be const. */
 #define TL_EACH(T, x, vec) for (T *x = (vec).v, *const x##_end = (vec).n > 0 ? x + (vec).n : x; x != x##_end; x++)

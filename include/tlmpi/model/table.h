@@ -25,6 +25,9 @@ void *tl_table_add(tl_table *table);
 /* Appends n rows of the same schema. */
 void tl_table_append(tl_table *table, const void *rows, size_t n);
 
+/* Adds the measures of a row that are times or counts (I64, none below 0) to those of a sum, a row of the same schema. */
+void tl_row_add(const tl_schema *schema, void *sum, const void *row);
+
 /* Sorts by the KEY fields, left to right; equal keys stay in their order. */
 void tl_table_sort(tl_table *table);
 
@@ -38,6 +41,12 @@ __attribute__((no_sanitize("pointer-overflow"))) static inline void *tl_table_ro
 {
     return table->rows + i * table->schema->row_size;
 }
+
+/* For each row of the table, a T: a loop; T may be const.  NOLINTBEGIN(bugprone-macro-parentheses) */
+#define TL_ROWS(T, row, table)                                                                                         \
+    for (T *row = tl_table_row(table, 0), *const row##_end = (table)->n > 0 ? row + (table)->n : row; row != row##_end; \
+         row++)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* Returns the first row of the rank, or of the next rank that has rows; n: there is none.  Rows are in order of
  * rank, and rank is their first cell. */
@@ -62,6 +71,11 @@ tl_content tl_content_of(const tl_field *field, const void *row);
 
 /* Copies text into a cell of `size` bytes: padded with 0, cut at a whole UTF-8 character. */
 void tl_cell_text(char *cell, size_t size, const char *text, size_t n);
+
+static inline void tl_cell_put(char *cell, size_t size, tl_text text)
+{
+    tl_cell_text(cell, size, text.p, text.n);
+}
 
 /* Copies a path into a cell.  A path longer than `size` (more than 3) loses its front: the cell then begins with
  * "..." and, where possible, with a whole folder name. */

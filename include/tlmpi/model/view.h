@@ -186,6 +186,21 @@ typedef struct tl_rank_view {
                                * that differ in addresses alone have one key; NULL: no name has an address */
 } tl_rank_view;
 
+/* Where the work of a device, and of one of its streams, ends that begins with kernel `from` < nkernels. */
+size_t tl_device_end(const tl_rank_view *view, size_t from);
+size_t tl_stream_end(const tl_rank_view *view, size_t from);
+
+/* When an op, and a call, ends. */
+static inline int64_t tl_op_end(const tl_ops *ops, size_t op)
+{
+    return ops->start_ns[op] + ops->dur_ns[op];
+}
+
+static inline int64_t tl_call_end(const tl_calls *calls, size_t call)
+{
+    return calls->start_ns[call] + calls->dur_ns[call];
+}
+
 /* The number of the step whose window the instant lies in; -1 for none. */
 int32_t tl_step_at(const tl_step_window *steps, size_t n, int64_t at_ns);
 

@@ -2,6 +2,7 @@
 #include "tlmpi/base/group.h"
 #include "unit.h"
 #include <stdlib.h>
+#include <string.h>
 
 static int by_tens(const void *context, uint32_t a, uint32_t b)
 {
@@ -23,6 +24,36 @@ static void rows_of_a_group_stand_together_and_as_they_were(void)
     free(tl_sorted_index(0, by_tens, v));
 }
 
+static void rows_are_dealt_to_the_groups_that_they_name(void)
+{
+    const uint32_t group_of[] = { 2, 0, 2, UINT32_MAX, 3, 0 }, want[] = { 1, 5, 0, 2, 4 };
+    const size_t begin[] = { 0, 2, 2, 4, 5 };
+    size_t first[5];
+    uint32_t v[6];
+    tl_groups_deal(group_of, COUNT(group_of), 4, first, v);
+    CU_ASSERT_EQUAL(memcmp(v, want, sizeof want), 0);
+    CU_ASSERT_EQUAL(memcmp(first, begin, sizeof begin), 0);
+    tl_groups_deal(NULL, 0, 0, first, NULL);
+    CU_ASSERT_EQUAL(first[0], 0);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    return TL_COMPARE(*(const int *)a, *(const int *)b);
+}
+
+static void a_list_is_sorted_also_when_it_is_empty(void)
+{
+    TL_VEC(int) v = { 0 };
+    tl_vec_sort(&v, by_first);
+    for (int i = 5; i > 0; i--)
+        tl_vec_push(&v, i);
+    tl_vec_sort(&v, by_first);
+    for (int i = 0; i < 5; i++)
+        CU_ASSERT_EQUAL(v.v[i], i + 1);
+    free(v.v);
+}
+
 static void a_value_is_appended_whole(void)
 {
     typedef struct pair {
@@ -38,6 +69,8 @@ static void a_value_is_appended_whole(void)
 
 static const unit_test tests[] = {
     TEST(rows_of_a_group_stand_together_and_as_they_were),
+    TEST(rows_are_dealt_to_the_groups_that_they_name),
+    TEST(a_list_is_sorted_also_when_it_is_empty),
     TEST(a_value_is_appended_whole),
 };
 
