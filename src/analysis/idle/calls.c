@@ -1,4 +1,4 @@
-/* calls.c - finds the calls of a rank that tell how a device ran dry.
+/* calls.c - the calls of a rank that tell how a device ran dry.
  *
  *     waits      cudaStreamSynchronize and the like, copies that block, cudaFree
  *     holds      cudaStreamWaitEvent
@@ -8,34 +8,134 @@
  * hold has the stream that waits; where nothing says which, that of the work its thread queued next.
  */
 #include "internal.h"
-#include "tlmpi/base/stats.h"
 #include <stdlib.h>
+
+/* ----------------------------------------------------------------------------------------------------------- names */
+
+static uint8_t direction_named(tl_text name)
+{
+    if (tl_text_has(name, "DtoH") || tl_text_has(name, "DeviceToHost"))
+        return TL_SYNC_D2H;
+    return tl_text_has(name, "HtoD") || tl_text_has(name, "HostToDevice") ? TL_SYNC_H2D : TL_SYNC_NONE;
+}
+
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, size_t name)
+{
+    tl_idle_call *call = &k->name[name];
+    tl_text text = tl_names_text(k->view->names, (uint32_t)name);
+    call->rule = tl_call_rule_of(text);
+    call->direction = call->rule->does == TL_DOES_COPY ? direction_named(text) : TL_SYNC_NONE;
+    call->captures = tl_text_has(text, "StreamBeginCapture") ? 1 : tl_text_has(text, "StreamEndCapture") ? -1 : 0;
+    bool frees = call->rule->does == TL_DOES_FREE && call->rule->after == TL_AFTER_ALL;
+    bool allocates = call->rule->does == TL_DOES_ALLOCATE && call->rule->after == TL_AFTER_ALL_IF_LONG;
+    bool acts = call->rule->does == TL_DOES_WAIT || call->rule->does == TL_DOES_HOLD ||
+                call->rule->does == TL_DOES_COPY || tl_idle_launches(call);
+    call->plain = !frees && !allocates && !acts && call->captures == 0;
+    return call;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- calls */
+
+bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g)
+{
+    return g->launch != TL_NONE && k->first_kernel[g->launch] != g->next &&
+           tl_idle_launches_graph(tl_idle_call_named(k, k->view->launches[g->launch].name));
+}
+
+uint32_t tl_idle_launch_of_call(const tl_rank_view *view, size_t call)
+{
+    const tl_launch *l = view->launches;
+    int64_t start_ns = view->calls.start_ns[call];
+    uint32_t uid = view->calls.uid[call];
+    size_t low = 0;
+    TL_BISECT(low, view->nlaunches, i, l[i].start_ns < start_ns || (l[i].start_ns == start_ns && l[i].uid < uid));
+    return low < view->nlaunches && l[low].uid == uid ? (uint32_t)low : TL_NONE;
+}
+
+/* The copy on the device that the call queued, or NULL. */
+static const tl_kernel *copy_of_call(const tl_idle_rank *k, size_t call)
+{
+    uint32_t launch = tl_idle_launch_of_call(k->view, call);
+    if (launch == TL_NONE || k->first_kernel[launch] == TL_NONE)
+        return NULL;
+    const tl_kernel *copy = &k->view->kernels[k->first_kernel[launch]];
+    return copy->kind == TL_MEMCPY ? copy : NULL;
+}
+
+/* By the copy itself.  Where that says nothing (ROCm calls a copy to pinned memory one on the device) by the arguments
+ * of the call, as HIP has them, then by its name. */
+static uint8_t blocking_copy(const tl_idle_rank *k, size_t call, const tl_idle_call *name)
+{
+    const tl_calls *c = &k->view->calls;
+    const tl_kernel *copy = copy_of_call(k, call);
+    uint8_t direction = TL_SYNC_NONE;
+    bool blocks = name->rule->after != TL_AFTER_PERHAPS;
+
+    if (copy != NULL) {
+        tl_text text = tl_names_text(k->view->names, copy->name);
+        direction = direction_named(text);
+        blocks = tl_text_has(text, "Pageable") || tl_call_end(c, call) >= copy->end_ns;
+    }
+    if (direction == TL_SYNC_NONE)
+        direction = c->copy[call] == 2 ? TL_SYNC_D2H : c->copy[call] == 1 ? TL_SYNC_H2D : name->direction;
+    return blocks ? direction : TL_SYNC_NONE;
+}
+
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, size_t call, const tl_idle_call *name)
+{
+    uint8_t after = name->rule->after;
+    switch (name->rule->does) {
+    case TL_DOES_COPY:
+        return blocking_copy(k, call, name);
+    case TL_DOES_WAIT:
+        return after == TL_AFTER_STREAM ? TL_SYNC_STREAM : after == TL_AFTER_EVENT ? TL_SYNC_EVENT : TL_SYNC_DEVICE;
+    case TL_DOES_FREE:
+        return after == TL_AFTER_ALL ? TL_SYNC_IMPLICIT : TL_SYNC_NONE;
+    case TL_DOES_ALLOCATE:
+        return after == TL_AFTER_ALL_IF_LONG && k->view->calls.dur_ns[call] > k->config->implicit_ns ? TL_SYNC_IMPLICIT
+                                                                                                     : TL_SYNC_NONE;
+    default:
+        return TL_SYNC_NONE;
+    }
+}
 
 /* ---------------------------------------------------------------------------------------------------- waits, holds */
 
+/* A hold whose stream nothing tells. */
+typedef struct unplaced {
+    int64_t start_ns;
+    uint32_t track;
+} unplaced;
+
+typedef struct collecting {
+    tl_idle_rank *k;
+    TL_VEC(unplaced) unplaced;
+    tl_map syncs; /* correlation -> recorded wait */
+} collecting;
+
 /* The recorded wait with the call's correlation, or NULL. */
-static const tl_sync *sync_of(const tl_idle_rank *k, const tl_map *syncs, uint32_t call)
+static const tl_sync *sync_of(const collecting *c, uint32_t call)
 {
-    int64_t correlation = k->view->calls.correlation[call];
-    uint32_t i = correlation > 0 ? tl_map_get(syncs, (uint64_t)correlation) : TL_MAP_NONE;
-    return i != TL_MAP_NONE ? &k->view->syncs[i] : NULL;
+    int64_t correlation = c->k->view->calls.correlation[call];
+    uint32_t i = correlation > 0 ? tl_map_get(&c->syncs, (uint64_t)correlation) : TL_MAP_NONE;
+    return i != TL_MAP_NONE ? &c->k->view->syncs[i] : NULL;
 }
 
-static void add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_t kind)
+static void add_wait(collecting *c, uint32_t call, uint8_t kind)
 {
-    const tl_calls *c = &k->view->calls;
-    const tl_sync *sync = sync_of(k, syncs, call);
-    const tl_stream_id *stream = &k->view->streams[c->stream[call]];
-    tl_idle_wait w = { .start_ns = c->start_ns[call],
-                       .end_ns = c->start_ns[call] + c->dur_ns[call],
+    const tl_rank_view *view = c->k->view;
+    const tl_sync *sync = sync_of(c, call);
+    const tl_stream_id *stream = &view->streams[view->calls.stream[call]];
+    tl_idle_wait w = { .start_ns = view->calls.start_ns[call],
+                       .end_ns = tl_call_end(&view->calls, call),
                        .call = call,
-                       .uid = c->uid[call],
+                       .uid = view->calls.uid[call],
                        .device = stream->device,
                        .stream = -1,
                        .kind = kind };
 
     if (kind == TL_SYNC_H2D || kind == TL_SYNC_D2H) {
-        const tl_kernel *copy = tl_idle_copy_of_call(k, call);
+        const tl_kernel *copy = copy_of_call(c->k, call);
         w.device = copy != NULL ? copy->device : w.device;
     } else if (sync != NULL && sync->device >= 0) {
         w.device = sync->device;
@@ -44,114 +144,93 @@ static void add_wait(tl_idle_rank *k, const tl_map *syncs, uint32_t call, uint8_
         w.stream = sync != NULL && sync->stream >= 0 ? sync->stream : stream->stream;
     else if (kind == TL_SYNC_EVENT && sync != NULL)
         w.stream = sync->wait_on_stream;
-    tl_vec_room(&k->waits);
-    k->waits.v[k->waits.n++] = w;
-}
-
-/* A hold whose stream nothing tells. */
-typedef struct unplaced {
-    int64_t start_ns;
-    uint32_t track;
-} unplaced;
-
-static int by_start_back(const void *a, const void *b)
-{
-    const unplaced *x = a, *y = b;
-    return x->start_ns > y->start_ns ? -1 : x->start_ns < y->start_ns;
+    tl_vec_push(&c->k->waits, w);
 }
 
 static void add_hold(tl_idle_rank *k, int32_t device, int32_t stream, int64_t start_ns)
 {
-    tl_vec_room(&k->holds);
-    k->holds.v[k->holds.n++] = (tl_idle_hold){ device >= 0 ? device : -1, stream, start_ns };
+    tl_vec_push(&k->holds, (tl_idle_hold){ device >= 0 ? device : -1, stream, start_ns });
+}
+
+static void take_hold(collecting *c, uint32_t call, uint32_t track)
+{
+    const tl_sync *sync = sync_of(c, call);
+    const tl_stream_id *stream = &c->k->view->streams[c->k->view->calls.stream[call]];
+    int64_t start_ns = c->k->view->calls.start_ns[call];
+
+    if (sync != NULL && sync->stream >= 0)
+        add_hold(c->k, sync->device, sync->stream, start_ns);
+    else if (stream->stream >= 0)
+        add_hold(c->k, stream->device, stream->stream, start_ns);
+    else
+        tl_vec_push(&c->unplaced, (unplaced){ start_ns, track });
+}
+
+static int last_first(const void *a, const void *b)
+{
+    const unplaced *x = a, *y = b;
+    return TL_COMPARE(y->start_ns, x->start_ns);
 }
 
 /* Gives holds of unknown streams that of the next launch of their thread. */
-static void place_holds(tl_idle_rank *k, unplaced *v, size_t n)
+static void place_holds(collecting *c)
 {
-    tl_map next = { 0 }; /* track -> launch */
-    size_t launch = k->view->nlaunches;
+    const tl_rank_view *view = c->k->view;
+    tl_map next = { 0 }; /* track -> its first work */
+    size_t launch = view->nlaunches;
 
-    if (n > 0)
-        qsort(v, n, sizeof *v, by_start_back);
-    for (size_t i = 0; i < n; i++) {
-        for (; launch > 0 && k->view->launches[launch - 1].start_ns >= v[i].start_ns; launch--)
-            if (k->first_kernel[launch - 1] != TL_NONE)
-                tl_map_put(&next, k->view->launches[launch - 1].track, (uint32_t)(launch - 1));
-        uint32_t at = tl_map_get(&next, v[i].track);
-        if (at == TL_MAP_NONE)
-            continue;
-        const tl_kernel *work = &k->view->kernels[k->first_kernel[at]];
-        add_hold(k, work->device, work->stream, v[i].start_ns);
+    tl_vec_sort(&c->unplaced, last_first);
+    TL_EACH (const unplaced, hold, c->unplaced) {
+        for (; launch > 0 && view->launches[launch - 1].start_ns >= hold->start_ns; launch--)
+            if (c->k->first_kernel[launch - 1] != TL_NONE)
+                tl_map_put(&next, view->launches[launch - 1].track, c->k->first_kernel[launch - 1]);
+        uint32_t work = tl_map_get(&next, hold->track);
+        if (work != TL_MAP_NONE)
+            add_hold(c->k, view->kernels[work].device, view->kernels[work].stream, hold->start_ns);
     }
     tl_map_free(&next);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the whole */
-
-/* What the passes below collect. */
-typedef struct collected {
-    TL_VEC(unplaced) unplaced;
-    tl_map syncs; /* correlation -> recorded wait */
-} collected;
-
-static void take_hold(tl_idle_rank *k, uint32_t call, uint32_t track, collected *c)
+static int by_start(const void *a, const void *b)
 {
-    const tl_sync *sync = sync_of(k, &c->syncs, call);
-    const tl_stream_id *stream = &k->view->streams[k->view->calls.stream[call]];
-    int64_t start = k->view->calls.start_ns[call];
-
-    if (sync != NULL && sync->stream >= 0) {
-        add_hold(k, sync->device, sync->stream, start);
-        return;
-    }
-    if (stream->stream >= 0) {
-        add_hold(k, stream->device, stream->stream, start);
-        return;
-    }
-    tl_vec_room(&c->unplaced);
-    c->unplaced.v[c->unplaced.n++] = (unplaced){ start, track };
+    return TL_ORDER((const tl_idle_wait *)a, (const tl_idle_wait *)b, start_ns, uid);
 }
 
-static void take_calls(tl_idle_rank *k, collected *c)
+static int by_stream(const void *a, const void *b)
+{
+    return TL_ORDER((const tl_idle_hold *)a, (const tl_idle_hold *)b, stream, device, start_ns);
+}
+
+static void take_calls(tl_idle_rank *k)
 {
     const tl_calls *calls = &k->view->calls;
+    collecting c = { .k = k };
 
-    for (size_t t = 0; t < calls->nthreads; t++) {
-        const tl_thread *thread = &calls->threads[t];
-        for (size_t i = thread->first; i < thread->first + thread->n; i++) {
+    for (uint32_t i = 0; i < k->view->nsyncs; i++)
+        if (k->view->syncs[i].correlation > 0)
+            tl_map_put(&c.syncs, (uint64_t)k->view->syncs[i].correlation, i);
+    for (size_t t = 0; t < calls->nthreads; t++)
+        for (size_t i = calls->threads[t].first; i < calls->threads[t].first + calls->threads[t].n; i++) {
             const tl_idle_call *name = tl_idle_call_named(k, calls->name[i]);
             if (name->plain)
                 continue;
             uint32_t call = (uint32_t)i;
             uint8_t kind = tl_idle_wait_kind(k, call, name);
             if (kind != TL_SYNC_NONE)
-                add_wait(k, &c->syncs, call, kind);
-            if (name->graph || name->kernel || name->copy || name->captures != 0)
+                add_wait(&c, call, kind);
+            if (tl_idle_launches(name) || name->rule->does == TL_DOES_COPY || name->captures != 0)
                 tl_idle_take_launch(k, call);
-            if (name->stream_waits)
-                take_hold(k, call, thread->track, c);
+            if (name->rule->does == TL_DOES_HOLD)
+                take_hold(&c, call, calls->threads[t].track);
         }
-    }
+    place_holds(&c);
+    tl_vec_sort(&k->waits, by_start);
+    tl_vec_sort(&k->holds, by_stream);
+    free(c.unplaced.v);
+    tl_map_free(&c.syncs);
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const tl_idle_wait *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->uid < y->uid ? -1 : x->uid > y->uid;
-}
-
-static int by_stream(const void *a, const void *b)
-{
-    const tl_idle_hold *x = a, *y = b;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
-}
+/* ------------------------------------------------------------------------------------------------------- the whole */
 
 /* The first work of each launch, by (start, uid). */
 static void find_first_kernels(tl_idle_rank *k)
@@ -159,16 +238,16 @@ static void find_first_kernels(tl_idle_rank *k)
     const tl_rank_view *v = k->view;
 
     k->first_kernel = tl_malloc((v->nlaunches + 1) * sizeof *k->first_kernel);
-    for (size_t i = 0; i < v->nlaunches; i++)
+    for (size_t i = 0; i < v->nlaunches; i++) {
         k->first_kernel[i] = TL_NONE;
-    for (size_t i = 0; i < v->nkernels; i++) {
-        const tl_kernel *a = &v->kernels[i], *b;
-        if (a->launch == TL_NONE)
+        k->ntracks = v->launches[i].track >= k->ntracks ? v->launches[i].track + 1 : k->ntracks;
+    }
+    for (uint32_t i = 0; i < v->nkernels; i++) {
+        if (v->kernels[i].launch == TL_NONE)
             continue;
-        uint32_t *first = &k->first_kernel[a->launch];
-        b = *first != TL_NONE ? &v->kernels[*first] : NULL;
-        if (b == NULL || a->start_ns < b->start_ns || (a->start_ns == b->start_ns && a->uid < b->uid))
-            *first = (uint32_t)i;
+        uint32_t *first = &k->first_kernel[v->kernels[i].launch];
+        if (*first == TL_NONE || tl_kernel_by_start_uid(v->kernels, i, *first) < 0)
+            *first = i;
     }
 }
 
@@ -184,44 +263,24 @@ static void find_main_thread(tl_idle_rank *k)
     while (i < c->nthreads || j < o->nthreads) {
         uint32_t a = i < c->nthreads ? c->threads[i].track : TL_NONE,
                  b = j < o->nthreads ? o->threads[j].track : TL_NONE;
-        uint32_t track = a < b ? a : b;
-        size_t calls = a == track ? c->threads[i++].n : 0, ops = b == track ? o->threads[j++].n : 0;
+        size_t calls = a <= b ? c->threads[i++].n : 0, ops = b <= a ? o->threads[j++].n : 0;
         if (k->main_track == TL_NONE || calls > most_calls || (calls == most_calls && ops > most_ops)) {
-            k->main_track = track;
+            k->main_track = a < b ? a : b;
             most_calls = calls;
             most_ops = ops;
         }
     }
 }
 
-static void map_syncs(const tl_idle_rank *k, tl_map *syncs)
-{
-    for (size_t i = 0; i < k->view->nsyncs; i++)
-        if (k->view->syncs[i].correlation > 0)
-            tl_map_put(syncs, (uint64_t)k->view->syncs[i].correlation, (uint32_t)i);
-}
-
 void tl_idle_prepare(tl_idle_rank *k)
 {
-    collected c = { 0 };
-    size_t nnames = k->view->names->n;
-
-    k->name = tl_malloc((nnames + 1) * sizeof *k->name);
-    k->name_known = tl_calloc(nnames + 1, 1);
+    k->name = tl_calloc(k->view->names->n + 1, sizeof *k->name);
     find_first_kernels(k);
-    map_syncs(k, &c.syncs);
-    take_calls(k, &c);
-    place_holds(k, c.unplaced.v, c.unplaced.n);
+    take_calls(k);
     tl_idle_lost_find(k);
-    if (k->waits.n > 0)
-        qsort(k->waits.v, k->waits.n, sizeof *k->waits.v, by_start);
-    if (k->holds.n > 0)
-        qsort(k->holds.v, k->holds.n, sizeof *k->holds.v, by_stream);
     find_main_thread(k);
     for (size_t i = 0; i < k->view->ops.n; i++)
         k->nops[k->view->ops.kind[i]]++;
-    free(c.unplaced.v);
-    tl_map_free(&c.syncs);
     tl_idle_find_ends(k);
     tl_idle_drain_prepare(k);
 }
@@ -232,12 +291,9 @@ void tl_idle_free(tl_idle_rank *k)
     free(k->end_ns);
     free(k->reach_ns);
     free(k->name);
-    free(k->name_known);
     free(k->waits.v);
-    free(k->of_all.wait);
-    free(k->of_device.wait);
-    tl_below_free(&k->of_all.latest);
-    tl_below_free(&k->of_device.latest);
+    free(k->by_end);
+    tl_below_free(&k->latest);
     free(k->holds.v);
     free(k->launches.v);
     free(k->lost.v);

@@ -11,26 +11,94 @@
  * after the gap goes into the gap's row; of other threads, the operator with the most time on any one of them.
  */
 #include "internal.h"
-#include "tlmpi/base/sort.h"
 #include <stdlib.h>
 
 /* How many threads are asked what they did beside the one that counts: those with the most events. */
-#define OTHER_THREADS 64
+enum { OTHER_THREADS = 64 };
+
+/* ---------------------------------------------------------------------------------------------------------- tallies */
+
+void tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names)
+{
+    *tally = (tl_idle_tally){ .v = tl_malloc(sizeof *tally->v),
+                              .cap = 1,
+                              .slot = tl_malloc((names->n + 1) * sizeof *tally->slot),
+                              .nnames = (uint32_t)names->n };
+    for (size_t i = 0; i <= names->n; i++)
+        tally->slot[i] = TL_NONE;
+}
+
+void tl_idle_tally_free(tl_idle_tally *tally)
+{
+    free(tally->v);
+    free(tally->slot);
+}
+
+void tl_idle_tally_clear(tl_idle_tally *tally)
+{
+    for (size_t i = 0; i < tally->n; i++)
+        *tl_idle_slot(tally, tally->v[i].name) = TL_NONE;
+    tally->n = 0;
+}
+
+/* Fills the columns of calls: the class with the most time, and the largest call of that class. */
+static void enter_calls(const tl_idle_tally *tally, tl_gap *row)
+{
+    int64_t sums[TL_NCALLS] = { 0 }, most = -1;
+
+    for (size_t i = 0; i < tally->n; i++)
+        sums[tally->v[i].call] = tl_ns_add(sums[tally->v[i].call], tally->v[i].ns);
+    for (size_t i = 0; i < tally->n; i++) /* of equal classes the one met first */
+        row->call_class = i == 0 || sums[tally->v[i].call] > sums[row->call_class] ? tally->v[i].call : row->call_class;
+    row->call_ns = sums[row->call_class];
+    for (size_t i = 0; i < tally->n; i++)
+        if (tally->v[i].call == row->call_class && tally->v[i].ns > most) {
+            row->call = tally->v[i].name;
+            most = tally->v[i].ns;
+        }
+}
+
+/* Fills those of operators: the three with the most time, of equals the first. */
+static void enter_own_ops(const tl_idle_tally *tally, tl_gap *row)
+{
+    enum { SHOWN = 3 };
+    tl_idle_tally_entry top[SHOWN + 1] = { { TL_NO_NAME, 0, 0, 0 }, { TL_NO_NAME, 0, 0, 0 }, { TL_NO_NAME, 0, 0, 0 } };
+
+    row->ops_ns = 0;
+    for (size_t i = 0; i < tally->n; i++) {
+        size_t at = SHOWN;
+        row->ops_ns = tl_ns_add(row->ops_ns, tally->v[i].ns);
+        for (; at > 0 && tally->v[i].ns > top[at - 1].ns; at--)
+            top[at] = top[at - 1];
+        top[at] = tally->v[i];
+    }
+    row->dominant_op = top[0].name;
+    row->second_op = top[1].name;
+    row->third_op = top[2].name;
+    row->dominant_op_ns = top[0].ns;
+    row->second_op_ns = top[1].ns;
+    row->third_op_ns = top[2].ns;
+}
+
+/* ------------------------------------------------------------------------------------------------------- operators */
 
 typedef struct doing {
     tl_idle_rank *k;
     const tl_idle_device *d;
     tl_gap *rows;
-    uint32_t *by_thread; /* gaps by (track, time) */
-    tl_idle_tally ops, calls;
+    uint32_t *gaps; /* by (track, time); those of no thread are left out */
+    size_t *first;  /* [ntracks + 1] in gaps, by track */
+    size_t ntracks; /* of threads that have gaps: above all their tracks */
+    tl_idle_tally tally;
 } doing;
 
-static uint32_t track_of(const doing *w, uint32_t gap)
+/* The gaps that are charged to the thread; *n of them. */
+static const uint32_t *gaps_of(const doing *w, uint32_t track, size_t *n)
 {
-    return w->d->gaps.v[gap].track;
+    bool any = track < w->ntracks;
+    *n = any ? w->first[track + 1] - w->first[track] : 0;
+    return any ? w->gaps + w->first[track] : w->gaps;
 }
-
-/* ------------------------------------------------------------------------------------------------------- operators */
 
 /* Operators of one thread that run, the one that began last on top. */
 typedef struct running {
@@ -39,10 +107,18 @@ typedef struct running {
 } running;
 
 typedef struct op_walk {
-    const tl_ops *o;
-    size_t at, end; /* events not yet met */
+    const tl_rank_view *view;
+    bool annotations; /* walks over these, but for the marks of steps, which are a column; else over all but these */
+    size_t at, end;   /* events not yet met */
     TL_VEC(running) stack;
 } op_walk;
+
+static bool counts(const op_walk *s, size_t op)
+{
+    if ((s->view->ops.kind[op] == TL_ANNOTATION) != s->annotations)
+        return false;
+    return !s->annotations || !tl_text_starts(tl_names_text(s->view->names, s->view->ops.name[op]), "ProfilerStep");
+}
 
 static void pop_ended(op_walk *s, int64_t by_ns)
 {
@@ -50,47 +126,34 @@ static void pop_ended(op_walk *s, int64_t by_ns)
         s->stack.n--;
 }
 
-static void push(op_walk *s, size_t i, int64_t end_ns)
-{
-    tl_vec_room(&s->stack);
-    s->stack.v[s->stack.n++] = (running){ end_ns, s->o->name[i] };
-}
-
-/* Goes on to the instant: what runs then is on the stack. */
-static void go_to(op_walk *s, int64_t lo)
-{
-    for (; s->at < s->end && s->o->start_ns[s->at] <= lo; s->at++) {
-        int64_t end = s->o->start_ns[s->at] + s->o->dur_ns[s->at];
-        if (end <= lo || s->o->kind[s->at] == TL_ANNOTATION)
-            continue;
-        pop_ended(s, s->o->start_ns[s->at]);
-        push(s, s->at, end);
-    }
-}
-
 /* Adds up the own times of operators in [lo, hi). */
 static void own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
 {
-    int64_t now = lo;
+    const tl_ops *o = &s->view->ops;
 
-    go_to(s, lo);
-    while (now < hi) {
+    for (; s->at < s->end && o->start_ns[s->at] <= lo; s->at++) {
+        int64_t end = tl_op_end(o, s->at);
+        if (end <= lo || !counts(s, s->at))
+            continue;
+        pop_ended(s, o->start_ns[s->at]);
+        tl_vec_push(&s->stack, (running){ end, o->name[s->at] });
+    }
+    for (int64_t now = lo, until; now < hi; now = until) {
         pop_ended(s, now);
-        while (s->at < s->end && s->o->kind[s->at] == TL_ANNOTATION)
+        while (s->at < s->end && !counts(s, s->at))
             s->at++;
-        int64_t begins = s->at < s->end ? s->o->start_ns[s->at] : INT64_MAX;
-        int64_t until = begins < hi ? begins : hi;
+        int64_t begins = s->at < s->end ? o->start_ns[s->at] : INT64_MAX;
+        until = tl_ns_min(begins, hi);
         if (s->stack.n > 0) {
             const running *top = &s->stack.v[s->stack.n - 1];
-            until = top->end_ns < until ? top->end_ns : until;
+            until = tl_ns_min(top->end_ns, until);
             if (until > now)
-                tl_idle_tally_add(&w->ops, tl_name_key(w->k->view, top->name), 0, until - now);
+                tl_idle_tally_add(&w->tally, tl_name_key(s->view, top->name), 0, until - now);
         }
-        now = until;
-        if (now == begins && now < hi) {
-            int64_t end = begins + s->o->dur_ns[s->at];
-            if (end > now)
-                push(s, s->at, end);
+        if (until == begins && until < hi) {
+            int64_t end = tl_op_end(o, s->at);
+            if (end > until)
+                tl_vec_push(&s->stack, (running){ end, o->name[s->at] });
             s->at++;
         }
     }
@@ -99,83 +162,72 @@ static void own_times(doing *w, op_walk *s, int64_t lo, int64_t hi)
 /* Enters what the thread did in the gap: its own, or that of another; or in which annotation it was. */
 static void enter_ops(doing *w, uint32_t gap, uint32_t track, bool annotations)
 {
+    const tl_idle_tally_entry *largest = tl_idle_tally_largest(&w->tally);
     tl_gap *row = &w->rows[gap];
 
     if (annotations) {
-        row->annotation = tl_idle_tally_largest(&w->ops)->name;
-        for (size_t i = 0; i < w->ops.n; i++) {
-            tl_vec_room(&w->k->places);
-            w->k->places.v[w->k->places.n++] =
-                (tl_idle_place){ w->d->first_row + gap, w->ops.v[i].name, w->ops.v[i].ns };
-        }
-    } else if (track_of(w, gap) == track) {
-        tl_idle_tally_ops(&w->ops, row);
-    } else {
-        const tl_idle_tally_entry *other = tl_idle_tally_largest(&w->ops);
-        if (other->ns > row->other_op_ns) {
-            row->other_op = other->name;
-            row->other_op_ns = other->ns;
-        }
+        row->annotation = largest->name;
+        for (size_t i = 0; i < w->tally.n; i++)
+            tl_vec_push(&w->k->places,
+                        (tl_idle_place){ w->d->first_row + gap, w->tally.v[i].name, w->tally.v[i].ns });
+    } else if (w->d->gaps.v[gap].track == track) {
+        enter_own_ops(&w->tally, row);
+    } else if (largest->ns > row->other_op_ns) {
+        row->other_op = largest->name;
+        row->other_op_ns = largest->ns;
     }
-    tl_idle_tally_clear(&w->ops);
+    tl_idle_tally_clear(&w->tally);
 }
 
 /* A thread through n gaps; by: their numbers, NULL for all. */
-static void walk_ops(doing *w, const tl_ops *o, const tl_thread *t, const uint32_t *by, size_t n, op_walk *s)
+static void walk_ops(doing *w, const tl_thread *t, const uint32_t *by, size_t n, op_walk *s)
 {
-    *s = (op_walk){ .o = o, .at = t->first, .end = t->first + t->n, .stack = { s->stack.v, 0, s->stack.cap } };
-    for (size_t i = 0; i < n; i++) {
+    s->at = t->first;
+    s->end = t->first + t->n;
+    s->stack.n = 0;
+    for (size_t i = 0; i < n && (s->at < s->end || s->stack.n > 0); i++) {
         uint32_t gap = by != NULL ? by[i] : (uint32_t)i;
-        if (s->at == s->end && s->stack.n == 0)
-            break;
-        if (s->stack.n == 0 && o->start_ns[s->at] >= w->rows[gap].end_ns)
+        if (s->stack.n == 0 && s->view->ops.start_ns[s->at] >= w->rows[gap].end_ns)
             continue;
         own_times(w, s, w->rows[gap].start_ns, w->rows[gap].end_ns);
-        if (w->ops.n > 0)
-            enter_ops(w, gap, t->track, o != &w->k->view->ops);
+        if (w->tally.n > 0)
+            enter_ops(w, gap, t->track, s->annotations);
     }
 }
 
-/* ----------------------------------------------------------------------------------------------------- annotations */
-
-/* The n annotations among the operators, as operators of their own; but for the marks of steps, which are a column. */
-typedef struct annotations {
-    tl_arena arena;
-    int64_t *start_ns, *dur_ns;
-    uint32_t *name;
-    uint8_t *kind;
-    tl_thread *threads;
-    tl_ops ops;
-} annotations;
-
-static void annotations_make(annotations *a, const tl_rank_view *v, size_t n)
+/* Which threads are asked: those with more than *least events, and *ties of those with as many. */
+static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
 {
-    a->start_ns = tl_arena_take(&a->arena, n, sizeof *a->start_ns);
-    a->dur_ns = tl_arena_take(&a->arena, n, sizeof *a->dur_ns);
-    a->name = tl_arena_take(&a->arena, n, sizeof *a->name);
-    a->kind = tl_arena_zeroed(&a->arena, n, sizeof *a->kind);
-    a->threads = tl_arena_take(&a->arena, v->ops.nthreads, sizeof *a->threads);
-    n = 0;
-    for (size_t t = 0; t < v->ops.nthreads; t++) {
-        const tl_thread *thread = &v->ops.threads[t];
-        a->threads[t] = (tl_thread){ thread->track, n, 0 };
-        for (size_t i = thread->first; i < thread->first + thread->n; i++) {
-            if (v->ops.kind[i] != TL_ANNOTATION ||
-                tl_text_starts(tl_names_text(v->names, v->ops.name[i]), "ProfilerStep"))
-                continue;
-            a->start_ns[n] = v->ops.start_ns[i];
-            a->dur_ns[n] = v->ops.dur_ns[i];
-            a->name[n++] = v->ops.name[i];
-        }
-        a->threads[t].n = n - a->threads[t].first;
+    int64_t *n = tl_malloc((o->nthreads + 1) * sizeof *n);
+    for (size_t t = 0; t < o->nthreads; t++)
+        n[t] = (int64_t)o->threads[t].n;
+    tl_ns_sort(n, o->nthreads);
+    *least = o->nthreads > OTHER_THREADS ? (size_t)n[o->nthreads - OTHER_THREADS] : 0;
+    *ties = OTHER_THREADS;
+    for (size_t t = o->nthreads; *least > 0 && t > 0 && (size_t)n[t - 1] > *least; t--)
+        --*ties;
+    free(n);
+}
+
+static void walk_all_ops(doing *w)
+{
+    op_walk s = { .view = w->k->view };
+    const tl_ops *o = &s.view->ops;
+    size_t least, ties, n;
+
+    limit_threads(o, &least, &ties);
+    for (size_t t = 0; t < o->nthreads; t++) {
+        const uint32_t *by = gaps_of(w, o->threads[t].track, &n);
+        bool asked = o->threads[t].n > least || (o->threads[t].n == least && ties > 0);
+        ties -= o->threads[t].n == least && ties > 0;
+        walk_ops(w, &o->threads[t], asked ? NULL : by, asked ? w->d->gaps.n : n, &s);
     }
-    a->ops = (tl_ops){ .start_ns = a->start_ns,
-                       .dur_ns = a->dur_ns,
-                       .name = a->name,
-                       .kind = a->kind,
-                       .n = n,
-                       .threads = a->threads,
-                       .nthreads = v->ops.nthreads };
+    s.annotations = true;
+    for (size_t t = 0; w->k->nops[TL_ANNOTATION] > 0 && t < o->nthreads; t++) {
+        const uint32_t *by = gaps_of(w, o->threads[t].track, &n);
+        walk_ops(w, &o->threads[t], by, n, &s);
+    }
+    free(s.stack.v);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
@@ -190,10 +242,10 @@ typedef struct call_walk {
 static bool next_stretch(const tl_calls *c, call_walk *s)
 {
     for (; s->at < s->end; s->at++) {
-        int64_t start = c->start_ns[s->at], end = start + c->dur_ns[s->at];
-        if (end <= s->to_ns || end == start)
+        int64_t end = tl_call_end(c, s->at);
+        if (end <= s->to_ns || c->dur_ns[s->at] == 0)
             continue;
-        s->from_ns = start > s->to_ns ? start : s->to_ns;
+        s->from_ns = tl_ns_max(c->start_ns[s->at], s->to_ns);
         s->to_ns = end;
         s->call = s->at++;
         return true;
@@ -210,136 +262,60 @@ static bool is_own_launch(const doing *w, uint32_t gap, size_t call)
     if (launch == TL_NONE || c->dur_ns[call] >= w->k->config->own_launch_ns)
         return false;
     const tl_launch *l = &w->k->view->launches[launch];
-    return c->start_ns[call] <= l->start_ns && l->end_ns <= c->start_ns[call] + c->dur_ns[call];
+    return c->start_ns[call] <= l->start_ns && l->end_ns <= tl_call_end(c, call);
 }
 
 static uint8_t class_of(tl_idle_rank *k, size_t call)
 {
     const tl_idle_call *name = tl_idle_call_named(k, k->view->calls.name[call]);
-    uint8_t class = name->call;
-    if (class == TL_CALL_OTHER && !name->plain && tl_idle_wait_kind(k, (uint32_t)call, name) != TL_SYNC_NONE)
-        class = TL_CALL_SYNC;
-    return class;
+    if (name->rule->does == TL_DOES_ALLOCATE || name->rule->does == TL_DOES_FREE)
+        return TL_CALL_ALLOC;
+    if (tl_idle_launches(name))
+        return TL_CALL_LAUNCH;
+    return !name->plain && tl_idle_wait_kind(k, call, name) != TL_SYNC_NONE ? TL_CALL_SYNC : TL_CALL_OTHER;
 }
 
-static void walk_calls(doing *w, const tl_thread *t, const uint32_t *by, size_t n)
+static void walk_calls(doing *w, const tl_thread *t)
 {
     const tl_calls *c = &w->k->view->calls;
     call_walk s = { .at = t->first, .end = t->first + t->n, .from_ns = INT64_MIN, .to_ns = INT64_MIN };
+    size_t n;
+    const uint32_t *by = gaps_of(w, t->track, &n);
+    bool there = true;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; there && i < n; i++) {
         tl_gap *row = &w->rows[by[i]];
-        int64_t lo = row->start_ns, hi = row->end_ns;
-        bool there = true;
-        while (there && s.to_ns <= lo)
+        while (there && s.to_ns <= row->start_ns)
             there = next_stretch(c, &s);
-        for (; there && s.from_ns < hi; there = next_stretch(c, &s)) {
-            int64_t from = s.from_ns > lo ? s.from_ns : lo, to = s.to_ns < hi ? s.to_ns : hi;
+        for (; there && s.from_ns < row->end_ns; there = next_stretch(c, &s)) {
+            int64_t from = tl_ns_max(s.from_ns, row->start_ns), to = tl_ns_min(s.to_ns, row->end_ns);
             if (!is_own_launch(w, by[i], s.call))
-                tl_idle_tally_add(&w->calls, c->name[s.call], class_of(w->k, s.call), to - from);
-            if (s.to_ns > hi)
+                tl_idle_tally_add(&w->tally, c->name[s.call], class_of(w->k, s.call), to - from);
+            if (s.to_ns > row->end_ns)
                 break; /* it goes on into later gaps */
         }
-        if (w->calls.n > 0)
-            tl_idle_tally_calls(&w->calls, row);
-        tl_idle_tally_clear(&w->calls);
-        if (!there)
-            break;
+        if (w->tally.n > 0)
+            enter_calls(&w->tally, row);
+        tl_idle_tally_clear(&w->tally);
     }
-}
-
-/* ------------------------------------------------------------------------------------------------------- the whole */
-
-/* Gaps of a thread in order of time; those of none stand last. */
-static void order_by_thread(const doing *w)
-{
-    size_t ntracks = 0;
-    for (uint32_t i = 0; i < w->d->gaps.n; i++)
-        if (track_of(w, i) != TL_NONE && track_of(w, i) >= ntracks)
-            ntracks = (size_t)track_of(w, i) + 1;
-    size_t *next = tl_calloc(ntracks + 2, sizeof *next); /* by track: where its next gap goes */
-    for (uint32_t i = 0; i < w->d->gaps.n; i++)
-        next[(track_of(w, i) != TL_NONE ? track_of(w, i) : ntracks) + 1]++;
-    for (size_t t = 0; t < ntracks; t++)
-        next[t + 1] += next[t];
-    for (uint32_t i = 0; i < w->d->gaps.n; i++)
-        w->by_thread[next[track_of(w, i) != TL_NONE ? track_of(w, i) : ntracks]++] = i;
-    free(next);
-}
-
-/* The gaps of the thread, in *by; their number. */
-static size_t gaps_of(const doing *w, uint32_t track, const uint32_t **by)
-{
-    size_t low = 0, n = 0;
-    TL_BISECT(low, w->d->gaps.n, mid, track_of(w, w->by_thread[mid]) < track);
-    *by = w->by_thread + low;
-    while (low + n < w->d->gaps.n && track_of(w, w->by_thread[low + n]) == track)
-        n++;
-    return n;
-}
-
-/* Limits the threads that are looked at to OTHER_THREADS: threads with more than *least events, and *ties of the
- * threads with exactly that number. */
-static void limit_threads(const tl_ops *o, size_t *least, size_t *ties)
-{
-    size_t low = 1, high = o->n;
-
-    *least = 0;
-    *ties = 0;
-    if (o->nthreads <= OTHER_THREADS)
-        return;
-    while (low < high) { /* the largest number of events that OTHER_THREADS threads reach */
-        size_t mid = low + (high - low + 1) / 2, reach = 0;
-        for (size_t t = 0; t < o->nthreads; t++)
-            reach += o->threads[t].n >= mid;
-        if (reach >= OTHER_THREADS)
-            low = mid;
-        else
-            high = mid - 1;
-    }
-    size_t above = 0;
-    for (size_t t = 0; t < o->nthreads; t++)
-        above += o->threads[t].n > low;
-    *least = low;
-    *ties = OTHER_THREADS - above;
 }
 
 void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows)
 {
-    const tl_rank_view *v = k->view;
-    doing w = { .k = k, .d = d, .rows = rows, .by_thread = tl_malloc((d->gaps.n + 1) * sizeof *w.by_thread) };
-    op_walk s = { 0 };
-    annotations a = { 0 };
-    size_t least, ties;
-    tl_idle_tally_make(&w.ops, v->names);
-    tl_idle_tally_make(&w.calls, v->names);
+    tl_arena arena = { 0 };
+    doing w = { .k = k, .d = d, .rows = rows, .gaps = tl_arena_take(&arena, d->gaps.n, sizeof *w.gaps) };
+    uint32_t *track_of = tl_arena_take(&arena, d->gaps.n, sizeof *track_of);
 
-    limit_threads(&v->ops, &least, &ties);
-    order_by_thread(&w);
-    for (size_t t = 0; t < v->ops.nthreads; t++) {
-        const tl_thread *thread = &v->ops.threads[t];
-        const uint32_t *by = NULL;
-        size_t n = d->gaps.n;
-        bool asked = thread->n > least || (thread->n == least && ties > 0);
-        ties -= thread->n == least && ties > 0;
-        if (!asked)
-            n = gaps_of(&w, thread->track, &by);
-        walk_ops(&w, &v->ops, thread, by, n, &s);
+    for (size_t i = 0; i < d->gaps.n; i++) {
+        track_of[i] = d->gaps.v[i].track;
+        w.ntracks = track_of[i] != TL_NONE && track_of[i] >= w.ntracks ? (size_t)track_of[i] + 1 : w.ntracks;
     }
-    annotations_make(&a, v, k->nops[TL_ANNOTATION]);
-    for (size_t t = 0; t < a.ops.nthreads; t++) {
-        const uint32_t *by;
-        size_t n = gaps_of(&w, a.threads[t].track, &by);
-        walk_ops(&w, &a.ops, &a.threads[t], by, n, &s);
-    }
-    tl_arena_free(&a.arena);
-    for (size_t t = 0; t < v->calls.nthreads; t++) {
-        const uint32_t *by;
-        size_t n = gaps_of(&w, v->calls.threads[t].track, &by);
-        walk_calls(&w, &v->calls.threads[t], by, n);
-    }
-    tl_idle_tally_free(&w.ops);
-    tl_idle_tally_free(&w.calls);
-    free(w.by_thread);
-    free(s.stack.v);
+    w.first = tl_arena_take(&arena, w.ntracks + 1, sizeof *w.first);
+    tl_groups_deal(track_of, d->gaps.n, w.ntracks, w.first, w.gaps);
+    tl_idle_tally_make(&w.tally, k->view->names);
+    walk_all_ops(&w);
+    for (size_t t = 0; t < k->view->calls.nthreads; t++)
+        walk_calls(&w, &k->view->calls.threads[t]);
+    tl_idle_tally_free(&w.tally);
+    tl_arena_free(&arena);
 }

@@ -27,7 +27,7 @@
 #include <stdlib.h>
 
 /* A launch takes some of launch_ns, and at least this much of a gap is not worth another name. */
-#define LEAST_OVERHEAD_NS 2000
+enum { LEAST_OVERHEAD_NS = 2000 };
 
 /* Whether part is less than pct percent of whole. */
 static bool below(int64_t part, int64_t pct, int64_t whole)
@@ -41,34 +41,37 @@ static bool above(int64_t part, int64_t pct, int64_t whole)
     return below(-part, pct, -whole);
 }
 
-/* What the launch of the work after the gap tells; TL_DOING_ALL when that is nothing. */
-static uint8_t label_of_launch(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_gap *row)
+/* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
+ * work after it. */
+static bool misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi)
 {
-    const tl_idle_config *c = k->config;
-    int64_t gap = row->duration_ns, latency = row->launch_to_exec_ns;
-    int64_t overhead = c->launch_ns / 2 > LEAST_OVERHEAD_NS ? c->launch_ns / 2 : LEAST_OVERHEAD_NS;
+    const tl_kernel *prev = &k->view->kernels[g->prev];
+    int64_t from = prev->launch != TL_NONE ? prev->launch_ns : prev->start_ns;
+    int64_t to = g->launch != TL_NONE ? k->view->launches[g->launch].start_ns : hi;
+    size_t low = 0; /* to the first at or after `from` */
 
-    if (tl_idle_is_later_node(k, g))
-        return TL_DOING_GRAPH;
-    if (row->prequeued == TL_QUEUED_UNKNOWN)
-        return TL_DOING_ALL;
-    if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && above(latency, c->anomaly_pct, gap))
-        return TL_DOING_LAUNCH_ANOMALY;
-    if (row->prequeued == TL_QUEUED_YES && gap > c->queued_ns)
-        return tl_idle_held(k, d, g) ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
-    return gap - latency < overhead ? TL_DOING_LAUNCH_OVERHEAD : TL_DOING_ALL;
+    TL_BISECT(low, k->lost.n, mid, k->lost.v[mid].start_ns < from);
+    return low < k->lost.n && k->lost.v[low].start_ns <= to;
 }
 
 static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, const tl_gap *row)
 {
-    if (tl_idle_misses_work(k, g, row->end_ns))
+    const tl_idle_config *c = k->config;
+    int64_t gap = row->duration_ns, latency = row->launch_to_exec_ns;
+
+    if (misses_work(k, g, row->end_ns))
         return TL_DOING_UNRECORDED;
-    uint8_t label = label_of_launch(k, d, g, row);
-    if (label != TL_DOING_ALL)
-        return label;
-    if (row->call_class != TL_CALL_NONE && !below(row->call_ns, k->config->runtime_pct, row->duration_ns))
+    if (tl_idle_is_later_node(k, g))
+        return TL_DOING_GRAPH;
+    if (row->prequeued == TL_QUEUED_NO && latency > c->anomaly_ns && above(latency, c->anomaly_pct, gap))
+        return TL_DOING_LAUNCH_ANOMALY;
+    if (row->prequeued == TL_QUEUED_YES && gap > c->queued_ns)
+        return tl_idle_held(k, d, g) ? TL_DOING_DEPENDENCY : TL_DOING_LAUNCH_ANOMALY;
+    if (row->prequeued != TL_QUEUED_UNKNOWN && gap - latency < tl_ns_max(c->launch_ns / 2, LEAST_OVERHEAD_NS))
+        return TL_DOING_LAUNCH_OVERHEAD;
+    if (row->call_class != TL_CALL_NONE && !below(row->call_ns, c->runtime_pct, gap))
         return TL_DOING_RUNTIME;
-    if (row->ops_ns > 0 && !below(row->ops_ns, k->config->coverage_pct, row->duration_ns))
+    if (row->ops_ns > 0 && !below(row->ops_ns, c->coverage_pct, gap))
         return TL_DOING_CPU;
     return k->nops[TL_OP] + k->nops[TL_FRAME] == 0 ? TL_DOING_NO_TRACE : TL_DOING_UNTRACED;
 }
@@ -76,7 +79,6 @@ static uint8_t label_of(tl_idle_rank *k, const tl_idle_device *d, const tl_idle_
 static void classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
 {
     tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
-    tl_table *health = tl_tables_get(out, &tl_health_schema);
 
     tl_idle_gaps(k, d, gaps);
     if (d->gaps.n == 0)
@@ -87,35 +89,14 @@ static void classify(tl_idle_rank *k, tl_idle_device *d, tl_tables *out)
         tl_idle_drain(k, d, &d->gaps.v[i], &rows[i]);
         rows[i].cpu_during_gap = label_of(k, d, &d->gaps.v[i], &rows[i]);
         if (rows[i].cpu_during_gap == TL_DOING_UNRECORDED)
-            tl_idle_lost_time(k, &rows[i], health);
+            tl_idle_lost_time(k, &rows[i], tl_tables_get(out, &tl_health_schema));
     }
-}
-
-/* How many timelines the rank has: its devices, which lie together in the view; one where it has no work. */
-static size_t count_devices(const tl_idle_rank *k)
-{
-    size_t n = 1;
-    for (size_t i = 1; i < k->view->nkernels; i++)
-        n += k->view->kernels[i].device != k->view->kernels[i - 1].device;
-    return n;
-}
-
-static void take_device(const tl_idle_rank *k, tl_idle_device *d, size_t first)
-{
-    const tl_kernel *v = k->view->kernels;
-    size_t to = first;
-
-    *d = (tl_idle_device){ .device = first < k->view->nkernels ? v[first].device : -1, .first = first };
-    while (to < k->view->nkernels && v[to].device == d->device)
-        to++;
-    d->n = to - first;
 }
 
 /* With --series alone: there may be as many as there is device work. */
 static void add_noise(const tl_idle_rank *k, tl_table *series)
 {
-    for (size_t i = 0; i < k->noise.n; i++) {
-        const tl_idle_noise *n = &k->noise.v[i];
+    TL_EACH (const tl_idle_noise, n, k->noise) {
         const tl_series_row row = { .rank = k->view->rank,
                                     .what = TL_SERIES_SHORT_GAP,
                                     .device = n->device,
@@ -130,26 +111,32 @@ static void add_noise(const tl_idle_rank *k, tl_table *series)
     }
 }
 
+/* A rank has a timeline for each of its devices, which lie together in the view; one where it has no work. */
 static void idle_per_rank(const tl_rank_view *view, const tl_config *config, tl_tables *out)
 {
     tl_idle_rank k = { .view = view, .config = &config->idle };
-    size_t n = count_devices(&k), first = 0;
-    tl_idle_device *devices = tl_calloc(n, sizeof *devices);
+    TL_VEC(tl_idle_device) devices = { 0 };
+    size_t to = 0;
     tl_idle_prepare(&k);
     tl_idle_lost_rows(&k, tl_tables_get(out, &tl_health_schema));
 
-    for (size_t i = 0; i < n; i++) {
-        take_device(&k, &devices[i], first);
-        first += devices[i].n;
-        classify(&k, &devices[i], out);
-    }
-    tl_idle_peers(&k, devices, n, out);
-    tl_idle_sums(&k, devices, n, out);
+    do {
+        tl_idle_device d = { .device = -1, .first = to };
+        if (to < view->nkernels) {
+            to = tl_device_end(view, to);
+            d.device = view->kernels[d.first].device;
+            d.n = to - d.first;
+        }
+        tl_vec_push(&devices, d);
+        classify(&k, &devices.v[devices.n - 1], out);
+    } while (to < view->nkernels);
+    tl_idle_peers(&k, devices.v, devices.n, out);
+    tl_idle_sums(&k, devices.v, devices.n, out);
     if (config->series)
         add_noise(&k, tl_tables_get(out, &tl_series_row_schema));
-    for (size_t i = 0; i < n; i++)
-        free(devices[i].gaps.v);
-    free(devices);
+    TL_EACH (tl_idle_device, d, devices)
+        free(d->gaps.v);
+    free(devices.v);
     tl_idle_free(&k);
 }
 
@@ -190,20 +177,12 @@ const tl_idle_rule tl_idle_rules[] = {
     { NULL, NULL },
 };
 
-static const tl_schema *const tables[] = { &tl_gap_schema,
-                                           &tl_gap_peer_schema,
-                                           &tl_idle_schema,
-                                           &tl_idle_summary_schema,
-                                           &tl_idle_annotation_schema,
-                                           &tl_series_row_schema,
-                                           &tl_health_schema,
-                                           NULL };
-
 const tl_analysis tl_idle_analysis = {
     .name = "idle",
     .question = "Why was each device idle?",
     .needs = TL_NEEDS_HOST,
-    .tables = tables,
+    .tables = TL_SCHEMAS(&tl_gap_schema, &tl_gap_peer_schema, &tl_idle_schema, &tl_idle_summary_schema,
+                         &tl_idle_annotation_schema, &tl_series_row_schema, &tl_health_schema),
     .per_rank = idle_per_rank,
     .reduce = tl_idle_reduce,
 };

@@ -1,38 +1,32 @@
 /* internal.h - what the files of the idle classification share.
  *
  *     idle.c     the order of it all, and the label
- *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
- *     call.c     a call -> what it is, by its name, and what it waits for
- *     calls.c    all calls -> waits for the device, waits of streams for events, launches
+ *     calls.c    a call -> what it is, by its name; all calls -> waits for the device, waits of streams, launches
  *     lost.c     launches whose work is not in the trace
+ *     gaps.c     the timeline of a device -> its gaps, and the work before and after each
  *     drain.c    how the device ran dry
- *     doing.c    what the host did, thread by thread;  tally.c: time by name
+ *     doing.c    what the host did, thread by thread
  *     meet.c     when hosts waited for other ranks;  peers.c: which parts of gaps that may be
- *     sums.c     gaps -> sums, and by their two axes;  summary.c: by class;  job.c: over ranks;  stats.c: of lengths
- *     places.c   in which annotations the time of a class was
+ *     sums.c     gaps -> sums: by step and the two labels, and by class;  job.c: over ranks
  */
 #ifndef ANALYSIS_IDLE_INTERNAL_H
 #define ANALYSIS_IDLE_INTERNAL_H
 
 #include "tlmpi/analysis/analysis.h"
 #include "tlmpi/base/below.h"
-#include "tlmpi/base/mem.h"
+#include "tlmpi/base/group.h"
 #include "tlmpi/base/stats.h"
+#include "tlmpi/model/call.h"
 #include "tlmpi/model/health_table.h"
 #include "tlmpi/model/idle_tables.h"
 
 /* What a call is, as far as its name tells. */
 typedef struct tl_idle_call {
-    uint8_t call;          /* tl_call_class, as if it were no wait: alloc, launch or other */
-    uint8_t wait;          /* tl_sync_kind of a call that always waits: device, stream, event, implicit */
-    bool implicit_if_long; /* an allocation, which waits for the device when it lasts */
-    bool copy, async;      /* a copy; one whose name says that it does not wait */
-    uint8_t direction;     /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
-    bool graph, kernel;    /* launches one */
-    int8_t captures;       /* 1: from then on launches are captured into a graph, -1: no longer */
-    bool recorded;         /* the work of some such call is in the trace */
-    bool stream_waits;     /* makes a stream wait for an event */
-    bool plain;            /* none of these: it tells nothing of how a device ran dry */
+    const tl_call_rule *rule; /* NULL: the name has not been looked at */
+    uint8_t direction;        /* tl_sync_kind of a copy whose name says where to: H2D, D2H */
+    int8_t captures;          /* 1: from then on launches are captured into a graph, -1: no longer */
+    bool plain;               /* it tells nothing of how a device ran dry */
+    bool recorded;            /* the work of some such call is in the trace */
 } tl_idle_call;
 
 /* A call that waits for the device. */
@@ -59,13 +53,6 @@ typedef struct tl_idle_launch {
     bool lost;
 } tl_idle_launch;
 
-/* Waits by their ends, see drain.c. */
-typedef struct tl_idle_ends {
-    uint32_t *wait;  /* by (device, end), where `apart` is set; else by end */
-    tl_below latest; /* over wait */
-    bool apart;
-} tl_idle_ends;
-
 /* A gap that is too short to be classified. */
 typedef struct tl_idle_noise {
     int64_t start_ns, duration_ns;
@@ -85,42 +72,50 @@ typedef struct tl_idle_rank {
     const tl_idle_config *config;
     uint32_t *first_kernel; /* by launch: its first work by (start, uid), TL_NONE */
     int64_t *end_ns;        /* by kernel: its end, cut where that is due; NULL where it is nowhere */
-    int64_t *reach_ns;      /* by kernel: the last end on its stream up to there */
-    tl_idle_call *name;     /* by name: what a call of it is; made on demand, see tl_idle_look_at */
-    uint8_t *name_known;
-    TL_VEC(tl_idle_wait) waits;     /* by (start, uid) */
-    tl_idle_ends of_all, of_device; /* of_device: unmade where devices make no difference */
-    TL_VEC(tl_idle_hold) holds;     /* by (stream, device, start) */
-    TL_VEC(tl_idle_launch) launches; /* on proc's own memory until the lost ones are found; by (start, uid) */
+    int64_t *reach_ns;      /* by kernel: the last end on its stream up to there; NULL: no wait knows its stream */
+    tl_idle_call *name;     /* by name, and of calls without one: made on demand, see tl_idle_call_named */
+    TL_VEC(tl_idle_wait) waits;      /* by (start, uid) */
+    uint32_t *by_end;                /* waits by end; where `apart` is set by (device, end) */
+    tl_below latest;                 /* over by_end */
+    bool apart;                      /* waits are told apart by device; waits of an unknown one come first */
+    TL_VEC(tl_idle_hold) holds;      /* by (stream, device, start) */
+    TL_VEC(tl_idle_launch) launches; /* by (start, uid) */
     TL_VEC(tl_idle_launch) lost;     /* those whose work is not in the trace; by (start, uid) */
-    TL_VEC(tl_idle_noise) noise;    /* by device and time */
-    TL_VEC(tl_idle_place) places;   /* those of one gap lie together */
-    uint32_t main_track;            /* thread that counts where nothing is launched; TL_NONE without any */
-    size_t nops[TL_ANNOTATION + 1]; /* operators, Python functions and annotations */
+    TL_VEC(tl_idle_noise) noise;     /* by device and time */
+    TL_VEC(tl_idle_place) places;    /* those of one gap lie together */
+    uint32_t ntracks;                /* of threads that launch: above all their tracks */
+    uint32_t main_track;             /* thread that counts where nothing is launched; TL_NONE without any */
+    size_t nops[TL_ANNOTATION + 1];  /* operators, Python functions and annotations */
 } tl_idle_rank;
 
-/* What a call with that name is; looked at once a name. */
-const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, uint32_t name);
+/* Fills all of the rank but for noise and places. */
+void tl_idle_prepare(tl_idle_rank *k);
+void tl_idle_free(tl_idle_rank *k);
+
+/* What a call of that name is. */
+const tl_idle_call *tl_idle_look_at(tl_idle_rank *k, size_t name);
 static inline const tl_idle_call *tl_idle_call_named(tl_idle_rank *k, uint32_t name)
 {
-    return name != TL_NO_NAME && k->name_known[name] ? &k->name[name] : tl_idle_look_at(k, name);
+    size_t at = name != TL_NO_NAME ? name : k->view->names->n;
+    return k->name[at].rule != NULL ? &k->name[at] : tl_idle_look_at(k, at);
+}
+
+/* Whether a call of that name queues a graph, or a graph or a kernel. */
+static inline bool tl_idle_launches_graph(const tl_idle_call *name)
+{
+    return name->rule->does == TL_DOES_LAUNCH_GRAPH;
+}
+
+static inline bool tl_idle_launches(const tl_idle_call *name)
+{
+    return name->rule->does == TL_DOES_LAUNCH || tl_idle_launches_graph(name);
 }
 
 /* What kind of wait the call, of such a name, is; TL_SYNC_NONE for one that does not wait for the device. */
-uint8_t tl_idle_wait_kind(const tl_idle_rank *k, uint32_t call, const tl_idle_call *name);
+uint8_t tl_idle_wait_kind(const tl_idle_rank *k, size_t call, const tl_idle_call *name);
 
 /* The launch that the call is, TL_NONE for one without device work. */
-uint32_t tl_idle_launch_of_call(const tl_rank_view *view, uint32_t call);
-
-/* The copy on the device that the call queued, or NULL. */
-const tl_kernel *tl_idle_copy_of_call(const tl_idle_rank *k, uint32_t call);
-
-/* Whether that launch is of a graph. */
-bool tl_idle_is_graph(tl_idle_rank *k, uint32_t launch);
-
-/* Fills waits, holds, lost and what else belongs to the whole rank. */
-void tl_idle_prepare(tl_idle_rank *k);
-void tl_idle_free(tl_idle_rank *k);
+uint32_t tl_idle_launch_of_call(const tl_rank_view *view, size_t call);
 
 /* Notes a call that launches, or begins or ends a capture; those of a thread in order.  Once all are there, finds those
  * whose work is lost.  Their rows of table health, by step; and the time of a gap into which they fall, in one of these
@@ -139,55 +134,91 @@ typedef struct tl_idle_gap {
     uint32_t track;      /* the thread whose doing counts; TL_NONE: there is none */
 } tl_idle_gap;
 
-/* Where a search in order of time has come to. */
-typedef struct tl_idle_cursor {
-    size_t at;
-    bool begun;
-} tl_idle_cursor;
-
 /* One device of a rank. */
 typedef struct tl_idle_device {
-    int32_t device;                /* -1: not known */
-    size_t first, n;               /* its kernels in the view */
-    TL_VEC(tl_idle_gap) gaps;      /* in order of time */
-    size_t step;                   /* steps that begin at or before the gap that is looked at */
-    tl_idle_cursor of_any, of_own; /* in the waits for no device that is known, and for this one; see drain.c */
-    size_t first_row;              /* of its rows in the gap table */
-    size_t first_noise;            /* of its in the rank's noise */
-    tl_idle sums;                  /* as far as the timeline tells */
+    int32_t device;           /* -1: not known */
+    size_t first, n;          /* its kernels in the view */
+    TL_VEC(tl_idle_gap) gaps; /* in order of time */
+    size_t step;              /* steps that begin at or before the gap that is looked at */
+    size_t first_row;         /* of its rows in the gap table */
+    size_t first_noise;       /* of its in the rank's noise */
+    tl_idle sums;             /* as far as the timeline tells */
 } tl_idle_device;
 
 /* End of the work, cut where the next of its stream begins once the ends are found. */
-static inline int64_t tl_idle_end(const tl_idle_rank *k, uint32_t kernel)
+static inline int64_t tl_idle_end(const tl_idle_rank *k, size_t kernel)
 {
     return k->end_ns != NULL ? k->end_ns[kernel] : k->view->kernels[kernel].end_ns;
 }
 
 void tl_idle_find_ends(tl_idle_rank *k);
 
-/* Whether a launch whose work is lost was queued after the work before the gap, which ends at hi, and no later than the
- * work after it. */
-bool tl_idle_misses_work(const tl_idle_rank *k, const tl_idle_gap *g, int64_t hi);
-
 /* Finds the gaps: rows with times, ids, steps and the work around them, and the rank's noise. */
 void tl_idle_gaps(tl_idle_rank *k, tl_idle_device *d, tl_table *gaps);
-
-/* How the device ran dry before the gap: fills drain_type and the sync columns.  Gaps in order of time. */
-void tl_idle_drain(const tl_idle_rank *k, tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
-
-/* Makes what tl_idle_drain searches in. */
-void tl_idle_drain_prepare(tl_idle_rank *k);
 
 /* Whether the work after the gap is a node of a graph, and not the first of its launch. */
 bool tl_idle_is_later_node(tl_idle_rank *k, const tl_idle_gap *g);
 
-/* Whether the work waited for an event of another stream, by the calls between its launch and the one before it on its
- * stream. */
+/* Makes what tl_idle_drain searches in. */
+void tl_idle_drain_prepare(tl_idle_rank *k);
+
+/* How the device ran dry before the gap: fills drain_type and the sync columns. */
+void tl_idle_drain(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g, tl_gap *row);
+
+/* Whether the work after the gap waited for an event of another stream, by the calls between its launch and the one
+ * before it on its stream. */
 bool tl_idle_held(const tl_idle_rank *k, const tl_idle_device *d, const tl_idle_gap *g);
 
 /* What the host did during all gaps of the device: fills the columns of calls and operators.  rows: of the gap table,
  * one for each gap. */
 void tl_idle_doing(tl_idle_rank *k, const tl_idle_device *d, tl_gap *rows);
+
+/* --------------------------------------------------------------------------------------------- waits for other ranks
+ *
+ * When was a host busy waiting for other ranks, as far as names of operators, frames and annotations tell?
+ *
+ *     worker of Gloo    ........[ gloo:all_reduce           ]           the thread has nothing to do until
+ *     thread            [ aten::mm ].........................[ aten::add ]      the collective is over
+ *     held                          ^^^^^^^^^^^^^^^^^^^^^^^^^
+ *
+ *     thread            [ c10d::allreduce_ [launch of communication] ]  nothing: the device communicates, and waits
+ *
+ * A collective of hosts runs on no device, so that nothing else in a trace shows who waits in it.  Backends have
+ * threads of their own for them.  A thread that goes on before such a collective ends did not wait for it; one whose
+ * Python functions are in the trace waits where one of them does. */
+
+/* What an operator, frame or annotation is. */
+typedef enum tl_meet {
+    TL_MEET_NOT,
+    TL_MEET_ASYNC, /* a collective of hosts from when it is asked for until it is done; the host may do other things */
+    TL_MEET_HELD,  /* one in which the host stays */
+    TL_MEET_WAIT,  /* a wait for something that other ranks have a part in; the host stays */
+    TL_MEET_FREE   /* of stretches: nothing that is known, up to the next operator or call */
+} tl_meet;
+
+/* A stretch in which a thread does nothing, or nothing but wait. */
+typedef struct tl_held {
+    int64_t start_ns, end_ns;
+    uint32_t op; /* index into the view's ops; TL_NONE where it is free */
+    uint8_t meet;
+} tl_held;
+
+/* The stretches of one thread: held[first, first + n), disjoint and in order of time. */
+typedef struct tl_held_thread {
+    uint32_t track;
+    size_t first, n;
+} tl_held_thread;
+
+/* Zero-initialise; tl_meets_free ends it. */
+typedef struct tl_meets {
+    TL_VEC(tl_held) held;
+    TL_VEC(tl_held_thread) threads; /* by track */
+    TL_VEC(tl_held) asyncs;         /* collectives that leave the host free, of all threads; by end */
+    TL_VEC(uint32_t) ops;           /* indices: collectives of hosts that lie in no other of their kind and thread */
+} tl_meets;
+
+void tl_meets_find(const tl_rank_view *view, tl_meets *out);
+void tl_meets_free(tl_meets *meets);
 
 /* The parts of the gaps of all devices of the rank that may be waiting for others: rows of gap_peer, and one for each
  * collective of hosts.  After the labels of all gaps. */
@@ -202,7 +233,7 @@ typedef struct tl_idle_tally_entry {
     int64_t ns;
 } tl_idle_tally_entry;
 
-/* tl_idle_tally_make starts one and tl_idle_tally_free ends it, also after a failure. */
+/* tl_idle_tally_make starts one and tl_idle_tally_free ends it. */
 typedef struct tl_idle_tally {
     tl_idle_tally_entry *v;
     size_t n, cap;
@@ -212,6 +243,7 @@ typedef struct tl_idle_tally {
 
 void tl_idle_tally_make(tl_idle_tally *tally, const tl_names *names);
 void tl_idle_tally_free(tl_idle_tally *tally);
+void tl_idle_tally_clear(tl_idle_tally *tally);
 
 static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
 {
@@ -219,20 +251,17 @@ static inline uint32_t *tl_idle_slot(const tl_idle_tally *tally, uint32_t name)
 }
 
 /* Adds to what is under the name and class. */
-void tl_idle_tally_more(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns);
 static inline void tl_idle_tally_add(tl_idle_tally *tally, uint32_t name, uint8_t call, int64_t ns)
 {
-    uint32_t *first = tl_idle_slot(tally, name);
-    if (*first == TL_NONE && tally->n < tally->cap) {
-        *first = (uint32_t)tally->n;
-        tally->v[tally->n++] = (tl_idle_tally_entry){ name, TL_NONE, call, ns };
+    uint32_t *at = tl_idle_slot(tally, name);
+    while (*at != TL_NONE && tally->v[*at].call != call)
+        at = &tally->v[*at].next;
+    if (*at != TL_NONE) {
+        tally->v[*at].ns = tl_ns_add(tally->v[*at].ns, ns);
         return;
     }
-    if (*first == TL_NONE || tally->v[*first].call != call) {
-        tl_idle_tally_more(tally, name, call, ns);
-        return;
-    }
-    tally->v[*first].ns = tl_ns_add(tally->v[*first].ns, ns);
+    *at = (uint32_t)tally->n; /* before `at` moves with v */
+    tl_vec_push(tally, (tl_idle_tally_entry){ name, TL_NONE, call, ns });
 }
 
 /* The entry with the most time, of equals the first; there is one. */
@@ -244,18 +273,20 @@ static inline const tl_idle_tally_entry *tl_idle_tally_largest(const tl_idle_tal
     return most;
 }
 
-/* Empties it. */
-void tl_idle_tally_clear(tl_idle_tally *tally);
-
-/* Fills the columns of calls: the class with the most time, and the largest call of that class. */
-void tl_idle_tally_calls(const tl_idle_tally *tally, tl_gap *row);
-
-/* Fills those of operators. */
-void tl_idle_tally_ops(const tl_idle_tally *tally, tl_gap *row);
-
 /* ------------------------------------------------------------------------------------------------------------ sums */
 
-/* Adds the rows of the devices (and of all together) to idle and idle_summary. */
+/* Zeros where n is 0; the mean of the middle two of an even count is rounded up. */
+typedef struct tl_idle_stats {
+    int64_t total_ns, min_ns, max_ns, median_ns;
+} tl_idle_stats;
+
+/* None of v is negative; it has other values afterwards. */
+tl_idle_stats tl_idle_measure(int64_t *v, size_t n);
+
+/* 100 part / whole; NaN where whole is 0. */
+double tl_idle_pct(int64_t part, int64_t whole);
+
+/* Adds the rows of the devices (and of all together) to idle, idle_summary and idle_annotation. */
 void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out);
 
 /* The class of a gap in words: a cell dominant_op of idle_summary. */

@@ -6,35 +6,23 @@
  *
  * A class is known by its words: names have other numbers on every rank.
  */
-#include "scope.h"
-#include "tlmpi/base/group.h"
-#include <stdlib.h>
+#include "internal.h"
 #include <string.h>
 
-static tl_idle_summary *row_at(const tl_table *table, uint32_t i)
+static int by_class(const void *rows, uint32_t a, uint32_t b)
 {
-    return tl_table_row(table, i);
+    const tl_idle_summary *x = (const tl_idle_summary *)rows + a, *y = (const tl_idle_summary *)rows + b;
+    int order = TL_COMPARE(x->step, y->step);
+    order = order != 0 ? order : (x->place > 0) - (y->place > 0); /* a class may have the word of a sum by axes */
+    order = order != 0 ? order : TL_ORDER(x, y, drain_type, cpu_during_gap);
+    return order != 0 ? order : memcmp(x->dominant_op, y->dominant_op, sizeof x->dominant_op);
 }
 
-/* A class may have the word of a sum by axes. */
-static int by_class(const void *table, uint32_t a, uint32_t b)
+static int by_class_and_rank(const void *rows, uint32_t a, uint32_t b)
 {
-    const tl_idle_summary *x = row_at(table, a), *y = row_at(table, b);
-    if (x->step != y->step)
-        return TL_COMPARE(x->step, y->step);
-    if ((x->place > 0) != (y->place > 0))
-        return (x->place > 0) - (y->place > 0);
-    if (x->drain_type != y->drain_type)
-        return TL_COMPARE(x->drain_type, y->drain_type);
-    if (x->cpu_during_gap != y->cpu_during_gap)
-        return TL_COMPARE(x->cpu_during_gap, y->cpu_during_gap);
-    return memcmp(x->dominant_op, y->dominant_op, sizeof x->dominant_op);
-}
-
-static int by_class_and_rank(const void *table, uint32_t a, uint32_t b)
-{
-    int order = by_class(table, a, b);
-    return order != 0 ? order : TL_COMPARE(row_at(table, a)->rank, row_at(table, b)->rank);
+    const tl_idle_summary *v = rows;
+    int order = by_class(rows, a, b);
+    return order != 0 ? order : TL_COMPARE(v[a].rank, v[b].rank);
 }
 
 /* One rank's part of a class. */
@@ -51,10 +39,9 @@ static int by_time(const void *a, const void *b)
     return x->total_ns != y->total_ns ? TL_COMPARE(y->total_ns, x->total_ns) : TL_COMPARE(x->rank, y->rank);
 }
 
-static int by_share_rank(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
-    const share *x = a, *y = b;
-    return TL_COMPARE(x->rank, y->rank);
+    return TL_ORDER((const share *)a, (const share *)b, rank);
 }
 
 /* Adds a row of the class; two of a rank (long names, cut alike) are one share.  How many shares there are then. */
@@ -77,8 +64,7 @@ static size_t add_row(tl_idle_summary *sum, const tl_idle_summary *row, share *v
 /* Which ranks have it; nranks: all that have device work. */
 static void say_ranks(tl_idle_summary *sum, share *v, size_t n, size_t nranks, int64_t *scratch)
 {
-    if (n > 1)
-        qsort(v, n, sizeof *v, by_time);
+    qsort(v, n, sizeof *v, by_time);
     sum->ranks = (int32_t)n;
     sum->worst_rank = n > 0 ? v[0].rank : -1;
     sum->worst_ns = n > 0 ? v[0].total_ns : 0;
@@ -90,54 +76,87 @@ static void say_ranks(tl_idle_summary *sum, share *v, size_t n, size_t nranks, i
     sum->median_rank_ns = tl_idle_measure(scratch, nranks).median_ns;
 }
 
-/* Numbers the classes, the most time first; of equals in order of the keys. */
-static int by_total(const void *rows, uint32_t a, uint32_t b)
+/* By name, which has one number on all ranks once their rows are together. */
+static int by_name(const void *a, const void *b)
 {
-    const tl_idle_summary *x = (const tl_idle_summary *)rows + a, *y = (const tl_idle_summary *)rows + b;
-    return TL_COMPARE(y->total_ns, x->total_ns);
+    return TL_ORDER(*(const tl_idle_annotation *const *)a, *(const tl_idle_annotation *const *)b, annotation);
 }
 
+/* Fills the largest annotation of a class over all ranks; rows[index[n]]: the class's rows of idle_summary. */
+static void say_places(const tl_table *annotations, const tl_idle_summary *rows, const uint32_t *index, size_t n,
+                       tl_idle_summary *sum)
+{
+    const tl_idle_annotation *v = tl_table_row(annotations, 0);
+    TL_VEC(const tl_idle_annotation *) found = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        const tl_idle_summary *class = &rows[index[i]];
+        size_t at = 0;
+        TL_BISECT(at, annotations->n, k, TL_ORDER(&v[k], class, rank, place) < 0);
+        for (; at < annotations->n && TL_ORDER(&v[at], class, rank, place) == 0; at++)
+            tl_vec_push(&found, &v[at]);
+    }
+    tl_vec_sort(&found, by_name);
+    for (size_t from = 0, to; from < found.n; from = to) {
+        int64_t ns = 0;
+        for (to = from; to < found.n && found.v[to]->annotation == found.v[from]->annotation; to++)
+            ns = tl_ns_add(ns, found.v[to]->total_ns);
+        if (ns > sum->annotation_ns) {
+            sum->annotation = found.v[from]->annotation;
+            sum->annotation_ns = ns;
+        }
+    }
+    free(found.v);
+}
+
+static int by_total(const void *rows, uint32_t a, uint32_t b)
+{
+    const tl_idle_summary *v = rows;
+    return TL_COMPARE(v[b].total_ns, v[a].total_ns);
+}
+
+/* Numbers the classes, the most time first; of equals in order of the keys. */
 static void number_places(const tl_table *sums)
 {
     uint32_t *order = tl_sorted_index(sums->n, by_total, sums->rows);
     int32_t place = 0;
-    for (size_t i = 0; i < sums->n; i++)
-        if (row_at(sums, order[i])->place > 0)
-            row_at(sums, order[i])->place = ++place;
+    for (size_t i = 0; i < sums->n; i++) {
+        tl_idle_summary *row = tl_table_row(sums, order[i]);
+        row->place = row->place > 0 ? ++place : row->place;
+    }
     free(order);
 }
 
 static void reduce_classes(tl_tables *tables, size_t nranks)
 {
     tl_table *summary = tl_tables_get(tables, &tl_idle_summary_schema), sums = { .schema = &tl_idle_summary_schema };
-    uint32_t *order = tl_sorted_index(summary->n, by_class_and_rank, summary), *rows = order;
+    const tl_idle_summary *rows = tl_table_row(summary, 0);
+    uint32_t *order = tl_sorted_index(summary->n, by_class_and_rank, rows);
     share *shares = tl_malloc((summary->n + 1) * sizeof *shares);
     int64_t *scratch = tl_malloc((summary->n + nranks + 1) * sizeof *scratch);
     int64_t all_ns = 0; /* of the step: its ALL comes first */
     size_t n = 0;
 
     for (size_t i = 0; i < summary->n; i++)
-        if (row_at(summary, order[i])->device == -1)
-            rows[n++] = order[i];
-    for (size_t from = 0, to; from < n; from = to) {
-        const tl_idle_summary *first = row_at(summary, rows[from]);
+        if (rows[order[i]].device == -1)
+            order[n++] = order[i];
+    TL_GROUPS (from, to, order, n, by_class, rows) {
         tl_idle_summary *sum = tl_table_add(&sums);
         size_t m = 0;
 
-        *sum = *first;
+        *sum = rows[order[from]];
         sum->rank = -1;
         sum->count = sum->total_ns = sum->peer_ns = sum->min_ns = sum->max_ns = sum->annotation_ns = 0;
         sum->median_ns = sum->std_ns = sum->longest_id = -1;
         sum->annotation = TL_NO_NAME;
-        to = tl_group_end(rows, from, n, by_class, summary);
         for (size_t i = from; i < to; i++)
-            m = add_row(sum, row_at(summary, rows[i]), shares, m);
+            m = add_row(sum, &rows[order[i]], shares, m);
         say_ranks(sum, shares, m, nranks, scratch);
         if (sum->drain_type == TL_DRAIN_ALL && sum->place == 0)
             all_ns = sum->total_ns;
-        sum->idle_pct = sum->drain_type == TL_DRAIN_NOISE ? tl_idle_pct(0, 0) : tl_idle_pct(sum->total_ns, all_ns);
+        sum->idle_pct = tl_idle_pct(sum->total_ns, sum->drain_type == TL_DRAIN_NOISE ? 0 : all_ns);
         if (sum->place != 0)
-            tl_idle_say_places_of_job(tables, rows + from, to - from, sum);
+            say_places(tl_tables_get(tables, &tl_idle_annotation_schema), rows, order + from, to - from, sum);
     }
     number_places(&sums);
     tl_table_append(summary, sums.rows, sums.n);
@@ -148,54 +167,36 @@ static void reduce_classes(tl_tables *tables, size_t nranks)
     tl_table_sort(summary);
 }
 
-/* ------------------------------------------------------------------------------------------------- sums of the job */
-
 /* For which rank the ranks waited longest, each for the one of its row; of equals the lowest, -1 for none. */
-static void find_late_rank(const tl_table *table, int32_t *late_rank)
+static int32_t find_late_rank(const tl_table *table)
 {
-    share *v = tl_malloc((table->n + 1) * sizeof *v), *most = NULL;
-    size_t n = 0, m = 0;
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_idle *row = tl_table_row(table, i);
+    share most = { .rank = -1, .total_ns = -1 };
+    TL_VEC(share) v = { 0 };
+    TL_ROWS (const tl_idle, row, table)
         if (row->device == -1 && row->late_rank >= 0)
-            v[n++] = (share){ .rank = row->late_rank, .total_ns = row->peer_ns };
+            tl_vec_push(&v, (share){ .rank = row->late_rank, .total_ns = row->peer_ns });
+    tl_vec_sort(&v, by_rank);
+    for (size_t i = 0; i < v.n; i++) {
+        if (i > 0 && v.v[i - 1].rank == v.v[i].rank)
+            v.v[i].total_ns = tl_ns_add(v.v[i].total_ns, v.v[i - 1].total_ns);
+        if (v.v[i].total_ns > most.total_ns)
+            most = v.v[i];
     }
-    qsort(v, n, sizeof *v, by_share_rank);
-    for (size_t i = 0; i < n; i++) {
-        if (m > 0 && v[m - 1].rank == v[i].rank)
-            v[m - 1].total_ns = tl_ns_add(v[m - 1].total_ns, v[i].total_ns);
-        else
-            v[m++] = v[i];
-    }
-    for (size_t i = 0; i < m; i++)
-        most = most == NULL || v[i].total_ns > most->total_ns ? &v[i] : most;
-    *late_rank = most != NULL ? most->rank : -1;
-    free(v);
-}
-
-/* The row of rank -1 in idle.  Says how many ranks have device work. */
-static void reduce_idle(tl_tables *tables, tl_idle *sum, size_t *nranks)
-{
-    tl_table *table = tl_tables_get(tables, &tl_idle_schema);
-
-    *sum = (tl_idle){ .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0) };
-    *nranks = 0;
-    for (size_t i = 0; i < table->n; i++) {
-        const tl_idle *row = tl_table_row(table, i);
-        if (row->device != -1)
-            continue;
-        tl_idle_add(sum, row);
-        *nranks += row->busy_ns > 0;
-    }
-    find_late_rank(table, &sum->late_rank);
-    tl_table_append(table, sum, 1);
-    tl_table_sort(table);
+    free(v.v);
+    return most.rank;
 }
 
 void tl_idle_reduce(tl_tables *job)
 {
-    tl_idle sum;
-    size_t nranks;
-    reduce_idle(job, &sum, &nranks);
+    tl_table *table = tl_tables_get(job, &tl_idle_schema);
+    tl_idle sum = { .rank = -1, .device = -1, .utilization_pct = tl_idle_pct(0, 0), .late_rank = find_late_rank(table) };
+    size_t nranks = 0; /* with device work */
+    TL_ROWS (const tl_idle, row, table)
+        if (row->device == -1) {
+            tl_idle_add(&sum, row);
+            nranks += row->busy_ns > 0;
+        }
+    tl_table_append(table, &sum, 1);
+    tl_table_sort(table);
     reduce_classes(job, nranks);
 }

@@ -1,181 +1,464 @@
-/* sums.c - the gaps of a rank: sums of the whole and of each device; and by their two labels (axes), for the whole
- * trace and for each step, with rows for all and for noise.
+/* sums.c - the gaps of a rank: sums of the whole and of each device; by their two labels, for the whole trace and for each
+ * step, with rows for all and for noise; and by class: their labels, and in which call, operator, graph or work.
  *
  * Gap rows of one device lie together, in order of time; those of the rank's devices follow each other.
+ *
+ *     annotation   [forward       ][     ][backward             ]
+ *     gaps           |<- a ->|   |<- a ->|      |<- a ->|           class a: forward 11, backward 9, none 5
+ *
+ * Each instant of a gap counts for the innermost annotation of the thread that counts, or for none.  A gap may be in
+ * several, and the longest gap of a class tells little of the others.
  */
-#include "scope.h"
-#include "tlmpi/base/sort.h"
+#include "internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-/* -------------------------------------------------------------------------------------------------------- by label */
+enum {
+    NLABELS = TL_NDRAINS * TL_NDOINGS,
+    /* More classes than that of one device are summed as others: a trace may give every gap a name of its own. */
+    MOST_CLASSES = 1000
+};
+
+/* What is looked at of each gap again and again: its row is large, and there may be many. */
+typedef struct brief {
+    int64_t ns, other_op_ns;
+    int32_t step;
+    uint32_t label; /* both labels as one number, below NLABELS */
+    uint32_t place; /* the first of its places in the rank's; TL_NONE */
+} brief;
+
+/* One device, or all of a rank. */
+typedef struct scope {
+    tl_idle_rank *k;
+    int32_t device; /* -1: all */
+    const tl_gap *gaps;
+    size_t first_row; /* of them in the gap table */
+    brief *brief;     /* of each */
+    size_t ngaps;
+    const tl_idle_noise *noise;
+    size_t nnoise;
+    int64_t macro_ns;
+    uint32_t *index;       /* room for the numbers of its gaps, of either kind */
+    int64_t *lengths;      /* and for their lengths */
+    tl_idle_tally tally;   /* scratch: of annotations */
+    tl_table *summary;     /* idle_summary */
+    tl_table *annotations; /* idle_annotation; NULL for one of several devices */
+} scope;
+
+/* ------------------------------------------------------------------------------------------------------- statistics */
+
+tl_idle_stats tl_idle_measure(int64_t *v, size_t n)
+{
+    tl_idle_stats s = { .min_ns = n > 0 ? v[0] : 0 };
+    for (size_t i = 0; i < n; i++) {
+        s.total_ns = tl_ns_add(s.total_ns, v[i]);
+        s.min_ns = tl_ns_min(s.min_ns, v[i]);
+        s.max_ns = tl_ns_max(s.max_ns, v[i]);
+    }
+    s.median_ns = n > 0 ? tl_median_up(v, n) : 0;
+    return s;
+}
+
+/* The standard deviation, divided by n, rounded. */
+static int64_t deviation(const int64_t *v, size_t n)
+{
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < n; i++)
+        mean += (double)v[i] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        squares += ((double)v[i] - mean) * ((double)v[i] - mean);
+    return n > 0 ? (int64_t)llround(sqrt(squares / (double)n)) : 0;
+}
+
+double tl_idle_pct(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : NAN;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ rows */
+
+/* Adds a row of idle_summary with what n lengths say, which are in another order then; all_ns: of all macro gaps of the
+ * step, or of all steps. */
+static tl_idle_summary *add_row(const scope *s, int32_t step, uint8_t drain, uint8_t doing, int64_t *lengths, size_t n,
+                                int64_t all_ns)
+{
+    tl_idle_summary *row = tl_table_add(s->summary);
+    bool noise = doing == TL_DOING_NOISE, axes = step >= 0 || (doing != TL_DOING_ALL && !noise);
+
+    row->std_ns = deviation(lengths, n);
+    tl_idle_stats stats = tl_idle_measure(lengths, n);
+    row->rank = s->k->view->rank;
+    row->device = s->device;
+    row->step = step;
+    row->drain_type = drain;
+    row->cpu_during_gap = doing;
+    tl_cell_put(row->dominant_op, sizeof row->dominant_op, noise ? TL_TEXT("noise") : TL_TEXT("ALL"));
+    row->count = (int64_t)n;
+    row->total_ns = row->median_rank_ns = row->worst_ns = stats.total_ns;
+    row->idle_pct = tl_idle_pct(stats.total_ns, noise ? 0 : all_ns);
+    row->peer_ns = axes ? -1 : 0;
+    row->median_ns = stats.median_ns;
+    row->min_ns = stats.min_ns;
+    row->max_ns = stats.max_ns;
+    row->longest_id = -1;
+    row->annotation = TL_NO_NAME;
+    row->ranks = n > 0;
+    row->worst_rank = n > 0 ? row->rank : -1;
+    return row;
+}
+
+/* Lengths of the gaps index[0, n) to s->lengths. */
+static void take_lengths(const scope *s, const uint32_t *index, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        s->lengths[i] = s->brief[index[i]].ns;
+}
+
+/* What the gaps index[0, n) of one class, or of all, say beside their lengths. */
+static void say_longest(const scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+{
+    const brief *v = s->brief;
+    uint32_t longest = TL_NONE, other = TL_NONE;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t g = index[i];
+        if (longest == TL_NONE || v[g].ns > v[longest].ns)
+            longest = g;
+        if (v[g].other_op_ns > 0 && (other == TL_NONE || v[g].other_op_ns > v[other].other_op_ns))
+            other = g;
+    }
+    if (longest != TL_NONE)
+        row->longest_id = s->gaps[longest].idle_id;
+    if (other != TL_NONE)
+        tl_cell_put(row->other_op, sizeof row->other_op, tl_names_text(s->k->view->names, s->gaps[other].other_op));
+}
+
+/* The most time first; of equals what was met first. */
+static int by_time(const void *entries, uint32_t a, uint32_t b)
+{
+    const tl_idle_tally_entry *v = entries;
+    return TL_COMPARE(v[b].ns, v[a].ns);
+}
+
+/* In which annotations the gaps index[0, n) of a class, or of all, were: the largest to the class's row, and rows of
+ * idle_annotation for a class. */
+static void say_places(scope *s, const uint32_t *index, size_t n, tl_idle_summary *row)
+{
+    tl_idle_tally *tally = &s->tally;
+    size_t most = TL_IDLE_ANNOTATIONS_OF_CLASS;
+
+    for (size_t i = 0; i < n; i++)
+        for (size_t p = s->brief[index[i]].place; p < s->k->places.n; p++) {
+            const tl_idle_place *place = &s->k->places.v[p];
+            if (place->gap != s->first_row + index[i])
+                break;
+            tl_idle_tally_add(tally, place->name, 0, place->ns);
+        }
+    if (tally->n == 0)
+        return;
+    row->annotation = tl_idle_tally_largest(tally)->name;
+    row->annotation_ns = tl_idle_tally_largest(tally)->ns;
+    if (s->annotations != NULL && row->place != 0) {
+        uint32_t *order = tl_sorted_index(tally->n, by_time, tally->v);
+        if (TL_IDLE_ANNOTATIONS_OF_RANK - s->annotations->n < most)
+            most = TL_IDLE_ANNOTATIONS_OF_RANK - s->annotations->n;
+        for (size_t i = 0; i < tally->n && i < most; i++)
+            *(tl_idle_annotation *)tl_table_add(s->annotations) =
+                (tl_idle_annotation){ s->k->view->rank, row->place, (int32_t)i + 1, tally->v[order[i]].name,
+                                      tally->v[order[i]].ns };
+        free(order);
+    }
+    tl_idle_tally_clear(tally);
+}
+
+/* ------------------------------------------------------------------------------------------------ by step and label */
+
+/* Numbers of steps, a row of some table apart. */
+typedef struct steps {
+    const char *first;
+    size_t row_size;
+} steps;
 
 static int by_step(const void *context, uint32_t a, uint32_t b)
 {
-    const tl_idle_brief *v = ((const tl_idle_scope *)context)->brief, *x = &v[a], *y = &v[b];
-    return TL_COMPARE(x->step, y->step);
+    const steps *s = context;
+    int32_t x, y;
+    memcpy(&x, s->first + a * s->row_size, sizeof x);
+    memcpy(&y, s->first + b * s->row_size, sizeof y);
+    return TL_COMPARE(x, y);
 }
 
-static int noise_by_step(const void *context, uint32_t a, uint32_t b)
+static void number(uint32_t *index, size_t n)
 {
-    const tl_idle_noise *v = ((const tl_idle_scope *)context)->noise, *x = &v[a], *y = &v[b];
-    return TL_COMPARE(x->step, y->step);
-}
-
-/* Gaps of one device mostly lie in order of their steps. */
-static void order_by_step(const tl_idle_scope *s, size_t n, tl_compare *compare)
-{
-    size_t i = 1;
-    tl_idle_number(s->index, n);
-    while (i < n && compare(s, (uint32_t)(i - 1), (uint32_t)i) <= 0)
-        i++;
-    if (i < n)
-        tl_sort_index(s->index, n, compare, s);
+    for (size_t i = 0; i < n; i++)
+        index[i] = (uint32_t)i;
 }
 
 /* The gaps index[0, n) of one step, or of all: a row for all, and one for each pair of labels. */
-static void add_axes(tl_idle_scope *s, tl_table *table, int32_t step, const uint32_t *index, size_t n)
+static void add_axes(scope *s, int32_t step, const uint32_t *index, size_t n)
 {
-    size_t end[TL_IDLE_NLABELS + 1] = { 0 };
+    size_t end[NLABELS + 1] = { 0 };
 
-    tl_idle_lengths(s, index, n);
-    tl_idle_summary *row = tl_idle_row_add(s, table, step, TL_DRAIN_ALL, TL_DOING_ALL, s->durations, n, 0);
+    take_lengths(s, index, n);
+    tl_idle_summary *row = add_row(s, step, TL_DRAIN_ALL, TL_DOING_ALL, s->lengths, n, 0);
     int64_t all_ns = row->total_ns;
     row->idle_pct = tl_idle_pct(all_ns, all_ns);
     if (step == -1) {
-        tl_idle_say_longest(s, index, n, row);
-        tl_idle_say_places(s, index, n, row);
+        say_longest(s, index, n, row);
+        say_places(s, index, n, row);
     }
     for (size_t i = 0; i < n; i++)
         end[s->brief[index[i]].label + 1]++;
-    for (size_t l = 0; l < TL_IDLE_NLABELS; l++)
+    for (size_t l = 0; l < NLABELS; l++)
         end[l + 1] += end[l];
     for (size_t i = 0; i < n; i++) /* end[l] is where l's next length goes, and at last its end */
-        s->durations[end[s->brief[index[i]].label]++] = s->brief[index[i]].ns;
-    for (size_t l = 0; l < TL_IDLE_NLABELS; l++) {
-        size_t from = l > 0 ? end[l - 1] : 0;
+        s->lengths[end[s->brief[index[i]].label]++] = s->brief[index[i]].ns;
+    for (size_t l = 0, from = 0; l < NLABELS; from = end[l++])
         if (end[l] > from)
-            tl_idle_row_add(s, table, step, (uint8_t)(l / TL_NDOINGS), (uint8_t)(l % TL_NDOINGS), s->durations + from,
-                            end[l] - from, all_ns);
-    }
+            add_row(s, step, (uint8_t)(l / TL_NDOINGS), (uint8_t)(l % TL_NDOINGS), s->lengths + from, end[l] - from,
+                    all_ns);
 }
 
-static void macro_rows(tl_idle_scope *s, tl_table *table)
+static void macro_rows(scope *s)
 {
-    tl_idle_number(s->index, s->ngaps);
-    add_axes(s, table, -1, s->index, s->ngaps);
-    order_by_step(s, s->ngaps, by_step);
-    for (size_t from = 0, to; from < s->ngaps; from = to) {
-        int32_t step = s->brief[s->index[from]].step;
-        for (to = from + 1; to < s->ngaps && s->brief[s->index[to]].step == step; to++)
-            ;
-        if (step >= 0)
-            add_axes(s, table, step, s->index + from, to - from);
-    }
+    const steps of = { (const char *)&s->brief->step, sizeof *s->brief };
+    number(s->index, s->ngaps);
+    add_axes(s, -1, s->index, s->ngaps);
+    tl_sort_index(s->index, s->ngaps, by_step, &of);
+    TL_GROUPS (from, to, s->index, s->ngaps, by_step, &of)
+        if (s->brief[s->index[from]].step >= 0)
+            add_axes(s, s->brief[s->index[from]].step, s->index + from, to - from);
 }
 
-static void noise_rows(const tl_idle_scope *s, tl_table *table)
+static void noise_rows(const scope *s)
 {
+    const steps of = { (const char *)&s->noise->step, sizeof *s->noise };
     for (size_t i = 0; i < s->nnoise; i++)
-        s->durations[i] = s->noise[i].duration_ns;
-    tl_idle_row_add(s, table, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->durations, s->nnoise, 0);
-    order_by_step(s, s->nnoise, noise_by_step);
-    for (size_t from = 0, to; from < s->nnoise; from = to) {
+        s->lengths[i] = s->noise[i].duration_ns;
+    add_row(s, -1, TL_DRAIN_NOISE, TL_DOING_NOISE, s->lengths, s->nnoise, 0);
+    number(s->index, s->nnoise);
+    tl_sort_index(s->index, s->nnoise, by_step, &of);
+    TL_GROUPS (from, to, s->index, s->nnoise, by_step, &of) {
         int32_t step = s->noise[s->index[from]].step;
-        for (to = from; to < s->nnoise && s->noise[s->index[to]].step == step; to++)
-            s->durations[to - from] = s->noise[s->index[to]].duration_ns;
+        for (size_t i = from; i < to; i++)
+            s->lengths[i - from] = s->noise[s->index[i]].duration_ns;
         if (step >= 0)
-            tl_idle_row_add(s, table, step, TL_DRAIN_NOISE, TL_DOING_NOISE, s->durations, to - from, 0);
+            add_row(s, step, TL_DRAIN_NOISE, TL_DOING_NOISE, s->lengths, to - from, 0);
     }
+}
+
+/* --------------------------------------------------------------------------------------------------------- by class */
+
+/* What a gap is grouped by beside its labels: two numbers. */
+typedef struct class_key {
+    uint32_t sub, name;
+} class_key;
+
+static class_key key_of(const tl_gap *g)
+{
+    switch (g->cpu_during_gap) {
+    case TL_DOING_RUNTIME:
+        return (class_key){ g->call_class, g->call };
+    case TL_DOING_CPU:
+    case TL_DOING_UNTRACED:
+        return (class_key){ 0, g->dominant_op };
+    case TL_DOING_GRAPH:
+        return (class_key){ 0, g->launch };
+    case TL_DOING_DEPENDENCY:
+        return (class_key){ 0, g->following };
+    case TL_DOING_LAUNCH_ANOMALY: {
+        /* Work was launched, and began late: the call in which the host was for most of the gap explains nothing. */
+        bool mostly = g->call_class != TL_CALL_NONE && g->call_ns > g->duration_ns / 2;
+        return (class_key){ g->prequeued, mostly ? g->call : TL_NO_NAME };
+    }
+    case TL_DOING_LAUNCH_OVERHEAD:
+        return (class_key){ g->prequeued, TL_NO_NAME };
+    default:
+        return (class_key){ 0, TL_NO_NAME };
+    }
+}
+
+void tl_idle_say_class(const tl_names *names, const tl_gap *g, char *cell, size_t size)
+{
+    class_key key = key_of(g);
+    tl_text name = tl_names_text(names, key.name);
+    const char *word = NULL;
+    char both[256];
+
+    if (g->cpu_during_gap == TL_DOING_RUNTIME)
+        word = tl_call_labels[g->call_class];
+    else if (g->cpu_during_gap == TL_DOING_LAUNCH_ANOMALY || g->cpu_during_gap == TL_DOING_LAUNCH_OVERHEAD)
+        word = g->prequeued == TL_QUEUED_YES ? "prequeued" : "launched_during_gap";
+    else if (g->cpu_during_gap == TL_DOING_NO_TRACE)
+        name = TL_TEXT("(no_cpu_trace)");
+    else if (g->cpu_during_gap == TL_DOING_UNRECORDED)
+        name = TL_TEXT("(launches_without_work)");
+    else if (g->cpu_during_gap == TL_DOING_UNTRACED && g->ops_ns == 0)
+        name = TL_TEXT("(no_cpu_op_overlap)");
+    if (word != NULL) {
+        bool alone = key.name == TL_NO_NAME && g->cpu_during_gap != TL_DOING_RUNTIME;
+        size_t n = (size_t)snprintf(both, sizeof both, alone ? "%s" : "%s: ", word),
+               more = name.n < sizeof both - n ? name.n : sizeof both - n;
+        memcpy(both + n, name.p, more);
+        name = (tl_text){ both, n + more };
+    }
+    tl_cell_put(cell, size, name);
+}
+
+/* One class among others: index[from, to). */
+typedef struct class_run {
+    size_t from, to;
+    int64_t total_ns;
+    uint32_t first; /* its first gap */
+} class_run;
+
+/* The most time first; of equals what came first. */
+static int by_total(const void *a, const void *b)
+{
+    const class_run *x = a, *y = b;
+    return x->total_ns != y->total_ns ? TL_COMPARE(y->total_ns, x->total_ns) : TL_COMPARE(x->first, y->first);
+}
+
+/* The number of the gap's class, a new one if it is new.  Different classes of equal hash are told apart by going on to
+ * the next key. */
+static uint32_t class_of(const scope *s, uint32_t gap, tl_map *map, class_run *runs, size_t *nruns)
+{
+    class_key own = key_of(&s->gaps[gap]);
+    for (uint64_t key = tl_hash_mix(s->brief[gap].label, (uint64_t)own.sub << 32 | own.name);; key++) {
+        uint32_t i = tl_map_get(map, key);
+        if (i == TL_MAP_NONE) {
+            tl_map_put(map, key, (uint32_t)*nruns);
+            runs[*nruns] = (class_run){ .first = gap };
+            return (uint32_t)(*nruns)++;
+        }
+        class_key other = key_of(&s->gaps[runs[i].first]);
+        if (s->brief[gap].label == s->brief[runs[i].first].label && own.sub == other.sub && own.name == other.name)
+            return i;
+    }
+}
+
+/* Returns the classes, *nruns of them, in order of their time; s->index has the gaps class by class, each in order of
+ * time. */
+static class_run *find_classes(const scope *s, size_t *nruns)
+{
+    tl_map map = { 0 };
+    class_run *runs = tl_malloc((s->ngaps + 1) * sizeof *runs);
+    uint32_t *class = tl_malloc((s->ngaps + 1) * sizeof *class);
+
+    *nruns = 0;
+    for (uint32_t i = 0; i < s->ngaps; i++) {
+        class[i] = class_of(s, i, &map, runs, nruns);
+        runs[class[i]].total_ns += s->brief[i].ns;
+    }
+    size_t *first = tl_malloc((*nruns + 1) * sizeof *first);
+    tl_groups_deal(class, s->ngaps, *nruns, first, s->index);
+    for (size_t r = 0; r < *nruns; r++) {
+        runs[r].from = first[r];
+        runs[r].to = first[r + 1];
+    }
+    qsort(runs, *nruns, sizeof *runs, by_total);
+    tl_map_free(&map);
+    free(class);
+    free(first);
+    return runs;
+}
+
+static void class_rows(scope *s)
+{
+    size_t nruns, nothers = 0;
+    class_run *runs = find_classes(s, &nruns);
+
+    for (size_t r = 0; r < nruns && r < MOST_CLASSES; r++) {
+        const uint32_t *index = s->index + runs[r].from;
+        size_t count = runs[r].to - runs[r].from;
+        const tl_gap *first = &s->gaps[index[0]];
+        take_lengths(s, index, count);
+        tl_idle_summary *row = add_row(s, -1, first->drain_type, first->cpu_during_gap, s->lengths, count, s->macro_ns);
+        row->place = (int32_t)r + 1;
+        row->peer_ns = 0;
+        tl_idle_say_class(s->k->view->names, first, row->dominant_op, sizeof row->dominant_op);
+        say_longest(s, index, count, row);
+        say_places(s, index, count, row);
+    }
+    for (size_t r = MOST_CLASSES; r < nruns; r++)
+        for (size_t i = runs[r].from; i < runs[r].to; i++)
+            s->lengths[nothers++] = s->brief[s->index[i]].ns;
+    if (nothers > 0) {
+        tl_idle_summary *row = add_row(s, -1, TL_DRAIN_ALL, TL_DOING_ALL, s->lengths, nothers, s->macro_ns);
+        row->place = MOST_CLASSES + 1;
+        tl_cell_put(row->dominant_op, sizeof row->dominant_op, TL_TEXT(TL_IDLE_OTHERS));
+    }
+    free(runs);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- of all */
 
-/* What is known of the host, on the row of the whole rank. */
-static void say_host(const tl_idle_rank *k, tl_idle *row)
-{
-    row->calls = (int64_t)k->view->calls.n;
-    row->operators = (int64_t)k->nops[TL_OP];
-    row->python_functions = (int64_t)k->nops[TL_FRAME];
-}
-
 void tl_idle_add(tl_idle *sum, const tl_idle *row)
 {
-    sum->busy_ns = tl_ns_add(sum->busy_ns, row->busy_ns);
-    sum->macro_ns = tl_ns_add(sum->macro_ns, row->macro_ns);
-    sum->noise_ns = tl_ns_add(sum->noise_ns, row->noise_ns);
+    tl_row_add(&tl_idle_schema, sum, row);
     sum->utilization_pct = tl_idle_pct(sum->busy_ns, tl_ns_add(sum->busy_ns, sum->macro_ns));
-    sum->noise_gaps += row->noise_gaps;
-    sum->peer_ns = tl_ns_add(sum->peer_ns, row->peer_ns);
-    sum->unlinked += row->unlinked;
-    sum->overruns += row->overruns;
-    sum->overrun_ns = tl_ns_add(sum->overrun_ns, row->overrun_ns);
-    sum->calls += row->calls;
-    sum->operators += row->operators;
-    sum->python_functions += row->python_functions;
 }
 
-static void be_brief(tl_idle_scope *s)
+static void be_brief(scope *s)
 {
     for (size_t i = 0; i < s->ngaps; i++) {
         const tl_gap *g = &s->gaps[i];
-        s->brief[i] = (tl_idle_brief){ g->duration_ns, g->other_op_ns, g->step,
-                                       (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
+        s->brief[i] = (brief){ g->duration_ns, g->other_op_ns, g->step,
+                               (uint32_t)g->drain_type * TL_NDOINGS + g->cpu_during_gap, TL_NONE };
     }
-    tl_idle_places_find(s);
+    for (size_t i = 0; i < s->k->places.n; i++) {
+        size_t gap = s->k->places.v[i].gap - s->first_row; /* of an earlier device: larger than any */
+        if (gap < s->ngaps && s->brief[gap].place == TL_NONE)
+            s->brief[gap].place = (uint32_t)i;
+    }
 }
 
-static void sum_scope(tl_idle_scope *s, const tl_idle *sums, tl_tables *out)
+static void sum_scope(scope *s, const tl_idle *sums, tl_tables *out)
 {
     size_t most = s->ngaps > s->nnoise ? s->ngaps : s->nnoise;
     tl_arena arena = { 0 };
-    tl_idle row = *sums;
+    tl_idle row = { .rank = s->k->view->rank, .device = s->device, .late_rank = -1 };
 
-    row.rank = s->k->view->rank;
-    row.device = s->device;
-    row.late_rank = -1;
-    row.utilization_pct = tl_idle_pct(row.busy_ns, tl_ns_add(row.busy_ns, row.macro_ns));
+    tl_idle_add(&row, sums);
+    tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1);
     s->macro_ns = row.macro_ns;
     s->index = tl_arena_take(&arena, most, sizeof *s->index);
-    s->durations = tl_arena_take(&arena, most, sizeof *s->durations);
+    s->lengths = tl_arena_take(&arena, most, sizeof *s->lengths);
     s->brief = tl_arena_take(&arena, s->ngaps, sizeof *s->brief);
-    tl_table *summary = tl_tables_get(out, &tl_idle_summary_schema);
-    tl_idle_tally_make(&s->tally, s->k->view->names);
     be_brief(s);
-    tl_table_append(tl_tables_get(out, &tl_idle_schema), &row, 1);
-    macro_rows(s, summary);
-    noise_rows(s, summary);
-    tl_idle_class_rows(s, summary);
-    tl_idle_tally_free(&s->tally);
+    macro_rows(s);
+    noise_rows(s);
+    class_rows(s);
     tl_arena_free(&arena);
 }
 
 void tl_idle_sums(tl_idle_rank *k, const tl_idle_device *devices, size_t n, tl_tables *out)
 {
+    static const tl_idle_noise no_noise;
     const tl_table *gaps = tl_tables_get(out, &tl_gap_schema);
-    tl_idle_scope s = { .k = k,
-                        .device = -1,
-                        .ngaps = gaps->n - devices[0].first_row,
-                        .noise = k->noise.v,
-                        .nnoise = k->noise.n };
-    tl_idle all = { 0 };
+    tl_table *annotations = tl_tables_get(out, &tl_idle_annotation_schema);
+    /* The sums of the whole rank say what is known of the host, too. */
+    tl_idle all = { .calls = (int64_t)k->view->calls.n,
+                    .operators = (int64_t)k->nops[TL_OP],
+                    .python_functions = (int64_t)k->nops[TL_FRAME] };
+    scope s = { .k = k, .summary = tl_tables_get(out, &tl_idle_summary_schema) };
 
-    s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[0].first_row) : NULL;
-    s.first_row = devices[0].first_row;
-    s.annotations = tl_tables_get(out, &tl_idle_annotation_schema);
+    tl_idle_tally_make(&s.tally, k->view->names);
     for (size_t i = 0; i < n; i++)
         tl_idle_add(&all, &devices[i].sums);
-    say_host(k, &all);
-    sum_scope(&s, &all, out);
-    for (size_t i = 0; n > 1 && i < n; i++) {
-        s.device = devices[i].device;
-        s.first_row = devices[i].first_row;
-        s.annotations = NULL;
-        s.ngaps = devices[i].gaps.n;
-        s.nnoise = (size_t)devices[i].sums.noise_gaps;
-        s.gaps = s.ngaps > 0 ? tl_table_row(gaps, devices[i].first_row) : NULL;
-        s.noise = s.nnoise > 0 ? k->noise.v + devices[i].first_noise : NULL;
-        sum_scope(&s, &devices[i].sums, out);
+    for (size_t i = 0; i <= (n > 1 ? n : 0); i++) { /* all together, then each of several */
+        const tl_idle_device *d = i > 0 ? &devices[i - 1] : &devices[0];
+        s.device = i > 0 ? d->device : -1;
+        s.annotations = i > 0 ? NULL : annotations;
+        s.first_row = d->first_row;
+        s.ngaps = i > 0 ? d->gaps.n : gaps->n - d->first_row;
+        s.gaps = s.ngaps > 0 ? tl_table_row(gaps, d->first_row) : NULL;
+        s.nnoise = i > 0 ? (size_t)d->sums.noise_gaps : k->noise.n;
+        s.noise = s.nnoise > 0 ? k->noise.v + d->first_noise : &no_noise;
+        sum_scope(&s, i > 0 ? &d->sums : &all, out);
     }
+    tl_idle_tally_free(&s.tally);
     tl_table_sort(tl_tables_get(out, &tl_idle_schema));
-    tl_table_sort(tl_tables_get(out, &tl_idle_annotation_schema));
-    tl_table_sort(tl_tables_get(out, &tl_idle_summary_schema));
+    tl_table_sort(annotations);
+    tl_table_sort(s.summary);
 }

@@ -1,5 +1,5 @@
 /* test_idle_sums.c - gaps of drawn timelines summed by label, class, device and rank; options; memory. */
-#include "src/analysis/idle/stats.h"
+#include "src/analysis/idle/internal.h"
 #include "idle_drawn.h"
 #include "tlmpi/base/hash.h"
 #include <stdlib.h>
